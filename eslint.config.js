@@ -1,0 +1,40 @@
+import js from "@eslint/js";
+import tseslint from "typescript-eslint";
+
+export default tseslint.config(
+  { ignores: ["**/dist/", "**/node_modules/", ".tap/", "**/*.d.ts"] },
+  js.configs.recommended,
+  {
+    files: ["**/*.js", "bin/*"],
+    languageOptions: {
+      globals: {
+        process: "readonly",
+        console: "readonly",
+        Buffer: "readonly",
+        URL: "readonly",
+      },
+    },
+  },
+  {
+    files: ["**/*.ts"],
+    extends: [
+      ...tseslint.configs.recommendedTypeChecked,
+      ...tseslint.configs.stylistic,
+    ],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      "max-params": ["error", 4],
+      "@typescript-eslint/no-explicit-any": "error",
+      "@typescript-eslint/no-floating-promises": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      // A bound that was checked on the line above is not worth a branch in a hot loop.
+      "@typescript-eslint/no-non-null-assertion": "off",
+      "@typescript-eslint/require-await": "off",
+    },
+  },
+  {
+    files: ["**/test/**/*.ts"],
+    // tap's t.test returns a promise that tap itself waits for.
+    rules: { "@typescript-eslint/no-floating-promises": "off" },
+  },
+);

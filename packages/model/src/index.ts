@@ -1,0 +1,32 @@
+export { NULL_REF, isRef, type Ref } from "./refs.js";
+export {
+  datamodel,
+  type ClassModel,
+  type Datamodel,
+  type FieldModel,
+  type MessageModel,
+} from "./datamodel.js";
+export {
+  classNameOf,
+  integerFields,
+  mirroredClasses,
+  type IntegerPlace,
+} from "./classes.js";
+export { columnsByClass, columnsOf, defaultColumns } from "./columns.js";
+export {
+  Operation,
+  RECORD_STRIDE,
+  RecordField,
+  RecordFlag,
+  hashRef,
+  type RecordBatch,
+} from "./record-batch.js";
+export type {
+  AnswerShape,
+  DecodePriority,
+  DecodeRequest,
+  DecodedAnswer,
+  WireEncoding,
+} from "./decoding.js";
+export { XapiError, XoError, errorTable, type ErrorCode } from "./errors.js";
+export { parseLenient } from "./lenient-json.js";

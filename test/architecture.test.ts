@@ -1,0 +1,2 @@
+import t from "tap";
+t.pass("the first test");
