@@ -57,4 +57,5 @@ export interface Datamodel {
 const require = createRequire(import.meta.url);
 
 /** XAPI's data model as on the wire: API 2.23, database schema 5.909. */
-export const datamodel = require("../../data/datamodel.json") as Datamodel;
+export const datamodel =
+  require("@xo-server/model/datamodel.json") as Datamodel;

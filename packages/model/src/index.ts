@@ -28,5 +28,11 @@ export type {
   DecodedAnswer,
   WireEncoding,
 } from "./decoding.js";
-export { XapiError, XoError, errorTable, type ErrorCode } from "./errors.js";
+export {
+  XapiError,
+  XoError,
+  errorTable,
+  type ErrorCode,
+  type ErrorData,
+} from "./errors.js";
 export { parseLenient } from "./lenient-json.js";
