@@ -1,2 +1,226 @@
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import t from "tap";
-t.pass("the first test");
+
+/** What each room may import: DESIGN's one-way arrows. `bin`, `bench` and `test` may import everything. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  perf: [],
+  "parser-pool": ["model"],
+  "xen-api": ["model"],
+  inventory: ["model", "xen-api"],
+  "xapi-sim": ["model"],
+  "xo-web": ["model"],
+  "xo-server": ["inventory", "model", "parser-pool", "perf", "xen-api"],
+};
+
+/** Loaded by a path or a command, so that no import names them. */
+const usedWithoutImport = new Set([
+  "@xo-server/xo-web", // xo-server serves its built files
+  "vue-tsc", // a command
+  "vite", // a command
+]);
+
+const IMPORT =
+  /\b(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)|\brequire(?:\.resolve)?\(\s*["']([^"'\n]+)["']\s*\)/g;
+
+const root = findRoot(dirname(fileURLToPath(import.meta.url)));
+const scope = "@xo-server/";
+
+interface Import {
+  readonly file: string;
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+}
+
+const packages = readdirSync(join(root, "packages")).filter((name) =>
+  existsSync(join(root, "packages", name, "package.json")),
+);
+
+t.test("every room is in the table of arrows", async (t) => {
+  t.same(packages.toSorted(), Object.keys(allowed).toSorted());
+});
+
+for (const name of packages) {
+  const folder = join(root, "packages", name);
+  const sources = filesBelow(join(folder, "src"));
+  const imports = sources.flatMap(importsOf);
+  const all = [
+    ...imports,
+    ...filesBelow(join(folder, "test")).flatMap(importsOf),
+  ];
+
+  t.test(`${name} imports only the rooms below it`, async (t) => {
+    const wrong = all
+      .filter(({ specifier }) => specifier.startsWith(scope))
+      .filter(({ specifier }) => {
+        const target = specifier.slice(scope.length).split("/")[0]!;
+        return target !== name && !allowed[name]?.includes(target);
+      });
+    t.same(wrong.map(describe), []);
+  });
+
+  t.test(`${name} enters other rooms by the door only`, async (t) => {
+    const wrong = all.filter(
+      ({ specifier }) =>
+        specifier.startsWith(scope) &&
+        packageOf(specifier) !== scope + name &&
+        specifier !== packageOf(specifier),
+    );
+    t.same(wrong.map(describe), []);
+  });
+
+  t.test(`${name} has no relative path out of itself`, async (t) => {
+    const wrong = all.filter(
+      ({ file, specifier }) =>
+        specifier.startsWith(".") &&
+        !resolve(dirname(file), specifier).startsWith(folder + sep),
+    );
+    t.same(wrong.map(describe), []);
+  });
+
+  t.test(
+    `${name} declares what it imports and imports what it declares`,
+    async (t) => {
+      const manifest = readManifest(folder);
+      const declared = new Set([
+        ...Object.keys(manifest.dependencies ?? {}),
+        ...Object.keys(manifest.optionalDependencies ?? {}),
+      ]);
+      const development = new Set([
+        ...Object.keys(manifest.devDependencies ?? {}),
+        ...Object.keys(readManifest(root).devDependencies ?? {}),
+      ]);
+      const undeclared = imports.filter(
+        (one) =>
+          isPackage(one.specifier) &&
+          !declared.has(packageOf(one.specifier)) &&
+          !(one.typeOnly && development.has(typesOf(packageOf(one.specifier)))),
+      );
+      t.same(undeclared.map(describe), [], "nothing is imported undeclared");
+      const used = new Set(all.map(({ specifier }) => packageOf(specifier)));
+      for (const file of configFiles(folder))
+        for (const { specifier } of importsOf(file))
+          used.add(packageOf(specifier));
+      const unused = [
+        ...declared,
+        ...Object.keys(manifest.devDependencies ?? {}),
+      ]
+        .filter((dependency) => !dependency.startsWith("@types/"))
+        .filter(
+          (dependency) =>
+            !used.has(dependency) && !usedWithoutImport.has(dependency),
+        );
+      t.same(unused, [], "nothing is declared unused");
+    },
+  );
+
+  t.test(`${name} has no import cycle`, async (t) => {
+    t.same(findCycle(imports), []);
+  });
+}
+
+t.test("no folder is called utils, common, helpers or misc", async (t) => {
+  const wrong = packages
+    .flatMap((name) => filesBelow(join(root, "packages", name, "src")))
+    .filter((file) =>
+      /[\\/](utils?|common|helpers?|misc)([\\/]|\.ts$)/.test(file),
+    );
+  t.same(wrong, []);
+});
+
+t.test("only bin, bench and test start the simulator", async (t) => {
+  const wrong = packages
+    .filter((name) => name !== "xapi-sim")
+    .flatMap((name) => filesBelow(join(root, "packages", name)))
+    .flatMap(importsOf)
+    .filter(({ specifier }) => specifier.startsWith(`${scope}xapi-sim`));
+  t.same(wrong.map(describe), []);
+});
+
+function findRoot(from: string): string {
+  return existsSync(join(from, "packages")) ? from : findRoot(dirname(from));
+}
+
+function readManifest(folder: string) {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    dependencies?: Record<string, string>;
+    optionalDependencies?: Record<string, string>;
+    devDependencies?: Record<string, string>;
+  };
+}
+
+function filesBelow(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.(ts|vue)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !/[\\/](dist|dist-test|node_modules)[\\/]/.test(file));
+}
+
+function configFiles(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => /\.config\.(ts|js|mjs)$/.test(name))
+    .map((name) => join(folder, name));
+}
+
+function importsOf(file: string): Import[] {
+  const code = readFileSync(file, "utf8").replace(
+    /^\s*(\/\/|\*|\/\*).*$/gm,
+    "",
+  );
+  return [...code.matchAll(IMPORT)].map((match) => ({
+    file,
+    specifier: (match[2] ?? match[3] ?? match[4])!,
+    typeOnly: match[1] !== undefined,
+  }));
+}
+
+function isPackage(specifier: string): boolean {
+  return !specifier.startsWith(".") && !isBuiltin(specifier);
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+function typesOf(name: string): string {
+  return `@types/${name.replace(/^@/, "").replace("/", "__")}`;
+}
+
+function describe({ file, specifier }: Import): string {
+  return `${relative(root, file)} imports ${specifier}`;
+}
+
+/** The files of one cycle of relative imports, or none. Types count: a cycle of types is a cycle to the reader. */
+function findCycle(imports: readonly Import[]): string[] {
+  const edges = new Map<string, string[]>();
+  for (const { file, specifier } of imports) {
+    if (!specifier.startsWith(".")) continue;
+    const target = resolve(dirname(file), specifier).replace(/\.js$/, ".ts");
+    edges.set(file, [...(edges.get(file) ?? []), target]);
+  }
+  const done = new Set<string>();
+  const walk = (file: string, path: readonly string[]): string[] => {
+    const start = path.indexOf(file);
+    if (start >= 0)
+      return [...path.slice(start), file].map((f) => relative(root, f));
+    if (done.has(file)) return [];
+    for (const next of edges.get(file) ?? []) {
+      const cycle = walk(next, [...path, file]);
+      if (cycle.length > 0) return cycle;
+    }
+    done.add(file);
+    return [];
+  };
+  for (const file of edges.keys()) {
+    const cycle = walk(file, []);
+    if (cycle.length > 0) return cycle;
+  }
+  return [];
+}
