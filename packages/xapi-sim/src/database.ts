@@ -1,0 +1,277 @@
+import { NULL_REF, datamodel } from "@xo-server/model";
+import { defaultRecord } from "./field-type.js";
+import { Journal } from "./journal.js";
+import type { Random } from "./random.js";
+import { linksOf } from "./relations.js";
+import { Table, type Deletion, type Row } from "./table.js";
+import { XapiFailure } from "./xapi-failure.js";
+import type { FleetObject, XapiRecord, XapiValue } from "./xapi-value.js";
+import { linkAll } from "./bulk-links.js";
+import { isEqual } from "./equality.js";
+
+/** What happened to an object; `record` is the record after it (`del`: the last one). */
+export interface Change {
+  readonly operation: "add" | "mod" | "del";
+  readonly className: string;
+  readonly ref: string;
+  readonly record: XapiRecord;
+  /** Of messages: their own count. */
+  readonly generation: number;
+}
+
+/**
+ * XAPI's database: tables of objects, a generation that counts changes, and
+ * relations whose two sides are kept in step. Synchronous; every change is told
+ * to the listeners before the call returns.
+ */
+export class Database {
+  readonly #tables = new Map<string, Table>();
+  readonly #journal = new Journal();
+  readonly #messageJournal = new Journal();
+  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #random: Random;
+  #generation = 0;
+  #messageGeneration = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+    for (const name of Object.keys(datamodel.classes))
+      this.#tables.set(name, new Table(name));
+  }
+
+  /** Number of changes so far. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Messages are no part of XAPI's database and have a count of their own. */
+  get messageGeneration(): number {
+    return this.#messageGeneration;
+  }
+
+  /**
+   * Takes in a whole fleet at once. Of a relation give the side with the single
+   * reference (`VBD.VM`): the sets (`VM.VBDs`) are computed; of two sets give either.
+   */
+  load(objects: Iterable<FleetObject>): void {
+    const rows: Row[] = [];
+    for (const { className, ref, record } of objects)
+      rows.push(this.#insert(className, ref, record));
+    linkAll(rows, (className, ref) =>
+      this.#tables.get(className)?.rows.get(ref),
+    );
+  }
+
+  /** The class's table; for what serialises whole classes. */
+  table(className: string): Table {
+    const table = this.#tables.get(className);
+    if (table === undefined) throw new Error(`no class ${className}`);
+    return table;
+  }
+
+  tables(): Iterable<Table> {
+    return this.#tables.values();
+  }
+
+  /** @throws XapiFailure HANDLE_INVALID */
+  get(className: string, ref: string): XapiRecord {
+    return this.#row(className, ref).record;
+  }
+
+  find(className: string, ref: string): XapiRecord | undefined {
+    return this.table(className).rows.get(ref)?.record;
+  }
+
+  refs(className: string): Iterable<string> {
+    return this.table(className).rows.keys();
+  }
+
+  *records(className: string): Generator<[ref: string, record: XapiRecord]> {
+    for (const { ref, record } of this.table(className).rows.values())
+      yield [ref, record];
+  }
+
+  count(className: string): number {
+    return this.table(className).rows.size;
+  }
+
+  /** Reference of the object with this uuid. */
+  byUuid(className: string, uuid: string): string | undefined {
+    return this.table(className).refByUuid.get(uuid);
+  }
+
+  newRef(): string {
+    return `OpaqueRef:${this.#random.uuid()}`;
+  }
+
+  /** Makes an object. Missing fields get their defaults, a missing uuid is made up. @returns its reference */
+  create(
+    className: string,
+    record: XapiRecord,
+    ref: string = this.newRef(),
+  ): string {
+    const uuid = record["uuid"] ?? this.#random.uuid();
+    const row = this.#insert(className, ref, { ...record, uuid });
+    this.#tell("add", row, row.created);
+    this.#relink(row, undefined, row.record);
+    return ref;
+  }
+
+  /** Writes fields. Nothing happens where all have that value already. @throws XapiFailure HANDLE_INVALID */
+  update(className: string, ref: string, patch: XapiRecord): void {
+    const row = this.#row(className, ref);
+    const before = row.record;
+    const changed = Object.entries(patch).filter(
+      ([name, value]) => !isEqual(before[name], value),
+    );
+    if (changed.length === 0) return;
+    row.record = { ...before, ...Object.fromEntries(changed) };
+    this.#touched(row);
+    this.#relink(row, before, row.record);
+  }
+
+  /** Makes an event of an object without changing it: event.inject. @throws XapiFailure HANDLE_INVALID */
+  touch(className: string, ref: string): void {
+    this.#touched(this.#row(className, ref));
+  }
+
+  /** @throws XapiFailure HANDLE_INVALID */
+  destroy(className: string, ref: string): void {
+    const row = this.#row(className, ref);
+    const generation = this.#nextGeneration(className);
+    row.table.remove(row, generation);
+    this.#journalOf(className).remove(row);
+    this.#tell("del", row, generation);
+    this.#relink(row, row.record, undefined);
+  }
+
+  /** Rows changed after `generation`, newest first; of messages with their own count. */
+  changedSince(generation: number): Iterable<Row> {
+    return this.#journal.since(generation);
+  }
+
+  messagesSince(generation: number): Iterable<Row> {
+    return this.#messageJournal.since(generation);
+  }
+
+  /** Deletions that are still remembered, after `generation`, oldest first. */
+  *deletedSince(className: string, generation: number): Generator<Deletion> {
+    const { deletions } = this.table(className);
+    let first = deletions.length;
+    while (first > 0 && deletions[first - 1]!.deleted > generation) first--;
+    for (let i = first; i < deletions.length; i++) yield deletions[i]!;
+  }
+
+  /** @returns the function that ends it */
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** As if restored from an old backup: the generation goes back, so that tokens of clients lie in the future. */
+  rewind(generations: number): void {
+    this.#generation = Math.max(0, this.#generation - generations);
+    for (const row of this.#journal.since(this.#generation))
+      row.modified = this.#generation;
+    for (const table of this.#tables.values()) table.deletions = [];
+  }
+
+  #row(className: string, ref: string): Row {
+    const row = this.#tables.get(className)?.rows.get(ref);
+    if (row === undefined)
+      throw new XapiFailure("HANDLE_INVALID", [className, ref]);
+    return row;
+  }
+
+  #insert(className: string, ref: string, record: XapiRecord): Row {
+    const generation = this.#nextGeneration(className);
+    const row: Row = {
+      table: this.table(className),
+      ref,
+      record: { ...defaultRecord(className), ...record },
+      created: generation,
+      modified: generation,
+      older: undefined,
+      newer: undefined,
+      json: undefined,
+      xml: undefined,
+    };
+    row.table.add(row);
+    this.#journalOf(className).append(row);
+    return row;
+  }
+
+  #touched(row: Row): void {
+    row.modified = this.#nextGeneration(row.table.className);
+    row.json = undefined;
+    row.xml = undefined;
+    row.table.version++;
+    this.#journalOf(row.table.className).touch(row);
+    this.#tell("mod", row, row.modified);
+  }
+
+  /** Writes the other sides of the links that differ between two states of a row. */
+  #relink(
+    row: Row,
+    before: XapiRecord | undefined,
+    after: XapiRecord | undefined,
+  ): void {
+    for (const { field, otherClass, otherField } of linksOf(
+      row.table.className,
+    )) {
+      const old = refsIn(before?.[field]);
+      const now = refsIn(after?.[field]);
+      for (const ref of old)
+        if (!now.includes(ref))
+          this.#unlink(otherClass, ref, otherField, row.ref);
+      for (const ref of now)
+        if (!old.includes(ref))
+          this.#link(otherClass, ref, otherField, row.ref);
+    }
+  }
+
+  #link(className: string, ref: string, field: string, value: string): void {
+    const row = this.table(className).rows.get(ref);
+    if (row === undefined) return;
+    const refs = row.record[field] as readonly string[];
+    if (refs.includes(value)) return;
+    row.record = { ...row.record, [field]: [...refs, value] };
+    this.#touched(row);
+  }
+
+  #unlink(className: string, ref: string, field: string, value: string): void {
+    const row = this.table(className).rows.get(ref);
+    if (row === undefined) return;
+    const refs = row.record[field] as readonly string[];
+    if (!refs.includes(value)) return;
+    row.record = {
+      ...row.record,
+      [field]: refs.filter((other) => other !== value),
+    };
+    this.#touched(row);
+  }
+
+  #nextGeneration(className: string): number {
+    return className === "message"
+      ? ++this.#messageGeneration
+      : ++this.#generation;
+  }
+
+  #journalOf(className: string): Journal {
+    return className === "message" ? this.#messageJournal : this.#journal;
+  }
+
+  #tell(operation: Change["operation"], row: Row, generation: number): void {
+    if (this.#listeners.size === 0) return;
+    const { ref, record } = row;
+    const { className } = row.table;
+    const change = { operation, className, ref, record, generation };
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+function refsIn(value: XapiValue | undefined): readonly string[] {
+  if (typeof value === "string")
+    return value === NULL_REF || value === "" ? [] : [value];
+  return (value as readonly string[] | undefined) ?? [];
+}

@@ -1,0 +1,56 @@
+import type { Clock } from "./clock.js";
+import type { Database } from "./database.js";
+import type { Random } from "./random.js";
+import type { XapiValue } from "./xapi-value.js";
+
+/** What a handler needs to know of the pool it runs in. */
+export interface PoolContext {
+  /** Reference of the `pool` object. */
+  readonly poolRef: string;
+  /** Reference of the host that is the coordinator. */
+  coordinatorRef(): string;
+  /** `host[:port]` at which a member listens, or undefined where it has no listener. */
+  addressOf(hostRef: string): string | undefined;
+}
+
+/** The caller's session. */
+export interface SessionContext {
+  readonly ref: string;
+  readonly userName: string;
+}
+
+/** The task that a call runs in: `Async.*` calls, and calls through HTTP handlers. */
+export interface TaskContext {
+  readonly ref: string;
+  /** 0 to 1; writes the task's record. */
+  progress(fraction: number): void;
+  /** Aborted by task.cancel. `delay` of the context rejects with TASK_CANCELLED then. */
+  readonly signal: AbortSignal;
+}
+
+export interface CallContext {
+  readonly db: Database;
+  readonly pool: PoolContext;
+  readonly session: SessionContext;
+  /** Undefined for synchronous calls. */
+  readonly task: TaskContext | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Waits by the clock; rejects with XapiFailure TASK_CANCELLED when the task is cancelled. */
+  delay(ms: number): Promise<void>;
+}
+
+/**
+ * The effect of one message, `VM.start`. `params` come without the session, are
+ * checked against the datamodel, hold defaults where the caller left them out.
+ * The result is of the datamodel's type (undefined for void). To fail, throw
+ * XapiFailure. What has no handler and is not implied by the datamodel fails
+ * with MESSAGE_METHOD_UNKNOWN.
+ */
+export type OperationHandler = (
+  context: CallContext,
+  params: readonly XapiValue[],
+) => unknown;
+
+/** Handlers by message name. They win over the implied messages of the same name. */
+export type OperationTable = Readonly<Record<string, OperationHandler>>;

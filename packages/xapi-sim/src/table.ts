@@ -1,0 +1,65 @@
+import type { XapiRecord } from "./xapi-value.js";
+
+/** One object in the database. */
+export interface Row {
+  readonly table: Table;
+  readonly ref: string;
+  record: XapiRecord;
+  /** Generation of the database when the object was made. */
+  readonly created: number;
+  /** Generation of its last change. */
+  modified: number;
+  /** Neighbours in the order of change: see Journal. */
+  older: Row | undefined;
+  newer: Row | undefined;
+  /** The record as JSON and as XML-RPC, until it changes. */
+  json: Buffer | undefined;
+  xml: Buffer | undefined;
+}
+
+/** What is remembered of an object that is gone. */
+export interface Deletion {
+  readonly ref: string;
+  readonly created: number;
+  readonly deleted: number;
+  /** The last record: event.next still tells it. */
+  readonly record: XapiRecord;
+}
+
+/** XAPI's limits [db_cache_types.ml:239-258]: when 512 are remembered, the newest 256 stay. */
+const MAX_DELETIONS = 512;
+const KEPT_DELETIONS = 256;
+
+/** The objects of one class. */
+export class Table {
+  readonly className: string;
+  readonly rows = new Map<string, Row>();
+  readonly refByUuid = new Map<string, string>();
+  /** Oldest first. Bounded, so deletions can get lost: as in the real database. */
+  deletions: Deletion[] = [];
+  /** Counts all changes: who caches something of the table compares it. */
+  version = 0;
+
+  constructor(className: string) {
+    this.className = className;
+  }
+
+  add(row: Row): void {
+    this.rows.set(row.ref, row);
+    const uuid = row.record["uuid"];
+    if (typeof uuid === "string") this.refByUuid.set(uuid, row.ref);
+    this.version++;
+  }
+
+  /** Takes a row out and remembers it at `generation`. */
+  remove(row: Row, generation: number): void {
+    this.rows.delete(row.ref);
+    const uuid = row.record["uuid"];
+    if (typeof uuid === "string") this.refByUuid.delete(uuid);
+    const { ref, created, record } = row;
+    this.deletions.push({ ref, created, deleted: generation, record });
+    if (this.deletions.length > MAX_DELETIONS)
+      this.deletions = this.deletions.slice(-KEPT_DELETIONS);
+    this.version++;
+  }
+}
