@@ -1,1 +1,24 @@
-export {};
+export { createXapi } from "./create-xapi.js";
+export { createPlainDecoder } from "./plain-decoder.js";
+export { DEFAULT_THROTTLE_MS } from "./options.js";
+export type { BackoffOptions, TransportName, XapiOptions } from "./options.js";
+export type { TlsPolicy, TrustOnFirstUse } from "./http/tls-policy.js";
+export type { Clock } from "./clock.js";
+export type { Logger } from "./logger.js";
+export type { DecodeHandlers, DecodeStream, Decoder } from "./decoder.js";
+export type {
+  AsyncCallOptions,
+  CallOptions,
+  EventsOptions,
+  ListOptions,
+  ListResult,
+  LostReason,
+  PoolIdentity,
+  PutStreamOptions,
+  StreamAnswer,
+  StreamOptions,
+  Xapi,
+  XapiCounters,
+  XapiEvents,
+  XapiState,
+} from "./xapi.js";
