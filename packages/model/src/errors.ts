@@ -6,6 +6,7 @@
 export const errorTable = {
   // The way to a pool
   CONNECTION_REFUSED: row("{address} refused the connection", 502),
+  UNREACHABLE: row("{address} cannot be reached: {reason}", 502),
   CONNECTION_LOST: row("the connection to {address} broke off: {reason}", 502),
   CONNECTION_TIMEOUT: row("{address} did not answer within {ms} ms", 504),
   CALL_TIMEOUT: row("{method} did not answer within {ms} ms", 504),
@@ -29,6 +30,10 @@ export const errorTable = {
   ),
   ANSWER_TOO_DEEP: row(
     "the answer is nested deeper than the limit of {limit} levels",
+    502,
+  ),
+  TASK_LOST: row(
+    "the task of {method} vanished before it ended: {reason}",
     502,
   ),
   // What we ask
