@@ -1,0 +1,185 @@
+import { NULL_REF } from "@xo-server/model";
+import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
+import type { FleetHost } from "./hosts.js";
+import type { Guest, GuestSurroundings } from "./guests.js";
+import {
+  vbdOperations,
+  vdiOperations,
+} from "../operations/allowed-operations.js";
+
+export interface GuestDisk {
+  readonly vdi: DraftObject;
+  readonly vbd: DraftObject;
+}
+
+interface DiskOwner {
+  readonly vm: DraftObject;
+  readonly name: string;
+  readonly state: Guest["state"];
+  /** Whose local storage it may use. */
+  readonly home: FleetHost;
+}
+
+const GiB = 2 ** 30;
+
+/** The disks of a guest and its CD drive. */
+export function addDisks(
+  builder: FleetBuilder,
+  { hosts, storage }: GuestSurroundings,
+  owner: DiskOwner,
+): readonly GuestDisk[] {
+  const { dice } = builder;
+  const sr =
+    dice.chance(0.85) && storage.shared.length > 0
+      ? dice.pick(storage.shared)
+      : storage.local[hosts.indexOf(owner.home)]!;
+  const count = dice.pick([1, 1, 2, 2, 2, 3, 4]);
+  const disks = Array.from({ length: count }, (_, position) =>
+    addDisk(builder, owner, { sr, position }),
+  );
+  addCdDrive(
+    builder,
+    owner,
+    dice.chance(0.08) ? dice.pick(storage.isos) : undefined,
+  );
+  return disks;
+}
+
+function addDisk(
+  builder: FleetBuilder,
+  owner: DiskOwner,
+  { sr, position }: { sr: DraftObject; position: number },
+): GuestDisk {
+  const { dice } = builder;
+  const attached = owner.state === "Running" || owner.state === "Paused";
+  const size =
+    dice.pick(position === 0 ? [10, 20, 32, 40, 64] : [50, 100, 200, 500]) *
+    GiB;
+  const base = dice.chance(0.25) ? addBaseCopy(builder, sr, size) : undefined;
+  const vdi = addVdi(builder, sr, {
+    name_label: `${owner.name}_disk_${position}`,
+    name_description: position === 0 ? "System" : `Data ${position}`,
+    allowed_operations: vdiOperations({ inUse: attached, readOnly: false }),
+    virtual_size: size,
+    other_config: { content_id: dice.uuid() },
+    sm_config: {
+      vdi_type: "vhd",
+      "image-format": "vhd",
+      ...(base === undefined ? {} : { "vhd-parent": base }),
+      ...hostKey(owner, attached),
+    },
+    cbt_enabled: dice.chance(0.1),
+  });
+  const vbd = builder.add("VBD", {
+    VM: owner.vm.ref,
+    VDI: vdi.ref,
+    allowed_operations: vbdOperations({
+      type: "Disk",
+      empty: false,
+      attached,
+      vmRuns: attached,
+    }),
+    device: attached ? deviceName(position) : "",
+    userdevice: userDevice(position),
+    bootable: position === 0,
+    mode: "RW",
+    type: "Disk",
+    unpluggable: true,
+    other_config: { owner: "", task_id: dice.ref() },
+    currently_attached: attached,
+    metrics: NULL_REF,
+  });
+  return { vdi, vbd };
+}
+
+/** Storage drivers mark by whom a disk is open. */
+function hostKey(
+  { home }: DiskOwner,
+  attached: boolean,
+): Record<string, string> {
+  return attached ? { [`host_${home.host.ref}`]: "RW" } : {};
+}
+
+/** The hidden parent of a disk in its chain of VHD files. Answers its uuid. */
+export function addBaseCopy(
+  builder: FleetBuilder,
+  sr: DraftObject,
+  size: number,
+): string {
+  const vdi = addVdi(builder, sr, {
+    name_label: "base copy",
+    allowed_operations: vdiOperations({ inUse: false, readOnly: true }),
+    virtual_size: size,
+    read_only: true,
+    managed: false,
+    sm_config: {
+      vdi_type: "vhd",
+      "image-format": "vhd",
+      // Which blocks of the file are in use: zlib in base64, for a disk of some gigabytes.
+      "vhd-blocks": VHD_BLOCKS,
+    },
+  });
+  return vdi.record["uuid"] as string;
+}
+
+const VHD_BLOCKS = `eJzt${"wTEBAAAAwqD1T20ND6AAAAAAAAAA".repeat(18)}g2cYAAB`;
+
+/** A disk; what it takes is added to its SR. */
+export function addVdi(
+  builder: FleetBuilder,
+  sr: DraftObject,
+  fields: DraftObject["record"],
+): DraftObject {
+  const size = fields["virtual_size"] as number;
+  const taken = Math.floor(size * (0.1 + 0.6 * builder.dice.next()));
+  const { record } = sr;
+  record["virtual_allocation"] =
+    (record["virtual_allocation"] as number) + size;
+  record["physical_utilisation"] =
+    (record["physical_utilisation"] as number) + taken;
+  const vdi = builder.add("VDI", {
+    SR: sr.ref,
+    physical_utilisation: taken,
+    type: "user",
+    managed: true,
+    ...fields,
+  });
+  vdi.record["location"] = vdi.record["uuid"]!;
+  return vdi;
+}
+
+function addCdDrive(
+  builder: FleetBuilder,
+  owner: DiskOwner,
+  iso: DraftObject | undefined,
+): void {
+  const attached = owner.state === "Running" || owner.state === "Paused";
+  const empty = iso === undefined;
+  builder.add("VBD", {
+    VM: owner.vm.ref,
+    VDI: iso?.ref ?? NULL_REF,
+    allowed_operations: vbdOperations({
+      type: "CD",
+      empty,
+      attached,
+      vmRuns: attached,
+    }),
+    device: attached ? "xvdd" : "",
+    userdevice: "3",
+    mode: "RO",
+    type: "CD",
+    unpluggable: false,
+    empty,
+    currently_attached: attached && !empty,
+  });
+}
+
+/** The place of a disk on the bus; the fourth belongs to the CD drive. */
+export function userDevice(position: number): string {
+  return String(position < 3 ? position : position + 1);
+}
+
+/** `xvda` for the first. */
+export function deviceName(position: number): string {
+  return `xvd${String.fromCharCode(97 + Number(userDevice(position)))}`;
+}

@@ -1,0 +1,148 @@
+import { NULL_REF } from "@xo-server/model";
+import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
+import type { FleetHost } from "./hosts.js";
+import type { FleetProfile } from "./profiles.js";
+import type { FleetStorage } from "./storage.js";
+import { addConsoles } from "./consoles.js";
+import { addDisks, type GuestDisk } from "./guest-disks.js";
+import { addInterfaces } from "./guest-interfaces.js";
+import { addGuestMetrics } from "./guest-metrics.js";
+import { guestRoles, guestSystems, type GuestSystem } from "./guest-systems.js";
+import { addVm } from "./guest-record.js";
+
+/** Everything that is known of a guest while its objects are made. */
+export interface Guest {
+  readonly vm: DraftObject;
+  readonly name: string;
+  readonly system: GuestSystem;
+  readonly state: "Running" | "Halted" | "Suspended" | "Paused";
+  /** Bytes. */
+  readonly memory: number;
+  /** Where it runs. */
+  readonly host: FleetHost | undefined;
+  /** Its number among all guests. */
+  readonly index: number;
+  readonly disks: readonly GuestDisk[];
+}
+
+export interface GuestSurroundings {
+  readonly profile: FleetProfile;
+  readonly hosts: readonly FleetHost[];
+  readonly networks: readonly DraftObject[];
+  readonly storage: FleetStorage;
+}
+
+const GiB = 2 ** 30;
+
+/** The guests, on hosts that have the memory for them, with disks, interfaces, consoles and what their agents say. */
+export function addGuests(
+  builder: FleetBuilder,
+  around: GuestSurroundings,
+): readonly Guest[] {
+  const numbers = new Map<string, number>();
+  return Array.from({ length: around.profile.vms }, (_, index) => {
+    const role = builder.dice.pick(guestRoles);
+    const number = (numbers.get(role.stem) ?? 0) + 1;
+    numbers.set(role.stem, number);
+    const name = `${role.stem}-${String(number).padStart(role.stem.includes("-") ? 1 : 4, "0")}`;
+    return addGuest(builder, around, { index, name, role });
+  });
+}
+
+export interface GuestName {
+  readonly index: number;
+  readonly name: string;
+  readonly role: (typeof guestRoles)[number];
+}
+
+function addGuest(
+  builder: FleetBuilder,
+  around: GuestSurroundings,
+  title: GuestName,
+): Guest {
+  const { dice } = builder;
+  const system = dice.pick(
+    guestSystems.filter(
+      ({ family }) =>
+        (family === "windows") === title.role.stem.startsWith("win"),
+    ),
+  );
+  const memory = dice.pick(system.memoryGiB) * GiB;
+  const wanted = pickState(builder, around.profile);
+  const host =
+    wanted === "Running" || wanted === "Paused"
+      ? placeOn(builder, around.hosts, memory)
+      : undefined;
+  const state =
+    host === undefined && wanted !== "Suspended" ? "Halted" : wanted;
+  const home = host ?? dice.pick(around.hosts);
+  const guestMetrics =
+    state === "Halted" && dice.chance(0.4)
+      ? NULL_REF
+      : addGuestMetrics(builder, {
+          system,
+          index: title.index,
+          live: state === "Running",
+        });
+  const vm = addVm(builder, {
+    title,
+    system,
+    memory,
+    state,
+    host,
+    guestMetrics,
+  });
+  const disks = addDisks(builder, around, {
+    vm,
+    name: title.name,
+    state,
+    home,
+  });
+  addInterfaces(builder, around.networks, { vm, state, index: title.index });
+  if (host !== undefined) addConsoles(builder, vm.ref, host.address);
+  if (system.firmware === "uefi" && system.family === "windows")
+    builder.add("VTPM", {
+      VM: vm.ref,
+      allowed_operations: state === "Halted" ? ["destroy"] : [],
+      is_unique: false,
+    });
+  return {
+    vm,
+    name: title.name,
+    system,
+    state,
+    memory,
+    host,
+    index: title.index,
+    disks,
+  };
+}
+
+function pickState(
+  { dice }: FleetBuilder,
+  profile: FleetProfile,
+): Guest["state"] {
+  if (dice.chance(profile.runningShare)) return "Running";
+  const chance = dice.next();
+  if (chance < 0.02) return "Paused";
+  return chance < 0.1 ? "Suspended" : "Halted";
+}
+
+/** A host with room, at random as operators' balancers leave them; the emptiest where chance found none. */
+function placeOn(
+  { dice }: FleetBuilder,
+  hosts: readonly FleetHost[],
+  memory: number,
+): FleetHost | undefined {
+  const needed = memory + 9437184;
+  let host = dice.pick(hosts);
+  for (let tries = 0; tries < 3 && host.freeMemory < needed; tries++)
+    host = dice.pick(hosts);
+  if (host.freeMemory < needed)
+    host = hosts.reduce((best, other) =>
+      other.freeMemory > best.freeMemory ? other : best,
+    );
+  if (host.freeMemory < needed) return undefined;
+  host.freeMemory -= needed;
+  return host;
+}

@@ -1,0 +1,247 @@
+import type { FleetBuilder, DraftObject } from "./fleet-builder.js";
+import type { FleetProfile } from "./profiles.js";
+import { cpuFeatures, cpuFlags, restrictions } from "./guest-constants.js";
+import {
+  GpuPool,
+  addDrivers,
+  addPciDevices,
+  addProcessors,
+} from "./host-hardware.js";
+import { hostOperations } from "../operations/allowed-operations.js";
+import { addControlDomain } from "./control-domain.js";
+
+export interface FleetHost {
+  readonly host: DraftObject;
+  readonly metrics: DraftObject;
+  /** The address that clients are told, in console locations too. */
+  readonly address: string;
+  /** PCI devices of the network interfaces, eth0 first. */
+  readonly nics: readonly DraftObject[];
+  /** Bytes that are still free for guests. */
+  freeMemory: number;
+}
+
+/** The hosts with their hardware, certificates, features and control domains. The first is the coordinator. */
+export function addHosts(
+  builder: FleetBuilder,
+  profile: FleetProfile,
+  addresses: readonly string[],
+): readonly FleetHost[] {
+  const gpus = new GpuPool(builder);
+  return Array.from({ length: profile.hosts }, (_, index) => {
+    const address = addresses[index] ?? defaultAddress(index);
+    const host = addHost(builder, profile, index, address);
+    const { nics, gpu } = addPciDevices(builder, host.host, profile);
+    if (gpu !== undefined) gpus.add(host.host, gpu);
+    addProcessors(builder, host.host, profile.cpusPerHost);
+    addDrivers(builder, host.host);
+    addPapers(builder, host.host);
+    addControlDomain(builder, host);
+    return { ...host, nics };
+  });
+}
+
+function defaultAddress(index: number): string {
+  return `10.0.${index >> 8}.${(index & 255) + 1}`;
+}
+
+function addHost(
+  builder: FleetBuilder,
+  profile: FleetProfile,
+  index: number,
+  address: string,
+): Omit<FleetHost, "nics"> {
+  const metrics = builder.add("host_metrics", {
+    memory_total: profile.hostMemory,
+    memory_free: profile.hostMemory,
+    live: true,
+    last_updated: builder.ago(builder.dice.int(0, 60)),
+  });
+  const host = builder.add("host", {
+    ...hostIdentity(builder, index, address),
+    ...softwareFields(builder),
+    allowed_operations: hostOperations(true),
+    memory_overhead: 3 * 2 ** 30,
+    enabled: true,
+    sched_policy: "credit",
+    cpu_info: cpuInfo(profile.cpusPerHost),
+    cpu_configuration: { features: cpuFeatures },
+    metrics: metrics.ref,
+    tags: index % 8 === 7 ? ["spare"] : ["prod"],
+    chipset_info: { iommu: "true" },
+    bios_strings: hostBiosStrings,
+    ssl_legacy: false,
+    https_only: true,
+    tls_verification_enabled: true,
+    virtual_hardware_platform_versions: [0, 1, 2],
+    multipathing: profile.sharedSrs > 4,
+  });
+  return {
+    host,
+    metrics,
+    address,
+    freeMemory: profile.hostMemory - 3 * 2 ** 30,
+  };
+}
+
+function hostIdentity(builder: FleetBuilder, index: number, address: string) {
+  const { dice } = builder;
+  const rack = String.fromCharCode(97 + Math.floor(index / 16));
+  const name = `xcp-${rack}${String((index % 16) + 1).padStart(2, "0")}`;
+  const boot = builder.now - dice.int(2, 200) * 86400;
+  return {
+    name_label: name,
+    name_description: `Rack ${rack.toUpperCase()}, unit ${(index % 16) * 2 + 1}`,
+    hostname: name,
+    address,
+    iscsi_iqn: `iqn.2025-01.com.example:${name}`,
+    other_config: {
+      agent_start_time: `${boot + 140}.`,
+      boot_time: `${boot}.`,
+      rpm_patch_installation_time: `${boot - 3600}.`,
+      iscsi_iqn: `iqn.2025-01.com.example:${name}`,
+    },
+  };
+}
+
+function softwareFields(builder: FleetBuilder) {
+  return {
+    API_version_major: 2,
+    API_version_minor: 23,
+    API_version_vendor: "XenSource",
+    software_version: softwareVersion,
+    capabilities: hostCapabilities,
+    supported_bootloaders: ["pygrub", "eliloader"],
+    license_params: licenseParams,
+    edition: "xcp-ng",
+    editions: ["xcp-ng"],
+    last_software_update: builder.ago(40 * 86400),
+    latest_synced_updates_applied: "yes",
+    last_update_hash: "",
+  };
+}
+
+const softwareVersion = Object.freeze({
+  product_version: "8.3.0",
+  product_version_text: "8.3",
+  product_version_text_short: "8.3",
+  platform_name: "XCP",
+  platform_version: "3.4.0",
+  product_brand: "XCP-ng",
+  build_number: "cloud",
+  git_id: "0",
+  hostname: "localhost",
+  date: "20250926T12:59:14Z",
+  dbv: "0.0.1",
+  xapi: "25.6",
+  xapi_build: "25.6.0",
+  xen: "4.17.5-20",
+  linux: "4.19.0+1",
+  xencenter_min: "2.21",
+  xencenter_max: "2.21",
+  network_backend: "openvswitch",
+  db_schema: "5.786",
+});
+
+const hostCapabilities = Object.freeze([
+  "xen-3.0-x86_64",
+  "hvm-3.0-x86_32",
+  "hvm-3.0-x86_32p",
+  "hvm-3.0-x86_64",
+]);
+
+const licenseParams = Object.freeze({
+  ...restrictions,
+  sku_type: "xcp-ng",
+  version: "",
+  serialnumber: "",
+  sockets: "2",
+  expiry: "20330101T00:00:00Z",
+  name: "",
+  address1: "",
+  city: "",
+  state: "",
+  postalcode: "",
+  country: "",
+  company: "",
+});
+
+const hostBiosStrings = Object.freeze({
+  "bios-vendor": "Dell Inc.",
+  "bios-version": "1.14.1",
+  "system-manufacturer": "Dell Inc.",
+  "system-product-name": "PowerEdge R650",
+  "system-version": "",
+  "system-serial-number": "5XK1WV3",
+  "baseboard-manufacturer": "Dell Inc.",
+  "baseboard-product-name": "0GNVWN",
+  "baseboard-version": "A03",
+  "oem-1": "Xen",
+  "oem-2": "MS_VM_CERT/SHA1/bdbeb6e0a816d43fa6d3fe8aaef04c2bad9d3e3d",
+  "oem-3": "Dell System",
+  "hp-rombios": "",
+});
+
+/** host.cpu_info and pool.cpu_info: two sockets, two threads a core. */
+export function cpuInfo(cpus: number): Readonly<Record<string, string>> {
+  return {
+    cpu_count: String(cpus),
+    socket_count: "2",
+    threads_per_core: "2",
+    nr_nodes: "2",
+    vendor: "GenuineIntel",
+    speed: "2594.006",
+    modelname: "Intel(R) Xeon(R) Gold 6348 CPU @ 2.60GHz",
+    family: "6",
+    model: "106",
+    stepping: "6",
+    flags: cpuFlags,
+    features_pv: cpuFeatures,
+    features_hvm: cpuFeatures,
+    features_hvm_host: cpuFeatures,
+    features_pv_host: cpuFeatures,
+  };
+}
+
+function addPapers(builder: FleetBuilder, host: DraftObject): void {
+  const fingerprint = (bytes: number) =>
+    Array.from({ length: bytes }, () =>
+      builder.dice.int(0, 255).toString(16).toUpperCase().padStart(2, "0"),
+    ).join(":");
+  for (const type of ["host", "host_internal"]) {
+    const sha256 = fingerprint(32);
+    builder.add("Certificate", {
+      name: "",
+      type,
+      host: host.ref,
+      not_before: builder.ago(300 * 86400),
+      not_after: builder.ago(-3350 * 86400),
+      fingerprint: sha256,
+      fingerprint_sha256: sha256,
+      fingerprint_sha1: fingerprint(20),
+    });
+  }
+  builder.add("Feature", {
+    name_label: "guest-file-service",
+    name_description: "Guest file service",
+    enabled: true,
+    experimental: true,
+    version: "1.0",
+    host: host.ref,
+  });
+  builder.add("PUSB", {
+    host: host.ref,
+    path: "1-11",
+    vendor_id: "0624",
+    vendor_desc: "Avocent Corp.",
+    product_id: "0249",
+    product_desc: "Virtual Keyboard/Mouse",
+    serial: "20180726",
+    version: "2.00",
+    description: "Avocent Corp._Virtual Keyboard/Mouse_20180726",
+    USB_group: builder.add("USB_group", {
+      name_label: `Group of 0624 0249 USBs`,
+    }).ref,
+    speed: 480,
+  });
+}

@@ -1,0 +1,84 @@
+/** What a pool is made of. */
+export interface FleetProfile {
+  readonly hosts: number;
+  readonly vms: number;
+  /** Logical processors of each host. */
+  readonly cpusPerHost: number;
+  /** Bytes of memory of each host. */
+  readonly hostMemory: number;
+  /** Physical network interfaces of each host; the first two make a bond. */
+  readonly nicsPerHost: number;
+  readonly vlans: number;
+  /** Shared SRs for disks (NFS and iSCSI, in turn). */
+  readonly sharedSrs: number;
+  /** PCI devices of each host. */
+  readonly pciPerHost: number;
+  /** Share of hosts with a GPU. */
+  readonly gpuShare: number;
+  /** Share of VMs that run. */
+  readonly runningShare: number;
+  /** Snapshots per VM, on average. */
+  readonly snapshotsPerVm: number;
+  /** Messages per VM; XAPI keeps 10,000 in all. */
+  readonly messagesPerVm: number;
+}
+
+const GiB = 2 ** 30;
+
+const small: FleetProfile = {
+  hosts: 3,
+  vms: 60,
+  cpusPerHost: 32,
+  hostMemory: 256 * GiB,
+  nicsPerHost: 2,
+  vlans: 6,
+  sharedSrs: 2,
+  pciPerHost: 40,
+  gpuShare: 0.34,
+  runningShare: 0.85,
+  snapshotsPerVm: 0.32,
+  messagesPerVm: 2,
+};
+
+/** The pools that demo, tests and benchmarks speak of. */
+export const profiles = {
+  C: small,
+  B: {
+    ...small,
+    hosts: 16,
+    vms: 600,
+    hostMemory: 512 * GiB,
+    nicsPerHost: 4,
+    vlans: 24,
+    sharedSrs: 6,
+    pciPerHost: 48,
+    gpuShare: 0.13,
+  },
+  A: {
+    ...small,
+    hosts: 64,
+    vms: 5000,
+    cpusPerHost: 64,
+    hostMemory: 1024 * GiB,
+    nicsPerHost: 4,
+    vlans: 48,
+    sharedSrs: 16,
+    pciPerHost: 64,
+    gpuShare: 0.125,
+  },
+} as const satisfies Readonly<Record<string, FleetProfile>>;
+
+export type ProfileName = keyof typeof profiles;
+
+/** A profile for any number of hosts and VMs: the named one nearest in size, with memory enough for them. */
+export function profileFor(hosts: number, vms: number): FleetProfile {
+  const base = hosts <= 8 ? profiles.C : hosts <= 32 ? profiles.B : profiles.A;
+  const vmsPerHost = vms / Math.max(1, hosts);
+  const needed = Math.ceil(vmsPerHost / 32) * 256 * GiB;
+  return {
+    ...base,
+    hosts,
+    vms,
+    hostMemory: Math.max(base.hostMemory, needed),
+  };
+}

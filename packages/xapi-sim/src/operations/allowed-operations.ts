@@ -1,0 +1,259 @@
+/*
+ * What may be asked of an object in its present state, as the recordings of the
+ * real XAPI list it (groups records, life, real). Frozen: shared by thousands of records.
+ */
+const list = (...names: string[]): readonly string[] => Object.freeze(names);
+
+const halted = list(
+  "create_vtpm",
+  "destroy",
+  "metadata_export",
+  "export",
+  "make_into_template",
+  "changing_NVRAM",
+  "changing_shadow_memory",
+  "changing_static_range",
+  "changing_dynamic_range",
+  "changing_memory_limits",
+  "changing_VCPUs",
+  "migrate_send",
+  "start_on",
+  "start",
+  "copy",
+  "clone",
+  "snapshot",
+);
+const running = list(
+  "sysprep",
+  "metadata_export",
+  "changing_dynamic_range",
+  "migrate_send",
+  "pool_migrate",
+  "changing_VCPUs_live",
+  "suspend",
+  "checkpoint",
+  "clean_reboot",
+  "clean_shutdown",
+  "hard_reboot",
+  "hard_shutdown",
+  "pause",
+  "snapshot",
+);
+const runningWithoutAgent = list(
+  "sysprep",
+  "metadata_export",
+  "changing_dynamic_range",
+  "hard_reboot",
+  "hard_shutdown",
+  "pause",
+  "snapshot",
+);
+const paused = list(
+  "metadata_export",
+  "changing_dynamic_range",
+  "hard_reboot",
+  "hard_shutdown",
+  "unpause",
+  "snapshot",
+);
+const suspended = list(
+  "metadata_export",
+  "export",
+  "hard_shutdown",
+  "resume_on",
+  "resume",
+  "copy",
+  "clone",
+  "snapshot",
+);
+const template = list(
+  "destroy",
+  "metadata_export",
+  "export",
+  "changing_NVRAM",
+  "changing_shadow_memory",
+  "changing_static_range",
+  "changing_dynamic_range",
+  "changing_VCPUs",
+  "migrate_send",
+  "provision",
+  "copy",
+  "clone",
+);
+const snapshot = list(
+  "destroy",
+  "metadata_export",
+  "export",
+  "revert",
+  "copy",
+  "clone",
+);
+
+export const controlDomainOperations = list(
+  "metadata_export",
+  "changing_static_range",
+  "changing_dynamic_range",
+);
+
+/** The fields of a VM that decide. `agent`: the guest's tools have reported. */
+export interface VmState {
+  readonly powerState: string;
+  readonly isTemplate: boolean;
+  readonly isSnapshot: boolean;
+  readonly isControlDomain: boolean;
+  readonly agent: boolean;
+}
+
+export function vmOperations(state: VmState): readonly string[] {
+  if (state.isControlDomain) return controlDomainOperations;
+  if (state.isSnapshot) return snapshot;
+  if (state.isTemplate) return template;
+  switch (state.powerState) {
+    case "Running":
+      return state.agent ? running : runningWithoutAgent;
+    case "Paused":
+      return paused;
+    case "Suspended":
+      return suspended;
+    default:
+      return halted;
+  }
+}
+
+const hostEnabled = list(
+  "vm_migrate",
+  "provision",
+  "vm_resume",
+  "enable",
+  "evacuate",
+  "vm_start",
+);
+const hostDisabled = list(
+  "reboot",
+  "shutdown",
+  "enable",
+  "evacuate",
+  "apply_updates",
+);
+
+export function hostOperations(enabled: boolean): readonly string[] {
+  return enabled ? hostEnabled : hostDisabled;
+}
+
+export const poolOperations = list(
+  "ha_enable",
+  "cluster_create",
+  "designate_new_master",
+  "tls_verification_enable",
+  "configure_repositories",
+  "sync_updates",
+  "sync_bundle",
+  "apply_updates",
+  "cert_refresh",
+  "exchange_certificates_on_join",
+  "exchange_ca_certificates_on_join",
+  "copy_primary_host_certs",
+  "eject",
+  "get_updates",
+  "exchange_crls_on_join",
+);
+
+const diskPlugged = list(
+  "attach",
+  "unpause",
+  "pause",
+  "unplug",
+  "unplug_force",
+);
+const cdPlugged = list("attach", "eject", "unpause", "pause");
+const cdEmpty = list("attach", "insert");
+const vbdUnplugged = list("attach", "plug");
+const vbdOfHalted = list("attach");
+
+/** `vmRuns`: only then can a device be plugged or unplugged. */
+export function vbdOperations(vbd: {
+  readonly type: string;
+  readonly empty: boolean;
+  readonly attached: boolean;
+  readonly vmRuns: boolean;
+}): readonly string[] {
+  if (vbd.type === "CD") return vbd.empty ? cdEmpty : cdPlugged;
+  if (!vbd.vmRuns) return vbdOfHalted;
+  return vbd.attached ? diskPlugged : vbdUnplugged;
+}
+
+const vifPlugged = list("attach", "unplug");
+const vifUnplugged = list("attach", "plug");
+const vifOfHalted = list("attach");
+
+export function vifOperations(
+  attached: boolean,
+  vmRuns: boolean,
+): readonly string[] {
+  if (!vmRuns) return vifOfHalted;
+  return attached ? vifPlugged : vifUnplugged;
+}
+
+const vdiFree = list(
+  "snapshot",
+  "clone",
+  "copy",
+  "resize",
+  "destroy",
+  "forget",
+  "update",
+  "generate_config",
+  "enable_cbt",
+  "set_on_boot",
+);
+const vdiInUse = list(
+  "snapshot",
+  "clone",
+  "generate_config",
+  "update",
+  "mirror",
+);
+const vdiReadOnly = list(
+  "clone",
+  "copy",
+  "destroy",
+  "forget",
+  "generate_config",
+);
+
+export function vdiOperations(vdi: {
+  readonly inUse: boolean;
+  readonly readOnly: boolean;
+}): readonly string[] {
+  if (vdi.inUse) return vdiInUse;
+  return vdi.readOnly ? vdiReadOnly : vdiFree;
+}
+
+export const srOperations = list(
+  "unplug",
+  "plug",
+  "pbd_create",
+  "update",
+  "pbd_destroy",
+  "vdi_resize",
+  "vdi_clone",
+  "scan",
+  "vdi_snapshot",
+  "vdi_mirror",
+  "vdi_create",
+  "vdi_destroy",
+  "vdi_set_on_boot",
+  "vdi_enable_cbt",
+  "vdi_disable_cbt",
+  "vdi_data_destroy",
+  "vdi_list_changed_blocks",
+);
+export const isoSrOperations = list(
+  "unplug",
+  "plug",
+  "pbd_create",
+  "update",
+  "pbd_destroy",
+  "scan",
+  "vdi_clone",
+);
