@@ -103,11 +103,16 @@ export function defaultRecord(className: string): XapiRecord {
     record = Object.fromEntries(
       Object.entries(fields).map(([name, field]) => [
         name,
-        (field.default as XapiValue | undefined) ??
-          emptyValue(fieldType(field.type)),
+        defaultValue(fieldType(field.type), field.default),
       ]),
     );
     templates.set(className, record);
   }
   return record;
+}
+
+/** The datamodel writes the defaults of floats as OCaml does: `"1."`. */
+function defaultValue(type: FieldType, value: unknown): XapiValue {
+  if (value === undefined) return emptyValue(type);
+  return type.kind === "float" ? Number(value) : (value as XapiValue);
 }
