@@ -1,0 +1,17 @@
+/** A bench is a program whose output is a document. */
+export interface Bench {
+  /** One line for the list of benches. */
+  readonly summary: string;
+  /** What stands behind its name on the command line. */
+  readonly usage: string;
+  /**
+   * Measures, prints, writes. Progress goes to stderr, the result to stdout.
+   * @throws UsageError for arguments that it does not know
+   */
+  run(args: readonly string[]): Promise<void>;
+}
+
+/** The arguments are wrong: the user sees the message and the usage, no stack. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}

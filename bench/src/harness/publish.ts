@@ -1,0 +1,29 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Report } from "./result.js";
+
+/** What a bench leaves behind: file name to text. */
+export type Documents = Readonly<Record<string, string>>;
+
+/** Writes all documents into a folder, which is made when missing. */
+export async function publish(
+  folder: string,
+  documents: Documents,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, text] of Object.entries(documents))
+    await writeFile(join(folder, name), text);
+}
+
+/** Writes the JSON of a report where the user wants it. */
+export async function writeReport(file: string, report: Report): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, reportText(report));
+}
+
+/** One result a line: a diff of two runs shows which rows moved. */
+export function reportText({ results, ...about }: Report): string {
+  const head = JSON.stringify(about, null, 2).slice(1, -2);
+  const lines = results.map((result) => `    ${JSON.stringify(result)}`);
+  return `{\n  "results": [\n${lines.join(",\n")}\n  ],${head}\n}\n`;
+}

@@ -1,0 +1,76 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { repositoryRoot } from "./repository.js";
+
+/** A pool that can be measured. */
+export interface PoolAddress {
+  readonly name: string;
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface Simulator {
+  readonly pools: readonly PoolAddress[];
+  /** CPU time that its process has used so far, in ms; NaN where the system does not tell. */
+  cpuMs(): number;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts `bin/xapi-sim` in a process of its own; it ends with this process.
+ * @throws Error when it ends before it is ready
+ */
+export async function startSimulator(
+  args: readonly string[],
+): Promise<Simulator> {
+  const child = spawn(
+    process.execPath,
+    [
+      join(repositoryRoot, "bin", "xapi-sim"),
+      ...args,
+      "--json",
+      "--exit-with-parent",
+    ],
+    { stdio: ["pipe", "pipe", "pipe"] },
+  );
+  let complaints = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaints = (complaints + chunk.toString()).slice(-1000);
+  });
+  const ended = once(child, "close");
+  const ready = new Promise<PoolAddress[]>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", () =>
+      reject(new Error(`the simulator ended: ${complaints.trim()}`)),
+    );
+    createInterface(child.stdout).on("line", (line) => {
+      if (line.startsWith('{"pools":'))
+        resolve((JSON.parse(line) as { pools: PoolAddress[] }).pools);
+    });
+  });
+  const pools = await ready;
+  return {
+    pools,
+    cpuMs: () => processCpuMs(child.pid),
+    async stop() {
+      child.stdin.end();
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** From /proc: user and system time in ticks of 10 ms (USER_HZ is 100 on all Linux ports that Node runs on). */
+function processCpuMs(pid: number | undefined): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return Number.NaN;
+  }
+}

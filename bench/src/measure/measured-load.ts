@@ -1,0 +1,74 @@
+import { performance } from "node:perf_hooks";
+import { startLoopProbe } from "./loop-probe.js";
+import {
+  collectGarbage,
+  heldBytes,
+  peakRssBytes,
+  resetPeakRss,
+} from "./memory.js";
+
+/** What a load has left behind. */
+export interface Loaded {
+  readonly objects: number;
+  /** Bytes of the answers' bodies, 0 where the loader does not tell. */
+  readonly bytes: number;
+  /** More figures of its own. */
+  readonly more?: Readonly<Record<string, number>>;
+  close(): Promise<void>;
+}
+
+/** Figures of one load; all times in ms, all sizes in bytes. */
+export interface LoadFigures {
+  readonly ms: number;
+  readonly longestBlockMs: number;
+  readonly blocksOver50Ms: number;
+  /** Of the whole process, worker threads included. */
+  readonly cpuMs: number;
+  /** Highest resident size of the process. */
+  readonly peakRssBytes: number;
+  /** Resident size before the load began. */
+  readonly baselineRssBytes: number;
+  /** Resident size when all is there and garbage is gone. */
+  readonly settledRssBytes: number;
+  /** Heap and buffers of the main thread that the load has left, over what was there before. */
+  readonly retainedBytes: number;
+  readonly retainedBytesPerObject: number;
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+/** Measures `load` in this process, which must have done nothing else before; prints nothing. */
+export async function measureLoad(
+  load: () => Promise<Loaded>,
+): Promise<LoadFigures> {
+  await collectGarbage();
+  const baselineRssBytes = process.memoryUsage().rss;
+  const heldBefore = heldBytes();
+  resetPeakRss();
+  const probe = startLoopProbe();
+  const cpuBefore = process.cpuUsage();
+  const start = performance.now();
+  const loaded = await load();
+  const ms = performance.now() - start;
+  const cpu = process.cpuUsage(cpuBefore);
+  const blocks = await probe.stop();
+  const peak = peakRssBytes();
+  await collectGarbage();
+  const retainedBytes = heldBytes() - heldBefore;
+  const settledRssBytes = process.memoryUsage().rss;
+  await loaded.close();
+  return {
+    ms,
+    ...blocks,
+    cpuMs: (cpu.user + cpu.system) / 1000,
+    peakRssBytes: peak,
+    baselineRssBytes,
+    settledRssBytes,
+    retainedBytes,
+    retainedBytesPerObject:
+      loaded.objects === 0 ? 0 : retainedBytes / loaded.objects,
+    objects: loaded.objects,
+    bytes: loaded.bytes,
+    ...loaded.more,
+  };
+}

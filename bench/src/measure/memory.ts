@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from "node:fs";
+
+/**
+ * The highest resident size of this process in bytes. Linux tells it per
+ * program (VmHWM); getrusage's maxRSS also counts what the parent process had
+ * when it forked, and is the answer elsewhere only.
+ */
+export function peakRssBytes(): number {
+  try {
+    const status = readFileSync("/proc/self/status", "utf8");
+    const match = /^VmHWM:\s+(\d+) kB$/m.exec(status);
+    if (match !== null) return Number(match[1]) * 1024;
+  } catch {
+    // Not Linux.
+  }
+  return process.resourceUsage().maxRSS * 1024;
+}
+
+/** Forgets the peak so far (starting up node is not what is measured); does nothing where the system cannot. */
+export function resetPeakRss(): void {
+  try {
+    writeFileSync("/proc/self/clear_refs", "5");
+  } catch {
+    // Not Linux, or not allowed: the peak then includes the start.
+  }
+}
+
+/** What JavaScript holds in this thread: heap and, once, the buffers outside of it. */
+export function heldBytes(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  // `external` includes `arrayBuffers`.
+  return heapUsed + external;
+}
+
+/**
+ * Collects garbage until nothing more goes away. Needs --expose-gc.
+ * @throws Error when node was started without it
+ */
+export async function collectGarbage(): Promise<void> {
+  if (globalThis.gc === undefined)
+    throw new Error("start node with --expose-gc");
+  for (let i = 0; i < 3; i++) {
+    globalThis.gc();
+    // Buffers are freed in tasks behind the collection.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,121 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Bench } from "../bench.js";
+import {
+  describeCommit,
+  describeMachine,
+  describeVersions,
+} from "../harness/machine.js";
+import { documentsFolder } from "../harness/repository.js";
+import { publish, reportText, writeReport } from "../harness/publish.js";
+import { toResult, type Report, type Result } from "../harness/result.js";
+import { measureInRounds } from "../harness/rounds.js";
+import { measureMany } from "./many.js";
+import { measureRow } from "./measure-row.js";
+import { givenPool, simulatedPool, type PoolSource } from "./pool-source.js";
+import { poolsChart } from "./pools-chart.js";
+import { poolsDocument } from "./pools-document.js";
+import {
+  parsePoolsOptions,
+  poolsUsage,
+  type PoolsOptions,
+} from "./pools-options.js";
+import { rowName, rows, runsWorth, type Row } from "./row.js";
+import { checkShape } from "./smoke.js";
+
+const NAMED_PACKAGES = ["xen-api", "node-expat", "xmlrpc", "piscina"];
+
+/** Time, blocks, CPU and memory of loading whole pools, by every way there is. */
+export const poolsBench: Bench = {
+  summary:
+    "From connecting until every object is there: time, event-loop blocks, CPU, memory.",
+  usage: poolsUsage,
+  async run(args) {
+    const options = parsePoolsOptions(args, documentsFolder);
+    const results = await measureAll(options);
+    const report: Report = {
+      results,
+      machine: describeMachine(),
+      versions: describeVersions(NAMED_PACKAGES),
+      commit: describeCommit(),
+      date: new Date().toISOString().slice(0, 10),
+    };
+    await leave(report, options);
+  },
+};
+
+async function measureAll(options: PoolsOptions): Promise<Result[]> {
+  const sources = [
+    ...options.urls.map(givenPool),
+    ...options.pools.map(simulatedPool),
+  ];
+  const results: Result[] = [];
+  for (const source of sources)
+    results.push(...(await measurePool(source, options)));
+  if (options.many) results.push(await measureMany(options.runs, tell));
+  return results;
+}
+
+async function measurePool(
+  source: PoolSource,
+  options: PoolsOptions,
+): Promise<Result[]> {
+  const open = await source.open();
+  try {
+    const measured = await measureInRounds(
+      chooseRows(options, open.legacy !== undefined),
+      {
+        runs: options.runs,
+        runsOf: (_, first) => runsWorth(first["ms"]!, options.runs),
+        measure: (row) => measureRow(row, open),
+        onRun: (row, outcome) =>
+          tell(
+            `${source.name} ${rowName(row)}: ` +
+              (outcome instanceof Error
+                ? outcome.message
+                : `${outcome["ms"]!.toFixed(0)} ms`),
+          ),
+      },
+    );
+    return measured.map((one) =>
+      toResult(
+        { pool: source.name, mode: one.row.mode, place: one.row.place },
+        one,
+      ),
+    );
+  } finally {
+    await open.close();
+  }
+}
+
+function chooseRows({ only }: PoolsOptions, hasLegacy: boolean): Row[] {
+  return rows.filter(
+    (row) =>
+      (hasLegacy || row.legacy !== true) &&
+      (only.length === 0 ||
+        only.some((start) => rowName(row).startsWith(start))),
+  );
+}
+
+async function leave(report: Report, options: PoolsOptions): Promise<void> {
+  const documents = {
+    "pools.md": poolsDocument(report),
+    "pools.svg": poolsChart(report.results),
+    "pools.json": reportText(report),
+  };
+  process.stdout.write(documents["pools.md"]);
+  const folder = options.smoke
+    ? await mkdtemp(join(tmpdir(), "xo-bench-"))
+    : options.out;
+  if (folder !== undefined) {
+    await publish(folder, documents);
+    tell(`written to ${folder}`);
+  }
+  if (options.json !== undefined) await writeReport(options.json, report);
+  if (options.smoke) checkShape(report);
+}
+
+function tell(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

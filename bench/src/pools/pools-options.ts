@@ -1,0 +1,91 @@
+import { parseArgs } from "node:util";
+import { UsageError } from "../bench.js";
+
+export interface PoolsOptions {
+  /** Profiles of the simulator. */
+  readonly pools: readonly string[];
+  /** Addresses of pools that are there already; then no simulator is started. */
+  readonly urls: readonly string[];
+  readonly runs: number;
+  /** Only rows whose name begins with one of these; empty: all. */
+  readonly only: readonly string[];
+  /** Write the JSON here as well. */
+  readonly json: string | undefined;
+  /** Where document, chart and JSON go; undefined: nowhere. */
+  readonly out: string | undefined;
+  /** One run of the smallest pool, only the shape is looked at. */
+  readonly smoke: boolean;
+  /** Also load A, B, C and forty small pools in one process. */
+  readonly many: boolean;
+}
+
+export const poolsUsage =
+  "[A B C] [--runs N] [--only ROW ...] [--json FILE] [--out DIR] [--url URL ...] [--smoke]";
+
+const DEFAULT_RUNS = 5;
+const PROFILES = ["A", "B", "C"];
+
+/** @throws UsageError */
+export function parsePoolsOptions(
+  args: readonly string[],
+  documents: string,
+): PoolsOptions {
+  const { values, positionals } = parse(args);
+  const runs = values.runs === undefined ? DEFAULT_RUNS : Number(values.runs);
+  if (!Number.isSafeInteger(runs) || runs < 1)
+    throw new UsageError(`--runs takes a number from 1 on, not ${values.runs}`);
+  const wrong = positionals.find((name) => !PROFILES.includes(name));
+  if (wrong !== undefined)
+    throw new UsageError(
+      `there is no pool ${wrong}; the profiles are ${PROFILES.join(", ")}`,
+    );
+  const smoke = values.smoke === true;
+  const urls = values.url ?? [];
+  const pools = choosePools(positionals, urls, smoke);
+  const only = values.only ?? [];
+  const full = isFull(pools, only) && !smoke;
+  return {
+    pools,
+    urls,
+    runs: smoke ? 1 : runs,
+    only,
+    json: values.json,
+    out: values.out ?? (full ? documents : undefined),
+    smoke,
+    many: full,
+  };
+}
+
+function choosePools(
+  names: readonly string[],
+  urls: readonly string[],
+  smoke: boolean,
+): readonly string[] {
+  if (urls.length > 0) return [];
+  if (names.length > 0) return names;
+  return smoke ? ["C"] : PROFILES;
+}
+
+/** All pools and all rows: only then is the published document replaced without being told to. */
+function isFull(pools: readonly string[], only: readonly string[]): boolean {
+  return only.length === 0 && PROFILES.every((name) => pools.includes(name));
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        runs: { type: "string" },
+        only: { type: "string", multiple: true },
+        json: { type: "string" },
+        out: { type: "string" },
+        url: { type: "string", multiple: true },
+        smoke: { type: "boolean" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}

@@ -1,0 +1,87 @@
+/** Which way the pool is loaded: one bar of the chart, one line of the table. */
+export interface Row {
+  /** As the JSON file names it. */
+  readonly mode: string;
+  /** Where answers are parsed; `auto` lets the parser pool choose. */
+  readonly place: Place;
+  readonly kind: RowKind;
+  /** Needs a pool that answers JSON in XML: hosts of the XenServer 6 and 7 time. */
+  readonly legacy?: boolean;
+}
+
+export type Place = "main" | "worker" | "auto";
+
+export type RowKind =
+  | {
+      readonly program: "ours";
+      readonly transport: "auto" | "xml-rpc" | "json-in-xml" | "json-rpc";
+      readonly xml: XmlReader;
+    }
+  | { readonly program: "download"; readonly way: "http" | "onread" | "parse" }
+  | { readonly program: "peer"; readonly transport: "json-rpc" | "xml-rpc" };
+
+/** The three ways to read XML that the parser pool offers. */
+export type XmlReader = "default" | "expat" | "xmlrpc";
+
+export const rows: readonly Row[] = [
+  reference("download", "http"),
+  reference("download:onread", "onread"),
+  reference("download+parse", "parse"),
+  ours("auto", "auto", "auto"),
+  ...both("json-rpc", "json-rpc"),
+  ...both("json-in-xml", "json-in-xml").map((row) => ({
+    ...row,
+    legacy: true,
+  })),
+  ...both("xml-rpc", "xml-rpc"),
+  ...both("xml-rpc:expat", "xml-rpc", "expat"),
+  ...both("xml-rpc:xmlrpc", "xml-rpc", "xmlrpc"),
+  peer("json-rpc"),
+  peer("xml-rpc"),
+];
+
+/** `mode` and, where there is a choice, `place`: unique among the rows. */
+export function rowName({ mode, place, kind }: Row): string {
+  return kind.program === "ours" && place !== "auto"
+    ? `${mode} ${place}`
+    : mode;
+}
+
+/**
+ * How many runs a row is worth: one that takes long is measured less often,
+ * since its relative spread is small and its minutes are dear.
+ */
+export function runsWorth(firstMs: number, runs: number): number {
+  if (firstMs > 10_000) return Math.min(runs, 2);
+  if (firstMs > 4_000) return Math.min(runs, 3);
+  return runs;
+}
+
+function reference(mode: string, way: "http" | "onread" | "parse"): Row {
+  return { mode, place: "main", kind: { program: "download", way } };
+}
+
+function peer(transport: "json-rpc" | "xml-rpc"): Row {
+  return {
+    mode: `peer:xen-api:${transport}`,
+    place: "main",
+    kind: { program: "peer", transport },
+  };
+}
+
+type OurTransport = Extract<RowKind, { program: "ours" }>["transport"];
+
+function both(mode: string, transport: OurTransport, xml?: XmlReader): Row[] {
+  return (["main", "worker"] as const).map((place) =>
+    ours(mode, transport, place, xml),
+  );
+}
+
+function ours(
+  mode: string,
+  transport: OurTransport,
+  place: Place,
+  xml: XmlReader = "default",
+): Row {
+  return { mode, place, kind: { program: "ours", transport, xml } };
+}
