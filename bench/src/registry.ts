@@ -1,7 +1,11 @@
 import type { Bench } from "./bench.js";
+import { eventsBench } from "./events/events-bench.js";
+import { perfProbeBench } from "./perf-probe/perf-probe-bench.js";
 import { poolsBench } from "./pools/pools-bench.js";
 
 /** All benches by the name that they are called by. */
-export const benches: ReadonlyMap<string, Bench> = new Map([
+export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["pools", poolsBench],
+  ["events", eventsBench],
+  ["perf-probe", perfProbeBench],
 ]);

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { repositoryRoot } from "./repository.js";
@@ -15,8 +14,7 @@ export interface PoolAddress {
 
 export interface Simulator {
   readonly pools: readonly PoolAddress[];
-  /** CPU time that its process has used so far, in ms; NaN where the system does not tell. */
-  cpuMs(): number;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -55,22 +53,11 @@ export async function startSimulator(
   const pools = await ready;
   return {
     pools,
-    cpuMs: () => processCpuMs(child.pid),
+    pid: child.pid!,
     async stop() {
       child.stdin.end();
       child.kill("SIGTERM");
       await ended;
     },
   };
-}
-
-/** From /proc: user and system time in ticks of 10 ms (USER_HZ is 100 on all Linux ports that Node runs on). */
-function processCpuMs(pid: number | undefined): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * 10;
-  } catch {
-    return Number.NaN;
-  }
 }

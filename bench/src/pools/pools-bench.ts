@@ -2,11 +2,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Bench } from "../bench.js";
-import {
-  describeCommit,
-  describeMachine,
-  describeVersions,
-} from "../harness/machine.js";
+import { createReport } from "../harness/create-report.js";
 import { documentsFolder } from "../harness/repository.js";
 import { publish, reportText, writeReport } from "../harness/publish.js";
 import { toResult, type Report, type Result } from "../harness/result.js";
@@ -34,13 +30,7 @@ export const poolsBench: Bench = {
   async run(args) {
     const options = parsePoolsOptions(args, documentsFolder);
     const results = await measureAll(options);
-    const report: Report = {
-      results,
-      machine: describeMachine(),
-      versions: describeVersions(NAMED_PACKAGES),
-      commit: describeCommit(),
-      date: new Date().toISOString().slice(0, 10),
-    };
+    const report = createReport(results, NAMED_PACKAGES);
     await leave(report, options);
   },
 };

@@ -1,0 +1,70 @@
+import { parseArgs } from "node:util";
+import { UsageError } from "../bench.js";
+
+export interface EventsOptions {
+  readonly profile: string;
+  /** Changes a second that the simulator makes. */
+  readonly churn: number;
+  readonly throttlesMs: readonly number[];
+  readonly durationMs: number;
+  readonly runs: number;
+  readonly json: string | undefined;
+  readonly out: string | undefined;
+}
+
+export const eventsUsage =
+  "[A] [--churn N] [--throttle MS ...] [--seconds N] [--runs N] [--json FILE] [--out DIR]";
+
+const CHURN = 2000;
+const THROTTLES_MS = [0, 100, 250, 500, 1000];
+
+/** @throws UsageError */
+export function parseEventsOptions(
+  args: readonly string[],
+  documents: string,
+): EventsOptions {
+  const { values, positionals } = parse(args);
+  const churn = numberOf("churn", values.churn) ?? CHURN;
+  const profile = positionals[0] ?? "A";
+  const throttlesMs =
+    values.throttle?.map((text) => numberOf("throttle", text)!) ?? THROTTLES_MS;
+  // Only the run that the document describes replaces it without being told to.
+  const full =
+    profile === "A" && churn === CHURN && values.throttle === undefined;
+  return {
+    profile,
+    churn,
+    throttlesMs,
+    durationMs: (numberOf("seconds", values.seconds) ?? 15) * 1000,
+    runs: Math.max(1, numberOf("runs", values.runs) ?? 3),
+    json: values.json,
+    out: values.out ?? (full ? documents : undefined),
+  };
+}
+
+function numberOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!Number.isFinite(value) || value < 0)
+    throw new UsageError(`--${name} takes a number, not ${text}`);
+  return value;
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        churn: { type: "string" },
+        throttle: { type: "string", multiple: true },
+        seconds: { type: "string" },
+        runs: { type: "string" },
+        json: { type: "string" },
+        out: { type: "string" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}

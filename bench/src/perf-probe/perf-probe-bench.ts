@@ -1,0 +1,124 @@
+import { parseArgs } from "node:util";
+import { UsageError, type Bench } from "../bench.js";
+import { measureInChild } from "../harness/child.js";
+import { markdownDocument, markdownTable } from "../harness/markdown.js";
+import { measuredOn } from "../harness/measured-on.js";
+import { publish, reportText } from "../harness/publish.js";
+import { createReport } from "../harness/create-report.js";
+import { documentsFolder } from "../harness/repository.js";
+import {
+  figureOf,
+  toResult,
+  type Report,
+  type Result,
+} from "../harness/result.js";
+import { measureInRounds } from "../harness/rounds.js";
+import type { PerfProbeJob } from "../measure/perf-probe-job.js";
+
+const DETECTORS: readonly PerfProbeJob["detector"][] = [
+  "none",
+  "xo:perf",
+  "xo:perf 1 ms",
+  "monitorEventLoopDelay",
+  "blocked-at",
+];
+
+/** What it costs to know that the event loop was blocked. */
+export const perfProbeBench: Bench = {
+  summary:
+    "Cost of the always-on detector of event-loop blocks, beside its alternatives.",
+  usage: "[--runs N] [--out DIR]",
+  async run(args) {
+    const { runs, out } = parse(args);
+    const measured = await measureInRounds(DETECTORS, {
+      runs,
+      measure: (detector) =>
+        measureInChild({
+          program: "measure/perf-probe.js",
+          job: jobOf(detector),
+          timeoutMs: 120_000,
+        }),
+      onRun: (detector) => process.stderr.write(`${detector}\n`),
+    });
+    const report = createReport(
+      measured.map((one) =>
+        toResult({ pool: "", mode: one.row, place: "main" }, one),
+      ),
+      ["blocked-at"],
+    );
+    const document = perfProbeDocument(report);
+    process.stdout.write(document);
+    await publish(out, {
+      "perf-probe.md": document,
+      "perf-probe.json": reportText(report),
+    });
+  },
+};
+
+function jobOf(detector: PerfProbeJob["detector"]): PerfProbeJob {
+  // blocked-at makes an await hundreds of times dearer: fewer are enough.
+  const share = detector === "blocked-at" ? 0.1 : 1;
+  return {
+    detector,
+    awaits: 1_000_000 * share,
+    turns: 200_000 * share,
+    idleMs: 5000,
+  };
+}
+
+/** `docs/benchmarks/perf-probe.md`, from the results alone. */
+export function perfProbeDocument(report: Report): string {
+  const [none] = report.results;
+  return markdownDocument([
+    "# Watching the event loop",
+    "Written by `npm run bench -- perf-probe`; do not edit.",
+    "What a process pays for a detector of event-loop blocks: per `await` of a resolved promise, per turn of the loop (`setImmediate`), and while it has nothing to do.",
+    measuredOn(report),
+    markdownTable(
+      [
+        { title: "Detector" },
+        ...[
+          "ns an await",
+          "against none",
+          "ns a turn",
+          "against none",
+          "idle CPU, ms a second",
+          "n",
+        ].map((title) => ({ title, align: "right" as const })),
+      ],
+      report.results.map((result) => cells(result, none)),
+    ),
+    "`xo:perf` is the always-on detector as the server runs it (a timer of 20 ms, a histogram, event-loop utilisation); `xo:perf 1 ms` probes twenty times as often; `blocked-at` is what `perf.traceBlocks: true` turns on. Medians of `n` fresh processes.",
+  ]);
+}
+
+function cells(result: Result, none: Result | undefined): string[] {
+  const against = (name: string): string => {
+    const ratio = figureOf(result, name) / figureOf(none, name);
+    return Number.isFinite(ratio) ? `${ratio.toFixed(2)}x` : "-";
+  };
+  return [
+    result.mode,
+    figureOf(result, "nsPerAwait").toFixed(0),
+    against("nsPerAwait"),
+    figureOf(result, "nsPerTurn").toFixed(0),
+    against("nsPerTurn"),
+    figureOf(result, "idleCpuMsPerSecond").toFixed(2),
+    String(result.runs),
+  ];
+}
+
+function parse(args: readonly string[]): { runs: number; out: string } {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        runs: { type: "string", default: "5" },
+        out: { type: "string", default: documentsFolder },
+      },
+    });
+    return { runs: Math.max(1, Number(values.runs) || 1), out: values.out };
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
