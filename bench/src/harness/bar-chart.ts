@@ -29,11 +29,16 @@ const LEGEND_COLUMN = 220;
 /** Seen well on white and on black, and told apart by people who see no red or green. */
 const PALETTE = [
   "#8a8f98",
+  "#aab0b8",
+  "#6a717b",
   "#0f7b6c",
   "#2f6fde",
-  "#8250df",
-  "#c2410c",
   "#b8860b",
+  "#8250df",
+  "#bf3989",
+  "#8c5a3c",
+  "#e36209",
+  "#b62324",
 ];
 
 /**

@@ -1,5 +1,6 @@
 import { measureInChild } from "../harness/child.js";
 import type { Figures } from "../harness/figures.js";
+import type { PoolAddress } from "../harness/simulator.js";
 import type { DownloadJob } from "../measure/download-job.js";
 import type { LoadJob } from "../measure/load-job.js";
 import type { PeerJob } from "../measure/peer-job.js";
@@ -15,44 +16,53 @@ const TIMEOUT_MS = 180_000;
  */
 const CONNECTIONS = 4;
 
-/** One run of one row in a fresh process. */
-export function measureRow(row: Row, open: OpenPool): Promise<Figures> {
-  const { kind, place } = row;
+/** Which program measures a row, and what it is told. */
+interface Assignment {
+  readonly program: string;
+  readonly job: DownloadJob | PeerJob | LoadJob;
+}
+
+/**
+ * One run of one row in a fresh process.
+ * @param profile folder for its CPU profiles, where they are wanted
+ */
+export function measureRow(
+  row: Row,
+  open: OpenPool,
+  profile?: string,
+): Promise<Figures> {
   const pool = row.legacy === true ? open.legacy : open.pool;
   if (pool === undefined) throw new Error("this pool has no legacy twin");
+  return measureInChild({
+    ...assign(row, pool),
+    timeoutMs: TIMEOUT_MS,
+    nodeOptions:
+      profile === undefined
+        ? []
+        : [
+            "--cpu-prof",
+            "--cpu-prof-interval=200",
+            `--cpu-prof-dir=${profile}`,
+          ],
+  });
+}
+
+function assign({ kind, place }: Row, pool: PoolAddress): Assignment {
   switch (kind.program) {
-    case "download": {
-      const job: DownloadJob = {
-        pool,
-        way: kind.way,
-        connections: CONNECTIONS,
-      };
-      return measureInChild({
+    case "download":
+      return {
         program: "measure/download.js",
-        job,
-        timeoutMs: TIMEOUT_MS,
-      });
-    }
-    case "peer": {
-      const job: PeerJob = { pool, transport: kind.transport };
-      return measureInChild({
-        program: "measure/peer.js",
-        job,
-        timeoutMs: TIMEOUT_MS,
-      });
-    }
-    case "ours": {
-      const job: LoadJob = {
-        pools: [pool],
-        transport: kind.transport,
-        xml: kind.xml,
-        place,
+        job: { pool, way: kind.way, connections: CONNECTIONS },
       };
-      return measureInChild({
+    case "peer":
+      return {
+        program: "measure/peer.js",
+        job: { pool, transport: kind.transport },
+      };
+    case "ours":
+      return {
         program: "measure/load.js",
-        job,
-        timeoutMs: TIMEOUT_MS,
-      });
-    }
+        job: { pools: [pool], transport: kind.transport, xml: kind.xml, place },
+      };
   }
 }

@@ -2,6 +2,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Bench } from "../bench.js";
+import { comparisonTable, reportAt } from "../harness/compare.js";
 import { createReport } from "../harness/create-report.js";
 import { documentsFolder } from "../harness/repository.js";
 import { publish, reportText, writeReport } from "../harness/publish.js";
@@ -21,6 +22,8 @@ import { rowName, rows, runsWorth, type Row } from "./row.js";
 import { checkShape } from "./smoke.js";
 
 const NAMED_PACKAGES = ["xen-api", "node-expat", "xmlrpc", "piscina"];
+
+const PUBLISHED = "docs/benchmarks/pools.json";
 
 /** Time, blocks, CPU and memory of loading whole pools, by every way there is. */
 export const poolsBench: Bench = {
@@ -58,7 +61,7 @@ async function measurePool(
       {
         runs: options.runs,
         runsOf: (_, first) => runsWorth(first["ms"]!, options.runs),
-        measure: (row) => measureRow(row, open),
+        measure: (row) => measureRow(row, open, options.profile),
         onRun: (row, outcome) =>
           tell(
             `${source.name} ${rowName(row)}: ` +
@@ -95,6 +98,10 @@ async function leave(report: Report, options: PoolsOptions): Promise<void> {
     "pools.json": reportText(report),
   };
   process.stdout.write(documents["pools.md"]);
+  if (options.compare !== undefined)
+    process.stdout.write(
+      `\n${comparisonTable(reportAt(options.compare, PUBLISHED), report)}\n`,
+    );
   const folder = options.smoke
     ? await mkdtemp(join(tmpdir(), "xo-bench-"))
     : options.out;

@@ -38,12 +38,21 @@ function nameOf({ mode, place }: Result): string {
   return single ? mode : `${mode} ${place}`;
 }
 
-/** References are grey, ours green to violet by the format on the wire, the peer orange. */
+/** References are grey, ours green to brown by what is read, the peer orange and red. */
+const COLOURS = [
+  "download",
+  "download:onread",
+  "download+parse",
+  "auto",
+  "json-rpc",
+  "json-in-xml",
+  "xml-rpc",
+  "xml-rpc:expat",
+  "xml-rpc:xmlrpc",
+  "peer:xen-api:json-rpc",
+  "peer:xen-api:xml-rpc",
+];
+
 function colourOf(name: string): number {
-  if (name.startsWith("download")) return 0;
-  if (name.startsWith("peer:")) return 4;
-  if (name === "auto") return 1;
-  if (name.startsWith("json-rpc")) return 2;
-  if (name.startsWith("json-in-xml")) return 5;
-  return 3;
+  return Math.max(0, COLOURS.indexOf(name.split(" ")[0]!));
 }

@@ -13,6 +13,10 @@ export interface PoolsOptions {
   readonly json: string | undefined;
   /** Where document, chart and JSON go; undefined: nowhere. */
   readonly out: string | undefined;
+  /** Git ref whose published figures stand beside ours. */
+  readonly compare: string | undefined;
+  /** Where every measured process leaves CPU profiles; profiling costs time. */
+  readonly profile: string | undefined;
   /** One run of the smallest pool, only the shape is looked at. */
   readonly smoke: boolean;
   /** Also load A, B, C and forty small pools in one process. */
@@ -20,10 +24,12 @@ export interface PoolsOptions {
 }
 
 export const poolsUsage =
-  "[A B C] [--runs N] [--only ROW ...] [--json FILE] [--out DIR] [--url URL ...] [--smoke]";
+  "[A B C] [many] [--runs N] [--only ROW ...] [--json FILE] [--out DIR] [--url URL ...] [--compare REF] [--cpu-prof DIR] [--smoke]";
 
 const DEFAULT_RUNS = 5;
 const PROFILES = ["A", "B", "C"];
+/** A, B, C and forty small pools in one process; part of every full run. */
+const MANY = "many";
 
 /** @throws UsageError */
 export function parsePoolsOptions(
@@ -34,10 +40,12 @@ export function parsePoolsOptions(
   const runs = values.runs === undefined ? DEFAULT_RUNS : Number(values.runs);
   if (!Number.isSafeInteger(runs) || runs < 1)
     throw new UsageError(`--runs takes a number from 1 on, not ${values.runs}`);
-  const wrong = positionals.find((name) => !PROFILES.includes(name));
+  const wrong = positionals.find(
+    (name) => name !== MANY && !PROFILES.includes(name),
+  );
   if (wrong !== undefined)
     throw new UsageError(
-      `there is no pool ${wrong}; the profiles are ${PROFILES.join(", ")}`,
+      `there is no pool ${wrong}; the profiles are ${PROFILES.join(", ")} and ${MANY}`,
     );
   const smoke = values.smoke === true;
   const urls = values.url ?? [];
@@ -50,9 +58,11 @@ export function parsePoolsOptions(
     runs: smoke ? 1 : runs,
     only,
     json: values.json,
+    compare: values.compare,
+    profile: values["cpu-prof"],
     out: values.out ?? (full ? documents : undefined),
     smoke,
-    many: full,
+    many: full || positionals.includes(MANY),
   };
 }
 
@@ -62,7 +72,7 @@ function choosePools(
   smoke: boolean,
 ): readonly string[] {
   if (urls.length > 0) return [];
-  if (names.length > 0) return names;
+  if (names.length > 0) return names.filter((name) => name !== MANY);
   return smoke ? ["C"] : PROFILES;
 }
 
@@ -82,6 +92,8 @@ function parse(args: readonly string[]) {
         json: { type: "string" },
         out: { type: "string" },
         url: { type: "string", multiple: true },
+        compare: { type: "string" },
+        "cpu-prof": { type: "string" },
         smoke: { type: "boolean" },
       },
     });
