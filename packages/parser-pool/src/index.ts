@@ -1,1 +1,17 @@
-export {};
+export {
+  createParserPool,
+  type AnswerStream,
+  type ParserPool,
+  type ParserPoolStats,
+  type PriorityStats,
+} from "./parser-pool.js";
+export type {
+  Clock,
+  Logger,
+  ParserPoolOptions,
+  Place,
+  XmlWay,
+} from "./options.js";
+export type { StreamHandlers } from "./decode-stream.js";
+export type { HistogramSnapshot } from "./histogram.js";
+export type { IntegerPlace } from "./hints.js";

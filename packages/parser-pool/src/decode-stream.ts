@@ -1,0 +1,337 @@
+import {
+  XoError,
+  type DecodeRequest,
+  type DecodedAnswer,
+  type RecordBatch,
+} from "@xo-server/model";
+import type { DecodeFailure, DecodeResult, DecodeTask } from "./decode-task.js";
+import { answerOf } from "./answer.js";
+import { firstBytes } from "./first-bytes.js";
+import type { FormatName } from "./formats/formats.js";
+import { Segment } from "./segment.js";
+
+/** Where the parts of an answer go. All are called on the main thread, in order. */
+export interface StreamHandlers {
+  onBatch?(batch: RecordBatch): void;
+  /** The stream takes bytes again after `commit` said false. */
+  onDrain?(): void;
+  /** The answer is bad; `end` rejects with the same error. */
+  onError?(error: Error): void;
+}
+
+/** Runs a task, in place or by a worker. */
+export interface Runner {
+  /** A promise only where the work is done elsewhere. */
+  readonly result:
+    DecodeResult | DecodeFailure | Promise<DecodeResult | DecodeFailure>;
+  cancel?(): void;
+}
+
+export interface StreamSettings {
+  readonly format: FormatName;
+  /** The format needs the whole answer at once. */
+  readonly whole: boolean;
+  readonly segmentBytes: number;
+  readonly maxBodyBytes: number;
+  /** `bytes`: the length of the whole answer, Infinity where it is not known. */
+  run(task: DecodeTask, bytes: number): Runner;
+  readonly classNameOf: (name: string) => string;
+  onClose(): void;
+}
+
+/** Room in front of a segment for the unfinished record of the one before: the largest usual record. */
+const HEADROOM = 16 * 1024;
+
+/** Filled segments that may wait behind the one at work before the reader is asked to stop. */
+const MAX_WAITING = 1;
+
+/** Room for an answer that goes on past its announced length. */
+const SMALLEST = 4 * 1024;
+
+/** The most that is allocated ahead for an answer of unknown length. */
+const LARGEST = 16 * 1024 * 1024;
+
+const NOTHING = new Uint8Array(0);
+
+/** Where the rest of a bad answer goes: read by nobody. */
+const SCRATCH = new Uint8Array(64 * 1024);
+
+/**
+ * One answer on its way in. While one segment is away at a worker the socket
+ * fills the next; the end that the worker did not use comes back and is put in
+ * front of that one.
+ *
+ *   socket -> #filling -> #waiting -> task -> batches -> handlers
+ *                 ^                     |
+ *                 +------- tail --------+
+ */
+export class DecodeStream {
+  readonly #request: DecodeRequest;
+  readonly #handlers: StreamHandlers;
+  readonly #settings: StreamSettings;
+  #filling: Segment | undefined;
+  #waiting: Segment[] = [];
+  /** What the last task left: stands before the next segment. */
+  #tail: Uint8Array = NOTHING;
+  #state: unknown;
+  /** The view that `space` gave out last: the socket may be writing to it. */
+  #space: Uint8Array = NOTHING;
+  #received = 0;
+  #start: string | undefined;
+  #running: Runner | undefined;
+  #tasks = 0;
+  #ended = false;
+  #saturated = false;
+  #outcome: { answer: DecodedAnswer } | { error: Error } | undefined;
+  #settle: (() => void) | undefined;
+
+  constructor(
+    request: DecodeRequest,
+    handlers: StreamHandlers,
+    settings: StreamSettings,
+  ) {
+    this.#request = request;
+    this.#handlers = handlers;
+    this.#settings = settings;
+    const { contentLength = 0 } = request;
+    if (contentLength > settings.maxBodyBytes)
+      // Not before the caller has the stream.
+      queueMicrotask(() => this.fail(this.#tooLarge(contentLength)));
+  }
+
+  /** Room for the next bytes of the body, never empty; valid until the next call. */
+  space(): Uint8Array {
+    if (this.#outcome !== undefined) return (this.#space = SCRATCH);
+    this.#filling ??= this.#newSegment();
+    return (this.#space = this.#filling.free());
+  }
+
+  /** `length` bytes stand in `space()`. False: stop reading until onDrain. */
+  commit(length: number): boolean {
+    if (this.#outcome !== undefined) return true;
+    this.#received += length;
+    if (this.#received > this.#settings.maxBodyBytes) {
+      this.fail(this.#tooLarge(this.#received));
+      return true;
+    }
+    const segment = (this.#filling ??= this.#newSegment());
+    const written = this.#space.subarray(0, length);
+    const inPlace =
+      written.buffer === segment.bytes.buffer &&
+      written.byteOffset === segment.end;
+    // The segment moved to a larger one while the socket was writing.
+    if (inPlace) segment.end += length;
+    else segment.append(written);
+    if (segment.isFull) {
+      this.#filling = undefined;
+      this.#waiting.push(segment);
+      this.#pump();
+    }
+    this.#saturated =
+      !this.#settings.whole &&
+      !this.#isComplete() &&
+      this.#running !== undefined &&
+      this.#waiting.length >= MAX_WAITING;
+    return !this.#saturated;
+  }
+
+  /** The body is complete. Resolves when every batch has been handed over. */
+  async end(): Promise<DecodedAnswer> {
+    if (!this.#ended && this.#outcome === undefined) {
+      this.#ended = true;
+      if (this.#filling !== undefined) this.#waiting.push(this.#filling);
+      this.#filling = undefined;
+      this.#pump();
+    }
+    if (this.#outcome === undefined)
+      await new Promise<void>((resolve) => (this.#settle = resolve));
+    const outcome = this.#outcome!;
+    if ("error" in outcome) throw outcome.error;
+    return outcome.answer;
+  }
+
+  /** Nobody wants it any more: memory is let go, `end` rejects with `reason`. */
+  abort(reason: Error): void {
+    if (this.#outcome === undefined) this.#finish({ error: reason });
+  }
+
+  /** Ends it from this side: the reader is told. */
+  fail(error: Error): void {
+    if (this.#outcome !== undefined) return;
+    this.#finish({ error });
+    this.#handlers.onError?.(error);
+  }
+
+  /** Starts the next task where there is something to do and none runs. */
+  #pump(): void {
+    if (this.#running !== undefined || this.#outcome !== undefined) return;
+    const pieces = this.#nextPieces();
+    if (pieces === undefined) return;
+    this.#start ??= firstBytes(
+      pieces[0]!.bytes.subarray(pieces[0]!.start, pieces[0]!.end),
+    );
+    const { shape, className = "" } = this.#request;
+    const { format } = this.#settings;
+    const final = this.#ended && this.#waiting.length === 0;
+    const state = this.#state;
+    const task = { format, shape, className, pieces, final, state };
+    this.#state = undefined;
+    try {
+      this.#run(task);
+    } catch (error) {
+      this.fail(toError(error));
+    }
+  }
+
+  #run(task: DecodeTask): void {
+    const isWhole = task.final && this.#tasks === 0;
+    this.#tasks++;
+    const { contentLength = isWhole ? this.#received : Infinity } =
+      this.#request;
+    const running = this.#settings.run(task, contentLength);
+    if (!(running.result instanceof Promise)) {
+      this.#onResult(running.result, task.final);
+      return;
+    }
+    this.#running = running;
+    running.result.then(
+      (result) => {
+        this.#running = undefined;
+        this.#onResult(result, task.final);
+      },
+      (error: unknown) => {
+        this.#running = undefined;
+        this.fail(toError(error));
+      },
+    );
+  }
+
+  /** What the next task reads; undefined: more bytes are needed first. */
+  #nextPieces(): Segment[] | undefined {
+    // `end` is about to be called: the last task then knows that it is the last.
+    if (!this.#ended && (this.#settings.whole || this.#isComplete()))
+      return undefined;
+    if (this.#ended && this.#waiting.length === 0)
+      this.#waiting.push(new Segment(0, this.#tail.length));
+    if (this.#settings.whole) return this.#waiting.splice(0);
+    const [segment] = this.#waiting;
+    if (segment === undefined) return undefined;
+    if (!segment.prepend(this.#tail)) return this.#mergeLongTail();
+    this.#tail = NOTHING;
+    return [this.#waiting.shift()!];
+  }
+
+  /**
+   * A record is longer than a segment. It is read again from its start each
+   * time, so each time at least as much must be new: the cost stays in
+   * proportion to its length.
+   */
+  #mergeLongTail(): Segment[] | undefined {
+    const tail = this.#tail;
+    let fresh = 0;
+    for (const { length } of this.#waiting) fresh += length;
+    const enough = this.#ended || fresh >= tail.length;
+    const filling = enough ? undefined : this.#filling;
+    const room = enough
+      ? 0
+      : Math.max(tail.length, this.#settings.segmentBytes);
+    const merged = new Segment(
+      tail.length + fresh + (filling?.length ?? 0) + room,
+      0,
+    );
+    for (const bytes of [tail, ...this.#waiting.map(payload)])
+      merged.append(bytes);
+    if (filling !== undefined) merged.append(payload(filling));
+    this.#waiting = [];
+    this.#tail = NOTHING;
+    if (enough) return [merged];
+    this.#filling = merged;
+    return undefined;
+  }
+
+  /** All that was announced is there; only `end` is still to come. */
+  #isComplete(): boolean {
+    return this.#received === this.#request.contentLength;
+  }
+
+  #onResult(result: DecodeResult | DecodeFailure, final: boolean): void {
+    if (this.#outcome !== undefined) return;
+    try {
+      if ("failed" in result) throw this.#errorOf(result);
+      for (const batch of result.batches) this.#handlers.onBatch?.(batch);
+      if (this.#isOver()) return;
+      this.#tail = result.tail;
+      this.#state = result.state;
+      if (final) {
+        const answer = answerOf(result.answer!, this.#settings.classNameOf);
+        this.#finish({ answer });
+        return;
+      }
+    } catch (error) {
+      this.fail(toError(error));
+      return;
+    }
+    this.#pump();
+    this.#drain();
+  }
+
+  /** A handler may have aborted it. */
+  #isOver(): boolean {
+    return this.#outcome !== undefined;
+  }
+
+  #drain(): void {
+    if (!this.#saturated || this.#waiting.length >= MAX_WAITING) return;
+    this.#saturated = false;
+    this.#handlers.onDrain?.();
+  }
+
+  #errorOf({ failed }: DecodeFailure): XoError {
+    const { code, data } = failed;
+    return new XoError(
+      code,
+      code === "BAD_ANSWER" ? { ...data, start: this.#start ?? "" } : data,
+    );
+  }
+
+  #finish(outcome: { answer: DecodedAnswer } | { error: Error }): void {
+    this.#outcome = outcome;
+    this.#running?.cancel?.();
+    this.#filling = undefined;
+    this.#waiting = [];
+    this.#tail = NOTHING;
+    this.#settings.onClose();
+    this.#settle?.();
+  }
+
+  #newSegment(): Segment {
+    const { whole, segmentBytes } = this.#settings;
+    const { contentLength } = this.#request;
+    const remaining = (contentLength ?? Infinity) - this.#received;
+    // More came than was announced: room there must be all the same.
+    const wanted = remaining > 0 ? remaining : SMALLEST;
+    const most = whole
+      ? Math.max(segmentBytes, Math.min(this.#received, LARGEST))
+      : segmentBytes;
+    const known = contentLength !== undefined && whole;
+    return new Segment(
+      known ? wanted : Math.min(wanted, most),
+      whole || this.#received === 0 ? 0 : HEADROOM,
+    );
+  }
+
+  #tooLarge(bytes: number): XoError {
+    return new XoError("ANSWER_TOO_LARGE", {
+      bytes,
+      limit: this.#settings.maxBodyBytes,
+    });
+  }
+}
+
+function payload({ bytes, start, end }: Segment): Uint8Array {
+  return bytes.subarray(start, end);
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

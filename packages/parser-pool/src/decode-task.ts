@@ -1,0 +1,83 @@
+import { XoError, type AnswerShape, type ErrorCode } from "@xo-server/model";
+import { SLACK, type Format, type FormatOutput } from "./formats/format.js";
+import { loadFormat, type FormatName } from "./formats/formats.js";
+import type { ClassBook } from "./hints.js";
+
+/** Bytes of an answer, `bytes[start..end)`, in a buffer of their own that has SLACK bytes more. */
+export interface Piece {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One piece of work, as plain data: it runs on a worker or in place. */
+export interface DecodeTask {
+  readonly format: FormatName;
+  readonly shape: AnswerShape;
+  readonly className: string;
+  /** Consecutive; more than one where a format needs the whole answer. */
+  readonly pieces: readonly Piece[];
+  readonly final: boolean;
+  readonly state: unknown;
+}
+
+/** What a task gives back, as plain data. */
+export interface DecodeResult extends FormatOutput {
+  /** Time that the work took, in ms. */
+  readonly runMs: number;
+}
+
+/** An XoError does not survive the way between threads: its code and data do. */
+export interface DecodeFailure {
+  readonly failed: {
+    readonly code: ErrorCode;
+    readonly data: Readonly<Record<string, unknown>>;
+  };
+  readonly runMs: number;
+}
+
+/** Runs a task on this thread. Bad input is a result, not an exception. */
+export function runTask(
+  task: DecodeTask,
+  classes: ClassBook,
+): DecodeResult | DecodeFailure | Promise<DecodeResult | DecodeFailure> {
+  const started = performance.now();
+  const format = loadFormat(task.format);
+  return format instanceof Promise
+    ? format.then((loaded) => run(loaded, task, classes, started))
+    : run(format, task, classes, started);
+}
+
+function run(
+  format: Format,
+  task: DecodeTask,
+  classes: ClassBook,
+  started: number,
+): DecodeResult | DecodeFailure {
+  const { shape, className, final, state } = task;
+  try {
+    const piece = joined(task.pieces);
+    const output = format(
+      { ...piece, shape, className, final, state },
+      classes,
+    );
+    return { ...output, runMs: performance.now() - started };
+  } catch (error) {
+    if (!(error instanceof XoError)) throw error;
+    const { code, data } = error;
+    return { failed: { code, data }, runMs: performance.now() - started };
+  }
+}
+
+function joined(pieces: readonly Piece[]): Piece {
+  if (pieces.length === 1) return pieces[0]!;
+  let end = 0;
+  for (const piece of pieces) end += piece.end - piece.start;
+  const bytes = new Uint8Array(Buffer.allocUnsafeSlow(end + SLACK).buffer);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece.bytes.subarray(piece.start, piece.end), at);
+    at += piece.end - piece.start;
+  }
+  return { bytes, start: 0, end };
+}

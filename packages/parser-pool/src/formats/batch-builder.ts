@@ -1,0 +1,102 @@
+import {
+  Operation,
+  RECORD_STRIDE,
+  RecordField,
+  RecordFlag,
+  hashRef,
+  type RecordBatch,
+} from "@xo-server/model";
+import { Digest } from "./digest.js";
+
+/** One record as a splitter found it; offsets count from the start of the batch's buffer. */
+export interface FoundRecord {
+  refOffset: number;
+  refLength: number;
+  className: string;
+  operation: Operation;
+  /** 0 where there is no record (`del`). */
+  length: number;
+  offset: number;
+  lenient: boolean;
+}
+
+/** Collects the rows of a batch. One is used again for every task of a thread: its arrays keep their size. */
+export class BatchBuilder {
+  count = 0;
+  /** Pairs offset, length; a splitter writes the pairs of the record at hand from `columnsUsed` on. */
+  columns = new Int32Array(1 << 14);
+  columnsUsed = 0;
+  #table = new Int32Array(1 << 13);
+  #classes: string[] = [];
+  #className = "";
+  #classIndex = -1;
+  readonly #digest = new Digest();
+
+  reset(): void {
+    this.count = 0;
+    this.columnsUsed = 0;
+    this.#classes = [];
+    this.#className = "";
+    this.#classIndex = -1;
+  }
+
+  /** Room for the columns of one more record, emptied. */
+  openColumns(count: number): void {
+    const end = this.columnsUsed + 2 * count;
+    if (end > this.columns.length) this.columns = grown(this.columns, end);
+    this.columns.fill(0, this.columnsUsed, end);
+  }
+
+  /** Adds a row; `columnCount` pairs were written after openColumns. */
+  add(
+    { bytes, view }: { bytes: Uint8Array; view: DataView },
+    record: FoundRecord,
+    columnCount: number,
+  ): void {
+    const row = this.count++ * RECORD_STRIDE;
+    if (row + RECORD_STRIDE > this.#table.length)
+      this.#table = grown(this.#table, row + RECORD_STRIDE);
+    const table = this.#table;
+    const { refOffset, refLength } = record;
+    table[row + RecordField.refOffset] = refOffset;
+    table[row + RecordField.refLength] = refLength;
+    table[row + RecordField.refHash] = hashRef(bytes, refOffset, refLength);
+    table[row + RecordField.classIndex] = this.#indexOf(record.className);
+    table[row + RecordField.operation] = record.operation;
+    table[row + RecordField.offset] = record.offset;
+    table[row + RecordField.length] = record.length;
+    table[row + RecordField.flags] = record.lenient ? RecordFlag.lenient : 0;
+    this.#digest.of(view, record.offset, record.length);
+    table[row + RecordField.digestHigh] = this.#digest.high;
+    table[row + RecordField.digestLow] = this.#digest.low;
+    table[row + RecordField.columns] = columnCount > 0 ? this.columnsUsed : -1;
+    this.columnsUsed += 2 * columnCount;
+  }
+
+  /** The batch over `buffer`; undefined when it has no record. */
+  build(buffer: ArrayBuffer): RecordBatch | undefined {
+    if (this.count === 0) return undefined;
+    return {
+      buffer,
+      count: this.count,
+      table: this.#table.slice(0, this.count * RECORD_STRIDE),
+      columns: this.columns.slice(0, this.columnsUsed),
+      classes: this.#classes,
+    };
+  }
+
+  #indexOf(className: string): number {
+    if (className === this.#className) return this.#classIndex;
+    let index = this.#classes.indexOf(className);
+    if (index === -1) index = this.#classes.push(className) - 1;
+    this.#className = className;
+    this.#classIndex = index;
+    return index;
+  }
+}
+
+function grown(array: Int32Array<ArrayBuffer>, needed: number) {
+  const larger = new Int32Array(Math.max(needed, 2 * array.length));
+  larger.set(array);
+  return larger;
+}

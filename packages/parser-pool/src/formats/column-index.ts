@@ -1,0 +1,51 @@
+interface Column {
+  readonly index: number;
+  readonly name: Uint8Array;
+  readonly next: Column | undefined;
+}
+
+const SLOTS = 128;
+
+/** Finds a key among the columns of a class by its bytes, without making a string of it. */
+export class ColumnIndex {
+  /** Number of columns. */
+  readonly count: number;
+  readonly #slots = new Array<Column | undefined>(SLOTS).fill(undefined);
+
+  constructor(names: readonly string[]) {
+    this.count = names.length;
+    names.forEach((text, index) => {
+      const name = Buffer.from(text);
+      const slot = slotOf(name, 0, name.length);
+      this.#slots[slot] = { index, name, next: this.#slots[slot] };
+    });
+  }
+
+  /** The place of the column in its class's list, or -1. */
+  find(bytes: Uint8Array, offset: number, length: number): number {
+    if (length === 0) return -1;
+    let column = this.#slots[slotOf(bytes, offset, length)];
+    while (column !== undefined) {
+      if (column.name.length === length && startsWith(bytes, offset, column))
+        return column.index;
+      column = column.next;
+    }
+    return -1;
+  }
+}
+
+/** The length and both ends tell apart nearly all field names of a class. */
+function slotOf(bytes: Uint8Array, offset: number, length: number): number {
+  const ends = bytes[offset]! * 7 + bytes[offset + length - 1]! * 31;
+  return (length * 13 + ends) & (SLOTS - 1);
+}
+
+function startsWith(
+  bytes: Uint8Array,
+  offset: number,
+  { name }: Column,
+): boolean {
+  for (let i = 0; i < name.length; i++)
+    if (bytes[offset + i] !== name[i]) return false;
+  return true;
+}

@@ -1,0 +1,280 @@
+import { isUtf8 } from "node:buffer";
+import { Operation, parseLenient } from "@xo-server/model";
+import type { ClassBook, ClassModel } from "../hints.js";
+import { badAnswer, NeedMore, shown } from "./bad-input.js";
+import { BatchBuilder } from "./batch-builder.js";
+import { EventReader } from "./json-event.js";
+import type { FormatInput, FormatOutput, RawAnswer } from "./format.js";
+import {
+  failureOf,
+  KEPT_MEMBERS,
+  VALUE_MEMBER,
+  type Dialect,
+  type Kept,
+} from "./json-envelope.js";
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  JsonScanner,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+} from "./json-scanner.js";
+
+/** Where in the answer the next unit (a member, a record, an event) stands. */
+type Place = "start" | "envelope" | "records" | "struct" | "events" | "done";
+
+/** What one piece leaves to the next: plain data. */
+export interface JsonState {
+  place: Place;
+  /** No unit of this place has been read yet: no comma is due. */
+  first: boolean;
+  hasValue: boolean;
+  /** The value was neither a map of records nor a struct of events. */
+  oddValue: boolean;
+  kept: Record<string, string>;
+}
+
+const COMMA = 0x2c;
+
+/** Levels of nesting around a record, and around an event. */
+const RECORD_DEPTH = 2;
+const EVENT_DEPTH = 3;
+
+/** One for the thread: a split never waits in between. */
+const builder = new BatchBuilder();
+
+/**
+ * Splits JSON answers. The unit is what an unfinished piece starts anew with:
+ * a member of the envelope, a record, an event. So what travels between two
+ * pieces is small, and the scanner needs no stack that survives.
+ */
+export class JsonSplitter {
+  readonly #input: FormatInput;
+  readonly #dialect: Dialect;
+  readonly #scanner: JsonScanner;
+  readonly #model: ClassModel;
+  readonly #events: EventReader;
+  readonly #state: JsonState;
+  #value: { offset: number; length: number; lenient: boolean } | undefined;
+  /** Position of the first byte that is not used yet. */
+  #used: number;
+
+  constructor(input: FormatInput, classes: ClassBook, dialect: Dialect) {
+    this.#input = input;
+    this.#dialect = dialect;
+    this.#model = classes.classOf(input.className);
+    const { bytes, end, final } = input;
+    const { maxDepth } = classes;
+    this.#scanner = new JsonScanner(bytes, end, { final, maxDepth });
+    this.#events = new EventReader(this.#scanner, classes, builder);
+    this.#used = input.start;
+    this.#state = (input.state as JsonState | undefined) ?? {
+      place: "start",
+      first: true,
+      hasValue: false,
+      oddValue: false,
+      kept: {},
+    };
+  }
+
+  /** Where the first byte stands that has to come again. */
+  get used(): number {
+    return this.#used;
+  }
+
+  split(): FormatOutput {
+    builder.reset();
+    try {
+      while (this.#step());
+    } catch (error) {
+      if (!(error instanceof NeedMore)) throw error;
+    }
+    this.#checkText();
+    const { bytes, end, final } = this.#input;
+    const batch = builder.build(bytes.buffer);
+    return {
+      batches: batch === undefined ? [] : [batch],
+      tail: bytes.slice(this.#used, end),
+      state: this.#state,
+      ...(final && { answer: this.#answer() }),
+    };
+  }
+
+  /** Reads one unit. @returns whether more may follow */
+  #step(): boolean {
+    switch (this.#state.place) {
+      case "start":
+        return this.#start();
+      case "envelope":
+        return this.#unit(CLOSE_BRACE, "done", (at) => this.#member(at));
+      case "records":
+        return this.#unit(CLOSE_BRACE, "envelope", (at) => this.#record(at));
+      case "struct":
+        return this.#unit(CLOSE_BRACE, "envelope", (at) => this.#part(at));
+      case "events":
+        return this.#unit(CLOSE_BRACKET, "struct", (at) =>
+          this.#events.read(at, EVENT_DEPTH),
+        );
+      case "done":
+        return this.#done();
+    }
+  }
+
+  #start(): boolean {
+    const { end, final } = this.#input;
+    const at = this.#scanner.space(this.#used);
+    if (at >= end && final) throw badAnswer("it is empty");
+    this.#enter("envelope", this.#scanner.expect(at, OPEN_BRACE));
+    return true;
+  }
+
+  #done(): boolean {
+    const at = this.#scanner.space(this.#used);
+    const { bytes, end } = this.#input;
+    if (at < end) throw badAnswer(`${shown(bytes[at])} after its end`);
+    this.#used = end;
+    return false;
+  }
+
+  #enter(place: Place, used: number): void {
+    this.#state.place = place;
+    this.#state.first = true;
+    this.#used = used;
+  }
+
+  /** One unit of a list that ends with `close` and is followed by `outside`. */
+  #unit(close: number, outside: Place, read: (at: number) => number): boolean {
+    const scanner = this.#scanner;
+    const state = this.#state;
+    let at = scanner.peek(this.#used);
+    if (scanner.bytes[at] === close) {
+      this.#used = at + 1;
+      state.place = outside;
+      state.first = false;
+      return true;
+    }
+    if (!state.first) at = scanner.peek(scanner.expect(at, COMMA));
+    const { place } = state;
+    const used = read(at);
+    // A unit that opens a list within has moved on by itself.
+    if (state.place === place) {
+      this.#used = used;
+      state.first = false;
+    }
+    return true;
+  }
+
+  /** A member of the envelope. */
+  #member(at: number): number {
+    const scanner = this.#scanner;
+    const value = scanner.key(at);
+    const name = scanner.text(scanner.keyStart, scanner.keyEnd);
+    if (name === VALUE_MEMBER[this.#dialect]) return this.#answerValue(value);
+    const end = scanner.value(value, 1);
+    if (KEPT_MEMBERS[this.#dialect].includes(name))
+      this.#state.kept[name] = scanner.text(value, end);
+    return end;
+  }
+
+  #answerValue(value: number): number {
+    const scanner = this.#scanner;
+    const { shape } = this.#input;
+    const state = this.#state;
+    if (shape !== "value" && scanner.bytes[value] === OPEN_BRACE) {
+      state.hasValue = true;
+      this.#enter(shape === "records" ? "records" : "struct", value + 1);
+      return value + 1;
+    }
+    scanner.lenient = false;
+    const end = scanner.value(value, 1);
+    const { lenient } = scanner;
+    this.#value = { offset: value, length: end - value, lenient };
+    state.hasValue = true;
+    state.oddValue = shape !== "value";
+    return end;
+  }
+
+  /** A record and its reference. */
+  #record(at: number): number {
+    const scanner = this.#scanner;
+    const { escapes } = scanner;
+    const value = scanner.key(at);
+    const { keyStart, keyEnd } = scanner;
+    if (scanner.escapes !== escapes)
+      throw badAnswer("a reference with an escape");
+    if (scanner.bytes[value] !== OPEN_BRACE)
+      throw scanner.unexpected(value, "a record");
+    const { name, columns } = this.#model;
+    scanner.lenient = false;
+    builder.openColumns(columns.count);
+    const end = scanner.record(value, RECORD_DEPTH, columns, builder);
+    builder.add(
+      scanner,
+      {
+        refOffset: keyStart,
+        refLength: keyEnd - keyStart,
+        className: name,
+        operation: Operation.add,
+        offset: value,
+        length: end - value,
+        lenient: scanner.lenient,
+      },
+      columns.count,
+    );
+    return end;
+  }
+
+  /** A member of the answer of event.from. */
+  #part(at: number): number {
+    const scanner = this.#scanner;
+    const value = scanner.key(at);
+    const name = scanner.text(scanner.keyStart, scanner.keyEnd);
+    if (name === "events") {
+      const inside = scanner.expect(value, OPEN_BRACKET);
+      this.#enter("events", inside);
+      return inside;
+    }
+    const end = scanner.value(value, 2);
+    if (name === "token" || name === "valid_ref_counts")
+      this.#state.kept[name] = scanner.text(value, end);
+    return end;
+  }
+
+  /** Raw bytes are allowed in an error only: XAPI repeats there what it was sent. */
+  #checkText(): void {
+    const { bytes, start } = this.#input;
+    const { kept } = this.#state;
+    if ("error" in kept || "ErrorDescription" in kept) return;
+    if (!isUtf8(bytes.subarray(start, this.#used)))
+      throw badAnswer("it is not UTF-8");
+  }
+
+  #answer(): RawAnswer {
+    const { kept, hasValue, oddValue } = this.#state;
+    const encoding = this.#dialect === "json-rpc" ? "json-rpc" : "json-in-xml";
+    const error = failureOf(this.#dialect, kept, hasValue);
+    if (error !== undefined) return { outcome: "failure", encoding, error };
+    const { shape, bytes } = this.#input;
+    if (oddValue) throw badAnswer(`its value is not a struct of ${shape}`);
+    if (shape === "events")
+      return { outcome: "success", encoding, ...eventsEnd(kept) };
+    if (this.#value === undefined) return { outcome: "success", encoding };
+    const value = { buffer: bytes.buffer, ...this.#value };
+    return { outcome: "success", encoding, value };
+  }
+}
+
+function eventsEnd(kept: Kept) {
+  const token = parseLenient(kept["token"] ?? "null");
+  const counts = parseLenient(kept["valid_ref_counts"] ?? "{}");
+  if (typeof token !== "string") throw badAnswer("it has no token");
+  if (typeof counts !== "object" || counts === null)
+    throw badAnswer("its valid_ref_counts are no struct");
+  return { token, counts: Object.entries(counts).map(countOf) };
+}
+
+function countOf([name, count]: [string, unknown]): [string, number] {
+  if (typeof count !== "number")
+    throw badAnswer("its valid_ref_counts are no numbers");
+  return [name, count];
+}

@@ -1,0 +1,65 @@
+import { ColumnIndex } from "./formats/column-index.js";
+
+/** How integers hide in a field: the field itself, a set of them, the values of a map. */
+export type IntegerPlace = "value" | "set" | "map";
+
+/**
+ * What a parser has to know of the classes, as plain data: it goes to each
+ * worker once, when the worker starts.
+ */
+export interface Hints {
+  readonly classes: Readonly<Record<string, ClassHint>>;
+  /** For a class that is not listed. */
+  readonly otherwise: ClassHint;
+  /** How event.from writes a class (`vm`) to the datamodel's spelling (`VM`). */
+  readonly spelling: Readonly<Record<string, string>>;
+  /** Levels of nesting that an answer may have, its envelope included. */
+  readonly maxDepth: number;
+}
+
+export interface ClassHint {
+  readonly columns: readonly string[];
+  /** Fields in which XML-RPC leaves integers untagged. */
+  readonly integers: Readonly<Record<string, IntegerPlace>>;
+}
+
+/** A class as the splitters use it. */
+export interface ClassModel {
+  readonly name: string;
+  readonly columns: ColumnIndex;
+  readonly integers: ReadonlyMap<string, IntegerPlace>;
+}
+
+/** The hints, ready for use on one thread. */
+export class ClassBook {
+  readonly maxDepth: number;
+  readonly #hints: Hints;
+  readonly #spelling: ReadonlyMap<string, string>;
+  readonly #models = new Map<string, ClassModel>();
+
+  constructor(hints: Hints) {
+    this.maxDepth = hints.maxDepth;
+    this.#hints = hints;
+    this.#spelling = new Map(Object.entries(hints.spelling));
+  }
+
+  /** The datamodel's spelling; an unknown class comes back as it was given. */
+  spell(name: string): string {
+    return this.#spelling.get(name.toLowerCase()) ?? name;
+  }
+
+  classOf(name: string): ClassModel {
+    const known = this.#models.get(name);
+    if (known !== undefined) return known;
+    const { classes, otherwise } = this.#hints;
+    const hint = Object.hasOwn(classes, name) ? classes[name]! : otherwise;
+    const model = {
+      name,
+      columns: new ColumnIndex(hint.columns),
+      integers: new Map(Object.entries(hint.integers)),
+    };
+    // A hostile pool may name any number of classes.
+    if (this.#models.size < 1000) this.#models.set(name, model);
+    return model;
+  }
+}

@@ -1,0 +1,41 @@
+/** Upper edges of the buckets in ms; a last bucket takes what is above. */
+export const BUCKETS_MS: readonly number[] = [
+  0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000,
+];
+
+/** A histogram as it is read: counts per bucket, not added up. */
+export interface HistogramSnapshot {
+  readonly bucketsMs: readonly number[];
+  /** One more than `bucketsMs`: the last counts what is above all edges. */
+  readonly counts: readonly number[];
+  readonly count: number;
+  readonly sumMs: number;
+  readonly maxMs: number;
+}
+
+/** Durations in ms, counted in fixed buckets: recording costs a few comparisons and no memory. */
+export class Histogram {
+  readonly #counts = new Array<number>(BUCKETS_MS.length + 1).fill(0);
+  #count = 0;
+  #sumMs = 0;
+  #maxMs = 0;
+
+  record(ms: number): void {
+    let bucket = 0;
+    while (bucket < BUCKETS_MS.length && ms > BUCKETS_MS[bucket]!) bucket++;
+    this.#counts[bucket]!++;
+    this.#count++;
+    this.#sumMs += ms;
+    if (ms > this.#maxMs) this.#maxMs = ms;
+  }
+
+  snapshot(): HistogramSnapshot {
+    return {
+      bucketsMs: BUCKETS_MS,
+      counts: [...this.#counts],
+      count: this.#count,
+      sumMs: this.#sumMs,
+      maxMs: this.#maxMs,
+    };
+  }
+}

@@ -1,0 +1,166 @@
+import { Piscina, queueOptionsSymbol } from "piscina";
+import { XoError, type DecodePriority } from "@xo-server/model";
+import type { DecodeFailure, DecodeResult, DecodeTask } from "./decode-task.js";
+import { FairQueue } from "./fair-queue.js";
+import type { Hints } from "./hints.js";
+
+type PiscinaQueue = NonNullable<
+  NonNullable<ConstructorParameters<typeof Piscina>[0]>["taskQueue"]
+>;
+type PiscinaTask = Parameters<PiscinaQueue["push"]>[0];
+
+/** Whose turn a task waits for. */
+export interface Turn {
+  readonly priority: DecodePriority;
+  readonly lane: string;
+}
+
+interface Ticket extends Turn {
+  task?: PiscinaTask;
+}
+
+export interface ThreadOptions {
+  readonly minThreads: number;
+  readonly maxThreads: number;
+  readonly idleTimeoutMs: number;
+  readonly queueLimit: number;
+  readonly maxWorkerHeapMb: number | undefined;
+}
+
+/** Long enough never to fire in practice. */
+const LONG_MS = 2 ** 30;
+
+/** A task that was handed in. */
+export interface Submitted {
+  /** @throws XoError PARSER_FAILED: the worker broke */
+  readonly result: Promise<DecodeResult | DecodeFailure>;
+  /** Takes the task out if it still waits; `result` then never settles. One that runs is let run. */
+  cancel(): void;
+}
+
+/** Piscina with a queue that is fair. */
+export class WorkerThreads {
+  readonly #queue = new FairQueue<PiscinaTask>();
+  readonly #piscina: Piscina<DecodeTask, DecodeResult | DecodeFailure>;
+  readonly #queueLimit: number;
+  #outstanding = 0;
+  #hold: NodeJS.Timeout | undefined;
+
+  constructor(hints: Hints, options: ThreadOptions) {
+    const { maxWorkerHeapMb } = options;
+    this.#queueLimit = options.queueLimit;
+    this.#piscina = new Piscina({
+      filename: new URL("./worker.js", import.meta.url).href,
+      minThreads: options.minThreads,
+      maxThreads: options.maxThreads,
+      idleTimeout: options.idleTimeoutMs,
+      workerData: hints,
+      taskQueue: adapted(this.#queue),
+      // A task that no thread takes goes back to where it was, not to the end.
+      stricterFIFO: true,
+      recordTiming: false,
+      ...(maxWorkerHeapMb !== undefined && {
+        resourceLimits: { maxOldGenerationSizeMb: maxWorkerHeapMb },
+      }),
+    });
+    // A thread that breaks while idle is replaced with the next task; without a listener it would end the process.
+    this.#piscina.on("error", () => undefined);
+  }
+
+  get threads(): number {
+    return this.#piscina.threads.length;
+  }
+
+  waiting(priority: DecodePriority): number {
+    return this.#queue.sizeOf(priority);
+  }
+
+  /** @throws XoError QUEUE_FULL */
+  submit(task: DecodeTask, turn: Turn): Submitted {
+    if (this.#queue.size >= this.#queueLimit)
+      throw new XoError("QUEUE_FULL", {
+        what: "the parser pool",
+        size: this.#queue.size,
+      });
+    const ticket: Ticket = { ...turn };
+    const result = this.#piscina.run(
+      Object.assign(task, { [queueOptionsSymbol]: ticket }),
+      { transferList: task.pieces.map(({ bytes }) => bytes.buffer) },
+    );
+    this.#began();
+    return {
+      result: result.then(
+        (done) => {
+          this.#finished();
+          return done;
+        },
+        (error: unknown) => {
+          this.#finished();
+          this.#restart();
+          const reason = error instanceof Error ? error.message : String(error);
+          throw new XoError("PARSER_FAILED", { reason }, error);
+        },
+      ),
+      cancel: () => {
+        if (ticket.task !== undefined && this.#queue.remove(ticket.task))
+          this.#finished();
+      },
+    };
+  }
+
+  /** Piscina lets the process end while a thread starts; work that waits must hold it. */
+  #began(): void {
+    if (this.#outstanding++ === 0)
+      this.#hold = setInterval(() => undefined, LONG_MS);
+  }
+
+  #finished(): void {
+    if (--this.#outstanding === 0) clearInterval(this.#hold);
+  }
+
+  /** Ends the threads; tasks that run or wait fail. */
+  async close(): Promise<void> {
+    await this.#piscina.destroy();
+  }
+
+  /** After a crash piscina starts no thread for the tasks that wait: only a new task does. */
+  #restart(): void {
+    if (this.#queue.size === 0 || this.threads > 0) return;
+    const ticket: Ticket = { priority: "call", lane: "" };
+    const nothing: DecodeTask = {
+      format: "json-rpc",
+      shape: "value",
+      className: "",
+      pieces: [],
+      final: true,
+      state: undefined,
+    };
+    this.#piscina
+      .run(Object.assign(nothing, { [queueOptionsSymbol]: ticket }))
+      .catch(() => this.#restart());
+  }
+}
+
+function adapted(queue: FairQueue<PiscinaTask>): PiscinaQueue {
+  return {
+    get size() {
+      return queue.size;
+    },
+    shift: () => queue.shift() ?? null,
+    push(task) {
+      const ticket = ticketOf(task);
+      ticket.task = task;
+      queue.push(task, ticket.priority, ticket.lane);
+    },
+    unshift(task) {
+      const ticket = ticketOf(task);
+      ticket.task = task;
+      queue.unshift(task, ticket.priority, ticket.lane);
+    },
+    remove: (task) => void queue.remove(task),
+  };
+}
+
+function ticketOf(task: PiscinaTask): Ticket {
+  return task[queueOptionsSymbol] as Ticket;
+}
