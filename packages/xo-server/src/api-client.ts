@@ -1,0 +1,111 @@
+import type { RawData, WebSocket } from "ws";
+import type { Clock } from "./clock.js";
+import type { JsonRpcDoor } from "./json-rpc.js";
+import type { Logger } from "./logger.js";
+import type { CallContext } from "./operation.js";
+import type { StatusSubscriber } from "./status-feed.js";
+import { TokenBucket } from "./token-bucket.js";
+
+export interface ApiClientOptions {
+  readonly socket: WebSocket;
+  readonly address: string;
+  readonly door: JsonRpcDoor;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly maxMessagesPerSecond: number;
+  readonly maxBufferedBytes: number;
+}
+
+/** Notifications are skipped while more than this waits to go out: what is old is not worth a queue. */
+const SKIP_ABOVE_BYTES = 256 * 1024;
+
+/** A calm end, in the words of RFC 6455. */
+const GOING_AWAY = 1001;
+const UNSUPPORTED_DATA = 1003;
+const POLICY_VIOLATION = 1008;
+
+/**
+ * One WebSocket connection of the API. Messages above the rate are not refused:
+ * they wait, and the socket is not read meanwhile.
+ */
+export class ApiClient implements StatusSubscriber {
+  readonly #socket: WebSocket;
+  readonly #options: ApiClientOptions;
+  readonly #bucket: TokenBucket;
+  /** Already read from the socket when it was paused; no more than one chunk of it. */
+  readonly #waiting: string[] = [];
+  readonly #context: CallContext;
+  #timer: unknown;
+
+  constructor(options: ApiClientOptions) {
+    this.#options = options;
+    this.#socket = options.socket;
+    this.#bucket = new TokenBucket(options.maxMessagesPerSecond, () =>
+      options.clock.now(),
+    );
+    // No login yet: everybody may look, nobody may change anything.
+    this.#context = { permission: "viewer", client: this };
+    this.#socket.on("message", (data, isBinary) => {
+      this.#onMessage(data, isBinary);
+    });
+    this.#socket.on("close", () => {
+      this.#waiting.length = 0;
+      options.clock.clearTimeout(this.#timer);
+    });
+    this.#socket.on("error", (error) => {
+      options.logger.debug(`${options.address}: ${error.message}`);
+    });
+  }
+
+  trySend(message: Buffer): boolean {
+    if (this.#socket.readyState !== this.#socket.OPEN) return false;
+    if (this.#socket.bufferedAmount > SKIP_ABOVE_BYTES) return false;
+    this.#socket.send(message, { binary: false });
+    return true;
+  }
+
+  close(): void {
+    this.#socket.close(GOING_AWAY, "the server is stopping");
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  #onMessage(data: RawData, isBinary: boolean): void {
+    if (isBinary) {
+      this.#socket.close(UNSUPPORTED_DATA, "text frames only");
+      return;
+    }
+    // `binaryType` is left at its default, so that it is one buffer.
+    this.#waiting.push((data as Buffer).toString("utf8"));
+    if (this.#timer === undefined) this.#drain();
+  }
+
+  #drain(): void {
+    this.#timer = undefined;
+    while (this.#waiting.length > 0 && this.#bucket.take())
+      void this.#answer(this.#waiting.shift()!);
+    if (this.#waiting.length === 0) {
+      this.#socket.resume();
+      return;
+    }
+    this.#socket.pause();
+    this.#timer = this.#options.clock.setTimeout(() => {
+      this.#drain();
+    }, this.#bucket.waitMs());
+  }
+
+  async #answer(text: string): Promise<void> {
+    const answer = await this.#options.door.answer(text, this.#context);
+    if (answer === undefined) return;
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(answer);
+    const { maxBufferedBytes, logger, address } = this.#options;
+    if (this.#socket.bufferedAmount > maxBufferedBytes) {
+      logger.warn(`${address} does not read its answers, closing`);
+      this.#socket.close(POLICY_VIOLATION, "answers are not being read");
+      this.#socket.terminate();
+    }
+  }
+}

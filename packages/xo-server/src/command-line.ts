@@ -1,0 +1,116 @@
+import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { DEFAULT_DEMO } from "./demo.js";
+import { ExitCode } from "./exit-code.js";
+import type { ConfigOverrides } from "./load-config.js";
+
+/** What the command line asks for. */
+export type Invocation =
+  | {
+      readonly kind: "start";
+      readonly configPath: string | undefined;
+      /** Profiles of the simulated pools; undefined: no demo. */
+      readonly demo: readonly string[] | undefined;
+      readonly overrides: ConfigOverrides;
+    }
+  | { readonly kind: "example-config" }
+  /** There is nothing to do but to say this: help, version, or what is wrong. */
+  | { readonly kind: "say"; readonly text: string; readonly code: ExitCode };
+
+interface StartOptions {
+  readonly config?: string;
+  readonly demo?: true | readonly string[];
+  readonly data?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly logFormat?: string;
+  readonly logLevel?: string;
+}
+
+const AFTER_HELP = `
+Without --config: $XO_CONFIG, ./config.yaml, ~/.config/xo-server/config.yaml,
+/etc/xo-server/config.yaml; the first that exists. None is needed.
+
+Ends with 0 when asked to (SIGTERM, Ctrl-C), 64 when the command line is wrong,
+69 when the port is taken or the demo cannot be started, 70 on an error nobody
+foresaw, 78 when the config is wrong, 124 when stopping takes longer than 5 s.`;
+
+/** @param args without node and the program */
+export function parseCommandLine(
+  args: readonly string[],
+  version: string,
+): Invocation {
+  let said = "";
+  let invocation: Invocation | undefined;
+  const program = new Command("xo-server")
+    .description("One server for any number of XenServer and XCP-ng pools.")
+    .version(version);
+  for (const command of [program, startCommand(), exampleCommand()]) {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => (said += text),
+      writeErr: (text) => (said += text),
+    });
+    if (command !== program) program.addCommand(command);
+  }
+  try {
+    program.parse(args, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const code = error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
+    return { kind: "say", text: said, code };
+  }
+  return invocation ?? { kind: "say", text: said, code: ExitCode.usage };
+
+  function startCommand(): Command {
+    return new Command("start")
+      .description("start the server; it runs until SIGTERM or Ctrl-C")
+      .option("--config <file>", "config file (YAML)")
+      .option(
+        "--demo [profiles]",
+        "simulated pools instead of those of the config (default: A,B,C)",
+        toProfiles,
+      )
+      .option("--data <dir>", "where the server keeps its own files")
+      .option("--host <address>", "address to listen on")
+      .option("--port <number>", "port to listen on", toPort)
+      .option("--log-format <format>", "console or json")
+      .option("--log-level <level>", "debug, info, warn, error or silent")
+      .addHelpText("after", AFTER_HELP)
+      .action((options: StartOptions) => {
+        invocation = toStart(options);
+      });
+  }
+
+  function exampleCommand(): Command {
+    return new Command("example-config")
+      .description("print a config with every key, its default and a comment")
+      .action(() => {
+        invocation = { kind: "example-config" };
+      });
+  }
+}
+
+function toStart(options: StartOptions): Invocation {
+  return {
+    kind: "start",
+    configPath: options.config,
+    demo: options.demo === true ? DEFAULT_DEMO : options.demo,
+    overrides: {
+      host: options.host,
+      port: options.port,
+      dataDir: options.data,
+      logFormat: options.logFormat,
+      logLevel: options.logLevel,
+    },
+  };
+}
+
+function toProfiles(text: string): string[] {
+  const profiles = text.split(",").map((name) => name.trim().toUpperCase());
+  if (profiles.every((name) => /^[A-Z][A-Z0-9-]*$/.test(name))) return profiles;
+  throw new InvalidArgumentError("It is a list such as A,B,C.");
+}
+
+function toPort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
+  throw new InvalidArgumentError("It is a number from 0 to 65535.");
+}

@@ -1,0 +1,100 @@
+import type { ErrorObject } from "ajv";
+import { closest, distance } from "fastest-levenshtein";
+
+/** One thing wrong with the config. */
+export interface ConfigProblem {
+  /** Keys and indexes from the root; empty is the root. */
+  readonly path: readonly (string | number)[];
+  readonly reason: string;
+}
+
+/** Where the problem is, as people write it: `pools[0].tls.trust`. */
+export function toDottedPath(path: ConfigProblem["path"]): string {
+  return path.reduce<string>((text, step) => {
+    if (typeof step === "number") return `${text}[${step}]`;
+    return text === "" ? step : `${text}.${step}`;
+  }, "");
+}
+
+/** Ajv's words in the words of who wrote the file. */
+export function toConfigProblem(error: ErrorObject): ConfigProblem {
+  const path = toPath(error.instancePath);
+  const params = error.params as Record<string, unknown>;
+  switch (error.keyword) {
+    case "additionalProperties":
+      return unknownKey(path, String(params["additionalProperty"]), error);
+    case "required":
+      return {
+        path,
+        reason: `${String(params["missingProperty"])} is missing`,
+      };
+    case "enum":
+      return { path, reason: notOneOf(error) };
+    case "type":
+      return { path, reason: wrongType(params["type"], error.data) };
+    default:
+      return { path, reason: error.message ?? error.keyword };
+  }
+}
+
+function unknownKey(
+  path: ConfigProblem["path"],
+  key: string,
+  error: ErrorObject,
+): ConfigProblem {
+  const known = Object.keys(
+    (error.parentSchema?.["properties"] ?? {}) as object,
+  );
+  const place = path.length === 0 ? "" : ` in ${toDottedPath(path)}`;
+  return {
+    path: [...path, key],
+    reason: `unknown key "${key}"${place}; ${nearestOf(key, known)}`,
+  };
+}
+
+/** A key that differs in more than half of its letters is no slip of the pen, but the list still helps. */
+function nearestOf(wrong: string, known: readonly string[]): string {
+  const nearest = closest(wrong, known);
+  const all = `known are ${known.join(", ")}`;
+  return distance(wrong.toLowerCase(), nearest.toLowerCase()) <=
+    Math.max(2, Math.floor(nearest.length / 2))
+    ? `did you mean "${nearest}"?`
+    : `the nearest known one is "${nearest}" (${all})`;
+}
+
+function notOneOf(error: ErrorObject): string {
+  const allowed = (error.params["allowedValues"] as unknown[]).map(String);
+  const hint =
+    typeof error.data === "string"
+      ? `; did you mean "${closest(error.data, allowed)}"?`
+      : "";
+  return `must be one of ${allowed.join(", ")}${hint}`;
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  array: "a list",
+  boolean: "true or false",
+  integer: "a whole number",
+  object: "a group of keys",
+  string: "a text",
+};
+
+function wrongType(expected: unknown, actual: unknown): string {
+  const kind = Array.isArray(actual)
+    ? "array"
+    : actual === null
+      ? "nothing"
+      : Number.isInteger(actual)
+        ? "integer"
+        : typeof actual;
+  return `must be ${TYPE_NAMES[String(expected)] ?? String(expected)}, not ${TYPE_NAMES[kind] ?? kind}`;
+}
+
+/** A JSON pointer's steps; those that are numbers become numbers. */
+function toPath(pointer: string): (string | number)[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+}

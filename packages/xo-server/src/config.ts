@@ -1,0 +1,227 @@
+import { DEFAULT_THROTTLE_MS } from "@xo-server/xen-api";
+import { Type, type Static, type TObject, type TProperties } from "typebox";
+import { logFormats, logLevels } from "./logger.js";
+import { PoolConfig, transports } from "./pool-config.js";
+
+/**
+ * Every key of the config, its default and its one comment. config.yaml.example
+ * is this schema written out; a test compares the two.
+ */
+
+const MIB = 1024 * 1024;
+
+const Http = section("The web page, the API and /health.", {
+  host: Type.String({
+    default: "0.0.0.0",
+    minLength: 1,
+    description: "Address to listen on; 127.0.0.1 for this machine only.",
+  }),
+  port: Type.Integer({
+    default: 9000,
+    minimum: 0,
+    maximum: 65535,
+    description: "Port to listen on; 0 takes any free one.",
+  }),
+  maxConnections: count(
+    10_000,
+    "Open connections at most; further ones are closed.",
+  ),
+  maxHeaderBytes: bytes(
+    16_384,
+    "Headers of a request at most, in bytes.",
+    1024,
+  ),
+  maxBodyBytes: bytes(MIB, "Body of a request at most, in bytes."),
+  maxMessageBytes: bytes(
+    4 * MIB,
+    "WebSocket message from a client at most, in bytes.",
+  ),
+  maxMessagesPerSecond: count(
+    200,
+    "WebSocket messages a second that a client gets answered; more of them wait.",
+  ),
+  maxBufferedBytes: bytes(
+    4 * MIB,
+    "Answers waiting for a slow client at most, in bytes; it is closed above that.",
+  ),
+});
+
+const Log = section("What is logged, and how.", {
+  format: Type.Enum(logFormats, {
+    default: "console",
+    description: "console (for people) or json (one object a line).",
+  }),
+  level: Type.Enum(logLevels, {
+    default: "info",
+    description: "debug, info, warn, error or silent.",
+  }),
+});
+
+const Perf = section("The detector of event-loop blocks (xo:perf lines).", {
+  thresholdMs: milliseconds(50, "Blocks longer than this are logged."),
+  probeMs: milliseconds(20, "Interval of the timer that notices a block."),
+  traceBlocks: Type.Boolean({
+    default: false,
+    description:
+      "Log the stack that blocked. Costs much (async hooks): for a search, not for every day.",
+  }),
+});
+
+const ParserPool = section(
+  "The worker threads that read what the pools answer.",
+  {
+    place: Type.Enum(["auto", "worker", "main"], {
+      default: "auto",
+      description:
+        "Where: auto (small messages in place, others in a thread), worker (all in threads) or main (no threads, for comparison).",
+    }),
+    xml: Type.Enum(["reader", "expat", "xmlrpc"], {
+      default: "reader",
+      description:
+        "How XML is read: reader (our own, fastest), expat (optional native package) or xmlrpc (the plain way).",
+    }),
+    minThreads: Type.Integer({
+      default: 0,
+      minimum: 0,
+      maximum: 256,
+      description: "Threads kept when there is nothing to do.",
+    }),
+    maxThreads: Type.Integer({
+      default: 0,
+      minimum: 0,
+      maximum: 256,
+      description: "Threads at most; 0: one less than there are processors.",
+    }),
+    idleTimeoutMs: milliseconds(
+      30_000,
+      "A thread without work for this long ends.",
+    ),
+    inlineBelowBytes: bytes(
+      32 * 1024,
+      "With place auto: smaller messages are read in place, the way to a thread would cost more.",
+      0,
+    ),
+    segmentBytes: bytes(
+      MIB,
+      "Size of the pieces in which a big answer is read, in bytes.",
+      4096,
+    ),
+    maxBodyBytes: bytes(1024 * MIB, "Answer of a pool at most, in bytes.", MIB),
+    maxDepth: count(512, "Nesting of an answer at most, in levels."),
+    queueLimit: count(10_000, "Pieces waiting for a thread at most."),
+  },
+);
+
+const Inventory = section("The mirror of all pools.", {
+  cacheBytes: bytes(
+    64 * MIB,
+    "Memory for records that were read lately, in bytes.",
+    0,
+  ),
+});
+
+const Backoff = section("Pauses between tries to reach a pool.", {
+  firstMs: milliseconds(500, "Before the second try at most."),
+  maxMs: milliseconds(
+    30_000,
+    "Any pause at most; each is twice the one before.",
+  ),
+  authMs: milliseconds(
+    300_000,
+    "After a refused password: a locked account helps nobody.",
+  ),
+});
+
+const Xapi = section("How pools are spoken to.", {
+  transport: Type.Enum(transports, {
+    default: "auto",
+    description:
+      "auto (the best that the pool speaks), json-rpc, json-in-xml or xml-rpc; a pool may differ.",
+  }),
+  throttleMs: Type.Integer({
+    default: DEFAULT_THROTTLE_MS,
+    minimum: 0,
+    maximum: 60_000,
+    description:
+      "Pause between two answers with changes: the pool merges changes meanwhile.",
+  }),
+  connectTimeoutMs: milliseconds(30_000, "A connection is given up after."),
+  callTimeoutMs: milliseconds(300_000, "A call without an answer fails after."),
+  eventTimeoutMs: milliseconds(
+    45_000,
+    "A poll for events waits this long for a change.",
+  ),
+  maxConcurrentCalls: count(8, "Calls to one pool at the same time at most."),
+  maxQueuedCalls: count(
+    10_000,
+    "Calls to one pool waiting for their turn at most.",
+  ),
+  backoff: Backoff,
+});
+
+export const Config = Type.Object(
+  {
+    dataDir: Type.String({
+      default: "./data",
+      minLength: 1,
+      description:
+        "Where the server keeps its own files. Relative to where it is started.",
+    }),
+    http: Http,
+    log: Log,
+    perf: Perf,
+    parserPool: ParserPool,
+    inventory: Inventory,
+    xapi: Xapi,
+    pools: Type.Array(PoolConfig, {
+      default: [],
+      description: "The pools to connect. None: the server starts empty.",
+    }),
+  },
+  { additionalProperties: false },
+);
+export type Config = DeepReadonly<Static<typeof Config>>;
+
+export type DeepReadonly<T> = T extends object
+  ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+  : T;
+
+/** A part of the config; absent means all its defaults. */
+function section<T extends TProperties>(
+  description: string,
+  properties: T,
+): TObject<T> {
+  return Type.Object(properties, {
+    description,
+    default: {},
+    additionalProperties: false,
+  });
+}
+
+function milliseconds(preset: number, description: string) {
+  return Type.Integer({
+    default: preset,
+    minimum: 1,
+    // What a timer of Node can hold.
+    maximum: 2 ** 31 - 1,
+    description,
+  });
+}
+
+function bytes(preset: number, description: string, minimum = 1) {
+  return Type.Integer({
+    default: preset,
+    minimum,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description,
+  });
+}
+
+function count(preset: number, description: string) {
+  return Type.Integer({
+    default: preset,
+    minimum: 1,
+    maximum: 1_000_000,
+    description,
+  });
+}

@@ -1,0 +1,39 @@
+const COLOURS: Readonly<Record<string, string>> = {
+  debug: "\u001b[90m",
+  info: "\u001b[36m",
+  warn: "\u001b[33m",
+  error: "\u001b[31m",
+};
+const RESET = "\u001b[0m";
+
+/**
+ * A JSON line as people read it:
+ * `2026-11-21T06:00:00.000Z xo:main Web server listening on http://0.0.0.0:9000`.
+ * Data follow as `key=value`; the level shows as a colour only, so that the
+ * lines stay the same for `grep`.
+ */
+export function toConsoleLine(jsonLine: string, colour: boolean): string {
+  const { time, level, name, msg, ...data } = JSON.parse(jsonLine) as {
+    time: string;
+    level: string;
+    name: string;
+    msg?: string;
+  };
+  const shownName = colour ? `${COLOURS[level] ?? ""}${name}${RESET}` : name;
+  return `${[time, shownName, oneLine(msg ?? ""), ...toPairs(data)].join(" ")}\n`;
+}
+
+function toPairs(data: object): string[] {
+  return Object.entries(data).map(([key, value]) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return `${key}=${/[\s"=]/.test(text) ? JSON.stringify(text) : text}`;
+  });
+}
+
+/** A message from outside must not be able to forge a second line or steer a terminal. */
+function oneLine(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) =>
+    JSON.stringify(character).slice(1, -1),
+  );
+}

@@ -1,0 +1,8 @@
+/** Freezes plain data all the way down and gives it back. */
+export function deepFreeze<T>(data: T): T {
+  if (typeof data === "object" && data !== null && !Object.isFrozen(data)) {
+    Object.freeze(data);
+    for (const value of Object.values(data)) deepFreeze(value);
+  }
+  return data;
+}

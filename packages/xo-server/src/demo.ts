@@ -1,0 +1,23 @@
+/** A pool that is not there, as whoever started it tells. */
+export interface DemoPool {
+  readonly label: string;
+  /** Such as `http://127.0.0.1:41234`. */
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface Demo {
+  /** Rejects when the simulator ends before its pools answer. */
+  readonly ready: Promise<readonly DemoPool[]>;
+  /** At any time, also before `ready`. */
+  stop(): Promise<unknown>;
+}
+
+/**
+ * Starts simulated pools in a process of their own. Comes from `bin`, the only
+ * room that knows the simulator.
+ */
+export type StartDemoPools = (profiles: readonly string[]) => Demo;
+
+export const DEFAULT_DEMO = ["A", "B", "C"] as const;

@@ -1,0 +1,188 @@
+import { XoError } from "@xo-server/model";
+import { Ajv } from "ajv";
+import { Config } from "./config.js";
+import {
+  currentSurroundings,
+  findConfigFile,
+  type ConfigFile,
+  type Surroundings,
+} from "./config-file.js";
+import {
+  toConfigProblem,
+  toDottedPath,
+  type ConfigProblem,
+} from "./config-problem.js";
+import { deepFreeze } from "./deep-freeze.js";
+import type { PoolConfig } from "./pool-config.js";
+
+/** What the command line says goes before what the file says. */
+export interface ConfigOverrides {
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly dataDir?: string | undefined;
+  readonly logFormat?: string | undefined;
+  readonly logLevel?: string | undefined;
+}
+
+export interface LoadedConfig {
+  /** Complete (defaults filled in), checked, and frozen all the way down. */
+  readonly config: Config;
+  /** The file it came from; undefined: there is none, all is default. */
+  readonly path: string | undefined;
+  /** To be told to the operator. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads the config once, for the whole life of the process.
+ * @throws XoError CONFIG_INVALID; `data.problems` has one line for each problem
+ */
+export function loadConfig(
+  named?: string,
+  overrides: ConfigOverrides = {},
+  surroundings: Surroundings = currentSurroundings(),
+): LoadedConfig {
+  const file = findConfigFile(named, surroundings);
+  const content = applyOverrides(
+    structuredClone(file?.content ?? {}),
+    overrides,
+  );
+  const problems = check(content);
+  if (problems.length > 0) throw toError(problems, file, overrides);
+  return {
+    config: deepFreeze(content as Config),
+    path: file?.path,
+    warnings: file === undefined ? [] : warningsAbout(file, content as Config),
+  };
+}
+
+const overridable: readonly {
+  readonly name: keyof ConfigOverrides;
+  readonly option: string;
+  readonly path: readonly string[];
+}[] = [
+  { name: "host", option: "--host", path: ["http", "host"] },
+  { name: "port", option: "--port", path: ["http", "port"] },
+  { name: "dataDir", option: "--data", path: ["dataDir"] },
+  { name: "logFormat", option: "--log-format", path: ["log", "format"] },
+  { name: "logLevel", option: "--log-level", path: ["log", "level"] },
+];
+
+function applyOverrides(content: unknown, overrides: ConfigOverrides): unknown {
+  if (!isGroup(content)) return content;
+  for (const { name, path } of overridable) {
+    const value = overrides[name];
+    if (value !== undefined) setIn(content, path, value);
+  }
+  return content;
+}
+
+function setIn(
+  group: Record<string, unknown>,
+  [key, ...rest]: readonly string[],
+  value: unknown,
+): void {
+  if (rest.length === 0) {
+    group[key!] = value;
+    return;
+  }
+  // What is no group is left for the check to complain about.
+  const inner = (group[key!] ??= {});
+  if (isGroup(inner)) setIn(inner, rest, value);
+}
+
+function isGroup(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// A section that is there but empty (`http:`) is null in YAML, and means all its defaults.
+const validate = new Ajv({
+  allErrors: true,
+  useDefaults: "empty",
+  verbose: true,
+  strictTypes: false,
+}).compile(Config);
+
+/** Fills in the defaults, and tells all that is wrong. */
+function check(content: unknown): ConfigProblem[] {
+  if (!validate(content)) return (validate.errors ?? []).map(toConfigProblem);
+  return (content as Config).pools.flatMap((pool, index) =>
+    checkPool(pool, ["pools", index]),
+  );
+}
+
+type CheckedPool = Config["pools"][number];
+
+/** What the schema cannot say. */
+function checkPool(
+  pool: CheckedPool,
+  path: readonly (string | number)[],
+): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const ways = (
+    ["password", "passwordFile", "passwordEnv"] satisfies (keyof PoolConfig)[]
+  ).filter((key) => pool[key] !== undefined);
+  if (ways.length !== 1) {
+    problems.push({
+      path,
+      reason: `needs exactly one of password, passwordFile and passwordEnv, not ${ways.length === 0 ? "none" : ways.join(" and ")}`,
+    });
+  }
+  const pinned = pool.tls.trust === "fingerprint";
+  if (pinned !== (pool.tls.fingerprint !== undefined)) {
+    problems.push({
+      path: [...path, "tls"],
+      reason: pinned
+        ? "trust is fingerprint, but there is no fingerprint"
+        : "a fingerprint is only looked at with trust: fingerprint",
+    });
+  }
+  return problems;
+}
+
+function toError(
+  problems: readonly ConfigProblem[],
+  file: ConfigFile | undefined,
+  overrides: ConfigOverrides,
+): XoError {
+  const told = problems.map((problem) => {
+    const where = whereIs(problem, file, overrides);
+    const key = toDottedPath(problem.path);
+    // An unknown key names itself.
+    const reason = problem.reason.startsWith("unknown key")
+      ? problem.reason
+      : `${key} ${problem.reason}`.trim();
+    return { where, reason };
+  });
+  return new XoError("CONFIG_INVALID", {
+    ...told[0]!,
+    problems: told.map(({ where, reason }) => `${where}: ${reason}`),
+  });
+}
+
+function whereIs(
+  problem: ConfigProblem,
+  file: ConfigFile | undefined,
+  overrides: ConfigOverrides,
+): string {
+  const said = overridable.find(
+    ({ name, path }) =>
+      overrides[name] !== undefined &&
+      path.join(".") === problem.path.join("."),
+  );
+  if (said !== undefined) return said.option;
+  return file === undefined
+    ? "config"
+    : `${file.path}:${file.lineOf(problem.path)}`;
+}
+
+function warningsAbout(file: ConfigFile, config: Config): string[] {
+  const holdsPassword = config.pools.some(
+    (pool) => pool.password !== undefined,
+  );
+  return holdsPassword && file.readableByOthers
+    ? [
+        `${file.path} holds passwords and others may read it; chmod 600 ${file.path}`,
+      ]
+    : [];
+}

@@ -1,0 +1,87 @@
+import { XoError } from "@xo-server/model";
+import { parseCommandLine, type Invocation } from "./command-line.js";
+import type { StartDemoPools } from "./demo.js";
+import { toExampleConfig } from "./example-config.js";
+import { ExitCode } from "./exit-code.js";
+import { loadConfig, type LoadedConfig } from "./load-config.js";
+import { createLoggers, type Loggers } from "./logger.js";
+import { runUntilSignal } from "./run-until-signal.js";
+import { startServer } from "./server.js";
+import { version } from "./version.js";
+
+/** What main cannot make itself. */
+export interface Introductions {
+  readonly startDemoPools: StartDemoPools;
+}
+
+/** The program: `args` in (without node and script), exit code out. */
+export async function main(
+  args: readonly string[],
+  introductions: Introductions,
+): Promise<ExitCode> {
+  const invocation = parseCommandLine(args, version);
+  switch (invocation.kind) {
+    case "say":
+      return say(invocation.text, invocation.code);
+    case "example-config":
+      return say(toExampleConfig(), ExitCode.ok);
+    case "start":
+      return start(invocation, introductions);
+  }
+}
+
+async function start(
+  { configPath, overrides, demo }: Invocation & { kind: "start" },
+  { startDemoPools }: Introductions,
+): Promise<ExitCode> {
+  let loaded: LoadedConfig;
+  try {
+    loaded = loadConfig(configPath, overrides);
+  } catch (error) {
+    const loggers = createLoggers({
+      ...(overrides.logFormat === "json" ? { format: "json" as const } : {}),
+    });
+    return fail(error, loggers);
+  }
+  const { config } = loaded;
+  const loggers = createLoggers({
+    ...config.log,
+    colour: process.stdout.isTTY && process.env["NO_COLOR"] === undefined,
+  });
+  try {
+    return await runUntilSignal(loggers.named("xo:main"), (signal) =>
+      startServer({ ...loaded, demo, startDemoPools, loggers, signal }),
+    );
+  } catch (error) {
+    return fail(error, loggers);
+  } finally {
+    loggers.flush();
+  }
+}
+
+/** Says why it does not start, in one line for each problem. */
+function fail(error: unknown, loggers: Loggers): ExitCode {
+  const logger = loggers.named("xo:main");
+  try {
+    if (!(error instanceof XoError)) {
+      logger.error("could not start", { error });
+      return ExitCode.internal;
+    }
+    const problems = (error.data["problems"] as string[] | undefined) ?? [
+      error.message,
+    ];
+    for (const problem of problems) logger.error(problem, { code: error.code });
+    return error.code === "CONFIG_INVALID"
+      ? ExitCode.config
+      : error.code === "PORT_IN_USE" || error.code === "UNSUPPORTED"
+        ? ExitCode.unavailable
+        : ExitCode.internal;
+  } finally {
+    loggers.flush();
+  }
+}
+
+function say(text: string, code: ExitCode): ExitCode {
+  (code === ExitCode.ok ? process.stdout : process.stderr).write(text);
+  return code;
+}

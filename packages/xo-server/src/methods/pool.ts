@@ -1,0 +1,22 @@
+import { Type } from "typebox";
+import { defineOperation, type Operation } from "../operation.js";
+import { PoolStatus } from "../status.js";
+
+export function poolMethods(list: () => PoolStatus[]): Operation[] {
+  return [
+    defineOperation({
+      name: "pool.listStatus",
+      summary:
+        "Each pool: its state, how many objects it has, how fresh they are.",
+      params: Type.Object({
+        state: Type.Optional(
+          Type.String({ description: "Only pools in this state." }),
+        ),
+      }),
+      result: Type.Array(PoolStatus),
+      permission: "viewer",
+      handler: ({ state }) =>
+        list().filter((pool) => state === undefined || pool.state === state),
+    }),
+  ];
+}

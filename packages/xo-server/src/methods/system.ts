@@ -1,0 +1,63 @@
+import { Type } from "typebox";
+import { defineOperation, type Operation } from "../operation.js";
+import { Status } from "../status.js";
+
+export interface SystemMethodsOptions {
+  readonly version: string;
+  readonly readStatus: () => Status;
+  /** All operations of the server, these included; asked for when called. */
+  readonly operations: () => readonly Operation[];
+}
+
+const MethodInfo = Type.Object({
+  description: Type.String(),
+  permission: Type.Optional(Type.String()),
+  params: Type.Record(Type.String(), Type.Unknown()),
+});
+
+export function systemMethods(options: SystemMethodsOptions): Operation[] {
+  return [
+    defineOperation({
+      name: "system.getServerVersion",
+      summary: "The version of the server.",
+      params: Type.Object({}),
+      result: Type.String(),
+      permission: "none",
+      handler: () => options.version,
+    }),
+    defineOperation({
+      name: "system.getMethodsInfo",
+      summary: "Every method by its name: summary, permission and parameters.",
+      params: Type.Object({}),
+      result: Type.Record(Type.String(), MethodInfo),
+      permission: "none",
+      handler: () =>
+        Object.fromEntries(
+          options.operations().map((one) => [one.name, toMethodInfo(one)]),
+        ),
+    }),
+    defineOperation({
+      name: "system.getStatus",
+      summary: "The server and its pools as they are now.",
+      params: Type.Object({}),
+      result: Status,
+      permission: "viewer",
+      handler: () => options.readStatus(),
+    }),
+  ];
+}
+
+/** In the shape that xo-cli reads: a parameter is required unless it says `optional`. */
+function toMethodInfo({ summary, permission, params }: Operation) {
+  const required: readonly string[] = params.required ?? [];
+  return {
+    description: summary,
+    ...(permission === "none" ? {} : { permission }),
+    params: Object.fromEntries(
+      Object.entries(params.properties).map(([name, schema]) => [
+        name,
+        required.includes(name) ? schema : { ...schema, optional: true },
+      ]),
+    ),
+  };
+}

@@ -1,0 +1,67 @@
+import {
+  createParserPool,
+  type HistogramSnapshot,
+  type ParserPool,
+  type PriorityStats,
+} from "@xo-server/parser-pool";
+import type { Decoder } from "@xo-server/xen-api";
+import type { Config } from "./config.js";
+import type { Logger } from "./logger.js";
+
+/** Figures of the parser pool; tasks are all since the start. */
+export interface ParserFigures {
+  readonly threads: number;
+  readonly queued: number;
+  readonly tasks: number;
+  readonly waitP99Ms: number;
+  readonly runP99Ms: number;
+}
+
+/** What reads the pools' answers, and how it is doing. */
+export interface Parser {
+  /** The introduction: parser-pool knows formats, xen-api asks for a decoder, neither knows the other. */
+  readonly decoder: Decoder;
+  readFigures(): ParserFigures;
+}
+
+export function createParser(
+  { maxThreads, ...config }: Config["parserPool"],
+  logger: Logger,
+): Parser {
+  const pool: ParserPool = createParserPool({
+    ...config,
+    // 0 leaves the number to the pool, which counts the processors.
+    ...(maxThreads === 0 ? {} : { maxThreads }),
+    logger,
+  });
+  return { decoder: pool, readFigures: () => toFigures(pool) };
+}
+
+function toFigures(pool: ParserPool): ParserFigures {
+  const { threads, priorities, ...stats } = pool.stats();
+  const all: PriorityStats[] = Object.values(priorities);
+  return {
+    threads,
+    queued: all.reduce((sum, { queued }) => sum + queued, 0),
+    tasks: stats.tasksInPlace + stats.tasksByWorkers,
+    waitP99Ms: p99(all.map(({ waitMs }) => waitMs)),
+    runP99Ms: p99(all.map(({ runMs }) => runMs)),
+  };
+}
+
+/** Of several histograms with the same buckets: the upper edge of the bucket that holds it, in ms. */
+function p99(histograms: readonly HistogramSnapshot[]): number {
+  const total = histograms.reduce((sum, { count }) => sum + count, 0);
+  const maxMs = Math.max(...histograms.map((one) => one.maxMs));
+  const edges = histograms[0]!.bucketsMs;
+  let seen = 0;
+  for (const [bucket, edge] of edges.entries()) {
+    for (const { counts } of histograms) seen += counts[bucket]!;
+    if (total > 0 && seen >= total * 0.99) return Math.min(edge, round(maxMs));
+  }
+  return round(maxMs);
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}

@@ -1,0 +1,56 @@
+import type { Config } from "./config.js";
+import type { DemoPool } from "./demo.js";
+
+type PoolConfig = Config["pools"][number];
+
+/** A pool to connect, wherever it was named. */
+export interface PoolSettings extends PoolConfig {
+  /** Stays the same from start to start as long as label and hosts do. */
+  readonly id: string;
+  readonly label: string;
+  /** What was learned about the pool is kept for the next start. */
+  readonly isKept: boolean;
+}
+
+/** The enabled pools of the config, each with an id of its own. */
+export function toPoolSettings(
+  pools: readonly PoolConfig[],
+): readonly PoolSettings[] {
+  const taken = new Set<string>();
+  return pools
+    .filter((pool) => pool.enabled)
+    .map((pool) => {
+      const label = pool.label ?? pool.hosts[0]!;
+      return { ...pool, label, id: toId(label, taken), isKept: true };
+    });
+}
+
+export function toDemoSettings(
+  pools: readonly DemoPool[],
+): readonly PoolSettings[] {
+  const taken = new Set<string>();
+  return pools.map(({ label, url, user, password }) => ({
+    id: toId(label, taken),
+    label,
+    hosts: [url],
+    user,
+    password,
+    enabled: true,
+    readOnly: false,
+    tls: { trust: "verify" as const },
+    isKept: false,
+  }));
+}
+
+/** A name for addresses, files and JSON keys: letters, digits, dots and dashes. */
+function toId(label: string, taken: Set<string>): string {
+  const base =
+    label
+      .toLowerCase()
+      .replace(/[^a-z0-9.]+/g, "-")
+      .replace(/^[-.]+|[-.]+$/g, "") || "pool";
+  let id = base;
+  for (let number = 2; taken.has(id); number++) id = `${base}-${number}`;
+  taken.add(id);
+  return id;
+}

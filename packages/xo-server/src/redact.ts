@@ -1,0 +1,40 @@
+const SECRET_KEY =
+  /pass(word|phrase|wd)|secret|token|session|authori[sz]ation|cookie|credential|api-?key|private-?key/i;
+
+/** What stands in a log line in place of a secret. */
+export const REDACTED = "[redacted]";
+
+/** Deeper data are not worth a log line. */
+const MAX_DEPTH = 6;
+
+/**
+ * A copy of `data` fit for a log: values under keys that name secrets are
+ * replaced, errors become objects, and nothing is deeper than MAX_DEPTH.
+ */
+export function redact(data: unknown, depth = 0): unknown {
+  if (data instanceof Error) return redactError(data, depth);
+  if (typeof data === "bigint") return String(data);
+  if (typeof data !== "object" || data === null) return data;
+  if (depth >= MAX_DEPTH) return "[deep]";
+  if (Array.isArray(data)) return data.map((item) => redact(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [
+      key,
+      SECRET_KEY.test(key) && value !== undefined
+        ? REDACTED
+        : redact(value, depth + 1),
+    ]),
+  );
+}
+
+/** The stack is for errors nobody expected: those without a code of a table. */
+function redactError(error: Error, depth: number): unknown {
+  const code: unknown = Reflect.get(error, "code");
+  return {
+    message: error.message,
+    ...(typeof code === "string" ? { code } : { stack: error.stack }),
+    ...(error.cause === undefined
+      ? {}
+      : { cause: redact(error.cause, depth + 1) }),
+  };
+}

@@ -1,0 +1,79 @@
+import type { LoopMonitor } from "@xo-server/perf";
+import type { Clock } from "./clock.js";
+import { CounterRate } from "./counter-rate.js";
+import type { ParserFigures } from "./parser.js";
+import { RecentDelays } from "./recent-delays.js";
+import type { ServerStatus } from "./status.js";
+
+export interface ServerStatusOptions {
+  readonly version: string;
+  readonly demo: boolean;
+  readonly monitor: LoopMonitor;
+  readonly readParser: () => ParserFigures;
+  readonly clients: () => number;
+  readonly clock: Clock;
+}
+
+export interface ServerStatusSource {
+  read(): ServerStatus;
+  stop(): void;
+}
+
+const SECOND_MS = 1000;
+/** Blocks above this are counted, whatever the threshold of the log is. */
+const BLOCK_MS = 50;
+
+export function createServerStatus(
+  options: ServerStatusOptions,
+): ServerStatusSource {
+  const { monitor, clock } = options;
+  const startedAt = clock.now();
+  const delays = new RecentDelays(() => monitor.histogram.buckets());
+  const tasks = new CounterRate(() => options.readParser().tasks);
+  let utilization = 0;
+  let timer = clock.setTimeout(tick, SECOND_MS);
+
+  function tick(): void {
+    delays.tick();
+    tasks.tick();
+    // It is the share since the last question, so only one may ask.
+    utilization = monitor.utilization();
+    timer = clock.setTimeout(tick, SECOND_MS);
+  }
+
+  return {
+    read() {
+      const memory = process.memoryUsage();
+      return {
+        version: options.version,
+        startedAt: new Date(startedAt).toISOString(),
+        uptimeS: Math.floor((clock.now() - startedAt) / SECOND_MS),
+        node: process.version,
+        demo: options.demo,
+        eventLoop: {
+          ...delays.figures(),
+          utilization: Math.round(utilization * 1000) / 1000,
+          blocksOver50Ms: monitor.blocks.countOver(BLOCK_MS),
+          longestBlockMs: Math.round(monitor.blocks.max),
+        },
+        parserPool: toParserStatus(options.readParser(), tasks.perSecond()),
+        memory: {
+          rssBytes: memory.rss,
+          heapUsedBytes: memory.heapUsed,
+          externalBytes: memory.external,
+        },
+        clients: options.clients(),
+      };
+    },
+    stop() {
+      clock.clearTimeout(timer);
+    },
+  };
+}
+
+function toParserStatus(
+  { threads, queued, waitP99Ms, runP99Ms }: ParserFigures,
+  tasksPerSecond: number,
+): ServerStatus["parserPool"] {
+  return { threads, queued, tasksPerSecond, waitP99Ms, runP99Ms };
+}

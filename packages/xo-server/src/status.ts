@@ -1,0 +1,111 @@
+import { Type, type Static, type TSchema } from "typebox";
+
+/**
+ * What the server tells about itself: the `status` of the API, of the page and
+ * of /health. Times are ISO 8601 in UTC. Whoever follows it by merge patches
+ * sees a member that became null disappear: the two mean the same.
+ */
+
+const Text = Type.String();
+const Count = Type.Integer({ minimum: 0 });
+const Amount = Type.Number({ minimum: 0 });
+const nullable = <T extends TSchema>(type: T) =>
+  Type.Union([type, Type.Null()]);
+
+/** Objects by XAPI class, such as `VM`. */
+const Counts = Type.Record(Type.String(), Count);
+
+export const poolStates = [
+  "connecting",
+  "listing",
+  "watching",
+  "backing-off",
+  "re-listing",
+  "stopped",
+  "failed",
+] as const;
+export type PoolState = (typeof poolStates)[number];
+
+export const PoolStatus = Type.Object({
+  id: Text,
+  label: Text,
+  address: Text,
+  state: Type.Enum(poolStates),
+  since: Text,
+  /** Since when the objects are no longer followed; null while they are, and before the first listing. */
+  staleSince: nullable(Text),
+  /** Why it is not being followed: a code of the error table or of XAPI. */
+  error: Type.Union([Type.Object({ code: Text, message: Text }), Type.Null()]),
+  transport: nullable(Text),
+  objects: Count,
+  counts: Counts,
+  changesPerSecond: Amount,
+  lastChangeAt: nullable(Text),
+  /** From the first try to connect to all objects there. */
+  loadMs: nullable(Amount),
+  loadBytes: nullable(Count),
+  revision: Count,
+});
+export type PoolStatus = Static<typeof PoolStatus>;
+
+export const ServerStatus = Type.Object({
+  version: Text,
+  startedAt: Text,
+  uptimeS: Count,
+  node: Text,
+  demo: Type.Boolean(),
+  eventLoop: Type.Object({
+    p50Ms: Amount,
+    p99Ms: Amount,
+    maxMs: Amount,
+    /** 0 to 1: the share of time in which the loop was busy. */
+    utilization: Amount,
+    blocksOver50Ms: Count,
+    longestBlockMs: Amount,
+  }),
+  parserPool: Type.Object({
+    threads: Count,
+    queued: Count,
+    tasksPerSecond: Amount,
+    waitP99Ms: Amount,
+    runP99Ms: Amount,
+  }),
+  memory: Type.Object({
+    rssBytes: Count,
+    heapUsedBytes: Count,
+    externalBytes: Count,
+  }),
+  /** Pages and programs connected now. */
+  clients: Count,
+});
+export type ServerStatus = Static<typeof ServerStatus>;
+
+export const Status = Type.Object({
+  server: ServerStatus,
+  pools: Type.Record(Type.String(), PoolStatus),
+  totals: Type.Object({
+    pools: Count,
+    objects: Count,
+    changesPerSecond: Amount,
+    counts: Counts,
+  }),
+});
+export type Status = Static<typeof Status>;
+
+/** The sum over pools. */
+export function toTotals(pools: readonly PoolStatus[]): Status["totals"] {
+  const counts: Record<string, number> = {};
+  for (const pool of pools) {
+    for (const [className, count] of Object.entries(pool.counts))
+      counts[className] = (counts[className] ?? 0) + count;
+  }
+  const sum = (of: (pool: PoolStatus) => number) =>
+    pools.reduce((total, pool) => total + of(pool), 0);
+  return {
+    pools: pools.length,
+    objects: sum((pool) => pool.objects),
+    changesPerSecond:
+      Math.round(sum((pool) => pool.changesPerSecond) * 10) / 10,
+    counts,
+  };
+}

@@ -1,0 +1,161 @@
+import type { AddressInfo } from "node:net";
+import fastifyStatic from "@fastify/static";
+import { XoError, errorTable } from "@xo-server/model";
+import fastify, { type FastifyError, type FastifyInstance } from "fastify";
+import { attachApiSocket, type ApiSocketOptions } from "./api-socket.js";
+import type { Config } from "./config.js";
+import type { Health } from "./health.js";
+import { securityHeaders } from "./security-headers.js";
+
+export interface WebServerOptions extends Omit<ApiSocketOptions, "limits"> {
+  readonly http: Config["http"];
+  readonly readHealth: () => Health;
+  /** Folder of the built page; undefined: it has not been built. */
+  readonly webRoot: string | undefined;
+}
+
+/** The page, /health and the API. */
+export interface WebServer {
+  /** As it listens, such as `http://0.0.0.0:9000`. */
+  readonly url: string;
+  readonly clients: number;
+  stop(): Promise<void>;
+}
+
+/** Time for the headers, and for the whole of a request, in ms. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** @throws XoError PORT_IN_USE, CONFIG_INVALID (an address that is not ours, a port that is not for us) */
+export async function startWebServer(
+  options: WebServerOptions,
+): Promise<WebServer> {
+  const { http } = options;
+  const app = fastify({
+    bodyLimit: http.maxBodyBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      maxHeaderSize: http.maxHeaderBytes,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+    },
+    // Browsers keep connections open for the next request; a stopping server does not wait for it.
+    forceCloseConnections: true,
+  });
+  app.server.maxConnections = http.maxConnections;
+  app.addHook("onRequest", async (_request, reply) => {
+    reply.headers(securityHeaders);
+  });
+  addErrors(app, options);
+  addHealth(app, options.readHealth);
+  await addPage(app, options.webRoot);
+  const api = attachApiSocket(app.server, { ...options, limits: http });
+  await listen(app, http);
+  const { port } = app.server.address() as AddressInfo;
+  return {
+    url: `http://${http.host.includes(":") ? `[${http.host}]` : http.host}:${port}`,
+    get clients() {
+      return api.clients;
+    },
+    async stop() {
+      await api.stop();
+      await app.close();
+    },
+  };
+}
+
+const NOT_OUR_ADDRESS = new Set([
+  "EADDRNOTAVAIL",
+  "EAI_AGAIN",
+  "EINVAL",
+  "ENOTFOUND",
+]);
+
+async function listen(
+  app: FastifyInstance,
+  { host, port }: Config["http"],
+): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    await app.close();
+    throw toListenError(error as NodeJS.ErrnoException, host, port);
+  }
+}
+
+function toListenError(
+  error: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+): Error {
+  const invalid = (where: string, reason: string) =>
+    new XoError("CONFIG_INVALID", { where, reason }, error);
+  if (error.code === "EADDRINUSE")
+    return new XoError("PORT_IN_USE", { host, port }, error);
+  if (error.code === "EACCES")
+    return invalid("http.port", `this user may not listen on port ${port}`);
+  if (NOT_OUR_ADDRESS.has(error.code ?? ""))
+    return invalid("http.host", `${host} is not an address of this machine`);
+  return error;
+}
+
+function addHealth(app: FastifyInstance, read: () => Health): void {
+  app.addHook("onSend", async (request, reply) => {
+    if (request.url.startsWith("/health"))
+      reply.header("cache-control", "no-store");
+  });
+  app.get("/health/live", async () => ({ live: true }));
+  for (const path of ["/health", "/health/ready"]) {
+    app.get(path, async (_request, reply) => {
+      const health = read();
+      return reply.code(health.ready ? 200 : 503).send(health);
+    });
+  }
+}
+
+async function addPage(
+  app: FastifyInstance,
+  webRoot: string | undefined,
+): Promise<void> {
+  if (webRoot === undefined) {
+    app.get("/", async (_request, reply) =>
+      reply
+        .code(503)
+        .type("text/plain; charset=utf-8")
+        .send("The web page has not been built yet: npm run build\n"),
+    );
+    return;
+  }
+  await app.register(fastifyStatic, {
+    root: webRoot,
+    cacheControl: false,
+    setHeaders(reply, path) {
+      // Vite puts a digest of the content into the names of assets, and into no other.
+      const isNamedByContent = /[\\/]assets[\\/]/.test(path);
+      reply.setHeader(
+        "cache-control",
+        isNamedByContent ? "public, max-age=31536000, immutable" : "no-cache",
+      );
+    },
+  });
+}
+
+function addErrors(
+  app: FastifyInstance,
+  { logger }: Pick<WebServerOptions, "logger">,
+): void {
+  app.setNotFoundHandler(async (request) => {
+    throw new XoError("NO_SUCH_OBJECT", { type: "page", id: request.url });
+  });
+  app.setErrorHandler(async (error: FastifyError | XoError, request, reply) => {
+    if (error instanceof XoError) {
+      const { code, message, data } = error;
+      return reply.code(errorTable[code].http).send({ code, message, data });
+    }
+    const { statusCode = 500, code, message } = error;
+    if (statusCode < 500) return reply.code(statusCode).send({ code, message });
+    logger.error(`${request.method} ${request.url} failed`, { error });
+    return reply
+      .code(500)
+      .send({ code: "INTERNAL", message: "internal error" });
+  });
+}
