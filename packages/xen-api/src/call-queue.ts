@@ -1,0 +1,91 @@
+import { XoError, type DecodePriority } from "@xo-server/model";
+
+interface Waiting {
+  readonly start: () => void;
+}
+
+const ORDER: readonly DecodePriority[] = ["call", "event", "bulk"];
+
+/**
+ * Lets so many calls run at a time: those of users first, bulk loads last and
+ * never in the last place, so that a user never waits for a load to end.
+ */
+export class CallQueue {
+  readonly #what: string;
+  readonly #maxRunning: number;
+  readonly #maxWaiting: number;
+  readonly #waiting: Record<DecodePriority, Waiting[]> = {
+    call: [],
+    event: [],
+    bulk: [],
+  };
+  #running = 0;
+
+  constructor(what: string, maxRunning: number, maxWaiting: number) {
+    this.#what = what;
+    this.#maxRunning = Math.max(1, maxRunning);
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /** @throws XoError QUEUE_FULL; the signal's reason; what `task` throws */
+  async run<T>(
+    priority: DecodePriority,
+    signal: AbortSignal | undefined,
+    task: () => Promise<T>,
+  ): Promise<T> {
+    await this.#turn(priority, signal);
+    try {
+      return await task();
+    } finally {
+      this.#running--;
+      this.#startNext();
+    }
+  }
+
+  #turn(
+    priority: DecodePriority,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#mayRun(priority) && this.#waiting[priority].length === 0) {
+      this.#running++;
+      return Promise.resolve();
+    }
+    const size = ORDER.reduce(
+      (sum, name) => sum + this.#waiting[name].length,
+      0,
+    );
+    if (size >= this.#maxWaiting)
+      return Promise.reject(
+        new XoError("QUEUE_FULL", { what: this.#what, size }),
+      );
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        start: () => {
+          signal?.removeEventListener("abort", onAbort);
+          this.#running++;
+          resolve();
+        },
+      };
+      const onAbort = () => {
+        const queue = this.#waiting[priority];
+        queue.splice(queue.indexOf(waiting), 1);
+        reject(signal?.reason as Error);
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      this.#waiting[priority].push(waiting);
+    });
+  }
+
+  #mayRun(priority: DecodePriority): boolean {
+    const reserved = priority === "bulk" && this.#maxRunning > 1 ? 1 : 0;
+    return this.#running < this.#maxRunning - reserved;
+  }
+
+  #startNext(): void {
+    for (const priority of ORDER) {
+      while (this.#waiting[priority].length > 0 && this.#mayRun(priority))
+        this.#waiting[priority].shift()?.start();
+    }
+  }
+}

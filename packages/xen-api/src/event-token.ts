@@ -1,0 +1,36 @@
+/** Where a token of event.from stands: database and messages. */
+type Halves = readonly [bigint, bigint];
+
+/** Is `token` from before `than`? False where one of them cannot be read: then nothing is known. */
+export function isOlderToken(token: string, than: string): boolean {
+  const [a, b] = [halves(token), halves(than)];
+  return a !== undefined && b !== undefined && (a[0] < b[0] || a[1] < b[1]);
+}
+
+function halves(token: string): Halves | undefined {
+  const match = /^(\d+),(\d+)$/.exec(token);
+  return match === null ? undefined : [BigInt(match[1]!), BigInt(match[2]!)];
+}
+
+const REMEMBERED = 64;
+
+/**
+ * Remembers in which session a token was had: one of an earlier session may
+ * come from a pool that has gone back in time since.
+ */
+export class TokenOrigins {
+  readonly #generations = new Map<string, number>();
+
+  remember(token: string, generation: number): void {
+    this.#generations.delete(token);
+    this.#generations.set(token, generation);
+    if (this.#generations.size <= REMEMBERED) return;
+    const [oldest] = this.#generations.keys();
+    this.#generations.delete(oldest!);
+  }
+
+  /** Undefined: not a token of ours, or long ago. */
+  generationOf(token: string): number | undefined {
+    return this.#generations.get(token);
+  }
+}

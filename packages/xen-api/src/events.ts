@@ -1,0 +1,202 @@
+import { XoError, type RecordBatch } from "@xo-server/model";
+import type { Caller } from "./caller.js";
+import { pause, type Clock } from "./clock.js";
+import {
+  eventFailure,
+  isRewound,
+  MAX_BAD_ANSWERS,
+  type Position,
+} from "./event-policy.js";
+import { isOlderToken, type TokenOrigins } from "./event-token.js";
+import type { Logger } from "./logger.js";
+import {
+  afterFailedCall,
+  backoffMs,
+  type BackoffLimits,
+} from "./retry-policy.js";
+import type { Connected, Session } from "./session.js";
+import type { LostReason, XapiEvents } from "./xapi.js";
+
+export interface EventStreamOptions {
+  readonly caller: Caller;
+  readonly session: Session;
+  readonly origins: TokenOrigins;
+  readonly injectToken: () => Promise<string>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly backoff: BackoffLimits;
+  readonly logger: Logger;
+  readonly label: string;
+  readonly classes: readonly string[];
+  readonly from: string;
+  readonly throttleMs: number;
+  readonly eventTimeoutMs: number;
+  readonly eventGraceMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** Everything the stream brings, before its consumer sees it. */
+  readonly onBatch: (batch: RecordBatch) => void;
+}
+
+interface Poll extends Position {
+  readonly batches: readonly RecordBatch[];
+  /** When the answer began to arrive. */
+  readonly beganAt: number;
+  readonly generation: number;
+}
+
+/** Answers of event.from one after another; see Xapi.events. Each blocked call has a connection to itself. */
+export class EventStream {
+  readonly #options: EventStreamOptions;
+  #position: { token: string; validRefCounts?: ReadonlyMap<string, number> };
+  #connected: Connected | undefined;
+  #failures = 0;
+  #badAnswers = 0;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+    this.#position = { token: options.from };
+  }
+
+  async *run(): AsyncGenerator<XapiEvents, void, undefined> {
+    const { throttleMs, clock, signal } = this.#options;
+    while (signal?.aborted !== true) {
+      const next = await this.#next();
+      if (next === "ended") return;
+      if (typeof next === "string") {
+        yield { kind: "lost", reason: next };
+        return;
+      }
+      const { batches, token, validRefCounts, beganAt } = next;
+      yield { kind: "changes", batches, token, validRefCounts };
+      await pause(clock, beganAt + throttleMs - clock.now(), signal);
+    }
+  }
+
+  /** One answer, however many attempts it takes; or why there will be no more. */
+  async #next(): Promise<Poll | LostReason | "ended"> {
+    const { session, signal } = this.#options;
+    for (;;) {
+      let connected: Connected;
+      try {
+        connected = await session.ready(signal);
+      } catch (error) {
+        // Disconnected or aborted: the stream ends without a word.
+        if (error instanceof XoError && error.code === "NOT_CONNECTED")
+          throw error;
+        return "ended";
+      }
+      const changed = await this.#changedSession(connected);
+      if (changed !== undefined) return changed;
+      const outcome = await this.#poll(connected);
+      if (outcome !== "again") return outcome;
+      if (this.#isAborted()) return "ended";
+    }
+  }
+
+  /** The reason when the session is not the one our token came from. */
+  async #changedSession(connected: Connected): Promise<LostReason | undefined> {
+    const known = this.#options.origins.generationOf(this.#position.token);
+    const generation =
+      this.#connected?.generation ?? known ?? connected.generation;
+    const address = this.#connected?.address;
+    this.#connected ??= connected;
+    if (generation === connected.generation) return undefined;
+    const fresh = await this.#options.injectToken().catch(() => undefined);
+    if (fresh !== undefined && isOlderToken(fresh, this.#position.token))
+      return "token-rewound";
+    const isSameHost =
+      address === undefined || address.host === connected.address.host;
+    return isSameHost ? "new-session" : "new-coordinator";
+  }
+
+  async #poll(
+    connected: Connected,
+  ): Promise<Poll | LostReason | "again" | "ended"> {
+    let poll: Poll;
+    try {
+      poll = await this.#ask();
+    } catch (error) {
+      return this.#afterFailure(connected, error as Error);
+    }
+    // A new login in between: what the answer is worth is decided by #changedSession.
+    if (poll.generation !== connected.generation) return "again";
+    this.#failures = 0;
+    this.#badAnswers = 0;
+    for (const batch of poll.batches) this.#options.onBatch(batch);
+    const isEmpty = poll.batches.length === 0;
+    if (isRewound(this.#position, poll, isEmpty, this.#options.classes)) {
+      this.#options.logger.warn(
+        `${this.#options.label}: the pool has gone back in time`,
+      );
+      return "token-rewound";
+    }
+    this.#position = poll;
+    this.#options.origins.remember(poll.token, connected.generation);
+    return poll;
+  }
+
+  async #ask(): Promise<Poll> {
+    const { caller, classes, eventTimeoutMs, eventGraceMs, clock, signal } =
+      this.#options;
+    const batches: RecordBatch[] = [];
+    let beganAt = clock.now();
+    const { answer, connected } = await caller.request({
+      method: "event.from",
+      params: [classes, this.#position.token, eventTimeoutMs / 1000],
+      shape: "events",
+      priority: "event",
+      timeoutMs: eventTimeoutMs + eventGraceMs,
+      // Not in another session: what was missed in between must be told.
+      isRepeated: false,
+      isBlocking: true,
+      signal,
+      onBegin: () => {
+        beganAt = clock.now();
+      },
+      onBatch: (batch) => {
+        batches.push(batch);
+      },
+    });
+    const { token = this.#position.token, validRefCounts = new Map() } = answer;
+    const { generation } = connected;
+    return { batches, token, validRefCounts, beganAt, generation };
+  }
+
+  async #afterFailure(
+    connected: Connected,
+    error: Error,
+  ): Promise<LostReason | "again" | "ended"> {
+    if (this.#isAborted()) return "ended";
+    const { session, clock, signal, logger, label } = this.#options;
+    const kind = eventFailure(error);
+    if (kind === "lost") return "events-lost";
+    if (kind === "rewound") return "token-rewound";
+    logger.debug(`${label}: event.from: ${error.message}`);
+    if (kind === "bad-answer" && ++this.#badAnswers >= MAX_BAD_ANSWERS)
+      return "events-lost";
+    if (kind === "dead") await session.probe(connected, error);
+    if (kind === "call") {
+      // What concerns the session it has been told already; what concerns nobody else is the consumer's.
+      const { action } = afterFailedCall(error, 0, true);
+      if (action === "give-up" && !isClosed(error)) throw error;
+    }
+    if (session.state.name === "stopped") return "ended";
+    const { backoff, random } = this.#options;
+    if (kind !== "call" || this.#failures > 0)
+      await pause(
+        clock,
+        backoffMs(error, this.#failures, backoff, random()),
+        signal,
+      );
+    this.#failures++;
+    return "again";
+  }
+
+  #isAborted(): boolean {
+    return this.#options.signal?.aborted === true;
+  }
+}
+
+function isClosed(error: Error): boolean {
+  return error instanceof XoError && error.code === "CLOSED";
+}

@@ -1,0 +1,77 @@
+import { isIPv6 } from "node:net";
+import { XoError } from "@xo-server/model";
+
+/** Where a member of a pool listens. */
+export interface Address {
+  readonly scheme: "http" | "https";
+  /** Name or IP, IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+const HOST_CHARACTERS = /^(?:[a-z0-9_.-]+|[0-9a-f:.]+(?:%[a-z0-9]+)?)$/i;
+
+/**
+ * Reads `https://host[:port]`, `http://host[:port]` or `host[:port]` (https).
+ * @throws XoError CONFIG_INVALID
+ */
+export function parseAddress(text: string): Address {
+  const bare = text.includes("://") ? text : `https://${bracket(text)}`;
+  const url = URL.canParse(bare) ? new URL(bare) : undefined;
+  const scheme = url?.protocol.slice(0, -1);
+  if (url === undefined || (scheme !== "http" && scheme !== "https")) {
+    throw invalid("not an address such as https://192.0.2.1");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw invalid("credentials do not belong into an address");
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const standardPort = scheme === "https" ? 443 : 80;
+  return {
+    scheme,
+    host,
+    port: url.port === "" ? standardPort : Number(url.port),
+  };
+}
+
+/**
+ * Another member as XAPI names it (HOST_IS_SLAVE, host.address): same scheme and
+ * port unless it brings a port along. Undefined when it is no address.
+ */
+export function siblingAddress(
+  known: Address,
+  named: string,
+): Address | undefined {
+  const match = /^(?:\[(.+)\]|([^:]+)|(.+))$/.exec(named);
+  const withPort = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(named);
+  const host =
+    withPort?.[1] ?? withPort?.[2] ?? match?.[1] ?? match?.[2] ?? match?.[3];
+  const port = withPort === null ? known.port : Number(withPort[3]);
+  if (host === undefined || !HOST_CHARACTERS.test(host) || port > 65_535) {
+    return undefined;
+  }
+  if (host.includes(":") && !isIPv6(host)) return undefined;
+  return { scheme: known.scheme, host, port };
+}
+
+/** `host:port`, as errors and logs write it. */
+export function addressName({ host, port }: Address): string {
+  return `${bracket(host)}:${port}`;
+}
+
+/** The shortest url that parseAddress reads as the same address. */
+export function addressUrl(address: Address): string {
+  const standardPort = address.scheme === "https" ? 443 : 80;
+  const host = bracket(address.host);
+  return address.port === standardPort
+    ? `${address.scheme}://${host}`
+    : `${address.scheme}://${host}:${address.port}`;
+}
+
+function bracket(host: string): string {
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+function invalid(reason: string): XoError {
+  return new XoError("CONFIG_INVALID", { where: "hosts", reason });
+}

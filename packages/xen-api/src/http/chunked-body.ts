@@ -1,0 +1,51 @@
+const CR_LF = /\r?\n/;
+
+/** Takes the framing off a chunked body. XAPI never sends one, a proxy in between may. */
+export class ChunkedBody {
+  #state: "size" | "data" | "data-end" | "trailer" | "done" = "size";
+  #line = "";
+  #left = 0;
+
+  get done(): boolean {
+    return this.#state === "done";
+  }
+
+  /**
+   * Content in `bytes`, as pieces of it; bytes after the end are left.
+   * @throws Error when it is not chunked
+   */
+  take(bytes: Uint8Array): Uint8Array[] {
+    const pieces: Uint8Array[] = [];
+    let at = 0;
+    while (at < bytes.length && !this.done) {
+      if (this.#state === "data") {
+        const end = Math.min(bytes.length, at + this.#left);
+        pieces.push(bytes.subarray(at, end));
+        this.#left -= end - at;
+        at = end;
+        if (this.#left === 0) this.#state = "data-end";
+      } else {
+        const byte = bytes[at++]!;
+        this.#line += String.fromCharCode(byte);
+        if (this.#line.length > 1024) throw new Error("chunk header too long");
+        if (byte === 0x0a) this.#endLine();
+      }
+    }
+    return pieces;
+  }
+
+  #endLine(): void {
+    const line = this.#line.replace(CR_LF, "");
+    this.#line = "";
+    if (this.#state === "size") {
+      const size = /^[0-9a-f]{1,12}(?=[;\s]|$)/i.exec(line)?.[0];
+      if (size === undefined) throw new Error("chunk size expected");
+      this.#left = Number.parseInt(size, 16);
+      this.#state = this.#left === 0 ? "trailer" : "data";
+    } else if (this.#state === "data-end") {
+      this.#state = "size";
+    } else if (line === "") {
+      this.#state = "done";
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import type { Clock } from "../clock.js";
+import { addressName, type Address } from "./address.js";
+import { Connection } from "./connection.js";
+import type { DialOptions } from "./dial.js";
+
+interface IdleConnection {
+  readonly connection: Connection;
+  readonly since: number;
+}
+
+/** A kept connection older than this may have been closed by the other side without our knowing; ms. */
+const FRESH_MS = 4_000;
+
+/** Connections that are kept for the next call, by address. */
+export class ConnectionPool {
+  readonly #options: DialOptions;
+  readonly #clock: Clock;
+  readonly #maxIdle: number;
+  readonly #idle = new Map<string, IdleConnection[]>();
+  readonly #open = new Set<Connection>();
+
+  constructor(options: DialOptions, maxIdle: number) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#maxIdle = maxIdle;
+  }
+
+  /**
+   * @param kept `any`: a kept connection will do; `fresh`: only one used just now; `no`: a new one
+   * @throws as dial
+   */
+  async take(
+    address: Address,
+    kept: "any" | "fresh" | "no",
+    signal?: AbortSignal,
+  ): Promise<{ connection: Connection; isKept: boolean }> {
+    const idle = kept === "no" ? undefined : this.#pop(address, kept);
+    if (idle !== undefined) return { connection: idle, isKept: true };
+    const connection = await Connection.open(address, this.#options, signal);
+    this.#open.add(connection);
+    return { connection, isKept: false };
+  }
+
+  /** After use: kept when it can be. */
+  giveBack(address: Address, connection: Connection): void {
+    const name = addressName(address);
+    const kept = this.#idle.get(name) ?? [];
+    if (!connection.reusable || kept.length >= this.#maxIdle) {
+      this.#open.delete(connection);
+      connection.destroy();
+      return;
+    }
+    kept.push({ connection, since: this.#clock.now() });
+    this.#idle.set(name, kept);
+    connection.onIdleEnd = () => {
+      this.#open.delete(connection);
+      this.#idle.set(
+        name,
+        kept.filter((idle) => idle.connection !== connection),
+      );
+    };
+  }
+
+  /** Ends all connections; those in use reject with `reason`. */
+  close(reason: Error): void {
+    for (const connection of this.#open) connection.destroy(reason);
+    this.#open.clear();
+    this.#idle.clear();
+  }
+
+  #pop(address: Address, kept: "any" | "fresh"): Connection | undefined {
+    const idle = this.#idle.get(addressName(address));
+    const last = idle?.at(-1);
+    if (idle === undefined || last === undefined) return undefined;
+    if (kept === "fresh" && this.#clock.now() - last.since > FRESH_MS)
+      return undefined;
+    idle.pop();
+    last.connection.onIdleEnd = undefined;
+    return last.connection;
+  }
+}

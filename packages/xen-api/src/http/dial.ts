@@ -1,0 +1,132 @@
+import {
+  connect as connectTcp,
+  isIP,
+  type OnReadOpts,
+  type Socket,
+} from "node:net";
+import { connect as connectTls, type ConnectionOptions } from "node:tls";
+import { XoError } from "@xo-server/model";
+import type { Clock } from "../clock.js";
+import { addressName, type Address } from "./address.js";
+import { networkError } from "./network-error.js";
+import type { ProxyAddress } from "./proxy.js";
+import { openTunnel } from "./proxy.js";
+import type { Trust } from "./trust.js";
+
+/** How connections are made: the same for calls, streams and consoles. */
+export interface DialOptions {
+  readonly trust: Trust;
+  readonly proxy: ProxyAddress | undefined;
+  readonly connectTimeoutMs: number;
+  readonly clock: Clock;
+}
+
+export interface DialedSocket {
+  readonly socket: Socket;
+  /** Bytes go to `onread`; otherwise the socket emits `data` as usual. */
+  readonly readsDirectly: boolean;
+}
+
+/**
+ * A socket to the address, certificate checked, ready to write to.
+ * @throws XoError CONNECTION_REFUSED, UNREACHABLE, CONNECTION_LOST, CONNECTION_TIMEOUT, TLS_*, PROXY_FAILED, ABORTED
+ */
+export async function dial(
+  address: Address,
+  options: DialOptions,
+  more: { onread?: OnReadOpts; signal?: AbortSignal | undefined } = {},
+): Promise<DialedSocket> {
+  const name = addressName(address);
+  if (options.proxy === undefined) {
+    const socket = connectSocket(address, options.trust, more.onread);
+    await ready(socket, name, options, more.signal);
+    judge(socket, address, options.trust);
+    return { socket, readsDirectly: more.onread !== undefined };
+  }
+  const { host, port } = options.proxy;
+  const tunnel = connectTcp({ host, port, noDelay: true });
+  await ready(tunnel, `${host}:${port}`, options, more.signal);
+  await openTunnel(tunnel, options.proxy, name);
+  if (address.scheme === "http")
+    return { socket: tunnel, readsDirectly: false };
+  const socket = connectTls({
+    ...tlsOptions(address, options.trust),
+    socket: tunnel,
+  });
+  await ready(socket, name, options, more.signal);
+  judge(socket, address, options.trust);
+  return { socket, readsDirectly: false };
+}
+
+function connectSocket(
+  address: Address,
+  trust: Trust,
+  onread: OnReadOpts | undefined,
+): Socket {
+  const { host, port, scheme } = address;
+  const direct = onread === undefined ? {} : { onread };
+  return scheme === "https"
+    ? connectTls({ host, port, ...direct, ...tlsOptions(address, trust) })
+    : connectTcp({ host, port, ...direct, noDelay: true });
+}
+
+function tlsOptions(address: Address, trust: Trust): ConnectionOptions {
+  return {
+    // The certificate is judged by `trust` once the handshake is done and before a byte of ours is sent.
+    rejectUnauthorized: false,
+    host: address.host,
+    ...(isIP(address.host) === 0 ? { servername: address.host } : {}),
+    ...(trust.ca === undefined ? {} : { ca: [...trust.ca] }),
+  };
+}
+
+function judge(socket: Socket, address: Address, trust: Trust): void {
+  if (!("authorized" in socket)) return;
+  try {
+    trust.check(addressName(address), socket as Parameters<Trust["check"]>[1]);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+function ready(
+  socket: Socket,
+  address: string,
+  { connectTimeoutMs: ms, clock }: DialOptions,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const event = "authorized" in socket ? "secureConnect" : "connect";
+  return new Promise((resolve, reject) => {
+    const settle = (error?: unknown) => {
+      clock.clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      socket.off(event, onReady).off("error", onError).off("close", onClose);
+      if (error === undefined) {
+        resolve();
+        return;
+      }
+      // A late error of a socket that nobody listens to would end the process.
+      socket.on("error", () => undefined).destroy();
+      reject(networkError(address, error));
+    };
+    const onReady = () => {
+      settle();
+    };
+    const onError = (error: Error) => {
+      settle(error);
+    };
+    const onClose = () => {
+      settle(new Error("closed during the handshake"));
+    };
+    const onAbort = () => {
+      settle(new XoError("ABORTED", { what: `connecting to ${address}` }));
+    };
+    const timer = clock.setTimeout(() => {
+      settle(new XoError("CONNECTION_TIMEOUT", { address, ms }));
+    }, ms);
+    socket.on(event, onReady).on("error", onError).on("close", onClose);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted === true) onAbort();
+  });
+}

@@ -1,0 +1,40 @@
+import { XoError } from "@xo-server/model";
+import type { BodySink } from "./body-reader.js";
+import type { ResponseHead } from "./response-head.js";
+
+const MAX_PAGE_BYTES = 8_192;
+
+/** Takes the HTML page of an answer that is an HTTP error; the rest of a long one is dropped. */
+export class ErrorPage implements BodySink {
+  readonly #address: string;
+  readonly #head: ResponseHead;
+  readonly #bytes = new Uint8Array(MAX_PAGE_BYTES);
+  #length = 0;
+
+  constructor(address: string, head: ResponseHead) {
+    this.#address = address;
+    this.#head = head;
+  }
+
+  space(): Uint8Array {
+    // The last part is written over again and again.
+    return this.#length < MAX_PAGE_BYTES - 1024
+      ? this.#bytes.subarray(this.#length)
+      : this.#bytes.subarray(MAX_PAGE_BYTES - 1024);
+  }
+
+  commit(length: number): boolean {
+    if (this.#length < MAX_PAGE_BYTES - 1024) this.#length += length;
+    return true;
+  }
+
+  toError(): XoError {
+    const page = Buffer.from(this.#bytes.subarray(0, this.#length)).toString();
+    const text = `${this.#head.reason} ${page.replace(/<[^>]*>/g, " ")}`;
+    return new XoError("HTTP_STATUS", {
+      address: this.#address,
+      status: this.#head.status,
+      text: text.replace(/\s+/g, " ").trim().slice(0, 500),
+    });
+  }
+}

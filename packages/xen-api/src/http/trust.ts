@@ -1,0 +1,81 @@
+import type { TLSSocket } from "node:tls";
+import { XoError } from "@xo-server/model";
+import type { TlsPolicy } from "./tls-policy.js";
+
+/** Judges the certificate of a connection that has just been made. */
+export interface Trust {
+  /** Authorities to verify by, where the policy brings its own. */
+  readonly ca: readonly string[] | undefined;
+  /** @throws XoError TLS_UNTRUSTED, TLS_FINGERPRINT_MISMATCH */
+  check(address: string, socket: TLSSocket): void;
+}
+
+/** The policy with its memory: what was trusted on first use stays pinned. */
+export function createTrust(policy: TlsPolicy): Trust {
+  if ("insecure" in policy) return { ca: undefined, check: () => undefined };
+  if ("fingerprint" in policy) {
+    const pinned = [policy.fingerprint].flat().map(normalise);
+    return {
+      ca: undefined,
+      check: (address, socket) => {
+        checkPin(address, fingerprintOf(socket), pinned);
+      },
+    };
+  }
+  if ("trustOnFirstUse" in policy) {
+    const known = new Map(
+      Object.entries(policy.known ?? {}).map(([at, print]) => [
+        at,
+        normalise(print),
+      ]),
+    );
+    return {
+      ca: undefined,
+      check(address, socket) {
+        const shown = fingerprintOf(socket);
+        const pinned = known.get(address);
+        if (pinned !== undefined) {
+          checkPin(address, shown, [pinned]);
+          return;
+        }
+        known.set(address, shown);
+        policy.onFingerprint(address, shown);
+      },
+    };
+  }
+  return {
+    ca: policy.ca === undefined ? undefined : [policy.ca].flat(),
+    check: checkAuthorities,
+  };
+}
+
+function checkAuthorities(address: string, socket: TLSSocket): void {
+  if (socket.authorized) return;
+  throw new XoError("TLS_UNTRUSTED", {
+    address,
+    // Node says Error here, its type says Error, its documentation says string.
+    reason: String(socket.authorizationError),
+    fingerprint: fingerprintOf(socket),
+  });
+}
+
+function checkPin(
+  address: string,
+  fingerprint: string,
+  pinned: readonly string[],
+): void {
+  if (pinned.includes(fingerprint)) return;
+  throw new XoError("TLS_FINGERPRINT_MISMATCH", {
+    address,
+    fingerprint,
+    pinned: pinned.join(", "),
+  });
+}
+
+function fingerprintOf(socket: TLSSocket): string {
+  return normalise(socket.getPeerX509Certificate()?.fingerprint256 ?? "none");
+}
+
+function normalise(fingerprint: string): string {
+  return fingerprint.replaceAll(":", "").toLowerCase();
+}

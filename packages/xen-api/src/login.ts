@@ -1,0 +1,206 @@
+import {
+  datamodel,
+  XapiError,
+  XoError,
+  type DecodePriority,
+  type WireEncoding,
+} from "@xo-server/model";
+import { addressName, type Address } from "./http/address.js";
+import type { Logger } from "./logger.js";
+import { isUnspoken } from "./retry-policy.js";
+import type { Rpc } from "./rpc.js";
+import type { Secrets } from "./secrets.js";
+import type { TransportChoice } from "./transport-choice.js";
+import type { Transport } from "./transports/transport.js";
+import type { PoolIdentity } from "./xapi.js";
+
+/** A session that stands, and how to use it. `session` is a secret. */
+export interface OpenSession {
+  readonly address: Address;
+  readonly transport: Transport;
+  /** What the pool really answers on the transport. */
+  readonly encoding: WireEncoding;
+  readonly session: string;
+  readonly pool: PoolIdentity;
+}
+
+export interface LoginOptions {
+  readonly rpc: Rpc;
+  readonly choice: TransportChoice;
+  readonly secrets: Secrets;
+  readonly logger: Logger;
+  readonly label: string;
+  readonly user: string;
+  readonly password: string;
+  readonly originator: string;
+  readonly timeoutMs: number;
+}
+
+/** Logs in, out, and asks whether a session still lives. */
+export class Login {
+  readonly #options: LoginOptions;
+
+  constructor(options: LoginOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @throws XapiError HOST_IS_SLAVE, SESSION_AUTHENTICATION_FAILED, HOST_STILL_BOOTING, ...; XoError
+   */
+  async open(address: Address, signal: AbortSignal): Promise<OpenSession> {
+    const { choice, logger, label } = this.#options;
+    let unspoken: unknown;
+    for (const transport of choice.candidates()) {
+      try {
+        const way = await this.#logIn(address, transport, signal);
+        choice.remember(transport, logger, label);
+        const open = { address, transport, ...way };
+        return { ...open, pool: await this.#identify(open, signal) };
+      } catch (error) {
+        if (!isUnspoken(error)) throw error;
+        unspoken = error;
+        const reason = error instanceof Error ? error.message : "";
+        logger.debug(
+          `${label}: no ${transport.name} at ${addressName(address)}: ${reason}`,
+        );
+      }
+    }
+    // A transport that worked before and does no more: begin with the best next time.
+    choice.forget();
+    throw unspoken;
+  }
+
+  /** @throws as a call does when the session or the pool is gone */
+  async probe(open: OpenSession, signal: AbortSignal): Promise<void> {
+    await this.#call(open, "session.get_uuid", [open.session], signal);
+  }
+
+  /** Best effort: a pool that is gone needs no goodbye. */
+  async close(
+    open: Omit<OpenSession, "pool">,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.#call(open, "session.logout", [], signal).catch(
+      (error: unknown) => {
+        const reason = error instanceof Error ? error.message : "";
+        this.#options.logger.debug(
+          `${this.#options.label}: logout failed: ${reason}`,
+        );
+      },
+    );
+  }
+
+  async #logIn(
+    address: Address,
+    transport: Transport,
+    signal: AbortSignal,
+  ): Promise<{ session: string; encoding: WireEncoding }> {
+    const { user, password, originator, secrets } = this.#options;
+    const all = [user, password, datamodel.apiVersion, originator];
+    // Pools older than the originator (or the version) count the parameters.
+    for (const params of [all, all.slice(0, 3), all.slice(0, 2)]) {
+      const { answer } = await this.#send(
+        { address, transport, encoding: transport.encoding },
+        "session.login_with_password",
+        params,
+        signal,
+      ).catch((error: unknown) => {
+        throw withoutStart(error);
+      });
+      if (answer.outcome === "success") {
+        const session = answer.value;
+        if (typeof session !== "string" || session === "")
+          throw notASession(address);
+        secrets.add(session);
+        return { session, encoding: answer.encoding };
+      }
+      const error = toXapiError(answer.error, "session.login_with_password");
+      if (
+        error.code !== "MESSAGE_PARAMETER_COUNT_MISMATCH" ||
+        params.length === 2
+      )
+        throw error;
+    }
+    throw notASession(address);
+  }
+
+  async #identify(
+    open: Omit<OpenSession, "pool">,
+    signal: AbortSignal,
+  ): Promise<PoolIdentity> {
+    const pools = await this.#call(open, "pool.get_all_records", [], signal);
+    const [ref, record] = Object.entries(pools ?? {})[0] ?? [];
+    const uuid = (record as { uuid?: unknown } | undefined)?.uuid;
+    if (ref !== undefined && typeof uuid === "string") return { ref, uuid };
+    const reason = "a pool without a record of itself";
+    throw new XoError("BAD_ANSWER", {
+      address: addressName(open.address),
+      reason,
+      start: "",
+    });
+  }
+
+  async #call(
+    open: Omit<OpenSession, "pool">,
+    method: string,
+    params: readonly unknown[],
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { answer } = await this.#send(
+      open,
+      method,
+      [open.session, ...params],
+      signal,
+    );
+    if (answer.outcome === "failure") throw toXapiError(answer.error, method);
+    return answer.value;
+  }
+
+  #send(
+    way: Pick<OpenSession, "address" | "transport" | "encoding">,
+    method: string,
+    params: readonly unknown[],
+    signal: AbortSignal,
+  ) {
+    const { rpc, timeoutMs } = this.#options;
+    const { address, transport, encoding } = way;
+    const priority: DecodePriority = "call";
+    return rpc.send({
+      ...{
+        address,
+        transport,
+        encoding,
+        method,
+        params,
+        priority,
+        timeoutMs,
+        signal,
+      },
+      shape: "value",
+      isSafe: true,
+    });
+  }
+}
+
+export function toXapiError(
+  error: readonly string[],
+  method: string,
+): XapiError {
+  return new XapiError(error[0] ?? "UNKNOWN", error.slice(1), method);
+}
+
+/** The beginning of a bad answer to a login may be the session. */
+function withoutStart(error: unknown): unknown {
+  return error instanceof XoError && error.code === "BAD_ANSWER"
+    ? new XoError("BAD_ANSWER", { ...error.data, start: "(hidden)" })
+    : error;
+}
+
+function notASession(address: Address): XoError {
+  const reason = "a login without a session";
+  return new XoError("BAD_ANSWER", {
+    address: addressName(address),
+    reason,
+    start: "(hidden)",
+  });
+}

@@ -1,0 +1,41 @@
+import {
+  columnsOf,
+  Operation,
+  RECORD_STRIDE,
+  RecordField,
+  type RecordBatch,
+} from "@xo-server/model";
+import { siblingAddress, type Address } from "./http/address.js";
+
+const ADDRESS_COLUMN = columnsOf("host").indexOf("address");
+
+/** Addresses of the hosts in a batch of `host.get_all_records`, as siblings of `known`. */
+export function membersIn(batch: RecordBatch, known: Address): Address[] {
+  const members: Address[] = [];
+  for (let i = 0; i < batch.count; i++) {
+    const pair = batch.table[i * RECORD_STRIDE + RecordField.columns]!;
+    if (pair < 0) continue;
+    const at = pair + 2 * ADDRESS_COLUMN;
+    const [offset = 0, length = 0] = batch.columns.subarray(at, at + 2);
+    if (length === 0) continue;
+    const text = Buffer.from(batch.buffer, offset, length).toString();
+    const member = siblingAddress(known, String(JSON.parse(text)));
+    if (member !== undefined) members.push(member);
+  }
+  return members;
+}
+
+/** Did a host join or leave? */
+export function tellsOfMembers(batch: RecordBatch): boolean {
+  const host = batch.classes.indexOf("host");
+  if (host === -1) return false;
+  for (let i = 0; i < batch.count; i++) {
+    const row = i * RECORD_STRIDE;
+    if (
+      batch.table[row + RecordField.classIndex] === host &&
+      batch.table[row + RecordField.operation] !== Operation.mod
+    )
+      return true;
+  }
+  return false;
+}

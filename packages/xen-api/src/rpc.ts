@@ -1,0 +1,272 @@
+import {
+  XoError,
+  type AnswerShape,
+  type DecodedAnswer,
+  type DecodePriority,
+  type RecordBatch,
+  type WireEncoding,
+} from "@xo-server/model";
+import type { Clock } from "./clock.js";
+import type { Decoder, DecodeStream } from "./decoder.js";
+import { addressName, type Address } from "./http/address.js";
+import type { Connection } from "./http/connection.js";
+import type { ConnectionPool } from "./http/connection-pool.js";
+import { ErrorPage } from "./http/error-page.js";
+import { MAX_REQUEST_BODY_BYTES, requestHead } from "./http/request-head.js";
+import { bodyEnd, type ResponseHead } from "./http/response-head.js";
+import type { Transport } from "./transports/transport.js";
+
+/** One call on the wire, session included. */
+export interface RpcRequest {
+  readonly address: Address;
+  readonly transport: Transport;
+  /** What the pool really answers on this transport, where that is known. */
+  readonly encoding?: WireEncoding | undefined;
+  readonly method: string;
+  /** Session first where the method takes one. */
+  readonly params: readonly unknown[];
+  readonly shape: AnswerShape;
+  readonly className?: string | undefined;
+  readonly priority: DecodePriority;
+  /** Default: none, the caller's signal will do. */
+  readonly timeoutMs?: number | undefined;
+  /** Aborted with an XoError it gives that, else ABORTED. */
+  readonly signal?: AbortSignal | undefined;
+  /** The answer begins to arrive. */
+  readonly onBegin?: (() => void) | undefined;
+  readonly onBatch?: ((batch: RecordBatch) => void) | undefined;
+  /** May be sent again when a kept connection turns out to be dead. */
+  readonly isSafe: boolean;
+}
+
+export interface RpcAnswer {
+  readonly answer: DecodedAnswer;
+  /** Size of the body. */
+  readonly bytes: number;
+}
+
+export interface RpcOptions {
+  readonly decoder: Decoder;
+  readonly clock: Clock;
+  readonly maxBodyBytes: number;
+  /** See DecodeRequest.lane. */
+  readonly lane: string;
+}
+
+/** Sends calls and has their answers decoded. Knows no sessions and repeats nothing that may do harm. */
+export class Rpc {
+  readonly #connections: ConnectionPool;
+  readonly #options: RpcOptions;
+
+  constructor(connections: ConnectionPool, options: RpcOptions) {
+    this.#connections = connections;
+    this.#options = options;
+  }
+
+  /** @throws XoError; XAPI's own errors are in the answer */
+  async send(request: RpcRequest): Promise<RpcAnswer> {
+    const parts = encode(request);
+    const cut = new Cut(request, this.#options.clock);
+    try {
+      const first = await this.#attempt(
+        request,
+        parts,
+        cut,
+        request.isSafe ? "any" : "fresh",
+      );
+      return first ?? (await this.#attempt(request, parts, cut, "no"))!;
+    } catch (error) {
+      throw cut.reason ?? error;
+    } finally {
+      cut.release();
+    }
+  }
+
+  /** @returns undefined: the kept connection was dead, try a new one */
+  async #attempt(
+    request: RpcRequest,
+    parts: readonly (string | Uint8Array)[],
+    cut: Cut,
+    kept: "any" | "fresh" | "no",
+  ): Promise<RpcAnswer | undefined> {
+    cut.throwIfCut();
+    const { connection, isKept } = await this.#connections.take(
+      request.address,
+      kept,
+      cut.signal,
+    );
+    const reader = new AnswerReader(request, this.#options, connection);
+    cut.onCut = (reason) => {
+      connection.destroy(reason);
+      reader.abort(reason);
+    };
+    try {
+      cut.throwIfCut();
+      const bytes = await connection.run({
+        request: parts,
+        onHead: (head) => reader.open(head),
+        maxBodyBytes: this.#options.maxBodyBytes,
+      });
+      this.#connections.giveBack(request.address, connection);
+      return { answer: await reader.end(), bytes };
+    } catch (error) {
+      this.#connections.giveBack(request.address, connection);
+      reader.abort(error as Error);
+      const isStale = isKept && !connection.hasAnswered && isLost(error);
+      if (isStale && request.isSafe && cut.reason === undefined)
+        return undefined;
+      throw error;
+    } finally {
+      cut.onCut = undefined;
+    }
+  }
+}
+
+/** Where the body of one answer goes. */
+class AnswerReader {
+  readonly #request: RpcRequest;
+  readonly #options: RpcOptions;
+  readonly #connection: Connection;
+  #stream: DecodeStream | undefined;
+  #page: ErrorPage | undefined;
+  #isReading = true;
+
+  constructor(
+    request: RpcRequest,
+    options: RpcOptions,
+    connection: Connection,
+  ) {
+    this.#request = request;
+    this.#options = options;
+    this.#connection = connection;
+  }
+
+  open(head: ResponseHead): DecodeStream | ErrorPage {
+    this.#request.onBegin?.();
+    if (head.status !== 200) {
+      this.#page = new ErrorPage(addressName(this.#request.address), head);
+      return this.#page;
+    }
+    const { transport, shape, className, priority, onBatch } = this.#request;
+    // A host too old for /jsonrpc answers there as its XML-RPC handler does.
+    if (
+      transport.name === "json-rpc" &&
+      (head.headers.get("content-type") ?? "").includes("xml")
+    ) {
+      const reason = "the pool answers in XML";
+      throw new XoError("UNSUPPORTED", { what: transport.name, reason });
+    }
+    const end = bodyEnd(head);
+    this.#stream = this.#options.decoder.open(
+      {
+        encoding: this.#request.encoding ?? transport.encoding,
+        shape,
+        priority,
+        lane: this.#options.lane,
+        ...(className === undefined ? {} : { className }),
+        ...(end.by === "length" ? { contentLength: end.length } : {}),
+      },
+      {
+        ...(onBatch === undefined ? {} : { onBatch }),
+        onDrain: () => {
+          // The connection may serve another call already.
+          if (this.#isReading) this.#connection.resume();
+        },
+        onError: (error) => {
+          if (this.#isReading) this.#connection.destroy(error);
+        },
+      },
+    );
+    return this.#stream;
+  }
+
+  end(): Promise<DecodedAnswer> {
+    this.#isReading = false;
+    if (this.#page !== undefined) throw this.#page.toError();
+    return this.#stream!.end();
+  }
+
+  abort(reason: Error): void {
+    this.#isReading = false;
+    this.#stream?.abort(reason);
+  }
+}
+
+/** Ends a call from outside: its time is up, or its caller does not want it any more. */
+class Cut {
+  readonly #controller = new AbortController();
+  readonly #timer: unknown;
+  readonly #request: RpcRequest;
+  readonly #clock: Clock;
+  reason: Error | undefined;
+  onCut: ((reason: Error) => void) | undefined;
+
+  constructor(request: RpcRequest, clock: Clock) {
+    const { method, timeoutMs: ms, signal } = request;
+    this.#request = request;
+    this.#clock = clock;
+    this.#timer =
+      ms === undefined
+        ? undefined
+        : clock.setTimeout(() => {
+            this.#cut(new XoError("CALL_TIMEOUT", { method, ms }));
+          }, ms);
+    signal?.addEventListener("abort", this.#onAbort, { once: true });
+    if (signal?.aborted === true) this.#onAbort();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  throwIfCut(): void {
+    if (this.reason !== undefined) throw this.reason;
+  }
+
+  release(): void {
+    this.#clock.clearTimeout(this.#timer);
+    this.#request.signal?.removeEventListener("abort", this.#onAbort);
+  }
+
+  readonly #onAbort = () => {
+    const reason: unknown = this.#request.signal?.reason;
+    this.#cut(
+      reason instanceof XoError
+        ? reason
+        : new XoError("ABORTED", { what: this.#request.method }),
+    );
+  };
+
+  #cut(reason: Error): void {
+    if (this.reason !== undefined) return;
+    this.reason = reason;
+    this.#controller.abort(reason);
+    this.onCut?.(reason);
+  }
+}
+
+function encode(request: RpcRequest): readonly (string | Uint8Array)[] {
+  const { address, transport, method, params } = request;
+  const body = transport.encode(method, params);
+  if (body.length > MAX_REQUEST_BODY_BYTES) {
+    const limit = MAX_REQUEST_BODY_BYTES;
+    throw new XoError("REQUEST_TOO_LARGE", {
+      method,
+      bytes: body.length,
+      limit,
+    });
+  }
+  const head = requestHead(address, {
+    method: "POST",
+    target: transport.path,
+    headers: {
+      "Content-Type": transport.contentType,
+      "Content-Length": String(body.length),
+    },
+  });
+  return [head, body];
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof XoError && error.code === "CONNECTION_LOST";
+}

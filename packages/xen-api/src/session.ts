@@ -1,0 +1,338 @@
+import { XapiError, XoError } from "@xo-server/model";
+import type { Candidates } from "./candidates.js";
+import { pause, type Clock } from "./clock.js";
+import {
+  addressName,
+  addressUrl,
+  siblingAddress,
+  type Address,
+} from "./http/address.js";
+import type { Logger } from "./logger.js";
+import type { Login, OpenSession } from "./login.js";
+import {
+  backoffMs,
+  isLasting,
+  isNetworkError,
+  type BackoffLimits,
+} from "./retry-policy.js";
+import type { XapiState } from "./xapi.js";
+
+/** A session with the number of the login it came from. */
+export interface Connected extends OpenSession {
+  readonly generation: number;
+}
+
+export interface SessionOptions {
+  readonly login: Login;
+  readonly candidates: Candidates;
+  readonly backoff: BackoffLimits;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly label: string;
+  readonly onConnected: (connected: Connected) => void;
+}
+
+interface Waiter {
+  readonly resolve: (connected: Connected) => void;
+  readonly reject: (error: Error) => void;
+  /** Waits for better times, or wants to know of errors that last? */
+  readonly isPatient: boolean;
+}
+
+/** HOST_IS_SLAVE answers followed in a row; more are a circle. */
+const MAX_HOPS = 3;
+const LOGOUT_MS = 2_000;
+
+/**
+ * The session with one pool: logged in, kept, moved to another coordinator,
+ * ended. One establishing at a time, whoever asks for it. States: README.md.
+ */
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #ended = new AbortController();
+  readonly #listeners = new Set<(state: XapiState) => void>();
+  readonly #waiters = new Set<Waiter>();
+  #state: XapiState = { name: "disconnected" };
+  #connected: Connected | undefined;
+  #generation = 0;
+  #poolUuid: string | undefined;
+  #probing: Promise<void> | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+  }
+
+  get state(): XapiState {
+    return this.#state;
+  }
+
+  get logins(): number {
+    return this.#generation;
+  }
+
+  onState(listener: (state: XapiState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Begins, unless it has begun; resolves and rejects as Xapi.connect says. */
+  async connect(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#state.name === "disconnected") void this.#establish([]);
+    await this.#wait(signal, false);
+  }
+
+  /** The session, as soon as there is one. @throws XoError NOT_CONNECTED, CLOSED, ABORTED */
+  ready(signal?: AbortSignal): Promise<Connected> {
+    if (this.#state.name === "disconnected")
+      return Promise.reject(
+        new XoError("NOT_CONNECTED", { pool: this.#options.label }),
+      );
+    return this.#wait(signal, true);
+  }
+
+  /** The pool said SESSION_INVALID. */
+  renew(stale: Connected): void {
+    if (!this.#drop(stale)) return;
+    this.#options.logger.info(
+      `${this.#options.label}: session lost, logging in again`,
+    );
+    void this.#establish([stale.address]);
+  }
+
+  /** The pool said HOST_IS_SLAVE and named its coordinator. */
+  follow(stale: Connected, named: string): void {
+    if (!this.#drop(stale)) return;
+    const next = siblingAddress(stale.address, named);
+    this.#options.logger.info(
+      `${this.#options.label}: the coordinator is now ${named}`,
+    );
+    void this.#establish(next === undefined ? [] : [next]);
+  }
+
+  /** The pool said HOST_STILL_BOOTING: not before a pause. */
+  backOff(stale: Connected, cause: Error): void {
+    if (this.#drop(stale)) void this.#establish([], cause);
+  }
+
+  /**
+   * The way to the pool failed for a call: is the session still good? Resolves
+   * when that is known. While it is asked the state stays as it is, so that one
+   * cut connection makes no noise.
+   */
+  probe(stale: Connected, cause: Error): Promise<void> {
+    if (this.#connected !== stale) return Promise.resolve();
+    this.#probing ??= this.#options.login
+      .probe(stale, this.#ended.signal)
+      .catch((error: unknown) => {
+        this.#options.logger.warn(
+          `${this.#options.label}: connection lost: ${cause.message}`,
+        );
+        const isSessionGone =
+          error instanceof XapiError && error.code === "SESSION_INVALID";
+        if (this.#drop(stale))
+          void this.#establish(isSessionGone ? [stale.address] : []);
+      })
+      .finally(() => {
+        this.#probing = undefined;
+      });
+    return this.#probing;
+  }
+
+  /** Logs out; everybody who waits is told. */
+  async disconnect(): Promise<void> {
+    if (this.#state.name === "stopped") return;
+    const connected = this.#connected;
+    this.#connected = undefined;
+    this.#ended.abort();
+    this.#enter({ name: "stopped" });
+    this.#rejectAll(this.#closed());
+    if (connected !== undefined)
+      await this.#options.login.close(
+        connected,
+        AbortSignal.timeout(LOGOUT_MS),
+      );
+  }
+
+  /** @returns false: somebody else has seen to it */
+  #drop(stale: Connected): boolean {
+    if (this.#connected !== stale || this.#ended.signal.aborted) return false;
+    this.#connected = undefined;
+    return true;
+  }
+
+  /**
+   * Rounds over all candidates until one leads to a session.
+   * @param first to be tried before them in the first round
+   * @param pauseFor begin with a pause for this reason
+   */
+  async #establish(first: readonly Address[], pauseFor?: Error): Promise<void> {
+    let cause = pauseFor;
+    for (let round = 0; !this.#ended.signal.aborted; round++) {
+      if (cause !== undefined) await this.#pause(cause, Math.max(0, round - 1));
+      if (this.#ended.signal.aborted) return;
+      cause = await this.#round(round === 0 ? first : []);
+      if (cause === undefined) return;
+      if (isLasting(cause)) this.#rejectImpatient(cause);
+    }
+  }
+
+  async #pause(cause: Error, round: number): Promise<void> {
+    const { backoff, random, clock, logger, label } = this.#options;
+    const delayMs = Math.round(backoffMs(cause, round, backoff, random()));
+    this.#enter({ name: "backing-off", delayMs, cause });
+    logger.warn(`${label}: ${cause.message}; next attempt in ${delayMs} ms`);
+    await pause(clock, delayMs, this.#ended.signal);
+  }
+
+  /** @returns undefined: connected; else why not */
+  async #round(first: readonly Address[]): Promise<Error | undefined> {
+    const reasons: Error[] = [];
+    const tried = new Set<string>();
+    for (const address of [...first, ...this.#options.candidates.list()]) {
+      const outcome = await this.#reach(address, tried);
+      if (outcome === "connected" || this.#ended.signal.aborted)
+        return undefined;
+      if (outcome === "tried") continue;
+      reasons.push(outcome);
+      // The password is the same on every member: asking them all would lock the account the sooner.
+      if (outcome instanceof XapiError && isLasting(outcome)) return outcome;
+    }
+    if (reasons.length <= 1)
+      return reasons[0] ?? new XoError("NO_CANDIDATE", { reasons: "none" });
+    const lasting = reasons.every(isLasting) ? reasons[0] : undefined;
+    return (
+      lasting ??
+      new XoError("NO_CANDIDATE", {
+        reasons: reasons.map(({ message }) => message).join("; "),
+      })
+    );
+  }
+
+  /** Tries one address, and the coordinator it names. */
+  async #reach(
+    start: Address,
+    tried: Set<string>,
+  ): Promise<Error | "connected" | "tried"> {
+    let address = start;
+    for (let hop = 0; hop <= MAX_HOPS; hop++) {
+      const url = addressUrl(address);
+      if (tried.has(url)) return "tried";
+      tried.add(url);
+      this.#enter({ name: "connecting", address: addressName(address) });
+      try {
+        await this.#take(
+          await this.#options.login.open(address, this.#ended.signal),
+        );
+        return "connected";
+      } catch (error) {
+        const named =
+          error instanceof XapiError && error.code === "HOST_IS_SLAVE"
+            ? error.params[0]
+            : undefined;
+        const next =
+          named === undefined ? undefined : siblingAddress(address, named);
+        if (next === undefined) {
+          if (isNetworkError(error))
+            this.#options.logger.debug(
+              `${this.#options.label}: ${(error as Error).message}`,
+            );
+          return error as Error;
+        }
+        address = next;
+      }
+    }
+    return new XoError("NO_CANDIDATE", {
+      reasons: "the members name each other as coordinator",
+    });
+  }
+
+  /** @throws XoError when the session is not one with our pool */
+  async #take(open: OpenSession): Promise<void> {
+    const { candidates, login, logger, label } = this.#options;
+    if (this.#ended.signal.aborted) {
+      await login.close(open, AbortSignal.timeout(LOGOUT_MS));
+      throw this.#closed();
+    }
+    const isOther =
+      this.#poolUuid !== undefined && this.#poolUuid !== open.pool.uuid;
+    if (isOther && !candidates.isConfigured(open.address)) {
+      // A member that was ejected and is a pool of its own by now.
+      candidates.forget(open.address);
+      await login.close(open, AbortSignal.timeout(LOGOUT_MS));
+      throw new XoError("NO_CANDIDATE", {
+        reasons: `${addressName(open.address)} belongs to another pool`,
+      });
+    }
+    this.#poolUuid = open.pool.uuid;
+    const generation = ++this.#generation;
+    const connected: Connected = { ...open, generation };
+    this.#connected = connected;
+    candidates.prefer(open.address);
+    const { transport, pool } = open;
+    this.#enter({
+      name: "connected",
+      address: addressName(open.address),
+      transport: transport.name,
+      pool,
+      generation,
+    });
+    logger.info(`${label}: connected`, { transport: transport.name });
+    for (const waiter of this.#waiters) waiter.resolve(connected);
+    this.#options.onConnected(connected);
+  }
+
+  #wait(
+    signal: AbortSignal | undefined,
+    isPatient: boolean,
+  ): Promise<Connected> {
+    if (this.#connected !== undefined) return Promise.resolve(this.#connected);
+    if (this.#state.name === "stopped") return Promise.reject(this.#closed());
+    return new Promise((resolve, reject) => {
+      const onAbort = () => {
+        waiter.reject(
+          signal?.reason instanceof Error
+            ? signal.reason
+            : new XoError("ABORTED", { what: "connecting" }),
+        );
+      };
+      const leave = () => {
+        this.#waiters.delete(waiter);
+        signal?.removeEventListener("abort", onAbort);
+      };
+      const waiter: Waiter = {
+        isPatient,
+        resolve: (connected) => {
+          leave();
+          resolve(connected);
+        },
+        reject: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      this.#waiters.add(waiter);
+      signal?.addEventListener("abort", onAbort, { once: true });
+      if (signal?.aborted === true) onAbort();
+    });
+  }
+
+  #rejectImpatient(error: Error): void {
+    for (const waiter of this.#waiters)
+      if (!waiter.isPatient) waiter.reject(error);
+  }
+
+  #rejectAll(error: Error): void {
+    for (const waiter of this.#waiters) waiter.reject(error);
+  }
+
+  #closed(): XoError {
+    return new XoError("CLOSED", { what: this.#options.label });
+  }
+
+  #enter(state: XapiState): void {
+    if (this.#state.name === "stopped") return;
+    this.#state = state;
+    for (const listener of this.#listeners) listener(state);
+  }
+}

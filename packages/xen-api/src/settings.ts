@@ -1,0 +1,39 @@
+import { systemClock } from "./clock.js";
+import { parseAddress } from "./http/address.js";
+import { parseProxy } from "./http/proxy.js";
+import { createTrust } from "./http/trust.js";
+import { silentLogger } from "./logger.js";
+import { DEFAULT_THROTTLE_MS, type XapiOptions } from "./options.js";
+
+export type Settings = ReturnType<typeof toSettings>;
+
+/** The options with their defaults, checked; user and password stay where they are. @throws XoError CONFIG_INVALID */
+export function toSettings(options: XapiOptions) {
+  const proxy =
+    options.proxy === undefined ? undefined : parseProxy(options.proxy);
+  return {
+    hosts: [options.hosts].flat().map(parseAddress),
+    transport: options.transport ?? "auto",
+    trust: createTrust(options.tls ?? { verify: true }),
+    proxy,
+    readOnly: options.readOnly ?? false,
+    originator: options.originator ?? "xo-server",
+    maxConcurrentCalls: options.maxConcurrentCalls ?? 8,
+    maxQueuedCalls: options.maxQueuedCalls ?? 10_000,
+    connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
+    callTimeoutMs: options.callTimeoutMs ?? 300_000,
+    eventTimeoutMs: options.eventTimeoutMs ?? 45_000,
+    eventGraceMs: options.eventGraceMs ?? 10_000,
+    throttleMs: options.throttleMs ?? DEFAULT_THROTTLE_MS,
+    maxBodyBytes: options.maxBodyBytes ?? 2 * 1024 ** 3,
+    cancelGraceMs: options.cancelGraceMs ?? 30_000,
+    backoff: {
+      firstMs: options.backoff?.firstMs ?? 500,
+      maxMs: options.backoff?.maxMs ?? 30_000,
+      authMs: options.backoff?.authMs ?? 300_000,
+    },
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    logger: options.logger ?? silentLogger,
+  };
+}

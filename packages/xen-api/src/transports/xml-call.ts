@@ -1,0 +1,43 @@
+import { XoError } from "@xo-server/model";
+import CustomType from "xmlrpc/lib/customtype.js";
+import { serializeMethodCall } from "xmlrpc/lib/serializer.js";
+import { toWireValue, type WireValue } from "./wire-value.js";
+
+/** The serialiser dresses text with markup as CDATA, and fails where the text holds `]]>`: this escapes it. */
+class EscapedText extends CustomType {
+  override serialize(node: Parameters<CustomType["serialize"]>[0]): void {
+    node.ele("string").txt(this.raw as string);
+  }
+}
+
+/**
+ * A call in XML-RPC, by the xmlrpc package.
+ * @throws XoError INVALID_PARAMETERS for text that XML cannot carry
+ */
+export function encodeXmlCall(
+  method: string,
+  params: readonly unknown[],
+): Uint8Array {
+  const values = params.map((param) => dress(toWireValue(param)));
+  try {
+    return Buffer.from(serializeMethodCall(method, values));
+  } catch (error) {
+    // The serialiser's message may repeat the text, which may be a password.
+    const reason = "text that XML cannot carry";
+    throw new XoError("INVALID_PARAMETERS", { reason }, withoutText(error));
+  }
+}
+
+function dress(value: WireValue): unknown {
+  if (typeof value === "string")
+    return /[<&\r]/.test(value) ? new EscapedText(value) : value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(dress);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, dress(member)]),
+  );
+}
+
+function withoutText(error: unknown): string {
+  return error instanceof Error ? error.name : "unknown";
+}

@@ -1,0 +1,11 @@
+import type { Transport } from "./transport.js";
+import { encodeXmlCall } from "./xml-call.js";
+
+/** Plain XML-RPC: every XAPI speaks it. */
+export const xmlRpcTransport: Transport = {
+  name: "xml-rpc",
+  path: "/",
+  contentType: "text/xml",
+  encoding: "xml-rpc",
+  encode: encodeXmlCall,
+};

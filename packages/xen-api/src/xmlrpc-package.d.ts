@@ -1,0 +1,47 @@
+// The parts of the xmlrpc package (1.3.2) that this package uses; it brings no types.
+
+declare module "xmlrpc/lib/customtype.js" {
+  interface XmlNode {
+    ele(name: string): XmlNode;
+    txt(text: string): XmlNode;
+  }
+  export default class CustomType {
+    constructor(raw: unknown);
+    raw: unknown;
+    serialize(node: XmlNode): void;
+  }
+}
+
+declare module "xmlrpc/lib/serializer.js" {
+  export function serializeMethodCall(
+    method: string,
+    params: readonly unknown[],
+  ): string;
+}
+
+declare module "xmlrpc/lib/deserializer.js" {
+  import type { EventEmitter } from "node:events";
+  import type { Readable } from "node:stream";
+
+  /** Builds the value on `stack`; `marks` are the places where arrays and structs began. */
+  export default class Deserializer {
+    constructor(encoding?: string);
+    stack: unknown[];
+    marks: number[];
+    value: boolean;
+    parser: EventEmitter;
+    push(value: unknown): void;
+    onError(error: Error | string): void;
+    onOpentag(node: { name: string }): void;
+    endStruct(text: string): void;
+    endDouble(text: string): void;
+    endDateTime(text: string): void;
+    endBase64(text: string): void;
+    endInt(text: string): void;
+    endI8(text: string): void;
+    deserializeMethodResponse(
+      stream: Readable,
+      callback: (error: Error | null | undefined, value?: unknown) => void,
+    ): void;
+  }
+}

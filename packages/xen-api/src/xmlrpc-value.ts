@@ -1,0 +1,111 @@
+import { PassThrough } from "node:stream";
+import { XoError } from "@xo-server/model";
+import Deserializer from "xmlrpc/lib/deserializer.js";
+
+/**
+ * The xmlrpc package's parser with XAPI's ways: dates stay text, doubles may be
+ * `nan` or `inf`, integers keep all digits, `__proto__` is a name like any
+ * other, a DTD is refused and the depth is limited.
+ */
+class XapiDeserializer extends Deserializer {
+  readonly #maxDepth: number;
+
+  constructor(maxDepth: number) {
+    super();
+    this.#maxDepth = maxDepth;
+    this.parser.on("doctype", () => {
+      this.onError(new Error("it has a DTD"));
+    });
+  }
+
+  override onOpentag(node: { name: string }): void {
+    super.onOpentag(node);
+    if (this.marks.length > this.#maxDepth) {
+      this.onError(new XoError("ANSWER_TOO_DEEP", { limit: this.#maxDepth }));
+    }
+  }
+
+  override endStruct(): void {
+    const mark = this.marks.pop() ?? 0;
+    const items = this.stack.splice(mark);
+    const entries: [string, unknown][] = [];
+    for (let i = 0; i < items.length; i += 2)
+      entries.push([String(items[i]), items[i + 1]]);
+    this.push(Object.fromEntries(entries));
+    this.value = false;
+  }
+
+  override endInt(text: string): void {
+    this.push(toInteger(text));
+    this.value = false;
+  }
+
+  override endI8(text: string): void {
+    this.endInt(text);
+  }
+
+  override endDouble(text: string): void {
+    this.push(toFloat(text));
+    this.value = false;
+  }
+
+  override endDateTime(text: string): void {
+    this.push(text);
+    this.value = false;
+  }
+
+  override endBase64(text: string): void {
+    this.push(text);
+    this.value = false;
+  }
+}
+
+/**
+ * The value of an XML-RPC response; untagged integers are text (see
+ * toDeclaredType).
+ * @throws XoError ANSWER_TOO_DEEP; Error with the reason
+ */
+export function parseXmlResponse(
+  xml: string,
+  maxDepth: number,
+): Promise<unknown> {
+  const source = new PassThrough();
+  source.end(xml);
+  return new Promise((resolve, reject) => {
+    new XapiDeserializer(maxDepth).deserializeMethodResponse(
+      source,
+      (error, value) => {
+        if (error === null || error === undefined) resolve(value);
+        else reject(error);
+      },
+    );
+  });
+}
+
+/** A task's result: a `<value>` element without a document around it. */
+export function parseXmlFragment(fragment: string): Promise<unknown> {
+  const xml = `<methodResponse><params><param>${fragment}</param></params></methodResponse>`;
+  return parseXmlResponse(xml, 100);
+}
+
+/** @throws Error when the text is no integer */
+export function toInteger(text: string): number | bigint {
+  if (!/^\s*[-+]?\d+\s*$/.test(text))
+    throw new Error(`not an integer: ${text.slice(0, 40)}`);
+  const number = Number(text);
+  return Number.isSafeInteger(number)
+    ? number
+    : BigInt(text.trim().replace("+", ""));
+}
+
+/** As OCaml's printf writes it, `nan` and `inf` included. @throws Error when the text is no number */
+export function toFloat(text: string): number {
+  const bare = text.trim().toLowerCase();
+  if (/^[-+]?nan$/.test(bare)) return NaN;
+  if (/^[-+]?inf(inity)?$/.test(bare))
+    return bare.startsWith("-") ? -Infinity : Infinity;
+  const number = Number(bare);
+  if (bare === "" || Number.isNaN(number))
+    throw new Error(`not a number: ${bare.slice(0, 40)}`);
+  return number;
+}
