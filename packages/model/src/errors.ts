@@ -54,11 +54,11 @@ export const errorTable = {
   // The program
   CONFIG_INVALID: row("{where}: {reason}", 500),
   PORT_IN_USE: row("{host}:{port} is in use by another program", 500),
-  // The doors; -326xx are JSON-RPC 2.0's own codes
+  // The doors; -326xx are JSON-RPC 2.0's own codes, the others those that clients of Xen Orchestra know
   PARSE_ERROR: row("the message is not JSON: {reason}", 400, -32700),
   INVALID_REQUEST: row("not a request: {reason}", 400, -32600),
   UNKNOWN_METHOD: row("no such method: {method}", 404, -32601),
-  INVALID_PARAMETERS: row("invalid parameters: {reason}", 422, -32602),
+  INVALID_PARAMETERS: row("invalid parameters: {reason}", 422, 10),
   INTERNAL: row("internal error: {reason}", 500, -32603),
   TOO_MANY_REQUESTS: row("too many requests: {reason}", 429),
   UNAUTHORIZED: row("not signed in", 401, 3),
