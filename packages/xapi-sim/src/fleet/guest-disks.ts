@@ -79,7 +79,7 @@ function addDisk(
       attached,
       vmRuns: attached,
     }),
-    device: attached ? deviceName(position) : "",
+    device: attached ? deviceName(Number(userDevice(position))) : "",
     userdevice: userDevice(position),
     bootable: position === 0,
     mode: "RW",
@@ -179,7 +179,7 @@ export function userDevice(position: number): string {
   return String(position < 3 ? position : position + 1);
 }
 
-/** `xvda` for the first. */
-export function deviceName(position: number): string {
-  return `xvd${String.fromCharCode(97 + Number(userDevice(position)))}`;
+/** `xvda` for place 0 on the bus. */
+export function deviceName(place: number): string {
+  return `xvd${String.fromCharCode(97 + (place % 26))}`;
 }

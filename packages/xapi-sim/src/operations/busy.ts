@@ -1,0 +1,61 @@
+import type { CallContext } from "../operation.js";
+import { map, without } from "./fields.js";
+import { refreshHost, refreshVdi, refreshVm } from "./refresh.js";
+
+/** The object that an operation works on. */
+export interface Target {
+  readonly className: "VM" | "VDI" | "SR" | "host" | "pool";
+  readonly ref: string;
+}
+
+/**
+ * Runs `work` while the object shows `operation` in its current_operations, under
+ * the task's reference; a synchronous call has an invisible task. The entry goes
+ * away however the work ends.
+ */
+export async function whileBusy<T>(
+  context: CallContext,
+  { className, ref }: Target,
+  operation: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { db } = context;
+  const task = context.task?.ref ?? db.newRef();
+  db.update(className, ref, {
+    current_operations: {
+      ...map(db.get(className, ref), "current_operations"),
+      [task]: operation,
+    },
+  });
+  refresh(context, { className, ref });
+  try {
+    return await work();
+  } finally {
+    const record = db.find(className, ref);
+    if (record !== undefined) {
+      db.update(className, ref, {
+        current_operations: without(map(record, "current_operations"), task),
+      });
+      refresh(context, { className, ref });
+    }
+  }
+}
+
+/** Waits in steps, with the progress of the task going from `from` to `to`. */
+export async function progressDuring(
+  context: CallContext,
+  ms: number,
+  [from, to]: readonly [number, number] = [0, 0.95],
+): Promise<void> {
+  const steps = Math.max(1, Math.min(10, Math.round(ms / 250)));
+  for (let step = 1; step <= steps; step++) {
+    await context.delay(ms / steps);
+    context.task?.progress(from + ((to - from) * step) / steps);
+  }
+}
+
+function refresh({ db }: CallContext, { className, ref }: Target): void {
+  if (className === "VM") refreshVm(db, ref);
+  else if (className === "VDI") refreshVdi(db, ref);
+  else if (className === "host") refreshHost(db, ref);
+}

@@ -1,0 +1,44 @@
+import type { CallContext } from "../operation.js";
+import { text } from "./fields.js";
+import { hostMetrics, vmMetrics, type Metric } from "../rrd/metrics.js";
+
+/** A row of get_data_sources, members as XAPI orders them. */
+export interface DataSource {
+  readonly name_label: string;
+  readonly name_description: string;
+  readonly enabled: boolean;
+  readonly standard: boolean;
+  readonly units: string;
+  readonly min: number;
+  readonly max: number;
+  readonly value: number;
+}
+
+export function dataSourcesOfHost(
+  { db, clock }: CallContext,
+  host: string,
+): readonly DataSource[] {
+  db.get("host", host);
+  return hostMetrics(db, host).map((metric) => toSource(metric, clock.now()));
+}
+
+export function dataSourcesOfVm(
+  { db, clock }: CallContext,
+  vm: string,
+): readonly DataSource[] {
+  if (text(db.get("VM", vm), "power_state") !== "Running") return [];
+  return vmMetrics(db, vm).map((metric) => toSource(metric, clock.now()));
+}
+
+function toSource(metric: Metric, now: number): DataSource {
+  return {
+    name_label: metric.name,
+    name_description: metric.description,
+    enabled: true,
+    standard: true,
+    units: metric.units,
+    min: 0,
+    max: metric.max,
+    value: metric.valueAt(Math.floor(now / 1000)),
+  };
+}

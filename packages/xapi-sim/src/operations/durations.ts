@@ -1,0 +1,22 @@
+/** How long things take here, in milliseconds of the simulator's clock: the order of a good host's, shortened. */
+export const durations = {
+  start: 900,
+  reboot: 1500,
+  cleanShutdown: 1500,
+  hardShutdown: 250,
+  pause: 50,
+  suspend: 1500,
+  resume: 1200,
+  migrate: 3000,
+  snapshot: 400,
+  clone: 300,
+  copyPerGiB: 60,
+  copyLimit: 5000,
+  plug: 120,
+  diskChange: 150,
+  scan: 500,
+  srChange: 400,
+  hostAgent: 300,
+  hostReboot: 8000,
+  poolChange: 500,
+} as const;

@@ -1,0 +1,53 @@
+import { NULL_REF } from "@xo-server/model";
+import type { XapiMap, XapiRecord, XapiValue } from "../xapi-value.js";
+
+/*
+ * Reading values whose type the datamodel warrants: the doors check parameters
+ * against it, and the database holds nothing else.
+ */
+
+export function text(record: XapiRecord, name: string): string {
+  return record[name] as string;
+}
+
+export function int(record: XapiRecord, name: string): number {
+  return Number(record[name]);
+}
+
+export function flag(record: XapiRecord, name: string): boolean {
+  return record[name] === true;
+}
+
+export function refs(record: XapiRecord, name: string): readonly string[] {
+  return record[name] as readonly string[];
+}
+
+export function map(record: XapiRecord, name: string): XapiMap {
+  return record[name] as XapiMap;
+}
+
+/** A reference, or undefined for the null one. */
+export function refIn(record: XapiRecord, name: string): string | undefined {
+  const ref = record[name] as string;
+  return ref === NULL_REF || ref === "" ? undefined : ref;
+}
+
+/** A parameter that the datamodel says is a text or a reference. */
+export function textParam(params: readonly XapiValue[], index: number): string {
+  return params[index] as string;
+}
+
+export function intParam(params: readonly XapiValue[], index: number): number {
+  return Number(params[index]);
+}
+
+export function mapParam(params: readonly XapiValue[], index: number): XapiMap {
+  return (params[index] ?? {}) as XapiMap;
+}
+
+/** A map or record without one of its members. */
+export function without(map: XapiMap, name: string): XapiMap {
+  return Object.fromEntries(
+    Object.entries(map).filter(([key]) => key !== name),
+  );
+}

@@ -1,0 +1,266 @@
+import { toDatetime } from "../clock.js";
+import type { CallContext, OperationTable } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import { progressDuring, whileBusy } from "./busy.js";
+import { durations } from "./durations.js";
+import { flag, int, map, refs, text, textParam } from "./fields.js";
+import { operationNotAllowed } from "./failures.js";
+import { tell } from "./messages.js";
+import { refreshHost } from "./refresh.js";
+import { freeMemory } from "./vm-checks.js";
+import { dataSourcesOfHost, dataSourcesOfVm } from "./data-sources.js";
+
+/** Extensions that an XCP-ng host has besides XAPI's messages. */
+const extensions = new Set([
+  "pool_update.apply",
+  "pool_update.precheck",
+  "host.apply_updates",
+]);
+
+export const hostOperationTable: OperationTable = {
+  "host.disable": ({ db }, params) => {
+    const host = textParam(params, 0);
+    db.update("host", host, { enabled: false });
+    refreshHost(db, host);
+  },
+  "host.enable": ({ db }, params) => {
+    const host = textParam(params, 0);
+    db.update("host", host, { enabled: true });
+    refreshHost(db, host);
+  },
+  "host.reboot": (context, params) =>
+    restart(context, textParam(params, 0), { comesBack: true }),
+  "host.shutdown": (context, params) =>
+    restart(context, textParam(params, 0), { comesBack: false }),
+  "host.power_on": async (context, params) => {
+    const host = textParam(params, 0);
+    await context.delay(durations.hostReboot);
+    comeBack(context, host);
+  },
+  "host.destroy": ({ db, pool }, params) => {
+    const host = textParam(params, 0);
+    const record = db.get("host", host);
+    if (host === pool.coordinatorRef())
+      throw new XapiFailure("HOST_CANNOT_DESTROY_SELF", [host]);
+    if (isLive({ db }, host)) throw new XapiFailure("HOST_IS_LIVE", [host]);
+    if (guests({ db }, host).length > 0)
+      throw new XapiFailure("HOST_HAS_RESIDENT_VMS", [host]);
+    removeHost({ db }, host, text(record, "control_domain"));
+  },
+  "host.restart_agent": async (context, params) => {
+    const host = textParam(params, 0);
+    const other_config = map(context.db.get("host", host), "other_config");
+    await context.delay(durations.hostAgent);
+    const agent_start_time = `${Math.floor(context.clock.now() / 1000)}.`;
+    context.db.update("host", host, {
+      other_config: { ...other_config, agent_start_time },
+    });
+  },
+  "host.get_servertime": ({ db, clock }, params) => {
+    db.get("host", textParam(params, 0));
+    return toDatetime(clock.now());
+  },
+  // Local times have no zone.
+  "host.get_server_localtime": ({ db, clock }, params) => {
+    db.get("host", textParam(params, 0));
+    return toDatetime(clock.now()).replace("Z", "");
+  },
+  "host.compute_free_memory": ({ db }, params) =>
+    freeMemory(db, textParam(params, 0)),
+  "host.compute_memory_overhead": ({ db }, params) =>
+    int(db.get("host", textParam(params, 0)), "memory_overhead"),
+  "host.list_methods": () => {
+    throw new XapiFailure("NOT_IMPLEMENTED", ["list_method"]);
+  },
+  "host.has_extension": ({ db }, params) => {
+    db.get("host", textParam(params, 0));
+    return extensions.has(textParam(params, 1));
+  },
+  "host.call_extension": (_, params) => {
+    throw new XapiFailure("MESSAGE_METHOD_UNKNOWN", [textParam(params, 1)]);
+  },
+  "host.call_plugin": ({ db }, params) => {
+    db.get("host", textParam(params, 0));
+    return callPlugin(textParam(params, 1), textParam(params, 2));
+  },
+  "host.get_management_interface": ({ db }, params) => {
+    const host = textParam(params, 0);
+    const pif = refs(db.get("host", host), "PIFs").find((ref) =>
+      flag(db.get("PIF", ref), "management"),
+    );
+    if (pif === undefined)
+      throw new XapiFailure("INTERNAL_ERROR", ["Not_found"]);
+    return pif;
+  },
+  "host.get_data_sources": (context, params) =>
+    dataSourcesOfHost(context, textParam(params, 0)),
+  "VM.get_data_sources": (context, params) =>
+    dataSourcesOfVm(context, textParam(params, 0)),
+  "host.query_data_source": (context, params) =>
+    valueOf(
+      dataSourcesOfHost(context, textParam(params, 0)),
+      textParam(params, 1),
+    ),
+  "VM.query_data_source": (context, params) =>
+    valueOf(
+      dataSourcesOfVm(context, textParam(params, 0)),
+      textParam(params, 1),
+    ),
+  "host.record_data_source": () => undefined,
+  "host.forget_data_source_archives": () => undefined,
+  "host.dmesg": () =>
+    "(XEN) Xen version 4.17.5\n(XEN) Command line: dom0_mem=8192M\n",
+  "host.get_log": () => "",
+  "host.get_system_status_capabilities": () => "<capabilities></capabilities>",
+  "host.get_uncooperative_resident_VMs": () => [],
+  "host.get_uncooperative_domains": () => [],
+  "host.certificate_list": () => [],
+  "host.crl_list": () => [],
+  "host.get_server_certificate": () =>
+    "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n",
+  "host.set_hostname_live": ({ db }, params) => {
+    db.update("host", textParam(params, 0), { hostname: textParam(params, 1) });
+  },
+  "host.set_power_on_mode": ({ db }, params) => {
+    db.update("host", textParam(params, 0), {
+      power_on_mode: textParam(params, 1),
+      power_on_config: params[2]!,
+    });
+  },
+  "host.is_in_emergency_mode": () => false,
+  "host.sync_data": () => undefined,
+  "host.backup_rrds": () => undefined,
+  "host.syslog_reconfigure": () => undefined,
+  "host.apply_edition": ({ db }, params) => {
+    db.update("host", textParam(params, 0), { edition: textParam(params, 1) });
+  },
+  "host.refresh_pack_info": () => undefined,
+  "host.get_sched_gran": () => "cpu",
+  "host.get_ntp_synchronized": () => true,
+};
+
+interface HostContext {
+  readonly db: CallContext["db"];
+}
+
+function guests({ db }: HostContext, host: string): readonly string[] {
+  return refs(db.get("host", host), "resident_VMs").filter(
+    (vm) => !flag(db.get("VM", vm), "is_control_domain"),
+  );
+}
+
+function isLive({ db }: HostContext, host: string): boolean {
+  const metrics = db.find(
+    "host_metrics",
+    text(db.get("host", host), "metrics"),
+  );
+  return metrics !== undefined && flag(metrics, "live");
+}
+
+/** Only a disabled host without guests goes down; the listener of a simulated host stays up. */
+async function restart(
+  context: CallContext,
+  host: string,
+  { comesBack }: { comesBack: boolean },
+): Promise<void> {
+  const { db } = context;
+  const record = db.get("host", host);
+  if (flag(record, "enabled")) throw new XapiFailure("HOST_NOT_DISABLED");
+  if (guests(context, host).length > 0)
+    throw operationNotAllowed("This host still has running VMs");
+  await whileBusy(
+    context,
+    { className: "host", ref: host },
+    comesBack ? "reboot" : "shutdown",
+    async () => {
+      db.update("host_metrics", text(record, "metrics"), { live: false });
+      tell(
+        context,
+        { cls: "Host", uuid: text(record, "uuid") },
+        comesBack ? "HOST_REBOOT" : "HOST_SHUTDOWN",
+        "",
+      );
+      if (!comesBack) return;
+      await progressDuring(context, durations.hostReboot);
+      comeBack(context, host);
+    },
+  );
+  refreshHost(db, host);
+}
+
+function comeBack({ db, clock }: CallContext, host: string): void {
+  const record = db.get("host", host);
+  const boot_time = `${Math.floor(clock.now() / 1000)}.`;
+  db.update("host_metrics", text(record, "metrics"), {
+    live: true,
+    last_updated: toDatetime(clock.now()),
+  });
+  db.update("host", host, {
+    enabled: true,
+    other_config: {
+      ...map(record, "other_config"),
+      boot_time,
+      agent_start_time: boot_time,
+    },
+  });
+  refreshHost(db, host);
+}
+
+/** The host with all that is only its own. */
+export function removeHost(
+  { db }: HostContext,
+  host: string,
+  controlDomain: string,
+): void {
+  const record = db.get("host", host);
+  for (const [className, field] of ownParts)
+    for (const ref of refs(record, field)) db.destroy(className, ref);
+  if (db.find("VM", controlDomain) !== undefined) {
+    for (const ref of refs(db.get("VM", controlDomain), "consoles"))
+      db.destroy("console", ref);
+    db.destroy("VM", controlDomain);
+  }
+  db.destroy("host", host);
+  const metrics = text(record, "metrics");
+  if (db.find("host_metrics", metrics) !== undefined)
+    db.destroy("host_metrics", metrics);
+}
+
+const ownParts = [
+  ["PBD", "PBDs"],
+  ["PIF", "PIFs"],
+  ["host_cpu", "host_CPUs"],
+  ["PCI", "PCIs"],
+  ["PGPU", "PGPUs"],
+  ["PUSB", "PUSBs"],
+  ["Feature", "features"],
+  ["Certificate", "certificates"],
+] as const;
+
+/** Plugins are scripts on the host; those that management servers call have canned answers. */
+function callPlugin(plugin: string, fn: string): string {
+  switch (`${plugin}.${fn}`) {
+    case "updater.py.check_update":
+    case "raid.py.check_raid_pool":
+      return "[]";
+    case "smartctl.py.health":
+    case "ipmitool.py.get_all_sensors":
+      return "{}";
+    case "hyperthreading.py.get_hyperthreading":
+      return "true";
+    case "netdata.py.is_netdata_installed":
+      return "false";
+    default:
+      throw new XapiFailure("XENAPI_MISSING_PLUGIN", [plugin]);
+  }
+}
+
+function valueOf(
+  sources: readonly { readonly name_label: string; readonly value: number }[],
+  name: string,
+): number {
+  const source = sources.find((candidate) => candidate.name_label === name);
+  if (source === undefined)
+    throw new XapiFailure("INTERNAL_ERROR", ["Not_found"]);
+  return source.value;
+}

@@ -1,0 +1,232 @@
+import { NULL_REF } from "@xo-server/model";
+import type { CallContext, OperationTable } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { XapiRecord } from "../xapi-value.js";
+import { durations } from "./durations.js";
+import { flag, int, intParam, refIn, refs, text, textParam } from "./fields.js";
+import { operationNotAllowed } from "./failures.js";
+
+export const networkOperations: OperationTable = {
+  "network.create": ({ db, random }, params) => {
+    const record = params[0] as XapiRecord;
+    const wanted = record["bridge"];
+    const bridge =
+      typeof wanted === "string" && wanted !== ""
+        ? wanted
+        : `xapi${random.integer(1e6)}`;
+    return db.create("network", { ...record, bridge });
+  },
+  "network.destroy": ({ db }, params) => {
+    const ref = textParam(params, 0);
+    const network = db.get("network", ref);
+    const vifs = refs(network, "VIFs").filter((vif) =>
+      flag(db.get("VIF", vif), "currently_attached"),
+    );
+    if (vifs.length > 0) throw new XapiFailure("NETWORK_CONTAINS_VIF", vifs);
+    const pifs = refs(network, "PIFs");
+    if (pifs.length > 0) throw new XapiFailure("NETWORK_CONTAINS_PIF", pifs);
+    if (text(network, "bridge") === "xenapi")
+      throw new XapiFailure("CANNOT_DESTROY_SYSTEM_NETWORK", [ref]);
+    for (const vif of refs(network, "VIFs")) db.destroy("VIF", vif);
+    db.destroy("network", ref);
+  },
+  "network.attach": () => undefined,
+  "VLAN.create": (context, params) =>
+    createVlan(context, {
+      tagged: textParam(params, 0),
+      tag: intParam(params, 1),
+      network: textParam(params, 2),
+    }).vlan,
+  "VLAN.destroy": ({ db }, params) => {
+    destroyVlan({ db }, textParam(params, 0));
+  },
+  "pool.create_VLAN_from_PIF": (context, params) => {
+    const { db } = context;
+    const [network, tag] = [textParam(params, 1), intParam(params, 2)];
+    const { network: source } = db.get("PIF", textParam(params, 0));
+    // The same interface of every host: the PIFs of the same network.
+    return refs(db.get("network", source as string), "PIFs").map(
+      (tagged) => createVlan(context, { tagged, tag, network }).pif,
+    );
+  },
+  "pool.create_VLAN": (context, params) => {
+    const { db } = context;
+    return [...db.records("PIF")]
+      .filter(
+        ([, pif]) =>
+          text(pif, "device") === textParam(params, 0) &&
+          int(pif, "VLAN") === -1,
+      )
+      .map(
+        ([tagged]) =>
+          createVlan(context, {
+            tagged,
+            tag: intParam(params, 2),
+            network: textParam(params, 1),
+          }).pif,
+      );
+  },
+  "PIF.destroy": ({ db }, params) => {
+    const ref = textParam(params, 0);
+    const vlan = refIn(db.get("PIF", ref), "VLAN_master_of");
+    if (vlan === undefined) throw new XapiFailure("PIF_IS_PHYSICAL", [ref]);
+    destroyVlan({ db }, vlan);
+  },
+  "PIF.plug": (context, params) => plugPif(context, textParam(params, 0), true),
+  "PIF.unplug": (context, params) =>
+    plugPif(context, textParam(params, 0), false),
+  "PIF.scan": () => undefined,
+  "PIF.reconfigure_ip": ({ db }, params) => {
+    const [ref, ip_configuration_mode, IP, netmask, gateway, DNS] =
+      params as readonly string[];
+    db.update("PIF", ref!, {
+      ip_configuration_mode: ip_configuration_mode!,
+      IP: IP!,
+      netmask: netmask!,
+      gateway: gateway!,
+      DNS: DNS!,
+    });
+  },
+  "PIF.reconfigure_ipv6": ({ db }, params) => {
+    const [ref, ipv6_configuration_mode, IPv6, ipv6_gateway, DNS] =
+      params as readonly string[];
+    db.update("PIF", ref!, {
+      ipv6_configuration_mode: ipv6_configuration_mode!,
+      IPv6: IPv6 === "" ? [] : [IPv6!],
+      ipv6_gateway: ipv6_gateway!,
+      DNS: DNS!,
+    });
+  },
+  "Bond.create": (context, params) => createBond(context, params as BondParams),
+  "Bond.destroy": ({ db }, params) => {
+    const ref = textParam(params, 0);
+    const bond = db.get("Bond", ref);
+    const master = text(bond, "master");
+    if (flag(db.get("PIF", master), "management"))
+      db.update("PIF", text(bond, "primary_slave"), { management: true });
+    for (const slave of refs(bond, "slaves"))
+      db.update("PIF", slave, { bond_slave_of: NULL_REF });
+    db.destroy("Bond", ref);
+    db.destroy("PIF", master);
+  },
+};
+
+interface NewVlan {
+  /** The PIF that carries it. */
+  readonly tagged: string;
+  readonly tag: number;
+  readonly network: string;
+}
+
+function createVlan(
+  { db }: CallContext,
+  { tagged, tag, network }: NewVlan,
+): { vlan: string; pif: string } {
+  const trunk = db.get("PIF", tagged);
+  db.get("network", network);
+  if (tag < 0 || tag > 4094)
+    throw new XapiFailure("VLAN_TAG_INVALID", [String(tag)]);
+  if (int(trunk, "VLAN") >= 0) throw new XapiFailure("PIF_IS_VLAN", [tagged]);
+  const exists = refs(trunk, "VLAN_slave_of").some(
+    (vlan) => int(db.get("VLAN", vlan), "tag") === tag,
+  );
+  if (exists) throw new XapiFailure("PIF_VLAN_EXISTS", [tagged]);
+  const pif = db.create("PIF", {
+    device: text(trunk, "device"),
+    host: text(trunk, "host"),
+    MAC: text(trunk, "MAC"),
+    MTU: int(trunk, "MTU"),
+    metrics: text(trunk, "metrics"),
+    network,
+    VLAN: tag,
+    currently_attached: flag(trunk, "currently_attached"),
+  });
+  const vlan = db.create("VLAN", {
+    tagged_PIF: tagged,
+    untagged_PIF: pif,
+    tag,
+  });
+  db.update("PIF", pif, { VLAN_master_of: vlan });
+  return { vlan, pif };
+}
+
+function destroyVlan({ db }: Pick<CallContext, "db">, ref: string): void {
+  const pif = text(db.get("VLAN", ref), "untagged_PIF");
+  db.destroy("VLAN", ref);
+  if (db.find("PIF", pif) !== undefined) db.destroy("PIF", pif);
+}
+
+async function plugPif(
+  context: CallContext,
+  ref: string,
+  currently_attached: boolean,
+): Promise<void> {
+  const pif = context.db.get("PIF", ref);
+  if (!currently_attached && flag(pif, "management"))
+    throw new XapiFailure("PIF_IS_MANAGEMENT_INTERFACE", [ref]);
+  if (!currently_attached && flag(pif, "disallow_unplug"))
+    throw new XapiFailure("PIF_DOES_NOT_ALLOW_UNPLUG", [ref]);
+  await context.delay(durations.plug);
+  context.db.update("PIF", ref, { currently_attached });
+}
+
+type BondParams = readonly [
+  network: string,
+  members: readonly string[],
+  mac: string,
+  mode: string,
+  properties: XapiRecord,
+];
+
+/** Members give their addresses and their management role to the bond's own PIF. */
+async function createBond(
+  context: CallContext,
+  [network, members, mac, mode, properties]: BondParams,
+): Promise<string> {
+  const { db } = context;
+  if (members.length < 2) throw new XapiFailure("PIF_BOND_NEEDS_MORE_MEMBERS");
+  const pifs = members.map((ref) => db.get("PIF", ref));
+  for (const [i, pif] of pifs.entries()) {
+    if (refIn(pif, "bond_slave_of") !== undefined)
+      throw new XapiFailure("PIF_ALREADY_BONDED", [members[i]!]);
+    if (text(pif, "host") !== text(pifs[0]!, "host"))
+      throw operationNotAllowed("The PIFs are on different hosts");
+  }
+  await context.delay(durations.plug);
+  const primary = Math.max(
+    0,
+    pifs.findIndex((pif) => flag(pif, "management")),
+  );
+  const first = pifs[primary]!;
+  const master = db.create("PIF", {
+    device: `bond${members.length}`,
+    network,
+    host: text(first, "host"),
+    MAC: mac === "" ? text(first, "MAC") : mac,
+    MTU: int(first, "MTU"),
+    VLAN: -1,
+    metrics: text(first, "metrics"),
+    currently_attached: true,
+    management: flag(first, "management"),
+    ip_configuration_mode: text(first, "ip_configuration_mode"),
+    IP: text(first, "IP"),
+    netmask: text(first, "netmask"),
+    gateway: text(first, "gateway"),
+    DNS: text(first, "DNS"),
+  });
+  const bond = db.create("Bond", {
+    master,
+    primary_slave: members[primary]!,
+    mode,
+    properties,
+    links_up: members.length,
+  });
+  for (const member of members)
+    db.update("PIF", member, {
+      bond_slave_of: bond,
+      management: false,
+      ip_configuration_mode: "None",
+      IP: "",
+    });
+  return bond;
+}

@@ -1,0 +1,31 @@
+import type { OperationTable } from "../operation.js";
+import { hostOperationTable } from "./host.js";
+import { networkOperations } from "./network.js";
+import { otherOperations } from "./others.js";
+import { poolOperationTable } from "./pool.js";
+import { srOperationTable } from "./sr.js";
+import { vbdOperationTable } from "./vbd.js";
+import { vdiOperationTable } from "./vdi.js";
+import { vifOperationTable } from "./vif.js";
+import { vmCopyOperations } from "./vm-copies.js";
+import { vmMigrateOperations } from "./vm-migrate.js";
+import { vmPowerOperations } from "./vm-power.js";
+import { vmProvisionOperations } from "./vm-provision.js";
+import { vmResourceOperations } from "./vm-resources.js";
+
+/** Everything that a simulated pool can do beyond reading and writing fields. */
+export const operations: OperationTable = {
+  ...vmPowerOperations,
+  ...vmCopyOperations,
+  ...vmProvisionOperations,
+  ...vmMigrateOperations,
+  ...vmResourceOperations,
+  ...vbdOperationTable,
+  ...vifOperationTable,
+  ...vdiOperationTable,
+  ...srOperationTable,
+  ...hostOperationTable,
+  ...poolOperationTable,
+  ...networkOperations,
+  ...otherOperations,
+};

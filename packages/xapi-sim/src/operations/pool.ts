@@ -1,0 +1,119 @@
+import type { OperationTable } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import { whileBusy } from "./busy.js";
+import { durations } from "./durations.js";
+import { flag, map, refs, text, textParam } from "./fields.js";
+import { removeHost } from "./host.js";
+
+export const poolOperationTable: OperationTable = {
+  "pool.enable_ha": async (context, params) => {
+    const { db, pool } = context;
+    if (flag(db.get("pool", pool.poolRef), "ha_enabled"))
+      throw new XapiFailure("HA_IS_ENABLED");
+    for (const sr of params[0] as readonly string[])
+      if (!flag(db.get("SR", sr), "shared"))
+        throw new XapiFailure("SR_OPERATION_NOT_SUPPORTED", [sr]);
+    await whileBusy(
+      context,
+      { className: "pool", ref: pool.poolRef },
+      "ha_enable",
+      () => context.delay(durations.poolChange),
+    );
+    db.update("pool", pool.poolRef, {
+      ha_enabled: true,
+      ha_configuration: params[1]!,
+      ha_plan_exists_for: 1,
+    });
+  },
+  "pool.disable_ha": async (context) => {
+    const { db, pool } = context;
+    if (!flag(db.get("pool", pool.poolRef), "ha_enabled"))
+      throw new XapiFailure("HA_NOT_ENABLED");
+    await whileBusy(
+      context,
+      { className: "pool", ref: pool.poolRef },
+      "ha_disable",
+      () => context.delay(durations.poolChange),
+    );
+    db.update("pool", pool.poolRef, {
+      ha_enabled: false,
+      ha_statefiles: [],
+      ha_plan_exists_for: 0,
+    });
+  },
+  "pool.set_ha_host_failures_to_tolerate": ({ db }, params) => {
+    db.update("pool", textParam(params, 0), {
+      ha_host_failures_to_tolerate: params[1]!,
+    });
+  },
+  "pool.ha_failover_plan_exists": ({ db }, params) =>
+    Number(params[0]) < db.count("host"),
+  "pool.ha_compute_max_host_failures_to_tolerate": ({ db }) =>
+    Math.max(0, Math.floor(db.count("host") / 2)),
+  "pool.ha_compute_hypothetical_max_host_failures_to_tolerate": ({ db }) =>
+    Math.max(0, Math.floor(db.count("host") / 2)),
+  "pool.ha_compute_vm_failover_plan": () => ({}),
+  "pool.ha_prevent_restarts_for": () => undefined,
+  "pool.ha_schedule_plan_recomputation": () => undefined,
+  "pool.sync_database": async (context) => {
+    await context.delay(durations.poolChange);
+  },
+  "pool.eject": async (context, params) => {
+    const { db, pool } = context;
+    const host = textParam(params, 0);
+    const record = db.get("host", host);
+    if (host === pool.coordinatorRef())
+      throw new XapiFailure("OPERATION_NOT_ALLOWED", [
+        "The pool coordinator cannot be ejected",
+      ]);
+    const guests = refs(record, "resident_VMs").filter(
+      (vm) => !flag(db.get("VM", vm), "is_control_domain"),
+    );
+    if (guests.length > 0)
+      throw new XapiFailure("HOST_HAS_RESIDENT_VMS", [host]);
+    await context.delay(durations.poolChange);
+    removeHost({ db }, host, text(record, "control_domain"));
+  },
+  "pool.get_license_state": ({ db }, params) => {
+    db.get("pool", textParam(params, 0));
+    const expiries = [...db.records("host")].map(
+      ([, host]) => map(host, "license_params")["expiry"],
+    );
+    return {
+      edition: "xcp-ng",
+      expiry: expiries.map(String).sort()[0] ?? "never",
+    };
+  },
+  "pool.apply_edition": ({ db }, params) => {
+    for (const host of db.refs("host"))
+      db.update("host", host, { edition: textParam(params, 1) });
+  },
+  "pool.has_extension": () => false,
+  "pool.recover_slaves": () => [],
+  "pool.retrieve_wlb_recommendations": () => ({}),
+  "pool.certificate_list": () => [],
+  "pool.crl_list": () => [],
+  "pool.certificate_sync": () => undefined,
+  "pool.rotate_secret": () => undefined,
+  "pool.audit_log_append": () => undefined,
+  "pool.send_test_post": () => "",
+  "pool.set_vswitch_controller": ({ db, pool }, params) => {
+    db.update("pool", pool.poolRef, {
+      vswitch_controller: textParam(params, 0),
+    });
+  },
+  "pool.configure_repository_proxy": ({ db }, params) => {
+    db.update("pool", textParam(params, 0), {
+      repository_proxy_url: textParam(params, 1),
+      repository_proxy_username: textParam(params, 2),
+    });
+  },
+  "pool.get_guest_secureboot_readiness": () => "ready",
+  "pool.check_update_readiness": () => [],
+  "Diagnostics.db_stats": ({ db }) => ({
+    n: String(db.generation),
+    avgtime: "0.000000",
+    min: "0.000000",
+    max: "0.000004",
+  }),
+};

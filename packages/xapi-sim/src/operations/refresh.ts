@@ -1,0 +1,103 @@
+import type { Database } from "../database.js";
+import {
+  hostOperations,
+  vbdOperations,
+  vdiOperations,
+  vifOperations,
+  vmOperations,
+} from "./allowed-operations.js";
+import { flag, map, refIn, refs, text } from "./fields.js";
+
+/*
+ * allowed_operations follow the state of an object, as XAPI's
+ * update_allowed_operations does. An object that is gone is passed over.
+ */
+
+/** The VM and its devices. */
+export function refreshVm(db: Database, ref: string): void {
+  const vm = db.find("VM", ref);
+  if (vm === undefined) return;
+  const busy = Object.keys(map(vm, "current_operations")).length > 0;
+  const allowed_operations = busy
+    ? ["hard_shutdown"].filter(() => text(vm, "power_state") !== "Halted")
+    : vmOperations({
+        powerState: text(vm, "power_state"),
+        isTemplate: flag(vm, "is_a_template"),
+        isSnapshot: flag(vm, "is_a_snapshot"),
+        isControlDomain: flag(vm, "is_control_domain"),
+        agent: hasAgent(db, ref),
+      });
+  db.update("VM", ref, { allowed_operations });
+  for (const vbd of refs(vm, "VBDs")) refreshVbd(db, vbd);
+  for (const vif of refs(vm, "VIFs")) refreshVif(db, vif);
+}
+
+/** Tells whether the guest's tools answer: without them it cannot be asked to shut down or to move. */
+export function hasAgent(db: Database, vm: string): boolean {
+  const metrics = refIn(db.get("VM", vm), "guest_metrics");
+  if (metrics === undefined) return false;
+  const record = db.find("VM_guest_metrics", metrics);
+  return record !== undefined && flag(record, "PV_drivers_detected");
+}
+
+/** The VBD and the disk behind it. */
+export function refreshVbd(db: Database, ref: string): void {
+  const vbd = db.find("VBD", ref);
+  if (vbd === undefined) return;
+  db.update("VBD", ref, {
+    allowed_operations: vbdOperations({
+      type: text(vbd, "type"),
+      empty: flag(vbd, "empty"),
+      attached: flag(vbd, "currently_attached"),
+      vmRuns: isLive(db, text(vbd, "VM")),
+    }),
+  });
+  const vdi = refIn(vbd, "VDI");
+  if (vdi !== undefined) refreshVdi(db, vdi);
+}
+
+export function refreshVif(db: Database, ref: string): void {
+  const vif = db.find("VIF", ref);
+  if (vif === undefined) return;
+  db.update("VIF", ref, {
+    allowed_operations: vifOperations(
+      flag(vif, "currently_attached"),
+      isLive(db, text(vif, "VM")),
+    ),
+  });
+}
+
+export function refreshVdi(db: Database, ref: string): void {
+  const vdi = db.find("VDI", ref);
+  if (vdi === undefined) return;
+  const readOnly = flag(vdi, "read_only") || flag(vdi, "is_a_snapshot");
+  db.update("VDI", ref, {
+    allowed_operations: vdiOperations({
+      // An image is read by many at once: that keeps nobody from anything.
+      inUse: !readOnly && isInUse(db, ref),
+      readOnly,
+    }),
+  });
+}
+
+export function refreshHost(db: Database, ref: string): void {
+  const host = db.find("host", ref);
+  if (host === undefined) return;
+  db.update("host", ref, {
+    allowed_operations: hostOperations(flag(host, "enabled")),
+  });
+}
+
+/** Tells whether a running VM has the disk open. */
+export function isInUse(db: Database, vdi: string): boolean {
+  return refs(db.get("VDI", vdi), "VBDs").some((vbd) => {
+    const record = db.find("VBD", vbd);
+    return record !== undefined && flag(record, "currently_attached");
+  });
+}
+
+function isLive(db: Database, vm: string): boolean {
+  const record = db.find("VM", vm);
+  const state = record === undefined ? "" : text(record, "power_state");
+  return state === "Running" || state === "Paused";
+}

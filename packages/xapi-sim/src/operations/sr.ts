@@ -1,0 +1,184 @@
+import type { CallContext, OperationTable } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { XapiRecord, XapiValue } from "../xapi-value.js";
+import { isoSrOperations, srOperations } from "./allowed-operations.js";
+import { whileBusy } from "./busy.js";
+import { durations } from "./durations.js";
+import { flag, mapParam, refs, text, textParam } from "./fields.js";
+
+const TiB = 2 ** 40;
+
+export const srOperationTable: OperationTable = {
+  "SR.create": async (context, params) => {
+    const { db } = context;
+    const host = textParam(params, 0);
+    const type = textParam(params, 5);
+    db.get("host", host);
+    assertDriver(context, type);
+    await context.delay(durations.srChange);
+    const shared = params[7] === true;
+    const sr = addSr(context, {
+      name_label: textParam(params, 3),
+      name_description: textParam(params, 4),
+      type,
+      content_type: textParam(params, 6),
+      shared,
+      sm_config: mapParam(params, 8),
+      physical_size: Number(params[2]) > 0 ? Number(params[2]) : 4 * TiB,
+    });
+    for (const member of shared ? db.refs("host") : [host])
+      db.create("PBD", {
+        host: member,
+        SR: sr,
+        device_config: mapParam(params, 1),
+        currently_attached: true,
+      });
+    return sr;
+  },
+  "SR.introduce": (context, params) => {
+    assertDriver(context, textParam(params, 3));
+    return addSr(context, {
+      uuid: textParam(params, 0),
+      name_label: textParam(params, 1),
+      name_description: textParam(params, 2),
+      type: textParam(params, 3),
+      content_type: textParam(params, 4),
+      shared: params[5] === true,
+      sm_config: mapParam(params, 6),
+      physical_size: 4 * TiB,
+    });
+  },
+  "SR.destroy": async (context, params) => {
+    const sr = textParam(params, 0);
+    const record = context.db.get("SR", sr);
+    assertUnplugged(context, sr);
+    if (
+      refs(record, "VDIs").some((vdi) =>
+        flag(context.db.get("VDI", vdi), "managed"),
+      )
+    )
+      throw new XapiFailure("SR_NOT_EMPTY");
+    await whileBusy(context, { className: "SR", ref: sr }, "destroy", () =>
+      context.delay(durations.srChange),
+    );
+    removeSr(context, sr);
+  },
+  "SR.forget": (context, params) => {
+    const sr = textParam(params, 0);
+    context.db.get("SR", sr);
+    assertUnplugged(context, sr);
+    removeSr(context, sr);
+  },
+  "SR.scan": async (context, params) => {
+    const sr = textParam(params, 0);
+    const pbds = refs(context.db.get("SR", sr), "PBDs");
+    if (
+      !pbds.some((pbd) =>
+        flag(context.db.get("PBD", pbd), "currently_attached"),
+      )
+    )
+      throw new XapiFailure("SR_HAS_NO_PBDS", [sr]);
+    await whileBusy(context, { className: "SR", ref: sr }, "scan", () =>
+      context.delay(durations.scan),
+    );
+  },
+  "SR.update": ({ db }, params) => {
+    db.get("SR", textParam(params, 0));
+  },
+  "SR.get_supported_types": ({ db }) => [
+    ...new Set([...db.records("SM")].map(([, record]) => text(record, "type"))),
+  ],
+  "SR.probe": () => '<?xml version="1.0" ?>\n<SRlist>\n</SRlist>\n',
+  "SR.probe_ext": () => [],
+  "SR.get_live_hosts": ({ db }, params) =>
+    refs(db.get("SR", textParam(params, 0)), "PBDs")
+      .map((pbd) => db.get("PBD", pbd))
+      .filter((pbd) => flag(pbd, "currently_attached"))
+      .map((pbd) => text(pbd, "host")),
+  "SR.assert_can_host_ha_statefile": ({ db }, params) => {
+    const sr = textParam(params, 0);
+    if (!flag(db.get("SR", sr), "shared"))
+      throw new XapiFailure("SR_OPERATION_NOT_SUPPORTED", [sr]);
+  },
+  "SR.assert_supports_database_replication": () => undefined,
+  "SR.get_data_sources": () => [],
+  "PBD.create": ({ db }, params) => {
+    const record = params[0] as XapiRecord;
+    db.get("host", text(record, "host"));
+    db.get("SR", text(record, "SR"));
+    return db.create("PBD", { ...record, currently_attached: false });
+  },
+  "PBD.destroy": ({ db }, params) => {
+    const ref = textParam(params, 0);
+    if (flag(db.get("PBD", ref), "currently_attached"))
+      throw new XapiFailure("OPERATION_NOT_ALLOWED", [
+        "The PBD is still plugged",
+      ]);
+    db.destroy("PBD", ref);
+  },
+  "PBD.plug": async (context, params) => {
+    const ref = textParam(params, 0);
+    context.db.get("PBD", ref);
+    await context.delay(durations.srChange);
+    context.db.update("PBD", ref, { currently_attached: true });
+  },
+  "PBD.unplug": unplugPbd,
+};
+
+async function unplugPbd(
+  context: CallContext,
+  params: readonly XapiValue[],
+): Promise<void> {
+  const { db } = context;
+  const ref = textParam(params, 0);
+  const pbd = db.get("PBD", ref);
+  const vdi = refs(db.get("SR", text(pbd, "SR")), "VDIs").find((disk) =>
+    isOpenOn(context, disk, text(pbd, "host")),
+  );
+  if (vdi !== undefined) throw new XapiFailure("VDI_IN_USE", [vdi, "unplug"]);
+  await context.delay(durations.srChange);
+  db.update("PBD", ref, { currently_attached: false });
+}
+
+/** Tells whether a VM on this host has the disk open. */
+function isOpenOn({ db }: CallContext, vdi: string, host: string): boolean {
+  return refs(db.get("VDI", vdi), "VBDs").some((ref) => {
+    const vbd = db.get("VBD", ref);
+    return (
+      flag(vbd, "currently_attached") &&
+      text(db.get("VM", text(vbd, "VM")), "resident_on") === host
+    );
+  });
+}
+
+function addSr({ db }: CallContext, record: XapiRecord): string {
+  const iso = record["content_type"] === "iso";
+  return db.create("SR", {
+    ...record,
+    allowed_operations: iso ? isoSrOperations : srOperations,
+  });
+}
+
+function assertDriver({ db }: CallContext, type: string): void {
+  for (const [, record] of db.records("SM"))
+    if (text(record, "type") === type) return;
+  throw new XapiFailure("SR_UNKNOWN_DRIVER", [type]);
+}
+
+function assertUnplugged({ db }: CallContext, sr: string): void {
+  const plugged = refs(db.get("SR", sr), "PBDs").some((pbd) =>
+    flag(db.get("PBD", pbd), "currently_attached"),
+  );
+  if (plugged) throw new XapiFailure("SR_HAS_PBD", [sr]);
+}
+
+function removeSr({ db }: CallContext, sr: string): void {
+  const record = db.get("SR", sr);
+  for (const pbd of refs(record, "PBDs")) db.destroy("PBD", pbd);
+  for (const vdi of refs(record, "VDIs")) {
+    for (const vbd of refs(db.get("VDI", vdi), "VBDs"))
+      db.update("VBD", vbd, { VDI: "OpaqueRef:NULL", empty: true });
+    db.destroy("VDI", vdi);
+  }
+  db.destroy("SR", sr);
+}

@@ -1,0 +1,149 @@
+import { NULL_REF } from "@xo-server/model";
+import type { CallContext, OperationTable } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { XapiRecord } from "../xapi-value.js";
+import { durations } from "./durations.js";
+import { badPowerState } from "./failures.js";
+import { flag, refs, text, textParam } from "./fields.js";
+import { refreshVbd, refreshVdi } from "./refresh.js";
+import { deviceOf } from "./vm-domain.js";
+
+export const vbdOperationTable: OperationTable = {
+  "VBD.create": ({ db }, params) => {
+    const record = params[0] as XapiRecord;
+    assertFits(db, record);
+    const metrics = db.create("VBD_metrics", {});
+    const empty = text(record, "VDI") === NULL_REF;
+    const vbd = db.create("VBD", {
+      ...record,
+      userdevice: placeFor(db, record),
+      empty,
+      metrics,
+      currently_attached: false,
+    });
+    refreshVbd(db, vbd);
+    return vbd;
+  },
+  "VBD.destroy": ({ db }, params) => {
+    const ref = textParam(params, 0);
+    const vbd = db.get("VBD", ref);
+    if (flag(vbd, "currently_attached"))
+      throw new XapiFailure("OPERATION_NOT_ALLOWED", [
+        `VBD '${text(vbd, "uuid")}' still attached to '${text(db.get("VM", text(vbd, "VM")), "uuid")}'`,
+      ]);
+    db.destroy("VBD", ref);
+    const metrics = text(vbd, "metrics");
+    if (db.find("VBD_metrics", metrics) !== undefined)
+      db.destroy("VBD_metrics", metrics);
+    refreshVdi(db, text(vbd, "VDI"));
+  },
+  "VBD.plug": async (context, params) => {
+    const ref = textParam(params, 0);
+    const vbd = context.db.get("VBD", ref);
+    assertRuns(context, vbd);
+    if (flag(vbd, "currently_attached"))
+      throw new XapiFailure("DEVICE_ALREADY_ATTACHED", [ref]);
+    if (flag(vbd, "empty")) throw new XapiFailure("VBD_IS_EMPTY", [ref]);
+    await context.delay(durations.plug);
+    attach(context, ref, true);
+  },
+  "VBD.unplug": unplug,
+  "VBD.unplug_force": unplug,
+  "VBD.unplug_force_no_safety_check": unplug,
+  "VBD.assert_attachable": (context, params) => {
+    assertRuns(context, context.db.get("VBD", textParam(params, 0)));
+  },
+  "VBD.insert": async (context, params) => {
+    const [ref, vdi] = [textParam(params, 0), textParam(params, 1)];
+    const vbd = context.db.get("VBD", ref);
+    context.db.get("VDI", vdi);
+    assertRemovable(vbd, ref);
+    if (!flag(vbd, "empty")) throw new XapiFailure("VBD_NOT_EMPTY", [ref]);
+    await context.delay(durations.plug);
+    const live =
+      text(context.db.get("VM", text(vbd, "VM")), "power_state") === "Running";
+    context.db.update("VBD", ref, {
+      VDI: vdi,
+      empty: false,
+      currently_attached: live,
+    });
+    refreshVbd(context.db, ref);
+  },
+  "VBD.eject": async (context, params) => {
+    const ref = textParam(params, 0);
+    const vbd = context.db.get("VBD", ref);
+    assertRemovable(vbd, ref);
+    if (flag(vbd, "empty")) throw new XapiFailure("VBD_IS_EMPTY", [ref]);
+    await context.delay(durations.plug);
+    context.db.update("VBD", ref, {
+      VDI: NULL_REF,
+      empty: true,
+      currently_attached: false,
+    });
+    refreshVbd(context.db, ref);
+    refreshVdi(context.db, text(vbd, "VDI"));
+  },
+};
+
+async function unplug(
+  context: CallContext,
+  params: Parameters<OperationTable[string]>[1],
+): Promise<void> {
+  const ref = textParam(params, 0);
+  const vbd = context.db.get("VBD", ref);
+  assertRuns(context, vbd);
+  if (!flag(vbd, "currently_attached"))
+    throw new XapiFailure("DEVICE_ALREADY_DETACHED", [ref]);
+  await context.delay(durations.plug);
+  attach(context, ref, false);
+}
+
+function attach({ db }: CallContext, ref: string, attached: boolean): void {
+  const vbd = db.get("VBD", ref);
+  db.update("VBD", ref, {
+    currently_attached: attached,
+    device: attached ? deviceOf(vbd) : "",
+  });
+  refreshVbd(db, ref);
+}
+
+function assertRuns({ db }: CallContext, vbd: XapiRecord): void {
+  const vm = text(vbd, "VM");
+  const state = text(db.get("VM", vm), "power_state");
+  if (state !== "Running" && state !== "Paused")
+    throw badPowerState(vm, ["Running", "Paused"], state);
+}
+
+function assertRemovable(vbd: XapiRecord, ref: string): void {
+  if (text(vbd, "type") !== "CD")
+    throw new XapiFailure("VBD_NOT_REMOVABLE_MEDIA", [ref]);
+}
+
+function assertFits(db: CallContext["db"], record: XapiRecord): void {
+  const vm = db.get("VM", text(record, "VM"));
+  const vdi = text(record, "VDI");
+  if (vdi !== NULL_REF) db.get("VDI", vdi);
+  if (text(record, "type") === "CD" && text(record, "mode") !== "RO")
+    throw new XapiFailure("VBD_CDS_MUST_BE_READONLY");
+  const place = text(record, "userdevice");
+  for (const ref of refs(vm, "VBDs"))
+    if (
+      place !== "autodetect" &&
+      text(db.get("VBD", ref), "userdevice") === place
+    )
+      throw new XapiFailure("DEVICE_ALREADY_EXISTS", [place]);
+}
+
+/** `autodetect` takes the first free place. */
+function placeFor(db: CallContext["db"], record: XapiRecord): string {
+  const wanted = text(record, "userdevice");
+  if (wanted !== "autodetect" && wanted !== "") return wanted;
+  const taken = new Set(
+    refs(db.get("VM", text(record, "VM")), "VBDs").map((ref) =>
+      text(db.get("VBD", ref), "userdevice"),
+    ),
+  );
+  let place = 0;
+  while (taken.has(String(place))) place++;
+  return String(place);
+}

@@ -1,0 +1,60 @@
+import { NULL_REF } from "@xo-server/model";
+import { toDatetime } from "../clock.js";
+import type { CallContext } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { XapiRecord } from "../xapi-value.js";
+import { durations } from "./durations.js";
+import { int, map, text } from "./fields.js";
+import { refreshVdi } from "./refresh.js";
+
+/** Milliseconds that a full copy of a disk takes here. */
+export function copyTime(vdi: XapiRecord): number {
+  return Math.min(
+    durations.copyLimit,
+    (int(vdi, "virtual_size") / 2 ** 30) * durations.copyPerGiB,
+  );
+}
+
+/** Another disk with the same contents: a snapshot of it, or a disk in its own right (in `sr` where given). */
+export function duplicateVdi(
+  context: CallContext,
+  source: string,
+  { isSnapshot, sr }: { readonly isSnapshot: boolean; readonly sr?: string },
+): string {
+  const { db, clock, random } = context;
+  const vdi = db.get("VDI", source);
+  const uuid = random.uuid();
+  const size = int(vdi, "physical_utilisation");
+  takeSpace(context, sr ?? text(vdi, "SR"), size);
+  const copy = db.create("VDI", {
+    ...vdi,
+    uuid,
+    location: uuid,
+    SR: sr ?? text(vdi, "SR"),
+    VBDs: [],
+    crash_dumps: [],
+    snapshots: [],
+    current_operations: {},
+    sm_config: map(vdi, "sm_config"),
+    is_a_snapshot: isSnapshot,
+    snapshot_of: isSnapshot ? source : NULL_REF,
+    snapshot_time: isSnapshot ? toDatetime(clock.now()) : "19700101T00:00:00Z",
+    cbt_enabled: isSnapshot && vdi["cbt_enabled"] === true,
+  });
+  refreshVdi(db, copy);
+  return copy;
+}
+
+/** @throws XapiFailure SR_FULL */
+export function takeSpace(
+  { db }: Pick<CallContext, "db">,
+  sr: string,
+  bytes: number,
+): void {
+  const record = db.get("SR", sr);
+  const used = int(record, "physical_utilisation");
+  const size = int(record, "physical_size");
+  if (bytes > 0 && size > 0 && used + bytes > size)
+    throw new XapiFailure("SR_FULL", [String(bytes), String(size - used)]);
+  db.update("SR", sr, { physical_utilisation: Math.max(0, used + bytes) });
+}

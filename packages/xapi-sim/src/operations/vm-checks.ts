@@ -1,0 +1,195 @@
+import { NULL_REF } from "@xo-server/model";
+import type { Database } from "../database.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { XapiRecord } from "../xapi-value.js";
+import { badPowerState } from "./failures.js";
+import { flag, int, map, refs, text } from "./fields.js";
+import { hasAgent } from "./refresh.js";
+
+/** What an operation asks of a VM, in the order in which XAPI looks. */
+interface Demand {
+  readonly states: readonly string[];
+  /** Also of templates and snapshots. */
+  readonly templates?: boolean;
+  /** Only with the guest's tools at work. */
+  readonly agent?: boolean;
+  /** Goes through although something else is going on. */
+  readonly anyTime?: boolean;
+}
+
+const anyState = ["Halted", "Paused", "Suspended", "Running"];
+
+const demands = {
+  start: { states: ["Halted"] },
+  start_on: { states: ["Halted"] },
+  pause: { states: ["Running"] },
+  unpause: { states: ["Paused"] },
+  clean_shutdown: { states: ["Running"], agent: true },
+  clean_reboot: { states: ["Running"], agent: true },
+  hard_shutdown: { states: ["Paused", "Suspended", "Running"], anyTime: true },
+  hard_reboot: { states: ["Paused", "Running"] },
+  suspend: { states: ["Running"], agent: true },
+  resume: { states: ["Suspended"] },
+  resume_on: { states: ["Suspended"] },
+  pool_migrate: { states: ["Running"], agent: true },
+  snapshot: { states: anyState },
+  checkpoint: { states: ["Running"], agent: true },
+  clone: { states: ["Halted", "Suspended"], templates: true },
+  copy: { states: ["Halted", "Suspended"], templates: true },
+  revert: { states: ["Halted", "Suspended"], templates: true },
+  destroy: { states: ["Halted"], templates: true },
+  export: { states: ["Halted", "Suspended"], templates: true },
+  changing_VCPUs: { states: ["Halted"], templates: true },
+  changing_VCPUs_live: { states: ["Running"] },
+  changing_static_range: { states: ["Halted"], templates: true },
+  changing_dynamic_range: { states: ["Halted", "Running"], templates: true },
+} as const satisfies Readonly<Record<string, Demand>>;
+
+export type CheckedOperation = keyof typeof demands;
+
+/** Raises what XAPI raises when a VM cannot do this now. */
+export function assertVmMay(
+  db: Database,
+  ref: string,
+  operation: CheckedOperation,
+): XapiRecord {
+  const vm = db.get("VM", ref);
+  const demand: Demand = demands[operation];
+  if (flag(vm, "is_control_domain"))
+    throw new XapiFailure("OPERATION_NOT_ALLOWED", [
+      `Operation '${operation}' is not allowed on the control domain`,
+    ]);
+  if (flag(vm, "is_a_template") && demand.templates !== true)
+    throw new XapiFailure("VM_IS_TEMPLATE", [ref, operation]);
+  const [task, running] =
+    Object.entries(map(vm, "current_operations"))[0] ?? [];
+  if (task !== undefined && demand.anyTime !== true)
+    throw new XapiFailure("OTHER_OPERATION_IN_PROGRESS", [
+      "VM",
+      ref,
+      running as string,
+      task,
+    ]);
+  const state = text(vm, "power_state");
+  if (!demand.states.includes(state))
+    throw badPowerState(ref, demand.states, state);
+  const blocked = map(vm, "blocked_operations")[operation];
+  if (blocked !== undefined)
+    throw new XapiFailure("OPERATION_BLOCKED", [ref, blocked as string]);
+  if (demand.agent === true && !hasAgent(db, ref))
+    throw new XapiFailure("VM_LACKS_FEATURE", [ref]);
+  return vm;
+}
+
+/** Bytes that a host needs to run the VM. */
+export function memoryNeeded(vm: XapiRecord): number {
+  return int(vm, "memory_dynamic_max") + int(vm, "memory_overhead");
+}
+
+/** Bytes of a host that no domain has taken. */
+export function freeMemory(db: Database, host: string): number {
+  const metrics = db.find(
+    "host_metrics",
+    text(db.get("host", host), "metrics"),
+  );
+  return metrics === undefined ? 0 : int(metrics, "memory_free");
+}
+
+/** Gives a host back `bytes`, or takes them where negative. */
+export function releaseMemory(db: Database, host: string, bytes: number): void {
+  const metrics = text(db.get("host", host), "metrics");
+  if (db.find("host_metrics", metrics) === undefined) return;
+  db.update("host_metrics", metrics, {
+    memory_free: freeMemory(db, host) + bytes,
+  });
+}
+
+/**
+ * Raises what keeps a VM from running on a host: the host's state, its way to the
+ * disks and networks, its memory.
+ */
+export function assertCanBootHere(
+  db: Database,
+  ref: string,
+  host: string,
+): void {
+  const vm = db.get("VM", ref);
+  const record = db.get("host", host);
+  const metrics = db.find("host_metrics", text(record, "metrics"));
+  if (metrics !== undefined && !flag(metrics, "live"))
+    throw new XapiFailure("HOST_NOT_LIVE");
+  if (!flag(record, "enabled")) throw new XapiFailure("HOST_DISABLED", [host]);
+  assertSeesStorage(db, { vm, ref }, host);
+  assertSeesNetworks(db, { vm, ref }, host);
+  const needed = memoryNeeded(vm);
+  const available = freeMemory(db, host);
+  if (needed > available)
+    throw new XapiFailure("HOST_NOT_ENOUGH_FREE_MEMORY", [
+      String(needed),
+      String(available),
+    ]);
+}
+
+interface Booting {
+  readonly vm: XapiRecord;
+  readonly ref: string;
+}
+
+function assertSeesStorage(
+  db: Database,
+  { vm, ref }: Booting,
+  host: string,
+): void {
+  const plugged = new Set(
+    refs(db.get("host", host), "PBDs")
+      .map((pbd) => db.get("PBD", pbd))
+      .filter((pbd) => flag(pbd, "currently_attached"))
+      .map((pbd) => text(pbd, "SR")),
+  );
+  for (const vbd of refs(vm, "VBDs")) {
+    const vdi = text(db.get("VBD", vbd), "VDI");
+    if (vdi === NULL_REF) continue;
+    const sr = text(db.get("VDI", vdi), "SR");
+    if (!plugged.has(sr)) throw new XapiFailure("VM_REQUIRES_SR", [ref, sr]);
+  }
+}
+
+/** A network without any PIF is the host's own business: every host can have it. */
+function assertSeesNetworks(
+  db: Database,
+  { vm, ref }: Booting,
+  host: string,
+): void {
+  for (const vif of refs(vm, "VIFs")) {
+    const network = text(db.get("VIF", vif), "network");
+    const hosts = refs(db.get("network", network), "PIFs").map((pif) =>
+      text(db.get("PIF", pif), "host"),
+    );
+    if (hosts.length > 0 && !hosts.includes(host))
+      throw new XapiFailure("VM_REQUIRES_NETWORK", [ref, network]);
+  }
+}
+
+/** Hosts that could run the VM now. */
+export function possibleHosts(db: Database, vm: string): readonly string[] {
+  return [...db.refs("host")].filter((host) => {
+    try {
+      assertCanBootHere(db, vm, host);
+      return true;
+    } catch (error) {
+      if (error instanceof XapiFailure) return false;
+      throw error;
+    }
+  });
+}
+
+/** The host that XAPI would take: the VM's affinity where possible, else the one with most free memory. */
+export function chooseHost(db: Database, vm: string): string {
+  const hosts = possibleHosts(db, vm);
+  const affinity = text(db.get("VM", vm), "affinity");
+  if (hosts.includes(affinity)) return affinity;
+  if (hosts.length === 0) throw new XapiFailure("NO_HOSTS_AVAILABLE");
+  return hosts.reduce((best, host) =>
+    freeMemory(db, host) > freeMemory(db, best) ? host : best,
+  );
+}

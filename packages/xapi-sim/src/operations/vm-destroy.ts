@@ -1,0 +1,47 @@
+import type { CallContext } from "../operation.js";
+import { flag, refIn, refs, text } from "./fields.js";
+import { refreshVdi } from "./refresh.js";
+
+/** The VM with its metrics, VBDs, VIFs, VTPMs and consoles. Its disks stay, as with XAPI: they may hold somebody's work. */
+export function destroyVm({ db }: CallContext, ref: string): void {
+  const vm = db.get("VM", ref);
+  const disks = refs(vm, "VBDs").map((vbd) => text(db.get("VBD", vbd), "VDI"));
+  for (const [className, field] of parts)
+    for (const part of refs(vm, field)) db.destroy(className, part);
+  db.destroy("VM", ref);
+  for (const [className, field] of metrics) {
+    const part = refIn(vm, field);
+    if (part !== undefined && db.find(className, part) !== undefined)
+      db.destroy(className, part);
+  }
+  for (const disk of disks) refreshVdi(db, disk);
+}
+
+const parts = [
+  ["VBD", "VBDs"],
+  ["VIF", "VIFs"],
+  ["VTPM", "VTPMs"],
+  ["VUSB", "VUSBs"],
+  ["VGPU", "VGPUs"],
+  ["console", "consoles"],
+] as const;
+
+const metrics = [
+  ["VM_metrics", "metrics"],
+  ["VM_guest_metrics", "guest_metrics"],
+] as const;
+
+/** The VM's disks and interfaces, to make room for those of a snapshot. Images in its CD drives stay. */
+export function destroyDevices({ db }: CallContext, ref: string): void {
+  const vm = db.get("VM", ref);
+  for (const vif of refs(vm, "VIFs")) db.destroy("VIF", vif);
+  for (const vbd of refs(vm, "VBDs")) {
+    const record = db.get("VBD", vbd);
+    const vdi = refIn(record, "VDI");
+    db.destroy("VBD", vbd);
+    if (vdi === undefined || text(record, "type") === "CD") continue;
+    const disk = db.get("VDI", vdi);
+    if (!flag(disk, "sharable") && refs(disk, "VBDs").length === 0)
+      db.destroy("VDI", vdi);
+  }
+}

@@ -1,0 +1,140 @@
+import { NULL_REF } from "@xo-server/model";
+import type { CallContext, OperationTable } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import { progressDuring, whileBusy } from "./busy.js";
+import { durations } from "./durations.js";
+import { refs, text, textParam } from "./fields.js";
+import { tellVm } from "./messages.js";
+import { assertCanBootHere, assertVmMay, possibleHosts } from "./vm-checks.js";
+import { moveDomain } from "./vm-domain.js";
+import { hostTitle } from "./vm-power.js";
+
+export const vmMigrateOperations: OperationTable = {
+  "VM.pool_migrate": (context, params) =>
+    migrate(context, textParam(params, 0), textParam(params, 1)),
+  "VM.assert_can_migrate": ({ db }, params) => {
+    assertVmMay(db, textParam(params, 0), "pool_migrate");
+  },
+  "VM.get_possible_hosts": ({ db }, params) => {
+    db.get("VM", textParam(params, 0));
+    return possibleHosts(db, textParam(params, 0));
+  },
+  "VM.assert_can_boot_here": ({ db }, params) => {
+    assertCanBootHere(db, textParam(params, 0), textParam(params, 1));
+  },
+  "VM.assert_agile": ({ db }, params) => {
+    db.get("VM", textParam(params, 0));
+  },
+  "VM.retrieve_wlb_recommendations": () => ({}),
+  "host.get_vms_which_prevent_evacuation": ({ db }, params) => {
+    const host = textParam(params, 0);
+    const stuck = guestsOf(db, host)
+      .map((vm) => [vm, obstacle(db, vm, host)] as const)
+      .filter(([, reason]) => reason.length > 0);
+    return Object.fromEntries(stuck);
+  },
+  "host.assert_can_evacuate": ({ db }, params) => {
+    db.get("host", textParam(params, 0));
+  },
+  "host.retrieve_wlb_evacuate_recommendations": () => ({}),
+  "host.evacuate": (context, params) => evacuate(context, textParam(params, 0)),
+};
+
+/** Live migration inside the pool. */
+export async function migrate(
+  context: CallContext,
+  vm: string,
+  host: string,
+): Promise<void> {
+  const { db } = context;
+  assertVmMay(db, vm, "pool_migrate");
+  const source = text(db.get("VM", vm), "resident_on");
+  if (source === host) return;
+  assertCanBootHere(db, vm, host);
+  await whileBusy(
+    context,
+    { className: "VM", ref: vm },
+    "pool_migrate",
+    async () => {
+      db.update("VM", vm, { scheduled_to_be_resident_on: host });
+      try {
+        await progressDuring(context, durations.migrate);
+        assertCanBootHere(db, vm, host);
+      } catch (error) {
+        db.update("VM", vm, { scheduled_to_be_resident_on: NULL_REF });
+        throw error;
+      }
+      moveDomain(context, vm, host);
+    },
+  );
+  tellVm(
+    context,
+    vm,
+    "VM_MIGRATED",
+    `migrated from host: ${hostTitle(context, source)} to host: ${hostTitle(context, host)}`,
+  );
+}
+
+function guestsOf(db: CallContext["db"], host: string): readonly string[] {
+  return refs(db.get("host", host), "resident_VMs").filter(
+    (vm) => db.get("VM", vm)["is_control_domain"] !== true,
+  );
+}
+
+/** Why a guest cannot leave its host: error code and parameters; empty where it can. */
+function obstacle(
+  db: CallContext["db"],
+  vm: string,
+  host: string,
+): readonly string[] {
+  try {
+    assertVmMay(db, vm, "pool_migrate");
+  } catch (error) {
+    if (error instanceof XapiFailure) return [error.code, ...error.params];
+    throw error;
+  }
+  const others = possibleHosts(db, vm).filter((other) => other !== host);
+  return others.length === 0 ? ["NO_HOSTS_AVAILABLE"] : [];
+}
+
+/** All guests move away, one after another, each to the host with most room. The host takes no new ones. */
+async function evacuate(context: CallContext, host: string): Promise<void> {
+  const { db } = context;
+  await whileBusy(
+    context,
+    { className: "host", ref: host },
+    "evacuate",
+    async () => {
+      if (db.get("host", host)["enabled"] === true)
+        db.update("host", host, { enabled: false });
+      const guests = guestsOf(db, host);
+      for (const [index, vm] of guests.entries()) {
+        const target = roomiest(
+          db,
+          possibleHosts(db, vm).filter((other) => other !== host),
+        );
+        // A guest that cannot move is a reason to fail, with XAPI's error for it.
+        assertCanBootHere(db, vm, target ?? host);
+        await migrate({ ...context, task: undefined }, vm, target ?? host);
+        context.task?.progress((index + 1) / guests.length);
+      }
+    },
+  );
+}
+
+function roomiest(
+  db: CallContext["db"],
+  hosts: readonly string[],
+): string | undefined {
+  const free = (host: string) =>
+    Number(
+      db.find("host_metrics", text(db.get("host", host), "metrics"))?.[
+        "memory_free"
+      ] ?? 0,
+    );
+  return hosts.reduce<string | undefined>(
+    (best, host) =>
+      best === undefined || free(host) > free(best) ? host : best,
+    undefined,
+  );
+}

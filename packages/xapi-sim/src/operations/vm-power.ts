@@ -1,0 +1,238 @@
+import { NULL_REF } from "@xo-server/model";
+import type { CallContext, OperationTable } from "../operation.js";
+import { progressDuring, whileBusy } from "./busy.js";
+import { durations } from "./durations.js";
+import { flag, int, refIn, refs, text, textParam } from "./fields.js";
+import { XapiFailure } from "../xapi-failure.js";
+import { tellVm } from "./messages.js";
+import { hasAgent, refreshVdi, refreshVm } from "./refresh.js";
+import {
+  assertCanBootHere,
+  assertVmMay,
+  chooseHost,
+  memoryNeeded,
+  type CheckedOperation,
+} from "./vm-checks.js";
+import { bootGuest, buildDomain, endDomain, renewDomain } from "./vm-domain.js";
+
+export const vmPowerOperations: OperationTable = {
+  "VM.start": (context, params) => {
+    const vm = textParam(params, 0);
+    assertVmMay(context.db, vm, "start");
+    return start(context, vm, {
+      host: chooseHost(context.db, vm),
+      paused: params[1] === true,
+      operation: "start",
+    });
+  },
+  "VM.start_on": (context, params) => {
+    const [vm, host] = [textParam(params, 0), textParam(params, 1)];
+    assertVmMay(context.db, vm, "start_on");
+    assertCanBootHere(context.db, vm, host);
+    return start(context, vm, {
+      host,
+      paused: params[2] === true,
+      operation: "start_on",
+    });
+  },
+  "VM.pause": (context, params) =>
+    act(context, textParam(params, 0), "pause", async (vm) => {
+      await context.delay(durations.pause);
+      context.db.update("VM", vm, { power_state: "Paused" });
+    }),
+  "VM.unpause": (context, params) =>
+    act(context, textParam(params, 0), "unpause", async (vm) => {
+      await context.delay(durations.pause);
+      context.db.update("VM", vm, { power_state: "Running" });
+    }),
+  "VM.clean_shutdown": (context, params) =>
+    cleanShutdown(context, textParam(params, 0)),
+  "VM.hard_shutdown": (context, params) =>
+    hardShutdown(context, textParam(params, 0)),
+  "VM.shutdown": (context, params) => {
+    const vm = textParam(params, 0);
+    const clean =
+      context.db.find("VM", vm)?.["power_state"] === "Running" &&
+      hasAgent(context.db, vm);
+    return clean ? cleanShutdown(context, vm) : hardShutdown(context, vm);
+  },
+  "VM.clean_reboot": (context, params) =>
+    act(context, textParam(params, 0), "clean_reboot", async (vm) => {
+      await progressDuring(context, durations.reboot);
+      renewDomain(context, vm);
+      tellVm(context, vm, "VM_REBOOTED", "rebooted cleanly");
+    }),
+  "VM.hard_reboot": (context, params) =>
+    act(context, textParam(params, 0), "hard_reboot", async (vm) => {
+      await progressDuring(context, durations.reboot / 2);
+      renewDomain(context, vm);
+      tellVm(context, vm, "VM_REBOOTED", "rebooted forcibly");
+    }),
+  "VM.suspend": (context, params) =>
+    act(context, textParam(params, 0), "suspend", (vm) => suspend(context, vm)),
+  "VM.resume": (context, params) => {
+    const vm = textParam(params, 0);
+    assertVmMay(context.db, vm, "resume");
+    return resume(context, vm, {
+      host: chooseHost(context.db, vm),
+      paused: params[1] === true,
+      operation: "resume",
+    });
+  },
+  "VM.resume_on": (context, params) => {
+    const [vm, host] = [textParam(params, 0), textParam(params, 1)];
+    assertVmMay(context.db, vm, "resume_on");
+    assertCanBootHere(context.db, vm, host);
+    return resume(context, vm, {
+      host,
+      paused: params[2] === true,
+      operation: "resume_on",
+    });
+  },
+  "VM.power_state_reset": ({ db, ...rest }, params) => {
+    const vm = textParam(params, 0);
+    if (flag(db.get("VM", vm), "is_control_domain"))
+      throw new XapiFailure("OPERATION_NOT_ALLOWED", [
+        "Operation is not allowed on the control domain",
+      ]);
+    endDomain({ db, ...rest }, vm, "Halted");
+    refreshVm(db, vm);
+  },
+};
+
+/** Checks, then works while the VM shows the operation. */
+async function act(
+  context: CallContext,
+  vm: string,
+  operation: CheckedOperation,
+  work: (vm: string) => Promise<void>,
+): Promise<void> {
+  assertVmMay(context.db, vm, operation);
+  await whileBusy(context, { className: "VM", ref: vm }, operation, () =>
+    work(vm),
+  );
+}
+
+interface Launch {
+  readonly host: string;
+  readonly paused: boolean;
+  readonly operation: string;
+}
+
+async function start(
+  context: CallContext,
+  vm: string,
+  { host, paused, operation }: Launch,
+): Promise<void> {
+  await whileBusy(
+    context,
+    { className: "VM", ref: vm },
+    operation,
+    async () => {
+      context.db.update("VM", vm, { scheduled_to_be_resident_on: host });
+      try {
+        await progressDuring(context, durations.start);
+        // Another VM may have taken the memory meanwhile.
+        assertCanBootHere(context.db, vm, host);
+      } catch (error) {
+        context.db.update("VM", vm, { scheduled_to_be_resident_on: NULL_REF });
+        throw error;
+      }
+      buildDomain(context, vm, host);
+      bootGuest(context, vm);
+      if (paused) context.db.update("VM", vm, { power_state: "Paused" });
+      tellVm(
+        context,
+        vm,
+        "VM_STARTED",
+        `started on host: ${hostTitle(context, host)}`,
+      );
+    },
+  );
+}
+
+function cleanShutdown(context: CallContext, ref: string): Promise<void> {
+  return act(context, ref, "clean_shutdown", async (vm) => {
+    await progressDuring(context, durations.cleanShutdown);
+    endDomain(context, vm, "Halted");
+    tellVm(context, vm, "VM_SHUTDOWN", "shutdown cleanly");
+  });
+}
+
+function hardShutdown(context: CallContext, ref: string): Promise<void> {
+  return act(context, ref, "hard_shutdown", async (vm) => {
+    await progressDuring(context, durations.hardShutdown);
+    dropSuspendImage(context, vm);
+    endDomain(context, vm, "Halted");
+    tellVm(context, vm, "VM_SHUTDOWN", "shutdown forcibly");
+  });
+}
+
+async function suspend(context: CallContext, vm: string): Promise<void> {
+  const { db, pool } = context;
+  const record = db.get("VM", vm);
+  const sr =
+    refIn(record, "suspend_SR") ??
+    refIn(db.get("pool", pool.poolRef), "suspend_image_SR");
+  if (sr === undefined) throw new XapiFailure("VM_NO_SUSPEND_SR", [vm]);
+  await progressDuring(context, durations.suspend);
+  const suspend_VDI = db.create("VDI", {
+    name_label: "Suspend image",
+    name_description: `Suspend image of ${text(record, "name_label")}`,
+    SR: sr,
+    virtual_size: memoryNeeded(record),
+    physical_utilisation: int(record, "memory_dynamic_max"),
+    type: "suspend",
+    managed: true,
+  });
+  refreshVdi(db, suspend_VDI);
+  db.update("VM", vm, { suspend_VDI });
+  endDomain(context, vm, "Suspended");
+  tellVm(context, vm, "VM_SUSPENDED", "suspended");
+}
+
+async function resume(
+  context: CallContext,
+  vm: string,
+  { host, paused, operation }: Launch,
+): Promise<void> {
+  await whileBusy(
+    context,
+    { className: "VM", ref: vm },
+    operation,
+    async () => {
+      await progressDuring(context, durations.resume);
+      assertCanBootHere(context.db, vm, host);
+      buildDomain(context, vm, host);
+      context.db.update("VM", vm, {
+        power_state: paused ? "Paused" : "Running",
+      });
+      dropSuspendImage(context, vm);
+      tellVm(
+        context,
+        vm,
+        "VM_RESUMED",
+        `resumed on host: ${hostTitle(context, host)}`,
+      );
+    },
+  );
+}
+
+function dropSuspendImage({ db }: CallContext, vm: string): void {
+  const image = refIn(db.get("VM", vm), "suspend_VDI");
+  if (image === undefined) return;
+  db.update("VM", vm, { suspend_VDI: NULL_REF });
+  if (
+    db.find("VDI", image) !== undefined &&
+    refs(db.get("VDI", image), "VBDs").length === 0
+  )
+    db.destroy("VDI", image);
+}
+
+export function hostTitle(
+  { db }: Pick<CallContext, "db">,
+  host: string,
+): string {
+  const record = db.get("host", host);
+  return `${text(record, "name_label")} (uuid: ${text(record, "uuid")})`;
+}

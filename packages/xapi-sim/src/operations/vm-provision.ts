@@ -1,0 +1,87 @@
+import type { CallContext, OperationTable } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import { progressDuring, whileBusy } from "./busy.js";
+import { durations } from "./durations.js";
+import { flag, map, refIn, text, textParam } from "./fields.js";
+import { refreshVbd, refreshVm } from "./refresh.js";
+
+export const vmProvisionOperations: OperationTable = {
+  "VM.provision": async (context, params) => {
+    const { db } = context;
+    const vm = textParam(params, 0);
+    const record = db.get("VM", vm);
+    if (!flag(record, "is_a_template"))
+      throw new XapiFailure("PROVISION_ONLY_ALLOWED_ON_TEMPLATE");
+    await whileBusy(
+      context,
+      { className: "VM", ref: vm },
+      "provision",
+      async () => {
+        await progressDuring(context, durations.clone);
+        const { disks, ...other_config } = map(record, "other_config");
+        if (typeof disks === "string")
+          for (const disk of disksIn(disks)) addDisk(context, vm, disk);
+        db.update("VM", vm, {
+          is_a_template: false,
+          is_default_template: false,
+          other_config,
+        });
+      },
+    );
+    refreshVm(db, vm);
+  },
+};
+
+interface WantedDisk {
+  readonly place: string;
+  readonly size: number;
+  /** uuid of the SR; empty: the pool's default. */
+  readonly sr: string;
+  readonly bootable: boolean;
+}
+
+/** other_config.disks of a template: `<provision><disk device="0" size="..." sr="..." bootable="true"/></provision>`. */
+function disksIn(xml: string): readonly WantedDisk[] {
+  return [...xml.matchAll(/<disk ([^>]*)>/g)].map(([, attributes]) => {
+    const value = (name: string) =>
+      new RegExp(`\\b${name}="([^"]*)"`).exec(attributes!)?.[1] ?? "";
+    return {
+      place: value("device"),
+      size: Number(value("size")),
+      sr: value("sr"),
+      bootable: value("bootable") === "true",
+    };
+  });
+}
+
+function addDisk(
+  { db, pool }: CallContext,
+  vm: string,
+  disk: WantedDisk,
+): void {
+  const sr =
+    disk.sr === ""
+      ? refIn(db.get("pool", pool.poolRef), "default_SR")
+      : db.byUuid("SR", disk.sr);
+  if (sr === undefined)
+    throw new XapiFailure("DEFAULT_SR_NOT_FOUND", [disk.sr]);
+  const VDI = db.create("VDI", {
+    name_label: `${text(db.get("VM", vm), "name_label")} ${disk.place}`,
+    name_description: "Created by template provisioner",
+    SR: sr,
+    virtual_size: disk.size,
+    type: "user",
+    managed: true,
+  });
+  const vbd = db.create("VBD", {
+    VM: vm,
+    VDI,
+    userdevice: disk.place,
+    bootable: disk.bootable,
+    mode: "RW",
+    type: "Disk",
+    unpluggable: true,
+    other_config: { owner: "true" },
+  });
+  refreshVbd(db, vbd);
+}

@@ -1,0 +1,229 @@
+import type { Database } from "../database.js";
+import type {
+  CallContext,
+  OperationHandler,
+  OperationTable,
+} from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { XapiRecord } from "../xapi-value.js";
+import { vmOperations } from "./allowed-operations.js";
+import { invalidValue } from "./failures.js";
+import { flag, int, intParam, refIn, refs, text, textParam } from "./fields.js";
+import { refreshVm } from "./refresh.js";
+import {
+  assertVmMay,
+  freeMemory,
+  memoryNeeded,
+  releaseMemory,
+} from "./vm-checks.js";
+
+export const vmResourceOperations: OperationTable = {
+  "VM.set_memory_static_max": memory(
+    ([value]) => ({ memory_static_max: value! }),
+    "static",
+  ),
+  "VM.set_memory_static_min": memory(
+    ([value]) => ({ memory_static_min: value! }),
+    "static",
+  ),
+  "VM.set_memory_static_range": memory(
+    ([min, max]) => ({ memory_static_min: min!, memory_static_max: max! }),
+    "static",
+  ),
+  "VM.set_memory_dynamic_max": memory(
+    ([value]) => ({ memory_dynamic_max: value! }),
+    "dynamic",
+  ),
+  "VM.set_memory_dynamic_min": memory(
+    ([value]) => ({ memory_dynamic_min: value! }),
+    "dynamic",
+  ),
+  "VM.set_memory_dynamic_range": memory(
+    ([min, max]) => ({ memory_dynamic_min: min!, memory_dynamic_max: max! }),
+    "dynamic",
+  ),
+  "VM.set_memory_limits": memory(
+    ([staticMin, staticMax, dynamicMin, dynamicMax]) => ({
+      memory_static_min: staticMin!,
+      memory_static_max: staticMax!,
+      memory_dynamic_min: dynamicMin!,
+      memory_dynamic_max: dynamicMax!,
+    }),
+    "static",
+  ),
+  "VM.set_memory": memory(
+    ([value]) => ({
+      memory_static_max: value!,
+      memory_dynamic_max: value!,
+      memory_dynamic_min: value!,
+    }),
+    "static",
+  ),
+  "VM.set_memory_target_live": () => undefined,
+  "VM.wait_memory_target_live": () => undefined,
+  "VM.get_cooperative": () => true,
+  "VM.compute_memory_overhead": ({ db }, params) =>
+    int(db.get("VM", textParam(params, 0)), "memory_overhead"),
+  "VM.maximise_memory": (_, params) => intParam(params, 1),
+  "VM.set_VCPUs_max": ({ db }, params) => {
+    const [vm, value] = [textParam(params, 0), intParam(params, 1)];
+    const record = assertVmMay(db, vm, "changing_VCPUs");
+    if (value < 1 || value < int(record, "VCPUs_at_startup"))
+      throw invalidValue("VCPUs_max", String(value));
+    db.update("VM", vm, { VCPUs_max: value });
+  },
+  "VM.set_VCPUs_at_startup": ({ db }, params) => {
+    const [vm, value] = [textParam(params, 0), intParam(params, 1)];
+    const record = assertVmMay(db, vm, "changing_VCPUs");
+    if (value < 1 || value > int(record, "VCPUs_max"))
+      throw invalidValue("VCPUs_at_startup", String(value));
+    db.update("VM", vm, { VCPUs_at_startup: value });
+  },
+  "VM.set_VCPUs_number_live": ({ db }, params) => {
+    const [vm, value] = [textParam(params, 0), intParam(params, 1)];
+    const record = assertVmMay(db, vm, "changing_VCPUs_live");
+    if (value < 1 || value > int(record, "VCPUs_max"))
+      throw invalidValue("VCPUs_number_live", String(value));
+    db.update("VM_metrics", text(record, "metrics"), { VCPUs_number: value });
+    db.update("VM", vm, { VCPUs_at_startup: value });
+  },
+  "VM.get_allowed_VBD_devices": ({ db }, params) =>
+    freePlaces(db, textParam(params, 0), {
+      className: "VBD",
+      field: "VBDs",
+      place: "userdevice",
+      limit: 255,
+    }),
+  "VM.get_allowed_VIF_devices": ({ db }, params) =>
+    freePlaces(db, textParam(params, 0), {
+      className: "VIF",
+      field: "VIFs",
+      place: "device",
+      limit: 7,
+    }),
+  "VM.assert_operation_valid": ({ db }, params) => {
+    const [vm, operation] = [textParam(params, 0), textParam(params, 1)];
+    if (!allowed(db, vm).includes(operation))
+      throw new XapiFailure("OPERATION_NOT_ALLOWED", [
+        `Operation '${operation}' is not valid for VM '${vm}'`,
+      ]);
+  },
+  "VM.update_allowed_operations": ({ db }, params) => {
+    db.get("VM", textParam(params, 0));
+    refreshVm(db, textParam(params, 0));
+  },
+  "VM.set_is_a_template": ({ db }, params) => {
+    const [vm, value] = [textParam(params, 0), params[1] === true];
+    const state = text(db.get("VM", vm), "power_state");
+    if (value && state !== "Halted")
+      throw new XapiFailure("VM_BAD_POWER_STATE", [
+        vm,
+        "halted",
+        state.toLowerCase(),
+      ]);
+    db.update("VM", vm, {
+      is_a_template: value,
+      ...(value ? {} : { is_default_template: false }),
+    });
+    refreshVm(db, vm);
+  },
+  "VM.get_boot_record": ({ db }, params) => db.get("VM", textParam(params, 0)),
+  "VM.query_services": () => ({}),
+  "VM.create": (context, params) => createVm(context, params[0] as XapiRecord),
+};
+
+type MemoryFields =
+  | "memory_static_min"
+  | "memory_static_max"
+  | "memory_dynamic_min"
+  | "memory_dynamic_max";
+
+/** A change of memory limits: static ones only while halted; the four must stay in order. */
+function memory(
+  patchOf: (values: readonly number[]) => Partial<Record<MemoryFields, number>>,
+  range: "static" | "dynamic",
+): OperationHandler {
+  return ({ db }, params) => {
+    const vm = textParam(params, 0);
+    const record = assertVmMay(
+      db,
+      vm,
+      range === "static" ? "changing_static_range" : "changing_dynamic_range",
+    );
+    const patch = patchOf(params.slice(1).map(Number));
+    const after: XapiRecord = { ...record, ...patch };
+    const steps = [
+      "memory_static_min",
+      "memory_dynamic_min",
+      "memory_dynamic_max",
+      "memory_static_max",
+    ];
+    if (
+      steps.some(
+        (name, i) => i > 0 && int(after, steps[i - 1]!) > int(after, name),
+      )
+    )
+      throw new XapiFailure("MEMORY_CONSTRAINT_VIOLATION", [
+        "Memory limits must satisfy: static_min <= dynamic_min <= dynamic_max <= static_max",
+      ]);
+    takeMemory(db, record, after);
+    db.update("VM", vm, {
+      ...patch,
+      memory_target: int(after, "memory_dynamic_max"),
+    });
+  };
+}
+
+/** What a running VM gets more, its host has less. */
+function takeMemory(db: Database, before: XapiRecord, after: XapiRecord): void {
+  const host = refIn(before, "resident_on");
+  if (host === undefined) return;
+  const more = memoryNeeded(after) - memoryNeeded(before);
+  const available = freeMemory(db, host);
+  if (more > available)
+    throw new XapiFailure("HOST_NOT_ENOUGH_FREE_MEMORY", [
+      String(more),
+      String(available),
+    ]);
+  releaseMemory(db, host, -more);
+}
+
+function freePlaces(
+  db: Database,
+  vm: string,
+  device: { className: string; field: string; place: string; limit: number },
+): readonly string[] {
+  const taken = new Set(
+    refs(db.get("VM", vm), device.field).map((ref) =>
+      text(db.get(device.className, ref), device.place),
+    ),
+  );
+  return Array.from({ length: device.limit }, (_, place) =>
+    String(place),
+  ).filter((place) => !taken.has(place));
+}
+
+function allowed(db: Database, vm: string): readonly string[] {
+  return refs(db.get("VM", vm), "allowed_operations");
+}
+
+function createVm({ db, random }: CallContext, record: XapiRecord): string {
+  const metrics = db.create("VM_metrics", { VCPUs_utilisation: { "0": 0 } });
+  const other_config = {
+    mac_seed: random.uuid(),
+    ...(record["other_config"] as XapiRecord | undefined),
+  };
+  return db.create("VM", {
+    ...record,
+    other_config,
+    metrics,
+    domid: -1,
+    allowed_operations: vmOperations({
+      powerState: "Halted",
+      isTemplate: flag(record, "is_a_template"),
+      isSnapshot: false,
+      isControlDomain: false,
+      agent: false,
+    }),
+  });
+}

@@ -1,0 +1,239 @@
+import type { Database } from "../database.js";
+import { flag, int, refIn, refs, text } from "../operations/fields.js";
+import { hashText } from "../fleet/dice.js";
+
+/** One thing that is measured of a host, VM or SR. Values are a pure function of owner, name and time: nothing is stored. */
+export interface Metric {
+  readonly name: string;
+  readonly description: string;
+  readonly units: string;
+  /** Infinity where there is no limit. */
+  readonly max: number;
+  /** At a moment, Unix seconds. */
+  valueAt(seconds: number): number;
+}
+
+interface Shape {
+  readonly name: string;
+  readonly description: string;
+  readonly units: string;
+  readonly max?: number;
+  /** The values swing between these. */
+  readonly low: number;
+  readonly high: number;
+}
+
+export function hostMetrics(db: Database, host: string): readonly Metric[] {
+  const record = db.get("host", host);
+  const memory = db.find("host_metrics", text(record, "metrics"));
+  const total = memory === undefined ? 0 : int(memory, "memory_total");
+  const free = memory === undefined ? 0 : int(memory, "memory_free");
+  const cpus = refs(record, "host_CPUs").length;
+  const nics = refs(record, "PIFs")
+    .map((ref) => db.get("PIF", ref))
+    .filter((pif) => flag(pif, "physical"))
+    .map((pif) => text(pif, "device"));
+  return make(text(record, "uuid"), [
+    ...Array.from({ length: cpus }, (_, i) =>
+      share(`cpu${i}`, `Physical cpu usage for cpu ${i}`),
+    ),
+    share("cpu_avg", "Average physical cpu usage"),
+    {
+      name: "loadavg",
+      description: "Domain0 loadavg",
+      units: "",
+      low: 0.1,
+      high: 3,
+    },
+    constant(
+      "memory_total_kib",
+      "Total amount of memory on the host",
+      "KiB",
+      total / 1024,
+    ),
+    constant("memory_free_kib", "Free memory on the host", "KiB", free / 1024),
+    {
+      name: "xapi_memory_usage_kib",
+      description: "Total memory allocated used by xapi daemon",
+      units: "KiB",
+      low: 60_000,
+      high: 90_000,
+    },
+    ...nics.flatMap((nic) => traffic(`pif_${nic}`)),
+    ...traffic("pif_aggr"),
+  ]);
+}
+
+export function vmMetrics(db: Database, vm: string): readonly Metric[] {
+  const record = db.get("VM", vm);
+  const memory = int(record, "memory_dynamic_max");
+  const disks = refs(record, "VBDs")
+    .map((ref) => db.get("VBD", ref))
+    .filter(
+      (vbd) => flag(vbd, "currently_attached") && text(vbd, "type") === "Disk",
+    )
+    .map((vbd) => text(vbd, "device"));
+  const nics = refs(record, "VIFs").map((ref) =>
+    text(db.get("VIF", ref), "device"),
+  );
+  return make(text(record, "uuid"), [
+    ...Array.from({ length: int(record, "VCPUs_at_startup") }, (_, i) =>
+      share(`cpu${i}`, `CPU${i} usage`),
+    ),
+    share("cpu_usage", "Domain CPU usage"),
+    constant("memory", "Memory currently allocated to VM", "B", memory),
+    constant("memory_target", "Target of VM balloon driver", "B", memory),
+    {
+      name: "memory_internal_free",
+      description: "Memory used as reported by the guest agent",
+      units: "KiB",
+      low: memory / 10240,
+      high: memory / 2048,
+    },
+    ...disks.flatMap(diskTraffic),
+    ...nics.flatMap((nic) => traffic(`vif_${nic}`)),
+  ]);
+}
+
+export function srMetrics(db: Database, sr: string): readonly Metric[] {
+  const record = db.get("SR", sr);
+  return make(text(record, "uuid"), [
+    constant("size", "Size of the SR", "B", int(record, "physical_size")),
+    constant(
+      "physical_utilisation",
+      "Physical utilisation of the SR",
+      "B",
+      int(record, "physical_utilisation"),
+    ),
+  ]);
+}
+
+/** The SRs that a host reports on: those of its own, and as coordinator the shared ones. */
+export function srsOf(
+  db: Database,
+  host: string,
+  coordinator: string,
+): readonly string[] {
+  return refs(db.get("host", host), "PBDs")
+    .map((pbd) => text(db.get("PBD", pbd), "SR"))
+    .filter((sr) => host === coordinator || !flag(db.get("SR", sr), "shared"));
+}
+
+/** The VMs that run on a host, dom0 among them. */
+export function vmsOn(db: Database, host: string): readonly string[] {
+  return refs(db.get("host", host), "resident_VMs").filter(
+    (vm) => refIn(db.get("VM", vm), "metrics") !== undefined,
+  );
+}
+
+function share(name: string, description: string): Shape {
+  return {
+    name,
+    description,
+    units: "(fraction)",
+    max: 1,
+    low: 0.01,
+    high: 0.6,
+  };
+}
+
+function constant(
+  name: string,
+  description: string,
+  units: string,
+  value: number,
+): Shape {
+  return { name, description, units, low: value, high: value };
+}
+
+function traffic(name: string): readonly Shape[] {
+  return [
+    {
+      name: `${name}_tx`,
+      description: `Bytes per second sent on ${name}`,
+      units: "B/s",
+      low: 1000,
+      high: 2e7,
+    },
+    {
+      name: `${name}_rx`,
+      description: `Bytes per second received on ${name}`,
+      units: "B/s",
+      low: 1000,
+      high: 2e7,
+    },
+  ];
+}
+
+function diskTraffic(device: string): readonly Shape[] {
+  const name = `vbd_${device}`;
+  return [
+    {
+      name: `${name}_read`,
+      description: `Reads from device '${device}' in bytes per second`,
+      units: "B/s",
+      low: 0,
+      high: 5e7,
+    },
+    {
+      name: `${name}_write`,
+      description: `Writes to device '${device}' in bytes per second`,
+      units: "B/s",
+      low: 0,
+      high: 3e7,
+    },
+    {
+      name: `${name}_iops_read`,
+      description: "Read requests per second",
+      units: "requests/s",
+      low: 0,
+      high: 2000,
+    },
+    {
+      name: `${name}_iops_write`,
+      description: "Write requests per second",
+      units: "requests/s",
+      low: 0,
+      high: 1500,
+    },
+    {
+      name: `${name}_latency`,
+      description: "Read and write latency",
+      units: "ms",
+      low: 0.2,
+      high: 9,
+    },
+  ];
+}
+
+function make(owner: string, shapes: readonly Shape[]): readonly Metric[] {
+  return shapes.map(
+    ({ name, description, units, max = Infinity, low, high }) => {
+      const seed = hashText(`${owner}:${name}`);
+      return {
+        name,
+        description,
+        units,
+        max,
+        valueAt: (seconds) =>
+          low === high ? low : low + (high - low) * wave(seed, seconds),
+      };
+    },
+  );
+}
+
+/** In [0, 1]: a day's swing, some minutes' swing, and noise of each 5 s. */
+function wave(seed: number, seconds: number): number {
+  const phase = (seed % 86400) / 86400;
+  const day = 0.5 + 0.5 * Math.sin(2 * Math.PI * (seconds / 86400 + phase));
+  const minutes =
+    0.5 +
+    0.5 * Math.sin(2 * Math.PI * (seconds / (600 + (seed % 400)) + phase * 7));
+  let noise = Math.imul(seed ^ Math.floor(seconds / 5), 0x9e3779b1);
+  noise = Math.imul(noise ^ (noise >>> 15), 0x85ebca6b);
+  return (
+    0.4 * day +
+    0.3 * minutes +
+    (0.3 * ((noise ^ (noise >>> 13)) >>> 0)) / 4294967296
+  );
+}
