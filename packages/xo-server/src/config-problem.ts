@@ -52,22 +52,26 @@ function unknownKey(
   };
 }
 
-/** A key that differs in more than half of its letters is no slip of the pen, but the list still helps. */
 function nearestOf(wrong: string, known: readonly string[]): string {
   const nearest = closest(wrong, known);
-  const all = `known are ${known.join(", ")}`;
-  return distance(wrong.toLowerCase(), nearest.toLowerCase()) <=
-    Math.max(2, Math.floor(nearest.length / 2))
+  return isSlip(wrong, nearest)
     ? `did you mean "${nearest}"?`
-    : `the nearest known one is "${nearest}" (${all})`;
+    : `the nearest known one is "${nearest}" (known are ${known.join(", ")})`;
+}
+
+/** What differs in more than half of its letters is no slip of the pen. */
+function isSlip(wrong: string, right: string): boolean {
+  return (
+    distance(wrong.toLowerCase(), right.toLowerCase()) <=
+    Math.max(2, Math.floor(right.length / 2))
+  );
 }
 
 function notOneOf(error: ErrorObject): string {
   const allowed = (error.params["allowedValues"] as unknown[]).map(String);
-  const hint =
-    typeof error.data === "string"
-      ? `; did you mean "${closest(error.data, allowed)}"?`
-      : "";
+  const given = String(error.data);
+  const nearest = closest(given, allowed);
+  const hint = isSlip(given, nearest) ? `; did you mean "${nearest}"?` : "";
   return `must be one of ${allowed.join(", ")}${hint}`;
 }
 

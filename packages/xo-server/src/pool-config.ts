@@ -57,7 +57,8 @@ export const PoolConfig = Type.Object(
       Type.String({
         minLength: 1,
         examples: ["secret"],
-        description: "The password itself; better one of the two below.",
+        description:
+          "The password itself. Exactly one of these three is needed; better one of the two below.",
       }),
     ),
     passwordFile: Type.Optional(

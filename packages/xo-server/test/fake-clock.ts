@@ -1,0 +1,41 @@
+import type { Clock } from "../src/clock.js";
+
+/** Time that stands still until it is told to pass. */
+export class FakeClock implements Clock {
+  #now = Date.UTC(2026, 10, 21, 6);
+  readonly #timers = new Map<object, { at: number; fn: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  setTimeout(fn: () => void, ms: number): unknown {
+    const handle = {};
+    this.#timers.set(handle, { at: this.#now + ms, fn });
+    return handle;
+  }
+
+  clearTimeout(handle: unknown): void {
+    this.#timers.delete(handle as object);
+  }
+
+  get waiting(): number {
+    return this.#timers.size;
+  }
+
+  /** Runs what falls due within `ms`, in order. */
+  pass(ms: number): void {
+    const end = this.#now + ms;
+    for (;;) {
+      const [next] = [...this.#timers]
+        .filter(([, { at }]) => at <= end)
+        .toSorted(([, one], [, other]) => one.at - other.at);
+      if (next === undefined) break;
+      const [handle, { at, fn }] = next;
+      this.#timers.delete(handle);
+      this.#now = Math.max(this.#now, at);
+      fn();
+    }
+    this.#now = end;
+  }
+}

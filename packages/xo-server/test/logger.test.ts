@@ -1,0 +1,97 @@
+import { XoError } from "@xo-server/model";
+import t from "tap";
+import { createLoggers, type LogFormat, type LogLevel } from "../src/logger.js";
+
+function collect(format: LogFormat, level: LogLevel = "info") {
+  const lines: string[] = [];
+  const loggers = createLoggers({
+    format,
+    level,
+    now: () => Date.UTC(2026, 10, 21, 6),
+    destination: { write: (text) => lines.push(text) },
+  });
+  return { lines, loggers };
+}
+
+t.test("the console shows time, name and message", async (t) => {
+  const { lines, loggers } = collect("console");
+  loggers.named("xo:main").info("Web server listening on http://0.0.0.0:9000");
+  loggers.named("xen-api").info("root@192.168.1.1: connected");
+  loggers.named("xo:perf").warn("blocked for 3419ms");
+  t.same(lines, [
+    "2026-11-21T06:00:00.000Z xo:main Web server listening on http://0.0.0.0:9000\n",
+    "2026-11-21T06:00:00.000Z xen-api root@192.168.1.1: connected\n",
+    "2026-11-21T06:00:00.000Z xo:perf blocked for 3419ms\n",
+  ]);
+});
+
+t.test("data follow the message on the console", async (t) => {
+  const { lines, loggers } = collect("console");
+  loggers.named("xo:perf").warn("blocked for 60ms", {
+    running: "inventory: apply",
+    ms: 60.5,
+  });
+  t.match(lines[0], 'blocked for 60ms running="inventory: apply" ms=60.5\n');
+});
+
+t.test(
+  "JSON lines are objects of level, time, name, msg and data",
+  async (t) => {
+    const { lines, loggers } = collect("json");
+    loggers.named("xo:main").warn("careful", { pool: "a" });
+    t.same(JSON.parse(lines[0]!), {
+      level: "warn",
+      time: "2026-11-21T06:00:00.000Z",
+      name: "xo:main",
+      pool: "a",
+      msg: "careful",
+    });
+  },
+);
+
+t.test("what is below the level is not written", async (t) => {
+  const { lines, loggers } = collect("console", "warn");
+  const logger = loggers.named("x");
+  logger.debug("1");
+  logger.info("2");
+  logger.warn("3");
+  logger.error("4");
+  t.equal(lines.length, 2);
+  const silent = collect("console", "silent");
+  silent.loggers.named("x").error("5");
+  t.same(silent.lines, []);
+});
+
+t.test("values under keys that name secrets are not written", async (t) => {
+  const { lines, loggers } = collect("json");
+  loggers.named("x").info("in", {
+    password: "hunter2",
+    nested: [{ sessionRef: "hunter2", authorization: "hunter2", user: "root" }],
+    cause: new XoError("NOT_CONNECTED", { pool: "p" }, { apiKey: "hunter2" }),
+  });
+  t.notMatch(lines[0], "hunter2");
+  t.match(JSON.parse(lines[0]!), {
+    nested: [{ user: "root" }],
+    cause: { code: "NOT_CONNECTED", message: "not connected to p" },
+  });
+});
+
+t.test("data without an end are cut", async (t) => {
+  const { lines, loggers } = collect("json");
+  const circle: Record<string, unknown> = {};
+  circle["again"] = circle;
+  loggers.named("x").info("round", { circle });
+  t.match(lines[0], "[deep]");
+});
+
+t.test(
+  "a message cannot forge a second line or steer the terminal",
+  async (t) => {
+    const { lines, loggers } = collect("console");
+    loggers.named("x").info("a\n2026 xo:main forged\u001b[2J");
+    t.equal(
+      lines[0],
+      "2026-11-21T06:00:00.000Z x a\\n2026 xo:main forged\\u001b[2J\n",
+    );
+  },
+);

@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from "node:util";
+import t from "tap";
+import { diff, type Json } from "../src/merge-patch.js";
+import { applyPatch, withoutNulls } from "./merge-patch.js";
+
+t.test("nothing differs: there is no patch", async (t) => {
+  const same: Json = { a: 1, b: { c: [1, 2] }, d: null };
+  t.equal(diff(same, structuredClone(same)), undefined);
+});
+
+t.test("only what differs is in the patch", async (t) => {
+  t.same(
+    diff(
+      { a: 1, b: { c: 1, d: 2 }, gone: 1, list: [1] },
+      { a: 1, b: { c: 1, d: 3 }, list: [1, 2], come: {} },
+    ),
+    { b: { d: 3 }, list: [1, 2], come: {}, gone: null },
+  );
+});
+
+t.test("null and absent are the same", async (t) => {
+  t.equal(diff({ a: null }, {}), undefined);
+  t.equal(diff({}, { a: null }), undefined);
+  t.same(diff({ a: 1 }, { a: null }), { a: null });
+});
+
+t.test(
+  "the patch leads from one to the other, whatever they are",
+  async (t) => {
+    const random = mulberry32(42);
+    const wrong: unknown[] = [];
+    for (let round = 0; round < 500; round++) {
+      const [before, after] = [anObject(random, 3), anObject(random, 3)];
+      const patch = diff(before, after);
+      const led = patch === undefined ? before : applyPatch(before, patch);
+      if (!isDeepStrictEqual(withoutNulls(led), withoutNulls(after)))
+        wrong.push({ before, after, patch });
+    }
+    t.same(wrong, []);
+  },
+);
+
+t.test("a key named __proto__ is a key like any other", async (t) => {
+  const hostile = JSON.parse('{"__proto__": {"polluted": true}}') as Json;
+  const patch = diff({}, hostile);
+  t.equal(JSON.stringify(patch), '{"__proto__":{"polluted":true}}');
+  t.notOk("polluted" in {});
+});
+
+function anObject(random: () => number, depth: number): Json {
+  const keys = ["a", "b", "c", "d"].filter(() => random() < 0.6);
+  return Object.fromEntries(keys.map((key) => [key, aValue(random, depth)]));
+}
+
+function aValue(random: () => number, depth: number): Json {
+  const kind = random();
+  if (kind < 0.4 && depth > 0) return anObject(random, depth - 1);
+  if (kind < 0.5) return null;
+  if (kind < 0.6) return [Math.floor(random() * 2)];
+  return Math.floor(random() * 3);
+}
+
+/** Small and good enough: the same numbers from the same seed. */
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,104 @@
+import type { Test } from "tap";
+import { WebSocket } from "ws";
+import { loadConfig } from "../src/load-config.js";
+import { createLoggers } from "../src/logger.js";
+import type { PoolSettings } from "../src/pool-settings.js";
+import { startServer, type ServerOptions } from "../src/server.js";
+import { FakePool } from "./fake-pool.js";
+
+export interface TestServer {
+  /** `127.0.0.1:port` */
+  readonly host: string;
+  readonly pools: readonly FakePool[];
+  readonly lines: readonly string[];
+  get(path: string, init?: RequestInit): Promise<Response>;
+  connect(path?: string): Promise<TestClient>;
+  stop(): Promise<void>;
+}
+
+/** A server of its own on loopback, with fake pools; ends with the test. */
+export async function startTestServer(
+  t: Test,
+  yaml = "",
+  options: Partial<ServerOptions> = {},
+): Promise<TestServer> {
+  const home = t.testdir({ "config.yaml": yaml });
+  const nowhere = { env: {}, cwd: home, home };
+  const overrides = { host: "127.0.0.1", port: 0 };
+  const pools: FakePool[] = [];
+  const lines: string[] = [];
+  const server = await startServer({
+    ...loadConfig(undefined, overrides, nowhere),
+    loggers: createLoggers({ destination: { write: (l) => lines.push(l) } }),
+    createPool(settings: PoolSettings) {
+      const pool = new FakePool(settings);
+      pools.push(pool);
+      return pool;
+    },
+    ...options,
+  });
+  t.teardown(() => server.stop());
+  const { host } = new URL(server.url);
+  return {
+    host,
+    pools,
+    lines,
+    get: (path, init) => fetch(`http://${host}${path}`, init),
+    connect: (path = "/api/") => TestClient.open(`ws://${host}${path}`),
+    stop: () => server.stop(),
+  };
+}
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: Record<string, unknown>;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number };
+}
+
+/** A client of the API that keeps what it got. */
+export class TestClient {
+  readonly socket: WebSocket;
+  readonly messages: Message[] = [];
+  readonly closed: Promise<number>;
+  #waiting: (() => void)[] = [];
+  #lastId = -1;
+
+  static async open(url: string): Promise<TestClient> {
+    const socket = new WebSocket(url);
+    const client = new TestClient(socket);
+    await new Promise((resolve, reject) => {
+      socket.once("open", resolve);
+      socket.once("error", reject);
+    });
+    return client;
+  }
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    this.closed = new Promise((resolve) => {
+      socket.once("close", resolve);
+    });
+    socket.on("error", () => undefined);
+    socket.on("message", (data: Buffer) => {
+      this.messages.push(JSON.parse(data.toString()) as Message);
+      for (const wake of this.#waiting.splice(0)) wake();
+    });
+  }
+
+  async call(method: string, params?: object): Promise<Message> {
+    const id = ++this.#lastId;
+    this.socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    return this.find((message) => message.id === id);
+  }
+
+  /** The first message, come or to come, that fits. */
+  async find(fits: (message: Message) => boolean): Promise<Message> {
+    for (;;) {
+      const found = this.messages.find(fits);
+      if (found !== undefined) return found;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+}
