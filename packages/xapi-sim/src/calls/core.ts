@@ -1,0 +1,59 @@
+import type { Clock } from "../clock.js";
+import type { Database } from "../database.js";
+import type { EventQueue } from "../events/event-queue.js";
+import type { EventWaiters } from "../events/event-waiters.js";
+import type { Faults } from "../faults.js";
+import type { Listings } from "../listings.js";
+import type { CallContext, PoolContext } from "../operation.js";
+import type { Random } from "../random.js";
+import type { Sessions } from "../sessions.js";
+import type { Tasks } from "../tasks.js";
+import type { XapiValue } from "../xapi-value.js";
+
+/** The parts of a simulated pool that calls work with. */
+export interface Core {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly sessions: Sessions;
+  readonly tasks: Tasks;
+  readonly waiters: EventWaiters;
+  readonly queue: EventQueue;
+  readonly listings: Listings;
+  readonly faults: Faults;
+  readonly pool: PoolContext & {
+    /** Makes another member the coordinator. @throws XapiFailure HANDLE_INVALID */
+    promote(hostRef: string): void;
+  };
+  readonly credentials: Credentials;
+}
+
+export interface Credentials {
+  /** Whether the password is this user's. */
+  accepts(userName: string, password: string): boolean;
+  changePassword(password: string): void;
+  /** What a wrong password costs, in milliseconds: PAM's delay. */
+  readonly refusalMs: number;
+}
+
+/** Where a call came in. */
+export interface CallOrigin {
+  /** The host whose listener took the call. */
+  readonly hostRef: string;
+  /** Aborted when the connection ends. */
+  readonly closed: AbortSignal;
+}
+
+/** What the simulator's own handlers see beyond an operation's context. */
+export interface CoreContext extends CallContext {
+  readonly core: Core;
+  readonly origin: CallOrigin;
+}
+
+/** Like OperationHandler, for the messages that the core itself serves. May return an Answer. */
+export type CoreHandler = (
+  context: CoreContext,
+  params: readonly XapiValue[],
+) => unknown;
+
+export type CoreTable = Readonly<Record<string, CoreHandler>>;

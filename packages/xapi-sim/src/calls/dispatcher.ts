@@ -1,0 +1,195 @@
+import { datamodel } from "@xo-server/model";
+import type { OperationTable, SessionContext } from "../operation.js";
+import { valueAnswer, type Answer } from "../rpc/answer.js";
+import { readParam, unknownMethod } from "../rpc/param-reader.js";
+import type { RpcRequest, WireValue } from "../rpc/wire-value.js";
+import { fieldType } from "../field-type.js";
+import { XapiFailure, internalError } from "../xapi-failure.js";
+import type { XapiValue } from "../xapi-value.js";
+import type { CallOrigin, Core, CoreContext, CoreTable } from "./core.js";
+import { eventMessages } from "./event-messages.js";
+import { callImplied } from "./implied.js";
+import { messageMessages } from "./message-messages.js";
+import { findMethod, methodNames, type Method } from "./method-index.js";
+import { poolMessages } from "./pool-messages.js";
+import { requireCoordinator, sessionMessages } from "./session-messages.js";
+import { taskMessages } from "./task-messages.js";
+
+const coreMessages: CoreTable = {
+  ...sessionMessages,
+  ...eventMessages,
+  ...taskMessages,
+  ...messageMessages,
+  ...poolMessages,
+};
+
+const NO_SESSION: SessionContext = { ref: "", userName: "" };
+
+/** An error raised before dispatch: its envelope is a broken one (see the doors). */
+export class EarlyFailure extends XapiFailure {}
+
+/** Takes calls apart in XAPI's order: name, number of parameters, their types, session, then the effect. */
+export class Dispatcher {
+  readonly #core: Core;
+  readonly #operations: OperationTable;
+
+  constructor(core: Core, operations: OperationTable) {
+    this.#core = core;
+    this.#operations = operations;
+  }
+
+  /** @throws XapiFailure; EarlyFailure for those before dispatch */
+  async call(request: RpcRequest, origin: CallOrigin): Promise<Answer> {
+    this.#checkEmergency(request.method);
+    if (request.method === "system.listMethods")
+      return valueAnswer(fieldType("string set"), methodNames());
+    const isAsync = request.method.startsWith("Async.");
+    const name = isAsync ? request.method.slice(6) : request.method;
+    const method = findMethod(name) ?? this.#unknown(name, request.params);
+    if (isAsync && method.model.async !== true)
+      throw new XapiFailure("Fault", [
+        `No async mode for this operation (rpc: ${method.fullName})`,
+      ]);
+    const [session, wireParams] = this.#split(method, request.params);
+    const params = this.#read(method, wireParams);
+    const caller = this.#authorize(method, session, origin);
+    if (method.model.removed === true) throw new XapiFailure("MESSAGE_REMOVED");
+    return isAsync
+      ? this.#start(method, params, { caller, origin })
+      : this.#run(method, params, this.#context(caller, origin));
+  }
+
+  #checkEmergency(method: string): void {
+    if (
+      this.#core.faults.isOn("booting") &&
+      !datamodel.emergencyCalls.includes(method)
+    )
+      throw new EarlyFailure("HOST_STILL_BOOTING");
+  }
+
+  /** A call nobody knows may be a host's extension: then the session counts first. */
+  #unknown(name: string, params: readonly WireValue[]): never {
+    const first = params[0];
+    if (first !== undefined)
+      this.#core.sessions.use(readParam(fieldType("string"), first) as string);
+    throw unknownMethod(name);
+  }
+
+  /** Session and parameters apart, their number checked. */
+  #split(
+    method: Method,
+    params: readonly WireValue[],
+  ): [session: WireValue | undefined, params: readonly WireValue[]] {
+    const withSession = method.model.sessionless !== true;
+    const given = params.length - (withSession ? 1 : 0);
+    const { required } = method;
+    const optional = method.params.length > required;
+    // A message with optional parameters ignores what is too many.
+    if (given < required || (given > required && !optional))
+      throw new XapiFailure("MESSAGE_PARAMETER_COUNT_MISMATCH", [
+        method.fullName,
+        String(required),
+        String(given),
+      ]);
+    return withSession ? [params[0], params.slice(1)] : [undefined, params];
+  }
+
+  #read(method: Method, params: readonly WireValue[]): XapiValue[] {
+    return method.params.map((type, i) => {
+      const given = params[i];
+      return given === undefined
+        ? (method.model.params[i]![2] as XapiValue)
+        : readParam(type, given);
+    });
+  }
+
+  #authorize(
+    method: Method,
+    session: WireValue | undefined,
+    origin: CallOrigin,
+  ): SessionContext {
+    if (session === undefined) return NO_SESSION;
+    const ref = readParam(fieldType("string"), session) as string;
+    if (this.#core.sessions.isLocal(ref)) {
+      if (!datamodel.emergencyCalls.includes(method.fullName))
+        throw new XapiFailure("SESSION_INVALID", [ref]);
+    } else requireCoordinator({ core: this.#core, origin });
+    return this.#core.sessions.use(ref);
+  }
+
+  #context(
+    session: SessionContext,
+    origin: CallOrigin,
+    task?: CoreContext["task"],
+  ): CoreContext {
+    const core = this.#core;
+    const { db, pool, clock, random } = core;
+    const delay = async (ms: number): Promise<void> => {
+      const signal = task?.signal ?? new AbortController().signal;
+      await core.waiters.delay(ms, signal);
+      if (signal.aborted) throw new XapiFailure("TASK_CANCELLED", [task!.ref]);
+    };
+    return { core, origin, db, pool, session, task, clock, random, delay };
+  }
+
+  async #run(
+    method: Method,
+    params: readonly XapiValue[],
+    context: CoreContext,
+  ): Promise<Answer> {
+    const result: unknown = await this.#effect(method, params, context);
+    return isAnswer(result)
+      ? result
+      : valueAnswer(method.result, result as XapiValue | undefined);
+  }
+
+  #effect(
+    method: Method,
+    params: readonly XapiValue[],
+    context: CoreContext,
+  ): unknown {
+    const { fullName } = method;
+    if (Object.hasOwn(coreMessages, fullName))
+      return coreMessages[fullName]!(context, params);
+    if (Object.hasOwn(this.#operations, fullName))
+      return this.#operations[fullName]!(context, params);
+    return callImplied(context, method, params);
+  }
+
+  /** Makes the task, lets the work go on behind it. */
+  #start(
+    method: Method,
+    params: readonly XapiValue[],
+    { caller, origin }: { caller: SessionContext; origin: CallOrigin },
+  ): Answer {
+    const { tasks } = this.#core;
+    const ref = tasks.create(`Async.${method.fullName}`, "", {
+      session: caller.ref,
+      residentOn: origin.hostRef,
+    });
+    const task = tasks.start(ref);
+    // The connection may go, the task goes on.
+    const detached = { ...origin, closed: new AbortController().signal };
+    const context = this.#context(caller, detached, task);
+    Promise.resolve()
+      .then(() => this.#run(method, params, context))
+      .then((answer) => tasks.succeed(ref, answer.xml().join("")))
+      .catch((error: unknown) => tasks.fail(ref, toFailure(error)));
+    return valueAnswer(fieldType("task ref"), ref);
+  }
+}
+
+function isAnswer(value: unknown): value is Answer {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as { json?: unknown }).json === "function"
+  );
+}
+
+/** What XAPI would make of any exception. */
+export function toFailure(error: unknown): XapiFailure {
+  if (error instanceof XapiFailure) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  return internalError(`Failure(${JSON.stringify(text)})`);
+}

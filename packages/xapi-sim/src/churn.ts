@@ -1,0 +1,224 @@
+import { toDatetime, type Clock } from "./clock.js";
+import type { Database } from "./database.js";
+import type { Random } from "./random.js";
+import type { XapiMap } from "./xapi-value.js";
+
+/**
+ * Key of a VM's other_config in which churn notes when it changed the VM:
+ * milliseconds of Unix time with a fraction. Who sees the change subtracts.
+ */
+export const CHANGED_AT = "sim:changed_at";
+
+const TICK_MS = 10;
+/** Bounds what churn itself leaves lying about. */
+const MAX_TASKS = 200;
+const MAX_MESSAGES = 500;
+
+type Step = (churn: ChurnState) => void;
+
+interface ChurnState {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly tasks: string[];
+  readonly messages: string[];
+  /** References by class, taken once: churn touches what was there at its start. */
+  readonly refs: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What changes in a busy pool, with weights: metrics above all, then VMs, tasks, messages. */
+const mix: readonly (readonly [weight: number, step: Step])[] = [
+  [30, changeVm],
+  [22, changeVmMetrics],
+  [16, changeGuestMetrics],
+  [8, changeHostMetrics],
+  [6, changeVbd],
+  [6, changeSr],
+  [8, changeTask],
+  [4, changeMessage],
+];
+const totalWeight = mix.reduce((sum, [weight]) => sum + weight, 0);
+
+/** Changes objects all the time: `perSecond` changes a second, the same ones for the same seed. */
+export class Churn {
+  readonly #state: ChurnState;
+  #perSecond = 0;
+  #timer: unknown;
+  #last = 0;
+  /** Changes owed, with a fraction. */
+  #debt = 0;
+
+  constructor(db: Database, clock: Clock, random: Random) {
+    const refs = new Map<string, readonly string[]>();
+    for (const name of CLASSES) refs.set(name, [...db.refs(name)]);
+    this.#state = { db, clock, random, tasks: [], messages: [], refs };
+  }
+
+  get perSecond(): number {
+    return this.#perSecond;
+  }
+
+  /** 0 stops. */
+  set(perSecond: number): void {
+    this.stop();
+    this.#perSecond = perSecond;
+    this.#last = this.#state.clock.now();
+    if (perSecond > 0) this.#schedule();
+  }
+
+  stop(): void {
+    this.#state.clock.clearTimeout(this.#timer);
+    this.#perSecond = 0;
+  }
+
+  /** Makes so many changes at once. */
+  change(count: number): void {
+    for (let i = 0; i < count; i++) this.#pick()(this.#state);
+  }
+
+  #schedule(): void {
+    this.#timer = this.#state.clock.setTimeout(() => {
+      const now = this.#state.clock.now();
+      // After a long pause of the process the debt is not made up for.
+      const elapsed = Math.min(1000, now - this.#last);
+      this.#last = now;
+      this.#debt += (elapsed * this.#perSecond) / 1000;
+      const count = Math.floor(this.#debt);
+      this.#debt -= count;
+      this.change(count);
+      this.#schedule();
+    }, TICK_MS);
+  }
+
+  #pick(): Step {
+    let at = this.#state.random.integer(totalWeight);
+    for (const [weight, step] of mix) {
+      if (at < weight) return step;
+      at -= weight;
+    }
+    return changeVm;
+  }
+}
+
+const CLASSES = [
+  "VM",
+  "VM_metrics",
+  "VM_guest_metrics",
+  "host",
+  "host_metrics",
+  "VBD",
+  "SR",
+];
+
+/** A reference of the class that is still alive, or undefined. */
+function pick(
+  { db, random, refs }: ChurnState,
+  className: string,
+): string | undefined {
+  const all = refs.get(className)!;
+  const ref = all[random.integer(all.length)];
+  return ref !== undefined && db.find(className, ref) !== undefined
+    ? ref
+    : undefined;
+}
+
+function changeVm(state: ChurnState): void {
+  const ref = pick(state, "VM");
+  if (ref === undefined) return;
+  const config = state.db.get("VM", ref)["other_config"] as XapiMap;
+  const now = state.clock.now().toFixed(3);
+  state.db.update("VM", ref, {
+    other_config: { ...config, [CHANGED_AT]: now },
+  });
+}
+
+function changeVmMetrics(state: ChurnState): void {
+  const ref = pick(state, "VM_metrics");
+  if (ref === undefined) return;
+  state.db.update("VM_metrics", ref, {
+    memory_actual: (1 + state.random.integer(16384)) * 1048576,
+    last_updated: toDatetime(state.clock.now()),
+  });
+}
+
+function changeGuestMetrics(state: ChurnState): void {
+  const ref = pick(state, "VM_guest_metrics");
+  if (ref === undefined) return;
+  const other = state.db.get("VM_guest_metrics", ref)["other"] as XapiMap;
+  state.db.update("VM_guest_metrics", ref, {
+    other: { ...other, "data-updated": String(state.clock.now()) },
+    last_updated: toDatetime(state.clock.now()),
+  });
+}
+
+function changeHostMetrics(state: ChurnState): void {
+  const ref = pick(state, "host_metrics");
+  if (ref === undefined) return;
+  const total = Number(state.db.get("host_metrics", ref)["memory_total"]);
+  state.db.update("host_metrics", ref, {
+    memory_free: Math.floor(total * state.random.next()),
+    last_updated: toDatetime(state.clock.now()),
+  });
+}
+
+function changeVbd(state: ChurnState): void {
+  const ref = pick(state, "VBD");
+  if (ref === undefined) return;
+  const count = state.random.integer(1_000_000);
+  state.db.update("VBD", ref, {
+    runtime_properties: { "vdi-type": "vhd", requests: String(count) },
+  });
+}
+
+function changeSr(state: ChurnState): void {
+  const ref = pick(state, "SR");
+  if (ref === undefined) return;
+  const size = Number(state.db.get("SR", ref)["physical_size"]);
+  state.db.update("SR", ref, {
+    physical_utilisation: Math.floor(size * state.random.next()),
+  });
+}
+
+/** A task begins, goes on, or ends and is thrown away. */
+function changeTask(state: ChurnState): void {
+  const { db, clock, random, tasks } = state;
+  const at = random.integer(MAX_TASKS);
+  const ref = tasks[at];
+  if (ref === undefined || db.find("task", ref) === undefined) {
+    tasks[at] = db.create("task", {
+      name_label: "Async.VM.clean_reboot",
+      created: toDatetime(clock.now()),
+      status: "pending",
+      type: "<none/>",
+      backtrace: "()",
+      ...residence(state),
+    });
+  } else if (random.integer(3) === 0) db.destroy("task", ref);
+  else db.update("task", ref, { progress: random.next() });
+}
+
+function residence(state: ChurnState): { resident_on?: string } {
+  const ref = pick(state, "host");
+  return ref === undefined ? {} : { resident_on: ref };
+}
+
+function changeMessage(state: ChurnState): void {
+  const { db, clock, random, messages } = state;
+  if (messages.length >= MAX_MESSAGES) {
+    const oldest = messages.shift()!;
+    if (db.find("message", oldest) !== undefined) db.destroy("message", oldest);
+    return;
+  }
+  const vm = pick(state, "VM");
+  if (vm === undefined) return;
+  messages.push(
+    db.create("message", {
+      name: random.integer(2) === 0 ? "VM_REBOOTED" : "ALARM",
+      priority: 3 + random.integer(3),
+      cls: "VM",
+      obj_uuid: db.get("VM", vm)["uuid"]!,
+      timestamp: toDatetime(clock.now()),
+      body: "",
+    }),
+  );
+}

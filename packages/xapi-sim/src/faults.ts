@@ -1,0 +1,98 @@
+/**
+ * What can go wrong, to be switched on and off while the pool runs.
+ *
+ * On answers: `delay` (ms), `trickle` (bytes a second), `cut` (the connection
+ * breaks after so many bytes of the body), `truncated` (a complete HTTP answer
+ * that lacks so many bytes at its end), `http500`, `badJson`, `badXml`,
+ * `invalidUtf8`.
+ * On calls: `eventsLost` (event.from and event.next fail with EVENTS_LOST),
+ * `sessionInvalid` (every session is forgotten), `booting` (HOST_STILL_BOOTING).
+ * On members: `silent` (the coordinator takes connections and never answers).
+ */
+export type FaultName =
+  | "delay"
+  | "trickle"
+  | "cut"
+  | "truncated"
+  | "http500"
+  | "badJson"
+  | "badXml"
+  | "invalidUtf8"
+  | "eventsLost"
+  | "sessionInvalid"
+  | "booting"
+  | "silent";
+
+export const faultNames: readonly FaultName[] = [
+  "delay",
+  "trickle",
+  "cut",
+  "truncated",
+  "http500",
+  "badJson",
+  "badXml",
+  "invalidUtf8",
+  "eventsLost",
+  "sessionInvalid",
+  "booting",
+  "silent",
+];
+
+export interface FaultSetting {
+  /** Milliseconds, bytes or bytes a second; true where there is nothing to measure. */
+  readonly value: number | true;
+  /** Only answers to this method, `VM.get_all_records`; default: all. */
+  readonly method?: string;
+  /** It happens so many times, then no more; default: until it is switched off. */
+  readonly times?: number;
+}
+
+/** The faults that are switched on. */
+export class Faults {
+  readonly #settings = new Map<FaultName, FaultSetting>();
+  readonly #listeners = new Set<(name: FaultName) => void>();
+
+  /** `false` switches off; a number or true is a setting without conditions. */
+  set(name: FaultName, setting: FaultSetting | number | boolean): void {
+    if (setting === false) this.#settings.delete(name);
+    else
+      this.#settings.set(
+        name,
+        typeof setting === "object" ? setting : { value: setting },
+      );
+    for (const listener of this.#listeners) listener(name);
+  }
+
+  clear(): void {
+    for (const name of [...this.#settings.keys()]) this.set(name, false);
+  }
+
+  /** What is switched on now. */
+  list(): Readonly<Record<string, FaultSetting>> {
+    return Object.fromEntries(this.#settings);
+  }
+
+  isOn(name: FaultName): boolean {
+    return this.#settings.has(name);
+  }
+
+  /** The fault's value if it strikes now; counts it. */
+  strike(name: FaultName, method?: string): number | true | undefined {
+    const setting = this.#settings.get(name);
+    if (setting === undefined) return undefined;
+    if (setting.method !== undefined && setting.method !== method)
+      return undefined;
+    if (setting.times !== undefined) {
+      const times = setting.times - 1;
+      if (times > 0) this.#settings.set(name, { ...setting, times });
+      else this.#settings.delete(name);
+    }
+    return setting.value;
+  }
+
+  /** @returns the function that ends it */
+  onChange(listener: (name: FaultName) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

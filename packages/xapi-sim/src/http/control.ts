@@ -1,0 +1,112 @@
+import type { Socket } from "node:net";
+import {
+  faultNames,
+  type FaultName,
+  type FaultSetting,
+  type Faults,
+} from "../faults.js";
+import type { FaultyWriter } from "./faulty-writer.js";
+import { writeChunks } from "./body-writer.js";
+import { bodyLength, headText } from "./reply.js";
+import type { RequestHead } from "./request-head.js";
+import type { SocketReader } from "./socket-reader.js";
+
+/** What can be steered from outside while the pool runs. */
+export interface Control {
+  readonly faults: Faults;
+  /** Makes the next member with a listener (or the named one) the coordinator. */
+  promote(hostRef?: string): string;
+  /** The database goes back by so many changes, as if restored from a backup. */
+  rewind(generations: number): void;
+  /** Changes a second from now on. */
+  setChurn(perSecond: number): void;
+  status(): object;
+}
+
+/** A control message cannot need more. */
+const MAX_BODY_BYTES = 64 * 1024;
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
+
+/**
+ * The simulator's own paths, open to the loopback only and never spoilt by faults:
+ *
+ *   GET  /sim           what runs, with which faults
+ *   POST /sim/faults    {"delay": 500, "cut": {"value": 1000, "method": "VM.get_all_records", "times": 1}, "trickle": false}
+ *   POST /sim/promote   {} or {"host": "OpaqueRef:..."}
+ *   POST /sim/rewind    {"generations": 1000}
+ *   POST /sim/churn     {"perSecond": 100}
+ */
+export async function serveControl(
+  control: Control,
+  head: RequestHead,
+  io: {
+    readonly reader: SocketReader;
+    readonly writer: FaultyWriter;
+    readonly socket: Socket;
+  },
+): Promise<boolean> {
+  const length = head.contentLength ?? 0;
+  const local = LOOPBACK.test(io.socket.remoteAddress ?? "");
+  if (!local || length > MAX_BODY_BYTES)
+    return answer(io.socket, head, 403, { error: "not from here" });
+  const body = await io.reader.bytes(length);
+  try {
+    const text = body?.toString() ?? "";
+    const message = (text === "" ? {} : JSON.parse(text)) as Message;
+    steer(control, head.path, message);
+    return await answer(io.socket, head, 200, control.status());
+  } catch (error) {
+    return answer(io.socket, head, 400, { error: (error as Error).message });
+  }
+}
+
+type Message = Readonly<Record<string, unknown>>;
+
+function steer(control: Control, path: string, message: Message): void {
+  switch (path) {
+    case "/sim/faults":
+      for (const [name, setting] of Object.entries(message))
+        setFault(control.faults, name, setting);
+      break;
+    case "/sim/promote":
+      control.promote(message["host"] as string | undefined);
+      break;
+    case "/sim/rewind":
+      control.rewind(Number(message["generations"] ?? 1000));
+      break;
+    case "/sim/churn":
+      control.setChurn(Number(message["perSecond"] ?? 0));
+      break;
+    case "/sim":
+      break;
+    default:
+      throw new Error(`nothing at ${path}`);
+  }
+}
+
+function setFault(faults: Faults, name: string, setting: unknown): void {
+  if (!faultNames.includes(name as FaultName))
+    throw new Error(`no fault ${name}; there are ${faultNames.join(", ")}`);
+  const isSetting =
+    typeof setting === "boolean" ||
+    typeof setting === "number" ||
+    (typeof setting === "object" && setting !== null && "value" in setting);
+  if (!isSetting)
+    throw new Error(`${name}: true, false, a number or {"value": ...}`);
+  faults.set(name as FaultName, setting as FaultSetting | number | boolean);
+}
+
+async function answer(
+  socket: Socket,
+  head: RequestHead,
+  status: number,
+  value: object,
+): Promise<boolean> {
+  const body = `${JSON.stringify(value)}\n`;
+  const text = headText(head.version, status, [
+    ["content-length", String(bodyLength([body]))],
+    ["connection", head.keepAlive ? "keep-alive" : "close"],
+    ["content-type", "application/json"],
+  ]);
+  return (await writeChunks(socket, [text, body])) && head.keepAlive;
+}

@@ -1,0 +1,115 @@
+import type { Socket } from "node:net";
+import type { Clock } from "../clock.js";
+import type { Faults } from "../faults.js";
+import { crashed } from "./error-pages.js";
+import { bodyLength, headText, type Header, type Reply } from "./reply.js";
+import { gather, writeChunks, writeOne } from "./body-writer.js";
+
+/** Writes replies, spoilt by the faults that are switched on. */
+export class FaultyWriter {
+  readonly #socket: Socket;
+  readonly #clock: Clock;
+  readonly #faults: Faults;
+
+  constructor(socket: Socket, clock: Clock, faults: Faults) {
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#faults = faults;
+  }
+
+  /**
+   * @param method the XAPI call answered, if it is one
+   * @returns whether the connection can go on
+   */
+  async write(reply: Reply, method?: string): Promise<boolean> {
+    const delay = this.#faults.strike("delay", method);
+    if (typeof delay === "number") await this.#wait(delay);
+    if (this.#faults.strike("http500", method) !== undefined)
+      reply = crashed(reply.version, 'Failure("simulated fault")');
+    reply = this.#spoil(reply, method);
+    const cut = this.#faults.strike("cut", method);
+    if (typeof cut === "number" && cut < bodyLength(reply.body))
+      return this.#cut(reply, cut);
+    const rate = this.#faults.strike("trickle", method);
+    const pieces = [
+      headText(reply.version, reply.status, reply.headers),
+      ...reply.body,
+    ];
+    const whole =
+      typeof rate === "number"
+        ? await this.#trickle(pieces, rate)
+        : await writeChunks(this.#socket, pieces);
+    return whole && reply.keepAlive;
+  }
+
+  /** The body made unreadable; lengths stay true. */
+  #spoil(reply: Reply, method: string | undefined): Reply {
+    const type = reply.headers.find(([name]) => name === "content-type")?.[1];
+    let body: Buffer | undefined;
+    if (type === "application/json" && this.#strikes("badJson", method))
+      body = insert(reply, Buffer.from('"}{'));
+    else if (type === "text/xml" && this.#strikes("badXml", method))
+      body = insert(reply, Buffer.from("<oops &"));
+    if (this.#strikes("invalidUtf8", method))
+      body = insert(reply, Buffer.from([0xff, 0xfe]));
+    const missing = this.#faults.strike("truncated", method);
+    if (typeof missing === "number") {
+      const all = body ?? Buffer.concat([...gather(reply.body)]);
+      body = all.subarray(0, Math.max(0, all.length - missing));
+    }
+    if (body === undefined) return reply;
+    const length: Header = ["content-length", String(body.length)];
+    return {
+      ...reply,
+      headers: reply.headers.map((header) =>
+        header[0] === "content-length" ? length : header,
+      ),
+      body: [body],
+    };
+  }
+
+  #strikes(
+    name: "badJson" | "badXml" | "invalidUtf8",
+    method: string | undefined,
+  ): boolean {
+    return this.#faults.strike(name, method) !== undefined;
+  }
+
+  async #cut(reply: Reply, bytes: number): Promise<false> {
+    const body = Buffer.concat([...gather(reply.body)]).subarray(0, bytes);
+    await writeChunks(this.#socket, [
+      headText(reply.version, reply.status, reply.headers),
+      body,
+    ]);
+    this.#socket.destroySoon();
+    return false;
+  }
+
+  async #trickle(
+    pieces: readonly (string | Buffer)[],
+    bytesPerSecond: number,
+  ): Promise<boolean> {
+    const all = Buffer.concat([...gather(pieces)]);
+    const step = Math.max(1, Math.ceil(bytesPerSecond / TRICKLES_PER_SECOND));
+    for (let at = 0; at < all.length; at += step) {
+      if (!(await writeOne(this.#socket, all.subarray(at, at + step))))
+        return false;
+      await this.#wait(1000 / TRICKLES_PER_SECOND);
+    }
+    return true;
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#clock.setTimeout(resolve, ms);
+    });
+  }
+}
+
+const TRICKLES_PER_SECOND = 20;
+
+function insert(reply: Reply, bytes: Buffer): Buffer {
+  const all = Buffer.concat([...gather(reply.body)]);
+  const middle = Math.floor(all.length / 2);
+  return Buffer.concat([all.subarray(0, middle), bytes, all.subarray(middle)]);
+}

@@ -1,0 +1,262 @@
+import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
+import type { Core } from "../calls/core.js";
+import type {
+  HandlerContext,
+  HandlerRequest,
+  HandlerResponse,
+  HttpHandler,
+} from "../http-handler.js";
+import type { SessionContext, TaskContext } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import { toFailure } from "../calls/dispatcher.js";
+import { crashed, unauthorised } from "./error-pages.js";
+import type { FaultyWriter } from "./faulty-writer.js";
+import { bodyLength, headText, type Header } from "./reply.js";
+import type { RequestHead } from "./request-head.js";
+import type { SocketReader } from "./socket-reader.js";
+import { authenticate, type Authentication } from "./handler-credentials.js";
+
+export interface HandlerIo {
+  readonly reader: SocketReader;
+  readonly writer: FaultyWriter;
+  readonly socket: Socket;
+  readonly hostRef: string;
+  readonly closed: AbortSignal;
+}
+
+/** Runs HTTP handlers: credentials first, a task around them, errors as XAPI words them. */
+export class HandlerServer {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /** @returns whether the connection goes on, or that the handler has taken it */
+  async serve(
+    handler: HttpHandler,
+    head: RequestHead,
+    io: HandlerIo,
+  ): Promise<boolean | "taken"> {
+    const who = await this.#authenticate(handler, head, io);
+    if ("refusal" in who) return io.writer.write(who.refusal);
+    const response = new SocketResponse(head, io);
+    const task =
+      handler.taskless === true ? undefined : this.#task(head, io, who.session);
+    response.taskRef = task?.ref;
+    try {
+      await handler.handle(
+        toRequest(head, io.reader),
+        response,
+        this.#context(handler, who.session, { io, task }),
+      );
+      if (task !== undefined) this.#core.tasks.succeed(task.ref, task.fragment);
+    } catch (error) {
+      this.#failed(handler, toFailure(error), { task, response });
+    } finally {
+      who.end();
+    }
+    return response.finish();
+  }
+
+  async #authenticate(
+    handler: HttpHandler,
+    head: RequestHead,
+    io: HandlerIo,
+  ): Promise<Authentication> {
+    if (handler.credentials === "none")
+      return { session: { ref: "", userName: "" }, end: () => undefined };
+    const who = await authenticate(this.#core, head, io.hostRef);
+    return who ?? { refusal: unauthorised("1.1", handler.name) };
+  }
+
+  #task(
+    head: RequestHead,
+    io: HandlerIo,
+    session: SessionContext,
+  ): HandlerTask {
+    const { tasks, db } = this.#core;
+    const given = head.query.get("task_id") ?? head.headers.get("task-id");
+    const subtaskOf = head.query.get("subtask_of");
+    const ref =
+      given !== null &&
+      given !== undefined &&
+      db.find("task", given) !== undefined
+        ? given
+        : tasks.create(`${head.method} ${head.path}`, "", {
+            session: session.ref,
+            residentOn: io.hostRef,
+            ...(subtaskOf === null ? {} : { subtaskOf }),
+          });
+    return new HandlerTask(tasks.start(ref));
+  }
+
+  #context(
+    handler: HttpHandler,
+    session: SessionContext,
+    { io, task }: { io: HandlerIo; task: HandlerTask | undefined },
+  ): HandlerContext {
+    const { db, pool, clock, random, waiters } = this.#core;
+    const { hostRef } = io;
+    const signal = task?.signal ?? io.closed;
+    return {
+      db,
+      pool,
+      session,
+      clock,
+      random,
+      hostRef,
+      task:
+        task ?? new HandlerTask({ ref: "", signal, progress: () => undefined }),
+      delay: async (ms) => {
+        await waiters.delay(ms, signal);
+        if (task?.signal.aborted)
+          throw new XapiFailure("TASK_CANCELLED", [task.ref]);
+      },
+    };
+  }
+
+  /** In the task the error is dressed as a denial, even where nothing was denied [xapi_http.ml:103-136]. */
+  #failed(
+    handler: HttpHandler,
+    failure: XapiFailure,
+    {
+      task,
+      response,
+    }: { task: HandlerTask | undefined; response: SocketResponse },
+  ): void {
+    const text = `${failure.code}: [ ${failure.params.join("; ")} ]`;
+    if (task !== undefined)
+      this.#core.tasks.fail(
+        task.ref,
+        failure.code === "TASK_CANCELLED"
+          ? failure
+          : new XapiFailure("RBAC_PERMISSION_DENIED", [
+              `http/${handler.name}`,
+              text,
+            ]),
+      );
+    if (!response.started) response.crash(text);
+  }
+}
+
+class HandlerTask implements TaskContext {
+  readonly ref: string;
+  readonly signal: AbortSignal;
+  readonly #task: TaskContext;
+  fragment = "";
+
+  constructor(task: TaskContext) {
+    this.#task = task;
+    this.ref = task.ref;
+    this.signal = task.signal;
+  }
+
+  progress(fraction: number): void {
+    this.#task.progress(fraction);
+  }
+
+  result(fragment: string): void {
+    this.fragment = fragment;
+  }
+}
+
+function toRequest(head: RequestHead, reader: SocketReader): HandlerRequest {
+  const { method, path, query, version, headers, contentLength } = head;
+  return {
+    method,
+    path,
+    query,
+    version,
+    headers,
+    contentLength,
+    async *body() {
+      let left = contentLength ?? Infinity;
+      while (left > 0) {
+        const part = await reader.some(Math.min(left, 1 << 20));
+        if (part === undefined) return;
+        left -= part.length;
+        yield part;
+      }
+    },
+  };
+}
+
+class SocketResponse implements HandlerResponse {
+  readonly #head: RequestHead;
+  readonly #io: HandlerIo;
+  #outcome: Promise<boolean> | "taken" | undefined;
+  taskRef: string | undefined;
+
+  constructor(head: RequestHead, io: HandlerIo) {
+    this.#head = head;
+    this.#io = io;
+  }
+
+  get started(): boolean {
+    return this.#outcome !== undefined;
+  }
+
+  async finish(): Promise<boolean | "taken"> {
+    return (await this.#outcome) ?? false;
+  }
+
+  reply({
+    version = this.#head.version,
+    status = 200,
+    headers = [],
+    body,
+    keepAlive = false,
+  }: Parameters<HandlerResponse["reply"]>[0]): void {
+    const all: Header[] = [
+      ...headers,
+      ["content-length", String(bodyLength([body]))],
+    ];
+    this.#outcome = this.#io.writer.write({
+      version,
+      status,
+      headers: all,
+      body: [body],
+      keepAlive: keepAlive && this.#head.keepAlive,
+    });
+  }
+
+  bare(
+    status: number,
+    headers: readonly (readonly [string, string])[] = [],
+  ): void {
+    this.#outcome = this.#io.writer.write({
+      version: "1.1",
+      status,
+      headers: [
+        ["Connection", "close"],
+        ["Cache-Control", "no-cache, no-store"],
+        ...headers,
+      ],
+      body: [],
+      keepAlive: false,
+    });
+  }
+
+  crash(exception: string): void {
+    this.#outcome = this.#io.writer.write(crashed("1.1", exception));
+  }
+
+  start({
+    version = "1.0",
+    status = 200,
+    headers = [],
+  }: Parameters<HandlerResponse["start"]>[0]): NodeJS.WritableStream {
+    this.#outcome = "taken";
+    this.#io.socket.write(headText(version, status, headers));
+    return this.#io.socket;
+  }
+
+  raw(head: string): Duplex {
+    this.#outcome = "taken";
+    this.#io.reader.release();
+    this.#io.socket.write(head);
+    return this.#io.socket;
+  }
+}

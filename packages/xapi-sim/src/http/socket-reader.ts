@@ -1,0 +1,117 @@
+import type { Socket } from "node:net";
+import type { Clock } from "../clock.js";
+
+/** Stop reading from the socket when this much waits to be taken. */
+const HIGH_WATER_BYTES = 1 << 20;
+
+/** Takes bytes from a socket piece by piece; what nobody has asked for waits. */
+export class SocketReader {
+  readonly #socket: Socket;
+  readonly #clock: Clock;
+  #pending: Buffer = Buffer.alloc(0);
+  #ended = false;
+  #wake: (() => void) | undefined;
+
+  constructor(socket: Socket, clock: Clock) {
+    this.#socket = socket;
+    this.#clock = clock;
+    socket.on("data", this.#onData);
+    socket.on("end", this.#onEnd);
+    socket.on("close", this.#onEnd);
+  }
+
+  readonly #onData = (data: Buffer): void => {
+    this.#pending =
+      this.#pending.length === 0 ? data : Buffer.concat([this.#pending, data]);
+    if (this.#pending.length > HIGH_WATER_BYTES) this.#socket.pause();
+    this.#wake?.();
+  };
+
+  readonly #onEnd = (): void => {
+    this.#ended = true;
+    this.#wake?.();
+  };
+
+  /**
+   * The next header block with its blank line.
+   * `too-large`: more than `limit` bytes; `timeout`: `idleMs` without a byte, or
+   * `totalMs` in all; undefined: the connection ended.
+   */
+  async head(
+    limit: number,
+    times?: { readonly idleMs: number; readonly totalMs: number },
+  ): Promise<Buffer | "too-large" | "timeout" | undefined> {
+    const start = this.#clock.now();
+    for (;;) {
+      const end = this.#pending.subarray(0, limit + 4).indexOf("\r\n\r\n");
+      if (end >= 0 && end + 4 <= limit) return this.#take(end + 4);
+      if (this.#pending.length > limit) return "too-large";
+      if (this.#ended) return undefined;
+      const left =
+        times &&
+        Math.min(times.idleMs, start + times.totalMs - this.#clock.now());
+      if ((await this.#more(left)) === "timeout") return "timeout";
+    }
+  }
+
+  /** Waits without reading: for a request that never becomes one. */
+  async silence(idleMs: number): Promise<void> {
+    while (!this.#ended && (await this.#more(idleMs)) !== "timeout") continue;
+  }
+
+  /** Exactly `length` bytes; undefined when the connection ends before. */
+  async bytes(length: number): Promise<Buffer | undefined> {
+    if (this.#pending.length >= length) return this.#take(length);
+    const parts: Buffer[] = [];
+    let missing = length;
+    while (missing > 0) {
+      const part = await this.some(missing);
+      if (part === undefined) return undefined;
+      parts.push(part);
+      missing -= part.length;
+    }
+    return Buffer.concat(parts);
+  }
+
+  /** What is there, at most `limit` bytes; undefined at the end. */
+  async some(limit: number): Promise<Buffer | undefined> {
+    while (this.#pending.length === 0) {
+      if (this.#ended) return undefined;
+      await this.#more();
+    }
+    return this.#take(Math.min(limit, this.#pending.length));
+  }
+
+  /** Gives the socket back; the bytes nobody took are its first. */
+  release(): void {
+    this.#socket.off("data", this.#onData);
+    this.#socket.off("end", this.#onEnd);
+    this.#socket.off("close", this.#onEnd);
+    this.#socket.pause();
+    if (this.#pending.length > 0) this.#socket.unshift(this.#pending);
+    this.#pending = Buffer.alloc(0);
+  }
+
+  #take(length: number): Buffer {
+    const taken = this.#pending.subarray(0, length);
+    this.#pending = this.#pending.subarray(length);
+    if (this.#pending.length <= HIGH_WATER_BYTES && this.#socket.isPaused())
+      this.#socket.resume();
+    return taken;
+  }
+
+  #more(ms?: number): Promise<"timeout" | "more"> {
+    return new Promise((resolve) => {
+      const finish = (outcome: "timeout" | "more"): void => {
+        this.#wake = undefined;
+        if (timer !== undefined) this.#clock.clearTimeout(timer);
+        resolve(outcome);
+      };
+      const timer =
+        ms === undefined
+          ? undefined
+          : this.#clock.setTimeout(() => finish("timeout"), Math.max(0, ms));
+      this.#wake = () => finish("more");
+    });
+  }
+}

@@ -1,0 +1,147 @@
+import { recordToJson } from "./rpc/json-writer.js";
+import { escapeXml, recordToXml } from "./rpc/xml-writer.js";
+import type { Row, Table } from "./table.js";
+
+type Format = "json" | "xml";
+
+interface Listing {
+  readonly version: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * The answers to get_all_records as bytes, kept until the table changes.
+ *
+ *   listing   {"OpaqueRef:1":{...},"OpaqueRef:2":{...}}
+ *                            ^row.json ^row.json         views, not copies
+ *
+ * A changed table is put together anew from the bytes of the rows that did not
+ * change and the text of those that did.
+ */
+export class Listings {
+  readonly #listings: Readonly<Record<Format, Map<Table, Listing>>> = {
+    json: new Map(),
+    xml: new Map(),
+  };
+  readonly #escaped = new Map<Table, Listing>();
+
+  /** A map of reference to record as JSON. */
+  json(table: Table): Buffer {
+    return this.#listing(table, "json");
+  }
+
+  /** The same as XML-RPC, in its `<value>`. */
+  xml(table: Table): Buffer {
+    return this.#listing(table, "xml");
+  }
+
+  /** The JSON escaped to stand in an XML-RPC string: hosts of XenServer 6 and 7 at /json. */
+  escapedJson(table: Table): Buffer {
+    const known = this.#escaped.get(table);
+    if (known?.version === table.version) return known.bytes;
+    const bytes = Buffer.from(escapeXml(this.json(table).toString("utf8")));
+    this.#escaped.set(table, { version: table.version, bytes });
+    return bytes;
+  }
+
+  #listing(table: Table, format: Format): Buffer {
+    const known = this.#listings[format].get(table);
+    if (known?.version === table.version) return known.bytes;
+    const bytes = build(table, format);
+    this.#listings[format].set(table, { version: table.version, bytes });
+    return bytes;
+  }
+}
+
+/** A row's record as JSON. */
+export function rowJson(row: Row): Buffer {
+  return (row.json ??= Buffer.from(
+    recordToJson(row.table.className, row.record),
+  ));
+}
+
+/** A row's record as XML-RPC, in its `<value>`. */
+export function rowXml(row: Row): Buffer {
+  return (row.xml ??= Buffer.from(
+    recordToXml(row.table.className, row.record),
+  ));
+}
+
+interface Dress {
+  readonly start: string;
+  readonly end: string;
+  before(ref: string, first: boolean): string;
+  readonly after: string;
+  record(className: string, record: Row["record"]): string;
+}
+
+const dresses: Readonly<Record<Format, Dress>> = {
+  json: {
+    start: "{",
+    end: "}",
+    before: (ref, first) => `${first ? "" : ","}"${ref}":`,
+    after: "",
+    record: recordToJson,
+  },
+  xml: {
+    start: "<value><struct>",
+    end: "</struct></value>",
+    before: (ref) => `<member><name>${ref}</name>`,
+    after: "</member>",
+    record: recordToXml,
+  },
+};
+
+function build(table: Table, format: Format): Buffer {
+  const dress = dresses[format];
+  const pieces: (string | Buffer)[] = [dress.start];
+  const sizes: number[] = [dress.start.length];
+  let total = dress.start.length + dress.end.length;
+  const push = (piece: string | Buffer): void => {
+    const size =
+      typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
+    pieces.push(piece);
+    sizes.push(size);
+    total += size;
+  };
+  let first = true;
+  for (const row of table.rows.values()) {
+    push(dress.before(row.ref, first));
+    push(row[format] ?? dress.record(table.className, row.record));
+    if (dress.after !== "") push(dress.after);
+    first = false;
+  }
+  pieces.push(dress.end);
+  sizes.push(dress.end.length);
+  return fill(table, format, { pieces, sizes, total });
+}
+
+/** Copies the pieces into one buffer and makes the rows' bytes views of it. */
+function fill(
+  table: Table,
+  format: Format,
+  {
+    pieces,
+    sizes,
+    total,
+  }: { pieces: (string | Buffer)[]; sizes: number[]; total: number },
+): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(total);
+  const starts: number[] = [];
+  let at = 0;
+  for (let i = 0; i < pieces.length; i++) {
+    const piece = pieces[i]!;
+    starts.push(at);
+    if (typeof piece === "string") bytes.write(piece, at);
+    else piece.copy(bytes, at);
+    at += sizes[i]!;
+  }
+  const step = dresses[format].after === "" ? 2 : 3;
+  let piece = 2;
+  for (const row of table.rows.values()) {
+    const start = starts[piece]!;
+    row[format] = bytes.subarray(start, start + sizes[piece]!);
+    piece += step;
+  }
+  return bytes;
+}

@@ -1,0 +1,147 @@
+import { Command, InvalidArgumentError } from "commander";
+import { profiles, type ProfileName } from "./fleet/profiles.js";
+import type { PoolOptions } from "./pool-options.js";
+import { startPool, type SimulatedPool } from "./simulated-pool.js";
+
+interface Arguments {
+  readonly pool: readonly ProfileName[];
+  readonly hosts?: number;
+  readonly vms?: number;
+  readonly seed: number;
+  readonly churn: number;
+  readonly host: string;
+  readonly port: number;
+  readonly members: number;
+  readonly user: string;
+  readonly password: string;
+  readonly prepare: readonly ("json" | "xml")[];
+  readonly tls?: true;
+  readonly legacyJson?: true;
+  readonly jsonRpc: boolean;
+  readonly json?: true;
+  readonly exitWithParent?: true;
+}
+
+/** `xapi-sim`: starts pools, says where they are, and runs until it is told to end. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const args = parse(argv);
+  const pools: SimulatedPool[] = [];
+  const stop = (): void => {
+    void Promise.all(pools.map((pool) => pool.stop())).then(() =>
+      process.exit(0),
+    );
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  if (args.exitWithParent === true) {
+    process.stdin.on("end", stop);
+    process.stdin.resume();
+  }
+  for (const options of toPoolOptions(args)) {
+    const pool = await startPool(options);
+    pools.push(pool);
+    if (args.json !== true) process.stdout.write(line(pool));
+  }
+  if (args.json === true)
+    process.stdout.write(`${JSON.stringify({ pools: pools.map(summary) })}\n`);
+}
+
+function parse(argv: readonly string[]): Arguments {
+  return new Command("xapi-sim")
+    .description("Simulated XAPI pools on the loopback")
+    .option(
+      "--pool <profile>",
+      "A (64 hosts, 5,000 VMs), B (16, 600) or C (3, 60); may be repeated",
+      collectProfile,
+      [],
+    )
+    .option("--hosts <n>", "hosts of a pool of another size", toInteger)
+    .option("--vms <n>", "VMs of a pool of another size", toInteger)
+    .option("--seed <n>", "the same seed gives the same pools", toInteger, 1)
+    .option("--churn <n>", "changes a second in each pool", toInteger, 0)
+    .option("--host <address>", "where to listen", "127.0.0.1")
+    .option(
+      "--port <n>",
+      "of the first pool, the next follow; 0: any",
+      toInteger,
+      0,
+    )
+    .option(
+      "--members <n>",
+      "listeners of members besides the coordinator",
+      toInteger,
+      0,
+    )
+    .option("--user <name>", "who may sign in", "root")
+    .option("--password <text>", "with which password", "password")
+    .option(
+      "--prepare <formats>",
+      "listings serialised before the pool is ready: json, xml or json,xml",
+      toFormats,
+      ["json", "xml"] as const,
+    )
+    .option("--tls", "HTTPS with a certificate made on the spot")
+    .option(
+      "--legacy-json",
+      "/json as on XenServer 6 and 7: JSON inside XML-RPC",
+    )
+    .option("--no-json-rpc", "no /jsonrpc, as on old hosts")
+    .option("--json", "print one line of JSON when all pools are ready")
+    .option("--exit-with-parent", "end when standard input ends")
+    .parse([...argv], { from: "user" })
+    .opts<Arguments>();
+}
+
+function collectProfile(
+  text: string,
+  before: readonly ProfileName[],
+): ProfileName[] {
+  if (!Object.hasOwn(profiles, text))
+    throw new InvalidArgumentError(
+      `There are ${Object.keys(profiles).join(", ")}.`,
+    );
+  return [...before, text as ProfileName];
+}
+
+function toInteger(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("A whole number.");
+  return Number(text);
+}
+
+function toFormats(text: string): ("json" | "xml")[] {
+  const formats = text.split(",").filter((word) => word !== "");
+  if (formats.some((word) => word !== "json" && word !== "xml"))
+    throw new InvalidArgumentError("json, xml or json,xml.");
+  return formats as ("json" | "xml")[];
+}
+
+function toPoolOptions(args: Arguments): PoolOptions[] {
+  const sized = args.hosts !== undefined || args.vms !== undefined;
+  const wanted: PoolOptions[] = args.pool.map((profile) => ({ profile }));
+  if (sized || wanted.length === 0)
+    wanted.push({
+      ...(args.hosts === undefined ? {} : { hosts: args.hosts }),
+      ...(args.vms === undefined ? {} : { vms: args.vms }),
+    });
+  return wanted.map((own, i) => ({
+    ...args,
+    ...own,
+    port: args.port === 0 ? 0 : args.port + i,
+    seed: args.seed + i,
+    legacyJson: args.legacyJson === true,
+    noJsonRpc: !args.jsonRpc,
+    tls: args.tls === true,
+  }));
+}
+
+function summary(pool: SimulatedPool): object {
+  let objects = 0;
+  for (const table of pool.database.tables()) objects += table.rows.size;
+  const { name, url, urls, user, password } = pool;
+  return { name, url, urls, user, password, objects };
+}
+
+function line(pool: SimulatedPool): string {
+  const { objects } = summary(pool) as { objects: number };
+  return `pool ${pool.name} at ${pool.url} (${pool.user}/${pool.password}), ${objects} objects\n`;
+}

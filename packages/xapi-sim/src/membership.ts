@@ -1,0 +1,66 @@
+import type { Database } from "./database.js";
+import type { Member } from "./members.js";
+import type { Sessions } from "./sessions.js";
+import { XapiFailure } from "./xapi-failure.js";
+
+/** Which host listens where, and who is the coordinator. */
+export class Membership {
+  readonly #db: Database;
+  /** The coordinator of the start first. */
+  readonly #members = new Map<string, Member>();
+  readonly poolRef: string;
+  #silenced: string | undefined;
+
+  constructor(db: Database, members: readonly Member[]) {
+    this.#db = db;
+    const [pool] = db.records("pool");
+    if (pool === undefined) throw new Error("the fleet has no pool");
+    this.poolRef = pool[0];
+    const coordinator = this.coordinatorRef;
+    const others = [...db.refs("host")].filter((ref) => ref !== coordinator);
+    [coordinator, ...others]
+      .slice(0, members.length)
+      .forEach((ref, i) => this.#members.set(ref, members[i]!));
+  }
+
+  get coordinatorRef(): string {
+    return this.#db.get("pool", this.poolRef)["master"] as string;
+  }
+
+  addressOf(hostRef: string): string | undefined {
+    return this.#members.get(hostRef)?.address;
+  }
+
+  listening(): Iterable<[hostRef: string, member: Member]> {
+    return this.#members;
+  }
+
+  /** From now on the present coordinator is the one that says nothing. */
+  silence(): void {
+    this.#silenced = this.coordinatorRef;
+  }
+
+  isSilenced(hostRef: string): boolean {
+    return this.#silenced === hostRef;
+  }
+
+  /**
+   * The coordinator changes: sessions are gone, as XAPI restarts on both hosts;
+   * connections to the old one break, unless it has fallen silent.
+   *
+   * @throws XapiFailure HANDLE_INVALID
+   */
+  promote(hostRef: string | undefined, sessions: Sessions): string {
+    const old = this.coordinatorRef;
+    const next =
+      hostRef ?? [...this.#members.keys()].find((ref) => ref !== old);
+    if (next === undefined || this.#db.find("host", next) === undefined)
+      throw new XapiFailure("HANDLE_INVALID", ["host", next ?? ""]);
+    this.#db.update("pool", this.poolRef, { master: next });
+    sessions.endAll();
+    // The answer to the call that asked for this goes out first.
+    if (!this.isSilenced(old))
+      setImmediate(() => this.#members.get(old)?.listener.disconnectAll());
+    return next;
+  }
+}

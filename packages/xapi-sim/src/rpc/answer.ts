@@ -1,0 +1,31 @@
+import type { FieldType } from "../field-type.js";
+import type { XapiValue } from "../xapi-value.js";
+import { toJson } from "./json-writer.js";
+import { toXml } from "./xml-writer.js";
+
+/** A piece of a body; big ones are cached Buffers that are written as they are. */
+export type Chunk = string | Buffer;
+
+/** The value of an answer, able to be written in both formats; asked for one. */
+export interface Answer {
+  json(): readonly Chunk[];
+  /** With its `<value>`. */
+  xml(): readonly Chunk[];
+}
+
+/** A value of the datamodel's type; no type: void, an empty string on the wire. */
+export function valueAnswer(
+  type: FieldType | undefined,
+  value: XapiValue | undefined,
+): Answer {
+  if (type === undefined) return VOID;
+  return {
+    json: () => [toJson(type, value!)],
+    xml: () => [toXml(type, value!)],
+  };
+}
+
+export const VOID: Answer = {
+  json: () => ['""'],
+  xml: () => ["<value></value>"],
+};

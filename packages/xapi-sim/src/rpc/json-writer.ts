@@ -1,0 +1,96 @@
+import { datamodel } from "@xo-server/model";
+import { fieldType, type FieldType } from "../field-type.js";
+import type { XapiMap, XapiRecord, XapiValue } from "../xapi-value.js";
+import { toJsonFloat } from "./float-text.js";
+
+type Writer = (value: XapiValue) => string;
+
+const writers = new Map<FieldType, Writer>();
+const recordWriters = new Map<string, (record: XapiRecord) => string>();
+
+/** A value of the datamodel's type as XAPI's JSON. */
+export function toJson(type: FieldType, value: XapiValue): string {
+  return writerOf(type)(value);
+}
+
+/** A whole record: members in the datamodel's order, nothing the datamodel does not know. */
+export function recordToJson(className: string, record: XapiRecord): string {
+  let write = recordWriters.get(className);
+  if (write === undefined) {
+    write = makeRecordWriter(className);
+    recordWriters.set(className, write);
+  }
+  return write(record);
+}
+
+function makeRecordWriter(className: string): (record: XapiRecord) => string {
+  const fields = Object.entries(datamodel.classes[className]?.fields ?? {});
+  const parts = fields.map(([name, field], i) => ({
+    name,
+    head: `${i === 0 ? "{" : ","}${JSON.stringify(name)}:`,
+    write: writerOf(fieldType(field.type)),
+  }));
+  return (record) => {
+    let text = "";
+    for (const { name, head, write } of parts)
+      text += head + write(record[name]!);
+    return parts.length === 0 ? "{}" : `${text}}`;
+  };
+}
+
+function writerOf(type: FieldType): Writer {
+  let write = writers.get(type);
+  if (write === undefined) {
+    write = makeWriter(type);
+    writers.set(type, write);
+  }
+  return write;
+}
+
+function makeWriter(type: FieldType): Writer {
+  switch (type.kind) {
+    case "int":
+    case "bool":
+      return String as Writer;
+    case "float":
+      return (value) => toJsonFloat(Number(value));
+    case "set": {
+      const write = writerOf(type.of);
+      return (value) =>
+        `[${(value as readonly XapiValue[]).map(write).join(",")}]`;
+    }
+    case "map": {
+      const write = writerOf(type.value);
+      return (value) => mapToJson(value as XapiMap, write);
+    }
+    case "record":
+      return (value) => recordToJson(type.className, value as XapiRecord);
+    case "option": {
+      const write = writerOf(type.of);
+      return (value) => (Array.isArray(value) ? "null" : write(value));
+    }
+    case "string":
+    case "enum":
+    case "ref":
+    case "datetime":
+    case "any":
+      return quote as Writer;
+  }
+}
+
+function mapToJson(map: XapiMap, write: Writer): string {
+  let text = "";
+  for (const key of Object.keys(map))
+    text += `${text === "" ? "" : ","}${quote(key)}:${write(map[key]!)}`;
+  return `{${text}}`;
+}
+
+/** What no JSON string can hold as it is, and DEL, which Yojson escapes. */
+// eslint-disable-next-line no-control-regex -- these are the ones meant
+const ESCAPED = /[\u0000-\u001f"\\\u007f]/;
+
+export function quote(text: string): string {
+  return ESCAPED.test(text)
+    ? JSON.stringify(text).replace(/\u007f/g, "\\u007f")
+    : `"${text}"`;
+}

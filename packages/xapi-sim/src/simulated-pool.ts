@@ -1,0 +1,252 @@
+import { Dispatcher } from "./calls/dispatcher.js";
+import type { Core } from "./calls/core.js";
+import { Churn } from "./churn.js";
+import { systemClock } from "./clock.js";
+import { Database } from "./database.js";
+import { EventQueue } from "./events/event-queue.js";
+import { EventWaiters } from "./events/event-waiters.js";
+import { Faults } from "./faults.js";
+import { generateFleet } from "./fleet/generate-fleet.js";
+import { profiles } from "./fleet/profiles.js";
+import { Connection } from "./http/connection.js";
+import { HandlerServer } from "./http/handler-server.js";
+import { jsonDoor, legacyJsonDoor, xmlDoor } from "./http/rpc-doors.js";
+import { RouteTable } from "./http/route-table.js";
+import { Listings } from "./listings.js";
+import type { TlsIdentity } from "./listener.js";
+import { openMembers, type Member } from "./members.js";
+import { httpHandlers, operations } from "./plugins.js";
+import { Membership } from "./membership.js";
+import type { PoolOptions } from "./pool-options.js";
+import { createRandom } from "./random.js";
+import { Sessions } from "./sessions.js";
+import { Tasks } from "./tasks.js";
+import type { FleetObject } from "./xapi-value.js";
+
+/** A pool that answers. */
+export interface SimulatedPool {
+  readonly name: string;
+  /** Of the coordinator at the start. */
+  readonly url: string;
+  /** Of all members with a listener, that one first. */
+  readonly urls: readonly string[];
+  readonly user: string;
+  readonly password: string;
+  readonly database: Database;
+  readonly faults: Faults;
+  /** PEM of the certificate, with TLS. */
+  readonly certificate: string | undefined;
+  /** Makes another member with a listener (default: the next) the coordinator. @returns its reference */
+  promote(hostRef?: string): string;
+  /** Changes a second from now on. */
+  setChurn(perSecond: number): void;
+  /** The database goes back by so many changes, as if restored from a backup: tokens of clients lie in the future. */
+  rewind(generations: number): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a pool; it is ready to be asked when the promise resolves. */
+export async function startPool(
+  options: PoolOptions = {},
+): Promise<SimulatedPool> {
+  const tls = await tlsIdentity(options.tls);
+  const members = await openMembers({
+    host: options.host ?? "127.0.0.1",
+    port: options.port ?? 0,
+    count: 1 + (options.members ?? 0),
+    tls,
+  });
+  try {
+    return assemble(options, members, tls);
+  } catch (error) {
+    await Promise.all(members.map(({ listener }) => listener.stop()));
+    throw error;
+  }
+}
+
+async function tlsIdentity(
+  tls: PoolOptions["tls"],
+): Promise<TlsIdentity | undefined> {
+  if (tls === undefined || tls === false) return undefined;
+  if (tls !== true) return tls;
+  const { makeIdentity } = await import("./self-signed.js");
+  return makeIdentity();
+}
+
+function assemble(
+  options: PoolOptions,
+  members: readonly Member[],
+  tls: TlsIdentity | undefined,
+): SimulatedPool {
+  const { user = "root", password = "password" } = options;
+  const random = createRandom(options.seed ?? 1);
+  const db = new Database(random);
+  db.load(fleetOf(options, members));
+  const membership = new Membership(db, members);
+  const core = makeCore(options, { db, random, membership });
+  const churn = new Churn(db, core.clock, createRandom(options.seed ?? 1));
+  prepare(core, options.prepare ?? ["json", "xml"]);
+
+  const pool: SimulatedPool = {
+    name: poolName(options),
+    url: members[0]!.listener.url,
+    urls: members.map(({ listener }) => listener.url),
+    user,
+    password,
+    database: db,
+    faults: core.faults,
+    certificate: tls?.cert,
+    promote: (hostRef) => membership.promote(hostRef, core.sessions),
+    setChurn: (perSecond) => churn.set(perSecond),
+    rewind: (generations) => db.rewind(generations),
+    stop: async () => {
+      churn.stop();
+      core.tasks.stop();
+      await Promise.all(members.map(({ listener }) => listener.stop()));
+    },
+  };
+  serve(options, core, { pool, membership, churn });
+  core.tasks.startSweeping();
+  churn.set(options.churn ?? 0);
+  return pool;
+}
+
+function poolName({ name, profile, hosts, vms }: PoolOptions): string {
+  if (name !== undefined) return name;
+  if (profile !== undefined) return profile;
+  return hosts === undefined && vms === undefined ? "C" : `${hosts}x${vms}`;
+}
+
+function fleetOf(
+  options: PoolOptions,
+  members: readonly Member[],
+): Iterable<FleetObject> {
+  if (options.fleet !== undefined) return options.fleet;
+  const base = profiles[options.profile ?? "C"];
+  const sized = options.hosts !== undefined || options.vms !== undefined;
+  return generateFleet({
+    hosts: options.hosts ?? base.hosts,
+    vms: options.vms ?? base.vms,
+    seed: options.seed ?? 1,
+    name: poolName(options),
+    addresses: members.map(({ address }) => address),
+    ...(sized ? {} : { profile: base }),
+  });
+}
+
+function makeCore(
+  options: PoolOptions,
+  {
+    db,
+    random,
+    membership,
+  }: {
+    db: Database;
+    random: ReturnType<typeof createRandom>;
+    membership: Membership;
+  },
+): Core {
+  const clock = options.clock ?? systemClock;
+  const { user = "root", refusalMs = 2000 } = options;
+  let { password = "password" } = options;
+  const waiters = new EventWaiters(db, clock);
+  const sessions = new Sessions(db, clock);
+  const faults = new Faults();
+  faults.onChange((name) => {
+    if (name === "sessionInvalid" && faults.strike(name) !== undefined)
+      sessions.endAll();
+    if (name === "silent" && faults.isOn(name)) membership.silence();
+  });
+  return {
+    db,
+    clock,
+    random,
+    waiters,
+    sessions,
+    faults,
+    tasks: new Tasks(db, clock, random),
+    queue: new EventQueue(db, clock, waiters),
+    listings: new Listings(),
+    pool: {
+      poolRef: membership.poolRef,
+      coordinatorRef: () => membership.coordinatorRef,
+      addressOf: (hostRef) => membership.addressOf(hostRef),
+      promote: (hostRef) => void membership.promote(hostRef, sessions),
+    },
+    credentials: {
+      refusalMs,
+      accepts: (name, given) => name === user && given === password,
+      changePassword: (next) => {
+        password = next;
+      },
+    },
+  };
+}
+
+function prepare(core: Core, formats: readonly ("json" | "xml")[]): void {
+  for (const format of formats)
+    for (const table of core.db.tables()) core.listings[format](table);
+}
+
+function serve(
+  options: PoolOptions,
+  core: Core,
+  {
+    pool,
+    membership,
+    churn,
+  }: { pool: SimulatedPool; membership: Membership; churn: Churn },
+): void {
+  const dispatcher = new Dispatcher(core, {
+    ...operations,
+    ...options.operations,
+  });
+  const routes = makeRoutes(options);
+  const handlers = new HandlerServer(core);
+  const control = {
+    ...pool,
+    status: () => ({
+      name: pool.name,
+      urls: pool.urls,
+      coordinator: core.pool.coordinatorRef(),
+      generation: core.db.generation,
+      churn: churn.perSecond,
+      faults: core.faults.list(),
+    }),
+  };
+  for (const [hostRef, { listener }] of membership.listening()) {
+    const context = {
+      clock: core.clock,
+      faults: core.faults,
+      routes,
+      dispatcher,
+      handlers,
+      control,
+      hostRef,
+      isSilent: () =>
+        core.faults.isOn("silent") && membership.isSilenced(hostRef),
+      thumbprint: undefined,
+    };
+    listener.serve((socket) => {
+      new Connection(socket, context).run().catch(() => socket.destroy());
+    });
+  }
+}
+
+function makeRoutes(options: PoolOptions): RouteTable {
+  const routes = new RouteTable();
+  routes.add("POST", "/", { kind: "rpc", door: xmlDoor });
+  routes.add("POST", "/json", {
+    kind: "rpc",
+    door: options.legacyJson === true ? legacyJsonDoor : xmlDoor,
+  });
+  routes.add("POST", "/jsonrpc", {
+    kind: "rpc",
+    door: options.noJsonRpc === true ? xmlDoor : jsonDoor,
+  });
+  for (const method of ["GET", "POST"])
+    routes.add(method, "/sim", { kind: "control" });
+  for (const handler of [...httpHandlers, ...(options.httpHandlers ?? [])])
+    routes.add(handler.method, handler.path, { kind: "handler", handler });
+  return routes;
+}
