@@ -1,1 +1,15 @@
-export {};
+export {
+  createHistogram,
+  type Histogram,
+  type HistogramSnapshot,
+} from "./histogram.js";
+export {
+  createLoopMonitor,
+  type Block,
+  type LoopMonitor,
+  type LoopMonitorOptions,
+  type LoopSnapshot,
+  type LoopTimes,
+} from "./loop-monitor.js";
+export type { BlockTrace, BlockedAt } from "./block-tracer.js";
+export type { Clock } from "./clock.js";

@@ -1,0 +1,197 @@
+import t from "tap";
+import {
+  createLoopMonitor,
+  type Block,
+  type LoopMonitorOptions,
+} from "@xo-server/perf";
+import { createFakeClock } from "./fake-clock.js";
+
+function watch(options: LoopMonitorOptions = {}) {
+  const clock = createFakeClock();
+  const lines: [string, object | undefined][] = [];
+  const monitor = createLoopMonitor({
+    probeMs: 20,
+    clock,
+    loopTimes: () => clock.loopTimes(),
+    logger: { warn: (message, data) => lines.push([message, data]) },
+    ...options,
+  });
+  const blocks: Block[] = [];
+  monitor.onBlock((block) => blocks.push(block));
+  monitor.start();
+  return { clock, monitor, lines, blocks };
+}
+
+t.test("a block is logged with its length and nothing else", async (t) => {
+  const { clock, lines, blocks } = watch();
+  clock.wait(100);
+  clock.block(3419);
+  t.same(lines, [["blocked for 3419ms", undefined]]);
+  t.same(blocks, [{ ms: 3419, at: 3519 }]);
+});
+
+t.test("the part before the probe was due belongs to the block", async (t) => {
+  const { clock, blocks, monitor } = watch();
+  clock.block(55);
+  t.equal(blocks[0]?.ms, 55);
+  t.equal(monitor.histogram.max, 35, "the probe itself was 35 ms late");
+});
+
+t.test("waiting before the block does not belong to it", async (t) => {
+  const { clock, lines, blocks } = watch();
+  clock.wait(15);
+  clock.block(60);
+  t.equal(blocks[0]?.ms, 60);
+  clock.wait(15);
+  clock.block(45);
+  t.equal(lines.length, 1, "45 ms are under the threshold, late as they are");
+});
+
+t.test("a rest is no block, and many short slices are none", async (t) => {
+  const { clock, lines, monitor } = watch();
+  clock.wait(1000);
+  for (let i = 0; i < 100; i++) {
+    clock.block(4);
+    clock.wait(1);
+  }
+  t.same(lines, []);
+  t.ok(monitor.histogram.max <= 4);
+});
+
+t.test("a process that was held up from outside was blocked too", async (t) => {
+  const { clock, blocks } = watch({
+    loopTimes: () => ({ idle: 0, active: 0 }),
+  });
+  clock.block(500);
+  t.equal(blocks[0]?.ms, 480, "what the timer saw");
+});
+
+t.test("the log line tells what was running longest", async (t) => {
+  const { clock, lines, monitor, blocks } = watch();
+  monitor.running("inventory: compact", () => {
+    clock.work(4);
+  });
+  const result = monitor.running("inventory: apply batch", () => {
+    clock.work(76);
+    return "done";
+  });
+  t.equal(result, "done");
+  clock.block(0);
+  t.same(lines, [
+    ["blocked for 80ms", { running: "inventory: apply batch", ms: 80 }],
+  ]);
+  t.equal(blocks[0]?.running, "inventory: apply batch");
+});
+
+t.test("a section that throws ends all the same", async (t) => {
+  const { clock, monitor, blocks } = watch();
+  t.throws(
+    () =>
+      monitor.running("broken", () => {
+        clock.work(70);
+        throw new Error("as it came");
+      }),
+    { message: "as it came" },
+  );
+  clock.block(0);
+  t.equal(blocks[0]?.running, "broken");
+});
+
+t.test("a section of an earlier block is not blamed again", async (t) => {
+  const { clock, monitor, blocks } = watch();
+  monitor.running("early", () => {
+    clock.work(10);
+  });
+  clock.wait(100);
+  clock.block(80);
+  t.equal(blocks[0]?.running, undefined);
+});
+
+t.test("the longest since the last look starts anew", async (t) => {
+  const { clock, monitor } = watch();
+  clock.block(80);
+  clock.block(200);
+  t.equal(monitor.takeLongestMs(), 200);
+  t.equal(monitor.takeLongestMs(), 0);
+  t.equal(monitor.blocks.max, 200);
+});
+
+t.test("utilization is the working share since the last look", async (t) => {
+  const { clock, monitor } = watch();
+  clock.wait(75);
+  clock.block(25);
+  t.equal(monitor.utilization(), 0.25);
+  t.equal(monitor.utilization(), 0, "no time has passed");
+  clock.block(60);
+  t.match(monitor.snapshot(), {
+    utilization: 1,
+    blocks: 1,
+    blockedMs: 60,
+    longestBlockMs: 60,
+  });
+});
+
+t.test("stopping leaves no timer, and starting twice is once", async (t) => {
+  const { clock, monitor, lines } = watch();
+  monitor.start();
+  t.equal(clock.pending, 1);
+  monitor.stop();
+  monitor.stop();
+  t.equal(clock.pending, 0);
+  clock.block(1000);
+  monitor.start();
+  clock.wait(100);
+  t.same(lines, [], "what happened while nobody watched is not told");
+});
+
+t.test("a listener that has left hears nothing", async (t) => {
+  const { clock, monitor } = watch();
+  let heard = 0;
+  const leave = monitor.onBlock(() => heard++);
+  clock.block(100);
+  leave();
+  clock.block(100);
+  t.equal(heard, 1);
+});
+
+t.test("with traceBlocks the line carries the stack", async (t) => {
+  const limit = Error.stackTraceLimit;
+  let stopped = false;
+  const { clock, lines, monitor } = watch({
+    traceBlocks: true,
+    blockedAt: (onBlock, { threshold }) => {
+      t.equal(threshold, 50);
+      Error.stackTraceLimit = Infinity;
+      queueMicrotask(() => {
+        onBlock(60, ["    at early (a.js:1:1)"], { type: "Timeout" });
+        onBlock(300, ["    at load (b.js:2:2)"], { type: "TCPWRAP" });
+      });
+      return { stop: () => (stopped = true) };
+    },
+  });
+  await Promise.resolve();
+  clock.block(310);
+  const [message, data] = lines[0]!;
+  t.equal(message, "blocked for 310ms");
+  t.match(data, { stack: ["at load (b.js:2:2)"], resource: "TCPWRAP" });
+  monitor.stop();
+  t.ok(stopped);
+  t.equal(Error.stackTraceLimit, limit, "the process gets its limit back");
+});
+
+t.test("a real block is seen, and the real blocked-at traces it", async (t) => {
+  const monitor = createLoopMonitor({ probeMs: 5, traceBlocks: true });
+  const seen = new Promise<Block>((resolve) => monitor.onBlock(resolve));
+  monitor.start();
+  const keepAlive = setInterval(() => undefined, 1000);
+  setTimeout(() => {
+    const end = performance.now() + 120;
+    while (performance.now() < end);
+  }, 10);
+  const block = await seen;
+  clearInterval(keepAlive);
+  monitor.stop();
+  t.ok(block.ms >= 119, `${block.ms} ms`);
+  t.match(block.trace?.stack.join("\n"), /loop-monitor\.test/);
+  t.ok(monitor.utilization() > 0);
+});
