@@ -16,7 +16,7 @@ const example = readFileSync(file, "utf8");
 /** With the commented-out entries of lists taken in. */
 const full = example
   .replace(/^(\w+): \[\]$/gm, "$1:")
-  .replace(/^#(?=-|  )/gm, "");
+  .replace(/^#(?=-| {2})/gm, "");
 
 t.test("config.yaml.example is what the schema says", async (t) => {
   t.equal(

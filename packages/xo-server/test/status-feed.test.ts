@@ -125,7 +125,7 @@ t.test(
     const { revision, status } = feed.subscribe(late);
     clock.pass(250);
     t.equal(late.messages[0]?.base, revision);
-    t.same(applyPatch(status as Json, late.messages[0]!.patch!), { value: 3 });
+    t.same(applyPatch(status, late.messages[0]!.patch!), { value: 3 });
     t.equal(early.messages[1]?.base, revision);
   },
 );

@@ -11,9 +11,9 @@ export interface TestServer {
   readonly host: string;
   readonly pools: readonly FakePool[];
   readonly lines: readonly string[];
-  get(path: string, init?: RequestInit): Promise<Response>;
-  connect(path?: string): Promise<TestClient>;
-  stop(): Promise<void>;
+  readonly get: (path: string, init?: RequestInit) => Promise<Response>;
+  readonly connect: (path?: string) => Promise<TestClient>;
+  readonly stop: () => Promise<void>;
 }
 
 /** A server of its own on loopback, with fake pools; ends with the test. */

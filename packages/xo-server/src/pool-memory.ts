@@ -1,0 +1,96 @@
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Logger } from "./logger.js";
+
+/** What was learned about a pool and is worth knowing at the next start. No secrets. */
+export interface PoolFacts {
+  /** Addresses of all members, as urls: one of them may be master when the others are gone. */
+  readonly hosts: readonly string[];
+  /** SHA-256 fingerprints of certificates trusted on first use, by `host:port`. */
+  readonly fingerprints: Readonly<Record<string, string>>;
+}
+
+export interface PoolMemory {
+  readonly facts: PoolFacts;
+  /** Written in the background; a write that fails is logged. */
+  learn(news: Partial<PoolFacts>): void;
+  /** Resolves when all that was learned is on disk. */
+  settled(): Promise<void>;
+}
+
+const NOTHING: PoolFacts = { hosts: [], fingerprints: {} };
+
+/** Facts kept in `<dataDir>/pools/<id>.json`. What cannot be read there counts as nothing known. */
+export async function openPoolMemory(
+  dataDir: string,
+  id: string,
+  logger: Logger,
+): Promise<PoolMemory> {
+  const path = join(dataDir, "pools", `${id}.json`);
+  let facts = await read(path, logger);
+  let writing = Promise.resolve();
+  return {
+    get facts() {
+      return facts;
+    },
+    learn(news) {
+      facts = { ...facts, ...news };
+      const text = `${JSON.stringify(facts, null, 2)}\n`;
+      writing = writing.then(() => write(path, text, logger));
+    },
+    settled: () => writing,
+  };
+}
+
+/** For pools that are gone tomorrow. */
+export function createForgetfulMemory(): PoolMemory {
+  let facts = NOTHING;
+  return {
+    get facts() {
+      return facts;
+    },
+    learn(news) {
+      facts = { ...facts, ...news };
+    },
+    settled: () => Promise.resolve(),
+  };
+}
+
+async function read(path: string, logger: Logger): Promise<PoolFacts> {
+  try {
+    const found = JSON.parse(await readFile(path, "utf8")) as unknown;
+    if (isPoolFacts(found)) return found;
+    logger.warn(`${path} is not what was written there, starting afresh`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT")
+      logger.warn(`${path} cannot be read, starting afresh`, { error });
+  }
+  return NOTHING;
+}
+
+function isPoolFacts(value: unknown): value is PoolFacts {
+  if (typeof value !== "object" || value === null) return false;
+  const { hosts, fingerprints } = value as Partial<PoolFacts>;
+  return (
+    Array.isArray(hosts) &&
+    hosts.every((host) => typeof host === "string") &&
+    typeof fingerprints === "object" &&
+    fingerprints !== null &&
+    Object.values(fingerprints).every((one) => typeof one === "string")
+  );
+}
+
+/** Whole or not at all: a power cut leaves the file of before. */
+async function write(
+  path: string,
+  text: string,
+  logger: Logger,
+): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(`${path}.new`, text, { mode: 0o600 });
+    await rename(`${path}.new`, path);
+  } catch (error) {
+    logger.warn(`${path} cannot be written`, { error });
+  }
+}

@@ -1,0 +1,57 @@
+import t from "tap";
+import { parseCommandLine } from "../src/command-line.js";
+
+const parse = (...args: string[]) => parseCommandLine(args, "1.2.3");
+
+t.test("start takes its options", async (t) => {
+  t.match(
+    parse(
+      "start",
+      ...["--config", "c.yaml", "--data", "d", "--host", "::1"],
+      ...["--port", "0", "--log-format", "json", "--log-level", "debug"],
+    ),
+    {
+      kind: "start",
+      configPath: "c.yaml",
+      demo: undefined,
+      overrides: {
+        dataDir: "d",
+        host: "::1",
+        port: 0,
+        logFormat: "json",
+        logLevel: "debug",
+      },
+    },
+  );
+});
+
+t.test("the demo is A, B and C unless named", async (t) => {
+  t.match(parse("start", "--demo"), { demo: ["A", "B", "C"] });
+  t.match(parse("start", "--demo", "c,B"), { demo: ["C", "B"] });
+  t.match(parse("start", "--demo", "--port", "1"), { demo: ["A", "B", "C"] });
+  t.match(parse("start"), { demo: undefined });
+});
+
+t.test("version and help are said, and all is well", async (t) => {
+  t.same(parse("--version"), { kind: "say", text: "1.2.3\n", code: 0 });
+  for (const args of [["--help"], ["help"], ["start", "--help"]]) {
+    const said = parse(...args);
+    t.match(said, { kind: "say", code: 0 });
+    t.match(said.kind === "say" && said.text, /Usage: xo-server/);
+  }
+});
+
+t.test("what is wrong is said, with the code for it", async (t) => {
+  for (const [args, text] of [
+    [["strat"], /unknown command 'strat'/],
+    [["start", "--prot", "1"], /Did you mean --port/],
+    [["start", "--port", "99999"], /number from 0 to 65535/],
+    [["start", "--port", "http"], /number from 0 to 65535/],
+    [["start", "--demo", "A B"], /list such as A,B,C/],
+    [[], /Usage: xo-server/],
+  ] as const) {
+    const said = parse(...args);
+    t.match(said, { kind: "say", code: 64 });
+    t.match(said.kind === "say" && said.text, text);
+  }
+});

@@ -1,0 +1,49 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { openPoolMemory } from "../src/pool-memory.js";
+
+const warnings: string[] = [];
+const logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (message: string) => void warnings.push(message),
+  error: () => undefined,
+};
+
+t.test("what was learned is there at the next start", async (t) => {
+  const dataDir = t.testdir({});
+  const memory = await openPoolMemory(dataDir, "paris", logger);
+  t.same(memory.facts, { hosts: [], fingerprints: {} });
+  memory.learn({ hosts: ["https://192.0.2.1"] });
+  memory.learn({ fingerprints: { "192.0.2.1:443": "AB" } });
+  await memory.settled();
+  const later = await openPoolMemory(dataDir, "paris", logger);
+  t.same(later.facts, {
+    hosts: ["https://192.0.2.1"],
+    fingerprints: { "192.0.2.1:443": "AB" },
+  });
+  const { mode } = statSync(join(dataDir, "pools", "paris.json"));
+  t.equal(mode & 0o077, 0, "others need not read it");
+});
+
+t.test("a file that was spoiled counts as nothing known", async (t) => {
+  for (const content of ["{", '{"hosts": 1}', '{"hosts": [1]}', "null"]) {
+    const dataDir = t.testdir({ pools: { "paris.json": content } });
+    warnings.length = 0;
+    const memory = await openPoolMemory(dataDir, "paris", logger);
+    t.same(memory.facts, { hosts: [], fingerprints: {} });
+    t.match(warnings, [/paris\.json .* starting afresh/]);
+  }
+});
+
+t.test("a folder that cannot be written is told, and no more", async (t) => {
+  const folder = t.testdir({ file: "" });
+  const memory = await openPoolMemory(join(folder, "file"), "paris", logger);
+  warnings.length = 0;
+  memory.learn({ hosts: ["https://192.0.2.1"] });
+  await memory.settled();
+  t.match(warnings, [/cannot be written/]);
+  writeFileSync(join(folder, "file"), "still here");
+  t.equal(readFileSync(join(folder, "file"), "utf8"), "still here");
+});
