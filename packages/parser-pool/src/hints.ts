@@ -1,4 +1,4 @@
-import { ColumnIndex } from "./formats/column-index.js";
+import { NameIndex } from "./formats/name-index.js";
 
 /** How integers hide in a field: the field itself, a set of them, the values of a map. */
 export type IntegerPlace = "value" | "set" | "map";
@@ -26,8 +26,10 @@ export interface ClassHint {
 /** A class as the splitters use it. */
 export interface ClassModel {
   readonly name: string;
-  readonly columns: ColumnIndex;
-  readonly integers: ReadonlyMap<string, IntegerPlace>;
+  readonly columns: NameIndex;
+  readonly integers: NameIndex;
+  /** In the order of `integers`. */
+  readonly integerPlaces: readonly IntegerPlace[];
 }
 
 /** The hints, ready for use on one thread. */
@@ -55,8 +57,9 @@ export class ClassBook {
     const hint = Object.hasOwn(classes, name) ? classes[name]! : otherwise;
     const model = {
       name,
-      columns: new ColumnIndex(hint.columns),
-      integers: new Map(Object.entries(hint.integers)),
+      columns: new NameIndex(hint.columns),
+      integers: new NameIndex(Object.keys(hint.integers)),
+      integerPlaces: Object.values(hint.integers),
     };
     // A hostile pool may name any number of classes.
     if (this.#models.size < 1000) this.#models.set(name, model);

@@ -159,6 +159,7 @@ export function createParserPool(options: ParserPoolOptions = {}): ParserPool {
 
 function formatOf(encoding: WireEncoding): FormatName {
   if (encoding === "json-rpc") return "json-rpc";
+  if (encoding === "xml-rpc") return "xml-reader";
   const reason = "it is not read yet";
   throw new XoError("UNSUPPORTED", { what: encoding, reason });
 }

@@ -64,3 +64,26 @@ function errorStrings(error: unknown): readonly string[] {
     typeof part === "string" ? part : (JSON.stringify(part) ?? ""),
   );
 }
+
+/**
+ * What stood around the events of event.from.
+ *
+ * @throws XoError BAD_ANSWER
+ */
+export function eventsEnd(kept: Kept): {
+  token: string;
+  counts: [string, number][];
+} {
+  const token = parseLenient(kept["token"] ?? "null");
+  const counts = parseLenient(kept["valid_ref_counts"] ?? "{}");
+  if (typeof token !== "string") throw badAnswer("it has no token");
+  if (typeof counts !== "object" || counts === null)
+    throw badAnswer("its valid_ref_counts are no struct");
+  return { token, counts: Object.entries(counts).map(countOf) };
+}
+
+function countOf([name, count]: [string, unknown]): [string, number] {
+  if (typeof count !== "number")
+    throw badAnswer("its valid_ref_counts are no numbers");
+  return [name, count];
+}

@@ -2,12 +2,12 @@ import { Operation } from "@xo-server/model";
 import type { ClassBook } from "../hints.js";
 import { badAnswer } from "./bad-input.js";
 import type { BatchBuilder, FoundRecord } from "./batch-builder.js";
-import { ColumnIndex } from "./column-index.js";
+import { NameIndex } from "./name-index.js";
 import { CLOSE_BRACE, OPEN_BRACE, type JsonScanner } from "./json-scanner.js";
 
 const COMMA = 0x2c;
 const QUOTE = 0x22;
-const NO_COLUMNS = new ColumnIndex([]);
+const NO_COLUMNS = new NameIndex([]);
 
 /** Reads the events of event.from, their members in any order. */
 export class EventReader {

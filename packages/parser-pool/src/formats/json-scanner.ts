@@ -1,5 +1,5 @@
 import { badAnswer, NEED_MORE, shown, tooDeep } from "./bad-input.js";
-import type { ColumnIndex } from "./column-index.js";
+import type { NameIndex } from "./name-index.js";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -40,7 +40,7 @@ export class JsonScanner {
   lenient = false;
   /** Number of escapes read: tells whether a string is its own text. */
   escapes = 0;
-  #columns: ColumnIndex | undefined;
+  #columns: NameIndex | undefined;
   #pairs: Int32Array = new Int32Array(0);
   #pairsAt = 0;
 
@@ -112,7 +112,7 @@ export class JsonScanner {
   record(
     pos: number,
     depth: number,
-    columns: ColumnIndex,
+    columns: NameIndex,
     to: { columns: Int32Array; columnsUsed: number },
   ): number {
     this.#columns = columns;

@@ -1,16 +1,16 @@
 import { isUtf8 } from "node:buffer";
-import { Operation, parseLenient } from "@xo-server/model";
+import { Operation } from "@xo-server/model";
 import type { ClassBook, ClassModel } from "../hints.js";
 import { badAnswer, NeedMore, shown } from "./bad-input.js";
 import { BatchBuilder } from "./batch-builder.js";
 import { EventReader } from "./json-event.js";
 import type { FormatInput, FormatOutput, RawAnswer } from "./format.js";
 import {
+  eventsEnd,
   failureOf,
   KEPT_MEMBERS,
   VALUE_MEMBER,
   type Dialect,
-  type Kept,
 } from "./json-envelope.js";
 import {
   CLOSE_BRACE,
@@ -262,19 +262,4 @@ export class JsonSplitter {
     const value = { buffer: bytes.buffer, ...this.#value };
     return { outcome: "success", encoding, value };
   }
-}
-
-function eventsEnd(kept: Kept) {
-  const token = parseLenient(kept["token"] ?? "null");
-  const counts = parseLenient(kept["valid_ref_counts"] ?? "{}");
-  if (typeof token !== "string") throw badAnswer("it has no token");
-  if (typeof counts !== "object" || counts === null)
-    throw badAnswer("its valid_ref_counts are no struct");
-  return { token, counts: Object.entries(counts).map(countOf) };
-}
-
-function countOf([name, count]: [string, unknown]): [string, number] {
-  if (typeof count !== "number")
-    throw badAnswer("its valid_ref_counts are no numbers");
-  return [name, count];
 }

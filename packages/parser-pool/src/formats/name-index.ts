@@ -1,16 +1,16 @@
-interface Column {
+interface Entry {
   readonly index: number;
   readonly name: Uint8Array;
-  readonly next: Column | undefined;
+  readonly next: Entry | undefined;
 }
 
 const SLOTS = 128;
 
-/** Finds a key among the columns of a class by its bytes, without making a string of it. */
-export class ColumnIndex {
-  /** Number of columns. */
+/** Finds a key among a few names (columns, integer fields) by its bytes, without making a string of it. */
+export class NameIndex {
+  /** Number of names. */
   readonly count: number;
-  readonly #slots = new Array<Column | undefined>(SLOTS).fill(undefined);
+  readonly #slots = new Array<Entry | undefined>(SLOTS).fill(undefined);
 
   constructor(names: readonly string[]) {
     this.count = names.length;
@@ -21,14 +21,14 @@ export class ColumnIndex {
     });
   }
 
-  /** The place of the column in its class's list, or -1. */
+  /** The place of the name in the list, or -1. */
   find(bytes: Uint8Array, offset: number, length: number): number {
     if (length === 0) return -1;
-    let column = this.#slots[slotOf(bytes, offset, length)];
-    while (column !== undefined) {
-      if (column.name.length === length && startsWith(bytes, offset, column))
-        return column.index;
-      column = column.next;
+    let entry = this.#slots[slotOf(bytes, offset, length)];
+    while (entry !== undefined) {
+      if (entry.name.length === length && startsWith(bytes, offset, entry))
+        return entry.index;
+      entry = entry.next;
     }
     return -1;
   }
@@ -43,7 +43,7 @@ function slotOf(bytes: Uint8Array, offset: number, length: number): number {
 function startsWith(
   bytes: Uint8Array,
   offset: number,
-  { name }: Column,
+  { name }: Entry,
 ): boolean {
   for (let i = 0; i < name.length; i++)
     if (bytes[offset + i] !== name[i]) return false;

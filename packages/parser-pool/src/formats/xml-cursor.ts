@@ -1,0 +1,90 @@
+import { badAnswer, NEED_MORE, shown } from "./bad-input.js";
+import type { XmlTag } from "./xml-tag.js";
+
+const LT = 0x3c;
+const GT = 0x3e;
+
+/** No tag of XML-RPC is nearly as long. */
+const LONGEST_TAG = 64;
+
+/**
+ * Walks over the markup of XML-RPC. Tags are compared as XAPI writes them;
+ * white space around and within them is taken as well.
+ *
+ * Every method takes a position and returns the position behind what it read.
+ * At the end of the bytes it throws NEED_MORE, or BAD_ANSWER when no more follow.
+ */
+export class XmlCursor {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly view: DataView<ArrayBuffer>;
+  readonly end: number;
+  readonly final: boolean;
+
+  /** `bytes[end]` is overwritten: a zero there ends every loop without a bounds check. */
+  constructor(bytes: Uint8Array<ArrayBuffer>, end: number, final: boolean) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.end = end;
+    this.final = final;
+    bytes[end] = 0;
+  }
+
+  space(pos: number): number {
+    const { bytes } = this;
+    let at = pos;
+    for (let c = bytes[at]!; c <= 0x20; c = bytes[++at]!)
+      if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) break;
+    return at;
+  }
+
+  /** White space, then `tag`. */
+  expect(pos: number, tag: XmlTag): number {
+    const at = this.accept(pos, tag);
+    if (at < 0) throw this.unexpected(this.space(pos), tag.text);
+    return at;
+  }
+
+  /** `tag` just as XAPI writes it; -1 when it does not stand at `pos`. */
+  quick(pos: number, tag: XmlTag): number {
+    const after = pos + tag.length;
+    return after <= this.end && tag.isAt(this.view, pos) ? after : -1;
+  }
+
+  /** White space, then `tag`; -1 when another tag stands there. */
+  accept(pos: number, tag: XmlTag): number {
+    const after = this.quick(pos, tag);
+    if (after >= 0) return after;
+    return this.tag(pos) === tag.text ? this.tagEnd : -1;
+  }
+
+  /** The name of the tag at `pos` as in `<name>`, `</name>` or `<name/>`, without white space. `tagEnd` is the position behind it. */
+  tagEnd = 0;
+  tag(pos: number): string {
+    const { bytes } = this;
+    const start = this.space(pos);
+    if (bytes[start] !== LT) throw this.unexpected(start, "a tag");
+    let at = start + 1;
+    while (bytes[at] !== GT) {
+      if (at >= this.end) throw this.missing();
+      if (at - start > LONGEST_TAG) throw badAnswer("an unknown tag");
+      at++;
+    }
+    this.tagEnd = at + 1;
+    const text = Buffer.from(bytes.buffer, start, at + 1 - start).toString();
+    return text.replace(/\s*(\/?>)$/, "$1");
+  }
+
+  /** What to throw at `pos`, where `wanted` should stand. */
+  unexpected(pos: number, wanted: string): Error {
+    const { bytes, end } = this;
+    if (pos >= end) return this.missing();
+    if (bytes[pos] !== LT)
+      return badAnswer(`${shown(bytes[pos])} where ${wanted} should be`);
+    return badAnswer(`${this.tag(pos)} where ${wanted} should be`);
+  }
+
+  /** What to throw at the end of the bytes. */
+  missing(): Error {
+    return this.final ? badAnswer("it is cut off") : NEED_MORE;
+  }
+}

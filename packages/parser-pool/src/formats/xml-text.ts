@@ -1,0 +1,150 @@
+import { badAnswer } from "./bad-input.js";
+import type { JsonOutput } from "./json-output.js";
+import type { XmlCursor } from "./xml-cursor.js";
+import { NAME_END } from "./xml-tag.js";
+
+const LT = 0x3c;
+const AMPERSAND = 0x26;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SEMICOLON = 0x3b;
+
+/** `&#x10FFFF;` and a few zeroes. */
+const LONGEST_REFERENCE = 16;
+
+const PREDEFINED = new Map([
+  ["lt", 0x3c],
+  ["gt", 0x3e],
+  ["amp", 0x26],
+  ["quot", 0x22],
+  ["apos", 0x27],
+]);
+
+/**
+ * Copies the text at `pos` up to the next tag, as the inside of a JSON string.
+ * Line ends stay as they are: XAPI writes CR raw, and JSON-RPC keeps it too.
+ *
+ * @returns the position of the tag
+ */
+export function copyText(
+  cursor: XmlCursor,
+  pos: number,
+  output: JsonOutput,
+): number {
+  const { bytes, view, end } = cursor;
+  const to = output.bytes;
+  const toView = output.view;
+  let used = output.used;
+  let at = pos;
+  for (;;) {
+    if (at < end) {
+      // Four bytes at once, unless one is '<', '\' or below '\'' (quote, ampersand, control characters, a few more).
+      const word = view.getInt32(at, true);
+      const lt = word ^ 0x3c3c3c3c;
+      const backslash = word ^ 0x5c5c5c5c;
+      const odd =
+        ((word - 0x27272727) & ~word) |
+        ((lt - 0x01010101) & ~lt) |
+        ((backslash - 0x01010101) & ~backslash);
+      if ((odd & 0x80808080) === 0) {
+        toView.setInt32(used, word, true);
+        at += 4;
+        used += 4;
+        continue;
+      }
+    }
+    const c = bytes[at]!;
+    if (c === LT) {
+      output.used = used;
+      return at;
+    }
+    if (c > AMPERSAND ? c !== BACKSLASH : c >= 0x20 && isPlain(c)) {
+      to[used++] = c;
+      at++;
+      continue;
+    }
+    output.used = used;
+    at = copyOdd(cursor, at, output);
+    used = output.used;
+  }
+}
+
+function isPlain(code: number): boolean {
+  return code !== QUOTE && code !== AMPERSAND;
+}
+
+/** A character that cannot simply be copied. */
+function copyOdd(cursor: XmlCursor, pos: number, output: JsonOutput): number {
+  if (pos >= cursor.end) throw cursor.missing();
+  const c = cursor.bytes[pos]!;
+  if (c === AMPERSAND) {
+    const reference = referenceAt(cursor, pos);
+    if (reference === undefined)
+      throw badAnswer("an entity that XML does not predefine");
+    output.character(reference.code);
+    return reference.end;
+  }
+  if (c < 0x20 && c !== 0x09 && c !== 0x0a && c !== 0x0d)
+    throw badAnswer("a control character");
+  output.character(c);
+  return pos + 1;
+}
+
+/** A reference to a character at `pos`; undefined when there is no proper one. No entity of a DTD is ever looked up. */
+export function referenceAt(
+  cursor: XmlCursor,
+  pos: number,
+): { readonly code: number; readonly end: number } | undefined {
+  const { bytes } = cursor;
+  let at = pos + 1;
+  while (bytes[at] !== SEMICOLON) {
+    if (at >= cursor.end) throw cursor.missing();
+    if (at - pos > LONGEST_REFERENCE || bytes[at] === LT) return undefined;
+    at++;
+  }
+  const name = Buffer.from(bytes.buffer, pos + 1, at - pos - 1).toString();
+  const code = PREDEFINED.get(name) ?? characterOf(name);
+  return code === undefined ? undefined : { code, end: at + 1 };
+}
+
+function characterOf(name: string): number | undefined {
+  const match = /^#(?:x([0-9a-fA-F]+)|([0-9]+))$/.exec(name);
+  if (match === null) return undefined;
+  const code =
+    match[1] === undefined ? parseInt(match[2]!, 10) : parseInt(match[1], 16);
+  const isCharacter =
+    code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+  return isCharacter ? code : undefined;
+}
+
+/**
+ * Copies a member's name, up to `</name>`, as the inside of a JSON string.
+ * XAPI does not escape names at all: what is no proper reference stands for
+ * itself, and so does a '<'.
+ *
+ * @returns the position behind the closing tag
+ */
+export function copyName(
+  cursor: XmlCursor,
+  pos: number,
+  output: JsonOutput,
+): number {
+  const { bytes, end } = cursor;
+  let at = pos;
+  for (;;) {
+    const c = bytes[at]!;
+    if (c > AMPERSAND && c !== LT && c !== BACKSLASH) {
+      output.byte(c);
+      at++;
+      continue;
+    }
+    if (at >= end) throw cursor.missing();
+    if (c === LT) {
+      if (at + NAME_END.length > end) throw cursor.missing();
+      if (NAME_END.isAt(cursor.view, at)) return at + NAME_END.length;
+    }
+    const reference = c === AMPERSAND ? referenceAt(cursor, at) : undefined;
+    output.character(reference?.code ?? c);
+    at = reference?.end ?? at + 1;
+  }
+}

@@ -1,0 +1,317 @@
+import type { ClassModel, IntegerPlace } from "../hints.js";
+import { badAnswer, tooDeep } from "./bad-input.js";
+import type { BatchBuilder } from "./batch-builder.js";
+import type { JsonOutput } from "./json-output.js";
+import type { XmlCursor } from "./xml-cursor.js";
+import {
+  ARRAY,
+  DATA,
+  ARRAY_END,
+  DATA_END,
+  MEMBER,
+  MEMBER_END,
+  NAME,
+  STRUCT,
+  STRUCT_END,
+  VALUE,
+  VALUE_END,
+  XmlTag,
+} from "./xml-tag.js";
+import { copyName, copyText } from "./xml-text.js";
+
+const LT = 0x3c;
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/** No number that XAPI prints is longer. */
+const LONGEST_NUMBER = 512;
+
+const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
+const DOUBLE = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+/** As C prints them, to bare words that parseLenient reads. */
+const ODD_DOUBLES = new Map([
+  ["nan", "NaN"],
+  ["-nan", "NaN"],
+  ["inf", "Infinity"],
+  ["-inf", "-Infinity"],
+]);
+
+/** Types whose text becomes a string. */
+const TEXT_TYPES = new Map(
+  ["string", "dateTime.iso8601", "base64"].map((name) => [
+    `<${name}>`,
+    new XmlTag(`</${name}>`),
+  ]),
+);
+
+/** Types whose text is a literal: what JSON makes of it. */
+const LITERALS: ReadonlyMap<string, (text: string) => string | undefined> =
+  new Map([
+    ["<boolean>", booleanOf],
+    ["<double>", doubleOf],
+    ["<int>", integerOf],
+    ["<i4>", integerOf],
+    ["<i8>", integerOf],
+  ]);
+
+/**
+ * Turns values of XML-RPC into JSON, bytes to bytes, without making objects.
+ * Every method takes the position of what it reads and returns the one behind.
+ */
+export class XmlTranscoder {
+  readonly #cursor: XmlCursor;
+  readonly #output: JsonOutput;
+  readonly #maxDepth: number;
+  /** What was written since it was last set to false is not strict JSON. */
+  lenient = false;
+
+  constructor(cursor: XmlCursor, output: JsonOutput, maxDepth: number) {
+    this.#cursor = cursor;
+    this.#output = output;
+    this.#maxDepth = maxDepth;
+  }
+
+  /** A `<value>`; `place`: where integers hide in it. */
+  value(pos: number, place: IntegerPlace | undefined, depth: number): number {
+    const cursor = this.#cursor;
+    const at = cursor.accept(pos, VALUE);
+    if (at < 0) {
+      if (cursor.tag(pos) !== "<value/>")
+        throw cursor.unexpected(pos, VALUE.text);
+      this.#output.ascii('""');
+      return cursor.tagEnd;
+    }
+    if (cursor.bytes[at] !== LT) return this.#untagged(at, place, depth);
+    const empty = cursor.quick(at, VALUE_END);
+    if (empty >= 0) {
+      this.#output.ascii('""');
+      return empty;
+    }
+    return cursor.expect(this.#typed(at, place, depth), VALUE_END);
+  }
+
+  /** The members of a record, behind its `<struct>`: columns are noted, integers become numbers. */
+  record(
+    pos: number,
+    model: ClassModel,
+    depth: number,
+    to: BatchBuilder,
+  ): number {
+    if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth);
+    const output = this.#output;
+    const { columns: pairs, columnsUsed } = to;
+    output.byte(OPEN_BRACE);
+    let at = pos;
+    for (;;) {
+      const member = this.member(at);
+      if (member < 0) break;
+      if (at !== pos) output.byte(COMMA);
+      const start = output.used + 1;
+      at = this.name(member);
+      const length = output.used - start - 1;
+      output.byte(COLON);
+      const { bytes } = output;
+      const column = model.columns.find(bytes, start, length);
+      const integer = model.integers.find(bytes, start, length);
+      const from = output.used;
+      at = this.value(at, model.integerPlaces[integer], depth);
+      if (column >= 0) {
+        pairs[columnsUsed + 2 * column] = from;
+        pairs[columnsUsed + 2 * column + 1] = output.used - from;
+      }
+      at = this.#cursor.expect(at, MEMBER_END);
+    }
+    output.byte(CLOSE_BRACE);
+    return this.structEnd;
+  }
+
+  /** The start of the next member of a struct; -1 at its end, `structEnd` is then behind it. */
+  structEnd = 0;
+  member(pos: number): number {
+    const cursor = this.#cursor;
+    const quick = cursor.quick(pos, MEMBER);
+    if (quick >= 0) return quick;
+    this.structEnd = cursor.accept(pos, STRUCT_END);
+    return this.structEnd >= 0 ? -1 : cursor.expect(pos, MEMBER);
+  }
+
+  /** `<name>...</name>`, as a JSON string. */
+  name(pos: number): number {
+    const output = this.#output;
+    const at = this.#cursor.expect(pos, NAME);
+    output.byte(QUOTE);
+    const end = copyName(this.#cursor, at, output);
+    output.byte(QUOTE);
+    return end;
+  }
+
+  /** Text up to the next tag, as a JSON string. */
+  #string(pos: number): number {
+    this.#output.byte(QUOTE);
+    const at = copyText(this.#cursor, pos, this.#output);
+    this.#output.byte(QUOTE);
+    return at;
+  }
+
+  /** `<value>text</value>`, or white space before the tag of a type. */
+  #untagged(
+    pos: number,
+    place: IntegerPlace | undefined,
+    depth: number,
+  ): number {
+    const cursor = this.#cursor;
+    const output = this.#output;
+    const from = output.used;
+    const end = this.#string(pos);
+    const after = cursor.accept(end, VALUE_END);
+    if (after >= 0) {
+      if (place === "value") this.#asInteger(from);
+      return after;
+    }
+    if (cursor.space(pos) !== end) throw cursor.unexpected(end, VALUE_END.text);
+    output.used = from;
+    return cursor.expect(this.#typed(end, place, depth), VALUE_END);
+  }
+
+  /** What stands inside a `<value>`, from the tag of its type to that tag's end. */
+  #typed(pos: number, place: IntegerPlace | undefined, depth: number): number {
+    const cursor = this.#cursor;
+    const output = this.#output;
+    const array = cursor.quick(pos, ARRAY);
+    if (array >= 0) return this.#array(array, place, depth + 1);
+    const struct = cursor.quick(pos, STRUCT);
+    if (struct >= 0) return this.#struct(struct, place, depth + 1);
+    const type = cursor.tag(pos);
+    const at = cursor.tagEnd;
+    const end = TEXT_TYPES.get(type);
+    if (end !== undefined) return cursor.expect(this.#string(at), end);
+    const literal = LITERALS.get(type);
+    if (literal !== undefined) return this.#literal(at, type, literal);
+    if (type === STRUCT.text) return this.#struct(at, place, depth + 1);
+    if (type === ARRAY.text) return this.#array(at, place, depth + 1);
+    const constant = CONSTANTS.get(type);
+    if (constant === undefined) throw badAnswer(`the tag ${type} in a value`);
+    output.ascii(constant);
+    return at;
+  }
+
+  #struct(pos: number, place: IntegerPlace | undefined, depth: number): number {
+    if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth);
+    const inner = place === "map" ? "value" : undefined;
+    const output = this.#output;
+    output.byte(OPEN_BRACE);
+    let at = pos;
+    for (;;) {
+      const member = this.member(at);
+      if (member < 0) break;
+      if (at !== pos) output.byte(COMMA);
+      const named = this.name(member);
+      output.byte(COLON);
+      at = this.#cursor.expect(this.value(named, inner, depth), MEMBER_END);
+    }
+    output.byte(CLOSE_BRACE);
+    return this.structEnd;
+  }
+
+  #array(pos: number, place: IntegerPlace | undefined, depth: number): number {
+    if (depth > this.#maxDepth) throw tooDeep(this.#maxDepth);
+    const inner = place === "set" ? "value" : undefined;
+    const cursor = this.#cursor;
+    const output = this.#output;
+    output.byte(OPEN_BRACKET);
+    const data = cursor.accept(pos, DATA);
+    let at = data;
+    if (data < 0) {
+      if (cursor.tag(pos) !== "<data/>")
+        throw cursor.unexpected(pos, DATA.text);
+      at = cursor.tagEnd;
+    } else {
+      for (;;) {
+        const end = this.#dataEnd(at);
+        if (end >= 0) {
+          at = end;
+          break;
+        }
+        if (at !== data) output.byte(COMMA);
+        at = this.value(at, inner, depth);
+      }
+    }
+    output.byte(CLOSE_BRACKET);
+    return cursor.expect(at, ARRAY_END);
+  }
+
+  #dataEnd(pos: number): number {
+    const cursor = this.#cursor;
+    return cursor.quick(pos, VALUE) >= 0 ? -1 : cursor.accept(pos, DATA_END);
+  }
+
+  #literal(
+    pos: number,
+    type: string,
+    toJson: (text: string) => string | undefined,
+  ): number {
+    const cursor = this.#cursor;
+    let end = pos;
+    while (cursor.bytes[end] !== LT) {
+      if (end >= cursor.end) throw cursor.missing();
+      if (end - pos > LONGEST_NUMBER)
+        throw badAnswer(`more than ${LONGEST_NUMBER} characters in ${type}`);
+      end++;
+    }
+    const text = Buffer.from(cursor.bytes.buffer, pos, end - pos).toString();
+    const json = toJson(text.trim());
+    if (json === undefined)
+      throw badAnswer(`'${text.slice(0, 40)}' in ${type}`);
+    this.#output.ascii(json);
+    if (isLenient(json)) this.lenient = true;
+    if (cursor.tag(end) !== `</${type.slice(1)}`)
+      throw cursor.unexpected(end, `the end of ${type}`);
+    return cursor.tagEnd;
+  }
+
+  /** Where the string written from `from` on is an integer, it becomes a number. */
+  #asInteger(from: number): void {
+    const output = this.#output;
+    const length = output.used - from - 2;
+    if (length === 0 || length > LONGEST_NUMBER) return;
+    const text = output.text(from + 1, output.used - 1);
+    if (!INTEGER.test(text)) return;
+    output.used = from;
+    output.ascii(text);
+    if (isLenient(text)) this.lenient = true;
+  }
+}
+
+const CONSTANTS = new Map([
+  ["<struct/>", "{}"],
+  ["<array/>", "[]"],
+  ["<string/>", '""'],
+  ["<nil/>", "null"],
+]);
+
+function booleanOf(text: string): string | undefined {
+  if (text === "1") return "true";
+  return text === "0" ? "false" : undefined;
+}
+
+function integerOf(text: string): string | undefined {
+  return INTEGER.test(text) ? text : undefined;
+}
+
+function doubleOf(text: string): string | undefined {
+  return DOUBLE.test(text) ? text : ODD_DOUBLES.get(text.toLowerCase());
+}
+
+/** Is it a number that JSON.parse would not read, or not exactly? */
+function isLenient(json: string): boolean {
+  if (/[NI]/.test(json)) return true;
+  return json.length > 15 && INTEGER.test(json)
+    ? !Number.isSafeInteger(Number(json))
+    : false;
+}
