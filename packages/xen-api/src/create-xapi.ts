@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import { checkReadOnly } from "./caller.js";
+import { resultTypeOf } from "./declared-type.js";
 import { EventStream } from "./events.js";
 import { addressUrl, type Address } from "./http/address.js";
 import { injectToken } from "./inject-token.js";
@@ -11,7 +12,15 @@ import {
 import { membersIn, tellsOfMembers } from "./members.js";
 import type { XapiOptions } from "./options.js";
 import { createParts, type Parts } from "./parts.js";
-import type { CallOptions, EventsOptions, Xapi, XapiEvents } from "./xapi.js";
+import { Streams } from "./streams.js";
+import { Tasks } from "./tasks.js";
+import type {
+  AsyncCallOptions,
+  CallOptions,
+  EventsOptions,
+  Xapi,
+  XapiEvents,
+} from "./xapi.js";
 
 /**
  * Makes a client; nothing is sent until connect().
@@ -19,6 +28,7 @@ import type { CallOptions, EventsOptions, Xapi, XapiEvents } from "./xapi.js";
  */
 export function createXapi(options: XapiOptions): Xapi {
   const parts: Parts = createParts(options, () => {
+    tasks.renew();
     void learnMembers(parts, options.onCandidates);
   });
   const { settings, label, logger, session, caller, secrets } = parts;
@@ -26,6 +36,8 @@ export function createXapi(options: XapiOptions): Xapi {
     ...{ caller, logger, label, callTimeoutMs: settings.callTimeoutMs },
     isAuto: settings.transport === "auto",
   };
+  const tasks = new Tasks({ ...settings, caller, logger, label });
+  const streams = new Streams(session, parts.dialing);
   let eventAnswers = 0;
   /** Every error that leaves goes without secrets. */
   const clean = <T>(promise: Promise<T>): Promise<T> =>
@@ -62,10 +74,14 @@ export function createXapi(options: XapiOptions): Xapi {
       eventGraceMs: settings.eventGraceMs,
       signal: more.signal,
       onBatch: (batch) => {
+        tasks.feed(batch);
         if (tellsOfMembers(batch))
           void learnMembers(parts, options.onCandidates);
       },
     });
+    const endFeed = tellsOfTasks(more.classes ?? ["*"])
+      ? tasks.addFeed()
+      : undefined;
     try {
       for await (const item of stream.run()) {
         if (item.kind === "changes") eventAnswers++;
@@ -73,13 +89,37 @@ export function createXapi(options: XapiOptions): Xapi {
       }
     } catch (error) {
       throw secrets.scrubError(error);
+    } finally {
+      endFeed?.();
     }
   }
 
-  const unsupported = (what: string) =>
-    Promise.reject(
-      new XoError("UNSUPPORTED", { what, reason: "not in this version" }),
-    );
+  const callAsync = async (
+    method: string,
+    params: readonly unknown[] = [],
+    more: AsyncCallOptions = {},
+  ): Promise<unknown> => {
+    if (settings.readOnly) checkReadOnly(method);
+    if (more.signal?.aborted === true)
+      throw new XoError("ABORTED", { what: method });
+    // The signal does not end this call, which returns at once: a task nobody knows of could not be cancelled.
+    const ref = await caller.value({
+      method: `Async.${method}`,
+      params,
+      priority: "call",
+      timeoutMs: settings.callTimeoutMs,
+    });
+    if (typeof ref !== "string") {
+      const reason = `Async.${method} without a task`;
+      throw new XoError("BAD_ANSWER", { address: label, reason, start: "" });
+    }
+    try {
+      const resultType = resultTypeOf(method);
+      return await tasks.watch({ ref, method, resultType, options: more });
+    } finally {
+      void dismissTask(parts, ref);
+    }
+  };
 
   return {
     label,
@@ -99,8 +139,10 @@ export function createXapi(options: XapiOptions): Xapi {
     onState: (listener) => session.onState(listener),
     connect: (more) => clean(session.connect(more?.signal)),
     async disconnect() {
+      const closed = new XoError("CLOSED", { what: label });
+      tasks.close(closed);
       await clean(session.disconnect());
-      parts.connections.close(new XoError("CLOSED", { what: label }));
+      parts.connections.close(closed);
     },
     call: (method, params, more) => clean(call(method, params, more)),
     listRecords: (className, list) =>
@@ -108,11 +150,26 @@ export function createXapi(options: XapiOptions): Xapi {
     listableClasses: () => clean(listableClasses(listing)),
     injectToken: () => clean(injectToken(parts)),
     events,
-    callAsync: () => unsupported("callAsync"),
-    watchTask: () => unsupported("watchTask"),
-    getStream: () => unsupported("getStream"),
-    putStream: () => unsupported("putStream"),
-    connectStream: () => unsupported("connectStream"),
+    callAsync: (method, params, more) => clean(callAsync(method, params, more)),
+    watchTask: (ref, { resultType = "string", ...more } = {}) =>
+      clean(
+        tasks.watch({ ref, method: "the task", resultType, options: more }),
+      ),
+    getStream: (more) => clean(streams.get(more)),
+    putStream: (body, more) => {
+      if (settings.readOnly)
+        return Promise.reject(
+          new XoError("READ_ONLY", { method: `PUT ${more.path}` }),
+        );
+      return clean(streams.put(body, more));
+    },
+    connectStream: (more) => {
+      if (settings.readOnly)
+        return Promise.reject(
+          new XoError("READ_ONLY", { method: `CONNECT ${more.path}` }),
+        );
+      return clean(streams.connect(more));
+    },
   };
 }
 
@@ -144,4 +201,34 @@ async function learnMembers(
   }
   if (members.length > 0 && candidates.learn(members))
     onCandidates?.(candidates.list().map(addressUrl));
+}
+
+/** A task that has ended is of no use to anybody. One that goes on, or that is gone, is left alone. */
+async function dismissTask(
+  { caller, settings, logger, label }: Parts,
+  ref: string,
+): Promise<void> {
+  const request = {
+    params: [ref],
+    priority: "call",
+    timeoutMs: settings.callTimeoutMs,
+  } as const;
+  try {
+    const status = await caller.value({
+      ...request,
+      method: "task.get_status",
+    });
+    if (status !== "pending" && status !== "cancelling")
+      await caller.value({ ...request, method: "task.destroy" });
+  } catch (error) {
+    logger.debug(
+      `${label}: task not dismissed: ${error instanceof Error ? error.message : ""}`,
+    );
+  }
+}
+
+function tellsOfTasks(classes: readonly string[]): boolean {
+  return classes.some(
+    (filter) => filter === "*" || filter.toLowerCase() === "task",
+  );
 }

@@ -1,0 +1,102 @@
+import {
+  Operation,
+  parseLenient,
+  RECORD_STRIDE,
+  RecordField,
+  RecordFlag,
+  XapiError,
+  type RecordBatch,
+} from "@xo-server/model";
+
+/** The fields of a task that tell how it goes. */
+export interface TaskState {
+  readonly status: string;
+  readonly progress: number;
+  /** An XML-RPC value in text, also in JSON (WIRE.md 9). */
+  readonly result: string;
+  readonly errorInfo: readonly string[];
+}
+
+/** A task's record, whatever it lacks. */
+export function toTaskState(record: unknown): TaskState {
+  const fields = (
+    typeof record === "object" && record !== null ? record : {}
+  ) as Record<string, unknown>;
+  const { status, progress, result, error_info: errorInfo } = fields;
+  return {
+    status: typeof status === "string" ? status : "pending",
+    progress: typeof progress === "number" ? progress : 0,
+    result: typeof result === "string" ? result : "",
+    errorInfo: Array.isArray(errorInfo) ? errorInfo.map(String) : [],
+  };
+}
+
+/** XAPI writes the status last: when it is one of these the rest is there. */
+export function isFinal({ status }: TaskState): boolean {
+  return status === "success" || status === "failure" || status === "cancelled";
+}
+
+/** The error of a failed or cancelled task. */
+export function taskError(
+  { status, errorInfo }: TaskState,
+  task: string,
+  method: string,
+): XapiError {
+  const [code, ...params] = errorInfo;
+  if (code === undefined)
+    return status === "cancelled"
+      ? new XapiError("TASK_CANCELLED", [task], method)
+      : new XapiError(
+          "INTERNAL_ERROR",
+          ["the task failed without an error"],
+          method,
+        );
+  return unwrap(code, params, method);
+}
+
+/**
+ * HTTP handlers dress every failure as a denied permission; the real code is
+ * inside: `RBAC_PERMISSION_DENIED, http/get_export, UUID_INVALID: [ VM; 0000 ]` (WIRE.md 11).
+ */
+function unwrap(
+  code: string,
+  params: readonly string[],
+  method: string,
+): XapiError {
+  const inner =
+    code === "RBAC_PERMISSION_DENIED"
+      ? /^([A-Z][A-Z0-9_]+): \[ (.*) \]$/s.exec(params[1] ?? "")
+      : null;
+  return inner === null
+    ? new XapiError(code, params, method)
+    : new XapiError(inner[1]!, inner[2]!.split("; "), method);
+}
+
+/** The tasks in a batch of events that somebody waits for. `state` undefined: deleted. */
+export function tasksIn(
+  batch: RecordBatch,
+  isWanted: (ref: string) => boolean,
+): { ref: string; state: TaskState | undefined }[] {
+  const task = batch.classes.indexOf("task");
+  const found: { ref: string; state: TaskState | undefined }[] = [];
+  if (task === -1) return found;
+  const text = (offset: number, length: number) =>
+    Buffer.from(batch.buffer, offset, length).toString();
+  for (let at = 0; at < batch.count * RECORD_STRIDE; at += RECORD_STRIDE) {
+    const row = batch.table.subarray(at, at + RECORD_STRIDE);
+    if (row[RecordField.classIndex] !== task) continue;
+    const ref = text(row[RecordField.refOffset]!, row[RecordField.refLength]!);
+    if (!isWanted(ref)) continue;
+    const json = text(row[RecordField.offset]!, row[RecordField.length]!);
+    if (row[RecordField.operation] === Operation.del || json === "") {
+      found.push({ ref, state: undefined });
+      continue;
+    }
+    const isOdd = (row[RecordField.flags]! & RecordFlag.lenient) !== 0;
+    found.push({
+      ref,
+      state: toTaskState(isOdd ? parseLenient(json) : JSON.parse(json)),
+    });
+  }
+  return found;
+}

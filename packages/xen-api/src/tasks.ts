@@ -1,0 +1,215 @@
+import { XapiError, XoError, type RecordBatch } from "@xo-server/model";
+import type { Caller } from "./caller.js";
+import { pause, type Clock } from "./clock.js";
+import { toDeclaredType } from "./declared-type.js";
+import type { Logger } from "./logger.js";
+import { tasksIn, toTaskState, type TaskState } from "./task-state.js";
+import { WatchedTask, type TaskWish } from "./watched-task.js";
+import { parseXmlFragment } from "./xmlrpc-value.js";
+
+export interface TasksOptions {
+  readonly caller: Caller;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly label: string;
+  readonly callTimeoutMs: number;
+  readonly eventTimeoutMs: number;
+  readonly eventGraceMs: number;
+  readonly cancelGraceMs: number;
+}
+
+/** Tasks are asked for themselves this often, in ms: events of deletion can be dropped, and a restarted toolstack forgets its tasks without a word. */
+const CHECK_MS = 60_000;
+/** Pause after a failed poll of our own, in ms. */
+const RETRY_MS = 1_000;
+
+/**
+ * Watches tasks to their end. While an event stream with tasks runs on the
+ * client it feeds this; otherwise this polls event.from for the tasks it wants,
+ * on one connection for all of them.
+ */
+export class Tasks {
+  readonly #options: TasksOptions;
+  readonly #watched = new Map<string, Set<WatchedTask>>();
+  #feeds = 0;
+  #poll: AbortController | undefined;
+  #checkTimer: unknown;
+
+  constructor(options: TasksOptions) {
+    this.#options = options;
+  }
+
+  /** An event stream that tells of tasks begins; call what is returned when it ends. */
+  addFeed(): () => void {
+    this.#feeds++;
+    this.#poll?.abort();
+    return () => {
+      this.#feeds--;
+      this.#restartPoll();
+    };
+  }
+
+  /** Events that a feed has brought. */
+  feed(batch: RecordBatch): void {
+    if (this.#watched.size === 0) return;
+    for (const { ref, state } of tasksIn(batch, (ref) =>
+      this.#watched.has(ref),
+    ))
+      this.#tell(ref, state);
+  }
+
+  /** There is a new session, perhaps with a pool that forgot its tasks or went back in time. */
+  renew(): void {
+    this.#checkAll();
+    this.#restartPoll();
+  }
+
+  /** Nothing will be heard any more. */
+  close(reason: XoError): void {
+    for (const all of [...this.#watched.values()])
+      for (const task of [...all]) task.fail(reason);
+  }
+
+  /** The decoded result. @throws XapiError of the task; XoError TASK_LOST, ABORTED, CLOSED, BAD_ANSWER */
+  async watch(wish: TaskWish): Promise<unknown> {
+    const { signal } = wish.options;
+    const task = this.#register(wish);
+    const cancel = () => {
+      void this.#cancel(task);
+    };
+    signal?.addEventListener("abort", cancel, { once: true });
+    if (signal?.aborted === true) cancel();
+    try {
+      return await this.#decode(await task.result, wish);
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+    }
+  }
+
+  #register(wish: TaskWish): WatchedTask {
+    const { ref } = wish;
+    const task = new WatchedTask(wish, this.#options.clock, (settled) => {
+      const all = this.#watched.get(ref);
+      all?.delete(settled);
+      if (all?.size === 0) this.#watched.delete(ref);
+      if (this.#watched.size === 0) this.#rest();
+    });
+    const all = this.#watched.get(ref) ?? new Set();
+    this.#watched.set(ref, all.add(task));
+    this.#checkTimer ??= this.#armCheck();
+    // It may have ended before anybody listened.
+    void this.#check(ref);
+    this.#restartPoll();
+    return task;
+  }
+
+  async #decode(
+    result: string,
+    { method, resultType }: TaskWish,
+  ): Promise<unknown> {
+    if (result === "") return "";
+    try {
+      return toDeclaredType(await parseXmlFragment(result), resultType);
+    } catch (error) {
+      const reason = `the result of ${method}: ${error instanceof Error ? error.message : ""}`;
+      const start = JSON.stringify(result.slice(0, 64));
+      throw new XoError("BAD_ANSWER", {
+        address: this.#options.label,
+        reason,
+        start,
+      });
+    }
+  }
+
+  #tell(ref: string, state: TaskState | undefined): void {
+    for (const task of [...(this.#watched.get(ref) ?? [])]) task.tell(state);
+  }
+
+  #armCheck(): unknown {
+    return this.#options.clock.setTimeout(() => {
+      this.#checkAll();
+      this.#checkTimer = this.#armCheck();
+    }, CHECK_MS);
+  }
+
+  #checkAll(): void {
+    for (const ref of this.#watched.keys()) void this.#check(ref);
+  }
+
+  async #check(ref: string): Promise<void> {
+    try {
+      const record = await this.#call("task.get_record", [ref]);
+      this.#tell(ref, toTaskState(record));
+    } catch (error) {
+      // A ghost. Other failures say nothing about the task.
+      if (error instanceof XapiError && error.code === "HANDLE_INVALID")
+        this.#tell(ref, undefined);
+    }
+  }
+
+  async #cancel(task: WatchedTask): Promise<void> {
+    const { cancelGraceMs, logger, label } = this.#options;
+    const { ref, method } = task.wish;
+    task.giveUpIn(cancelGraceMs);
+    await this.#call("task.cancel", [ref]).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : "";
+      logger.info(`${label}: ${method} was not cancelled: ${reason}`);
+    });
+  }
+
+  /** Nobody waits: no timer, no poll. */
+  #rest(): void {
+    this.#options.clock.clearTimeout(this.#checkTimer);
+    this.#checkTimer = undefined;
+    this.#poll?.abort();
+  }
+
+  /** Polls for the tasks wanted now, unless a feed tells of them. A call that is blocked already does not know of a task just added. */
+  #restartPoll(): void {
+    this.#poll?.abort();
+    if (this.#feeds > 0 || this.#watched.size === 0) return;
+    this.#poll = new AbortController();
+    void this.#pollTasks(this.#poll.signal, [...this.#watched.keys()]);
+  }
+
+  async #pollTasks(
+    signal: AbortSignal,
+    refs: readonly string[],
+  ): Promise<void> {
+    let token = "";
+    while (!signal.aborted) {
+      try {
+        token = await this.#pollOnce(signal, refs, token);
+      } catch {
+        await pause(this.#options.clock, RETRY_MS, signal);
+        token = "";
+      }
+    }
+  }
+
+  async #pollOnce(
+    signal: AbortSignal,
+    refs: readonly string[],
+    token: string,
+  ): Promise<string> {
+    const { caller, eventTimeoutMs, eventGraceMs } = this.#options;
+    const { answer } = await caller.request({
+      method: "event.from",
+      params: [refs.map((ref) => `task/${ref}`), token, eventTimeoutMs / 1000],
+      shape: "events",
+      priority: "event",
+      timeoutMs: eventTimeoutMs + eventGraceMs,
+      isBlocking: true,
+      signal,
+      onBatch: (batch) => {
+        this.feed(batch);
+      },
+    });
+    return answer.token ?? token;
+  }
+
+  #call(method: string, params: readonly unknown[]): Promise<unknown> {
+    const { caller, callTimeoutMs: timeoutMs } = this.#options;
+    return caller.value({ method, params, priority: "call", timeoutMs });
+  }
+}
