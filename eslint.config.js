@@ -2,7 +2,15 @@ import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["**/dist/", "**/node_modules/", ".tap/", "**/*.d.ts"] },
+  {
+    ignores: [
+      "**/dist/",
+      "**/dist-test/",
+      "**/node_modules/",
+      ".tap/",
+      "**/*.d.ts",
+    ],
+  },
   js.configs.recommended,
   {
     files: ["**/*.js", "bin/*"],

@@ -1,0 +1,213 @@
+import { systemClock, type Clock } from "./clock.js";
+import { readMessage } from "./json-rpc-message.js";
+import type { Json } from "./merge-patch.js";
+import { ConnectionLostError, RpcError } from "./rpc-error.js";
+import { openWebSocket, type OpenSocket, type Socket } from "./socket.js";
+
+/**
+ * ```
+ *            start              opened             closed, silent
+ *   idle ------------> connecting -----> open ------------------> waiting
+ *                        |   ^ closed, too slow                    ^   |
+ *                        |   +---------- delay over, retryNow -----|---+
+ *                        +-----------------------------------------+
+ *   any --- stop ---> idle
+ * ```
+ */
+export type ConnectionState =
+  | { readonly name: "idle" }
+  | { readonly name: "connecting"; readonly attempt: number }
+  | { readonly name: "open" }
+  /** `retryAt` is in the clock's milliseconds. */
+  | {
+      readonly name: "waiting";
+      readonly attempt: number;
+      readonly retryAt: number;
+    };
+
+export interface JsonRpcClientOptions {
+  url: string;
+  onState?: (state: ConnectionState) => void;
+  onNotification?: (method: string, params: Json) => void;
+  openSocket?: OpenSocket;
+  clock?: Clock;
+  /** 0 to below 1, as Math.random. */
+  random?: () => number;
+  /** First and longest pause before a new try; it doubles in between. */
+  firstDelayMs?: number;
+  longestDelayMs?: number;
+  /** For opening a connection, and for each call. */
+  timeoutMs?: number;
+}
+
+interface Pending {
+  resolve(result: Json): void;
+  reject(error: Error): void;
+  timer: unknown;
+}
+
+/** JSON-RPC 2.0 over a WebSocket that opens itself again, with growing pauses, until it is stopped. */
+export class JsonRpcClient {
+  readonly #options: Required<JsonRpcClientOptions>;
+  #state: ConnectionState = { name: "idle" };
+  #socket: Socket | undefined;
+  /** Counts connections, so that the last words of an old one are not taken for the new one's. */
+  #epoch = 0;
+  #attempt = 0;
+  #timer: unknown;
+  #nextId = 1;
+  readonly #pending = new Map<number, Pending>();
+
+  constructor(options: JsonRpcClientOptions) {
+    this.#options = {
+      onState: () => undefined,
+      onNotification: () => undefined,
+      openSocket: openWebSocket,
+      clock: systemClock,
+      random: Math.random,
+      firstDelayMs: 500,
+      longestDelayMs: 10_000,
+      timeoutMs: 10_000,
+      ...options,
+    };
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  start(): void {
+    if (this.#state.name === "idle") this.#connect();
+  }
+
+  stop(): void {
+    this.#dropSocket("the client was stopped");
+    this.#attempt = 0;
+    this.#enter({ name: "idle" });
+  }
+
+  /** Tries at once instead of waiting out the pause. */
+  retryNow(): void {
+    if (this.#state.name === "waiting") this.#connect();
+  }
+
+  /** Gives the connection up, as when the server is silent; a new one follows. */
+  reconnect(reason: string): void {
+    if (this.#state.name !== "idle") this.#lost(reason);
+  }
+
+  /** Rejects with RpcError (the server's own) or ConnectionLostError. */
+  call(method: string, params: Json = {}): Promise<Json> {
+    return new Promise((resolve, reject) => {
+      if (this.#state.name !== "open" || this.#socket === undefined) {
+        reject(new ConnectionLostError("not connected"));
+        return;
+      }
+      const id = this.#nextId++;
+      const { clock, timeoutMs } = this.#options;
+      const timer = clock.setTimeout(() => {
+        this.#pending.delete(id);
+        reject(new ConnectionLostError(`${method}: no answer`));
+      }, timeoutMs);
+      this.#pending.set(id, { resolve, reject, timer });
+      this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    });
+  }
+
+  #connect(): void {
+    const { clock, openSocket, timeoutMs, url } = this.#options;
+    clock.clearTimeout(this.#timer);
+    this.#attempt += 1;
+    this.#enter({ name: "connecting", attempt: this.#attempt });
+    const epoch = ++this.#epoch;
+    const ifCurrent =
+      <A extends unknown[]>(fn: (...args: A) => void) =>
+      (...args: A) => {
+        if (epoch === this.#epoch) fn(...args);
+      };
+    this.#timer = clock.setTimeout(
+      ifCurrent(() => {
+        this.#lost("no answer while connecting");
+      }),
+      timeoutMs,
+    );
+    this.#socket = openSocket(url, {
+      opened: ifCurrent(() => {
+        clock.clearTimeout(this.#timer);
+        this.#enter({ name: "open" });
+      }),
+      received: ifCurrent((text: string) => {
+        this.#received(text);
+      }),
+      closed: ifCurrent(() => {
+        this.#lost("the connection was closed");
+      }),
+    });
+  }
+
+  #received(text: string): void {
+    const message = readMessage(text);
+    if (message.kind === "bad") {
+      this.#lost("the server sent what is not JSON-RPC");
+      return;
+    }
+    // A server that takes connections only to close or refuse them must not be
+    // hurried: the pauses start anew only when it has said something of use.
+    if (message.kind !== "error") this.#attempt = 0;
+    if (message.kind === "notification") {
+      this.#options.onNotification(message.method, message.params);
+      return;
+    }
+    const pending = this.#take(message.id);
+    if (pending === undefined) return;
+    if (message.kind === "result") pending.resolve(message.result);
+    else
+      pending.reject(new RpcError(message.code, message.message, message.data));
+  }
+
+  #take(id: number | null): Pending | undefined {
+    if (id === null) return undefined;
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    this.#options.clock.clearTimeout(pending?.timer);
+    return pending;
+  }
+
+  #lost(reason: string): void {
+    this.#dropSocket(reason);
+    const { clock } = this.#options;
+    const delayMs = this.#delayMs();
+    this.#timer = clock.setTimeout(() => {
+      this.#connect();
+    }, delayMs);
+    this.#enter({
+      name: "waiting",
+      attempt: this.#attempt,
+      retryAt: clock.now() + delayMs,
+    });
+  }
+
+  /** Doubles up to the longest; between half and all of it, so that many pages do not come back at once. */
+  #delayMs(): number {
+    const { firstDelayMs, longestDelayMs, random } = this.#options;
+    const doublings = Math.max(0, this.#attempt - 1);
+    const full = Math.min(longestDelayMs, firstDelayMs * 2 ** doublings);
+    return full * (0.5 + random() / 2);
+  }
+
+  #dropSocket(reason: string): void {
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#timer);
+    this.#epoch += 1;
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
+    for (const id of [...this.#pending.keys()])
+      this.#take(id)?.reject(new ConnectionLostError(reason));
+  }
+
+  #enter(state: ConnectionState): void {
+    this.#state = state;
+    this.#options.onState(state);
+  }
+}

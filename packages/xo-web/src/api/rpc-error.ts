@@ -1,0 +1,20 @@
+/** An error that the server answered: JSON-RPC 2.0's code, and data where there is some. */
+export class RpcError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.name = "RpcError";
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** The connection ended, or gave no answer in time. The call may or may not have been done. */
+export class ConnectionLostError extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = "ConnectionLostError";
+  }
+}

@@ -1,0 +1,88 @@
+/** What `status.subscribe` gives: the server, its pools and their sum. Times are ISO 8601, in UTC. */
+export interface Status {
+  readonly server: ServerStatus;
+  readonly pools: Readonly<Record<string, PoolStatus>>;
+  readonly totals: StatusTotals;
+}
+
+/** Objects by XAPI class, such as `VM`. */
+export type Counts = Readonly<Record<string, number>>;
+
+export interface StatusTotals {
+  readonly pools: number;
+  readonly objects: number;
+  readonly changesPerSecond: number;
+  readonly counts: Counts;
+}
+
+export type PoolState =
+  | "connecting"
+  | "listing"
+  | "watching"
+  | "backing-off"
+  | "re-listing"
+  | "stopped"
+  | "failed";
+
+export interface PoolError {
+  /** A code of the server's error table, or one of XAPI's own. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface PoolStatus {
+  readonly id: string;
+  readonly label: string;
+  readonly address: string;
+  readonly state: PoolState;
+  readonly since: string;
+  /** Since when the objects are no longer followed; null while they are. */
+  readonly staleSince: string | null;
+  readonly error: PoolError | null;
+  readonly transport: string | null;
+  readonly objects: number;
+  readonly counts: Counts;
+  readonly changesPerSecond: number;
+  readonly lastChangeAt: string | null;
+  /** From connect to all objects there. */
+  readonly loadMs: number | null;
+  readonly loadBytes: number | null;
+  readonly revision: number;
+}
+
+export interface ServerStatus {
+  readonly version: string;
+  readonly startedAt: string;
+  readonly uptimeS: number;
+  readonly node: string;
+  readonly demo: boolean;
+  readonly eventLoop: EventLoopStatus;
+  readonly parserPool: ParserPoolStatus;
+  readonly memory: MemoryStatus;
+  /** Pages and programs connected now. */
+  readonly clients: number;
+}
+
+export interface EventLoopStatus {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** 0 to 1: the share of time in which the loop was busy. */
+  readonly utilization: number;
+  readonly blocksOver50Ms: number;
+  readonly longestBlockMs: number;
+}
+
+export interface ParserPoolStatus {
+  readonly threads: number;
+  readonly queued: number;
+  readonly tasksPerSecond: number;
+  readonly waitP99Ms: number;
+  readonly runP99Ms: number;
+}
+
+export interface MemoryStatus {
+  readonly rssBytes: number;
+  readonly heapUsedBytes: number;
+  readonly externalBytes: number;
+}

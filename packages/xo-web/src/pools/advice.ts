@@ -1,0 +1,14 @@
+import type { Messages } from "../locale/messages.js";
+
+export interface Advice {
+  readonly title: string;
+  readonly todo: string;
+}
+
+/** What an error means and what to do about it, by its code. */
+export function adviceFor(code: string, messages: Messages): Advice {
+  const { advice } = messages;
+  return Object.hasOwn(advice, code)
+    ? advice[code as keyof typeof advice]
+    : advice.fallback;
+}

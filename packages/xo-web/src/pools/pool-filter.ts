@@ -1,0 +1,16 @@
+import type { PoolStatus } from "../api/status.js";
+import { poolGroup, type PoolGroup } from "./pool-group.js";
+
+export interface PoolFilter {
+  /** Words that must all occur in the name, the address or the transport. */
+  readonly text: string;
+  readonly group: PoolGroup | "all";
+}
+
+export function matchesFilter(pool: PoolStatus, filter: PoolFilter): boolean {
+  if (filter.group !== "all" && poolGroup(pool) !== filter.group) return false;
+  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const place =
+    `${pool.label} ${pool.address} ${pool.transport ?? ""}`.toLowerCase();
+  return words.every((word) => place.includes(word));
+}

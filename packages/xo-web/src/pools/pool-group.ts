@@ -1,0 +1,35 @@
+import type { PoolState, PoolStatus } from "../api/status.js";
+
+/** How a pool is doing, in a word: what the list is filtered by. */
+export type PoolGroup = "live" | "loading" | "problem" | "stopped";
+
+export const poolGroups: readonly PoolGroup[] = [
+  "live",
+  "loading",
+  "problem",
+  "stopped",
+];
+
+const groupOfState: Readonly<Record<PoolState, PoolGroup>> = {
+  connecting: "loading",
+  listing: "loading",
+  watching: "live",
+  "re-listing": "loading",
+  "backing-off": "problem",
+  stopped: "stopped",
+  failed: "problem",
+};
+
+/** A pool that connects once more after an error is still a problem. */
+export function poolGroup(pool: PoolStatus): PoolGroup {
+  if (pool.state === "connecting" && pool.error !== null) return "problem";
+  return groupOfState[pool.state];
+}
+
+export function countByGroup(
+  pools: readonly PoolStatus[],
+): Readonly<Record<PoolGroup, number>> {
+  const counts = { live: 0, loading: 0, problem: 0, stopped: 0 };
+  for (const pool of pools) counts[poolGroup(pool)] += 1;
+  return counts;
+}

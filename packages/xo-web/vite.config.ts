@@ -1,0 +1,17 @@
+import vue from "@vitejs/plugin-vue";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  // Relative, so that the page also works behind a proxy that puts it under a path.
+  base: "./",
+  plugins: [vue({ features: { optionsAPI: false } })],
+  build: {
+    target: "es2022",
+    // The server's content policy allows files of its own only: no data: URLs, no inline script.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    proxy: { "/api": { target: "http://localhost:9000", ws: true } },
+  },
+});
