@@ -1,8 +1,8 @@
 import type { HttpHandler } from "./http-handler.js";
-import type { OperationTable } from "./operation.js";
+import { rrdHandlers } from "./rrd/rrd-handlers.js";
 
 /** The effects of messages that the datamodel does not imply. */
-export const operations: OperationTable = {};
+export { operations } from "./operations/operations.js";
 
 /** What is served beside RPC. */
-export const httpHandlers: readonly HttpHandler[] = [];
+export const httpHandlers: readonly HttpHandler[] = [...rrdHandlers];

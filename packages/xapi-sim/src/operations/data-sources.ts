@@ -1,6 +1,7 @@
 import type { CallContext } from "../operation.js";
 import { text } from "./fields.js";
-import { hostMetrics, vmMetrics, type Metric } from "../rrd/metrics.js";
+import type { Metric } from "../rrd/metric.js";
+import { hostMetrics, vmMetrics } from "../rrd/metrics.js";
 
 /** A row of get_data_sources, members as XAPI orders them. */
 export interface DataSource {

@@ -1,27 +1,7 @@
 import type { Database } from "../database.js";
 import { flag, int, refIn, refs, text } from "../operations/fields.js";
-import { hashText } from "../fleet/dice.js";
-
-/** One thing that is measured of a host, VM or SR. Values are a pure function of owner, name and time: nothing is stored. */
-export interface Metric {
-  readonly name: string;
-  readonly description: string;
-  readonly units: string;
-  /** Infinity where there is no limit. */
-  readonly max: number;
-  /** At a moment, Unix seconds. */
-  valueAt(seconds: number): number;
-}
-
-interface Shape {
-  readonly name: string;
-  readonly description: string;
-  readonly units: string;
-  readonly max?: number;
-  /** The values swing between these. */
-  readonly low: number;
-  readonly high: number;
-}
+import type { XapiRecord } from "../xapi-value.js";
+import { makeMetrics, type Metric, type Shape } from "./metric.js";
 
 export function hostMetrics(db: Database, host: string): readonly Metric[] {
   const record = db.get("host", host);
@@ -33,7 +13,7 @@ export function hostMetrics(db: Database, host: string): readonly Metric[] {
     .map((ref) => db.get("PIF", ref))
     .filter((pif) => flag(pif, "physical"))
     .map((pif) => text(pif, "device"));
-  return make(text(record, "uuid"), [
+  return makeMetrics(text(record, "uuid"), [
     ...Array.from({ length: cpus }, (_, i) =>
       share(`cpu${i}`, `Physical cpu usage for cpu ${i}`),
     ),
@@ -76,28 +56,40 @@ export function vmMetrics(db: Database, vm: string): readonly Metric[] {
   const nics = refs(record, "VIFs").map((ref) =>
     text(db.get("VIF", ref), "device"),
   );
-  return make(text(record, "uuid"), [
-    ...Array.from({ length: int(record, "VCPUs_at_startup") }, (_, i) =>
-      share(`cpu${i}`, `CPU${i} usage`),
-    ),
-    share("cpu_usage", "Domain CPU usage"),
-    constant("memory", "Memory currently allocated to VM", "B", memory),
-    constant("memory_target", "Target of VM balloon driver", "B", memory),
-    {
-      name: "memory_internal_free",
-      description: "Memory used as reported by the guest agent",
-      units: "KiB",
-      low: memory / 10240,
-      high: memory / 2048,
-    },
-    ...disks.flatMap(diskTraffic),
-    ...nics.flatMap((nic) => traffic(`vif_${nic}`)),
-  ]);
+  return makeMetrics(
+    text(record, "uuid"),
+    [
+      ...Array.from({ length: int(record, "VCPUs_at_startup") }, (_, i) =>
+        share(`cpu${i}`, `CPU${i} usage`),
+      ),
+      share("cpu_usage", "Domain CPU usage"),
+      constant("memory", "Memory currently allocated to VM", "B", memory),
+      constant("memory_target", "Target of VM balloon driver", "B", memory),
+      {
+        name: "memory_internal_free",
+        description: "Memory used as reported by the guest agent",
+        units: "KiB",
+        low: memory / 10240,
+        high: memory / 2048,
+      },
+      ...disks.flatMap(diskTraffic),
+      ...nics.flatMap((nic) => traffic(`vif_${nic}`)),
+    ],
+    startOf(db, record),
+  );
+}
+
+/** Before a VM started there was nothing to measure. */
+function startOf(db: Database, vm: XapiRecord): number {
+  const metrics = db.find("VM_metrics", text(vm, "metrics"));
+  if (metrics === undefined) return -Infinity;
+  const time = text(metrics, "start_time");
+  return Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T/, "$1-$2-$3T")) / 1000;
 }
 
 export function srMetrics(db: Database, sr: string): readonly Metric[] {
   const record = db.get("SR", sr);
-  return make(text(record, "uuid"), [
+  return makeMetrics(text(record, "uuid"), [
     constant("size", "Size of the SR", "B", int(record, "physical_size")),
     constant(
       "physical_utilisation",
@@ -204,36 +196,4 @@ function diskTraffic(device: string): readonly Shape[] {
       high: 9,
     },
   ];
-}
-
-function make(owner: string, shapes: readonly Shape[]): readonly Metric[] {
-  return shapes.map(
-    ({ name, description, units, max = Infinity, low, high }) => {
-      const seed = hashText(`${owner}:${name}`);
-      return {
-        name,
-        description,
-        units,
-        max,
-        valueAt: (seconds) =>
-          low === high ? low : low + (high - low) * wave(seed, seconds),
-      };
-    },
-  );
-}
-
-/** In [0, 1]: a day's swing, some minutes' swing, and noise of each 5 s. */
-function wave(seed: number, seconds: number): number {
-  const phase = (seed % 86400) / 86400;
-  const day = 0.5 + 0.5 * Math.sin(2 * Math.PI * (seconds / 86400 + phase));
-  const minutes =
-    0.5 +
-    0.5 * Math.sin(2 * Math.PI * (seconds / (600 + (seed % 400)) + phase * 7));
-  let noise = Math.imul(seed ^ Math.floor(seconds / 5), 0x9e3779b1);
-  noise = Math.imul(noise ^ (noise >>> 15), 0x85ebca6b);
-  return (
-    0.4 * day +
-    0.3 * minutes +
-    (0.3 * ((noise ^ (noise >>> 13)) >>> 0)) / 4294967296
-  );
 }

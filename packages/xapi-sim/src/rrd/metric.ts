@@ -1,0 +1,67 @@
+import { hashText } from "../fleet/dice.js";
+
+/** One thing that is measured of a host, VM or SR. Values are a pure function of owner, name and time: nothing is stored. */
+export interface Metric {
+  readonly name: string;
+  readonly description: string;
+  readonly units: string;
+  /** Infinity where there is no limit. */
+  readonly max: number;
+  readonly type: "GAUGE" | "DERIVE";
+  /** At a moment, Unix seconds. NaN before there was anything to measure. */
+  valueAt(seconds: number): number;
+}
+
+/** What is known of a metric before it is somebody's. */
+export interface Shape {
+  readonly name: string;
+  readonly description: string;
+  readonly units: string;
+  readonly max?: number;
+  /** The values swing between these. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** @param since Unix seconds of the first measurement */
+export function makeMetrics(
+  owner: string,
+  shapes: readonly Shape[],
+  since = -Infinity,
+): readonly Metric[] {
+  return shapes.map(
+    ({ name, description, units, max = Infinity, low, high }) => {
+      const seed = hashText(`${owner}:${name}`);
+      return {
+        name,
+        description,
+        units,
+        max,
+        type: derived.test(name) ? "DERIVE" : "GAUGE",
+        valueAt: (seconds) => {
+          if (seconds < since) return NaN;
+          return low === high ? low : low + (high - low) * wave(seed, seconds);
+        },
+      };
+    },
+  );
+}
+
+/** Counters of which the rate is kept. */
+const derived = /^(cpu|pif_|vif_|vbd_.*(read|write)$)/;
+
+/** In [0, 1]: a day's swing, some minutes' swing, and noise of each 5 s. */
+function wave(seed: number, seconds: number): number {
+  const phase = (seed % 86400) / 86400;
+  const day = 0.5 + 0.5 * Math.sin(2 * Math.PI * (seconds / 86400 + phase));
+  const minutes =
+    0.5 +
+    0.5 * Math.sin(2 * Math.PI * (seconds / (600 + (seed % 400)) + phase * 7));
+  let noise = Math.imul(seed ^ Math.floor(seconds / 5), 0x9e3779b1);
+  noise = Math.imul(noise ^ (noise >>> 15), 0x85ebca6b);
+  return (
+    0.4 * day +
+    0.3 * minutes +
+    (0.3 * ((noise ^ (noise >>> 13)) >>> 0)) / 4294967296
+  );
+}

@@ -1,0 +1,18 @@
+/** C's `%0.15g` as xapi-rrd writes numbers: zero is `0.0`, and NaN and infinities have names. */
+export function toRrdNumber(value: number): string {
+  if (value === 0) return "0.0";
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
+  if (!Number.isFinite(value)) return String(value);
+  const [mantissa, exponent] = value.toExponential(14).split("e") as [
+    string,
+    string,
+  ];
+  const power = Number(exponent);
+  if (power >= -4 && power < 15) return stripZeros(value.toFixed(14 - power));
+  const digits = String(Math.abs(power)).padStart(2, "0");
+  return `${stripZeros(mantissa)}e${power < 0 ? "-" : "+"}${digits}`;
+}
+
+function stripZeros(digits: string): string {
+  return digits.includes(".") ? digits.replace(/\.?0+$/, "") : digits;
+}
