@@ -1,0 +1,60 @@
+import type { Test } from "tap";
+import {
+  createXapi,
+  type Logger,
+  type Xapi,
+  type XapiOptions,
+} from "../src/index.js";
+import { FakeXapi, poolScript, type FakeScript } from "./fake-xapi.js";
+
+export const PASSWORD = 'S3cr3t<&">pass';
+
+export interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly data: object | undefined;
+}
+
+/** A logger that keeps what it is told. */
+export function keepingLogger(): Logger & { readonly lines: LogLine[] } {
+  const lines: LogLine[] = [];
+  const keep = (level: string) => (message: string, data?: object) => {
+    lines.push({ level, message, data });
+  };
+  return {
+    lines,
+    debug: keep("debug"),
+    info: keep("info"),
+    warn: keep("warn"),
+    error: keep("error"),
+  };
+}
+
+/** A fake pool that ends with the test. */
+export async function startPool(
+  t: Test,
+  script: FakeScript = poolScript(),
+  host = "127.0.0.1",
+  port = 0,
+): Promise<FakeXapi> {
+  const pool = await new FakeXapi(script).listen(host, port);
+  t.teardown(() => pool.close());
+  return pool;
+}
+
+/** A client of the pool that ends with the test; not connected yet. */
+export function clientOf(
+  t: Test,
+  pool: FakeXapi,
+  options: Partial<XapiOptions> = {},
+): Xapi {
+  const xapi = createXapi({
+    hosts: `http://127.0.0.1:${pool.port}`,
+    user: "root",
+    password: PASSWORD,
+    transport: "json-rpc",
+    ...options,
+  });
+  t.teardown(() => xapi.disconnect());
+  return xapi;
+}

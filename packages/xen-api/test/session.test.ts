@@ -1,0 +1,441 @@
+import t from "tap";
+import { XapiError, XoError } from "@xo-server/model";
+import type { XapiState } from "../src/index.js";
+import { clientOf, keepingLogger, startPool } from "./client.js";
+import { FakeClock, until } from "./fake-clock.js";
+import {
+  httpAnswer,
+  POOL,
+  poolScript,
+  SESSION,
+  type FakeReply,
+} from "./fake-xapi.js";
+
+const isLogin = (method: string) => method === "session.login_with_password";
+
+t.test("logs in with version and originator, and logs out", async (t) => {
+  const pool = await startPool(t);
+  const xapi = clientOf(t, pool, { originator: "tests" });
+  await xapi.connect();
+  const login = pool.calls.find(({ method }) => isLogin(method));
+  t.match(login?.params, ["root", String, /^\d+\.\d+$/, "tests"]);
+  await xapi.disconnect();
+  t.same(xapi.state, { name: "stopped" });
+  const logout = pool.calls.find(({ method }) => method === "session.logout");
+  t.same(logout?.params, [SESSION]);
+  await t.rejects(xapi.call("VM.get_all"), { code: "CLOSED" });
+});
+
+t.test("an old pool that counts parameters gets fewer", async (t) => {
+  const pool = await startPool(
+    t,
+    poolScript(({ method, params }) =>
+      isLogin(method) && params.length > 2
+        ? {
+            error: [
+              "MESSAGE_PARAMETER_COUNT_MISMATCH",
+              method,
+              "2",
+              String(params.length),
+            ],
+          }
+        : undefined,
+    ),
+  );
+  await clientOf(t, pool).connect();
+  t.same(
+    pool.calls
+      .filter(({ method }) => isLogin(method))
+      .map(({ params }) => params.length),
+    [4, 3, 2],
+  );
+});
+
+t.test(
+  "SESSION_INVALID: logs in again and repeats a getter once",
+  async (t) => {
+    let sessions = 0;
+    const pool = await startPool(
+      t,
+      poolScript(({ method, params }) => {
+        if (isLogin(method)) return { value: `${SESSION}${++sessions}` };
+        if (method !== "VM.get_all") return undefined;
+        return params[0] === `${SESSION}1`
+          ? { error: ["SESSION_INVALID", String(params[0])] }
+          : { value: [] };
+      }),
+    );
+    const xapi = clientOf(t, pool);
+    await xapi.connect();
+    t.same(
+      await Promise.all([xapi.call("VM.get_all"), xapi.call("VM.get_all")]),
+      [[], []],
+    );
+    t.equal(sessions, 2, "one login for both");
+    t.match(xapi.state, { name: "connected", generation: 2 });
+  },
+);
+
+t.test(
+  "SESSION_INVALID: a call that changes something is not repeated, but the session is renewed",
+  async (t) => {
+    let starts = 0;
+    const pool = await startPool(
+      t,
+      poolScript(({ method, params }) => {
+        if (method !== "VM.start") return undefined;
+        starts++;
+        return { error: ["SESSION_INVALID", String(params[0])] };
+      }),
+    );
+    const xapi = clientOf(t, pool);
+    await xapi.connect();
+    await t.rejects(xapi.call("VM.start", ["OpaqueRef:1", false, false]), {
+      code: "SESSION_INVALID",
+      params: [],
+    });
+    await until(
+      () => xapi.state.name === "connected" && xapi.counters.logins === 2,
+    );
+    t.equal(starts, 1);
+    await t.rejects(
+      xapi.call("VM.start", ["OpaqueRef:1", false, false], {
+        idempotent: true,
+      }),
+      { code: "SESSION_INVALID" },
+    );
+    t.equal(starts, 3, "repeated once when the caller says that it is safe");
+  },
+);
+
+t.test("HOST_IS_SLAVE: goes to the coordinator on the same port", async (t) => {
+  const coordinator = await startPool(t, poolScript(), "127.0.0.2");
+  const member = await startPool(
+    t,
+    () => ({ error: ["HOST_IS_SLAVE", "127.0.0.2"] }),
+    "127.0.0.1",
+    coordinator.port,
+  );
+  const xapi = clientOf(t, member);
+  const states: string[] = [];
+  xapi.onState((state) =>
+    states.push(
+      "address" in state ? `${state.name} ${state.address}` : state.name,
+    ),
+  );
+  await xapi.connect();
+  const { port } = coordinator;
+  t.same(states, [
+    `connecting 127.0.0.1:${port}`,
+    `connecting 127.0.0.2:${port}`,
+    `connected 127.0.0.2:${port}`,
+  ]);
+});
+
+t.test(
+  "HOST_IS_SLAVE in a call: follows, and makes the call there",
+  async (t) => {
+    const next = await startPool(
+      t,
+      poolScript(({ method }) =>
+        method === "VM.start" ? { value: "" } : undefined,
+      ),
+      "127.0.0.2",
+    );
+    const first = await startPool(
+      t,
+      poolScript(({ method }) =>
+        method === "VM.start"
+          ? { error: ["HOST_IS_SLAVE", "127.0.0.2"] }
+          : undefined,
+      ),
+      "127.0.0.1",
+      next.port,
+    );
+    const xapi = clientOf(t, first);
+    await xapi.connect();
+    t.equal(await xapi.call("VM.start", ["OpaqueRef:1", false, false]), "");
+    t.match(xapi.state, {
+      name: "connected",
+      address: `127.0.0.2:${next.port}`,
+      generation: 2,
+    });
+  },
+);
+
+t.test(
+  "members that name each other do not make it run in circles",
+  async (t) => {
+    const a = await startPool(t, () => ({
+      error: ["HOST_IS_SLAVE", "127.0.0.2"],
+    }));
+    await startPool(
+      t,
+      () => ({ error: ["HOST_IS_SLAVE", "127.0.0.1"] }),
+      "127.0.0.2",
+      a.port,
+    );
+    const clock = new FakeClock();
+    const xapi = clientOf(t, a, { clock });
+    void xapi.connect().catch(() => undefined);
+    await until(() => xapi.state.name === "backing-off");
+    t.equal(a.methods.filter(isLogin).length, 1);
+  },
+);
+
+t.test("a name that is no address is not followed", async (t) => {
+  const pool = await startPool(t, () => ({
+    error: ["HOST_IS_SLAVE", "evil.example/path?x"],
+  }));
+  const xapi = clientOf(t, pool, { clock: new FakeClock() });
+  void xapi.connect().catch(() => undefined);
+  await until(() => xapi.state.name === "backing-off");
+  t.match(xapi.state, { cause: { code: "HOST_IS_SLAVE" } });
+});
+
+t.test(
+  "HOST_STILL_BOOTING and a refused connection: backs off with full jitter, longer each time, then connects",
+  async (t) => {
+    const replies: FakeReply[] = Array.from({ length: 4 }, () => ({
+      raw: httpAnswer(
+        '{"jsonrpc":"2.0","error":["HOST_STILL_BOOTING"],"id":0}',
+      ),
+      keep: true,
+    }));
+    const pool = await startPool(
+      t,
+      poolScript(({ method }) =>
+        isLogin(method) ? replies.shift() : undefined,
+      ),
+    );
+    const clock = new FakeClock();
+    const xapi = clientOf(t, pool, {
+      clock,
+      random: () => 0.5,
+      backoff: { firstMs: 100, maxMs: 300 },
+    });
+    const delays: number[] = [];
+    xapi.onState((state) => {
+      if (state.name !== "backing-off") return;
+      delays.push(state.delayMs);
+      t.match(state.cause, { code: "HOST_STILL_BOOTING" });
+      setImmediate(() => {
+        clock.advance(state.delayMs);
+      });
+    });
+    await xapi.connect();
+    t.same(delays, [50, 100, 150, 150]);
+  },
+);
+
+t.test(
+  "a refused password rejects, and is not tried again for minutes",
+  async (t) => {
+    const pool = await startPool(t, () => ({
+      error: [
+        "SESSION_AUTHENTICATION_FAILED",
+        "root",
+        "Authentication failure",
+      ],
+    }));
+    const clock = new FakeClock();
+    const xapi = clientOf(t, pool, {
+      clock,
+      random: () => 0.5,
+      hosts: [`http://127.0.0.1:${pool.port}`, `http://127.0.0.2:${pool.port}`],
+    });
+    const error = await xapi.connect().then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    t.ok(
+      error instanceof XapiError &&
+        error.code === "SESSION_AUTHENTICATION_FAILED",
+    );
+    await until(() => xapi.state.name === "backing-off");
+    t.match(xapi.state, { delayMs: 300_000 });
+    clock.advance(299_999);
+    t.equal(pool.methods.filter(isLogin).length, 1);
+    pool.answer(poolScript());
+    clock.advance(1);
+    await xapi.connect();
+    t.equal(
+      xapi.state.name,
+      "connected",
+      "the password may have been set back",
+    );
+  },
+);
+
+t.test(
+  "when the coordinator is gone the members are tried, and the new one is taken",
+  async (t) => {
+    const host = (address: string) => ({
+      uuid: address,
+      address,
+      name_label: address,
+    });
+    const hosts = {
+      "OpaqueRef:h1": host("127.0.0.1"),
+      "OpaqueRef:h2": host("127.0.0.2"),
+      "OpaqueRef:h3": host("127.0.0.3"),
+    };
+    const withHosts = poolScript(({ method }) =>
+      method === "host.get_all_records" ? { value: hosts } : undefined,
+    );
+    const old = await startPool(t, withHosts);
+    const kept: string[][] = [];
+    const clock = new FakeClock();
+    const xapi = clientOf(t, old, {
+      clock,
+      onCandidates: (list) => kept.push([...list]),
+    });
+    await xapi.connect();
+    await until(() => kept.length > 0);
+    const { port } = old;
+    t.same(kept, [[1, 2, 3].map((n) => `http://127.0.0.${n}:${port}`)]);
+    const states: XapiState[] = [];
+    xapi.onState((state) => states.push(state));
+    // Member 2 is being rebooted as well; member 3 has become the coordinator.
+    await startPool(t, withHosts, "127.0.0.3", port);
+    await old.close();
+    await t.rejects(xapi.call("VM.start", ["OpaqueRef:1", false, false]), {
+      code: /^CONNECTION_/,
+    });
+    await until(() => states.at(-1)?.name === "connected");
+    t.match(states.at(-1), { address: `127.0.0.3:${port}`, generation: 2 });
+  },
+);
+
+t.test(
+  "a learned address at which another pool answers by now is not taken",
+  async (t) => {
+    const hosts = {
+      "OpaqueRef:h2": { uuid: "h2", address: "127.0.0.2", name_label: "" },
+    };
+    const mine = await startPool(
+      t,
+      poolScript(({ method }) =>
+        method === "host.get_all_records" ? { value: hosts } : undefined,
+      ),
+    );
+    const other = await startPool(
+      t,
+      poolScript(({ method }) =>
+        method === "pool.get_all_records"
+          ? { value: { [POOL]: { uuid: "another" } } }
+          : undefined,
+      ),
+      "127.0.0.2",
+      mine.port,
+    );
+    let learned = 0;
+    const xapi = clientOf(t, mine, {
+      clock: new FakeClock(),
+      onCandidates: () => learned++,
+    });
+    await xapi.connect();
+    await until(() => learned > 0);
+    await mine.close();
+    void xapi.call("VM.get_all").catch(() => undefined);
+    await until(() => xapi.state.name === "backing-off");
+    t.match(xapi.state, { cause: { code: "NO_CANDIDATE" } });
+    t.ok(
+      other.methods.includes("session.logout"),
+      "its session is not left behind",
+    );
+  },
+);
+
+t.test(
+  "one cut connection makes no noise: the session is asked for and goes on",
+  async (t) => {
+    let calls = 0;
+    const pool = await startPool(
+      t,
+      poolScript(({ method }) =>
+        method === "VM.get_all"
+          ? calls++ === 0
+            ? { cut: true }
+            : { value: [] }
+          : undefined,
+      ),
+    );
+    const xapi = clientOf(t, pool);
+    await xapi.connect();
+    const states: XapiState[] = [];
+    xapi.onState((state) => states.push(state));
+    t.same(await xapi.call("VM.get_all"), []);
+    t.same(states, []);
+    t.equal(xapi.counters.logins, 1);
+  },
+);
+
+t.test(
+  "auto: a pool too old for JSON-RPC is spoken to in the next best way, a log line says so, and it is remembered",
+  async (t) => {
+    const answers: [string, (body: string) => FakeReply][] = [
+      [
+        "answers in XML as its XML-RPC handler does",
+        () => ({ raw: httpAnswer("<methodResponse/>", "text/xml") }),
+      ],
+      [
+        "says 404",
+        () => ({
+          raw: httpAnswer("<html>none</html>", "text/html", "404 Not Found"),
+        }),
+      ],
+      [
+        "says 403",
+        () => ({ raw: httpAnswer("", "text/html", "403 Forbidden") }),
+      ],
+      [
+        "says 500",
+        () => ({
+          raw: httpAnswer(
+            "<html>error</html>",
+            "text/html",
+            "500 Internal Error",
+          ),
+        }),
+      ],
+    ];
+    for (const [what, reply] of answers) {
+      t.test(what, async (t) => {
+        const pool = await startPool(
+          t,
+          poolScript(({ path, body }) =>
+            path === "/jsonrpc" ? reply(body) : undefined,
+          ),
+        );
+        const logger = keepingLogger();
+        const xapi = clientOf(t, pool, { transport: "auto", logger });
+        await xapi.connect();
+        t.match(xapi.state, { name: "connected", transport: "json-in-xml" });
+        t.match(
+          logger.lines.filter(({ level }) => level === "warn"),
+          [{ message: /falling back to json-in-xml/ }],
+        );
+        await xapi.call("pool.get_all_records");
+        t.equal(pool.calls.filter(({ path }) => path === "/jsonrpc").length, 1);
+      });
+    }
+  },
+);
+
+t.test("connect gives up when its caller does", async (t) => {
+  const pool = await startPool(t, () => ({ silent: true }));
+  const xapi = clientOf(t, pool);
+  const caller = new AbortController();
+  const connecting = xapi.connect({ signal: caller.signal });
+  caller.abort();
+  await t.rejects(connecting);
+});
+
+t.test("a call before connect says so", async (t) => {
+  const pool = await startPool(t);
+  await t.rejects(
+    clientOf(t, pool).call("VM.get_all"),
+    new XoError("NOT_CONNECTED", { pool: "root@127.0.0.1" }),
+  );
+});
