@@ -6,7 +6,12 @@ import { createOnreadPoster } from "./onread-poster.js";
 import { listingRequests, login, sendAll } from "./raw-xapi.js";
 
 const job = await readJob<DownloadJob>();
-reportFigures(await measureLoad(() => download(job)));
+reportFigures(
+  await measureLoad(
+    () => download(job),
+    async () => undefined,
+  ),
+);
 
 async function download({
   pool,

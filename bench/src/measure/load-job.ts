@@ -5,6 +5,6 @@ export interface LoadJob {
   /** All are connected in the same moment. */
   readonly pools: readonly PoolAddress[];
   readonly transport: "auto" | "xml-rpc" | "json-in-xml" | "json-rpc";
-  readonly xml: "default" | "expat" | "xmlrpc";
+  readonly xml: "reader" | "expat" | "xmlrpc";
   readonly place: "main" | "worker" | "auto";
 }

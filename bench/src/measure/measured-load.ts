@@ -37,18 +37,23 @@ export interface LoadFigures {
   readonly bytes: number;
 }
 
-/** Measures `load` in this process, which must have done nothing else before; prints nothing. */
-export async function measureLoad(
-  load: () => Promise<Loaded>,
+/**
+ * Measures `load` in this process, which must have done nothing else before.
+ * @param prepare what a running server has done already when it is told of a pool: its time does not count, its memory does
+ */
+export async function measureLoad<Prepared = void>(
+  load: (prepared: Prepared) => Promise<Loaded>,
+  prepare: () => Promise<Prepared>,
 ): Promise<LoadFigures> {
   await collectGarbage();
   const baselineRssBytes = process.memoryUsage().rss;
   const heldBefore = heldBytes();
   resetPeakRss();
+  const prepared = await prepare();
   const probe = startLoopProbe();
   const cpuBefore = process.cpuUsage();
   const start = performance.now();
-  const loaded = await load();
+  const loaded = await load(prepared);
   const ms = performance.now() - start;
   const cpu = process.cpuUsage(cpuBefore);
   const blocks = await probe.stop();

@@ -4,7 +4,12 @@ import { readJob, reportFigures } from "./job.js";
 import { measureLoad, type Loaded } from "./measured-load.js";
 
 const job = await readJob<PeerJob>();
-reportFigures(await measureLoad(() => load(job)));
+reportFigures(
+  await measureLoad(
+    () => load(job),
+    async () => undefined,
+  ),
+);
 
 async function load({ pool, transport }: PeerJob): Promise<Loaded> {
   const xapi = createClient({

@@ -23,7 +23,7 @@ export async function measureMany(
       const job: LoadJob = {
         pools,
         transport: "auto",
-        xml: "default",
+        xml: "reader",
         place: "auto",
       };
       return measureInChild({

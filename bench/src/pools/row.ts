@@ -21,7 +21,7 @@ export type RowKind =
   | { readonly program: "peer"; readonly transport: "json-rpc" | "xml-rpc" };
 
 /** The three ways to read XML that the parser pool offers. */
-export type XmlReader = "default" | "expat" | "xmlrpc";
+export type XmlReader = "reader" | "expat" | "xmlrpc";
 
 export const rows: readonly Row[] = [
   reference("download", "http"),
@@ -81,7 +81,7 @@ function ours(
   mode: string,
   transport: OurTransport,
   place: Place,
-  xml: XmlReader = "default",
+  xml: XmlReader = "reader",
 ): Row {
   return { mode, place, kind: { program: "ours", transport, xml } };
 }
