@@ -1,8 +1,12 @@
 import type { HttpHandler } from "./http-handler.js";
+import { consoleHandlers } from "./console/console-handlers.js";
 import { rrdHandlers } from "./rrd/rrd-handlers.js";
 
 /** The effects of messages that the datamodel does not imply. */
 export { operations } from "./operations/operations.js";
 
 /** What is served beside RPC. */
-export const httpHandlers: readonly HttpHandler[] = [...rrdHandlers];
+export const httpHandlers: readonly HttpHandler[] = [
+  ...rrdHandlers,
+  ...consoleHandlers,
+];

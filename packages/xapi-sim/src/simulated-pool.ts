@@ -10,6 +10,7 @@ import { generateFleet } from "./fleet/generate-fleet.js";
 import { profiles } from "./fleet/profiles.js";
 import { Connection } from "./http/connection.js";
 import { HandlerServer } from "./http/handler-server.js";
+import { unservedHandlers } from "./http/unserved-handlers.js";
 import { jsonDoor, legacyJsonDoor, xmlDoor } from "./http/rpc-doors.js";
 import { RouteTable } from "./http/route-table.js";
 import { Listings } from "./listings.js";
@@ -246,7 +247,8 @@ function makeRoutes(options: PoolOptions): RouteTable {
   });
   for (const method of ["GET", "POST"])
     routes.add(method, "/sim", { kind: "control" });
-  for (const handler of [...httpHandlers, ...(options.httpHandlers ?? [])])
+  const own = [...(options.httpHandlers ?? []), ...httpHandlers];
+  for (const handler of [...own, ...unservedHandlers(own)])
     routes.add(handler.method, handler.path, { kind: "handler", handler });
   return routes;
 }

@@ -2,7 +2,11 @@ import { datamodel } from "@xo-server/model";
 import type { OperationTable, SessionContext } from "../operation.js";
 import { valueAnswer, type Answer } from "../rpc/answer.js";
 import { readParam, unknownMethod } from "../rpc/param-reader.js";
-import type { RpcRequest, WireValue } from "../rpc/wire-value.js";
+import {
+  MalformedRequest,
+  type RpcRequest,
+  type WireValue,
+} from "../rpc/wire-value.js";
 import { fieldType } from "../field-type.js";
 import { XapiFailure, internalError } from "../xapi-failure.js";
 import type { XapiValue } from "../xapi-value.js";
@@ -43,6 +47,9 @@ export class Dispatcher {
     this.#checkEmergency(request.method);
     if (request.method === "system.listMethods")
       return valueAnswer(fieldType("string set"), methodNames());
+    // XAPI 26 crashes on it.
+    if (request.method.startsWith("system.isAlive:"))
+      throw new MalformedRequest('Invalid_argument("String.sub / Bytes.sub")');
     const isAsync = request.method.startsWith("Async.");
     const name = isAsync ? request.method.slice(6) : request.method;
     const method = findMethod(name) ?? this.#unknown(name, request.params);

@@ -10,7 +10,7 @@ import { quote } from "../rpc/json-writer.js";
 import { findInvalidUtf8 } from "../rpc/param-reader.js";
 import { readXmlRequest } from "../rpc/xml-request.js";
 import { escapeXml } from "../rpc/xml-writer.js";
-import type { RpcRequest } from "../rpc/wire-value.js";
+import { MalformedRequest, type RpcRequest } from "../rpc/wire-value.js";
 import type { XapiFailure } from "../xapi-failure.js";
 
 /** What a door makes of a call. */
@@ -163,6 +163,7 @@ async function attempt(
   try {
     return { answer: await dispatcher.call(request, origin) };
   } catch (error) {
+    if (error instanceof MalformedRequest) throw error;
     return { failure: toFailure(error) };
   }
 }

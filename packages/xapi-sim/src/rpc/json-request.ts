@@ -103,6 +103,11 @@ class JsonReader {
     if (c === "{") return this.#struct(depth);
     if (c === "[") return this.#array(depth);
     if (c === '"') return { t: "string", v: this.#string() };
+    if (c === "<") {
+      // Yojson knows variants: what follows should be a name.
+      this.#at++;
+      this.#unexpected("Expected string or identifier but found");
+    }
     return this.#word() ?? this.#number();
   }
 
@@ -162,10 +167,12 @@ class JsonReader {
     } catch {
       this.#fail("Invalid escape sequence");
     }
-    if (/\p{Surrogate}/u.test(text))
+    if (/\p{Surrogate}/u.test(text)) {
+      this.#at = end - 1;
       this.#fail(
         `Missing escape sequence representing low surrogate for code point beyond U+FFFF '${this.#text.slice(end - 1, end + 2)}'`,
       );
+    }
     return text;
   }
 
@@ -205,14 +212,20 @@ class JsonReader {
   }
 
   #unexpected(reason: string): never {
-    if (this.#at >= this.#text.length) this.#fail("Unexpected end of input");
-    this.#fail(`${reason} '${this.#text.slice(this.#at, this.#at + 33)}'`);
+    if (this.#at >= this.#text.length) {
+      this.#at = this.#text.length - 1;
+      this.#fail("Unexpected end of input");
+    }
+    const rest = Buffer.from(this.#text.slice(this.#at, this.#at + 33));
+    this.#fail(`${reason} '${rest.subarray(0, 33).toString()}'`);
   }
 
+  /** Yojson's text: offsets in bytes, at most 34 of them. */
   #fail(reason: string): never {
-    const end = Math.min(this.#text.length, this.#at + 34);
+    const start = Buffer.byteLength(this.#text.slice(0, this.#at));
+    const end = Math.min(Buffer.byteLength(this.#text), start + 34);
     throw new MalformedRequest(
-      `Yojson__Common.Json_error("Line 1, bytes ${this.#at}-${end}:\n${ocamlEscape(reason)}")`,
+      `Yojson__Common.Json_error("${ocamlEscape(`Line 1, bytes ${start}-${end}:\n${reason}`)}")`,
     );
   }
 }

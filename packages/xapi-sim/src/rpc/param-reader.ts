@@ -80,7 +80,7 @@ function readEnum(name: string, value: WireValue): string {
 }
 
 function readMap(type: FieldType, value: WireValue): XapiMap {
-  if (value.t !== "struct") expected("dict", value);
+  if (value.t !== "struct") notDict(value);
   return Object.fromEntries(
     value.v.map(([key, item]) => [key, readParam(type, item)]),
   );
@@ -88,7 +88,7 @@ function readMap(type: FieldType, value: WireValue): XapiMap {
 
 /** The record that a constructor takes: unknown members are ignored, missing optional ones filled in. */
 function readRecord(className: string, value: WireValue): XapiMap {
-  if (value.t !== "struct") expected("dict", value);
+  if (value.t !== "struct") notDict(value);
   const given = new Map(value.v);
   const record: Record<string, XapiValue> = {};
   const fields = datamodel.classes[className]?.fields ?? {};
@@ -108,6 +108,12 @@ function readRecord(className: string, value: WireValue): XapiMap {
 function expected(what: string, value: WireValue): never {
   throw internalError(
     `Failure("Expected ${what}, got '${ocamlEscape(describe(value))}'")`,
+  );
+}
+
+function notDict(value: WireValue): never {
+  throw internalError(
+    `Failure("Expecting Rpc.Dict, but found '${ocamlEscape(describe(value))}'")`,
   );
 }
 

@@ -52,7 +52,16 @@ export class MalformedRequest extends Error {
 /** Deepest nesting of a request that is read; deeper ones are refused as if the stack were full. */
 export const MAX_DEPTH = 1000;
 
-/** Text as OCaml prints a string literal's inside. */
+/** Text as OCaml prints the inside of a string literal: bytes beyond ASCII in decimal. */
 export function ocamlEscape(text: string): string {
-  return text.replace(/["\\]/g, (c) => `\\${c}`);
+  return text
+    .replace(/["\\]/g, (c) => `\\${c}`)
+    .replace(/\n/g, "\\n")
+    .replace(/\t/g, "\\t")
+    .replace(/\r/g, "\\r")
+    .replace(/[^ -~]/gu, (c) =>
+      [...Buffer.from(c)]
+        .map((byte) => `\\${String(byte).padStart(3, "0")}`)
+        .join(""),
+    );
 }

@@ -233,7 +233,7 @@ class XmlRequestReader {
         ? NAMED[name]
         : undefined;
     if (text === undefined) {
-      this.#at += whole.length - 1;
+      this.#at += whole.length;
       this.#fail(`unknown entity reference (${name})`);
     }
     this.#at += whole.length;
