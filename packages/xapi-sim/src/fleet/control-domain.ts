@@ -56,5 +56,5 @@ export function addControlDomain(
     domain_type: "pv",
   });
   host.host.record["control_domain"] = vm.ref;
-  addConsoles(builder, vm.ref, host.address);
+  addConsoles(builder, vm.ref, host.consoleAddress);
 }

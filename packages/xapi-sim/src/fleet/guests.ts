@@ -99,7 +99,7 @@ function addGuest(
     home,
   });
   addInterfaces(builder, around.networks, { vm, state, index: title.index });
-  if (host !== undefined) addConsoles(builder, vm.ref, host.address);
+  if (host !== undefined) addConsoles(builder, vm.ref, host.consoleAddress);
   if (system.firmware === "uefi" && system.family === "windows")
     builder.add("VTPM", {
       VM: vm.ref,

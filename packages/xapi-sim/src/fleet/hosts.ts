@@ -13,8 +13,10 @@ import { addControlDomain } from "./control-domain.js";
 export interface FleetHost {
   readonly host: DraftObject;
   readonly metrics: DraftObject;
-  /** The address that clients are told, in console locations too. */
+  /** The address that clients are told. */
   readonly address: string;
+  /** Where its consoles are served: at the coordinator's where it has no address of its own. */
+  readonly consoleAddress: string;
   /** PCI devices of the network interfaces, eth0 first. */
   readonly nics: readonly DraftObject[];
   /** Bytes that are still free for guests. */
@@ -30,7 +32,10 @@ export function addHosts(
   const gpus = new GpuPool(builder);
   return Array.from({ length: profile.hosts }, (_, index) => {
     const address = addresses[index] ?? defaultAddress(index);
-    const host = addHost(builder, profile, index, address);
+    const host = {
+      ...addHost(builder, profile, index, address),
+      consoleAddress: addresses[index] ?? addresses[0] ?? address,
+    };
     const { nics, gpu } = addPciDevices(builder, host.host, profile);
     if (gpu !== undefined) gpus.add(host.host, gpu);
     addProcessors(builder, host.host, profile.cpusPerHost);
@@ -50,7 +55,7 @@ function addHost(
   profile: FleetProfile,
   index: number,
   address: string,
-): Omit<FleetHost, "nics"> {
+): Omit<FleetHost, "nics" | "consoleAddress"> {
   const metrics = builder.add("host_metrics", {
     memory_total: profile.hostMemory,
     memory_free: profile.hostMemory,

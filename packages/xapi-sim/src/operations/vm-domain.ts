@@ -164,7 +164,11 @@ export function openConsoles(
   vm: string,
   host: string,
 ): void {
-  const address = pool.addressOf(host) ?? text(db.get("host", host), "address");
+  // A host that has no listener has its consoles at the coordinator's.
+  const address =
+    pool.addressOf(host) ??
+    pool.addressOf(pool.coordinatorRef()) ??
+    text(db.get("host", host), "address");
   for (const protocol of ["rfb", "vt100"]) {
     const ref = db.newRef();
     db.create(

@@ -1,0 +1,119 @@
+import { hashText } from "../fleet/dice.js";
+
+export interface Rectangle {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export const WIDTH = 640;
+export const HEIGHT = 400;
+const CELL = 16;
+/** Where a bar runs from left to right for ever: the part of the picture that changes by itself. */
+const BAR: Rectangle = {
+  x: 0,
+  y: HEIGHT - 2 * CELL,
+  width: WIDTH,
+  height: CELL,
+};
+const KEY_ROW: Rectangle = {
+  x: 0,
+  y: HEIGHT - CELL,
+  width: WIDTH,
+  height: CELL,
+};
+
+/**
+ * The picture on a guest's screen: a pattern that is its own (from its uuid), a bar
+ * that moves, a cell for each key pressed, a cross where the pointer is.
+ */
+export class Screen {
+  readonly #seed: number;
+  #frame = 0;
+  #keys: readonly number[] = [];
+  #pointer = { x: 0, y: 0 };
+  #dirty: Rectangle[] = [];
+
+  constructor(uuid: string) {
+    this.#seed = hashText(uuid);
+  }
+
+  /** The next frame of the bar. */
+  tick(): void {
+    this.#frame++;
+    this.#dirty.push(BAR);
+  }
+
+  key(symbol: number): void {
+    this.#keys = [...this.#keys, symbol].slice(-(WIDTH / CELL));
+    this.#dirty.push(KEY_ROW);
+  }
+
+  point(x: number, y: number): void {
+    this.#dirty.push(around(this.#pointer), around({ x, y }));
+    this.#pointer = { x, y };
+  }
+
+  /** What has changed since the last call. */
+  takeChanges(): readonly Rectangle[] {
+    const changes = this.#dirty;
+    this.#dirty = [];
+    return changes.filter(({ width, height }) => width > 0 && height > 0);
+  }
+
+  /** The colours (0xRRGGBB) of a part of the picture, row by row. */
+  colours({ x, y, width, height }: Rectangle): Uint32Array {
+    const colours = new Uint32Array(width * height);
+    for (let row = 0; row < height; row++)
+      for (let column = 0; column < width; column++)
+        colours[row * width + column] = this.#colourAt(x + column, y + row);
+    return colours;
+  }
+
+  #colourAt(x: number, y: number): number {
+    const pointer = this.#pointer;
+    if (
+      (x === pointer.x && Math.abs(y - pointer.y) < 8) ||
+      (y === pointer.y && Math.abs(x - pointer.x) < 8)
+    )
+      return 0xffffff;
+    if (y >= KEY_ROW.y) {
+      const symbol = this.#keys[Math.floor(x / CELL)];
+      return symbol === undefined
+        ? 0x202020
+        : tint(Math.imul(symbol + 1, 0x9e3779b1));
+    }
+    if (y >= BAR.y)
+      return (x + WIDTH - ((this.#frame * 8) % WIDTH)) % WIDTH < 4 * CELL
+        ? 0x33cc66
+        : 0x101820;
+    return this.#pattern(Math.floor(x / CELL), Math.floor(y / CELL));
+  }
+
+  /** Symmetric about the middle, like the little pictures by which people tell accounts apart. */
+  #pattern(column: number, row: number): number {
+    const folded = Math.min(column, WIDTH / CELL - 1 - column);
+    let bits = Math.imul(
+      this.#seed ^ (folded * 73856093) ^ (row * 19349663),
+      0x85ebca6b,
+    );
+    bits ^= bits >>> 13;
+    return (bits & 1) === 0 ? 0x102030 : tint(this.#seed);
+  }
+}
+
+function tint(value: number): number {
+  return (value & 0x7f7f7f) + 0x404040;
+}
+
+function around({ x, y }: { x: number; y: number }): Rectangle {
+  const left = Math.min(Math.max(0, x - 8), WIDTH);
+  const top = Math.min(Math.max(0, y - 8), HEIGHT);
+  return {
+    x: left,
+    y: top,
+    width: Math.max(0, Math.min(WIDTH, x + 8) - left),
+    height: Math.max(0, Math.min(HEIGHT, y + 8) - top),
+  };
+}
