@@ -38,6 +38,7 @@ export function createXapi(options: XapiOptions): Xapi {
   };
   const tasks = new Tasks({ ...settings, caller, logger, label });
   const streams = new Streams(session, parts.dialing);
+  const closing = new AbortController();
   let eventAnswers = 0;
   /** Every error that leaves goes without secrets. */
   const clean = <T>(promise: Promise<T>): Promise<T> =>
@@ -72,7 +73,9 @@ export function createXapi(options: XapiOptions): Xapi {
       throttleMs: more.throttleMs ?? settings.throttleMs,
       eventTimeoutMs: settings.eventTimeoutMs,
       eventGraceMs: settings.eventGraceMs,
-      signal: more.signal,
+      signal: AbortSignal.any(
+        [closing.signal, more.signal].filter((signal) => signal !== undefined),
+      ),
       onBatch: (batch) => {
         tasks.feed(batch);
         if (tellsOfMembers(batch))
@@ -140,6 +143,7 @@ export function createXapi(options: XapiOptions): Xapi {
     connect: (more) => clean(session.connect(more?.signal)),
     async disconnect() {
       const closed = new XoError("CLOSED", { what: label });
+      closing.abort(closed);
       tasks.close(closed);
       await clean(session.disconnect());
       parts.connections.close(closed);

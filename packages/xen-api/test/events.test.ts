@@ -1,0 +1,450 @@
+import t from "tap";
+import type { XapiEvents } from "../src/index.js";
+import { clientOf, keepingLogger, startPool } from "./client.js";
+import { FakeClock, until } from "./fake-clock.js";
+import {
+  httpAnswer,
+  poolScript,
+  SESSION,
+  type FakeCall,
+  type FakeReply,
+} from "./fake-xapi.js";
+import { readBatch } from "./read-batch.js";
+
+const tokenOf = (n: number) =>
+  `${String(n).padStart(20, "0")},${"0".repeat(20)}`;
+
+function answer(
+  n: number,
+  counts: object = { vm: 1 },
+  refs: readonly string[] = [],
+): FakeReply {
+  const events = refs.map((ref) => ({
+    id: String(n),
+    timestamp: "0.0",
+    class: "vm",
+    operation: "mod",
+    ref,
+    snapshot: { uuid: ref },
+  }));
+  return { value: { events, valid_ref_counts: counts, token: tokenOf(n) } };
+}
+
+/** Answers of event.from in turn, then silence. */
+function eventScript(
+  replies: readonly (FakeReply | ((call: FakeCall) => FakeReply))[],
+  more: (call: FakeCall) => FakeReply | undefined = () => undefined,
+) {
+  const left = [...replies];
+  return poolScript((call) => {
+    const special = more(call);
+    if (special !== undefined || call.method !== "event.from") return special;
+    const reply = left.shift() ?? { silent: true };
+    return typeof reply === "function" ? reply(call) : reply;
+  });
+}
+
+/** Collects what a stream says while the test goes on. */
+function follow(events: AsyncIterable<XapiEvents>) {
+  const items: XapiEvents[] = [];
+  const ended = (async () => {
+    for await (const item of events) items.push(item);
+  })();
+  return { items, ended };
+}
+
+t.test(
+  "each answer is one item: batches, token, counts; filters and token are asked for",
+  async (t) => {
+    const clock = new FakeClock();
+    const pool = await startPool(
+      t,
+      eventScript([answer(101, { vm: 2, vm_metrics: 3 }, ["a", "b"])]),
+    );
+    const xapi = clientOf(t, pool, { clock, eventTimeoutMs: 30_000 });
+    await xapi.connect();
+    const { items, ended } = follow(
+      xapi.events({ classes: ["VM", "host/OpaqueRef:1"], from: tokenOf(100) }),
+    );
+    await until(() => items.length === 1);
+    const [item] = items;
+    if (item?.kind !== "changes") return t.fail("no changes");
+    t.same(
+      item.batches.flatMap(readBatch).map(({ ref }) => ref),
+      ["a", "b"],
+    );
+    t.same(
+      [...item.validRefCounts],
+      [
+        ["VM", 2],
+        ["VM_metrics", 3],
+      ],
+    );
+    t.equal(item.token, tokenOf(101));
+    t.same(pool.calls.find(({ method }) => method === "event.from")?.params, [
+      SESSION,
+      ["VM", "host/OpaqueRef:1"],
+      tokenOf(100),
+      30,
+    ]);
+    await xapi.disconnect();
+    await ended;
+    t.equal(items.length, 1, "disconnecting ends it without a word");
+  },
+);
+
+t.test(
+  "the pause lets XAPI coalesce: the next question comes a throttle's time after the last answer began",
+  async (t) => {
+    const clock = new FakeClock();
+    const pool = await startPool(
+      t,
+      eventScript([answer(101), answer(102), answer(103)]),
+    );
+    const xapi = clientOf(t, pool, { clock, throttleMs: 400 });
+    await xapi.connect();
+    const polls = () =>
+      pool.methods.filter((method) => method === "event.from").length;
+    const { items } = follow(xapi.events({ from: tokenOf(100) }));
+    await until(() => items.length === 1 && clock.pending.includes(400));
+    clock.advance(399);
+    t.equal(polls(), 1);
+    clock.advance(1);
+    await until(() => items.length === 2);
+    t.equal(polls(), 2);
+  },
+);
+
+t.test(
+  "a consumer that takes its time is not paused on top of that",
+  async (t) => {
+    const clock = new FakeClock();
+    const pool = await startPool(t, eventScript([answer(101), answer(102)]));
+    const xapi = clientOf(t, pool, { clock, throttleMs: 400 });
+    await xapi.connect();
+    const events = xapi.events({ from: tokenOf(100) })[Symbol.asyncIterator]();
+    await events.next();
+    clock.advance(400);
+    t.match((await events.next()).value, {
+      kind: "changes",
+      token: tokenOf(102),
+    });
+    await events.return?.();
+  },
+);
+
+t.test("an idle poll is an item without batches", async (t) => {
+  const pool = await startPool(t, eventScript([answer(100)]));
+  const xapi = clientOf(t, pool, { clock: new FakeClock() });
+  await xapi.connect();
+  const { items } = follow(xapi.events({ from: tokenOf(100) }));
+  await until(() => items.length === 1);
+  t.match(items, [{ kind: "changes", batches: [], token: tokenOf(100) }]);
+});
+
+t.test(
+  "a connection that stays silent past the poll's time is dead: it is cut and asked again, and nothing is lost",
+  async (t) => {
+    const clock = new FakeClock();
+    const pool = await startPool(
+      t,
+      eventScript([{ silent: true }, answer(101)]),
+    );
+    const xapi = clientOf(t, pool, {
+      clock,
+      eventTimeoutMs: 30_000,
+      eventGraceMs: 5_000,
+      random: () => 0.5,
+    });
+    await xapi.connect();
+    const { items } = follow(xapi.events({ from: tokenOf(100) }));
+    await until(() => pool.methods.includes("event.from"));
+    const { socket } = pool.calls.find(
+      ({ method }) => method === "event.from",
+    )!;
+    clock.advance(34_999);
+    t.notOk(socket.destroyed);
+    clock.advance(1);
+    await until(() => socket.destroyed && clock.pending.includes(250));
+    clock.advance(250);
+    await until(() => items.length === 1);
+    t.match(items, [{ kind: "changes", token: tokenOf(101) }]);
+    t.equal(xapi.counters.logins, 1);
+  },
+);
+
+t.test(
+  "a cut connection of a session that lives on goes on with the same token",
+  async (t) => {
+    const pool = await startPool(t, eventScript([{ cut: true }, answer(101)]));
+    const xapi = clientOf(t, pool);
+    await xapi.connect();
+    const { items } = follow(xapi.events({ from: tokenOf(100) }));
+    await until(() => items.length === 1);
+    t.match(items, [{ kind: "changes", token: tokenOf(101) }]);
+    const asked = pool.calls
+      .filter(({ method }) => method === "event.from")
+      .map(({ params }) => params[2]);
+    t.same(asked.slice(0, 2), [tokenOf(100), tokenOf(100)]);
+  },
+);
+
+t.test("EVENTS_LOST is the last word", async (t) => {
+  const pool = await startPool(t, eventScript([{ error: ["EVENTS_LOST"] }]));
+  const xapi = clientOf(t, pool);
+  await xapi.connect();
+  const { items, ended } = follow(xapi.events({ from: tokenOf(100) }));
+  await ended;
+  t.same(items, [{ kind: "lost", reason: "events-lost" }]);
+});
+
+t.test("a new session: what was missed cannot be known", async (t) => {
+  let sessions = 0;
+  const pool = await startPool(
+    t,
+    eventScript(
+      [answer(101), { error: ["SESSION_INVALID", SESSION] }],
+      ({ method }) =>
+        method === "session.login_with_password"
+          ? { value: `${SESSION}${++sessions}` }
+          : method === "event.inject"
+            ? { value: tokenOf(200) }
+            : undefined,
+    ),
+  );
+  const xapi = clientOf(t, pool, { throttleMs: 0 });
+  await xapi.connect();
+  const { items, ended } = follow(xapi.events({ from: tokenOf(100) }));
+  await ended;
+  t.match(items, [
+    { kind: "changes" },
+    { kind: "lost", reason: "new-session" },
+  ]);
+});
+
+t.test(
+  "a token of an earlier session is not trusted in a later one",
+  async (t) => {
+    let sessions = 0;
+    const pool = await startPool(
+      t,
+      eventScript([answer(301)], ({ method, params }) => {
+        if (method === "session.login_with_password")
+          return { value: `${SESSION}${++sessions}` };
+        if (method === "event.inject")
+          return { value: tokenOf(200 + sessions) };
+        return method === "VM.get_all" && params[0] === `${SESSION}1`
+          ? { error: ["SESSION_INVALID", "x"] }
+          : undefined;
+      }),
+    );
+    const xapi = clientOf(t, pool);
+    await xapi.connect();
+    const token = await xapi.injectToken();
+    await xapi.call("VM.get_all").catch(() => undefined);
+    const { items, ended } = follow(xapi.events({ from: token }));
+    await ended;
+    t.same(items, [{ kind: "lost", reason: "new-session" }]);
+  },
+);
+
+t.test("another coordinator", async (t) => {
+  const next = await startPool(t, poolScript(), "127.0.0.2");
+  const first = await startPool(
+    t,
+    eventScript([{ error: ["HOST_IS_SLAVE", "127.0.0.2"] }]),
+    "127.0.0.1",
+    next.port,
+  );
+  const xapi = clientOf(t, first);
+  await xapi.connect();
+  const { items, ended } = follow(xapi.events({ from: tokenOf(50) }));
+  await ended;
+  t.same(items, [{ kind: "lost", reason: "new-coordinator" }]);
+});
+
+t.test("a pool that has gone back in time is noticed", async (t) => {
+  const cases: [
+    string,
+    readonly FakeReply[],
+    (call: FakeCall) => FakeReply | undefined,
+  ][] = [
+    [
+      "after a new login, by a fresh token that is older than ours",
+      [{ error: ["SESSION_INVALID", SESSION] }],
+      ({ method }) =>
+        method === "event.inject" ? { value: tokenOf(90) } : undefined,
+    ],
+    [
+      "by an answer whose token is older than ours",
+      [answer(99)],
+      () => undefined,
+    ],
+    [
+      "by counts that move while the token stands still",
+      [answer(100, { vm: 5 }), answer(100, { vm: 4 })],
+      () => undefined,
+    ],
+    [
+      "by a token that the pool does not understand any more",
+      [{ error: ["EVENT_FROM_TOKEN_PARSE_FAILURE", "x"] }],
+      () => undefined,
+    ],
+  ];
+  for (const [how, replies, more] of cases) {
+    t.test(how, async (t) => {
+      const pool = await startPool(t, eventScript(replies, more));
+      const xapi = clientOf(t, pool, { throttleMs: 0 });
+      await xapi.connect();
+      const { items, ended } = follow(xapi.events({ from: tokenOf(100) }));
+      await ended;
+      t.same(items.at(-1), { kind: "lost", reason: "token-rewound" });
+    });
+  }
+});
+
+t.test(
+  "counts that move although no event can tell of them mean nothing",
+  async (t) => {
+    const pool = await startPool(
+      t,
+      eventScript([
+        answer(100, { vm: 5, session: 1 }),
+        answer(100, { vm: 5, session: 2 }),
+        answer(101, { vm: 6 }, ["a"]),
+      ]),
+    );
+    const xapi = clientOf(t, pool, { throttleMs: 0 });
+    await xapi.connect();
+    const { items } = follow(xapi.events({ from: tokenOf(100) }));
+    await until(() => items.length === 3);
+    t.ok(items.every(({ kind }) => kind === "changes"));
+  },
+);
+
+t.test(
+  "a bad answer is asked for again; one that comes again and again is passed over by listing anew",
+  async (t) => {
+    const bad: FakeReply = {
+      raw: httpAnswer('{"jsonrpc":"2.0","result":{"events":[{'),
+      keep: true,
+    };
+    const clock = new FakeClock();
+    const pool = await startPool(
+      t,
+      eventScript([bad, answer(101), bad, bad, bad]),
+    );
+    const xapi = clientOf(t, pool, {
+      clock,
+      throttleMs: 0,
+      random: () => 0.5,
+      logger: keepingLogger(),
+    });
+    await xapi.connect();
+    const { items, ended } = follow(xapi.events({ from: tokenOf(100) }));
+    const hurry = setInterval(() => {
+      clock.advance(10_000);
+    }, 1);
+    await ended;
+    clearInterval(hurry);
+    t.match(items, [
+      { kind: "changes", token: tokenOf(101) },
+      { kind: "lost", reason: "events-lost" },
+    ]);
+  },
+);
+
+t.test("an error that is nobody's is the consumer's", async (t) => {
+  const pool = await startPool(
+    t,
+    eventScript([{ error: ["RBAC_PERMISSION_DENIED", "event.from", "no"] }]),
+  );
+  const xapi = clientOf(t, pool);
+  await xapi.connect();
+  const { ended } = follow(xapi.events());
+  await t.rejects(ended, { code: "RBAC_PERMISSION_DENIED" });
+});
+
+t.test("an aborted stream ends, and its connection with it", async (t) => {
+  const pool = await startPool(t, eventScript([]));
+  const xapi = clientOf(t, pool);
+  await xapi.connect();
+  const consumer = new AbortController();
+  const { items, ended } = follow(xapi.events({ signal: consumer.signal }));
+  await until(() => pool.methods.includes("event.from"));
+  const { socket } = pool.calls.find(({ method }) => method === "event.from")!;
+  consumer.abort();
+  await ended;
+  await until(() => socket.destroyed);
+  t.same(items, []);
+});
+
+t.test(
+  "without event.inject a token comes from event.from on the pool",
+  async (t) => {
+    const pool = await startPool(
+      t,
+      eventScript([answer(77)], ({ method }) =>
+        method === "event.inject"
+          ? { error: ["MESSAGE_METHOD_UNKNOWN", method] }
+          : undefined,
+      ),
+    );
+    const xapi = clientOf(t, pool);
+    await xapi.connect();
+    t.equal(await xapi.injectToken(), tokenOf(77));
+    t.same(pool.calls.at(-1)?.params, [SESSION, ["pool"], "", 0]);
+  },
+);
+
+t.test(
+  "only classes that the pool lists and that make events are listable",
+  async (t) => {
+    const names = [
+      "VM.get_all_records",
+      "host.get_all_records",
+      "secret.get_all_records",
+      "VM.start",
+      "new_class.get_all_records",
+    ];
+    const pool = await startPool(
+      t,
+      poolScript(({ method }) =>
+        method === "system.listMethods" ? { value: names } : undefined,
+      ),
+    );
+    const xapi = clientOf(t, pool);
+    await xapi.connect();
+    t.same([...(await xapi.listableClasses())].sort(), ["VM", "host"]);
+    t.same(
+      pool.calls.find(({ method }) => method === "system.listMethods")?.params,
+      [],
+      "it takes no session",
+    );
+  },
+);
+
+t.test(
+  "a listing that JSON cannot carry (a 32-bit dom0 past 16 MB) is read as XML",
+  async (t) => {
+    const pool = await startPool(
+      t,
+      poolScript(({ method, path }) =>
+        method !== "VM.get_all_records"
+          ? undefined
+          : path === "/jsonrpc"
+            ? { raw: httpAnswer("<html/>", "text/html", "500 Internal Error") }
+            : { value: { "OpaqueRef:1": { uuid: "u", VCPUs_max: 3 } } },
+      ),
+    );
+    const xapi = clientOf(t, pool, { transport: "auto" });
+    await xapi.connect();
+    const records: unknown[] = [];
+    await xapi.listRecords("vm", {
+      onBatch: (batch) => records.push(...readBatch(batch)),
+    });
+    t.match(records, [
+      { className: "VM", ref: "OpaqueRef:1", record: { VCPUs_max: 3 } },
+    ]);
+  },
+);
