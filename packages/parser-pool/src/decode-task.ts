@@ -1,6 +1,6 @@
 import { XoError, type AnswerShape, type ErrorCode } from "@xo-server/model";
-import { SLACK, type Format, type FormatOutput } from "./formats/format.js";
-import { loadFormat, type FormatName } from "./formats/formats.js";
+import { SLACK, type FormatOutput } from "./formats/format.js";
+import { formats, type FormatName } from "./formats/formats.js";
 import type { ClassBook } from "./hints.js";
 
 /** Bytes of an answer, `bytes[start..end)`, in a buffer of their own that has SLACK bytes more. */
@@ -40,25 +40,14 @@ export interface DecodeFailure {
 export function runTask(
   task: DecodeTask,
   classes: ClassBook,
-): DecodeResult | DecodeFailure | Promise<DecodeResult | DecodeFailure> {
-  const started = performance.now();
-  const format = loadFormat(task.format);
-  return format instanceof Promise
-    ? format.then((loaded) => run(loaded, task, classes, started))
-    : run(format, task, classes, started);
-}
-
-function run(
-  format: Format,
-  task: DecodeTask,
-  classes: ClassBook,
-  started: number,
 ): DecodeResult | DecodeFailure {
-  const { shape, className, final, state } = task;
+  const started = performance.now();
+  const { format, shape, className, final, state } = task;
   try {
     const piece = joined(task.pieces);
-    const output = format(
-      { ...piece, shape, className, final, state },
+    const { bytes, start, end } = piece;
+    const output = formats[format](
+      { bytes, start, end, shape, className, final, state },
       classes,
     );
     return { ...output, runMs: performance.now() - started };

@@ -15,6 +15,10 @@ export interface Hints {
   readonly spelling: Readonly<Record<string, string>>;
   /** Levels of nesting that an answer may have, its envelope included. */
   readonly maxDepth: number;
+  /** What to load for Expat. */
+  readonly expatModule: string;
+  /** Fail where Expat does not load. */
+  readonly expatOnly: boolean;
 }
 
 export interface ClassHint {
@@ -35,12 +39,16 @@ export interface ClassModel {
 /** The hints, ready for use on one thread. */
 export class ClassBook {
   readonly maxDepth: number;
+  readonly expatModule: string;
+  readonly expatOnly: boolean;
   readonly #hints: Hints;
   readonly #spelling: ReadonlyMap<string, string>;
   readonly #models = new Map<string, ClassModel>();
 
   constructor(hints: Hints) {
     this.maxDepth = hints.maxDepth;
+    this.expatModule = hints.expatModule;
+    this.expatOnly = hints.expatOnly;
     this.#hints = hints;
     this.#spelling = new Map(Object.entries(hints.spelling));
   }

@@ -30,6 +30,8 @@ export interface ParserPoolOptions {
   readonly xml?: XmlWay;
   /** Fail with UNSUPPORTED, instead of taking the reader, where node-expat is not installed. */
   readonly xmlStrict?: boolean;
+  /** What to load for `expat`. Default: `node-expat`. */
+  readonly expatModule?: string;
   readonly minThreads?: number;
   /** Default: all cores but one, at least one. */
   readonly maxThreads?: number;
@@ -79,6 +81,7 @@ export function settingsOf(options: ParserPoolOptions): Settings {
     place: "auto",
     xml: "reader",
     xmlStrict: false,
+    expatModule: "node-expat",
     minThreads: 0,
     maxThreads: Math.max(1, availableParallelism() - 1),
     idleTimeoutMs: 30_000,
@@ -98,7 +101,11 @@ export function settingsOf(options: ParserPoolOptions): Settings {
   const given = Object.entries(options).filter(
     ([, value]) => value !== undefined,
   );
-  return Object.freeze({ ...defaults, ...Object.fromEntries(given) });
+  const settings = { ...defaults, ...Object.fromEntries(given) };
+  // node-expat can be loaded by one thread of a process only.
+  return Object.freeze(
+    settings.xml === "expat" ? { ...settings, maxThreads: 1 } : settings,
+  );
 }
 
 /** What the settings tell of the classes, as plain data that can go to workers. */
@@ -119,5 +126,7 @@ export function hintsOf(settings: Settings): Hints {
       ]),
     ),
     maxDepth: settings.maxDepth,
+    expatModule: settings.expatModule,
+    expatOnly: settings.xmlStrict,
   };
 }

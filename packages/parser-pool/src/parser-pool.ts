@@ -19,8 +19,15 @@ import {
 import { PRIORITIES } from "./fair-queue.js";
 import type { FormatName } from "./formats/formats.js";
 import { ClassBook } from "./hints.js";
-import { Histogram, type HistogramSnapshot } from "./histogram.js";
-import { hintsOf, settingsOf, type ParserPoolOptions } from "./options.js";
+import type { HistogramSnapshot } from "./histogram.js";
+import { Meter } from "./meter.js";
+import {
+  hintsOf,
+  settingsOf,
+  type ParserPoolOptions,
+  type Settings,
+  type XmlWay,
+} from "./options.js";
 import { WorkerThreads } from "./worker-threads.js";
 
 /** One answer on its way in; see decode-stream. */
@@ -70,117 +77,136 @@ export interface ParserPool {
 }
 
 export function createParserPool(options: ParserPoolOptions = {}): ParserPool {
-  const settings = settingsOf(options);
-  const hints = hintsOf(settings);
-  const classes = new ClassBook(hints);
-  const { place, inlineBelowBytes, clock } = settings;
-  const threads =
-    place === "main" ? undefined : new WorkerThreads(hints, settings);
-  const streams = new Set<DecodeStream>();
-  const meters = new Map(PRIORITIES.map((name) => [name, new Meter()]));
-  const tasks = { inPlace: 0, byWorkers: 0 };
-  let closed = false;
+  return new Pool(settingsOf(options));
+}
 
-  const runInPlace = (task: DecodeTask, request: DecodeRequest): Runner => {
-    const result = runTask(task, classes);
-    const meter = meters.get(request.priority)!;
-    const record = (done: DecodeResult | DecodeFailure) => {
-      tasks.inPlace++;
-      meter.record(0, done.runMs);
-      return done;
-    };
-    return {
-      result: result instanceof Promise ? result.then(record) : record(result),
-    };
-  };
+class Pool implements ParserPool {
+  readonly #settings: Settings;
+  readonly #classes: ClassBook;
+  readonly #threads: WorkerThreads | undefined;
+  readonly #streams = new Set<DecodeStream>();
+  readonly #meters = new Map(PRIORITIES.map((name) => [name, new Meter()]));
+  #tasksInPlace = 0;
+  #tasksByWorkers = 0;
+  #closed = false;
+  #toldFallback = false;
 
-  const runByWorker = (
-    workers: WorkerThreads,
-    task: DecodeTask,
-    request: DecodeRequest,
-  ): Runner => {
-    const submitted = workers.submit(task, request);
-    const started = clock.now();
-    const result = submitted.result.then((done) => {
-      tasks.byWorkers++;
-      const elapsed = clock.now() - started;
-      meters.get(request.priority)!.record(elapsed - done.runMs, done.runMs);
-      return done;
-    });
-    return { result, cancel: () => submitted.cancel() };
-  };
+  constructor(settings: Settings) {
+    this.#settings = settings;
+    const hints = hintsOf(settings);
+    this.#classes = new ClassBook(hints);
+    if (settings.place !== "main")
+      this.#threads = new WorkerThreads(hints, settings);
+  }
 
-  const open = (request: DecodeRequest, handlers: StreamHandlers) => {
-    if (closed) throw new XoError("CLOSED", { what: "the parser pool" });
-    const format = formatOf(request.encoding);
+  open(request: DecodeRequest, handlers: StreamHandlers): AnswerStream {
+    if (this.#closed) throw new XoError("CLOSED", { what: "the parser pool" });
+    const settings = this.#settings;
+    const format = formatOf(request.encoding, settings.xml);
     const stream: DecodeStream = new DecodeStream(request, handlers, {
       format,
-      whole: request.shape === "value",
+      whole: request.shape === "value" || !STREAMING.has(format),
       segmentBytes: settings.segmentBytes,
       maxBodyBytes: settings.maxBodyBytes,
       classNameOf: settings.classNameOf,
-      run: (task, bytes) =>
-        threads === undefined || (place === "auto" && bytes < inlineBelowBytes)
-          ? runInPlace(task, request)
-          : runByWorker(threads, task, request),
-      onClose: () => void streams.delete(stream),
+      run: (task, bytes) => this.#run(task, bytes, request),
+      onClose: () => void this.#streams.delete(stream),
     });
-    streams.add(stream);
+    this.#streams.add(stream);
     return stream;
-  };
+  }
 
-  const stats = (): ParserPoolStats => {
+  stats(): ParserPoolStats {
+    const threads = this.#threads;
     const statsOf = (name: DecodePriority): PriorityStats => ({
       queued: threads?.waiting(name) ?? 0,
-      ...meters.get(name)!.snapshot(),
+      ...this.#meters.get(name)!.snapshot(),
     });
     return {
       threads: threads?.threads ?? 0,
-      streams: streams.size,
-      tasksInPlace: tasks.inPlace,
-      tasksByWorkers: tasks.byWorkers,
+      streams: this.#streams.size,
+      tasksInPlace: this.#tasksInPlace,
+      tasksByWorkers: this.#tasksByWorkers,
       priorities: {
         call: statsOf("call"),
         event: statsOf("event"),
         bulk: statsOf("bulk"),
       },
     };
-  };
-
-  const close = async () => {
-    closed = true;
-    for (const stream of [...streams])
-      stream.fail(new XoError("CLOSED", { what: "the parser pool" }));
-    await threads?.close();
-  };
-
-  return { open, stats, close };
-}
-
-function formatOf(encoding: WireEncoding): FormatName {
-  if (encoding === "json-rpc") return "json-rpc";
-  if (encoding === "xml-rpc") return "xml-reader";
-  const reason = "it is not read yet";
-  throw new XoError("UNSUPPORTED", { what: encoding, reason });
-}
-
-/** What is measured of one priority. */
-class Meter {
-  #tasks = 0;
-  readonly #waitMs = new Histogram();
-  readonly #runMs = new Histogram();
-
-  record(waitMs: number, runMs: number): void {
-    this.#tasks++;
-    this.#waitMs.record(Math.max(0, waitMs));
-    this.#runMs.record(runMs);
   }
 
-  snapshot() {
-    return {
-      tasks: this.#tasks,
-      waitMs: this.#waitMs.snapshot(),
-      runMs: this.#runMs.snapshot(),
-    };
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const stream of [...this.#streams])
+      stream.fail(new XoError("CLOSED", { what: "the parser pool" }));
+    await this.#threads?.close();
+  }
+
+  /** `bytes`: the length of the whole answer. */
+  #run(task: DecodeTask, bytes: number, request: DecodeRequest): Runner {
+    const { place, inlineBelowBytes } = this.#settings;
+    const threads = this.#threads;
+    // Only one thread can have Expat loaded: the worker then has it.
+    const isSmall =
+      place === "auto" &&
+      bytes < inlineBelowBytes &&
+      !task.format.endsWith("expat");
+    return threads === undefined || isSmall
+      ? this.#runInPlace(task, request)
+      : this.#runByWorker(threads, task, request);
+  }
+
+  #runInPlace(task: DecodeTask, { priority }: DecodeRequest): Runner {
+    const result = runTask(task, this.#classes);
+    this.#tasksInPlace++;
+    this.#meters.get(priority)!.record(0, result.runMs);
+    this.#tellFallback(result);
+    return { result };
+  }
+
+  #runByWorker(
+    threads: WorkerThreads,
+    task: DecodeTask,
+    request: DecodeRequest,
+  ): Runner {
+    const { clock } = this.#settings;
+    const started = clock.now();
+    const submitted = threads.submit(task, request);
+    const result = submitted.result.then((done) => {
+      this.#tasksByWorkers++;
+      const waitMs = clock.now() - started - done.runMs;
+      this.#meters.get(request.priority)!.record(waitMs, done.runMs);
+      this.#tellFallback(done);
+      return done;
+    });
+    return { result, cancel: () => submitted.cancel() };
+  }
+
+  #tellFallback(result: DecodeResult | DecodeFailure): void {
+    if ("failed" in result || result.fellBack === undefined) return;
+    if (this.#toldFallback) return;
+    this.#toldFallback = true;
+    this.#settings.logger.warn(
+      "node-expat cannot be loaded: XML is read by the built-in reader",
+      { reason: result.fellBack },
+    );
+  }
+}
+
+/** Formats that read an answer while it arrives; the others need the whole of it. */
+const STREAMING: ReadonlySet<FormatName> = new Set<FormatName>([
+  "json-rpc",
+  "xml-reader",
+  "json-in-xml-reader",
+]);
+
+function formatOf(encoding: WireEncoding, xml: XmlWay): FormatName {
+  switch (encoding) {
+    case "json-rpc":
+      return "json-rpc";
+    case "xml-rpc":
+      return `xml-${xml}`;
+    case "json-in-xml":
+      return `json-in-xml-${xml}`;
   }
 }

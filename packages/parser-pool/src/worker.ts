@@ -10,8 +10,8 @@ import { ClassBook, type Hints } from "./hints.js";
 const classes = new ClassBook(workerData as Hints);
 
 /** What piscina calls for each task. The buffers of the result are transferred, never cloned. */
-export default async function decode(task: DecodeTask): Promise<unknown> {
-  const result = await runTask(task, classes);
+export default function decode(task: DecodeTask): unknown {
+  const result = runTask(task, classes);
   return move({
     [transferableSymbol]: buffersOf(result),
     [valueSymbol]: result,

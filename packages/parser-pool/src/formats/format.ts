@@ -29,6 +29,8 @@ export interface FormatOutput {
   readonly state: unknown;
   /** For the final piece. */
   readonly answer?: RawAnswer;
+  /** Another way was taken than the one asked for: why. */
+  readonly fellBack?: string;
 }
 
 /** JSON text of a value within a buffer. */

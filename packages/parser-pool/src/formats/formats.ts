@@ -1,15 +1,22 @@
 import type { Format } from "./format.js";
+import { jsonInXml } from "./json-in-xml.js";
 import { jsonRpc } from "./json-rpc.js";
+import { xmlExpat } from "./xml-expat.js";
 import { xmlReader } from "./xml-reader.js";
+import { xmlXmlrpc } from "./xml-xmlrpc.js";
 
-export type FormatName = "json-rpc" | "xml-reader";
+export type FormatName =
+  | "json-rpc"
+  | `xml-${"reader" | "expat" | "xmlrpc"}`
+  | `json-in-xml-${"reader" | "expat" | "xmlrpc"}`;
 
-/** The format of that name; a promise where it has to be loaded first. */
-export function loadFormat(name: FormatName): Format | Promise<Format> {
-  switch (name) {
-    case "json-rpc":
-      return jsonRpc;
-    case "xml-reader":
-      return xmlReader;
-  }
-}
+/** All ways to read an answer, by name. */
+export const formats = {
+  "json-rpc": jsonRpc,
+  "xml-reader": xmlReader,
+  "xml-expat": xmlExpat,
+  "xml-xmlrpc": xmlXmlrpc,
+  "json-in-xml-reader": jsonInXml(xmlReader),
+  "json-in-xml-expat": jsonInXml(xmlExpat),
+  "json-in-xml-xmlrpc": jsonInXml(xmlXmlrpc),
+} as const satisfies Readonly<Record<FormatName, Format>>;

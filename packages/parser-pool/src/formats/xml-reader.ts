@@ -19,7 +19,6 @@ import {
   PARAMS_END,
   RESPONSE_END,
   STRUCT,
-  STRUCT_END,
   VALUE,
   VALUE_END,
   type XmlTag,

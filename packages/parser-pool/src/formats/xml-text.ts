@@ -12,13 +12,21 @@ const SEMICOLON = 0x3b;
 /** `&#x10FFFF;` and a few zeroes. */
 const LONGEST_REFERENCE = 16;
 
-const PREDEFINED = new Map([
-  ["lt", 0x3c],
-  ["gt", 0x3e],
-  ["amp", 0x26],
-  ["quot", 0x22],
-  ["apos", 0x27],
-]);
+const LITTLE_ENDIAN = true;
+
+/** The five predefined entities: their first four bytes as a number, their length with '&' and ';', and what they stand for. */
+const PREDEFINED = [
+  { text: "&quot;", code: QUOTE },
+  { text: "&amp;", code: AMPERSAND },
+  { text: "&lt;", code: LT },
+  { text: "&gt;", code: 0x3e },
+  { text: "&apos;", code: 0x27 },
+].map(({ text, code }) => ({
+  code,
+  length: text.length,
+  word: Buffer.from(text).readInt32LE(),
+  last: text.charCodeAt(text.length - 2),
+}));
 
 /**
  * Copies the text at `pos` up to the next tag, as the inside of a JSON string.
@@ -39,7 +47,7 @@ export function copyText(
   for (;;) {
     if (at < end) {
       // Four bytes at once, unless one is '<', '\' or below '\'' (quote, ampersand, control characters, a few more).
-      const word = view.getInt32(at, true);
+      const word = view.getInt32(at, LITTLE_ENDIAN);
       const lt = word ^ 0x3c3c3c3c;
       const backslash = word ^ 0x5c5c5c5c;
       const odd =
@@ -47,7 +55,7 @@ export function copyText(
         ((lt - 0x01010101) & ~lt) |
         ((backslash - 0x01010101) & ~backslash);
       if ((odd & 0x80808080) === 0) {
-        toView.setInt32(used, word, true);
+        toView.setInt32(used, word, LITTLE_ENDIAN);
         at += 4;
         used += 4;
         continue;
@@ -95,7 +103,17 @@ export function referenceAt(
   cursor: XmlCursor,
   pos: number,
 ): { readonly code: number; readonly end: number } | undefined {
-  const { bytes } = cursor;
+  const { bytes, view } = cursor;
+  const word = view.getInt32(pos, LITTLE_ENDIAN);
+  for (const { word: wanted, length, last, code } of PREDEFINED) {
+    if (word !== wanted) continue;
+    const end = pos + length;
+    const isWhole =
+      end <= cursor.end &&
+      bytes[end - 1] === SEMICOLON &&
+      bytes[end - 2] === last;
+    if (isWhole) return { code, end };
+  }
   let at = pos + 1;
   while (bytes[at] !== SEMICOLON) {
     if (at >= cursor.end) throw cursor.missing();
@@ -103,7 +121,7 @@ export function referenceAt(
     at++;
   }
   const name = Buffer.from(bytes.buffer, pos + 1, at - pos - 1).toString();
-  const code = PREDEFINED.get(name) ?? characterOf(name);
+  const code = characterOf(name);
   return code === undefined ? undefined : { code, end: at + 1 };
 }
 
@@ -147,4 +165,46 @@ export function copyName(
     output.character(reference?.code ?? c);
     at = reference?.end ?? at + 1;
   }
+}
+
+/**
+ * Copies text up to the next tag or to the end of the bytes, as it is but for
+ * its references.
+ *
+ * @returns `end`: where it stopped, at a '<', at a reference that is cut off,
+ * or at the end; `written`: the number of bytes in `to`
+ */
+export function unescapeText(
+  cursor: XmlCursor,
+  pos: number,
+  to: Buffer,
+): { readonly end: number; readonly written: number } {
+  const { bytes, end } = cursor;
+  let written = 0;
+  let at = pos;
+  for (;;) {
+    let c = bytes[at]!;
+    while (c !== AMPERSAND && c !== LT && at < end) {
+      to[written++] = c;
+      c = bytes[++at]!;
+    }
+    if (at >= end || c === LT) return { end: at, written };
+    const reference = wholeReference(cursor, at);
+    if (reference === undefined) return { end: at, written };
+    if (reference.code < 0x80) to[written++] = reference.code;
+    else written += to.write(String.fromCodePoint(reference.code), written);
+    at = reference.end;
+  }
+}
+
+/** The reference at `pos`; undefined when it is cut off. */
+function wholeReference(cursor: XmlCursor, pos: number) {
+  const { bytes, end } = cursor;
+  const near = bytes.subarray(pos, Math.min(end, pos + LONGEST_REFERENCE + 2));
+  if (!near.includes(SEMICOLON) && near.length <= LONGEST_REFERENCE)
+    return undefined;
+  const reference = referenceAt(cursor, pos);
+  if (reference === undefined)
+    throw badAnswer("an entity that XML does not predefine");
+  return reference;
 }

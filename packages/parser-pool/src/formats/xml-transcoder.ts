@@ -2,6 +2,13 @@ import type { ClassModel, IntegerPlace } from "../hints.js";
 import { badAnswer, tooDeep } from "./bad-input.js";
 import type { BatchBuilder } from "./batch-builder.js";
 import type { JsonOutput } from "./json-output.js";
+import {
+  integerOf,
+  isLenient,
+  LITERALS,
+  LONGEST_NUMBER,
+  TEXT_TYPES,
+} from "./xml-literal.js";
 import type { XmlCursor } from "./xml-cursor.js";
 import {
   ARRAY,
@@ -28,37 +35,22 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** No number that XAPI prints is longer. */
-const LONGEST_NUMBER = 512;
-
-const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
-const DOUBLE = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
-
-/** As C prints them, to bare words that parseLenient reads. */
-const ODD_DOUBLES = new Map([
-  ["nan", "NaN"],
-  ["-nan", "NaN"],
-  ["inf", "Infinity"],
-  ["-inf", "-Infinity"],
-]);
-
-/** Types whose text becomes a string. */
-const TEXT_TYPES = new Map(
-  ["string", "dateTime.iso8601", "base64"].map((name) => [
-    `<${name}>`,
-    new XmlTag(`</${name}>`),
-  ]),
+/** The tags of types whose text becomes a string, and what closes them. */
+const TEXT_TAGS = new Map(
+  TEXT_TYPES.map((name) => [`<${name}>`, new XmlTag(`</${name}>`)]),
 );
 
-/** Types whose text is a literal: what JSON makes of it. */
-const LITERALS: ReadonlyMap<string, (text: string) => string | undefined> =
-  new Map([
-    ["<boolean>", booleanOf],
-    ["<double>", doubleOf],
-    ["<int>", integerOf],
-    ["<i4>", integerOf],
-    ["<i8>", integerOf],
-  ]);
+/** The tags of types whose text is a literal. */
+const LITERAL_TAGS = new Map(
+  [...LITERALS].map(([name, toJson]) => [`<${name}>`, toJson]),
+);
+
+const CONSTANTS = new Map([
+  ["<struct/>", "{}"],
+  ["<array/>", "[]"],
+  ["<string/>", '""'],
+  ["<nil/>", "null"],
+]);
 
 /**
  * Turns values of XML-RPC into JSON, bytes to bytes, without making objects.
@@ -189,9 +181,9 @@ export class XmlTranscoder {
     if (struct >= 0) return this.#struct(struct, place, depth + 1);
     const type = cursor.tag(pos);
     const at = cursor.tagEnd;
-    const end = TEXT_TYPES.get(type);
+    const end = TEXT_TAGS.get(type);
     if (end !== undefined) return cursor.expect(this.#string(at), end);
-    const literal = LITERALS.get(type);
+    const literal = LITERAL_TAGS.get(type);
     if (literal !== undefined) return this.#literal(at, type, literal);
     if (type === STRUCT.text) return this.#struct(at, place, depth + 1);
     if (type === ARRAY.text) return this.#array(at, place, depth + 1);
@@ -280,38 +272,10 @@ export class XmlTranscoder {
     const output = this.#output;
     const length = output.used - from - 2;
     if (length === 0 || length > LONGEST_NUMBER) return;
-    const text = output.text(from + 1, output.used - 1);
-    if (!INTEGER.test(text)) return;
+    const text = integerOf(output.text(from + 1, output.used - 1));
+    if (text === undefined) return;
     output.used = from;
     output.ascii(text);
     if (isLenient(text)) this.lenient = true;
   }
-}
-
-const CONSTANTS = new Map([
-  ["<struct/>", "{}"],
-  ["<array/>", "[]"],
-  ["<string/>", '""'],
-  ["<nil/>", "null"],
-]);
-
-function booleanOf(text: string): string | undefined {
-  if (text === "1") return "true";
-  return text === "0" ? "false" : undefined;
-}
-
-function integerOf(text: string): string | undefined {
-  return INTEGER.test(text) ? text : undefined;
-}
-
-function doubleOf(text: string): string | undefined {
-  return DOUBLE.test(text) ? text : ODD_DOUBLES.get(text.toLowerCase());
-}
-
-/** Is it a number that JSON.parse would not read, or not exactly? */
-function isLenient(json: string): boolean {
-  if (/[NI]/.test(json)) return true;
-  return json.length > 15 && INTEGER.test(json)
-    ? !Number.isSafeInteger(Number(json))
-    : false;
 }

@@ -1,0 +1,186 @@
+import type { ClassBook } from "../hints.js";
+import { badAnswer, NeedMore, shown } from "./bad-input.js";
+import {
+  SLACK,
+  type Format,
+  type FormatInput,
+  type FormatOutput,
+  type RawAnswer,
+} from "./format.js";
+import { JsonSplitter } from "./json-splitter.js";
+import { XmlCursor } from "./xml-cursor.js";
+import { skipToValue } from "./xml-prolog.js";
+import {
+  PARAM_END,
+  PARAMS_END,
+  RESPONSE_END,
+  VALUE_END,
+  XmlTag,
+} from "./xml-tag.js";
+import { unescapeText } from "./xml-text.js";
+
+const STRING = new XmlTag("<string>");
+const STRING_END = new XmlTag("</string>");
+const LT = 0x3c;
+const OPEN_BRACE = 0x7b;
+
+/** What one piece leaves to the next: plain data. */
+interface JsonInXmlState {
+  /** `look`: nothing is known yet. `xml`: it is plain XML-RPC. `json`: inside the string. `close`: behind it. */
+  place: "look" | "xml" | "json" | "close";
+  /** The string stands in `<string>`. */
+  tagged: boolean;
+  /** So many bytes at the start of the next piece are JSON already. */
+  ready: number;
+  /** State of the splitter, or of the XML format. */
+  inner: unknown;
+  answer: RawAnswer | undefined;
+}
+
+/**
+ * XML-RPC whose value is one string of JSON, `{"Status":...,"Value":...}`.
+ * Hosts of today answer plain XML-RPC to the same request: what came is looked
+ * at, and `xml` reads that.
+ */
+export function jsonInXml(xml: Format): Format {
+  return (input, classes) => {
+    const state = (input.state as JsonInXmlState | undefined) ?? {
+      place: "look",
+      tagged: false,
+      ready: 0,
+      inner: undefined,
+      answer: undefined,
+    };
+    return new JsonInXmlReader(input, state, { classes, xml }).read();
+  };
+}
+
+class JsonInXmlReader {
+  readonly #input: FormatInput;
+  readonly #state: JsonInXmlState;
+  readonly #classes: ClassBook;
+  readonly #xml: Format;
+
+  constructor(
+    input: FormatInput,
+    state: JsonInXmlState,
+    { classes, xml }: { classes: ClassBook; xml: Format },
+  ) {
+    this.#input = input;
+    this.#state = state;
+    this.#classes = classes;
+    this.#xml = xml;
+  }
+
+  read(): FormatOutput {
+    const { start } = this.#input;
+    try {
+      return this.#read(start);
+    } catch (error) {
+      if (!(error instanceof NeedMore)) throw error;
+      return this.#rest(start);
+    }
+  }
+
+  #read(start: number): FormatOutput {
+    const { bytes, end, final } = this.#input;
+    const state = this.#state;
+    const cursor = new XmlCursor(bytes, end, final);
+    let at = start;
+    if (state.place === "look") at = this.#look(cursor, at);
+    if (state.place === "xml") {
+      const inner = { ...this.#input, state: state.inner };
+      const output = this.#xml(inner, this.#classes);
+      state.inner = output.state;
+      return { ...output, state };
+    }
+    if (state.place === "json") return this.#split(cursor, at);
+    return this.#close(cursor, at);
+  }
+
+  /** @returns the start of the string, when that is what came */
+  #look(cursor: XmlCursor, start: number): number {
+    const state = this.#state;
+    let at = skipToValue(cursor, start);
+    if (at >= cursor.end) throw cursor.missing();
+    const string = cursor.bytes[at] === LT ? cursor.accept(at, STRING) : -1;
+    if (string >= 0) at = string;
+    const inside = cursor.space(at);
+    if (inside >= cursor.end) throw cursor.missing();
+    state.place = cursor.bytes[inside] === OPEN_BRACE ? "json" : "xml";
+    state.tagged = string >= 0;
+    return at;
+  }
+
+  /** Takes the escapes of XML away and splits what is left. */
+  #split(cursor: XmlCursor, start: number): FormatOutput {
+    const { bytes, end } = this.#input;
+    const state = this.#state;
+    const room = Buffer.allocUnsafe(end - start);
+    // What came back from the last piece is JSON already.
+    const ready = state.ready;
+    room.set(bytes.subarray(start, start + ready));
+    const text = unescapeText(cursor, start + ready, room.subarray(ready));
+    const length = ready + text.written;
+    const json = new Uint8Array(Buffer.allocUnsafeSlow(length + SLACK).buffer);
+    json.set(room.subarray(0, length));
+    const isWhole = text.end < end && bytes[text.end] === LT;
+    if (!isWhole && this.#input.final) throw cursor.missing();
+    const { shape, className } = this.#input;
+    const output = new JsonSplitter(
+      {
+        bytes: json,
+        start: 0,
+        end: length,
+        final: isWhole,
+        shape,
+        className,
+        state: state.inner,
+      },
+      this.#classes,
+      "status",
+    ).split();
+    state.inner = output.state;
+    state.ready = output.tail.length;
+    if (!isWhole) return this.#rest(text.end, output);
+    state.place = "close";
+    state.answer = output.answer;
+    return this.#tryClose(cursor, text.end, output);
+  }
+
+  #tryClose(cursor: XmlCursor, at: number, output: FormatOutput): FormatOutput {
+    try {
+      return { ...this.#close(cursor, at), batches: output.batches };
+    } catch (error) {
+      if (!(error instanceof NeedMore)) throw error;
+      return this.#rest(at, output);
+    }
+  }
+
+  #close(cursor: XmlCursor, start: number): FormatOutput {
+    const { bytes, end, final } = this.#input;
+    const state = this.#state;
+    let at = start;
+    if (state.tagged) at = cursor.expect(at, STRING_END);
+    for (const tag of [VALUE_END, PARAM_END, PARAMS_END, RESPONSE_END])
+      at = cursor.expect(at, tag);
+    at = cursor.space(at);
+    if (at < end) throw badAnswer(`${shown(bytes[at])} after its end`);
+    // Only white space may follow: all of the closing tags come again with it.
+    const { answer } = state;
+    if (!final || answer === undefined) return this.#rest(start);
+    return { batches: [], tail: new Uint8Array(0), state, answer };
+  }
+
+  /** The bytes from `at` on come again, behind the JSON that the splitter left. */
+  #rest(at: number, output?: FormatOutput): FormatOutput {
+    const { bytes, end } = this.#input;
+    const left = bytes.subarray(at, end);
+    const json = output?.tail ?? new Uint8Array(0);
+    const tail = new Uint8Array(json.length + left.length);
+    tail.set(json);
+    tail.set(left, json.length);
+    const batches = output?.batches ?? [];
+    return { batches, tail, state: this.#state };
+  }
+}

@@ -1,0 +1,126 @@
+import type { ClassBook, ClassModel, IntegerPlace } from "../hints.js";
+import { badAnswer } from "./bad-input.js";
+import { SLACK, type FormatInput, type FormatOutput } from "./format.js";
+import { JsonSplitter } from "./json-splitter.js";
+import { integerOf } from "./xml-literal.js";
+
+/** A number as JSON text: no digit of it may get lost. */
+export class JsonNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A value of XML-RPC as a parser that makes objects gives it. Structs are maps: a member may be called `__proto__`. */
+export type XmlValue =
+  string | boolean | null | JsonNumber | XmlValue[] | XmlStruct;
+
+export type XmlStruct = Map<string, XmlValue>;
+
+/**
+ * The answer that a parsed response holds. Its JSON is written anew and split:
+ * slow, but then these parsers are here for comparison.
+ */
+export function answerFrom(
+  response: XmlValue,
+  input: FormatInput,
+  classes: ClassBook,
+): FormatOutput {
+  const isEnvelope = response instanceof Map && response.has("Status");
+  const envelope: XmlStruct = isEnvelope
+    ? response
+    : new Map<string, XmlValue>([
+        ["Status", "Success"],
+        ["Value", response],
+      ]);
+  const json = new JsonText(input, classes).envelope(envelope);
+  const length = Buffer.byteLength(json);
+  const buffer = Buffer.allocUnsafeSlow(length + SLACK);
+  buffer.write(json);
+  const bytes = new Uint8Array(buffer.buffer);
+  const output = new JsonSplitter(
+    { ...input, bytes, start: 0, end: length, state: undefined },
+    classes,
+    "status",
+  ).split();
+  if (output.answer === undefined) return output;
+  return { ...output, answer: { ...output.answer, encoding: "xml-rpc" } };
+}
+
+/** Writes values as JSON, integers as the hints say. */
+class JsonText {
+  readonly #input: FormatInput;
+  readonly #classes: ClassBook;
+
+  constructor(input: FormatInput, classes: ClassBook) {
+    this.#input = input;
+    this.#classes = classes;
+  }
+
+  envelope(struct: XmlStruct): string {
+    return members(struct, (value, name) =>
+      name === "Value" ? this.#answer(value) : jsonOf(value),
+    );
+  }
+
+  #answer(value: XmlValue): string {
+    const { shape, className } = this.#input;
+    const model = this.#classes.classOf(className);
+    if (shape === "events" && value instanceof Map)
+      return members(value, (part, name) =>
+        name === "events" && Array.isArray(part)
+          ? `[${part.map((event) => this.#event(event)).join()}]`
+          : jsonOf(part),
+      );
+    if (shape === "records" && value instanceof Map)
+      return members(value, (record) => recordOf(record, model));
+    return className === "" ? jsonOf(value) : recordOf(value, model);
+  }
+
+  #event(event: XmlValue): string {
+    if (!(event instanceof Map)) throw badAnswer("an event that is no struct");
+    const className = event.get("class");
+    const model = this.#classes.classOf(
+      this.#classes.spell(typeof className === "string" ? className : ""),
+    );
+    return members(event, (value, name) =>
+      name === "snapshot" ? recordOf(value, model) : jsonOf(value),
+    );
+  }
+}
+
+function recordOf(record: XmlValue, model: ClassModel): string {
+  if (!(record instanceof Map)) return jsonOf(record);
+  return members(record, (value, name) => {
+    const bytes = Buffer.from(name);
+    const index = model.integers.find(bytes, 0, bytes.length);
+    return jsonOf(value, model.integerPlaces[index]);
+  });
+}
+
+function members(
+  struct: XmlStruct,
+  textOf: (value: XmlValue, name: string) => string,
+): string {
+  const texts: string[] = [];
+  for (const [name, value] of struct)
+    texts.push(`${JSON.stringify(name)}:${textOf(value, name)}`);
+  return `{${texts.join()}}`;
+}
+
+function jsonOf(value: XmlValue, place?: IntegerPlace): string {
+  if (typeof value === "string")
+    return place === "value"
+      ? (integerOf(value) ?? JSON.stringify(value))
+      : JSON.stringify(value);
+  if (value === null || typeof value === "boolean") return String(value);
+  if (value instanceof JsonNumber) return value.text;
+  if (Array.isArray(value)) {
+    const inner = place === "set" ? "value" : undefined;
+    return `[${value.map((item) => jsonOf(item, inner)).join()}]`;
+  }
+  const inner = place === "map" ? "value" : undefined;
+  return members(value, (member) => jsonOf(member, inner));
+}
