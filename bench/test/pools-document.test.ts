@@ -8,6 +8,7 @@ import { checkShape } from "../src/pools/smoke.js";
 const figures = {
   ms: 312.3456,
   longestBlockMs: 7.5,
+  longestOwnBlockMs: 3,
   blocksOver50Ms: 0,
   cpuMs: 400,
   peakRssBytes: 260e6,
@@ -51,7 +52,7 @@ t.test(
     const text = poolsDocument(report);
     t.match(
       text,
-      "| json-rpc | worker | 312 | 312..312 | 7.50 | 0.00 | 400 | 260 | 200 | 1,140 | 1 |",
+      "| json-rpc | worker | 312 | 312..312 | 7.50 | 3.00 | 0.00 | 400 | 260 | 200 | 1,140 | 1 |",
     );
     t.match(text, "| download | main | 206 | 100..312 |");
     t.match(text, "Pool A: 114,000 objects, 131 MB as JSON-RPC");
@@ -76,6 +77,7 @@ t.test("the JSON file holds the medians by name, one row a line", async (t) => {
     place: "worker",
     ms: 312.35,
     longestBlockMs: 7.5,
+    longestOwnBlockMs: 3,
     runs: 1,
   });
   t.same(parsed.results[0]!.spread["ms"], [100, 312.35]);

@@ -22,6 +22,8 @@ export interface LoadFigures {
   readonly ms: number;
   readonly longestBlockMs: number;
   readonly blocksOver50Ms: number;
+  /** As longestBlockMs, less the time that the thread waited for a core. */
+  readonly longestOwnBlockMs: number;
   /** Of the whole process, worker threads included. */
   readonly cpuMs: number;
   /** Highest resident size of the process. */

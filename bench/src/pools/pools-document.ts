@@ -58,6 +58,7 @@ function poolSection(results: readonly Result[], pool: string): string[] {
           "ms",
           "min..max",
           "longest block ms",
+          "of it own ms",
           "blocks > 50 ms",
           "CPU ms",
           "peak RSS MB",
@@ -78,7 +79,7 @@ function resultCells(result: Result): string[] {
       result.mode,
       result.place,
       `not measured: ${result.failure ?? ""}`,
-      ...Array.from({ length: 7 }, () => ""),
+      ...Array.from({ length: 8 }, () => ""),
       "0",
     ];
   const [min, max] = result.spread["ms"] ?? [Number.NaN, Number.NaN];
@@ -88,6 +89,7 @@ function resultCells(result: Result): string[] {
     formatMs(figure("ms")),
     `${formatMs(min)}..${formatMs(max)}`,
     formatMs(figure("longestBlockMs")),
+    formatMs(figure("longestOwnBlockMs")),
     formatMs(figure("blocksOver50Ms")),
     formatMs(figure("cpuMs")),
     formatMegabytes(figure("peakRssBytes")),
@@ -118,6 +120,7 @@ function manySection(results: readonly Result[]): string[] {
 
 const MANY_FIGURES: readonly (readonly [name: string, title: string])[] = [
   ["longestBlockMs", "longest block, ms"],
+  ["longestOwnBlockMs", "of it own, ms"],
   ["blocksOver50Ms", "blocks over 50 ms, ms"],
   ["ms", "all 43 pools there, ms"],
   ["poolAMs", "pool A there, ms"],
@@ -148,6 +151,6 @@ const HOW_TO_READ = [
   "* Each run is a fresh process; rows take turns, every second round backwards; figures are medians of `n` runs. Rows that take more than 4 s are run three times, more than 10 s twice.",
   "* **Modes.** `auto` is what the server does unless told otherwise. `json-rpc`, `json-in-xml` (from a simulated pool of the XenServer 7 time) and `xml-rpc` force a transport; `xml-rpc` alone is our one-pass reader, `:expat` is node-expat, `:xmlrpc` the parser of the npm package `xmlrpc`. **Place**: `main` parses on the main thread, `worker` always in worker threads, `auto` by size.",
   "* **References.** `download` reads the same listing over as many connections with node:http and throws the bytes away; `download:onread` lets a socket write into one fixed buffer, which is the floor of this machine; `download+parse` adds one `JSON.parse` an answer. `peer:xen-api:*` is the npm package `xen-api`, from `connect()` to `objectsFetched`.",
-  '* **Blocks** are gaps of a 1 ms timer on the main thread, the same probe in all rows; "blocks > 50 ms" adds up the full length of those longer than that. On a machine whose cores are busy, a gap can also be the process waiting for a core.',
+  '* **Blocks** are gaps of a 1 ms timer on the main thread, the same probe in all rows; "blocks > 50 ms" adds up the full length of those longer than that. "Of it own" is the longest gap less the time in which the thread was ready but had no core: what is left when other processes, the simulator among them, are taken away.',
   "* **Memory.** The peak is the highest resident size of the whole process since the load began; the baseline is the resident size just before it. Retained is heap and buffers of the main thread after a full collection, over what was there before.",
 ].join("\n");

@@ -1,0 +1,22 @@
+import { openSync, readSync } from "node:fs";
+
+/**
+ * How long the main thread has been ready to run without getting a core, in ms
+ * since it began: what other processes on the machine cost it. Always 0 where
+ * the system does not tell.
+ */
+export function createCoreWaitReader(): () => number {
+  let file: number;
+  try {
+    // "run wait slices", in ns; of the main thread, whoever reads it.
+    file = openSync("/proc/self/schedstat", "r");
+  } catch {
+    return () => 0;
+  }
+  const buffer = Buffer.alloc(128);
+  return () => {
+    const length = readSync(file, buffer, 0, buffer.length, 0);
+    const [, wait = "0"] = buffer.toString("latin1", 0, length).split(" ");
+    return Number(wait) / 1e6;
+  };
+}
