@@ -1,9 +1,14 @@
-import { XoError } from "@xo-server/model";
-import type { Decoder } from "@xo-server/xen-api";
-import type { Clock } from "./clock.js";
+import { createXapi, type Decoder } from "@xo-server/xen-api";
+import { systemClock, type Clock } from "./clock.js";
 import type { Config } from "./config.js";
+import { startCountingMirror } from "./counting-mirror.js";
+import { XapiPool } from "./live-pool.js";
 import type { Loggers } from "./logger.js";
-import type { CreatePool } from "./pools.js";
+import { createForgetfulMemory, openPoolMemory } from "./pool-memory.js";
+import { readPassword } from "./pool-password.js";
+import type { PoolSettings } from "./pool-settings.js";
+import type { CreatePool, LivePool } from "./pools.js";
+import { toXapiOptions } from "./xapi-options.js";
 
 export interface LivePoolsOptions {
   readonly config: Config;
@@ -14,7 +19,27 @@ export interface LivePoolsOptions {
 
 /** Real pools: a XAPI client and its mirror each. */
 export function createLivePools(options: LivePoolsOptions): CreatePool {
-  return ({ id }) => {
-    throw new XoError("NOT_CONNECTED", { pool: id, ...options.config.xapi });
-  };
+  return async (settings) => openPool(settings, options);
+}
+
+/** @throws XoError CONFIG_INVALID: there is no password */
+async function openPool(
+  settings: PoolSettings,
+  { config, decoder, loggers, clock = systemClock }: LivePoolsOptions,
+): Promise<LivePool> {
+  const logger = loggers.named("xen-api");
+  const password = await readPassword(settings);
+  const memory = settings.isKept
+    ? await openPoolMemory(config.dataDir, settings.id, logger)
+    : createForgetfulMemory();
+  const xapi = createXapi(
+    toXapiOptions({ settings, password, memory, config, decoder, logger }),
+  );
+  return new XapiPool({
+    settings,
+    xapi,
+    startMirror: startCountingMirror,
+    clock,
+    logger,
+  });
 }

@@ -1,6 +1,8 @@
+import type { Clock } from "./clock.js";
+import { toErrorSummary, type ErrorSummary } from "./error-summary.js";
 import type { Logger } from "./logger.js";
 import type { PoolSettings } from "./pool-settings.js";
-import type { PoolStatus } from "./status.js";
+import type { PoolState, PoolStatus } from "./status.js";
 
 /** A pool that is being followed, or tried to be. */
 export interface LivePool {
@@ -9,38 +11,97 @@ export interface LivePool {
   stop(): Promise<void>;
 }
 
-/** Returns at once; what goes wrong later is the pool's own business and shows in its status. */
-export type CreatePool = (settings: PoolSettings) => LivePool;
+/** What goes wrong after it resolved is the pool's own business and shows in its status. */
+export type CreatePool = (settings: PoolSettings) => Promise<LivePool>;
 
 export interface PoolsOptions {
   readonly createPool: CreatePool;
+  readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /** All pools; one that fails never disturbs the others. */
 export interface Pools {
+  /** Returns at once. */
   connect(settings: readonly PoolSettings[]): void;
   list(): PoolStatus[];
   stop(): Promise<void>;
 }
 
-export function createPools({ createPool, logger }: PoolsOptions): Pools {
-  const pools = new Map<string, LivePool>();
+export function createPools(options: PoolsOptions): Pools {
+  const slots: PoolSlot[] = [];
   return {
     connect(all) {
-      for (const settings of all) pools.set(settings.id, createPool(settings));
+      for (const settings of all) slots.push(new PoolSlot(settings, options));
     },
-    list: () => [...pools.values()].map((pool) => pool.status()),
-    async stop() {
-      const stopped = await Promise.allSettled(
-        [...pools.values()].map((pool) => pool.stop()),
-      );
-      for (const one of stopped) {
-        if (one.status === "rejected")
-          logger.warn("a pool did not let go cleanly", {
-            error: one.reason as unknown,
-          });
-      }
-    },
+    list: () => slots.map((slot) => slot.status()),
+    stop: async () =>
+      void (await Promise.all(slots.map((slot) => slot.stop()))),
+  };
+}
+
+/** A pool from the moment it was named: being made, made, or impossible to make. */
+class PoolSlot {
+  readonly #settings: PoolSettings;
+  readonly #options: PoolsOptions;
+  readonly #made: Promise<LivePool | undefined>;
+  readonly #named: number;
+  #pool: LivePool | undefined;
+  #error: ErrorSummary | null = null;
+
+  constructor(settings: PoolSettings, options: PoolsOptions) {
+    this.#settings = settings;
+    this.#options = options;
+    this.#named = options.clock.now();
+    this.#made = this.#make();
+  }
+
+  status(): PoolStatus {
+    return (
+      this.#pool?.status() ??
+      statusOfUnmade(this.#settings, this.#named, this.#error)
+    );
+  }
+
+  async stop(): Promise<void> {
+    try {
+      await (await this.#made)?.stop();
+    } catch (error) {
+      const { label } = this.#settings;
+      this.#options.logger.warn(`${label} did not let go cleanly`, { error });
+    }
+  }
+
+  async #make(): Promise<LivePool | undefined> {
+    const { createPool, logger } = this.#options;
+    try {
+      this.#pool = await createPool(this.#settings);
+    } catch (error) {
+      this.#error = toErrorSummary(error);
+      logger.error(`${this.#settings.label}: ${this.#error.message}`);
+    }
+    return this.#pool;
+  }
+}
+
+function statusOfUnmade(
+  { id, label, hosts }: PoolSettings,
+  since: number,
+  error: ErrorSummary | null,
+): PoolStatus {
+  const state: PoolState = error === null ? "connecting" : "failed";
+  return {
+    ...{ id, label, state, error },
+    address: hosts[0]!,
+    since: new Date(since).toISOString(),
+    staleSince: null,
+    transport: null,
+    objects: 0,
+    counts: {},
+    changesPerSecond: 0,
+    lastChangeAt: null,
+    loadMs: null,
+    loadBytes: null,
+    revision: 0,
   };
 }

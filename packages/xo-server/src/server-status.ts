@@ -31,6 +31,7 @@ export function createServerStatus(
   const delays = new RecentDelays(() => monitor.histogram.buckets());
   const tasks = new CounterRate(() => options.readParser().tasks);
   let utilization = 0;
+  let memory = process.memoryUsage();
   let timer = clock.setTimeout(tick, SECOND_MS);
 
   function tick(): void {
@@ -38,12 +39,12 @@ export function createServerStatus(
     tasks.tick();
     // It is the share since the last question, so only one may ask.
     utilization = monitor.utilization();
+    memory = process.memoryUsage();
     timer = clock.setTimeout(tick, SECOND_MS);
   }
 
   return {
     read() {
-      const memory = process.memoryUsage();
       return {
         version: options.version,
         startedAt: new Date(startedAt).toISOString(),

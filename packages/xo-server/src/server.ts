@@ -64,6 +64,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const pools = createPools({
     createPool:
       options.createPool ?? createLivePools({ ...options, ...parser }),
+    clock: options.clock ?? systemClock,
     logger: loggers.named("xo:main"),
   });
   const readStatus = startStatus({

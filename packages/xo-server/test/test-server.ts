@@ -30,7 +30,7 @@ export async function startTestServer(
   const server = await startServer({
     ...loadConfig(undefined, overrides, nowhere),
     loggers: createLoggers({ destination: { write: (l) => lines.push(l) } }),
-    createPool(settings: PoolSettings) {
+    async createPool(settings: PoolSettings) {
       const pool = new FakePool(settings);
       pools.push(pool);
       return pool;

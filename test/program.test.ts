@@ -1,0 +1,117 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import { RunningProgram } from "./running-program.js";
+
+const LISTENING = /Web server listening on (http:\S+)/;
+
+function start(t: Test, ...args: string[]): RunningProgram {
+  return new RunningProgram(t, "xo-server", [
+    ...["start", "--host", "127.0.0.1", "--port", "0"],
+    ...args,
+  ]);
+}
+
+t.test("without a config it starts, and says how to add a pool", async (t) => {
+  const server = start(t);
+  const url = await server.find(LISTENING);
+  await server.find(/No pools yet: name some under `pools` in config\.yaml/);
+  t.match(await (await fetch(`${url}/health`)).json(), {
+    ready: true,
+    pools: { total: 0 },
+  });
+  t.equal(await server.stop("SIGTERM"), 0);
+  t.match(server.output, /xo:main Stopped/);
+});
+
+t.test("Ctrl-C ends it as well", async (t) => {
+  const server = start(t);
+  await server.find(LISTENING);
+  t.equal(await server.stop("SIGINT"), 0);
+});
+
+t.test("logs are JSON lines where asked for", async (t) => {
+  const server = start(t, "--log-format", "json");
+  await server.find(/"name":"xo:main","msg":"Web server listening on http:/);
+  await server.stop();
+  t.ok(server.lines.map((line) => JSON.parse(line) as unknown).length > 0);
+});
+
+t.test("a config that is wrong is told line by line", async (t) => {
+  const cwd = t.testdir({
+    "config.yaml": "http:\n  prot: 9000\nlog: { level: 3 }\n",
+  });
+  const server = new RunningProgram(t, "xo-server", ["start"], { cwd });
+  t.equal(await server.ended, 78);
+  t.match(
+    server.output,
+    /config\.yaml:2: unknown key "prot" in http; did you mean "port"\?/,
+  );
+  t.match(server.output, /config\.yaml:3: log\.level must be one of/);
+  t.notMatch(server.output, /^ +at /m, "no stack for what is no bug");
+});
+
+t.test("a config that was named must be there", async (t) => {
+  const server = start(t, "--config", "absent.yaml");
+  t.equal(await server.ended, 78);
+  t.match(server.output, /absent\.yaml: no such file/);
+});
+
+t.test("a port that is taken is told", async (t) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  t.teardown(() => other.close());
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const server = start(t, "--port", String(port));
+  t.equal(await server.ended, 69);
+  t.match(server.output, `127.0.0.1:${port} is in use by another program`);
+});
+
+t.test("an address that is not ours is told", async (t) => {
+  const server = start(t, "--host", "192.0.2.1");
+  t.equal(await server.ended, 78);
+  t.match(server.output, /192\.0\.2\.1 is not an address of this machine/);
+});
+
+t.test("a demo that there is not is told", async (t) => {
+  const server = start(t, "--demo", "Z");
+  t.equal(await server.ended, 69);
+  t.match(server.output, /the demo is not available/);
+});
+
+t.test("pools that fail do not keep the server from being up", async (t) => {
+  const cwd = t.testdir({
+    "config.yaml": [
+      "pools:",
+      "  - { label: Gone, hosts: ['http://127.0.0.1:1'], password: hunter2 }",
+      "  - { label: Mute, hosts: ['http://127.0.0.1:1'], passwordFile: absent }",
+    ].join("\n"),
+  });
+  const server = new RunningProgram(
+    t,
+    "xo-server",
+    ["start", "--host", "127.0.0.1", "--port", "0"],
+    { cwd },
+  );
+  const url = await server.find(LISTENING);
+  await server.find(/xen-api root@127\.0\.0\.1:1: .*refused/);
+  await server.find(/absent cannot be read/);
+  t.equal(
+    (await fetch(`${url}/health`)).status,
+    200,
+    "failed, and tried again",
+  );
+  await server.find(/may read it; chmod 600/);
+  t.equal(await server.stop(), 0);
+  t.notMatch(server.output, "hunter2");
+});
+
+t.test("the config that it prints is one that it takes", async (t) => {
+  const printed = new RunningProgram(t, "xo-server", ["example-config"]);
+  t.equal(await printed.ended, 0);
+  const cwd = t.testdir({ "config.yaml": `${printed.output}\n` });
+  const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+  const server = new RunningProgram(t, "xo-server", args, { cwd });
+  await server.find(LISTENING);
+  t.equal(await server.stop(), 0);
+});

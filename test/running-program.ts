@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { Test } from "tap";
+
+/** Root of the repository. */
+export const root = findRoot(dirname(fileURLToPath(import.meta.url)));
+
+/** A program of `bin` in a process of its own; it is killed with the test, should it still run. */
+export class RunningProgram {
+  readonly child: ChildProcess;
+  readonly lines: string[] = [];
+  /** Exit code, or the name of the signal that ended it. */
+  readonly ended: Promise<number | string>;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(
+    t: Test,
+    name: string,
+    args: readonly string[],
+    { env = {}, cwd = t.testdir({}) }: ProgramOptions = {},
+  ) {
+    // tap hooks itself into every Node process by NODE_OPTIONS, and its loader
+    // (21.8, on Node 20) cannot load a program without an extension.
+    const clean = ["-u", "NODE_OPTIONS", process.execPath];
+    this.child = spawn("env", [...clean, join(root, "bin", name), ...args], {
+      cwd,
+      // No config of the machine that runs the tests.
+      env: { PATH: process.env["PATH"], HOME: cwd, ...env },
+    });
+    this.ended = once(this.child, "close").then(
+      ([code, signal]) => (code ?? signal) as number | string,
+    );
+    void this.ended.then(() => {
+      this.#wake();
+    });
+    for (const stream of [this.child.stdout!, this.child.stderr!])
+      createInterface(stream).on("line", (line) => {
+        this.lines.push(line);
+        this.#wake();
+      });
+    t.teardown(async () => {
+      this.child.kill("SIGKILL");
+      await this.ended;
+    });
+  }
+
+  get output(): string {
+    return this.lines.join("\n");
+  }
+
+  /** What the first line that fits has in its first group (or all that fits). */
+  async find(pattern: RegExp): Promise<string> {
+    for (;;) {
+      for (const line of this.lines) {
+        const match = pattern.exec(line);
+        if (match !== null) return match[1] ?? match[0];
+      }
+      if (this.child.exitCode !== null)
+        throw new Error(`ended without ${String(pattern)}:\n${this.output}`);
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+  }
+
+  /** Asks it to end; how it did. */
+  stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | string> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
+  }
+}
+
+export interface ProgramOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+function findRoot(from: string): string {
+  return existsSync(join(from, "packages")) ? from : findRoot(dirname(from));
+}
