@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { Dispatcher } from "./calls/dispatcher.js";
 import type { Core } from "./calls/core.js";
 import { Churn } from "./churn.js";
@@ -11,7 +12,12 @@ import { profiles } from "./fleet/profiles.js";
 import { Connection } from "./http/connection.js";
 import { HandlerServer } from "./http/handler-server.js";
 import { unservedHandlers } from "./http/unserved-handlers.js";
-import { jsonDoor, legacyJsonDoor, xmlDoor } from "./http/rpc-doors.js";
+import {
+  jsonDoor,
+  legacyJsonDoor,
+  oldHostDoor,
+  xmlDoor,
+} from "./http/rpc-doors.js";
 import { RouteTable } from "./http/route-table.js";
 import { Listings } from "./listings.js";
 import type { TlsIdentity } from "./listener.js";
@@ -226,12 +232,18 @@ function serve(
       hostRef,
       isSilent: () =>
         core.faults.isOn("silent") && membership.isSilenced(hostRef),
-      thumbprint: undefined,
+      thumbprint: fingerprintOf(pool.certificate),
     };
     listener.serve((socket) => {
       new Connection(socket, context).run().catch(() => socket.destroy());
     });
   }
+}
+
+function fingerprintOf(certificate: string | undefined): string | undefined {
+  return certificate === undefined
+    ? undefined
+    : new X509Certificate(certificate).fingerprint256;
 }
 
 function makeRoutes(options: PoolOptions): RouteTable {
@@ -243,7 +255,7 @@ function makeRoutes(options: PoolOptions): RouteTable {
   });
   routes.add("POST", "/jsonrpc", {
     kind: "rpc",
-    door: options.noJsonRpc === true ? xmlDoor : jsonDoor,
+    door: options.noJsonRpc === true ? oldHostDoor : jsonDoor,
   });
   for (const method of ["GET", "POST"])
     routes.add(method, "/sim", { kind: "control" });

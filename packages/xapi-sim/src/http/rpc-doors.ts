@@ -11,7 +11,7 @@ import { findInvalidUtf8 } from "../rpc/param-reader.js";
 import { readXmlRequest } from "../rpc/xml-request.js";
 import { escapeXml } from "../rpc/xml-writer.js";
 import { MalformedRequest, type RpcRequest } from "../rpc/wire-value.js";
-import type { XapiFailure } from "../xapi-failure.js";
+import { internalError, type XapiFailure } from "../xapi-failure.js";
 
 /** What a door makes of a call. */
 export interface DoorAnswer {
@@ -40,14 +40,7 @@ const XML_FAILURE = `${XML_HEAD}<value><struct><member><name>Status</name><value
 export const xmlDoor: Door = async (dispatcher, body, origin) => {
   const request = readXmlRequest(body);
   const { answer, failure } = await attempt(dispatcher, request, origin);
-  if (failure !== undefined)
-    return xmlAnswer(request, failure, [
-      XML_FAILURE,
-      ...[failure.code, ...failure.params].map(
-        (text) => `<value>${escapeXml(text)}</value>`,
-      ),
-      `</data></array></value></member></struct></value>${XML_TAIL}`,
-    ]);
+  if (failure !== undefined) return xmlFailure(request, failure);
   // The only answer without Status and Value.
   if (request.method === "system.listMethods")
     return xmlAnswer(request, undefined, [
@@ -60,6 +53,19 @@ export const xmlDoor: Door = async (dispatcher, body, origin) => {
     ...answer!.xml(),
     `</member></struct></value>${XML_TAIL}`,
   ]);
+};
+
+/**
+ * POST /jsonrpc of a host too old to know it: XML-RPC by the prefix rule. JSON
+ * gets a failure in text/xml, by which clients tell (today's hosts answer 500).
+ */
+export const oldHostDoor: Door = async (dispatcher, body, origin) => {
+  try {
+    return await xmlDoor(dispatcher, body, origin);
+  } catch (error) {
+    if (!(error instanceof MalformedRequest)) throw error;
+    return xmlFailure({ method: "" }, internalError(error.exception));
+  }
 };
 
 /** POST /json of hosts of the XenServer 6 and 7 time: one string of JSON inside the XML-RPC answer. */
@@ -86,8 +92,21 @@ function escaped(answer: Answer & { escapedJson?(): Buffer }): Chunk[] {
   return answer.json().map((chunk) => escapeXml(chunk.toString()));
 }
 
+function xmlFailure(
+  request: Pick<RpcRequest, "method">,
+  failure: XapiFailure,
+): DoorAnswer {
+  return xmlAnswer(request, failure, [
+    XML_FAILURE,
+    ...[failure.code, ...failure.params].map(
+      (text) => `<value>${escapeXml(text)}</value>`,
+    ),
+    `</data></array></value></member></struct></value>${XML_TAIL}`,
+  ]);
+}
+
 function xmlAnswer(
-  { method }: RpcRequest,
+  { method }: Pick<RpcRequest, "method">,
   failure: XapiFailure | undefined,
   body: readonly Chunk[],
 ): DoorAnswer {
