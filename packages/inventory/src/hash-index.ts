@@ -1,0 +1,98 @@
+const FIRST_CAPACITY = 16;
+
+/**
+ * Rows by the hash of a key, in one typed array: no string and no object a key.
+ * Open addressing with linear probing; a slot is a pair (hash, row + 1), 0 is
+ * empty. Rows of equal hash stand side by side: whoever looks one up compares
+ * the key's bytes itself.
+ *
+ *     for (let slot = index.first(hash); slot >= 0; slot = index.next(slot, hash))
+ *       if (isTheOne(index.rowAt(slot))) ...
+ */
+export class HashIndex {
+  #slots = new Int32Array(FIRST_CAPACITY * 2);
+  #mask = FIRST_CAPACITY - 1;
+  #size = 0;
+
+  get byteLength(): number {
+    return this.#slots.byteLength;
+  }
+
+  /** The first slot that holds this hash, or -1. */
+  first(hash: number): number {
+    return this.#probe(spread(hash) & this.#mask, hash);
+  }
+
+  /** The next slot after `slot` that holds this hash, or -1. */
+  next(slot: number, hash: number): number {
+    return this.#probe((slot + 1) & this.#mask, hash);
+  }
+
+  rowAt(slot: number): number {
+    return this.#slots[slot * 2 + 1]! - 1;
+  }
+
+  add(hash: number, row: number): void {
+    // At most three quarters full.
+    if ((this.#size + 1) * 4 > (this.#mask + 1) * 3) this.#grow();
+    this.#place(hash, row + 1);
+    this.#size++;
+  }
+
+  remove(hash: number, row: number): void {
+    for (let slot = this.first(hash); slot >= 0; slot = this.next(slot, hash))
+      if (this.rowAt(slot) === row) {
+        this.#empty(slot);
+        this.#size--;
+        return;
+      }
+  }
+
+  #probe(from: number, hash: number): number {
+    const slots = this.#slots;
+    for (let slot = from; ; slot = (slot + 1) & this.#mask) {
+      if (slots[slot * 2 + 1] === 0) return -1;
+      if (slots[slot * 2] === hash) return slot;
+    }
+  }
+
+  #place(hash: number, stored: number): void {
+    const slots = this.#slots;
+    let slot = spread(hash) & this.#mask;
+    while (slots[slot * 2 + 1] !== 0) slot = (slot + 1) & this.#mask;
+    slots[slot * 2] = hash;
+    slots[slot * 2 + 1] = stored;
+  }
+
+  /** Moves later members of the run back, so that no probe stops short (no tombstones). */
+  #empty(hole: number): void {
+    const slots = this.#slots;
+    let slot = hole;
+    for (;;) {
+      slot = (slot + 1) & this.#mask;
+      if (slots[slot * 2 + 1] === 0) break;
+      const home = spread(slots[slot * 2]!) & this.#mask;
+      const isAfterHole =
+        ((slot - home) & this.#mask) < ((slot - hole) & this.#mask);
+      if (isAfterHole) continue;
+      slots[hole * 2] = slots[slot * 2]!;
+      slots[hole * 2 + 1] = slots[slot * 2 + 1]!;
+      hole = slot;
+    }
+    slots[hole * 2 + 1] = 0;
+  }
+
+  #grow(): void {
+    const old = this.#slots;
+    this.#slots = new Int32Array(old.length * 2);
+    this.#mask = old.length - 1;
+    for (let at = 0; at < old.length; at += 2)
+      if (old[at + 1] !== 0) this.#place(old[at]!, old[at + 1]!);
+  }
+}
+
+/** FNV-1a is weak in its low bits, which are the ones that choose the slot. */
+function spread(hash: number): number {
+  const mixed = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b);
+  return mixed ^ (mixed >>> 16);
+}

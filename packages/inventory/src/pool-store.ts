@@ -1,0 +1,233 @@
+import { Operation, type RecordBatch } from "@xo-server/model";
+import { BatchCursor } from "./batch-cursor.js";
+import type { ChangeFeed } from "./change-feed.js";
+import type { ChangeKind } from "./change-ring.js";
+import { ClassTable } from "./class-table.js";
+import { Segments, type SegmentStats } from "./segments.js";
+import type { Steps } from "./slicer.js";
+
+/** Records between two looks at the clock: some 100 us. */
+const ROWS_A_STEP = 64;
+/** Rows that are only looked at are cheaper. */
+const ROWS_A_LOOK = 2048;
+
+export interface PoolStoreOptions {
+  readonly poolId: string;
+  readonly feed: ChangeFeed;
+  /** Classes that are held; events of others are passed over. */
+  readonly isMirrored: (className: string) => boolean;
+  /** After a step that changed `count` objects. */
+  readonly onChanged: (count: number) => void;
+}
+
+/** A buffer with nothing live in it yet must not go: this byte is live while it is read. */
+const PIN = 1;
+
+interface Owned {
+  readonly table: ClassTable;
+  readonly owner: { readonly pool: number; readonly class: number };
+}
+
+/** One listing of one class. */
+export interface Listing {
+  readonly className: string;
+  /** On every row that it has seen. */
+  readonly mark: number;
+  /** There was nothing before: received buffers are kept rather than copied. */
+  readonly isFirst: boolean;
+}
+
+export interface PoolStoreStats extends SegmentStats {
+  /** Bytes of tables and indexes. */
+  readonly tableBytes: number;
+}
+
+/** The objects of one pool. Whatever takes long comes as steps, for a slicer. */
+export class PoolStore {
+  readonly #options: PoolStoreOptions;
+  readonly #pool: number;
+  readonly #segments = new Segments();
+  readonly #tables = new Map<string, Owned>();
+  #mark = 0;
+  #revision = 0;
+  #objects = 0;
+
+  constructor(options: PoolStoreOptions) {
+    this.#options = options;
+    this.#pool = options.feed.numberOf(options.poolId);
+  }
+
+  get objects(): number {
+    return this.#objects;
+  }
+
+  /** Revision of the last change in this pool; 0 before the first. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get stats(): PoolStoreStats {
+    let tableBytes = 0;
+    for (const { table } of this.#tables.values())
+      tableBytes += table.byteLength;
+    return { ...this.#segments.stats, tableBytes };
+  }
+
+  table(className: string): ClassTable | undefined {
+    return this.#tables.get(className)?.table;
+  }
+
+  tables(): Iterable<ClassTable> {
+    return [...this.#tables.values()].map(({ table }) => table);
+  }
+
+  /** Number of objects by class; classes without objects are left out. */
+  get counts(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const [className, { table }] of this.#tables)
+      if (table.count > 0) counts.set(className, table.count);
+    return counts;
+  }
+
+  count(className: string): number {
+    return this.table(className)?.count ?? 0;
+  }
+
+  beginListing(className: string): Listing {
+    const isFirst = this.count(className) === 0;
+    return { className, mark: ++this.#mark, isFirst };
+  }
+
+  /** Takes records of a listing or of an event answer. */
+  *apply(batch: RecordBatch, listing?: Listing): Steps {
+    const record = new BatchCursor(batch);
+    const owned = batch.classes.map((name) => this.#owned(name));
+    const mark = listing?.mark;
+    const segment =
+      listing?.isFirst === true ? this.#adopt(batch, record) : ClassTable.COPY;
+    for (let from = 0; from < batch.count; from += ROWS_A_STEP) {
+      const before = this.#options.feed.revision;
+      const end = Math.min(batch.count, from + ROWS_A_STEP);
+      for (let i = from; i < end; i++) {
+        record.moveTo(i);
+        const one = owned[record.classIndex];
+        if (one !== undefined) this.#applyRecord(one, record, segment, mark);
+      }
+      this.#told(before);
+      yield;
+    }
+    if (segment !== ClassTable.COPY) this.#segments.release(segment, PIN);
+  }
+
+  /** Removes the objects that the listing, now complete, has not seen. */
+  *sweep({ className, mark }: Listing): Steps {
+    const owned = this.#tables.get(className);
+    if (owned === undefined) return;
+    const { table } = owned;
+    for (let from = 0; from < table.rows; from += ROWS_A_LOOK) {
+      const before = this.#options.feed.revision;
+      const end = Math.min(table.rows, from + ROWS_A_LOOK);
+      for (let row = from; row < end; row++)
+        if (table.isLive(row) && table.mark(row) !== mark)
+          this.#remove(owned, row);
+      this.#told(before);
+      yield;
+    }
+  }
+
+  /** Removes everything, and tells so. */
+  *clear(): Steps {
+    for (const className of this.#tables.keys())
+      yield* this.sweep(this.beginListing(className));
+    this.#tables.clear();
+  }
+
+  /** Moves records out of segments that are dead for the most part; does nothing when it is not worth it. */
+  *compact(): Steps {
+    if (!this.#segments.condemn()) return;
+    for (const { table } of this.#tables.values())
+      for (let row = 0; row < table.rows; row++) {
+        table.moveFrom(row);
+        if (row % ROWS_A_STEP === 0) yield;
+      }
+  }
+
+  #owned(className: string): Owned | undefined {
+    const known = this.#tables.get(className);
+    if (known !== undefined || !this.#options.isMirrored(className))
+      return known;
+    const owned = {
+      table: new ClassTable(className, this.#segments),
+      owner: {
+        pool: this.#pool,
+        class: this.#options.feed.numberOf(className),
+      },
+    };
+    this.#tables.set(className, owned);
+    return owned;
+  }
+
+  /** A received buffer is kept whole if most of it is records. */
+  #adopt(batch: RecordBatch, record: BatchCursor): number {
+    let bytes = 0;
+    for (let i = 0; i < batch.count; i++) {
+      record.moveTo(i);
+      bytes += record.length + record.refLength;
+    }
+    if (bytes < batch.buffer.byteLength * 0.75) return ClassTable.COPY;
+    const segment = this.#segments.adopt(batch.buffer);
+    this.#segments.retain(segment, PIN);
+    return segment;
+  }
+
+  #applyRecord(
+    owned: Owned,
+    record: BatchCursor,
+    segment: number,
+    mark: number | undefined,
+  ): void {
+    const { table } = owned;
+    const { bytes, refOffset, refLength, refHash } = record;
+    let row = table.find(bytes, refOffset, refLength, refHash);
+    if (record.operation === Operation.del) {
+      if (row >= 0) this.#remove(owned, row);
+      return;
+    }
+    // An event without its record tells nothing.
+    if (record.length === 0) return;
+    if (row < 0) {
+      const revision = this.#push(owned, "add", record);
+      row = table.insert(record, segment, revision);
+      this.#objects++;
+    } else if (!table.isSame(row, record)) {
+      const revision = this.#push(owned, "update", record);
+      table.replace(row, record, segment, revision);
+    }
+    if (mark !== undefined) table.setMark(row, mark);
+  }
+
+  #remove(owned: Owned, row: number): void {
+    const { table, owner } = owned;
+    this.#revision = this.#options.feed.push(owner, "remove", {
+      bytes: table.refBytes(row),
+      offset: table.refOffset(row),
+      length: table.refLength(row),
+    });
+    table.remove(row);
+    this.#objects--;
+  }
+
+  #push({ owner }: Owned, kind: ChangeKind, record: BatchCursor): number {
+    this.#revision = this.#options.feed.push(owner, kind, {
+      bytes: record.bytes,
+      offset: record.refOffset,
+      length: record.refLength,
+    });
+    return this.#revision;
+  }
+
+  #told(before: number): void {
+    const { feed, onChanged } = this.#options;
+    if (feed.revision > before) onChanged(feed.revision - before);
+  }
+}
