@@ -1,50 +1,47 @@
 import { setTimeout } from "node:timers/promises";
-import { RECORD_STRIDE, RecordField, type RecordBatch } from "@xo-server/model";
+import { createInventory, type ChangeBatch } from "@xo-server/inventory";
 import { createParserPool } from "@xo-server/parser-pool";
 import { createXapi } from "@xo-server/xen-api";
 import { percentile } from "../harness/figures.js";
 import { processCpuMs } from "../harness/process-cpu.js";
-import { changedAt } from "./changed-at.js";
 import type { EventsJob } from "./events-job.js";
 import { readJob, reportFigures } from "./job.js";
 import { startLoopProbe } from "./loop-probe.js";
+import { untilWatching } from "./until-watching.js";
 
 /** Until the first answers, which tell of what changed during the load, are through. */
-const CALM_MS = 2000;
+const CALM_MS = 3000;
+
+/** What the simulator's churn writes into other_config of each VM that it changes: Unix time in ms. */
+const CHANGED_AT = "sim:changed_at";
 
 const job = await readJob<EventsJob>();
-const { url, user, password } = job.pool;
-const decoder = createParserPool();
+const { url, user, password, name } = job.pool;
+const inventory = createInventory();
 const xapi = createXapi({
   hosts: url,
   user,
   password,
-  decoder,
-  throttleMs: job.throttleMs,
+  decoder: createParserPool(),
 });
 let changes = 0;
 let latencies: number[] = [];
-await xapi.connect();
-const token = await xapi.injectToken();
-void follow(token);
+inventory.addPool(name, xapi, { throttleMs: job.throttleMs });
+await Promise.all([xapi.connect(), untilWatching(inventory, name)]);
+inventory.subscribe(note);
 await setTimeout(CALM_MS);
 reportFigures(await watch());
 
-async function follow(from: string): Promise<void> {
-  for await (const event of xapi.events({ from })) {
-    if (event.kind === "lost") throw new Error(`lost: ${event.reason}`);
-    for (const batch of event.batches) note(batch);
-  }
-}
-
-function note({ buffer, table, count }: RecordBatch): void {
+function note(batch: ChangeBatch): void {
   const now = performance.timeOrigin + performance.now();
-  changes += count;
-  for (let row = 0; row < count; row++) {
-    const at = row * RECORD_STRIDE;
-    const length = table[at + RecordField.length]!;
-    const changed = changedAt(buffer, table[at + RecordField.offset]!, length);
-    if (changed !== undefined) latencies.push(now - changed);
+  changes += batch.count;
+  for (let i = 0; i < batch.count; i++) {
+    if (batch.className(i) !== "VM" || batch.kind(i) !== "update") continue;
+    const config = inventory.get(name, "VM", batch.ref(i))?.["other_config"];
+    const changedAt = (config as Record<string, string> | undefined)?.[
+      CHANGED_AT
+    ];
+    if (changedAt !== undefined) latencies.push(now - Number(changedAt));
   }
 }
 

@@ -1,75 +1,73 @@
 import { performance } from "node:perf_hooks";
+import { createInventory, type Inventory } from "@xo-server/inventory";
 import { createParserPool, type ParserPool } from "@xo-server/parser-pool";
 import { createXapi } from "@xo-server/xen-api";
 import type { PoolAddress } from "../harness/simulator.js";
 import { readJob, reportFigures } from "./job.js";
 import type { LoadJob } from "./load-job.js";
 import { measureLoad, type Loaded } from "./measured-load.js";
+import { untilWatching } from "./until-watching.js";
+
+/** What a server has before it is told of a pool. */
+interface Server {
+  readonly decoder: ParserPool;
+  readonly inventory: Inventory;
+}
 
 const job = await readJob<LoadJob>();
 reportFigures(
   await measureLoad(
-    (decoder) => loadAll(job, decoder),
-    async () =>
-      createParserPool({ place: job.place, xml: job.xml, xmlStrict: true }),
+    (server) => loadAll(job, server),
+    async () => ({
+      decoder: createParserPool({
+        place: job.place,
+        xml: job.xml,
+        xmlStrict: true,
+      }),
+      inventory: createInventory(),
+    }),
   ),
 );
 
 async function loadAll(
   { pools, transport }: LoadJob,
-  decoder: ParserPool,
+  server: Server,
 ): Promise<Loaded> {
+  const { inventory, decoder } = server;
   const start = performance.now();
   const loaded = await Promise.all(
-    pools.map(async (pool) => {
-      const one = await loadPool(pool, transport, decoder);
-      return { ...one, ms: performance.now() - start };
+    pools.map(async (pool, i) => {
+      const xapi = await loadPool({ ...pool, name: `${i}` }, transport, server);
+      return { xapi, ms: performance.now() - start };
     }),
   );
+  const bytes = loaded.reduce(
+    (sum, { xapi }) => sum + xapi.counters.bytesReceived,
+    0,
+  );
   return {
-    objects: sum(loaded.map(({ objects }) => objects)),
-    bytes: sum(loaded.map(({ bytes }) => bytes)),
+    objects: inventory.objects,
+    bytes,
     more:
       pools.length === 1
         ? {}
         : Object.fromEntries(loaded.map(({ ms }, i) => [`pool${i}Ms`, ms])),
     async close() {
-      await Promise.all(loaded.map((one) => one.close()));
+      await inventory.stop();
+      await Promise.all(loaded.map(({ xapi }) => xapi.disconnect()));
       await decoder.close();
     },
   };
 }
 
+/** As the server does it: the client and its mirror start in the same moment. */
 async function loadPool(
-  { url, user, password }: PoolAddress,
+  { name, url, user, password }: PoolAddress,
   transport: LoadJob["transport"],
-  decoder: ParserPool,
+  { inventory, decoder }: Server,
 ) {
   const xapi = createXapi({ hosts: url, user, password, transport, decoder });
-  await xapi.connect();
-  const classes = [...(await xapi.listableClasses())];
-  const batches: unknown[] = [];
-  let objects = 0;
-  const lane = async (): Promise<void> => {
-    while (classes.length > 0)
-      await xapi.listRecords(classes.shift()!, {
-        onBatch: (batch) => {
-          objects += batch.count;
-          batches.push(batch);
-        },
-      });
-  };
-  await Promise.all([lane(), lane(), lane(), lane()]);
-  return {
-    objects,
-    bytes: xapi.counters.bytesReceived,
-    async close() {
-      batches.length = 0;
-      await xapi.disconnect();
-    },
-  };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+  inventory.addPool(name, xapi);
+  await Promise.all([xapi.connect(), untilWatching(inventory, name)]);
+  return xapi;
 }
