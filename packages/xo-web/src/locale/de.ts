@@ -34,7 +34,9 @@ export const de: Messages = {
     pools: "Pools",
     hosts: "Hosts",
     vms: "VMs",
-    vmsHint: "mit Vorlagen und Snapshots",
+    vmsHint: "mit Vorlagen",
+    vmsWhy:
+      "Alles, was XAPI als VM zählt: auch Vorlagen, Snapshots und Steuerdomänen",
     disks: "Disks",
     objects: "Objekte",
     changes: "Änderungen/s",
@@ -72,7 +74,6 @@ export const de: Messages = {
       changes: "Änd./s",
     },
     loadedIn: "geladen in {time}",
-    staleSince: "zuletzt verfolgt {age}",
   },
   states: {
     connecting: "Verbindet",
@@ -92,7 +93,8 @@ export const de: Messages = {
     "re-listing": "Der Server liest die Objekte neu und vergleicht.",
     stopped:
       "Dieser Pool ist nicht verbunden: er ist in der Konfiguration abgeschaltet.",
-    failed: "Der Server hat aufgegeben. Er braucht Ihre Hilfe, siehe unten.",
+    failed:
+      "Der Server versucht es nicht von selbst wieder: er braucht Ihre Hilfe.",
   },
   details: {
     address: "Adresse",

@@ -36,7 +36,9 @@ export const en = {
     pools: "Pools",
     hosts: "Hosts",
     vms: "VMs",
-    vmsHint: "with templates and snapshots",
+    vmsHint: "incl. templates",
+    vmsWhy:
+      "All that XAPI counts as a VM: templates, snapshots and control domains, too",
     disks: "Disks",
     objects: "Objects",
     changes: "Changes/s",
@@ -74,7 +76,6 @@ export const en = {
       changes: "Changes/s",
     },
     loadedIn: "loaded in {time}",
-    staleSince: "last followed {age}",
   },
   states: {
     connecting: "Connecting",
@@ -93,7 +94,7 @@ export const en = {
       "The pool could not be reached. The server tries again by itself.",
     "re-listing": "The server lists the objects anew and compares.",
     stopped: "This pool is not connected: it is switched off in the config.",
-    failed: "The server gave up. It needs your help, see below.",
+    failed: "The server does not try again by itself: it needs your help.",
   },
   details: {
     address: "Address",

@@ -1,0 +1,76 @@
+import t from "tap";
+import { de } from "../src/locale/de.js";
+import { en } from "../src/locale/en.js";
+import { Formats } from "../src/locale/formats.js";
+import { chooseLanguage } from "../src/locale/languages.js";
+import { fill } from "../src/locale/messages.js";
+
+/** All texts with their paths, plural forms aside. */
+function texts(tree: object, path = ""): [string, string][] {
+  return Object.entries(tree).flatMap(([key, value]) =>
+    typeof value === "string"
+      ? [[`${path}${key}`, value] as [string, string]]
+      : texts(value as object, `${path}${key}.`),
+  );
+}
+
+const places = (text: string): string[] =>
+  [...text.matchAll(/\{\w+\}/g)].map(([place]) => place).sort();
+
+t.test(
+  "each language has every text, with the same places to fill",
+  async (t) => {
+    const german = new Map(texts(de));
+    for (const [path, text] of texts(en)) {
+      t.ok(german.get(path), path);
+      t.same(places(german.get(path) ?? ""), places(text), path);
+    }
+    t.equal(german.size, texts(en).length);
+  },
+);
+
+t.test(
+  "fill puts values in place and leaves what it does not know",
+  async (t) => {
+    t.equal(fill("{a} of {b}", { a: 1 }), "1 of {b}");
+    t.equal(fill("{constructor}", {}), "{constructor}");
+  },
+);
+
+t.test("the first language that there is is chosen", async (t) => {
+  t.equal(chooseLanguage(["fr-FR", "de-AT", "en"]), "de");
+  t.equal(chooseLanguage(["fr"]), "en");
+  t.equal(chooseLanguage(["toString"]), "en");
+});
+
+t.test(
+  "numbers, sizes and spans are written as the language does",
+  async (t) => {
+    const english = new Formats("en", en);
+    const german = new Formats("de", de);
+    t.equal(english.count(114_161), "114,161");
+    t.equal(german.count(114_161), "114.161");
+    t.equal(english.rate(0), "0");
+    t.equal(english.rate(2.14), "2.1");
+    t.equal(english.rate(213.7), "214");
+    t.equal(english.milliseconds(0.314), "0.31 ms");
+    t.equal(german.milliseconds(3.14), "3,1 ms");
+    t.equal(english.span(257.4), "257 ms");
+    t.equal(english.span(1434), "1.4 s");
+    t.equal(english.span(7_500_000), "2 h");
+    t.equal(english.span(3 * 86_400_000), "3 d");
+    t.equal(english.bytes(131_000_000), "131 MB");
+    t.equal(english.bytes(2_550_000_000), "2.6 GB");
+    t.equal(english.share(0.071), "7%");
+    t.equal(english.plural(en.pools.count, 1), "1 pool");
+    t.equal(english.plural(en.pools.count, 1200), "1,200 pools");
+  },
+);
+
+t.test("ages are told in words, by the biggest unit that fits", async (t) => {
+  const english = new Formats("en", en);
+  t.equal(english.ago(-3000), "just now");
+  t.equal(english.ago(12_900), "12 seconds ago");
+  t.equal(english.ago(185_000), "3 minutes ago");
+  t.equal(english.ago(90_000_000), "yesterday");
+});
