@@ -114,9 +114,18 @@ const ParserPool = section(
 
 const Inventory = section("The mirror of all pools.", {
   cacheBytes: bytes(
-    64 * MIB,
+    32 * MIB,
     "Memory for records that were read lately, in bytes.",
     0,
+  ),
+  ringSize: count(
+    65_536,
+    "Changes remembered for those who were away; 74 bytes each.",
+  ),
+  parallelLists: count(4, "Classes of a pool that are listed at a time."),
+  sliceMs: milliseconds(
+    3,
+    "How long the event loop is held in one turn, whatever comes in.",
   ),
 });
 

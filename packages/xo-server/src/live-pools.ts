@@ -1,7 +1,7 @@
+import type { Inventory } from "@xo-server/inventory";
 import { createXapi, type Decoder } from "@xo-server/xen-api";
 import { systemClock, type Clock } from "./clock.js";
 import type { Config } from "./config.js";
-import { startCountingMirror } from "./counting-mirror.js";
 import { XapiPool } from "./live-pool.js";
 import type { Loggers } from "./logger.js";
 import { createForgetfulMemory, openPoolMemory } from "./pool-memory.js";
@@ -13,6 +13,7 @@ import { toXapiOptions } from "./xapi-options.js";
 export interface LivePoolsOptions {
   readonly config: Config;
   readonly decoder: Decoder;
+  readonly inventory: Inventory;
   readonly loggers: Loggers;
   readonly clock?: Clock;
 }
@@ -25,7 +26,13 @@ export function createLivePools(options: LivePoolsOptions): CreatePool {
 /** @throws XoError CONFIG_INVALID: there is no password */
 async function openPool(
   settings: PoolSettings,
-  { config, decoder, loggers, clock = systemClock }: LivePoolsOptions,
+  {
+    config,
+    decoder,
+    inventory,
+    loggers,
+    clock = systemClock,
+  }: LivePoolsOptions,
 ): Promise<LivePool> {
   const logger = loggers.named("xen-api");
   const password = await readPassword(settings);
@@ -35,11 +42,5 @@ async function openPool(
   const xapi = createXapi(
     toXapiOptions({ settings, password, memory, config, decoder, logger }),
   );
-  return new XapiPool({
-    settings,
-    xapi,
-    startMirror: startCountingMirror,
-    clock,
-    logger,
-  });
+  return new XapiPool({ settings, xapi, inventory, clock, logger });
 }

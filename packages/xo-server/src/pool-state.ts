@@ -1,14 +1,11 @@
+import type { ReflectorState } from "@xo-server/inventory";
 import { isLasting, type XapiState } from "@xo-server/xen-api";
 import type { PoolState } from "./status.js";
-
-/** Where the mirror of a pool is, as far as the state of the pool depends on it. */
-export type MirrorState =
-  "waiting" | "listing" | "watching" | "backing-off" | "re-listing" | "stopped";
 
 /** The one state of a pool, out of that of its session and that of its mirror. */
 export function toPoolState(
   session: XapiState,
-  mirror: MirrorState,
+  mirror: ReflectorState,
   hasListed: boolean,
 ): PoolState {
   switch (session.name) {
@@ -20,7 +17,8 @@ export function toPoolState(
     case "backing-off":
       return isLasting(session.cause) ? "failed" : "backing-off";
     case "connected":
-      if (mirror === "waiting") return hasListed ? "re-listing" : "listing";
+      // The mirror has not noticed yet.
+      if (mirror === "connecting") return hasListed ? "re-listing" : "listing";
       return mirror;
   }
 }

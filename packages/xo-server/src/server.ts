@@ -1,3 +1,4 @@
+import { createInventory, type Inventory } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import { createLoopMonitor, type LoopMonitor } from "@xo-server/perf";
 import { systemClock, type Clock } from "./clock.js";
@@ -61,9 +62,11 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   sayWhatWasLoaded(options);
   const monitor = startMonitor(options, stops);
   const parser = startParser(options, stops);
+  const inventory = startInventory(monitor, options, stops);
   const pools = createPools({
     createPool:
-      options.createPool ?? createLivePools({ ...options, ...parser }),
+      options.createPool ??
+      createLivePools({ ...options, ...parser, inventory }),
     clock: options.clock ?? systemClock,
     logger: loggers.named("xo:main"),
   });
@@ -122,6 +125,23 @@ function startParser(
   const parser = createParser(config.parserPool, loggers.named("xo:parser"));
   stops.push("parser pool", () => parser.decoder.close());
   return parser;
+}
+
+function startInventory(
+  monitor: LoopMonitor,
+  { config, loggers, clock = systemClock }: ServerOptions,
+  stops: StopStack,
+): Inventory {
+  const inventory = createInventory({
+    ...config.inventory,
+    clock,
+    logger: loggers.named("xo:inventory"),
+    running: (label, section) => {
+      monitor.running(label, section);
+    },
+  });
+  stops.push("inventory", () => inventory.stop());
+  return inventory;
 }
 
 function startStatus({
