@@ -1,6 +1,7 @@
 import type { HttpHandler } from "./http-handler.js";
 import { consoleHandlers } from "./console/console-handlers.js";
 import { rrdHandlers } from "./rrd/rrd-handlers.js";
+import { transferHandlers } from "./transfer/transfer-handlers.js";
 
 /** The effects of messages that the datamodel does not imply. */
 export { operations } from "./operations/operations.js";
@@ -9,4 +10,5 @@ export { operations } from "./operations/operations.js";
 export const httpHandlers: readonly HttpHandler[] = [
   ...rrdHandlers,
   ...consoleHandlers,
+  ...transferHandlers,
 ];

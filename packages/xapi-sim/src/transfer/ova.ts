@@ -1,0 +1,162 @@
+import { NULL_REF, datamodel } from "@xo-server/model";
+import type { Database } from "../database.js";
+import { fieldType } from "../field-type.js";
+import { refs, text } from "../operations/fields.js";
+import { readParam } from "../rpc/param-reader.js";
+import type { WireValue } from "../rpc/wire-value.js";
+import { readXmlRequest } from "../rpc/xml-request.js";
+import { recordToXml } from "../rpc/xml-writer.js";
+import type { XapiRecord, XapiValue } from "../xapi-value.js";
+
+/** An object in an export: `id` stands for its reference, `Ref:0`. */
+export interface OvaObject {
+  readonly className: string;
+  readonly id: string;
+  readonly record: XapiRecord;
+}
+
+/** The VM first, then what belongs to it. */
+export function collectObjects(
+  db: Database,
+  vm: string,
+): readonly (readonly [className: string, ref: string])[] {
+  const found = new Map<string, string>([[vm, "VM"]]);
+  const record = db.get("VM", vm);
+  const add = (className: string, ref: string) => {
+    if (db.find(className, ref) !== undefined) found.set(ref, className);
+  };
+  for (const ref of refs(record, "VBDs")) {
+    add("VBD", ref);
+    const vdi = text(db.get("VBD", ref), "VDI");
+    add("VDI", vdi);
+    if (db.find("VDI", vdi) !== undefined)
+      add("SR", text(db.get("VDI", vdi), "SR"));
+  }
+  for (const ref of refs(record, "VIFs")) {
+    add("VIF", ref);
+    add("network", text(db.get("VIF", ref), "network"));
+  }
+  add("VM_metrics", text(record, "metrics"));
+  add("VM_guest_metrics", text(record, "guest_metrics"));
+  return [...found].map(([ref, className]) => [className, ref]);
+}
+
+/** ova.xml: version, and objects whose references to one another are ids. */
+export function writeOva(db: Database, vm: string): string {
+  const objects = collectObjects(db, vm);
+  const ids = new Map(objects.map(([, ref], i) => [ref, `Ref:${i}`]));
+  const struct = (members: readonly (readonly [string, string])[]) =>
+    `<value><struct>${members.map(([name, value]) => `<member><name>${name}</name>${value}</member>`).join("")}</struct></value>`;
+  const string = (value: string) => `<value>${value}</value>`;
+  const items = objects.map(([className, ref]) =>
+    struct([
+      ["class", string(className)],
+      ["id", string(ids.get(ref)!)],
+      [
+        "snapshot",
+        recordToXml(className, withIds(className, db.get(className, ref), ids)),
+      ],
+    ]),
+  );
+  return struct([
+    [
+      "version",
+      struct(version.map(([name, value]) => [name, string(value)] as const)),
+    ],
+    ["objects", `<value><array><data>${items.join("")}</data></array></value>`],
+  ]);
+}
+
+const version: readonly (readonly [string, string])[] = [
+  ["hostname", "localhost"],
+  ["date", "20250926T12:59:14Z"],
+  ["product_version", "8.3.0"],
+  ["product_brand", "XCP-ng"],
+  ["build_number", "cloud"],
+  ["xapi_major", "25"],
+  ["xapi_minor", "6"],
+  ["export_vsn", "2"],
+];
+
+/** References to objects of the export become their ids, all others the null one; operations are nobody else's business. */
+function withIds(
+  className: string,
+  record: XapiRecord,
+  ids: ReadonlyMap<string, string>,
+): XapiRecord {
+  const idle =
+    record["current_operations"] === undefined
+      ? record
+      : { ...record, allowed_operations: [], current_operations: {} };
+  return mapRefs(className, idle, (ref) => ids.get(ref) ?? NULL_REF);
+}
+
+/** A record with its references (also those in sets) changed. */
+export function mapRefs(
+  className: string,
+  record: XapiRecord,
+  change: (ref: string) => string,
+): XapiRecord {
+  const fields = datamodel.classes[className]!.fields;
+  const changed = Object.entries(record).map(([name, value]) => {
+    const type = fields[name]?.type ?? "";
+    if (type.endsWith(" ref")) return [name, change(value as string)] as const;
+    if (type.endsWith(" ref set"))
+      return [
+        name,
+        (value as readonly string[])
+          .map(change)
+          .filter((ref) => ref !== NULL_REF),
+      ] as const;
+    return [name, value] as const;
+  });
+  return Object.fromEntries<XapiValue>(changed);
+}
+
+/** Reads what `writeOva` and XAPI itself write. @throws Error where it is something else */
+export function readOva(xml: string): readonly OvaObject[] {
+  const call = `<methodCall><methodName>ova</methodName><params><param>${xml.replace(/^<\?xml[^>]*\?>/, "")}</param></params></methodCall>`;
+  const [root] = readXmlRequest(Buffer.from(call)).params;
+  const objects = member(root, "objects");
+  if (objects?.t !== "array") throw new Error("no objects in ova.xml");
+  return objects.v.flatMap((object) => {
+    const className = textOf(member(object, "class"));
+    const snapshot = member(object, "snapshot");
+    if (snapshot === undefined || !Object.hasOwn(datamodel.classes, className))
+      return [];
+    return [
+      {
+        className,
+        id: textOf(member(object, "id")),
+        record: readRecord(className, snapshot),
+      },
+    ];
+  });
+}
+
+/** Field by field: an export of another version may have more or fewer. */
+function readRecord(className: string, snapshot: WireValue): XapiRecord {
+  const fields = datamodel.classes[className]!.fields;
+  const members = snapshot.t === "struct" ? snapshot.v : [];
+  return Object.fromEntries(
+    members
+      .filter(([name]) => Object.hasOwn(fields, name))
+      .map(([name, value]) => [
+        name,
+        readParam(fieldType(fields[name]!.type), value),
+      ]),
+  );
+}
+
+function member(
+  value: WireValue | undefined,
+  name: string,
+): WireValue | undefined {
+  return value?.t === "struct"
+    ? value.v.find(([key]) => key === name)?.[1]
+    : undefined;
+}
+
+function textOf(value: WireValue | undefined): string {
+  return value?.t === "string" ? value.v : "";
+}

@@ -1,0 +1,162 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type {
+  HandlerContext,
+  HandlerRequest,
+  HandlerResponse,
+  HttpHandler,
+} from "../http-handler.js";
+import { int, text } from "../operations/fields.js";
+import { refreshVdi } from "../operations/refresh.js";
+import { takeSpace } from "../operations/vdi-copies.js";
+import { XapiFailure } from "../xapi-failure.js";
+import { rawDisk } from "./disk-content.js";
+import { exportHead } from "./export-handlers.js";
+import { refuseChunked, targetSr } from "./import-handlers.js";
+import { vhdFile } from "./vhd.js";
+
+export const rawVdiHandlers: readonly HttpHandler[] = [
+  {
+    name: "get_export_raw_vdi",
+    method: "GET",
+    path: "/export_raw_vdi",
+    handle: exportVdi,
+  },
+  {
+    name: "put_import_raw_vdi",
+    method: "PUT",
+    path: "/import_raw_vdi",
+    handle: importVdi,
+  },
+];
+
+const contentTypes: Readonly<Record<string, string>> = {
+  raw: "application/octet-stream",
+  vhd: "application/vhd",
+};
+
+async function exportVdi(
+  request: HandlerRequest,
+  response: HandlerResponse,
+  context: HandlerContext,
+): Promise<void> {
+  const { query } = request;
+  const { db, clock } = context;
+  const vdi = db.get("VDI", vdiOf(query.get("vdi"), response, context));
+  const format = query.get("format") ?? "raw";
+  const type = contentTypes[format];
+  if (type === undefined)
+    throw new XapiFailure("INVALID_VALUE", ["format", format]);
+  const base = query.get("base");
+  const disk = { uuid: text(vdi, "uuid"), size: int(vdi, "virtual_size") };
+  const created = Math.floor(clock.now() / 1000);
+  const bytes =
+    format === "raw"
+      ? rawDisk(disk.uuid, disk.size)
+      : vhdFile({
+          ...disk,
+          created,
+          ...(base === null
+            ? {}
+            : {
+                base: text(
+                  db.get("VDI", vdiOf(base, response, context)),
+                  "uuid",
+                ),
+              }),
+        });
+  await pipeline(
+    Readable.from(bytes),
+    response.start(exportHead(context, type)),
+  );
+}
+
+/** What is sent is read, counted and forgotten. */
+async function importVdi(
+  request: HandlerRequest,
+  response: HandlerResponse,
+  context: HandlerContext,
+): Promise<void> {
+  refuseChunked(request, response);
+  const { query } = request;
+  const named = query.get("vdi");
+  if (named === null && !query.has("sr_id") && !query.has("sr_uuid")) {
+    response.bare(400);
+    throw new XapiFailure("VDI_MISSING", ["", ""]);
+  }
+  const ref =
+    named === null
+      ? createVdi(request, response, context)
+      : vdiOf(named, response, context);
+  const total =
+    request.contentLength ?? int(context.db.get("VDI", ref), "virtual_size");
+  const stream = response.start({
+    version: "1.1",
+    headers: [
+      ["Connection", "close"],
+      ["Cache-Control", "no-cache, no-store"],
+      ["task-id", context.task.ref],
+      ["content-type", "application/octet-stream"],
+    ],
+  });
+  try {
+    let read = 0;
+    let told = 0;
+    for await (const chunk of request.body()) {
+      read += chunk.length;
+      if (read / total < told + 0.1) continue;
+      told = read / total;
+      context.task.progress(Math.min(0.95, told));
+    }
+    if (named === null) context.task.result(`<value>${ref}</value>`);
+  } finally {
+    stream.end();
+  }
+}
+
+/** A raw body with its length known makes the disk. */
+function createVdi(
+  { query, contentLength }: HandlerRequest,
+  response: HandlerResponse,
+  context: HandlerContext,
+): string {
+  if (contentLength === undefined || (query.get("format") ?? "raw") !== "raw") {
+    response.bare(400);
+    throw new XapiFailure("VDI_MISSING", ["", ""]);
+  }
+  const { db, random } = context;
+  const SR = targetSr(query, context);
+  takeSpace(context, SR, contentLength);
+  const uuid = random.uuid();
+  const vdi = db.create("VDI", {
+    uuid,
+    location: uuid,
+    name_label: "Imported disk",
+    SR,
+    virtual_size: contentLength,
+    physical_utilisation: contentLength,
+    type: "user",
+    managed: true,
+  });
+  refreshVdi(db, vdi);
+  return vdi;
+}
+
+/** By reference or uuid. An unknown one is an OCaml exception to the client [rec 495]. */
+function vdiOf(
+  name: string | null,
+  response: HandlerResponse,
+  { db }: HandlerContext,
+): string {
+  if (name === null) {
+    response.crash("Not_found");
+    throw new XapiFailure("INTERNAL_ERROR", ["Not_found"]);
+  }
+  const ref =
+    db.find("VDI", name) === undefined ? db.byUuid("VDI", name) : name;
+  if (ref === undefined) {
+    response.crash(`Db_exn.Read_missing_uuid("VDI", "", "${name}")`);
+    throw new XapiFailure("HANDLE_INVALID", ["VDI", name]);
+  }
+  return ref;
+}

@@ -1,0 +1,78 @@
+const BLOCK = 512;
+
+/** Two empty blocks end an archive. */
+export const tarEnd = Buffer.alloc(2 * BLOCK);
+
+/** A file's header, as XAPI writes it: mode 0400, owned by root. @param seconds Unix time */
+export function tarHeader(name: string, size: number, seconds: number): Buffer {
+  const header = Buffer.alloc(BLOCK);
+  header.write(name.slice(0, 99), 0, "latin1");
+  header.write("0000400\0", 100, "latin1");
+  header.write("0000000\0", 108, "latin1");
+  header.write("0000000\0", 116, "latin1");
+  header.write(`${octal(size, 11)}\0`, 124, "latin1");
+  header.write(`${octal(seconds, 11)}\0`, 136, "latin1");
+  header.write("        ", 148, "latin1");
+  header.write("0", 156, "latin1");
+  header.write(`${octal(checksum(header), 7)}\0`, 148, "latin1");
+  return header;
+}
+
+/** What is missing to a whole number of blocks. */
+export function tarPadding(size: number): Buffer {
+  return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
+}
+
+function octal(value: number, digits: number): string {
+  return Math.floor(value).toString(8).padStart(digits, "0");
+}
+
+function checksum(header: Buffer): number {
+  return header.reduce((sum, byte) => sum + byte, 0);
+}
+
+export interface TarFile {
+  readonly name: string;
+  readonly size: number;
+  /** The contents where the file is no longer than asked for; else undefined, and the file was skipped. */
+  readonly content: Buffer | undefined;
+}
+
+/** Reads an archive as it arrives; keeps the contents of files of up to `keep` bytes. */
+export async function* readTar(
+  body: AsyncIterable<Buffer>,
+  keep: number,
+): AsyncGenerator<TarFile> {
+  let rest: Buffer = Buffer.alloc(0);
+  const chunks = body[Symbol.asyncIterator]();
+  const take = async (count: number): Promise<Buffer | undefined> => {
+    while (rest.length < count) {
+      const next = await chunks.next();
+      if (next.done === true) return undefined;
+      rest = Buffer.concat([rest, next.value]);
+    }
+    const bytes = rest.subarray(0, count);
+    rest = rest.subarray(count);
+    return bytes;
+  };
+  for (;;) {
+    const header = await take(BLOCK);
+    if (header === undefined || header[0] === 0) return;
+    const size = parseInt(header.toString("latin1", 124, 136), 8);
+    if (Number.isNaN(size)) throw new Error("not a tar archive");
+    const padded = size + tarPadding(size).length;
+    const content = size <= keep ? await take(padded) : undefined;
+    for (
+      let left = size <= keep ? 0 : padded;
+      left > 0;
+      left -= Math.min(left, 1 << 20)
+    )
+      if ((await take(Math.min(left, 1 << 20))) === undefined)
+        throw new Error("the archive breaks off");
+    yield {
+      name: header.toString("latin1", 0, header.indexOf(0)),
+      size,
+      content: content?.subarray(0, size),
+    };
+  }
+}

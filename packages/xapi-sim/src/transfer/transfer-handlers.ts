@@ -1,0 +1,13 @@
+import type { HttpHandler } from "../http-handler.js";
+import { exportHandlers } from "./export-handlers.js";
+import { importHandlers } from "./import-handlers.js";
+import { rawVdiHandlers } from "./raw-vdi-handlers.js";
+import { reportHandlers } from "./report-handlers.js";
+
+/** Everything that is carried in or out of a pool as a stream. */
+export const transferHandlers: readonly HttpHandler[] = [
+  ...exportHandlers,
+  ...importHandlers,
+  ...rawVdiHandlers,
+  ...reportHandlers,
+];
