@@ -97,8 +97,8 @@ export class Streams {
       try {
         if (early !== undefined && early.status >= 300)
           throw httpError(handler, early);
-        await upload(body, socket, contentLength, answered);
-        const head = await answered;
+        const head = await upload(body, socket, contentLength, answered);
+        if (head === undefined) throw hungUp(handler);
         if (head.status >= 300) throw httpError(handler, head);
         return toAnswer(head);
       } catch (error) {
@@ -260,6 +260,14 @@ function httpError(
     address: addressName(address),
     status,
     text: reason,
+  });
+}
+
+function hungUp({ address }: Handler): XoError {
+  const reason = "it hung up before it had the body";
+  return new XoError("CONNECTION_LOST", {
+    address: addressName(address),
+    reason,
   });
 }
 

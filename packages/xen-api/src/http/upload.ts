@@ -7,6 +7,7 @@ import { bodyEnd, type ResponseHead } from "./response-head.js";
  * Writes a request's body as fast as the other side takes it, and waits until
  * that side has said all. Without a length the body ends with our half of the
  * connection: XAPI takes no chunks.
+ * @returns undefined: it hung up before it had the body
  * @throws XoError INVALID_PARAMETERS when the body is not as long as announced; the body's error; the answer's
  */
 export async function upload(
@@ -14,42 +15,65 @@ export async function upload(
   socket: Duplex,
   contentLength: number | undefined,
   answered: Promise<ResponseHead>,
-): Promise<void> {
-  let sent = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array | string>) {
-    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
-    sent += bytes.length;
-    if (contentLength !== undefined && sent > contentLength)
-      throw wrongLength(contentLength, sent);
-    if (socket.destroyed) break;
-    if (!socket.write(bytes)) await drained(socket);
-  }
-  if (contentLength === undefined) socket.end();
-  else if (sent < contentLength && !socket.destroyed)
-    throw wrongLength(contentLength, sent);
+): Promise<ResponseHead | undefined> {
+  const isWhole = await write(body, socket, contentLength);
+  if (isWhole && contentLength === undefined) socket.end();
   const head = await answered;
+  if (!isWhole && head.status < 300) return undefined;
   const end = bodyEnd(head);
-  if (end.by === "length" && end.length === 0) {
-    socket.destroy();
-    return;
-  }
+  const isSilent = end.by === "length" && end.length === 0;
   // XAPI says 200 before it has read the body, and hangs up when it is done with it.
-  if (!socket.readableEnded && !socket.destroyed) {
+  if (!isSilent && !socket.readableEnded && !socket.destroyed) {
     socket.resume();
-    await Promise.race([once(socket, "end"), once(socket, "close")]);
+    await first(socket, "end", "close");
   }
   socket.destroy();
+  return head;
 }
 
-function drained(socket: Duplex): Promise<unknown> {
+/** @returns false: the other side would not have it */
+async function write(
+  body: Readable,
+  socket: Duplex,
+  contentLength: number | undefined,
+): Promise<boolean> {
+  let sent = 0;
+  const stop = () => {
+    body.destroy();
+  };
+  socket.once("close", stop);
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array | string>) {
+      const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+      sent += bytes.length;
+      if (contentLength !== undefined && sent > contentLength)
+        throw wrongLength(contentLength, sent);
+      if (socket.destroyed) return false;
+      if (!socket.write(bytes)) await first(socket, "drain", "close");
+    }
+  } catch (error) {
+    // A body that we stopped ourselves says "premature close".
+    if (!socket.destroyed || body.errored !== null) throw error;
+    return false;
+  } finally {
+    socket.off("close", stop);
+  }
+  if (contentLength !== undefined && sent < contentLength && !socket.destroyed)
+    throw wrongLength(contentLength, sent);
+  return !socket.destroyed;
+}
+
+/** Waits for whichever comes first, and listens no longer. */
+async function first(socket: Duplex, ...events: string[]): Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;
-  return Promise.race([
-    once(socket, "drain", { signal }),
-    once(socket, "close", { signal }),
-  ]).finally(() => {
+  const all = events.map((event) => once(socket, event, { signal }));
+  try {
+    await Promise.race(all);
+  } finally {
     waiting.abort();
-  });
+    void Promise.allSettled(all);
+  }
 }
 
 function wrongLength(announced: number, sent: number): XoError {

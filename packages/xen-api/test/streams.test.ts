@@ -1,0 +1,348 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import t from "tap";
+import type { Xapi } from "../src/index.js";
+import { clientOf, startPool } from "./client.js";
+import { until } from "./fake-clock.js";
+import { SESSION } from "./fake-xapi.js";
+
+interface Handler {
+  readonly port: number;
+  readonly heads: string[];
+  readonly bodies: string[];
+  readonly sockets: Socket[];
+}
+
+/** A member's HTTP handlers: `reply` writes the answer when the head is there; bodies are kept until the client's end or the length. */
+async function startHandlers(
+  t: { teardown(fn: () => Promise<void>): void },
+  reply: (head: string, socket: Socket) => void,
+  address = "127.0.0.2",
+  port = 0,
+): Promise<Handler> {
+  const heads: string[] = [];
+  const bodies: string[] = [];
+  const sockets: Socket[] = [];
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.push(socket);
+    let pending = "";
+    let head: string | undefined;
+    socket.on("error", () => undefined);
+    socket.on("data", (chunk) => {
+      pending += chunk.toString("latin1");
+      const end = pending.indexOf("\r\n\r\n");
+      if (head === undefined && end !== -1) {
+        head = pending.slice(0, end);
+        pending = pending.slice(end + 4);
+        heads.push(head);
+        reply(head, socket);
+      }
+      const length = /content-length: (\d+)/i.exec(head ?? "")?.[1];
+      if (
+        length !== undefined &&
+        pending.length >= Number(length) &&
+        !socket.writableEnded
+      ) {
+        bodies.push(pending);
+        socket.end();
+      }
+    });
+    socket.on("end", () => {
+      if (!bodies.includes(pending)) bodies.push(pending);
+      socket.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, address, resolve));
+  t.teardown(
+    () =>
+      new Promise<void>((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => {
+          resolve();
+        });
+      }),
+  );
+  return {
+    port: (server.address() as AddressInfo).port,
+    heads,
+    bodies,
+    sockets,
+  };
+}
+
+/** A connected client whose handlers are asked at 127.0.0.2, the calls go to 127.0.0.1. */
+async function clientBeside(
+  t: Parameters<typeof clientOf>[0],
+  handlers: Handler,
+): Promise<Xapi> {
+  const pool = await startPool(t, undefined, "127.0.0.1", handlers.port);
+  const xapi = clientOf(t, pool);
+  await xapi.connect();
+  return xapi;
+}
+
+const OK =
+  "HTTP/1.1 200 OK\r\ntask-id: OpaqueRef:task\r\ncontent-type: application/octet-stream\r\nconnection: close\r\n\r\n";
+
+t.test(
+  "an export: the session goes as a cookie, the task in the query, the body as it comes",
+  async (t) => {
+    const handlers = await startHandlers(t, (_head, socket) =>
+      socket.end(`${OK}the disk`),
+    );
+    const xapi = await clientBeside(t, handlers);
+    const { body, ...answer } = await xapi.getStream({
+      path: "/export",
+      query: { uuid: "a b&c" },
+      task: "OpaqueRef:t",
+      host: "127.0.0.2",
+    });
+    t.match(answer, {
+      status: 200,
+      task: "OpaqueRef:task",
+      headers: { "content-type": "application/octet-stream" },
+    });
+    t.equal(await text(body), "the disk");
+    const [head = ""] = handlers.heads;
+    t.match(
+      head,
+      /^GET \/export\?uuid=a\+b%26c&task_id=OpaqueRef%3At HTTP\/1\.1/,
+    );
+    t.match(head.toLowerCase(), `cookie: session_id=${SESSION}`.toLowerCase());
+    t.notMatch(head.split("\r\n")[0], SESSION);
+  },
+);
+
+t.test("a slow reader holds the export back", async (t) => {
+  const block = Buffer.alloc(1024 * 1024);
+  let isHeldBack = false;
+  const handlers = await startHandlers(t, (_head, socket) => {
+    socket.write(OK);
+    const fill = () => {
+      for (let i = 0; i < 200; i++) {
+        if (socket.write(block)) continue;
+        isHeldBack = true;
+        socket.once("drain", () => socket.end());
+        return;
+      }
+    };
+    fill();
+  });
+  const xapi = await clientBeside(t, handlers);
+  const { body } = await xapi.getStream({ path: "/export", host: "127.0.0.2" });
+  await until(() => isHeldBack);
+  body.destroy();
+});
+
+t.test(
+  "a redirect to the member that has the disk is followed, session and query included",
+  async (t) => {
+    const member = await startHandlers(
+      t,
+      (_head, socket) => socket.end(`${OK}here`),
+      "127.0.0.3",
+    );
+    const coordinator = await startHandlers(t, (_head, socket) =>
+      socket.end(
+        `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.3:${member.port}/export?uuid=x\r\nConnection: close\r\n\r\n`,
+      ),
+    );
+    const xapi = await clientBeside(t, coordinator);
+    const { body } = await xapi.getStream({
+      path: "/export",
+      query: { uuid: "x" },
+      host: "127.0.0.2",
+    });
+    t.equal(await text(body), "here");
+    t.match(
+      member.heads[0]?.toLowerCase(),
+      `session_id=${SESSION}`.toLowerCase(),
+    );
+  },
+);
+
+t.test("redirects in a circle end", async (t) => {
+  const handlers = await startHandlers(t, (_head, socket) =>
+    socket.end(
+      `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.2:${socket.localPort}/x\r\n\r\n`,
+    ),
+  );
+  const xapi = await clientBeside(t, handlers);
+  await t.rejects(xapi.getStream({ path: "/x", host: "127.0.0.2" }), {
+    code: "HTTP_STATUS",
+    data: { status: 302 },
+  });
+  t.equal(handlers.heads.length, 4);
+});
+
+t.test("an HTTP error is a typed error", async (t) => {
+  const handlers = await startHandlers(t, (_head, socket) =>
+    socket.end("HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n"),
+  );
+  const xapi = await clientBeside(t, handlers);
+  await t.rejects(xapi.getStream({ path: "/x", host: "127.0.0.2" }), {
+    code: "HTTP_STATUS",
+    data: { status: 404 },
+  });
+  await t.rejects(
+    xapi.putStream(Readable.from(["x"]), { path: "/x", host: "127.0.0.2" }),
+    { code: "HTTP_STATUS", data: { status: 404 } },
+  );
+  await t.rejects(xapi.connectStream({ path: "/console", host: "127.0.0.2" }), {
+    code: "HTTP_STATUS",
+    data: { status: 404 },
+  });
+});
+
+t.test(
+  "an import of known length; XAPI's 200 comes before the body",
+  async (t) => {
+    const handlers = await startHandlers(t, (_head, socket) =>
+      socket.write(OK),
+    );
+    const xapi = await clientBeside(t, handlers);
+    const answer = await xapi.putStream(
+      Readable.from([Buffer.from("abc"), Buffer.from("def")]),
+      { path: "/import", contentLength: 6, host: "127.0.0.2" },
+    );
+    t.match(answer, { status: 200, task: "OpaqueRef:task" });
+    t.same(handlers.bodies, ["abcdef"]);
+    t.match(handlers.heads[0], /^PUT \/import HTTP/);
+    t.notMatch(handlers.heads[0]?.toLowerCase(), "chunked");
+  },
+);
+
+t.test(
+  "an import of unknown length ends with the connection, never in chunks",
+  async (t) => {
+    const handlers = await startHandlers(t, (_head, socket) =>
+      socket.write(OK),
+    );
+    const xapi = await clientBeside(t, handlers);
+    await xapi.putStream(
+      Readable.from([Buffer.from("abc"), Buffer.from("def")]),
+      { path: "/import", host: "127.0.0.2" },
+    );
+    t.same(handlers.bodies, ["abcdef"]);
+    t.notMatch(handlers.heads[0]?.toLowerCase(), /chunked|content-length/);
+  },
+);
+
+t.test("an import is redirected before its body is touched", async (t) => {
+  const member = await startHandlers(
+    t,
+    (_head, socket) => socket.write(OK),
+    "127.0.0.3",
+  );
+  const coordinator = await startHandlers(t, (_head, socket) =>
+    socket.end(
+      `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.3:${member.port}/import_raw_vdi\r\n\r\n`,
+    ),
+  );
+  const xapi = await clientBeside(t, coordinator);
+  await xapi.putStream(Readable.from([Buffer.from("disk")]), {
+    path: "/import_raw_vdi",
+    contentLength: 4,
+    host: "127.0.0.2",
+  });
+  t.same(member.bodies, ["disk"]);
+});
+
+t.test("a body that is not as long as announced fails", async (t) => {
+  const handlers = await startHandlers(t, (_head, socket) => socket.write(OK));
+  const xapi = await clientBeside(t, handlers);
+  for (const body of ["ab", "abcdef"])
+    await t.rejects(
+      xapi.putStream(Readable.from([Buffer.from(body)]), {
+        path: "/import",
+        contentLength: 4,
+        host: "127.0.0.2",
+      }),
+      { code: "INVALID_PARAMETERS" },
+    );
+});
+
+t.test("a body that fails fails the import", async (t) => {
+  const handlers = await startHandlers(t, (_head, socket) => socket.write(OK));
+  const xapi = await clientBeside(t, handlers);
+  const body = new Readable({
+    read() {
+      this.destroy(new Error("disk unplugged"));
+    },
+  });
+  await t.rejects(
+    xapi.putStream(body, {
+      path: "/import",
+      contentLength: 4,
+      host: "127.0.0.2",
+    }),
+    { message: /unplugged/ },
+  );
+});
+
+t.test("a handler that hangs up in the middle of an import", async (t) => {
+  const handlers = await startHandlers(t, (_head, socket) => {
+    socket.write(OK, () => socket.destroy());
+  });
+  const xapi = await clientBeside(t, handlers);
+  const body = new Readable({ read: () => undefined });
+  await t.rejects(
+    xapi.putStream(body, { path: "/import", contentLength: 9, host: "127.0.0.2" }),
+    { code: "CONNECTION_LOST" },
+  );
+});
+
+t.test("streams end when they are aborted", async (t) => {
+  const handlers = await startHandlers(t, (head, socket) => {
+    if (!head.includes("/silent")) socket.write(OK);
+  });
+  const xapi = await clientBeside(t, handlers);
+  const caller = new AbortController();
+  const { signal } = caller;
+  const get = xapi.getStream({ path: "/silent", host: "127.0.0.2", signal });
+  const put = xapi.putStream(new Readable({ read: () => undefined }), {
+    path: "/import",
+    contentLength: 9,
+    host: "127.0.0.2",
+    signal,
+  });
+  const outcome = Promise.all([
+    t.rejects(get, { code: "ABORTED" }),
+    t.rejects(put, { code: "ABORTED" }),
+  ]);
+  await until(() => handlers.heads.length === 2);
+  caller.abort();
+  await outcome;
+});
+
+t.test(
+  "a console: raw bytes both ways after the 200, those that came with it included",
+  async (t) => {
+    const handlers = await startHandlers(t, (_head, socket) => {
+      socket.write(
+        "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nCache-Control: no-cache, no-store\r\n\r\nRFB 003.008\n",
+      );
+      socket.on("data", (chunk) => {
+        if (chunk.toString() === "ping") socket.write("pong");
+      });
+    });
+    const xapi = await clientBeside(t, handlers);
+    const console = await xapi.connectStream({
+      path: "/console",
+      query: { ref: "OpaqueRef:c" },
+      host: "127.0.0.2",
+    });
+    const [greeting] = (await once(console, "data")) as [Buffer];
+    t.equal(greeting.toString(), "RFB 003.008\n");
+    console.write("ping");
+    const [answer] = (await once(console, "data")) as [Buffer];
+    t.equal(answer.toString(), "pong");
+    console.destroy();
+    t.match(
+      handlers.heads[0],
+      /^CONNECT \/console\?ref=OpaqueRef%3Ac HTTP\/1\.1/,
+    );
+  },
+);
