@@ -82,8 +82,10 @@ export function eventsEnd(kept: Kept): {
   return { token, counts: Object.entries(counts).map(countOf) };
 }
 
+/** XAPI tags these integers even in XML-RPC; where somebody does not, they look like strings. */
 function countOf([name, count]: [string, unknown]): [string, number] {
-  if (typeof count !== "number")
+  const number = typeof count === "string" && count !== "" ? +count : count;
+  if (typeof number !== "number" || !Number.isSafeInteger(number))
     throw badAnswer("its valid_ref_counts are no numbers");
-  return [name, count];
+  return [name, number];
 }

@@ -244,7 +244,8 @@ export class JsonSplitter {
   #checkText(): void {
     const { bytes, start } = this.#input;
     const { kept } = this.#state;
-    if ("error" in kept || "ErrorDescription" in kept) return;
+    const { error = "null", ErrorDescription: description = "null" } = kept;
+    if (error !== "null" || description !== "null") return;
     if (!isUtf8(bytes.subarray(start, this.#used)))
       throw badAnswer("it is not UTF-8");
   }

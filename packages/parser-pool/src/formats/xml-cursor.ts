@@ -50,10 +50,12 @@ export class XmlCursor {
     return after <= this.end && tag.isAt(this.view, pos) ? after : -1;
   }
 
-  /** White space, then `tag`; -1 when another tag stands there. */
+  /** White space, then `tag`; -1 when something else stands there. */
   accept(pos: number, tag: XmlTag): number {
     const after = this.quick(pos, tag);
     if (after >= 0) return after;
+    const at = this.space(pos);
+    if (at < this.end && this.bytes[at] !== LT) return -1;
     return this.tag(pos) === tag.text ? this.tagEnd : -1;
   }
 

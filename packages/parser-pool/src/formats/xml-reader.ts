@@ -155,10 +155,9 @@ class XmlReader {
   #start(): void {
     const cursor = this.#cursor;
     const at = skipToValue(cursor, this.#used);
-    const struct = cursor.quick(at, STRUCT);
-    const isEnvelope = struct >= 0 || cursor.tag(at) === STRUCT.text;
-    if (isEnvelope) {
-      this.#enter("envelope", cursor.expect(at, STRUCT));
+    const struct = cursor.accept(at, STRUCT);
+    if (struct >= 0) {
+      this.#enter("envelope", struct);
       return;
     }
     // Back to the tag <value>: the transcoder reads the whole of it.

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createRequire } from "node:module";
 import { XoError } from "@xo-server/model";
 import { badAnswer, tooDeep } from "./bad-input.js";
@@ -39,6 +40,7 @@ const PORTION = 64 * 1024;
 export const xmlXmlrpc: Format = (input, classes) => {
   const { bytes, start, end } = input;
   skipProlog(new XmlCursor(bytes, end, true), start);
+  if (!isUtf8(bytes.subarray(start, end))) throw badAnswer("it is not UTF-8");
   const response = deserialize(input, classes.maxDepth);
   return answerFrom(response, input, classes);
 };

@@ -1,0 +1,400 @@
+import t from "tap";
+import { XoError, type RecordBatch } from "@xo-server/model";
+import { createParserPool, type ParserPool } from "../src/index.js";
+import { feed } from "./support/feed.js";
+
+const answer = (value: string) =>
+  Buffer.from(`{"jsonrpc":"2.0","result":${value},"id":0}`);
+
+/** `get_all_records` with so many records of about 100 bytes. */
+function records(count: number): Buffer {
+  const texts = Array.from(
+    { length: count },
+    (_, i) =>
+      `"OpaqueRef:${i}":{"uuid":"${i}","name_label":"${"x".repeat(50)}"}`,
+  );
+  return answer(`{${texts.join()}}`);
+}
+
+/** Resolves when `is` holds; asks again after each turn of the event loop. */
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+t.test("small answers are read in place, others by a worker", async (t) => {
+  const pool = createParserPool({ inlineBelowBytes: 1000 });
+  t.teardown(() => pool.close());
+  const small = records(3);
+  await feed(pool, small, { contentLength: small.length });
+  await feed(pool, small);
+  t.match(pool.stats(), { tasksInPlace: 2, tasksByWorkers: 0, threads: 0 });
+  const large = records(100);
+  await feed(pool, large, { contentLength: large.length });
+  await feed(pool, large);
+  t.match(pool.stats(), { tasksInPlace: 2, tasksByWorkers: 2, threads: 1 });
+});
+
+t.test("batches come while the body is still arriving", async (t) => {
+  const pool = createParserPool({ place: "worker", segmentBytes: 1000 });
+  t.teardown(() => pool.close());
+  const batches: RecordBatch[] = [];
+  const stream = pool.open(
+    {
+      encoding: "json-rpc",
+      shape: "records",
+      className: "VM",
+      priority: "bulk",
+      lane: "a",
+    },
+    { onBatch: (batch) => batches.push(batch) },
+  );
+  const body = records(100);
+  const space = stream.space();
+  space.set(body.subarray(0, space.length));
+  stream.commit(space.length);
+  await until(() => batches.length > 0);
+  t.ok(batches[0]!.count > 0);
+  stream.abort(new XoError("ABORTED", { what: "the test" }));
+  await t.rejects(stream.end(), { code: "ABORTED" });
+  t.equal(pool.stats().streams, 0);
+});
+
+t.test(
+  "the reader is asked to stop when segments pile up, and told to go on",
+  async (t) => {
+    const pool = createParserPool({ place: "worker", segmentBytes: 1000 });
+    t.teardown(() => pool.close());
+    let drained = 0;
+    let count = 0;
+    const stream = pool.open(
+      {
+        encoding: "json-rpc",
+        shape: "records",
+        className: "VM",
+        priority: "bulk",
+        lane: "a",
+      },
+      { onDrain: () => drained++, onBatch: (batch) => (count += batch.count) },
+    );
+    const body = records(200);
+    const pauses: number[] = [];
+    for (let at = 0; at < body.length;) {
+      const space = stream.space();
+      t.ok(space.length > 0);
+      const part = body.subarray(at, at + space.length);
+      space.set(part);
+      at += part.length;
+      if (stream.commit(part.length)) continue;
+      pauses.push(at);
+      const before = drained;
+      await until(() => drained > before);
+    }
+    await stream.end();
+    t.ok(pauses.length > 0);
+    t.ok(
+      pauses[0]! <= 3000,
+      "at most a segment away, one waiting, one filling",
+    );
+    t.equal(count, 200);
+  },
+);
+
+t.test("a stream that ignores the stop still loses nothing", async (t) => {
+  const pool = createParserPool({ place: "worker", segmentBytes: 500 });
+  t.teardown(() => pool.close());
+  let count = 0;
+  const stream = pool.open(
+    {
+      encoding: "json-rpc",
+      shape: "records",
+      className: "VM",
+      priority: "bulk",
+      lane: "a",
+    },
+    { onBatch: (batch) => (count += batch.count) },
+  );
+  const body = records(200);
+  for (let at = 0; at < body.length;) {
+    const space = stream.space();
+    const part = body.subarray(at, at + space.length);
+    space.set(part);
+    at += part.length;
+    stream.commit(part.length);
+  }
+  t.match(await stream.end(), { outcome: "success" });
+  t.equal(count, 200);
+});
+
+t.test(
+  "bytes written to a space that was overtaken are not lost",
+  async (t) => {
+    const pool = createParserPool({ place: "worker", segmentBytes: 1000 });
+    t.teardown(() => pool.close());
+    const body = answer(
+      `{"OpaqueRef:1":{"uuid":"${"x".repeat(40_000)}"},"OpaqueRef:2":{"uuid":"y"}}`,
+    );
+    const rows: number[] = [];
+    const stream = pool.open(
+      {
+        encoding: "json-rpc",
+        shape: "records",
+        className: "VM",
+        priority: "bulk",
+        lane: "a",
+      },
+      { onBatch: (batch) => rows.push(batch.count) },
+    );
+    for (let at = 0; at < body.length;) {
+      const space = stream.space();
+      // The socket holds the space while a worker's result moves the segment.
+      await new Promise((resolve) => setImmediate(resolve));
+      const part = body.subarray(at, at + Math.min(space.length, 300));
+      space.set(part);
+      at += part.length;
+      stream.commit(part.length);
+    }
+    await stream.end();
+    t.equal(
+      rows.reduce((sum, rowCount) => sum + rowCount, 0),
+      2,
+    );
+  },
+);
+
+t.test("a body over the limit is refused, announced or not", async (t) => {
+  const pool = createParserPool({ maxBodyBytes: 1000 });
+  t.teardown(() => pool.close());
+  const body = records(100);
+  const error = { code: "ANSWER_TOO_LARGE", data: { limit: 1000 } };
+  await t.rejects(feed(pool, body, { contentLength: body.length }), error);
+  await t.rejects(feed(pool, body), error);
+  t.equal(pool.stats().streams, 0);
+});
+
+t.test(
+  "more bytes than announced are refused as garbage or taken, never lost silently",
+  async (t) => {
+    const pool = createParserPool({ place: "main" });
+    t.teardown(() => pool.close());
+    const body = records(5);
+    t.equal((await feed(pool, body, { contentLength: 20 })).records.length, 5);
+    await t.rejects(
+      feed(pool, Buffer.concat([body, body]), { contentLength: body.length }),
+      { code: "BAD_ANSWER" },
+    );
+  },
+);
+
+t.test(
+  "a bad answer is told at once, and what still comes is dropped",
+  async (t) => {
+    const pool = createParserPool({ place: "main", segmentBytes: 100 });
+    t.teardown(() => pool.close());
+    const errors: Error[] = [];
+    const stream = pool.open(
+      {
+        encoding: "json-rpc",
+        shape: "records",
+        className: "VM",
+        priority: "bulk",
+        lane: "a",
+      },
+      { onError: (error) => errors.push(error) },
+    );
+    for (let i = 0; i < 10; i++) {
+      const space = stream.space();
+      space.fill(0x20).set(Buffer.from("<html>"));
+      t.equal(stream.commit(space.length), true);
+    }
+    t.match(errors, [{ code: "BAD_ANSWER" }]);
+    await t.rejects(stream.end(), errors[0]!);
+  },
+);
+
+t.test("an error of a handler ends its stream", async (t) => {
+  const pool = createParserPool({ place: "main" });
+  t.teardown(() => pool.close());
+  const body = records(3);
+  const stream = pool.open(
+    {
+      encoding: "json-rpc",
+      shape: "records",
+      className: "VM",
+      priority: "bulk",
+      lane: "a",
+    },
+    {
+      onBatch() {
+        throw new Error("no room");
+      },
+    },
+  );
+  stream.space().set(body);
+  stream.commit(body.length);
+  await t.rejects(stream.end(), { message: "no room" });
+});
+
+t.test("a worker that breaks fails its task only", async (t) => {
+  const pool = createParserPool({
+    place: "worker",
+    maxThreads: 1,
+    maxWorkerHeapMb: 30,
+    xml: "xmlrpc",
+  });
+  t.teardown(() => pool.close());
+  const value = `<value><array><data>${"<value>x</value>".repeat(1_500_000)}</data></array></value>`;
+  const bomb = Buffer.from(
+    `<?xml version="1.0"?><methodResponse><params><param>${value}</param></params></methodResponse>`,
+  );
+  const results = await Promise.allSettled([
+    feed(pool, bomb, { encoding: "xml-rpc", shape: "value", lane: "bomb" }),
+    feed(pool, records(10), { lane: "other" }),
+    feed(pool, answer("1"), {
+      shape: "value",
+      priority: "call",
+      lane: "third",
+    }),
+  ]);
+  t.match(results[0], {
+    status: "rejected",
+    reason: { code: "PARSER_FAILED" },
+  });
+  t.match(results.slice(1), [{ status: "fulfilled" }, { status: "fulfilled" }]);
+  t.equal((await feed(pool, records(10))).records.length, 10);
+});
+
+t.test(
+  "threads grow with the load up to the maximum, and end when idle",
+  async (t) => {
+    const pool = createParserPool({
+      place: "worker",
+      maxThreads: 2,
+      idleTimeoutMs: 1,
+    });
+    t.teardown(() => pool.close());
+    t.equal(pool.stats().threads, 0);
+    let most = 0;
+    await Promise.all(
+      Array.from({ length: 8 }, async (_, i) => {
+        await feed(pool, records(2000), { lane: String(i) });
+        most = Math.max(most, pool.stats().threads);
+      }),
+    );
+    t.equal(most, 2);
+    await until(() => pool.stats().threads === 0);
+    t.equal(
+      (await feed(pool, records(2))).records.length,
+      2,
+      "a new one starts",
+    );
+  },
+);
+
+t.test("more tasks than the queue holds are refused", async (t) => {
+  const pool = createParserPool({
+    place: "worker",
+    maxThreads: 1,
+    queueLimit: 3,
+  });
+  t.teardown(() => pool.close());
+  const results = await Promise.allSettled(
+    Array.from({ length: 10 }, (_, i) =>
+      feed(pool, records(1), { lane: String(i) }),
+    ),
+  );
+  const refused = results.filter(({ status }) => status === "rejected");
+  t.ok(refused.length > 0 && refused.length < 10);
+  t.match(refused[0], { reason: { code: "QUEUE_FULL" } });
+});
+
+t.test("an aborted stream leaves the queue", async (t) => {
+  const pool = createParserPool({ place: "worker", maxThreads: 1 });
+  t.teardown(() => pool.close());
+  const streams = [1, 2, 3].map((i) => open(pool, String(i)));
+  t.equal(pool.stats().priorities.bulk.queued, 3);
+  streams[1]!.stream.abort(new Error("gone"));
+  t.equal(pool.stats().priorities.bulk.queued, 2);
+  await t.rejects(streams[1]!.done, { message: "gone" });
+  await Promise.all([streams[0]!.done, streams[2]!.done]);
+});
+
+t.test("closing fails what is open and ends the threads", async (t) => {
+  const pool = createParserPool({ place: "worker" });
+  await feed(pool, records(1));
+  const { done } = open(pool, "a");
+  const closed = t.rejects(done, { code: "CLOSED" });
+  await pool.close();
+  await closed;
+  t.match(pool.stats(), { threads: 0, streams: 0 });
+  t.throws(() => open(pool, "b"), { code: "CLOSED" });
+});
+
+t.test("waits and runs are counted by priority", async (t) => {
+  const pool = createParserPool({ place: "worker" });
+  t.teardown(() => pool.close());
+  await feed(pool, answer("1"), { shape: "value", priority: "call" });
+  await feed(pool, records(1), { priority: "bulk" });
+  const { call, event, bulk } = pool.stats().priorities;
+  t.same([call.tasks, event.tasks, bulk.tasks], [1, 0, 1]);
+  t.equal(bulk.runMs.count, 1);
+  t.ok(bulk.runMs.sumMs > 0 && bulk.runMs.maxMs <= bulk.runMs.sumMs);
+  t.equal(
+    bulk.waitMs.counts.reduce((sum, count) => sum + count),
+    1,
+  );
+});
+
+t.test("calls overtake loads that wait", async (t) => {
+  const pool = createParserPool({ place: "worker", maxThreads: 1 });
+  t.teardown(() => pool.close());
+  const done: string[] = [];
+  const note = (name: string) => () => void done.push(name);
+  await Promise.all([
+    ...[1, 2, 3].map((i) =>
+      feed(pool, records(500), { lane: String(i) }).then(note("bulk")),
+    ),
+    feed(pool, answer("1"), { shape: "value", priority: "call" }).then(
+      note("call"),
+    ),
+    feed(pool, answer('{"events":[],"valid_ref_counts":{},"token":""}'), {
+      shape: "events",
+      priority: "event",
+    }).then(note("event")),
+  ]);
+  t.same(done, ["call", "event", "bulk", "bulk", "bulk"]);
+});
+
+t.test(
+  "a value of a named class has its integers as numbers, also in XML-RPC",
+  async (t) => {
+    const pool = createParserPool({ place: "main" });
+    t.teardown(() => pool.close());
+    const body = Buffer.from(
+      '<?xml version="1.0"?><methodResponse><params><param><value><struct><member><name>Status</name><value>Success</value></member><member><name>Value</name><value><struct><member><name>VCPUs_max</name><value>4</value></member><member><name>name_label</name><value>4</value></member></struct></value></member></struct></value></param></params></methodResponse>',
+    );
+    const { answer: decoded } = await feed(pool, body, {
+      encoding: "xml-rpc",
+      shape: "value",
+      className: "VM",
+    });
+    t.match(decoded, { value: { VCPUs_max: 4, name_label: "4" } });
+  },
+);
+
+/** A stream whose whole body is there. */
+function open(pool: ParserPool, lane: string) {
+  const body = records(3);
+  const stream = pool.open(
+    {
+      encoding: "json-rpc",
+      shape: "records",
+      className: "VM",
+      priority: "bulk",
+      lane,
+    },
+    {},
+  );
+  stream.space().set(body);
+  stream.commit(body.length);
+  return { stream, done: stream.end() };
+}

@@ -1,0 +1,58 @@
+/** A seeded generator (mulberry32): the same seed gives the same run. */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed;
+  }
+
+  /** From 0 to below 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number from 0 to below `limit`. */
+  below(limit: number): number {
+    return Math.floor(this.next() * limit);
+  }
+
+  pick<T>(items: readonly T[]): T {
+    return items[this.below(items.length)]!;
+  }
+
+  many<T>(limit: number, make: () => T): T[] {
+    return Array.from({ length: this.below(limit) }, make);
+  }
+}
+
+const PIECES = [
+  "a",
+  "OpaqueRef:",
+  "héllo",
+  "€",
+  "💩",
+  '"',
+  "\\",
+  "\\u0041",
+  "\n",
+  "\t",
+  "&",
+  "<b>",
+  "</value>",
+  "]]>",
+  "'",
+  "{[",
+  "}]",
+  ",",
+  " ",
+  "&amp;",
+  "__proto__",
+];
+
+/** Text with what encodings stumble over; no CR (XML parsers turn it into LF), no control characters (XAPI has none). */
+export function randomText(random: Random): string {
+  return random.many(8, () => random.pick(PIECES)).join("");
+}
