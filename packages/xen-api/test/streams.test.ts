@@ -289,7 +289,11 @@ t.test("a handler that hangs up in the middle of an import", async (t) => {
   const xapi = await clientBeside(t, handlers);
   const body = new Readable({ read: () => undefined });
   await t.rejects(
-    xapi.putStream(body, { path: "/import", contentLength: 9, host: "127.0.0.2" }),
+    xapi.putStream(body, {
+      path: "/import",
+      contentLength: 9,
+      host: "127.0.0.2",
+    }),
     { code: "CONNECTION_LOST" },
   );
 });
