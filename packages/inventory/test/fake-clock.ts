@@ -1,0 +1,31 @@
+import type { Clock } from "@xo-server/xen-api";
+
+/** Time that moves when told to. */
+export class FakeClock implements Clock {
+  #now = 1_000_000;
+  readonly #timers = new Map<number, { due: number; callback: () => void }>();
+  #last = 0;
+
+  now(): number {
+    return this.#now;
+  }
+
+  setTimeout(callback: () => void, ms: number): unknown {
+    this.#timers.set(++this.#last, { due: this.#now + ms, callback });
+    return this.#last;
+  }
+
+  clearTimeout(handle: unknown): void {
+    this.#timers.delete(handle as number);
+  }
+
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+    for (const [handle, { due, callback }] of [...this.#timers])
+      if (due <= this.#now && this.#timers.delete(handle)) callback();
+  }
+}

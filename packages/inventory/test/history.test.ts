@@ -1,0 +1,136 @@
+import { isDeepStrictEqual } from "node:util";
+import t from "tap";
+import type { Inventory } from "@xo-server/inventory";
+import { FakePool } from "./fake-pool.js";
+import { contentOf, contentOfPool, mirror } from "./mirror-pool.js";
+import { until } from "./until.js";
+
+const classes = ["VM", "VBD", "SR", "console"];
+
+/** Numbers below `limit`, the same for the same seed. */
+function createRandom(seed: number) {
+  let state = seed;
+  return (limit: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+}
+
+class History {
+  readonly pool = new FakePool(classes);
+  readonly #random: (limit: number) => number;
+  #next = 0;
+
+  constructor(random: (limit: number) => number) {
+    this.#random = random;
+    this.pool.batchSize = 1 + random(9);
+  }
+
+  step(): void {
+    const className = classes[this.#random(classes.length)]!;
+    const refs = [...this.pool.objects.get(className)!.keys()];
+    const kind = this.#random(10);
+    if (kind < 5 || refs.length === 0) {
+      const ref = `OpaqueRef:${this.#next++}`;
+      this.pool.put(className, ref, this.#record(ref));
+    } else {
+      const ref = refs[this.#random(refs.length)]!;
+      if (kind < 8) this.pool.put(className, ref, this.#record(ref));
+      else this.pool.delete(className, ref);
+    }
+  }
+
+  steps(most: number): void {
+    for (let left = this.#random(most + 1); left > 0; left--) this.step();
+  }
+
+  #record(ref: string): object {
+    // Now and then the same content as before: no change at all.
+    const version = this.#random(4);
+    const padding = "x".repeat(this.#random(5) ** 5);
+    return { uuid: `uuid:${ref}`, name_label: `é${version}`, padding };
+  }
+}
+
+/** A copy kept by the feed alone. */
+function follow(inventory: Inventory) {
+  const copy = new Map<string, Map<string, unknown>>();
+  let problem = "";
+  inventory.subscribe((changes) => {
+    for (const { kind, className, ref, poolId } of changes) {
+      const table = copy.get(className) ?? new Map<string, unknown>();
+      copy.set(className, table);
+      if (table.has(ref) === (kind === "add")) problem = `${kind} ${ref}`;
+      const record = inventory.get(poolId, className, ref);
+      if (kind === "remove") table.delete(ref);
+      // Removed later in the same batch: its removal follows.
+      else table.set(ref, record);
+    }
+  });
+  return {
+    problem: () => problem,
+    content: () =>
+      Object.fromEntries(
+        [...copy]
+          .filter(([, table]) => table.size > 0)
+          .map(([className, table]) => [className, Object.fromEntries(table)]),
+      ),
+  };
+}
+
+async function live(seed: number) {
+  const random = createRandom(seed);
+  const history = new History(random);
+  const { pool } = history;
+  history.steps(60);
+  pool.whileListing = () => {
+    history.steps(2);
+  };
+  let copy: ReturnType<typeof follow>;
+  const { inventory, handle, poll, clock } = await mirror(pool, {}, (one) => {
+    copy = follow(one);
+  });
+  for (let round = 0; round < 12; round++) {
+    pool.forgetsDeletions = random(3) === 0;
+    history.steps(30);
+    if (random(4) === 0) {
+      const listings = pool.listed.length;
+      pool.lose("events-lost");
+      await until(() => {
+        const { state } = handle.status();
+        if (state === "backing-off") clock.advance(60_000);
+        return (
+          state === "watching" &&
+          pool.listed.length >= listings + classes.length
+        );
+      });
+    } else await poll();
+    clock.advance(6_000);
+  }
+  // Quiet: the next polls must find whatever is amiss.
+  pool.whileListing = () => undefined;
+  pool.forgetsDeletions = false;
+  for (let i = 0; i < 3; i++) {
+    await poll();
+    clock.advance(1_300_000);
+  }
+  await handle.stop();
+  return { pool, inventory, copy: copy! };
+}
+
+t.test("whatever happens, the inventory ends up as the pool is", async (t) => {
+  for (let seed = 1; seed <= 60; seed++) {
+    const { pool, inventory, copy } = await live(seed);
+    const truth = contentOfPool(pool);
+    const content = contentOf(inventory, "p");
+    if (!isDeepStrictEqual(content, truth)) t.same(content, truth, `${seed}`);
+    if (!isDeepStrictEqual(copy.content(), truth))
+      t.same(copy.content(), truth, `the feed's copy, seed ${seed}`);
+    if (copy.problem() !== "") t.fail(`seed ${seed}: ${copy.problem()}`);
+    for (const [className, objects] of pool.objects)
+      for (const ref of objects.keys())
+        if (inventory.getByUuid(`uuid:${ref}`)?.className !== className)
+          t.fail(`seed ${seed}: ${ref} is not found by its uuid`);
+  }
+  t.pass("60 histories");
+});

@@ -1,0 +1,4 @@
+/** Resolves when the condition holds; looks once a turn of the event loop. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
