@@ -1,4 +1,5 @@
 import t from "tap";
+import { isLost } from "../src/api/is-lost.js";
 import { StatusStream, type StatusView } from "../src/api/status-stream.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeServer, settled } from "./fake-server.js";
@@ -176,3 +177,30 @@ t.test(
     }
   },
 );
+
+t.test(
+  "the server counts as lost from when it goes until it is live again",
+  async (t) => {
+    const { server, clock, view } = await live();
+    t.equal(isLost(view()), false);
+    server.last.breakOff();
+    t.equal(isLost(view()), true, "waiting");
+    clock.pass(500);
+    t.equal(isLost(view()), true, "connecting");
+    server.last.accept();
+    t.equal(isLost(view()), true, "connected, but nothing said");
+    server.last.answer({ revision: 1, status: empty });
+    await settled();
+    clock.pass(250);
+    t.equal(isLost(view()), false);
+  },
+);
+
+t.test("a first try is not a loss, a failed one is", async (t) => {
+  const { server, clock, view } = started();
+  t.equal(isLost(view()), false);
+  server.last.breakOff();
+  t.equal(isLost(view()), true);
+  clock.pass(500);
+  t.equal(isLost(view()), true, "while it tries again");
+});

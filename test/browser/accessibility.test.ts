@@ -1,0 +1,67 @@
+/// <reference lib="dom" />
+import axe from "axe-core";
+import t from "tap";
+import type { Page } from "playwright-core";
+import { launchChromium, noBrowserReason, webRoot } from "./chromium.js";
+import { loadingPools, noPools, troubledPools } from "./scenarios.js";
+import { startScriptedServer } from "./scripted-server.js";
+
+/** Text size and layout differ by width, contrast by scheme. */
+const views = [
+  { colorScheme: "light", width: 1440 },
+  { colorScheme: "dark", width: 1440 },
+  { colorScheme: "dark", width: 360 },
+] as const;
+
+t.test(
+  "axe finds nothing against WCAG 2.2 AA",
+  { skip: noBrowserReason() ?? false, timeout: 120_000 },
+  async (t) => {
+    const browser = await launchChromium();
+    t.teardown(() => browser.close());
+    for (const { colorScheme, width } of views)
+      t.test(`${colorScheme}, ${width} pixels wide`, async (t) => {
+        const server = await startScriptedServer(webRoot, loadingPools());
+        t.teardown(() => server.stop());
+        const page = await browser.newPage({
+          colorScheme,
+          reducedMotion: "reduce",
+          viewport: { width, height: 900 },
+        });
+        t.teardown(() => page.close());
+        await page.goto(server.url);
+        await page.getByText("Pool C").waitFor();
+        t.same(await violations(page), [], "while pools load");
+        server.show(noPools());
+        await page.getByText("No pools yet").waitFor();
+        t.same(await violations(page), [], "without pools");
+        server.show(troubledPools());
+        await page.getByText("Wrong user or password").waitFor();
+        for (const toggle of await page.locator(".toggle").all())
+          await toggle.click();
+        t.same(await violations(page), [], "with errors and details");
+        server.goAway();
+        await page.getByRole("button", { name: "Try now" }).waitFor();
+        t.same(await violations(page), [], "while the server is gone");
+      });
+  },
+);
+
+/** What axe finds, a line each. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: typeof import("axe-core") };
+    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+    const { violations } = await axe.run(document, {
+      runOnly: [...tags, "best-practice"],
+    });
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(
+        (node) =>
+          `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`,
+      ),
+    );
+  });
+  return found;
+}

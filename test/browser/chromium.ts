@@ -1,0 +1,57 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { chromium, type Browser, type Page } from "playwright-core";
+
+/** The page as `npm run build` leaves it. This file runs from test/dist/browser. */
+export const webRoot = fileURLToPath(
+  new URL("../../../packages/xo-web/dist", import.meta.url),
+);
+
+const places = [
+  process.env["CHROMIUM"],
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/usr/bin/google-chrome-stable",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
+
+export function findChromium(): string | undefined {
+  return places.find((place) => place !== undefined && existsSync(place));
+}
+
+/** Why browser tests cannot run here; undefined when they can. For tap's `skip`. */
+export function noBrowserReason(): string | undefined {
+  if (findChromium() === undefined)
+    return "no Chromium found: install it (apt-get install chromium) or set CHROMIUM to its path";
+  if (!existsSync(webRoot))
+    return "the page is not built: npm run build -w @xo-server/xo-web";
+  return undefined;
+}
+
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: findChromium()!,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+/** Collects what a page complains of: script errors, console errors, violations of the content policy. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    // A server that is away is what some tests are about; Chromium logs each vain try.
+    const vain = message.text().startsWith("WebSocket connection to");
+    if (message.type() === "error" && !vain) complaints.push(message.text());
+  });
+  return complaints;
+}

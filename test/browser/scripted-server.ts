@@ -1,0 +1,129 @@
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import {
+  createServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { extname, join, normalize } from "node:path";
+import { WebSocketServer, type WebSocket } from "ws";
+import type { ScriptedStatus } from "./scripted-status.js";
+
+/** No stricter policy lets the page live; a looser one would hide an inline style. */
+const contentPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+export interface ScriptedServer {
+  readonly url: string;
+  /** How often pages have asked for the status. */
+  readonly subscriptions: number;
+  /** Sends a whole new status. */
+  show(status: ScriptedStatus): void;
+  /** Sends a merge patch on top of what is shown. `base` other than ours: a page that missed something. */
+  patch(patch: object, base?: number): void;
+  /** Breaks all connections off, and takes no new ones until `comeBack`. */
+  goAway(): void;
+  comeBack(): void;
+  stop(): Promise<void>;
+}
+
+/** Serves a built page, and a status that the test scripts, on a free port of this machine. */
+export async function startScriptedServer(
+  root: string,
+  first: ScriptedStatus,
+): Promise<ScriptedServer> {
+  let status = first;
+  let revision = 1;
+  let subscriptions = 0;
+  let away = false;
+  const sockets = new Set<WebSocket>();
+  const http = createServer((request, response) => {
+    void serveFile(root, request, response);
+  });
+  const doors = new WebSocketServer({ noServer: true });
+
+  http.on("upgrade", (request, socket: Socket, head) => {
+    if (away) socket.destroy();
+    else
+      doors.handleUpgrade(request, socket, head, (page) => {
+        greet(page);
+      });
+  });
+
+  function greet(page: WebSocket): void {
+    sockets.add(page);
+    page.on("close", () => sockets.delete(page));
+    page.on("message", (data: Buffer) => {
+      const { id } = JSON.parse(data.toString("utf8")) as { id: number };
+      subscriptions += 1;
+      page.send(
+        JSON.stringify({ jsonrpc: "2.0", id, result: { revision, status } }),
+      );
+    });
+  }
+
+  function broadcast(params: object): void {
+    const text = JSON.stringify({ jsonrpc: "2.0", method: "status", params });
+    for (const page of sockets) page.send(text);
+  }
+
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  const { port } = http.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    get subscriptions() {
+      return subscriptions;
+    },
+    show(next) {
+      status = next;
+      revision += 1;
+      broadcast({ revision, status });
+    },
+    patch(patch, base = revision) {
+      revision += 1;
+      broadcast({ revision, base, patch });
+    },
+    goAway() {
+      away = true;
+      for (const page of sockets) page.terminate();
+    },
+    comeBack() {
+      away = false;
+    },
+    async stop() {
+      for (const page of sockets) page.terminate();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+async function serveFile(
+  root: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname } = new URL(request.url ?? "/", "http://localhost");
+  const file = join(
+    root,
+    pathname === "/" ? "index.html" : normalize(pathname),
+  );
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isFile() !== true) {
+    response.writeHead(404).end();
+    return;
+  }
+  response.writeHead(200, {
+    "content-type": types[extname(file)] ?? "application/octet-stream",
+    "content-security-policy": contentPolicy,
+  });
+  createReadStream(file).pipe(response);
+}

@@ -1,0 +1,233 @@
+/// <reference lib="dom" />
+import t, { type Test } from "tap";
+import type { Browser, Page } from "playwright-core";
+import {
+  complaintsOf,
+  launchChromium,
+  noBrowserReason,
+  webRoot,
+} from "./chromium.js";
+import {
+  fingerprint,
+  livePools,
+  loadingPools,
+  manyPools,
+  noPools,
+  troubledPools,
+} from "./scenarios.js";
+import { startScriptedServer, type ScriptedServer } from "./scripted-server.js";
+import type { ScriptedStatus } from "./scripted-status.js";
+
+const skip = noBrowserReason() ?? false;
+
+t.test(
+  "the status page in a browser",
+  { skip, timeout: 120_000 },
+  async (t) => {
+    const browser = await launchChromium();
+    t.teardown(() => browser.close());
+
+    const visit = (t: Test, status: ScriptedStatus) => open(t, browser, status);
+
+    t.test("pools come in and stay live without a reload", async (t) => {
+      const { page, server, complaints } = await visit(t, loadingPools());
+      await page.getByText("Connecting", { exact: true }).waitFor();
+      server.show(livePools());
+      await page.getByText("63,973").first().waitFor();
+      t.equal(await page.locator(".pool").getByText("Live").count(), 3);
+      server.patch({
+        pools: { "pool-c": { counts: { VM: 4711 }, label: "Pool Z" } },
+      });
+      await page.getByText("4,711").waitFor();
+      await page.getByRole("button", { name: "Pool Z" }).waitFor();
+      t.equal(server.subscriptions, 1);
+      t.same(complaints, [], "nothing was refused by the content policy");
+    });
+
+    t.test("a page that missed a patch asks for all anew", async (t) => {
+      const { page, server } = await visit(t, livePools());
+      await page.getByText("63,973").first().waitFor();
+      server.patch({ pools: { "pool-c": { objects: 1 } } }, 4000);
+      await t.resolves(until(() => server.subscriptions === 2));
+    });
+
+    t.test(
+      "the server gone: what was known stays, and it resumes without a reload",
+      async (t) => {
+        const { page, server } = await visit(t, livePools());
+        await page.getByText("63,973").first().waitFor();
+        await page.evaluate(() => {
+          document.body.dataset["same"] = "yes";
+        });
+        server.goAway();
+        await page.getByRole("button", { name: "Try now" }).waitFor();
+        t.equal(await page.locator("main.old").count(), 1);
+        t.ok(await page.getByText("63,973").first().isVisible());
+        server.comeBack();
+        await page.getByRole("button", { name: "Try now" }).click();
+        await page
+          .getByRole("button", { name: "Try now" })
+          .waitFor({ state: "detached" });
+        t.equal(await page.locator("main.old").count(), 0);
+        t.equal(await page.locator("body").getAttribute("data-same"), "yes");
+      },
+    );
+
+    t.test(
+      "a row opens by keyboard and shows all classes, filtered",
+      async (t) => {
+        const { page } = await visit(t, livePools());
+        const row = page.getByRole("button", { name: "Pool A" });
+        await row.focus();
+        await page.keyboard.press("Enter");
+        t.equal(await row.getAttribute("aria-expanded"), "true");
+        await page.getByLabel("Filter classes").fill("metrics");
+        const names = await page.locator(".classes .name").allTextContents();
+        t.same(names, [
+          "host_metrics",
+          "PIF_metrics",
+          "VM_guest_metrics",
+          "VM_metrics",
+        ]);
+      },
+    );
+
+    t.test("what goes wrong says what to do", async (t) => {
+      const { page } = await visit(t, troubledPools());
+      await page.getByText("Wrong user or password").waitFor();
+      await page.getByRole("button", { name: "Oslo" }).click();
+      await page.getByText("Compare the fingerprint").waitFor();
+      t.ok(await page.getByText(fingerprint, { exact: true }).isVisible());
+    });
+
+    t.test("without pools it tells how to add one", async (t) => {
+      const { page } = await visit(t, noPools());
+      await page.getByRole("heading", { name: "No pools yet" }).waitFor();
+      t.match(await page.locator("pre").first().textContent(), /passwordFile/);
+      t.ok(await page.getByText("xo-server start --demo").isVisible());
+    });
+
+    t.test(
+      "two hundred pools: all there, found by a few letters, cheap to update",
+      async (t) => {
+        const { page, server } = await visit(t, manyPools());
+        await page.getByRole("button", { name: "Site 001" }).waitFor();
+        t.equal(await page.locator(".pool").count(), 200);
+        const change = await page.evaluateHandle(countMutations);
+        for (let i = 0; i < 40; i += 1)
+          server.patch({ pools: { "site-002": { objects: 100_000 + i } } });
+        await page.getByText("100,039").waitFor();
+        const changed = await change.evaluate((counter) => counter.rows.size);
+        t.equal(changed, 1, "only the row that changed was drawn");
+        await page.keyboard.press("/");
+        await page.keyboard.type("site 040");
+        await rows(page, 1);
+        await page.keyboard.press("Escape");
+        await page.getByRole("button", { name: /^Problems/ }).click();
+        await rows(page, 7);
+      },
+    );
+
+    t.test("nothing moves under the pointer", async (t) => {
+      const { page, server } = await visit(t, livePools());
+      const row = page.getByRole("button", { name: "Pool B" });
+      await row.hover();
+      const before = await row.boundingBox();
+      server.patch({
+        pools: {
+          "pool-a": { label: "Zeta", state: "backing-off", objects: 9_999_999 },
+          "pool-c": { label: "Alpha", state: "failed", error: trouble },
+        },
+      });
+      await page.getByText("9,999,999").waitFor();
+      t.same(await row.boundingBox(), before);
+      await page.mouse.move(2, 2);
+      await until(
+        async () =>
+          (
+            await page.locator(".pool .toggle").first().textContent()
+          )?.trim() === "Alpha",
+      );
+    });
+
+    t.test("theme and language are remembered", async (t) => {
+      const { page, complaints } = await visit(t, livePools());
+      await page.getByRole("button", { name: /Theme: System/ }).click();
+      await page.getByRole("button", { name: /Theme: Light/ }).click();
+      await page.getByLabel("Language").selectOption("de");
+      await page.getByText("Änderungen/s").waitFor();
+      await page.reload();
+      await page.getByText("Änderungen/s").waitFor();
+      const html = page.locator("html");
+      t.equal(await html.getAttribute("data-theme"), "dark");
+      t.equal(await html.getAttribute("lang"), "de");
+      t.same(complaints, []);
+    });
+
+    t.test("360 pixels are wide enough", async (t) => {
+      const { page } = await visit(t, troubledPools());
+      await page.setViewportSize({ width: 360, height: 740 });
+      await page.getByRole("button", { name: "Oslo" }).click();
+      const over = await page.evaluate(
+        () => document.documentElement.scrollWidth - window.innerWidth,
+      );
+      t.equal(over, 0);
+    });
+  },
+);
+
+const trouble = { code: "UNREACHABLE", message: "10.0.0.1 cannot be reached" };
+
+/** A fresh visitor's page on a scripted server; both end with the test. */
+async function open(
+  t: Test,
+  browser: Browser,
+  status: ScriptedStatus,
+): Promise<{ page: Page; server: ScriptedServer; complaints: string[] }> {
+  const server = await startScriptedServer(webRoot, status);
+  t.teardown(() => server.stop());
+  const context = await browser.newContext({ locale: "en-US" });
+  t.teardown(() => context.close());
+  const page = await context.newPage();
+  const complaints = complaintsOf(page);
+  await page.goto(server.url);
+  await page
+    .locator("main")
+    .getByRole("heading", { level: 2 })
+    .first()
+    .waitFor();
+  return { page, server, complaints };
+}
+
+/** Runs in the page: which rows are drawn again from now on, histories aside. */
+function countMutations(): { rows: Set<Element> } {
+  const counter = { rows: new Set<Element>() };
+  new MutationObserver((records) => {
+    for (const { target } of records) {
+      const element = target instanceof Element ? target : target.parentElement;
+      const row = element?.closest(".pool");
+      if (row && !element?.closest("svg, time")) counter.rows.add(row);
+    }
+  }).observe(document.body, {
+    subtree: true,
+    characterData: true,
+    childList: true,
+    attributes: true,
+  });
+  return counter;
+}
+
+/** Waits until the list has so many rows. */
+async function rows(page: Page, count: number): Promise<void> {
+  await page.waitForFunction(
+    (count) => document.querySelectorAll(".pool").length === count,
+    count,
+  );
+}
+
+/** Waits for what no event tells; the test's own time limit ends it. */
+async function until(
+  condition: () => boolean | Promise<boolean>,
+): Promise<void> {
+  while (!(await condition())) await new Promise((r) => setTimeout(r, 25));
+}
