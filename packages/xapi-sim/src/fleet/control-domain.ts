@@ -12,7 +12,47 @@ export function addControlDomain(
   host: Omit<FleetHost, "nics">,
 ): void {
   host.freeMemory -= MEMORY;
-  const metrics = builder.add("VM_metrics", {
+  const { ref, record } = host.host;
+  const vm = builder.add("VM", {
+    ...controlDomain,
+    name_label: `Control domain on host: ${record["name_label"] as string}`,
+    resident_on: ref,
+    affinity: ref,
+    other_config: { storage_driver_domain: ref, is_system_domain: "true" },
+    metrics: addMetrics(builder),
+  });
+  record["control_domain"] = vm.ref;
+  addConsoles(builder, vm.ref, host.consoleAddress);
+}
+
+const controlDomain = {
+  allowed_operations: controlDomainOperations,
+  name_description:
+    "The domain which manages physical devices and manages other domains",
+  power_state: "Running",
+  user_version: 1,
+  memory_overhead: 12582912,
+  memory_target: MEMORY,
+  memory_static_max: MEMORY,
+  memory_dynamic_max: MEMORY,
+  memory_dynamic_min: MEMORY,
+  memory_static_min: MEMORY,
+  VCPUs_max: VCPUS,
+  VCPUs_at_startup: VCPUS,
+  actions_after_shutdown: "destroy",
+  actions_after_reboot: "destroy",
+  actions_after_crash: "destroy",
+  HVM_shadow_multiplier: 1,
+  domid: 0,
+  domarch: "x64",
+  is_control_domain: true,
+  generation_id: "",
+  has_vendor_device: false,
+  domain_type: "pv",
+};
+
+function addMetrics(builder: FleetBuilder): string {
+  return builder.add("VM_metrics", {
     memory_actual: MEMORY,
     VCPUs_number: VCPUS,
     VCPUs_utilisation: { "0": 0 },
@@ -21,40 +61,5 @@ export function addControlDomain(
     install_time: builder.ago(400 * 86400),
     last_updated: builder.ago(30),
     current_domain_type: "pv",
-  });
-  const vm = builder.add("VM", {
-    allowed_operations: controlDomainOperations,
-    name_label: `Control domain on host: ${host.host.record["name_label"] as string}`,
-    name_description:
-      "The domain which manages physical devices and manages other domains",
-    power_state: "Running",
-    user_version: 1,
-    resident_on: host.host.ref,
-    affinity: host.host.ref,
-    memory_overhead: 12582912,
-    memory_target: MEMORY,
-    memory_static_max: MEMORY,
-    memory_dynamic_max: MEMORY,
-    memory_dynamic_min: MEMORY,
-    memory_static_min: MEMORY,
-    VCPUs_max: VCPUS,
-    VCPUs_at_startup: VCPUS,
-    actions_after_shutdown: "destroy",
-    actions_after_reboot: "destroy",
-    actions_after_crash: "destroy",
-    HVM_shadow_multiplier: 1,
-    other_config: {
-      storage_driver_domain: host.host.ref,
-      is_system_domain: "true",
-    },
-    domid: 0,
-    domarch: "x64",
-    is_control_domain: true,
-    metrics: metrics.ref,
-    generation_id: "",
-    has_vendor_device: false,
-    domain_type: "pv",
-  });
-  host.host.record["control_domain"] = vm.ref;
-  addConsoles(builder, vm.ref, host.consoleAddress);
+  }).ref;
 }

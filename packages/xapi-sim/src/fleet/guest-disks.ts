@@ -48,15 +48,47 @@ export function addDisks(
 function addDisk(
   builder: FleetBuilder,
   owner: DiskOwner,
-  { sr, position }: { sr: DraftObject; position: number },
+  place: { readonly sr: DraftObject; readonly position: number },
 ): GuestDisk {
-  const { dice } = builder;
   const attached = owner.state === "Running" || owner.state === "Paused";
-  const size =
-    dice.pick(position === 0 ? [10, 20, 32, 40, 64] : [50, 100, 200, 500]) *
-    GiB;
+  const vdi = addGuestVdi(builder, owner, { ...place, attached });
+  const userdevice = userDevice(place.position);
+  const vbd = builder.add("VBD", {
+    VM: owner.vm.ref,
+    VDI: vdi.ref,
+    allowed_operations: vbdOperations({
+      type: "Disk",
+      empty: false,
+      attached,
+      vmRuns: attached,
+    }),
+    device: attached ? deviceName(Number(userdevice)) : "",
+    userdevice,
+    bootable: place.position === 0,
+    mode: "RW",
+    type: "Disk",
+    unpluggable: true,
+    other_config: { owner: "", task_id: builder.dice.ref() },
+    currently_attached: attached,
+    metrics: NULL_REF,
+  });
+  return { vdi, vbd };
+}
+
+function addGuestVdi(
+  builder: FleetBuilder,
+  owner: DiskOwner,
+  {
+    sr,
+    position,
+    attached,
+  }: { sr: DraftObject; position: number; attached: boolean },
+): DraftObject {
+  const { dice } = builder;
+  const sizes = position === 0 ? [10, 20, 32, 40, 64] : [50, 100, 200, 500];
+  const size = dice.pick(sizes) * GiB;
   const base = dice.chance(0.25) ? addBaseCopy(builder, sr, size) : undefined;
-  const vdi = addVdi(builder, sr, {
+  return addVdi(builder, sr, {
     name_label: `${owner.name}_disk_${position}`,
     name_description: position === 0 ? "System" : `Data ${position}`,
     allowed_operations: vdiOperations({ inUse: attached, readOnly: false }),
@@ -70,26 +102,6 @@ function addDisk(
     },
     cbt_enabled: dice.chance(0.1),
   });
-  const vbd = builder.add("VBD", {
-    VM: owner.vm.ref,
-    VDI: vdi.ref,
-    allowed_operations: vbdOperations({
-      type: "Disk",
-      empty: false,
-      attached,
-      vmRuns: attached,
-    }),
-    device: attached ? deviceName(Number(userDevice(position))) : "",
-    userdevice: userDevice(position),
-    bootable: position === 0,
-    mode: "RW",
-    type: "Disk",
-    unpluggable: true,
-    other_config: { owner: "", task_id: dice.ref() },
-    currently_attached: attached,
-    metrics: NULL_REF,
-  });
-  return { vdi, vbd };
 }
 
 /** Storage drivers mark by whom a disk is open. */

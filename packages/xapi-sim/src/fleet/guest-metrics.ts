@@ -25,7 +25,6 @@ export function guestMetricsFields(
 ): FleetFields {
   if (system.osVersion === undefined) return {};
   const windows = system.family === "windows";
-  const address = guestAddress(index);
   return {
     os_version: system.osVersion,
     netbios_name: windows
@@ -35,42 +34,56 @@ export function guestMetricsFields(
           dns_domain: "example.com",
         }
       : {},
-    PV_drivers_version: {
-      major: windows ? "9" : "7",
-      minor: windows ? "3" : "30",
-      micro: windows ? "3" : "0",
-      build: windows ? "125" : "12",
-    },
+    PV_drivers_version: windows
+      ? { major: "9", minor: "3", micro: "3", build: "125" }
+      : { major: "7", minor: "30", micro: "0", build: "12" },
     PV_drivers_up_to_date: true,
     PV_drivers_detected: true,
-    networks: {
-      "0/ip": address,
-      "0/ipv4/0": address,
-      "0/ipv6/0": `fe80::216:3eff:fe${hex(index >> 8)}:${hex(index)}`,
-      "0/ipv6/1": `2001:db8:0:1:216:3eff:fe${hex(index >> 8)}:${hex(index)}`,
-    },
-    other: {
-      "platform-feature-multiprocessor-suspend": "1",
-      "has-vendor-device": windows ? "1" : "0",
-      "feature-balloon": "1",
-      "feature-shutdown": "1",
-      "feature-reboot": "1",
-      "feature-suspend": "1",
-      "feature-vcpu-hotplug": windows ? "0" : "1",
-      "feature-poweroff": "1",
-      "feature-static-ip-setting": windows ? "1" : "0",
-      data_updated: "1",
-      "feature-ts": "1",
-      "feature-ts2": "1",
-      "feature-setcomputername": windows ? "1" : "0",
-      "feature-xen-platform-pci": "1",
-      "feature-vss": windows ? "1" : "0",
-      "feature-xs-batcmd": windows ? "1" : "0",
-    },
+    networks: addressesOf(index),
+    other: windows ? windowsFeatures : linuxFeatures,
     can_use_hotplug_vbd: "yes",
     can_use_hotplug_vif: "yes",
   };
 }
+
+function addressesOf(index: number): Record<string, string> {
+  const address = guestAddress(index);
+  const suffix = `216:3eff:fe${hex(index >> 8)}:${hex(index)}`;
+  return {
+    "0/ip": address,
+    "0/ipv4/0": address,
+    "0/ipv6/0": `fe80::${suffix}`,
+    "0/ipv6/1": `2001:db8:0:1:${suffix}`,
+  };
+}
+
+const linuxFeatures = Object.freeze({
+  "platform-feature-multiprocessor-suspend": "1",
+  "has-vendor-device": "0",
+  "feature-balloon": "1",
+  "feature-shutdown": "1",
+  "feature-reboot": "1",
+  "feature-suspend": "1",
+  "feature-vcpu-hotplug": "1",
+  "feature-poweroff": "1",
+  "feature-static-ip-setting": "0",
+  data_updated: "1",
+  "feature-ts": "1",
+  "feature-ts2": "1",
+  "feature-setcomputername": "0",
+  "feature-xen-platform-pci": "1",
+  "feature-vss": "0",
+  "feature-xs-batcmd": "0",
+});
+const windowsFeatures = Object.freeze({
+  ...linuxFeatures,
+  "has-vendor-device": "1",
+  "feature-vcpu-hotplug": "0",
+  "feature-static-ip-setting": "1",
+  "feature-setcomputername": "1",
+  "feature-vss": "1",
+  "feature-xs-batcmd": "1",
+});
 
 /** The address of the guest's first interface. */
 export function guestAddress(index: number): string {

@@ -60,45 +60,21 @@ function addGuest(
   around: GuestSurroundings,
   title: GuestName,
 ): Guest {
-  const { dice } = builder;
-  const system = dice.pick(
-    guestSystems.filter(
-      ({ family }) =>
-        (family === "windows") === title.role.stem.startsWith("win"),
-    ),
-  );
-  const memory = dice.pick(system.memoryGiB) * GiB;
-  const wanted = pickState(builder, around.profile);
-  const host =
-    wanted === "Running" || wanted === "Paused"
-      ? placeOn(builder, around.hosts, memory)
-      : undefined;
-  const state =
-    host === undefined && wanted !== "Suspended" ? "Halted" : wanted;
-  const home = host ?? dice.pick(around.hosts);
+  const { index, name } = title;
+  const plan = planGuest(builder, around, title);
+  const { system, state, host } = plan;
   const guestMetrics =
-    state === "Halted" && dice.chance(0.4)
+    state === "Halted" && builder.dice.chance(0.4)
       ? NULL_REF
-      : addGuestMetrics(builder, {
-          system,
-          index: title.index,
-          live: state === "Running",
-        });
-  const vm = addVm(builder, {
-    title,
-    system,
-    memory,
-    state,
-    host,
-    guestMetrics,
-  });
+      : addGuestMetrics(builder, { system, index, live: state === "Running" });
+  const vm = addVm(builder, { ...plan, title, guestMetrics });
   const disks = addDisks(builder, around, {
     vm,
-    name: title.name,
+    name,
     state,
-    home,
+    home: host ?? builder.dice.pick(around.hosts),
   });
-  addInterfaces(builder, around.networks, { vm, state, index: title.index });
+  addInterfaces(builder, around.networks, { vm, state, index });
   if (host !== undefined) addConsoles(builder, vm.ref, host.consoleAddress);
   if (system.firmware === "uefi" && system.family === "windows")
     builder.add("VTPM", {
@@ -106,15 +82,30 @@ function addGuest(
       allowed_operations: state === "Halted" ? ["destroy"] : [],
       is_unique: false,
     });
+  return { ...plan, vm, name, index, disks };
+}
+
+/** What it is, how big, and whether and where it runs. */
+function planGuest(
+  builder: FleetBuilder,
+  { profile, hosts }: GuestSurroundings,
+  { role }: GuestName,
+): Pick<Guest, "system" | "memory" | "state" | "host"> {
+  const { dice } = builder;
+  const windows = role.stem.startsWith("win");
+  const system = dice.pick(
+    guestSystems.filter(({ family }) => (family === "windows") === windows),
+  );
+  const memory = dice.pick(system.memoryGiB) * GiB;
+  const wanted = pickState(builder, profile);
+  if (wanted === "Halted" || wanted === "Suspended")
+    return { system, memory, state: wanted, host: undefined };
+  const host = placeOn(builder, hosts, memory);
   return {
-    vm,
-    name: title.name,
     system,
-    state,
     memory,
     host,
-    index: title.index,
-    disks,
+    state: host === undefined ? "Halted" : wanted,
   };
 }
 

@@ -9,6 +9,7 @@ import {
 } from "./host-hardware.js";
 import { hostOperations } from "../operations/allowed-operations.js";
 import { addControlDomain } from "./control-domain.js";
+import { addPapers } from "./host-papers.js";
 
 export interface FleetHost {
   readonly host: DraftObject;
@@ -206,47 +207,4 @@ export function cpuInfo(cpus: number): Readonly<Record<string, string>> {
     features_hvm_host: cpuFeatures,
     features_pv_host: cpuFeatures,
   };
-}
-
-function addPapers(builder: FleetBuilder, host: DraftObject): void {
-  const fingerprint = (bytes: number) =>
-    Array.from({ length: bytes }, () =>
-      builder.dice.int(0, 255).toString(16).toUpperCase().padStart(2, "0"),
-    ).join(":");
-  for (const type of ["host", "host_internal"]) {
-    const sha256 = fingerprint(32);
-    builder.add("Certificate", {
-      name: "",
-      type,
-      host: host.ref,
-      not_before: builder.ago(300 * 86400),
-      not_after: builder.ago(-3350 * 86400),
-      fingerprint: sha256,
-      fingerprint_sha256: sha256,
-      fingerprint_sha1: fingerprint(20),
-    });
-  }
-  builder.add("Feature", {
-    name_label: "guest-file-service",
-    name_description: "Guest file service",
-    enabled: true,
-    experimental: true,
-    version: "1.0",
-    host: host.ref,
-  });
-  builder.add("PUSB", {
-    host: host.ref,
-    path: "1-11",
-    vendor_id: "0624",
-    vendor_desc: "Avocent Corp.",
-    product_id: "0249",
-    product_desc: "Virtual Keyboard/Mouse",
-    serial: "20180726",
-    version: "2.00",
-    description: "Avocent Corp._Virtual Keyboard/Mouse_20180726",
-    USB_group: builder.add("USB_group", {
-      name_label: `Group of 0624 0249 USBs`,
-    }).ref,
-    speed: 480,
-  });
 }

@@ -1,3 +1,4 @@
+import { NULL_REF } from "@xo-server/model";
 import type { FleetBuilder, DraftObject } from "./fleet-builder.js";
 import type { FleetHost } from "./hosts.js";
 import type { FleetProfile } from "./profiles.js";
@@ -73,43 +74,25 @@ function addInternalNetwork(builder: FleetBuilder): void {
   });
 }
 
-function addHostInterfaces(
-  builder: FleetBuilder,
-  {
-    host,
-    index,
-    nics,
-    bond,
-  }: {
-    host: FleetHost;
-    index: number;
-    nics: readonly DraftObject[];
-    bond: DraftObject;
-  },
-): DraftObject {
-  const address = host.address.replace(/:\d+$/, "");
-  const pifs = nics.map((network, i) =>
-    builder.add("PIF", {
-      ...pifFields(builder, host, `eth${i}`),
-      network: network.ref,
-      MTU: network.record["MTU"]!,
-      physical: true,
-      metrics: addPifMetrics(builder, `0000:00:0${i}.0`, true).ref,
-      PCI: host.nics[i]?.ref ?? "OpaqueRef:NULL",
-      capabilities: ["sriov"],
-      // A storage network of its own where there are NICs enough.
-      ...(i === 2
-        ? staticAddress(`10.1.${index >> 8}.${(index & 255) + 1}`)
-        : {}),
-    }),
-  );
+interface Wiring {
+  readonly host: FleetHost;
+  readonly index: number;
+  /** The networks of eth0, eth1 ... */
+  readonly nics: readonly DraftObject[];
+  readonly bond: DraftObject;
+}
+
+/** The interfaces of a host, the first two in a bond that has its address. Answers the bond's own PIF. */
+function addHostInterfaces(builder: FleetBuilder, wiring: Wiring): DraftObject {
+  const { host, bond } = wiring;
+  const pifs = addPhysicalPifs(builder, wiring);
   const master = builder.add("PIF", {
     ...pifFields(builder, host, "bond0"),
     network: bond.ref,
     metrics: addPifMetrics(builder, "N/A", false).ref,
     MAC: pifs[0]!.record["MAC"]!,
     management: true,
-    ...staticAddress(address),
+    ...staticAddress(host.address.replace(/:\d+$/, "")),
     gateway: "10.0.255.254",
     DNS,
   });
@@ -123,6 +106,27 @@ function addHostInterfaces(
   for (const pif of pifs.slice(0, 2))
     pif.record["bond_slave_of"] = bondObject.ref;
   return master;
+}
+
+function addPhysicalPifs(
+  builder: FleetBuilder,
+  { host, index, nics }: Wiring,
+): readonly DraftObject[] {
+  return nics.map((network, i) =>
+    builder.add("PIF", {
+      ...pifFields(builder, host, `eth${i}`),
+      network: network.ref,
+      MTU: network.record["MTU"]!,
+      physical: true,
+      metrics: addPifMetrics(builder, `0000:00:0${i}.0`, true).ref,
+      PCI: host.nics[i]?.ref ?? NULL_REF,
+      capabilities: ["sriov"],
+      // A storage network of its own where there are NICs enough.
+      ...(i === 2
+        ? staticAddress(`10.1.${index >> 8}.${(index & 255) + 1}`)
+        : {}),
+    }),
+  );
 }
 
 function staticAddress(IP: string) {

@@ -1,10 +1,8 @@
-import { NULL_REF } from "@xo-server/model";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { durations } from "./durations.js";
 import { flag, int, intParam, refIn, refs, text, textParam } from "./fields.js";
-import { operationNotAllowed } from "./failures.js";
 
 export const networkOperations: OperationTable = {
   "network.create": ({ db, random }, params) => {
@@ -97,18 +95,6 @@ export const networkOperations: OperationTable = {
       DNS: DNS!,
     });
   },
-  "Bond.create": (context, params) => createBond(context, params as BondParams),
-  "Bond.destroy": ({ db }, params) => {
-    const ref = textParam(params, 0);
-    const bond = db.get("Bond", ref);
-    const master = text(bond, "master");
-    if (flag(db.get("PIF", master), "management"))
-      db.update("PIF", text(bond, "primary_slave"), { management: true });
-    for (const slave of refs(bond, "slaves"))
-      db.update("PIF", slave, { bond_slave_of: NULL_REF });
-    db.destroy("Bond", ref);
-    db.destroy("PIF", master);
-  },
 };
 
 interface NewVlan {
@@ -168,65 +154,4 @@ async function plugPif(
     throw new XapiFailure("PIF_DOES_NOT_ALLOW_UNPLUG", [ref]);
   await context.delay(durations.plug);
   context.db.update("PIF", ref, { currently_attached });
-}
-
-type BondParams = readonly [
-  network: string,
-  members: readonly string[],
-  mac: string,
-  mode: string,
-  properties: XapiRecord,
-];
-
-/** Members give their addresses and their management role to the bond's own PIF. */
-async function createBond(
-  context: CallContext,
-  [network, members, mac, mode, properties]: BondParams,
-): Promise<string> {
-  const { db } = context;
-  if (members.length < 2) throw new XapiFailure("PIF_BOND_NEEDS_MORE_MEMBERS");
-  const pifs = members.map((ref) => db.get("PIF", ref));
-  for (const [i, pif] of pifs.entries()) {
-    if (refIn(pif, "bond_slave_of") !== undefined)
-      throw new XapiFailure("PIF_ALREADY_BONDED", [members[i]!]);
-    if (text(pif, "host") !== text(pifs[0]!, "host"))
-      throw operationNotAllowed("The PIFs are on different hosts");
-  }
-  await context.delay(durations.plug);
-  const primary = Math.max(
-    0,
-    pifs.findIndex((pif) => flag(pif, "management")),
-  );
-  const first = pifs[primary]!;
-  const master = db.create("PIF", {
-    device: `bond${members.length}`,
-    network,
-    host: text(first, "host"),
-    MAC: mac === "" ? text(first, "MAC") : mac,
-    MTU: int(first, "MTU"),
-    VLAN: -1,
-    metrics: text(first, "metrics"),
-    currently_attached: true,
-    management: flag(first, "management"),
-    ip_configuration_mode: text(first, "ip_configuration_mode"),
-    IP: text(first, "IP"),
-    netmask: text(first, "netmask"),
-    gateway: text(first, "gateway"),
-    DNS: text(first, "DNS"),
-  });
-  const bond = db.create("Bond", {
-    master,
-    primary_slave: members[primary]!,
-    mode,
-    properties,
-    links_up: members.length,
-  });
-  for (const member of members)
-    db.update("PIF", member, {
-      bond_slave_of: bond,
-      management: false,
-      ip_configuration_mode: "None",
-      IP: "",
-    });
-  return bond;
 }

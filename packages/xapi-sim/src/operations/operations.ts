@@ -1,4 +1,5 @@
 import type { OperationTable } from "../operation.js";
+import { bondOperations } from "./bond.js";
 import { hostOperationTable } from "./host.js";
 import { networkOperations } from "./network.js";
 import { otherOperations } from "./others.js";
@@ -27,5 +28,6 @@ export const operations: OperationTable = {
   ...hostOperationTable,
   ...poolOperationTable,
   ...networkOperations,
+  ...bondOperations,
   ...otherOperations,
 };

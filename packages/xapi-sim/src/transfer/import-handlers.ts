@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { NULL_REF } from "@xo-server/model";
 import type {
   HandlerContext,
+  HandlerHead,
   HandlerRequest,
   HandlerResponse,
   HttpHandler,
@@ -41,15 +42,7 @@ async function importVm(
 ): Promise<void> {
   refuseChunked(request, response);
   const sr = disks ? targetSr(request.query, context) : NULL_REF;
-  const stream = response.start({
-    version: "1.1",
-    headers: [
-      ["Connection", "close"],
-      ["Cache-Control", "no-cache, no-store"],
-      ["task-id", context.task.ref],
-      ["content-type", "application/octet-stream"],
-    ],
-  });
+  const stream = response.start(importHead(context));
   try {
     const objects = await readObjects(request);
     const vms = createAll(context, objects, {
@@ -62,6 +55,19 @@ async function importVm(
   } finally {
     stream.end();
   }
+}
+
+/** The head that goes out before an import has read anything. */
+export function importHead({ task }: HandlerContext): HandlerHead {
+  return {
+    version: "1.1",
+    headers: [
+      ["Connection", "close"],
+      ["Cache-Control", "no-cache, no-store"],
+      ["task-id", task.ref],
+      ["content-type", "application/octet-stream"],
+    ],
+  };
 }
 
 /** @throws XapiFailure after the 403 of the HTTP layer */
@@ -168,10 +174,8 @@ function createAll(
     if (object.className === "VM") vms.push(ref);
   }
   for (const vm of vms) refreshVm(db, vm);
-  for (const [ref] of objects
-    .filter(({ className }) => className === "VBD")
-    .map(({ id }) => [refs.get(id)!]))
-    refreshVbd(db, ref!);
+  for (const { className, id } of objects)
+    if (className === "VBD") refreshVbd(db, refs.get(id)!);
   return vms;
 }
 

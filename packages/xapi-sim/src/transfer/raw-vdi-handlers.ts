@@ -12,7 +12,7 @@ import { takeSpace } from "../operations/vdi-copies.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { rawDisk } from "./disk-content.js";
 import { exportHead } from "./export-handlers.js";
-import { refuseChunked, targetSr } from "./import-handlers.js";
+import { importHead, refuseChunked, targetSr } from "./import-handlers.js";
 import { vhdFile } from "./vhd.js";
 
 export const rawVdiHandlers: readonly HttpHandler[] = [
@@ -90,15 +90,7 @@ async function importVdi(
       : vdiOf(named, response, context);
   const total =
     request.contentLength ?? int(context.db.get("VDI", ref), "virtual_size");
-  const stream = response.start({
-    version: "1.1",
-    headers: [
-      ["Connection", "close"],
-      ["Cache-Control", "no-cache, no-store"],
-      ["task-id", context.task.ref],
-      ["content-type", "application/octet-stream"],
-    ],
-  });
+  const stream = response.start(importHead(context));
   try {
     let read = 0;
     let told = 0;

@@ -1,0 +1,38 @@
+import type {
+  DraftObject,
+  FleetBuilder,
+  FleetFields,
+} from "./fleet-builder.js";
+import type { FleetHost } from "./hosts.js";
+import {
+  isoSrOperations,
+  srOperations,
+} from "../operations/allowed-operations.js";
+
+/** Who reaches an SR, and by what. */
+export interface Reach {
+  readonly hosts: readonly FleetHost[];
+  readonly device_config: Readonly<Record<string, string>>;
+}
+
+/** An SR and a plugged PBD on each host that reaches it. */
+export function addSr(
+  builder: FleetBuilder,
+  fields: FleetFields,
+  { hosts, device_config }: Reach,
+): DraftObject {
+  const iso = fields["content_type"] === "iso";
+  const sr = builder.add("SR", {
+    allowed_operations: iso ? isoSrOperations : srOperations,
+    content_type: "user",
+    ...fields,
+  });
+  for (const { host } of hosts)
+    builder.add("PBD", {
+      host: host.ref,
+      SR: sr.ref,
+      device_config,
+      currently_attached: true,
+    });
+  return sr;
+}
