@@ -12,7 +12,7 @@ export const CHANGED_AT = "sim:changed_at";
 const TICK_MS = 10;
 /** Bounds what churn itself leaves lying about. */
 const MAX_TASKS = 200;
-const MAX_MESSAGES = 500;
+const MAX_MESSAGES = 100;
 
 type Step = (churn: ChurnState) => void;
 

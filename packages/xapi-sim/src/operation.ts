@@ -37,7 +37,7 @@ export interface CallContext {
   readonly clock: Clock;
   readonly random: Random;
   /** Waits by the clock; rejects with XapiFailure TASK_CANCELLED when the task is cancelled. */
-  delay(ms: number): Promise<void>;
+  readonly delay: (ms: number) => Promise<void>;
 }
 
 /**

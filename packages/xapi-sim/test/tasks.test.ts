@@ -1,0 +1,171 @@
+import t from "tap";
+import { XapiFailure } from "../src/xapi-failure.js";
+import type { Database, PoolOptions } from "../src/index.js";
+import { NETWORK, VM, tinyPool } from "./support/tiny-pool.js";
+
+/** Resolves with the task's record once its status is final. */
+function finished(
+  db: Database,
+  ref: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      const record = db.get("task", ref);
+      if (
+        !["success", "failure", "cancelled"].includes(
+          record["status"] as string,
+        )
+      )
+        return;
+      end();
+      resolve(record);
+    };
+    const end = db.onChange(look);
+    look();
+  });
+}
+
+const slow: PoolOptions = {
+  operations: {
+    "VM.clone": async ({ delay, task }, [, name]) => {
+      task?.progress(0.5);
+      await delay(3600_000);
+      return name;
+    },
+    "VM.start": () => {
+      throw new XapiFailure("VM_IS_TEMPLATE", [VM, "start"]);
+    },
+    "VM.set_memory": () => undefined,
+    "VM.get_possible_hosts": () => ["<a>"],
+  },
+};
+
+t.test(
+  "an asynchronous call gives a task at once, and its result in it as XML",
+  async (t) => {
+    const { pool, client } = await tinyPool(t, slow);
+    const ref = (await client.call(
+      "Async.VM.get_possible_hosts",
+      VM,
+    )) as string;
+    t.match(await finished(pool.database, ref), {
+      name_label: "Async.VM.get_possible_hosts",
+      status: "success",
+      progress: 1,
+      type: "<none/>",
+      result:
+        "<value><array><data><value>&lt;a&gt;</value></data></array></value>",
+      error_info: [],
+    });
+    const nothing = (await client.call("Async.VM.set_memory", VM, 1)) as string;
+    t.match(await finished(pool.database, nothing), {
+      result: "<value></value>",
+    });
+  },
+);
+
+t.test("a task's status is written last", async (t) => {
+  const { pool, client } = await tinyPool(t, slow);
+  const written: string[] = [];
+  let before: Readonly<Record<string, unknown>> = {};
+  pool.database.onChange(({ className, record }) => {
+    if (className !== "task") return;
+    written.push(
+      ...Object.keys(record).filter((name) => record[name] !== before[name]),
+    );
+    before = record;
+  });
+  const ref = (await client.call("Async.VM.get_possible_hosts", VM)) as string;
+  await finished(pool.database, ref);
+  t.same(written.slice(-5), [
+    "allowed_operations",
+    "finished",
+    "progress",
+    "result",
+    "status",
+  ]);
+});
+
+t.test("a failure is in the task, not in the answer", async (t) => {
+  const { pool, client } = await tinyPool(t, slow);
+  const ref = (await client.call("Async.VM.start", VM, false, false)) as string;
+  t.match(await finished(pool.database, ref), {
+    status: "failure",
+    result: "",
+    error_info: ["VM_IS_TEMPLATE", VM, "start"],
+  });
+  await t.rejects(client.call("VM.start", VM, false, false), {
+    message: `VM_IS_TEMPLATE ${VM} start`,
+  });
+});
+
+t.test(
+  "a wrong number of parameters, a wrong session are in the answer",
+  async (t) => {
+    const { client } = await tinyPool(t, slow);
+    await t.rejects(client.call("Async.VM.start", VM), {
+      message: "MESSAGE_PARAMETER_COUNT_MISMATCH VM.start 3 1",
+    });
+    await t.rejects(client.send("Async.VM.start", ["x", VM, false, false]), {
+      message: "SESSION_INVALID x",
+    });
+  },
+);
+
+t.test("a task that somebody works on can be cancelled", async (t) => {
+  const { pool, client } = await tinyPool(t, slow);
+  const ref = (await client.call("Async.VM.clone", VM, "copy")) as string;
+  t.match(pool.database.get("task", ref), { status: "pending", progress: 0.5 });
+  await client.call("task.cancel", ref);
+  t.match(await finished(pool.database, ref), {
+    status: "cancelled",
+    error_info: ["TASK_CANCELLED", ref],
+  });
+  t.equal(await client.call("task.cancel", ref), "", "once more is no error");
+});
+
+t.test(
+  "cancelling a task of the client's own only notes the wish",
+  async (t) => {
+    const { pool, client } = await tinyPool(t, slow);
+    const ref = (await client.call("task.create", "mine", "")) as string;
+    await client.call("task.cancel", ref);
+    const record = pool.database.get("task", ref);
+    t.equal(record["status"], "pending");
+    t.match(Object.entries(record["current_operations"]!), [
+      [/^DummyRef:\|.*\|task\.cancel$/, "cancel"],
+    ]);
+    await client.call("task.destroy", ref);
+    await t.rejects(client.call("task.get_record", ref), {
+      message: `HANDLE_INVALID task ${ref}`,
+    });
+  },
+);
+
+t.test("finished tasks are thrown away after 65 minutes", async (t) => {
+  const { pool, client } = await tinyPool(t, {
+    ...slow,
+    clock: leapingClock(70 * 60_000),
+  });
+  const old = (await client.call("Async.network.destroy", NETWORK)) as string;
+  const gone = new Promise<string>((resolve) => {
+    pool.database.onChange(({ operation, ref }) => {
+      if (operation === "del" && ref === old) resolve(ref);
+    });
+  });
+  t.equal(await gone, old);
+});
+
+/** Every timer is due at once, and the time it was set for has passed many times over. */
+function leapingClock(leapMs: number): NonNullable<PoolOptions["clock"]> {
+  let now = Date.parse("2026-11-21T00:00:00Z");
+  return {
+    now: () => now,
+    setTimeout: (callback, ms) =>
+      setTimeout(() => {
+        if (ms === 30_000) now += leapMs;
+        callback();
+      }, ms / 1000),
+    clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
+  };
+}
