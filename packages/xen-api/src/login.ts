@@ -47,7 +47,24 @@ export class Login {
   /**
    * @throws XapiError HOST_IS_SLAVE, SESSION_AUTHENTICATION_FAILED, HOST_STILL_BOOTING, ...; XoError
    */
-  async open(address: Address, signal: AbortSignal): Promise<OpenSession> {
+  open(address: Address, signal: AbortSignal): Promise<OpenSession> {
+    return this.#clean(this.#open(address, signal));
+  }
+
+  /** @throws as a call does when the session or the pool is gone */
+  async probe(open: OpenSession, signal: AbortSignal): Promise<void> {
+    const asked = this.#call(open, "session.get_uuid", [open.session], signal);
+    await this.#clean(asked);
+  }
+
+  /** What goes wrong here ends up in the state, for everybody to see. */
+  #clean<T>(promise: Promise<T>): Promise<T> {
+    return promise.catch((error: unknown) => {
+      throw this.#options.secrets.scrubError(error);
+    });
+  }
+
+  async #open(address: Address, signal: AbortSignal): Promise<OpenSession> {
     const { choice, logger, label } = this.#options;
     let unspoken: unknown;
     for (const transport of choice.candidates()) {
@@ -68,11 +85,6 @@ export class Login {
     // A transport that worked before and does no more: begin with the best next time.
     choice.forget();
     throw unspoken;
-  }
-
-  /** @throws as a call does when the session or the pool is gone */
-  async probe(open: OpenSession, signal: AbortSignal): Promise<void> {
-    await this.#call(open, "session.get_uuid", [open.session], signal);
   }
 
   /** Best effort: a pool that is gone needs no goodbye. */

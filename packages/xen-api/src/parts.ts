@@ -3,86 +3,105 @@ import { Caller } from "./caller.js";
 import { Candidates } from "./candidates.js";
 import { TokenOrigins } from "./event-token.js";
 import { ConnectionPool } from "./http/connection-pool.js";
-import type { DialOptions } from "./http/dial.js";
+import type { ListingOptions } from "./listing.js";
+import type { Logger } from "./logger.js";
 import { Login } from "./login.js";
 import type { XapiOptions } from "./options.js";
 import { createPlainDecoder } from "./plain-decoder.js";
 import { Rpc } from "./rpc.js";
 import { Secrets } from "./secrets.js";
 import { Session, type Connected } from "./session.js";
-import { toSettings } from "./settings.js";
+import { toSettings, type Settings } from "./settings.js";
+import { Streams } from "./streams.js";
+import { Tasks } from "./tasks.js";
 import { TransportChoice } from "./transport-choice.js";
 
 export type Parts = ReturnType<typeof createParts>;
 
-let clients = 0;
+/** What every part has in common. */
+interface Common {
+  readonly settings: Settings;
+  readonly label: string;
+  readonly secrets: Secrets;
+  readonly logger: Logger;
+}
 
-/** Makes the parts of a client and connects them. */
+/** Makes the parts of a client and connects them. @throws XoError CONFIG_INVALID */
 export function createParts(
   options: XapiOptions,
   onConnected: (connected: Connected) => void,
 ) {
   const settings = toSettings(options);
-  const { hosts, clock, random, backoff } = settings;
-  const label = `${options.user}@${hosts[0]?.host ?? "nowhere"}`;
+  const label = `${options.user}@${settings.hosts[0]?.host ?? "nowhere"}`;
+  const secrets = knownSecrets(options, settings);
+  const logger = secrets.guard(settings.logger);
+  const common: Common = { settings, label, secrets, logger };
+  const { connections, dialing, rpc } = createWire(common, options);
+  const candidates = new Candidates(settings.hosts);
+  const session = new Session({
+    ...settings,
+    ...common,
+    candidates,
+    login: createLogin(common, rpc, options),
+    onConnected,
+  });
+  const { clock, callTimeoutMs, maxConcurrentCalls, maxQueuedCalls } = settings;
+  const queue = new CallQueue(label, maxConcurrentCalls, maxQueuedCalls);
+  const caller = new Caller({ session, rpc, queue, clock });
+  const isAuto = settings.transport === "auto";
+  const listing: ListingOptions = {
+    caller,
+    logger,
+    label,
+    callTimeoutMs,
+    isAuto,
+  };
+  return {
+    ...common,
+    ...{ connections, candidates, session, caller, listing },
+    origins: new TokenOrigins(),
+    tasks: new Tasks({ ...settings, ...common, caller }),
+    streams: new Streams(session, dialing),
+    /** Aborted when the client is disconnected. */
+    closing: new AbortController(),
+    counts: { eventAnswers: 0 },
+  };
+}
+
+function knownSecrets(options: XapiOptions, { proxy }: Settings): Secrets {
   const secrets = new Secrets();
   secrets.add(options.password);
-  if (settings.proxy?.authorization !== undefined)
-    secrets.add(settings.proxy.authorization.replace("Basic ", ""));
-  const logger = secrets.guard(settings.logger);
-  const dialing: DialOptions = {
-    trust: settings.trust,
-    proxy: settings.proxy,
-    connectTimeoutMs: settings.connectTimeoutMs,
-    clock,
-  };
+  if (proxy?.authorization !== undefined)
+    secrets.add(proxy.authorization.replace("Basic ", ""));
+  return secrets;
+}
+
+let clients = 0;
+
+function createWire({ settings, label }: Common, { decoder }: XapiOptions) {
+  const { trust, proxy, connectTimeoutMs, clock, maxBodyBytes } = settings;
+  const dialing = { trust, proxy, connectTimeoutMs, clock };
   const connections = new ConnectionPool(dialing, settings.maxConcurrentCalls);
-  const ownDecoder =
-    options.decoder === undefined ? createPlainDecoder() : undefined;
   const rpc = new Rpc(connections, {
-    decoder: options.decoder ?? ownDecoder!,
+    decoder: decoder ?? createPlainDecoder(),
     clock,
-    maxBodyBytes: settings.maxBodyBytes,
+    maxBodyBytes,
+    // Two clients of one pool take turns as two.
     lane: `${label}#${++clients}`,
   });
-  const candidates = new Candidates(hosts);
-  const login = new Login({
-    ...{ rpc, secrets, logger, label },
-    choice: new TransportChoice(settings.transport),
-    user: options.user,
-    password: options.password,
-    originator: settings.originator,
-    timeoutMs: settings.connectTimeoutMs,
+  return { connections, dialing, rpc };
+}
+
+function createLogin(
+  common: Common,
+  rpc: Rpc,
+  { user, password }: XapiOptions,
+): Login {
+  const { transport, originator, connectTimeoutMs } = common.settings;
+  return new Login({
+    ...common,
+    ...{ rpc, user, password, originator },
+    choice: new TransportChoice(transport),
+    timeoutMs: connectTimeoutMs,
   });
-  const session = new Session({
-    ...{
-      login,
-      candidates,
-      backoff,
-      clock,
-      random,
-      logger,
-      label,
-      onConnected,
-    },
-  });
-  const queue = new CallQueue(
-    label,
-    settings.maxConcurrentCalls,
-    settings.maxQueuedCalls,
-  );
-  const caller = new Caller({ session, rpc, queue, clock });
-  const origins = new TokenOrigins();
-  return {
-    settings,
-    label,
-    secrets,
-    logger,
-    dialing,
-    connections,
-    candidates,
-    session,
-    caller,
-    origins,
-  };
 }

@@ -409,6 +409,13 @@ t.test(
     void second.connect().catch((error: unknown) => seen.push(error));
     await until(() => second.state.name === "backing-off");
     await second.disconnect();
+    pool.answer(() => ({
+      error: ["INTERNAL_ERROR", `no user with ${PASSWORD}`],
+    }));
+    const third = clientOf(t, pool, { logger });
+    third.onState((state) => seen.push(state));
+    void third.connect().catch((error: unknown) => seen.push(error));
+    await until(() => third.state.name === "backing-off");
     const all = inspect(
       [seen, logger.lines, xapi, second, JSON.stringify(xapi)],
       { depth: 20, showHidden: true },

@@ -1,0 +1,55 @@
+import { XoError } from "@xo-server/model";
+import { checkReadOnly } from "./caller.js";
+import { resultTypeOf } from "./declared-type.js";
+import type { Parts } from "./parts.js";
+import type { AsyncCallOptions } from "./xapi.js";
+
+/** See Xapi.callAsync. */
+export async function callAsync(
+  parts: Parts,
+  method: string,
+  params: readonly unknown[],
+  options: AsyncCallOptions,
+): Promise<unknown> {
+  const { settings, caller, tasks, label } = parts;
+  if (settings.readOnly) checkReadOnly(method);
+  if (options.signal?.aborted === true)
+    throw new XoError("ABORTED", { what: method });
+  // The signal does not end this call, which returns at once: a task nobody knows of could not be cancelled.
+  const ref = await caller.value({
+    method: `Async.${method}`,
+    params,
+    priority: "call",
+    timeoutMs: settings.callTimeoutMs,
+  });
+  if (typeof ref !== "string") {
+    const reason = `Async.${method} without a task`;
+    throw new XoError("BAD_ANSWER", { address: label, reason, start: "" });
+  }
+  try {
+    const resultType = resultTypeOf(method);
+    return await tasks.watch({ ref, method, resultType, options });
+  } finally {
+    void dismissTask(parts, ref);
+  }
+}
+
+/** A task that has ended is of no use to anybody. One that goes on, or that is gone, is left alone. */
+async function dismissTask(parts: Parts, ref: string): Promise<void> {
+  const { caller, settings, logger, label } = parts;
+  const call = (method: string) =>
+    caller.value({
+      method,
+      params: [ref],
+      priority: "call",
+      timeoutMs: settings.callTimeoutMs,
+    });
+  try {
+    const status = await call("task.get_status");
+    if (status !== "pending" && status !== "cancelling")
+      await call("task.destroy");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "";
+    logger.debug(`${label}: task not dismissed: ${reason}`);
+  }
+}

@@ -1,0 +1,31 @@
+import { addressUrl, type Address } from "./http/address.js";
+import { membersIn } from "./members.js";
+import type { Parts } from "./parts.js";
+
+/** Asks for the members' addresses: they are where to look when the coordinator is gone. */
+export async function learnMembers(
+  parts: Parts,
+  onCandidates: ((hosts: readonly string[]) => void) | undefined,
+): Promise<void> {
+  const { caller, candidates, settings, session, logger, label } = parts;
+  if (session.state.name !== "connected") return;
+  const members: Address[] = [];
+  try {
+    const { address } = await session.ready();
+    await caller.request({
+      method: "host.get_all_records",
+      className: "host",
+      params: [],
+      shape: "records",
+      priority: "event",
+      timeoutMs: settings.callTimeoutMs,
+      onBatch: (batch) => members.push(...membersIn(batch, address)),
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "";
+    logger.debug(`${label}: members not learned: ${reason}`);
+    return;
+  }
+  if (members.length > 0 && candidates.learn(members))
+    onCandidates?.(candidates.list().map(addressUrl));
+}
