@@ -7,6 +7,7 @@ import {
   type FormatOutput,
   type RawAnswer,
 } from "./format.js";
+import { JsonOutput } from "./json-output.js";
 import { JsonSplitter } from "./json-splitter.js";
 import { XmlCursor } from "./xml-cursor.js";
 import { skipToValue } from "./xml-prolog.js";
@@ -23,6 +24,9 @@ const STRING = new XmlTag("<string>");
 const STRING_END = new XmlTag("</string>");
 const LT = 0x3c;
 const OPEN_BRACE = 0x7b;
+
+/** One for the thread: a task never waits in between. */
+const output = new JsonOutput();
 
 /** What one piece leaves to the next: plain data. */
 interface JsonInXmlState {
@@ -116,18 +120,17 @@ class JsonInXmlReader {
   #split(cursor: XmlCursor, start: number): FormatOutput {
     const { bytes, end } = this.#input;
     const state = this.#state;
-    const room = Buffer.allocUnsafe(end - start);
+    const inside = start + state.ready;
+    output.reset(end - start);
     // What came back from the last piece is JSON already.
-    const ready = state.ready;
-    room.set(bytes.subarray(start, start + ready));
-    const text = unescapeText(cursor, start + ready, room.subarray(ready));
-    const length = ready + text.written;
-    const json = new Uint8Array(Buffer.allocUnsafeSlow(length + SLACK).buffer);
-    json.set(room.subarray(0, length));
-    const isWhole = text.end < end && bytes[text.end] === LT;
+    output.copy(bytes, start, inside);
+    const stop = unescapeText(cursor, inside, output);
+    const length = output.used;
+    const json = new Uint8Array(output.take(SLACK));
+    const isWhole = stop < end && bytes[stop] === LT;
     if (!isWhole && this.#input.final) throw cursor.missing();
     const { shape, className } = this.#input;
-    const output = new JsonSplitter(
+    const split = new JsonSplitter(
       {
         bytes: json,
         start: 0,
@@ -140,12 +143,12 @@ class JsonInXmlReader {
       this.#classes,
       "status",
     ).split();
-    state.inner = output.state;
-    state.ready = output.tail.length;
-    if (!isWhole) return this.#rest(text.end, output);
+    state.inner = split.state;
+    state.ready = split.tail.length;
+    if (!isWhole) return this.#rest(stop, split);
     state.place = "close";
-    state.answer = output.answer;
-    return this.#tryClose(cursor, text.end, output);
+    state.answer = split.answer;
+    return this.#tryClose(cursor, stop, split);
   }
 
   #tryClose(cursor: XmlCursor, at: number, output: FormatOutput): FormatOutput {

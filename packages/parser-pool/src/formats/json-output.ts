@@ -53,14 +53,16 @@ export class JsonOutput {
     this.used = used;
   }
 
+  /** One character in UTF-8, as it is. */
+  raw(code: number): void {
+    if (code < 0x80) this.byte(code);
+    else this.#encode(code);
+  }
+
   /** One character of a string, escaped where JSON asks for it. */
   character(code: number): void {
-    if (code >= 0x80) {
-      this.used += Buffer.from(this.bytes.buffer).write(
-        String.fromCodePoint(code),
-        this.used,
-      );
-    } else if (code >= 0x20) {
+    if (code >= 0x80) this.#encode(code);
+    else if (code >= 0x20) {
       if (code === QUOTE || code === BACKSLASH) this.byte(BACKSLASH);
       this.byte(code);
     } else if (SHORT[code] !== 0) {
@@ -69,15 +71,20 @@ export class JsonOutput {
     } else this.ascii(`\\u${code.toString(16).padStart(4, "0")}`);
   }
 
+  #encode(code: number): void {
+    const text = String.fromCodePoint(code);
+    this.used += Buffer.from(this.bytes.buffer).write(text, this.used);
+  }
+
   text(start: number, end: number): string {
     return Buffer.from(this.bytes.buffer, start, end - start).toString();
   }
 
-  /** What was written, in a buffer of its own that fits. */
-  take(): ArrayBuffer {
-    return Buffer.allocUnsafeSlow(this.used).fill(
-      this.bytes.subarray(0, this.used),
-    ).buffer;
+  /** What was written, in a buffer of its own with `slack` bytes more. */
+  take(slack = 0): ArrayBuffer {
+    const { buffer } = Buffer.allocUnsafeSlow(this.used + slack);
+    new Uint8Array(buffer).set(this.bytes.subarray(0, this.used));
+    return buffer;
   }
 }
 

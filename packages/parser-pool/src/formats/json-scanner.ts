@@ -190,15 +190,17 @@ export class JsonScanner {
       const q = word ^ 0x22222222;
       const b = word ^ 0x5c5c5c5c;
       const odd =
-        ((q - 0x01010101) & ~q) |
-        ((b - 0x01010101) & ~b) |
-        ((word - 0x20202020) & ~word);
-      if ((odd & 0x80808080) === 0) {
+        (((q - 0x01010101) & ~q) |
+          ((b - 0x01010101) & ~b) |
+          ((word - 0x20202020) & ~word)) &
+        0x80808080;
+      if (odd === 0) {
         at += 4;
         continue;
       }
-      let c = bytes[at]!;
-      while (c !== QUOTE && c !== BACKSLASH && c >= 0x20) c = bytes[++at]!;
+      // The lowest bit that is set marks the first such byte.
+      at += (31 - Math.clz32(odd & -odd)) >> 3;
+      const c = bytes[at]!;
       if (c === QUOTE) return at + 1;
       if (c !== BACKSLASH) throw this.unexpected(at, "a character of a string");
       at = this.#escape(at + 1);

@@ -167,34 +167,70 @@ export function copyName(
   }
 }
 
+const QUOT = Buffer.from("&quo").readInt32LE();
+const QUOT_END = Buffer.from("t;").readInt16LE();
+
 /**
  * Copies text up to the next tag or to the end of the bytes, as it is but for
  * its references.
  *
- * @returns `end`: where it stopped, at a '<', at a reference that is cut off,
- * or at the end; `written`: the number of bytes in `to`
+ * @returns where it stopped: at a '<', at a reference that is cut off, or at the end
  */
 export function unescapeText(
   cursor: XmlCursor,
   pos: number,
-  to: Buffer,
-): { readonly end: number; readonly written: number } {
-  const { bytes, end } = cursor;
-  let written = 0;
+  output: JsonOutput,
+): number {
+  const { bytes, view, end } = cursor;
+  const { bytes: to, view: toView } = output;
+  let used = output.used;
   let at = pos;
-  for (;;) {
-    let c = bytes[at]!;
-    while (c !== AMPERSAND && c !== LT && at < end) {
-      to[written++] = c;
-      c = bytes[++at]!;
+  while (at < end) {
+    // Four bytes at once, up to the first '&', '<' or the stop byte at the end.
+    const word = view.getInt32(at, LITTLE_ENDIAN);
+    const lt = word ^ 0x3c3c3c3c;
+    const ampersand = word ^ 0x26262626;
+    const odd =
+      (((lt - 0x01010101) & ~lt) |
+        ((ampersand - 0x01010101) & ~ampersand) |
+        ((word - 0x01010101) & ~word)) &
+      0x80808080;
+    toView.setInt32(used, word, LITTLE_ENDIAN);
+    if (odd === 0) {
+      at += 4;
+      used += 4;
+      continue;
     }
-    if (at >= end || c === LT) return { end: at, written };
+    const plain = (31 - Math.clz32(odd & -odd)) >> 3;
+    at += plain;
+    used += plain;
+    const c = bytes[at]!;
+    if (c === LT) break;
+    if (c !== AMPERSAND) {
+      // A NUL in the text: the JSON reader will have a word about it.
+      if (at >= end) break;
+      at++;
+      used++;
+      continue;
+    }
+    const isQuote =
+      at + 6 <= end &&
+      view.getInt32(at, LITTLE_ENDIAN) === QUOT &&
+      view.getInt16(at + 4, LITTLE_ENDIAN) === QUOT_END;
+    if (isQuote) {
+      to[used++] = QUOTE;
+      at += 6;
+      continue;
+    }
     const reference = wholeReference(cursor, at);
-    if (reference === undefined) return { end: at, written };
-    if (reference.code < 0x80) to[written++] = reference.code;
-    else written += to.write(String.fromCodePoint(reference.code), written);
+    if (reference === undefined) break;
+    output.used = used;
+    output.raw(reference.code);
+    used = output.used;
     at = reference.end;
   }
+  output.used = used;
+  return at;
 }
 
 /** The reference at `pos`; undefined when it is cut off. */
