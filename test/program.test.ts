@@ -94,7 +94,7 @@ t.test("pools that fail do not keep the server from being up", async (t) => {
     { cwd },
   );
   const url = await server.find(LISTENING);
-  await server.find(/xen-api root@127\.0\.0\.1:1: .*refused/);
+  await server.find(/xen-api root@127\.0\.0\.1: .*refused.* pool=Gone/);
   await server.find(/absent cannot be read/);
   t.equal(
     (await fetch(`${url}/health`)).status,

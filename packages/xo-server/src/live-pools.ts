@@ -34,7 +34,7 @@ async function openPool(
     clock = systemClock,
   }: LivePoolsOptions,
 ): Promise<LivePool> {
-  const logger = loggers.named("xen-api");
+  const logger = loggers.named("xen-api", { pool: settings.label });
   const password = await readPassword(settings);
   const memory = settings.isKept
     ? await openPoolMemory(config.dataDir, settings.id, logger)

@@ -35,8 +35,8 @@ export interface LoggerOptions {
 }
 
 export interface Loggers {
-  /** The logger of one part, such as `xo:main`; its name leads each line. */
-  named(name: string): Logger;
+  /** The logger of one part, such as `xo:main`; its name leads each line, `data` are in each. */
+  named(name: string, data?: Readonly<Record<string, string>>): Logger;
   /** Wait, blocking, until all lines are out: for the last moment of a process. */
   flush(): void;
 }
@@ -60,7 +60,7 @@ export function createLoggers(options: LoggerOptions = {}): Loggers {
       : toConsole(destination, options.colour ?? false),
   );
   return {
-    named: (name) => toLogger(root.child({ name })),
+    named: (name, data = {}) => toLogger(root.child({ name, ...data })),
     flush: () => destination.flush?.(),
   };
 }

@@ -33,8 +33,9 @@ export async function runUntilSignal(
     running = await start(ending.signal);
   } catch (error) {
     // Asked to end while starting: what was half started has been undone.
-    if (ending.signal.aborted) return ended;
-    throw error;
+    if (!ending.signal.aborted) throw error;
+    logger.info("Stopped");
+    return ended;
   }
   const code = await ended;
   const limit = new Promise<"limit">((resolve) => {

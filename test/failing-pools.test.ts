@@ -1,0 +1,93 @@
+import t from "tap";
+import { RunningProgram } from "./running-program.js";
+import { isOn, setFault, simulate } from "./simulated.js";
+import { StatusPage } from "./status-page.js";
+
+const LISTENING = /Web server listening on (http:\S+)/;
+
+t.test("pools that fail do not disturb the others", async (t) => {
+  const [good] = await simulate(t, "--churn", "20");
+  const pool = (label: string, url: string, password: string) =>
+    `  - { label: ${label}, hosts: ["${url}"], password: ${password} }`;
+  const cwd = t.testdir({
+    "config.yaml": [
+      "xapi: { throttleMs: 50, backoff: { firstMs: 50, maxMs: 200 } }",
+      "pools:",
+      pool("Good", good!.url, good!.password),
+      pool("Wrong password", good!.url, "hunter2"),
+      pool("Unreachable", "http://127.0.0.1:1", "hunter2"),
+    ].join("\n"),
+  });
+  const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+  const server = new RunningProgram(t, "xo-server", args, { cwd });
+  const page = await StatusPage.open(t, await server.find(LISTENING));
+
+  t.test("each says how it is", async (t) => {
+    const { pools } = await page.until(
+      ({ pools }) =>
+        pools["good"]?.state === "watching" &&
+        pools["wrong-password"]?.state === "failed" &&
+        pools["unreachable"]?.state === "backing-off",
+    );
+    t.match(pools["wrong-password"]!.error, {
+      code: "SESSION_AUTHENTICATION_FAILED",
+    });
+    t.match(pools["unreachable"]!.error, { code: "CONNECTION_REFUSED" });
+    t.ok(pools["good"]!.objects > 1000);
+  });
+
+  for (const [fault, setting] of [
+    ["sessionInvalid", { value: true, times: 1 }],
+    ["eventsLost", { value: true, times: 1 }],
+    ["cut", { value: 100, method: "event.from", times: 2 }],
+    ["badJson", { value: true, method: "event.from", times: 2 }],
+    ["http500", { value: true, method: "event.from", times: 2 }],
+  ] as const)
+    t.test(
+      `${fault}: the pool is live again, the same as before`,
+      async (t) => {
+        const logins = count(server, /: connected/);
+        await setFault(good!, fault, setting);
+        await page.until(async () => !(await isOn(good!, fault)));
+        const struckAt = new Date().toISOString();
+        const { pools } = await page.until(({ pools }) => {
+          const { state, staleSince, error, lastChangeAt } = pools["good"]!;
+          const isLive = state === "watching" && !staleSince && !error;
+          return isLive && lastChangeAt! > struckAt;
+        });
+        t.ok(pools["good"]!.objects > 1000);
+        t.ok(count(server, /: connected/) <= logins + 3, "without a storm");
+      },
+    );
+
+  t.test("the status has been followed without a gap", async (t) => {
+    const { followed, told } = await page.compare();
+    t.same(followed, told);
+  });
+
+  t.test("no password is in the log", async (t) => {
+    t.equal(await server.stop(), 0);
+    t.notMatch(server.output, "hunter2");
+    t.notMatch(server.output, `password: ${good!.password}`);
+  });
+});
+
+t.test(
+  "a pool that falls silent does not keep the server from ending",
+  async (t) => {
+    const [pool] = await simulate(t);
+    const cwd = t.testdir({
+      "config.yaml": `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
+    });
+    const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+    const server = new RunningProgram(t, "xo-server", args, { cwd });
+    const page = await StatusPage.open(t, await server.find(LISTENING));
+    await page.until(({ pools }) => pools["p"]?.state === "watching");
+    await setFault(pool!, "silent", true);
+    t.equal(await server.stop(), 0);
+  },
+);
+
+function count({ lines }: RunningProgram, pattern: RegExp): number {
+  return lines.filter((line) => pattern.test(line)).length;
+}

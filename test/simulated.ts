@@ -1,0 +1,42 @@
+import type { Test } from "tap";
+import { RunningProgram } from "./running-program.js";
+
+/** A pool of xapi-sim, as it says itself. */
+export interface Simulated {
+  readonly name: string;
+  readonly url: string;
+  readonly user: string;
+  readonly password: string;
+  readonly objects: number;
+}
+
+/** One small simulated pool in a process of its own. */
+export async function simulate(
+  t: Test,
+  ...args: string[]
+): Promise<readonly Simulated[]> {
+  const program = new RunningProgram(t, "xapi-sim", [
+    ...["--pool", "C", "--json", "--prepare", "json", ...args],
+  ]);
+  const line = await program.find(/^\{"pools":.*/);
+  return (JSON.parse(line) as { pools: Simulated[] }).pools;
+}
+
+export async function setFault(
+  { url }: Simulated,
+  name: string,
+  setting: object | boolean,
+): Promise<void> {
+  const answer = await fetch(`${url}/sim/faults`, {
+    method: "POST",
+    body: JSON.stringify({ [name]: setting }),
+  });
+  if (!answer.ok) throw new Error(`${name}: ${await answer.text()}`);
+}
+
+export async function isOn({ url }: Simulated, name: string): Promise<boolean> {
+  const { faults } = (await (await fetch(`${url}/sim`)).json()) as {
+    faults: Record<string, unknown>;
+  };
+  return Object.hasOwn(faults, name);
+}

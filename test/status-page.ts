@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Test } from "tap";
+import { WebSocket } from "ws";
+
+export interface PoolStatus {
+  readonly state: string;
+  readonly objects: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly error?: { readonly code: string } | null;
+  readonly transport?: string | null;
+  readonly staleSince?: string | null;
+  readonly loadMs?: number | null;
+  readonly lastChangeAt?: string | null;
+  readonly address: string;
+  readonly changesPerSecond: number;
+}
+
+export interface Status {
+  readonly server: { readonly demo: boolean };
+  readonly pools: Readonly<Record<string, PoolStatus>>;
+  readonly totals: { readonly objects: number };
+}
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+export interface Message {
+  readonly id?: number;
+  readonly params?: {
+    readonly revision: number;
+    readonly base?: number;
+    readonly patch?: Json;
+    readonly status?: Json;
+  };
+  readonly result?: { readonly revision: number; readonly status: Json };
+}
+
+/** Follows the status as a page does: a snapshot, then patches. */
+export class StatusPage {
+  readonly #socket: WebSocket;
+  #status: Json = null;
+  #revision = -1;
+  #gaps = 0;
+
+  static async open(t: Test, url: string): Promise<StatusPage> {
+    const socket = new WebSocket(`${url.replace("http", "ws")}/api/`);
+    t.teardown(() => {
+      socket.terminate();
+    });
+    await once(socket, "open");
+    const page = new StatusPage(socket);
+    socket.send('{"jsonrpc":"2.0","id":0,"method":"status.subscribe"}');
+    await page.until(() => true);
+    return page;
+  }
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on("message", (data: Buffer) => {
+      this.#take(JSON.parse(data.toString()) as Message);
+    });
+  }
+
+  /** The status as soon as it is as wanted. */
+  async until(
+    isWanted: (status: Status) => boolean | Promise<boolean>,
+  ): Promise<Status> {
+    for (;;) {
+      if (this.#status !== null) {
+        const status = this.#status as unknown as Status;
+        if (await isWanted(status)) return status;
+      }
+      await Promise.race([once(this.#socket, "message"), pause(250)]);
+    }
+  }
+
+  /** The status as followed and, of the same revision, as a new subscription tells it. */
+  async compare(): Promise<{ followed: Json; told: Json }> {
+    if (this.#gaps > 0) throw new Error(`${this.#gaps} gaps`);
+    const answer = once(this.#socket, "message") as Promise<[Buffer]>;
+    this.#socket.send('{"jsonrpc":"2.0","id":1,"method":"status.subscribe"}');
+    const before = this.#status;
+    const revision = this.#revision;
+    const { result } = JSON.parse(String((await answer)[0])) as Message;
+    return result?.revision === revision
+      ? { followed: withoutNulls(before), told: withoutNulls(result.status) }
+      : this.compare();
+  }
+
+  #take({ id, params, result }: Message): void {
+    if (id === 0) {
+      this.#status = result!.status;
+      this.#revision = result!.revision;
+    }
+    if (params === undefined) return;
+    if (params.patch === undefined) this.#status = params.status!;
+    else if (params.base === this.#revision)
+      this.#status = applyPatch(this.#status, params.patch);
+    else this.#gaps++;
+    this.#revision = params.revision;
+  }
+}
+
+/** RFC 7386, as its section 2 has it. */
+function applyPatch(target: Json, patch: Json): Json {
+  if (!isObject(patch)) return patch;
+  const result = isObject(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = applyPatch(result[key] ?? null, value);
+  }
+  return result;
+}
+
+/** A merge patch cannot tell a null from a member that is not there. */
+function withoutNulls(value: Json): Json {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, inner]) => inner !== null)
+      .map(([key, inner]) => [key, withoutNulls(inner)]),
+  );
+}
+
+function isObject(value: Json): value is Record<string, Json> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
