@@ -4,6 +4,7 @@ import tseslint from "typescript-eslint";
 export default tseslint.config(
   {
     ignores: [
+      "packages/parser-pool/assembly/",
       "**/dist/",
       "**/dist-test/",
       "**/node_modules/",

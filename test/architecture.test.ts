@@ -19,6 +19,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 /** Loaded by a path or a command, so that no import names them. */
 const usedWithoutImport = new Set([
   "@xo-server/xo-web", // xo-server serves its built files
+  "assemblyscript", // a command
   "vue-tsc", // a command
   "vite", // a command
 ]);

@@ -46,20 +46,25 @@ export function copyText(
   let at = pos;
   for (;;) {
     if (at < end) {
-      // Four bytes at once, unless one is '<', '\' or below '\'' (quote, ampersand, control characters, a few more).
+      // Four bytes at once, up to a '<', a '\\' or one below '\'' (quote, ampersand, control characters, a few more).
       const word = view.getInt32(at, LITTLE_ENDIAN);
       const lt = word ^ 0x3c3c3c3c;
       const backslash = word ^ 0x5c5c5c5c;
       const odd =
-        ((word - 0x27272727) & ~word) |
-        ((lt - 0x01010101) & ~lt) |
-        ((backslash - 0x01010101) & ~backslash);
-      if ((odd & 0x80808080) === 0) {
-        toView.setInt32(used, word, LITTLE_ENDIAN);
+        (((word - 0x27272727) & ~word) |
+          ((lt - 0x01010101) & ~lt) |
+          ((backslash - 0x01010101) & ~backslash)) &
+        0x80808080;
+      toView.setInt32(used, word, LITTLE_ENDIAN);
+      if (odd === 0) {
         at += 4;
         used += 4;
         continue;
       }
+      // The lowest bit that is set marks the first such byte.
+      const plain = (31 - Math.clz32(odd & -odd)) >> 3;
+      at += plain;
+      used += plain;
     }
     const c = bytes[at]!;
     if (c === LT) {
