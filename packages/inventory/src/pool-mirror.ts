@@ -50,7 +50,8 @@ export class PoolMirror {
       feed,
       isMirrored: (className) => this.#reflector.isMirrored(className),
       onChanged: (count) => {
-        this.#rate.add(count);
+        // What comes in first is no change of the pool: 100,000 of them would stand in the mean for seconds.
+        if (this.#reflector.state !== "listing") this.#rate.add(count);
         this.#lastChangeAt = clock.now();
       },
     });
