@@ -495,3 +495,52 @@ t.test("other operations wait for the one that is going on", async (t) => {
     "OpaqueRef:task",
   ]);
 });
+
+t.test(
+  "a VM moves with its disks to another SR, running all the while",
+  async (t) => {
+    const { call, db, guest, vm } = createTestPool();
+    const ref = guest("Running");
+    const disk = (vm(ref)["VBDs"] as string[]).find(
+      (vbd) => db.get("VBD", vbd)["type"] === "Disk",
+    )!;
+    const vdi = db.get("VBD", disk)["VDI"] as string;
+    const [network] = [...db.refs("network")];
+    const [sr] = [...db.records("SR")].find(
+      ([other, record]) =>
+        record["type"] === "nfs" || other === db.get("VDI", vdi)["SR"],
+    )!;
+    const source = vm(ref)["resident_on"] as string;
+    const dest = (await call(
+      "host.migrate_receive",
+      source,
+      network!,
+      {},
+    )) as Record<string, string>;
+    const [vif] = vm(ref)["VIFs"] as [string];
+    await call(
+      "VM.migrate_send",
+      ref,
+      dest,
+      true,
+      { [vdi]: sr },
+      { [vif]: network! },
+      {},
+    );
+    t.equal(vm(ref)["power_state"], "Running");
+    t.equal(db.get("VDI", db.get("VBD", disk)["VDI"] as string)["SR"], sr);
+    t.equal(db.get("VIF", vif)["network"], network);
+    t.match(
+      await call(
+        "VM.migrate_send",
+        ref,
+        { host: "OpaqueRef:x" },
+        true,
+        {},
+        {},
+        {},
+      ).catch((error: { code: string }) => error.code),
+      "INTERNAL_ERROR",
+    );
+  },
+);

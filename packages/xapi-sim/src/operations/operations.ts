@@ -10,6 +10,7 @@ import { vdiOperationTable } from "./vdi.js";
 import { vifOperationTable } from "./vif.js";
 import { vmCopyOperations } from "./vm-copies.js";
 import { vmMigrateOperations } from "./vm-migrate.js";
+import { vmMigrateSendOperations } from "./vm-migrate-send.js";
 import { vmPowerOperations } from "./vm-power.js";
 import { vmProvisionOperations } from "./vm-provision.js";
 import { vmResourceOperations } from "./vm-resources.js";
@@ -20,6 +21,7 @@ export const operations: OperationTable = {
   ...vmCopyOperations,
   ...vmProvisionOperations,
   ...vmMigrateOperations,
+  ...vmMigrateSendOperations,
   ...vmResourceOperations,
   ...vbdOperationTable,
   ...vifOperationTable,
