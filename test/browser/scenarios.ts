@@ -43,7 +43,8 @@ export function loadingPools(): ScriptedStatus {
 }
 
 export function noPools(): ScriptedStatus {
-  return statusOf([]);
+  const status = statusOf([]);
+  return { ...status, server: { ...status.server, demo: false } };
 }
 
 /** As many as one page must bear; every ninth has something. */

@@ -100,6 +100,19 @@ t.test(
       t.ok(await page.getByText(fingerprint, { exact: true }).isVisible());
     });
 
+    t.test("an error that is over leaves the page", async (t) => {
+      const { page, server, complaints } = await visit(t, troubledPools());
+      await page.getByText("The connection broke off").waitFor();
+      server.patch({
+        pools: { porto: { error: null, staleSince: null, state: "watching" } },
+      });
+      await page
+        .getByText("The connection broke off")
+        .waitFor({ state: "detached" });
+      t.equal(await page.locator(".pool.stale").count(), 0);
+      t.same(complaints, []);
+    });
+
     t.test("without pools it tells how to add one", async (t) => {
       const { page } = await visit(t, noPools());
       await page.getByRole("heading", { name: "No pools yet" }).waitFor();

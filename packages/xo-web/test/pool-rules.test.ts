@@ -33,6 +33,16 @@ t.test(
     const error = { code: "UNREACHABLE", message: "" };
     t.equal(poolGroup({ ...paris, state: "connecting" }), "loading");
     t.equal(poolGroup({ ...paris, state: "connecting", error }), "problem");
+    const { error: gone, ...patched } = {
+      ...paris,
+      state: "connecting" as const,
+    };
+    t.equal(gone, null);
+    t.equal(
+      poolGroup(patched),
+      "loading",
+      "a null may be absent after a patch",
+    );
     t.same(countByGroup([paris, { ...paris, state: "failed" }]), {
       live: 1,
       loading: 0,

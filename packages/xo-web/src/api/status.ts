@@ -1,4 +1,8 @@
-/** What `status.subscribe` gives: the server, its pools and their sum. Times are ISO 8601, in UTC. */
+/**
+ * What `status.subscribe` gives: the server, its pools and their sum. Times are
+ * ISO 8601, in UTC. In a merge patch null means "gone", so what may be null may
+ * also be absent: the two mean the same.
+ */
 export interface Status {
   readonly server: ServerStatus;
   readonly pools: Readonly<Record<string, PoolStatus>>;
@@ -37,16 +41,16 @@ export interface PoolStatus {
   readonly state: PoolState;
   readonly since: string;
   /** Since when the objects are no longer followed; null while they are. */
-  readonly staleSince: string | null;
-  readonly error: PoolError | null;
-  readonly transport: string | null;
+  readonly staleSince?: string | null;
+  readonly error?: PoolError | null;
+  readonly transport?: string | null;
   readonly objects: number;
   readonly counts: Counts;
   readonly changesPerSecond: number;
-  readonly lastChangeAt: string | null;
+  readonly lastChangeAt?: string | null;
   /** From connect to all objects there. */
-  readonly loadMs: number | null;
-  readonly loadBytes: number | null;
+  readonly loadMs?: number | null;
+  readonly loadBytes?: number | null;
   readonly revision: number;
 }
 

@@ -102,7 +102,7 @@ export const de: Messages = {
     state: "Zustand",
     since: "seit: {age}",
     load: "Erstes Laden",
-    loadValue: "{objects} Objekte, {bytes} in {time}",
+    loadValue: "{bytes} in {time}",
     lastChange: "Letzte Änderung",
     revision: "Revision",
     never: "noch keine",
@@ -191,6 +191,7 @@ export const de: Messages = {
     lead: "Nennen Sie Ihren ersten Pool in config.yaml und starten Sie den Server neu:",
     passwordNote:
       "Das Passwort bleibt in einer eigenen Datei, die nur der Server lesen darf.",
+    demoStarting: "Die simulierten Pools starten …",
     demoLead: "Oder sehen Sie sich erst um, mit drei simulierten Pools:",
     configLabel: "Eintrag in config.yaml",
     demoLabel: "Befehl, der die Demo startet",

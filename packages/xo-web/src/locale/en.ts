@@ -102,7 +102,7 @@ export const en = {
     state: "State",
     since: "since {age}",
     load: "First load",
-    loadValue: "{objects} objects, {bytes} in {time}",
+    loadValue: "{bytes} in {time}",
     lastChange: "Last change",
     revision: "Revision",
     never: "none yet",
@@ -191,6 +191,7 @@ export const en = {
     lead: "Name your first pool in config.yaml and restart the server:",
     passwordNote:
       "The password stays in a file of its own that only the server can read.",
+    demoStarting: "The simulated pools are starting…",
     demoLead: "Or look around first, with three simulated pools:",
     configLabel: "Entry in config.yaml",
     demoLabel: "Command that starts the demo",

@@ -22,7 +22,7 @@ const groupOfState: Readonly<Record<PoolState, PoolGroup>> = {
 
 /** A pool that connects once more after an error is still a problem. */
 export function poolGroup(pool: PoolStatus): PoolGroup {
-  if (pool.state === "connecting" && pool.error !== null) return "problem";
+  if (pool.state === "connecting" && pool.error) return "problem";
   return groupOfState[pool.state];
 }
 
