@@ -17,18 +17,29 @@ export async function readEnvelope(
 ): Promise<Envelope> {
   if (encoding === "json-rpc") return readJsonEnvelope(parseJson(text));
   const answer = await parseXmlResponse(text, maxDepth);
-  // system.listMethods answers without Status and Value (WIRE.md 4).
+  const inside = encoding === "json-in-xml" ? jsonInside(answer) : undefined;
+  return inside === undefined
+    ? readStruct(answer, "xml-rpc")
+    : readStruct(inside, encoding);
+}
+
+/** `{Status, Value}` or `{Status, ErrorDescription}`. system.listMethods answers without (WIRE.md 4). */
+function readStruct(answer: unknown, encoding: WireEncoding): Envelope {
   if (!isObject(answer) || !Object.hasOwn(answer, "Status"))
-    return withJsonText(answer, encoding);
-  if (answer["Status"] === "Success") {
-    if (!Object.hasOwn(answer, "Value")) throw new Error("no Value");
-    return withJsonText(answer["Value"], encoding);
+    return { encoding, error: undefined, value: answer };
+  if (answer["Status"] !== "Success") {
+    const error = toError(answer["ErrorDescription"]);
+    return { encoding, error, value: undefined };
   }
-  return {
-    encoding: "xml-rpc",
-    error: toError(answer["ErrorDescription"]),
-    value: undefined,
-  };
+  if (!Object.hasOwn(answer, "Value")) throw new Error("no Value");
+  return { encoding, error: undefined, value: answer["Value"] };
+}
+
+/** Where JSON in XML was asked for, the whole answer may be one text of JSON; hosts of today send a struct. */
+function jsonInside(answer: unknown): unknown {
+  return typeof answer === "string" && answer.trimStart().startsWith("{")
+    ? parseJson(answer)
+    : undefined;
 }
 
 /** JSON.parse where it will do; bare NaN and 64-bit integers need more. */
@@ -54,22 +65,6 @@ function readJsonEnvelope(answer: unknown): Envelope {
   if (!Object.hasOwn(answer, "result"))
     throw new Error("neither result nor error");
   return { encoding: "json-rpc", error: undefined, value: answer["result"] };
-}
-
-/** Where JSON in XML was asked for: a text that is a JSON string, array or object is that. */
-function withJsonText(value: unknown, encoding: WireEncoding): Envelope {
-  if (
-    encoding === "json-in-xml" &&
-    typeof value === "string" &&
-    /^\s*["[{]/.test(value)
-  ) {
-    try {
-      return { encoding, error: undefined, value: parseJson(value) };
-    } catch {
-      // A text after all, from a host that answers plain XML-RPC.
-    }
-  }
-  return { encoding: "xml-rpc", error: undefined, value };
 }
 
 function toError(parts: unknown): readonly string[] {

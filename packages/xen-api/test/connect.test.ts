@@ -2,6 +2,7 @@ import t from "tap";
 import { createXapi, type XapiEvents } from "../src/index.js";
 import {
   FakeXapi,
+  httpAnswer,
   poolScript,
   POOL,
   POOL_UUID,
@@ -93,3 +94,56 @@ for (const transport of ["json-rpc", "json-in-xml", "xml-rpc"] as const) {
     },
   );
 }
+
+t.test(
+  "json-in-xml: hosts of the time of XenServer 6 and 7 answer one text of JSON",
+  async (t) => {
+    const quote = (value: unknown) =>
+      JSON.stringify(value).replace(/&/g, "&amp;").replace(/</g, "&lt;");
+    const old = (value: object) =>
+      httpAnswer(
+        `<?xml version="1.0"?><methodResponse><params><param><value>${quote(value)}</value></param></params></methodResponse>`,
+        "text/xml",
+      );
+    const vm = { uuid: "u1", name_label: '"7" <&>', VCPUs_max: 4 };
+    const values: Record<string, unknown> = {
+      "session.login_with_password": SESSION,
+      "pool.get_all_records": { [POOL]: { uuid: POOL_UUID } },
+      "host.get_all_records": {},
+      "VM.get_all_records": { [VM]: vm },
+      "VM.get_name_label": "42",
+      "VM.get_VCPUs_max": 4,
+    };
+    const pool = await new FakeXapi(({ method }) =>
+      method in values
+        ? { raw: old({ Status: "Success", Value: values[method] }), keep: true }
+        : {
+            raw: old({
+              Status: "Failure",
+              ErrorDescription: ["HANDLE_INVALID", "VM", "x"],
+            }),
+            keep: true,
+          },
+    ).listen();
+    t.teardown(() => pool.close());
+    const xapi = createXapi({
+      hosts: `http://127.0.0.1:${pool.port}`,
+      user: "root",
+      password: "secret",
+      transport: "json-in-xml",
+    });
+    t.teardown(() => xapi.disconnect());
+    await xapi.connect();
+    t.equal(await xapi.call("VM.get_name_label", [VM]), "42");
+    t.equal(await xapi.call("VM.get_VCPUs_max", [VM]), 4);
+    const listed: unknown[] = [];
+    await xapi.listRecords("VM", {
+      onBatch: (batch) => listed.push(...readBatch(batch)),
+    });
+    t.same(listed, [{ className: "VM", ref: VM, operation: 0, record: vm }]);
+    await t.rejects(xapi.call("VM.start", [VM]), {
+      code: "HANDLE_INVALID",
+      params: ["VM", "x"],
+    });
+  },
+);
