@@ -25,9 +25,15 @@ export function toConsoleLine(jsonLine: string, colour: boolean): string {
 
 function toPairs(data: object): string[] {
   return Object.entries(data).map(([key, value]) => {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const text =
+      typeof value === "string" ? value : JSON.stringify(brief(value));
     return `${key}=${/[\s"=]/.test(text) ? JSON.stringify(text) : text}`;
   });
+}
+
+/** Nobody reads more than two decimals. */
+function brief(value: unknown): unknown {
+  return typeof value === "number" ? Math.round(value * 100) / 100 : value;
 }
 
 /** A message from outside must not be able to forge a second line or steer a terminal. */

@@ -1,0 +1,103 @@
+import { EventEmitter } from "node:events";
+import t from "tap";
+import type { WebSocket } from "ws";
+import { ApiClient } from "../src/api-client.js";
+import { createLoggers } from "../src/logger.js";
+import { FakeClock } from "./fake-clock.js";
+
+/** A socket whose other end reads nothing of what it is told to keep. */
+class FakeSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readyState = 1;
+  bufferedAmount = 0;
+  isPaused = false;
+  readonly sent: string[] = [];
+  closedWith: number | undefined;
+
+  send(data: string | Buffer): void {
+    this.sent.push(String(data));
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+  }
+
+  close(code: number): void {
+    this.closedWith ??= code;
+  }
+
+  terminate(): void {
+    this.readyState = 3;
+  }
+}
+
+function setUp(maxMessagesPerSecond = 100) {
+  const socket = new FakeSocket();
+  const clock = new FakeClock();
+  const client = new ApiClient({
+    socket: socket as unknown as WebSocket,
+    address: "192.0.2.7:1234",
+    door: { answer: (text) => Promise.resolve(`answer to ${text}`) },
+    clock,
+    logger: createLoggers({ level: "silent" }).named("x"),
+    maxMessagesPerSecond,
+    maxBufferedBytes: 1_000_000,
+  });
+  const say = (text: string) =>
+    socket.emit("message", Buffer.from(text), false);
+  return { socket, clock, client, say };
+}
+
+/** Promises that are ready have run. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+t.test(
+  "a notification is skipped while too much waits to go out",
+  async (t) => {
+    const { socket, client } = setUp();
+    t.ok(client.trySend(Buffer.from("1")));
+    socket.bufferedAmount = 300_000;
+    t.notOk(client.trySend(Buffer.from("2")));
+    socket.bufferedAmount = 0;
+    t.ok(client.trySend(Buffer.from("3")));
+    t.same(socket.sent, ["1", "3"]);
+  },
+);
+
+t.test("who does not read answers is closed", async (t) => {
+  const { socket, say } = setUp();
+  socket.bufferedAmount = 2_000_000;
+  say("a");
+  await settle();
+  t.equal(socket.closedWith, 1008);
+  t.equal(socket.readyState, 3);
+});
+
+t.test(
+  "above the rate the socket is not read, and nothing is lost",
+  async (t) => {
+    const { socket, clock, say } = setUp(2);
+    for (const text of ["a", "b", "c", "d"]) say(text);
+    await settle();
+    t.same(socket.sent, ["answer to a", "answer to b"]);
+    t.ok(socket.isPaused);
+    clock.pass(500);
+    await settle();
+    t.equal(socket.sent.length, 3);
+    clock.pass(500);
+    await settle();
+    t.equal(socket.sent.length, 4);
+    t.notOk(socket.isPaused);
+  },
+);
+
+t.test("a client that goes while it waits leaves nothing behind", async (t) => {
+  const { socket, clock, say } = setUp(1);
+  for (const text of ["a", "b", "c"]) say(text);
+  socket.emit("close");
+  t.equal(clock.waiting, 0);
+});

@@ -1,0 +1,39 @@
+import t from "tap";
+import { createLoggers } from "../src/logger.js";
+import { StopStack } from "../src/stop-stack.js";
+
+t.test(
+  "what was started last is stopped first, one after the other",
+  async (t) => {
+    const order: string[] = [];
+    const stops = new StopStack(createLoggers({ level: "silent" }).named("x"));
+    stops.push("first", () => void order.push("first"));
+    stops.push("second", async () => {
+      await Promise.resolve();
+      order.push("second");
+    });
+    await stops.stop();
+    t.same(order, ["second", "first"]);
+    await stops.stop();
+    t.equal(order.length, 2, "once only");
+  },
+);
+
+t.test(
+  "one that fails does not keep the others from being stopped",
+  async (t) => {
+    const lines: string[] = [];
+    const loggers = createLoggers({
+      destination: { write: (l) => lines.push(l) },
+    });
+    const stops = new StopStack(loggers.named("x"));
+    let stopped = false;
+    stops.push("good", () => void (stopped = true));
+    stops.push("bad", () => {
+      throw new Error("stuck");
+    });
+    await stops.stop();
+    t.ok(stopped);
+    t.match(lines.join(""), /bad did not stop cleanly.*stuck/);
+  },
+);

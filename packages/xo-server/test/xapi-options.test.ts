@@ -1,0 +1,88 @@
+import { createPlainDecoder } from "@xo-server/xen-api";
+import t, { type Test } from "tap";
+import { loadConfig } from "../src/load-config.js";
+import { createLoggers } from "../src/logger.js";
+import { createForgetfulMemory } from "../src/pool-memory.js";
+import { toDemoSettings, toPoolSettings } from "../src/pool-settings.js";
+import { toXapiOptions } from "../src/xapi-options.js";
+
+/** The options of the only pool of a config. */
+function optionsOf(t: Test, pool: string, rest = "") {
+  const home = t.testdir({
+    "config.yaml": `${rest}\npools: [{ hosts: [a.example], password: p, ${pool} }]\n`,
+  });
+  const { config } = loadConfig(undefined, {}, { env: {}, cwd: home, home });
+  const memory = createForgetfulMemory();
+  const [settings] = toPoolSettings(config.pools);
+  const make = () =>
+    toXapiOptions({
+      settings: settings!,
+      password: "p",
+      memory,
+      config,
+      decoder: createPlainDecoder(),
+      logger: createLoggers({ level: "silent" }).named("x"),
+    });
+  return { memory, make };
+}
+
+t.test("a pool takes its transport, else that of all", async (t) => {
+  const all = "xapi: { transport: xml-rpc, throttleMs: 7 }";
+  t.match(optionsOf(t, "user: u", all).make(), {
+    transport: "xml-rpc",
+    throttleMs: 7,
+    user: "u",
+    readOnly: false,
+    tls: { verify: true },
+  });
+  t.match(optionsOf(t, "transport: json-rpc, readOnly: true", all).make(), {
+    transport: "json-rpc",
+    readOnly: true,
+  });
+});
+
+t.test(
+  "members that were learned are tried after those of the config",
+  async (t) => {
+    const { make } = optionsOf(t, "user: u");
+    make().onCandidates!(["https://192.0.2.9", "a.example"]);
+    t.same(make().hosts, ["a.example", "https://192.0.2.9"]);
+  },
+);
+
+t.test("trust is what the config says", async (t) => {
+  const fingerprint = new Array(32).fill("AB").join(":");
+  t.same(
+    optionsOf(
+      t,
+      `tls: { trust: fingerprint, fingerprint: "${fingerprint}" }`,
+    ).make().tls,
+    { fingerprint },
+  );
+  t.same(optionsOf(t, "tls: { trust: insecure }").make().tls, {
+    insecure: true,
+  });
+});
+
+t.test(
+  "a certificate trusted on first use is known from then on",
+  async (t) => {
+    const { make } = optionsOf(t, "tls: { trust: first-use }");
+    const { tls } = make();
+    if (tls === undefined || !("trustOnFirstUse" in tls)) return t.fail("tls");
+    t.same(tls.known, {});
+    tls.onFingerprint("a.example:443", "AB");
+    t.match(make().tls, { known: { "a.example:443": "AB" } });
+  },
+);
+
+t.test("pools have ids that suit addresses, files and JSON keys", async (t) => {
+  const ids = ["Paris", "paris!", "../../etc", "__proto__", "日本"];
+  const settings = toDemoSettings(
+    ids.map((label) => ({ label, url: "http://x", user: "u", password: "p" })),
+  );
+  t.same(
+    settings.map(({ id }) => id),
+    ["paris", "paris-2", "etc", "proto", "pool"],
+  );
+});
