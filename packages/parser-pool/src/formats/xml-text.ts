@@ -5,8 +5,8 @@ import { NAME_END } from "./xml-tag.js";
 
 const LT = 0x3c;
 const AMPERSAND = 0x26;
+const SPACE = 0x20;
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const SEMICOLON = 0x3b;
 
 /** `&#x10FFFF;` and a few zeroes. */
@@ -29,6 +29,46 @@ const PREDEFINED = [
 }));
 
 /**
+ * Copies bytes up to the first that needs a look: a '<', a '&', a '"', a '\\',
+ * a control character, or the stop byte at the end. Four bytes at once: most
+ * text has none of those, nor the few others below '\''.
+ *
+ * @returns the position of that byte
+ */
+function copyPlain(cursor: XmlCursor, pos: number, output: JsonOutput): number {
+  const { bytes, view, end } = cursor;
+  const { bytes: to, view: toView } = output;
+  let used = output.used;
+  let at = pos;
+  while (at < end) {
+    const word = view.getInt32(at, LITTLE_ENDIAN);
+    const lt = word ^ 0x3c3c3c3c;
+    const backslash = word ^ 0x5c5c5c5c;
+    const odd =
+      (((word - 0x27272727) & ~word) |
+        ((lt - 0x01010101) & ~lt) |
+        ((backslash - 0x01010101) & ~backslash)) &
+      0x80808080;
+    toView.setInt32(used, word, LITTLE_ENDIAN);
+    if (odd === 0) {
+      at += 4;
+      used += 4;
+      continue;
+    }
+    // The lowest bit that is set marks the first such byte.
+    const plain = (31 - Math.clz32(odd & -odd)) >> 3;
+    at += plain;
+    used += plain;
+    const c = bytes[at]!;
+    if (c > AMPERSAND || c < SPACE || c === QUOTE || c === AMPERSAND) break;
+    to[used++] = c;
+    at++;
+  }
+  output.used = used;
+  return at;
+}
+
+/**
  * Copies the text at `pos` up to the next tag, as the inside of a JSON string.
  * Line ends stay as they are: XAPI writes CR raw, and JSON-RPC keeps it too.
  *
@@ -39,51 +79,10 @@ export function copyText(
   pos: number,
   output: JsonOutput,
 ): number {
-  const { bytes, view, end } = cursor;
-  const to = output.bytes;
-  const toView = output.view;
-  let used = output.used;
-  let at = pos;
-  for (;;) {
-    if (at < end) {
-      // Four bytes at once, up to a '<', a '\\' or one below '\'' (quote, ampersand, control characters, a few more).
-      const word = view.getInt32(at, LITTLE_ENDIAN);
-      const lt = word ^ 0x3c3c3c3c;
-      const backslash = word ^ 0x5c5c5c5c;
-      const odd =
-        (((word - 0x27272727) & ~word) |
-          ((lt - 0x01010101) & ~lt) |
-          ((backslash - 0x01010101) & ~backslash)) &
-        0x80808080;
-      toView.setInt32(used, word, LITTLE_ENDIAN);
-      if (odd === 0) {
-        at += 4;
-        used += 4;
-        continue;
-      }
-      // The lowest bit that is set marks the first such byte.
-      const plain = (31 - Math.clz32(odd & -odd)) >> 3;
-      at += plain;
-      used += plain;
-    }
-    const c = bytes[at]!;
-    if (c === LT) {
-      output.used = used;
-      return at;
-    }
-    if (c > AMPERSAND ? c !== BACKSLASH : c >= 0x20 && isPlain(c)) {
-      to[used++] = c;
-      at++;
-      continue;
-    }
-    output.used = used;
-    at = copyOdd(cursor, at, output);
-    used = output.used;
-  }
-}
-
-function isPlain(code: number): boolean {
-  return code !== QUOTE && code !== AMPERSAND;
+  let at = copyPlain(cursor, pos, output);
+  while (cursor.bytes[at] !== LT)
+    at = copyPlain(cursor, copyOdd(cursor, at, output), output);
+  return at;
 }
 
 /** A character that cannot simply be copied. */
@@ -155,13 +154,9 @@ export function copyName(
   const { bytes, end } = cursor;
   let at = pos;
   for (;;) {
-    const c = bytes[at]!;
-    if (c > AMPERSAND && c !== LT && c !== BACKSLASH) {
-      output.byte(c);
-      at++;
-      continue;
-    }
+    at = copyPlain(cursor, at, output);
     if (at >= end) throw cursor.missing();
+    const c = bytes[at]!;
     if (c === LT) {
       if (at + NAME_END.length > end) throw cursor.missing();
       if (NAME_END.isAt(cursor.view, at)) return at + NAME_END.length;

@@ -2,13 +2,7 @@ import type { ClassModel, IntegerPlace } from "../hints.js";
 import { badAnswer, tooDeep } from "./bad-input.js";
 import type { BatchBuilder } from "./batch-builder.js";
 import type { JsonOutput } from "./json-output.js";
-import {
-  integerOf,
-  isLenient,
-  LITERALS,
-  LONGEST_NUMBER,
-  TEXT_TYPES,
-} from "./xml-literal.js";
+import { isLenient, LITERALS, LONGEST_NUMBER } from "./xml-literal.js";
 import type { XmlCursor } from "./xml-cursor.js";
 import {
   ARRAY,
@@ -30,20 +24,32 @@ const LT = 0x3c;
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** The tags of types whose text becomes a string, and what closes them. */
-const TEXT_TAGS = new Map(
-  TEXT_TYPES.map((name) => [`<${name}>`, new XmlTag(`</${name}>`)]),
-);
+/** Types of a scalar, by tag; the usual ones first. */
+const TYPES = [
+  "boolean",
+  "dateTime.iso8601",
+  "double",
+  "string",
+  "i4",
+  "int",
+  "i8",
+  "base64",
+].map((name) => ({
+  open: new XmlTag(`<${name}>`),
+  close: new XmlTag(`</${name}>`),
+  /** The JSON of a literal's text; undefined: the text becomes a string. */
+  toJson: LITERALS.get(name),
+}));
 
-/** The tags of types whose text is a literal. */
-const LITERAL_TAGS = new Map(
-  [...LITERALS].map(([name, toJson]) => [`<${name}>`, toJson]),
-);
+type Type = (typeof TYPES)[number];
 
 const CONSTANTS = new Map([
   ["<struct/>", "{}"],
@@ -179,18 +185,32 @@ export class XmlTranscoder {
     if (array >= 0) return this.#array(array, place, depth + 1);
     const struct = cursor.quick(pos, STRUCT);
     if (struct >= 0) return this.#struct(struct, place, depth + 1);
-    const type = cursor.tag(pos);
+    const type = this.#typeAt(pos);
+    if (type !== undefined)
+      return type.toJson === undefined
+        ? cursor.expect(this.#string(this.#typeEnd), type.close)
+        : this.#literal(this.#typeEnd, type, type.toJson);
+    const tag = cursor.tag(pos);
     const at = cursor.tagEnd;
-    const end = TEXT_TAGS.get(type);
-    if (end !== undefined) return cursor.expect(this.#string(at), end);
-    const literal = LITERAL_TAGS.get(type);
-    if (literal !== undefined) return this.#literal(at, type, literal);
-    if (type === STRUCT.text) return this.#struct(at, place, depth + 1);
-    if (type === ARRAY.text) return this.#array(at, place, depth + 1);
-    const constant = CONSTANTS.get(type);
-    if (constant === undefined) throw badAnswer(`the tag ${type} in a value`);
+    if (tag === STRUCT.text) return this.#struct(at, place, depth + 1);
+    if (tag === ARRAY.text) return this.#array(at, place, depth + 1);
+    const constant = CONSTANTS.get(tag);
+    if (constant === undefined) throw badAnswer(`the tag ${tag} in a value`);
     output.ascii(constant);
     return at;
+  }
+
+  /** The type whose tag stands at `pos`; `typeEnd` is the position behind it. */
+  #typeEnd = 0;
+  #typeAt(pos: number): Type | undefined {
+    const cursor = this.#cursor;
+    for (const type of TYPES) {
+      this.#typeEnd = cursor.quick(pos, type.open);
+      if (this.#typeEnd >= 0) return type;
+    }
+    const tag = cursor.tag(pos);
+    this.#typeEnd = cursor.tagEnd;
+    return TYPES.find(({ open }) => open.text === tag);
   }
 
   #struct(pos: number, place: IntegerPlace | undefined, depth: number): number {
@@ -245,37 +265,43 @@ export class XmlTranscoder {
 
   #literal(
     pos: number,
-    type: string,
+    { open, close }: Type,
     toJson: (text: string) => string | undefined,
   ): number {
     const cursor = this.#cursor;
+    const { bytes } = cursor;
+    let text = "";
     let end = pos;
-    while (cursor.bytes[end] !== LT) {
+    for (; bytes[end] !== LT; end++) {
       if (end >= cursor.end) throw cursor.missing();
       if (end - pos > LONGEST_NUMBER)
-        throw badAnswer(`more than ${LONGEST_NUMBER} characters in ${type}`);
-      end++;
+        throw badAnswer(`a number of more than ${LONGEST_NUMBER} characters`);
+      text += String.fromCharCode(bytes[end]!);
     }
-    const text = Buffer.from(cursor.bytes.buffer, pos, end - pos).toString();
     const json = toJson(text.trim());
     if (json === undefined)
-      throw badAnswer(`'${text.slice(0, 40)}' in ${type}`);
+      throw badAnswer(`'${text.slice(0, 40)}' in ${open.text}`);
     this.#output.ascii(json);
     if (isLenient(json)) this.lenient = true;
-    if (cursor.tag(end) !== `</${type.slice(1)}`)
-      throw cursor.unexpected(end, `the end of ${type}`);
-    return cursor.tagEnd;
+    return cursor.expect(end, close);
   }
 
   /** Where the string written from `from` on is an integer, it becomes a number. */
   #asInteger(from: number): void {
     const output = this.#output;
-    const length = output.used - from - 2;
-    if (length === 0 || length > LONGEST_NUMBER) return;
-    const text = integerOf(output.text(from + 1, output.used - 1));
-    if (text === undefined) return;
-    output.used = from;
-    output.ascii(text);
-    if (isLenient(text)) this.lenient = true;
+    const { bytes } = output;
+    const first = from + 1;
+    const last = output.used - 1;
+    const sign = bytes[first] === MINUS ? 1 : 0;
+    const digits = last - first - sign;
+    if (digits < 1 || digits > LONGEST_NUMBER) return;
+    if (bytes[first + sign] === ZERO && digits > 1) return;
+    for (let at = first + sign; at < last; at++)
+      if (bytes[at]! < ZERO || bytes[at]! > NINE) return;
+    // The quotes go.
+    bytes.copyWithin(from, first, last);
+    output.used = last - 1;
+    if (digits > 15 && isLenient(output.text(from, output.used)))
+      this.lenient = true;
   }
 }
