@@ -18,6 +18,7 @@ import {
 } from "./decode-task.js";
 import { PRIORITIES } from "./fair-queue.js";
 import type { FormatName } from "./formats/formats.js";
+import { recordUnits } from "./formats/record-units.js";
 import { ClassBook } from "./hints.js";
 import type { HistogramSnapshot } from "./histogram.js";
 import { Meter } from "./meter.js";
@@ -59,6 +60,8 @@ export interface PriorityStats {
 export interface ParserPoolStats {
   /** Worker threads now. */
   readonly threads: number;
+  /** Plain records are read in WebAssembly; false where its module is missing: all is right, but slower. */
+  readonly shortCut: boolean;
   /** Answers on their way in. */
   readonly streams: number;
   /** Tasks done in place. */
@@ -124,6 +127,7 @@ class Pool implements ParserPool {
     });
     return {
       threads: threads?.threads ?? 0,
+      shortCut: recordUnits() !== undefined,
       streams: this.#streams.size,
       tasksInPlace: this.#tasksInPlace,
       tasksByWorkers: this.#tasksByWorkers,

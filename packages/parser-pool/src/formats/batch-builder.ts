@@ -73,6 +73,24 @@ export class BatchBuilder {
     this.columnsUsed += 2 * columnCount;
   }
 
+  /** The number of a class in the batch. */
+  classIndex(className: string): number {
+    return this.#indexOf(className);
+  }
+
+  /** Adds rows that are complete; their columns count from columnsUsed on. */
+  append(rows: Int32Array, columns: Int32Array, count: number): void {
+    const row = this.count * RECORD_STRIDE;
+    if (row + rows.length > this.#table.length)
+      this.#table = grown(this.#table, row + rows.length);
+    this.#table.set(rows, row);
+    const end = this.columnsUsed + columns.length;
+    if (end > this.columns.length) this.columns = grown(this.columns, end);
+    this.columns.set(columns, this.columnsUsed);
+    this.columnsUsed = end;
+    this.count += count;
+  }
+
   /** The batch over `buffer`; undefined when it has no record. */
   build(buffer: ArrayBuffer): RecordBatch | undefined {
     if (this.count === 0) return undefined;

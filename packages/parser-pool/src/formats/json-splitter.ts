@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { Operation } from "@xo-server/model";
 import type { ClassBook, ClassModel } from "../hints.js";
 import { badAnswer, NeedMore, shown } from "./bad-input.js";
+import { recordUnits, type LoadedPiece } from "./record-units.js";
 import { BatchBuilder } from "./batch-builder.js";
 import { EventReader } from "./json-event.js";
 import type { FormatInput, FormatOutput, RawAnswer } from "./format.js";
@@ -36,6 +37,9 @@ export interface JsonState {
 
 const COMMA = 0x2c;
 
+/** Fewer bytes are not worth copying for the short cut. */
+const WORTH_THE_COPY = 4096;
+
 /** Levels of nesting around a record, and around an event. */
 const RECORD_DEPTH = 2;
 const EVENT_DEPTH = 3;
@@ -55,6 +59,8 @@ export class JsonSplitter {
   readonly #model: ClassModel;
   readonly #events: EventReader;
   readonly #state: JsonState;
+  /** The bytes as the short cut sees them. */
+  #loaded: LoadedPiece | undefined;
   #value: { offset: number; length: number; lenient: boolean } | undefined;
   /** Position of the first byte that is not used yet. */
   #used: number;
@@ -108,6 +114,7 @@ export class JsonSplitter {
       case "envelope":
         return this.#unit(CLOSE_BRACE, "done", (at) => this.#member(at));
       case "records":
+        this.#plainRecords();
         return this.#unit(CLOSE_BRACE, "envelope", (at) => this.#record(at));
       case "struct":
         return this.#unit(CLOSE_BRACE, "envelope", (at) => this.#part(at));
@@ -192,6 +199,22 @@ export class JsonSplitter {
     state.hasValue = true;
     state.oddValue = shape !== "value";
     return end;
+  }
+
+  /** Takes the short cut as far as it goes. */
+  #plainRecords(): void {
+    const { bytes, end } = this.#input;
+    const { columns: names, name: className } = this.#model;
+    if (end - this.#used < WORTH_THE_COPY) return;
+    const units = recordUnits();
+    if (units === undefined) return;
+    this.#loaded ??= units.load(bytes, { start: this.#used, end, names });
+    if (this.#loaded === undefined) return;
+    const { first } = this.#state;
+    const { count } = builder;
+    const at = { first, className };
+    this.#used = units.split(this.#loaded, this.#used, at, builder);
+    if (builder.count > count) this.#state.first = false;
   }
 
   /** A record and its reference. */

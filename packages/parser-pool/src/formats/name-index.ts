@@ -6,6 +6,13 @@ interface Entry {
 
 const SLOTS = 128;
 
+/** Addresses in a memory. */
+export interface NameIndexPlace {
+  readonly slotsAt: number;
+  readonly entriesAt: number;
+  readonly namesAt: number;
+}
+
 /** Finds a key among a few names (columns, integer fields) by its bytes, without making a string of it. */
 export class NameIndex {
   /** Number of names. */
@@ -18,6 +25,29 @@ export class NameIndex {
       const name = Buffer.from(text);
       const slot = slotOf(name, 0, name.length);
       this.#slots[slot] = { index, name, next: this.#slots[slot] };
+    });
+  }
+
+  /**
+   * Writes the index for assembly/split-records.ts: a byte a slot (entry plus
+   * one), 16 bytes an entry (name's address, length, place, next entry plus one).
+   */
+  writeTo(memory: Uint8Array, at: NameIndexPlace): void {
+    const view = new DataView(memory.buffer, memory.byteOffset);
+    let entries = 0;
+    let names = at.namesAt;
+    this.#slots.forEach((first, slot) => {
+      memory[at.slotsAt + slot] = first === undefined ? 0 : entries + 1;
+      for (let entry = first; entry !== undefined; entry = entry.next) {
+        const { name, index, next } = entry;
+        const to = at.entriesAt + 16 * entries++;
+        view.setUint32(to, names, true);
+        view.setUint32(to + 4, name.length, true);
+        view.setInt32(to + 8, index, true);
+        view.setUint32(to + 12, next === undefined ? 0 : entries + 1, true);
+        memory.set(name, names);
+        names += name.length;
+      }
     });
   }
 
