@@ -1,11 +1,12 @@
-export {
-  createInventory,
-  type AddPoolOptions,
-  type Inventory,
-  type InventoryOptions,
-  type InventoryStats,
-  type PoolHandle,
-  type PoolListener,
+export { createInventory } from "./create-inventory.js";
+export type {
+  AddPoolOptions,
+  Inventory,
+  InventoryOptions,
+  InventoryStats,
+  ObjectKey,
+  PoolHandle,
+  PoolListener,
 } from "./inventory.js";
 export type { PoolSource } from "./pool-source.js";
 export type { PoolStatus } from "./pool-mirror.js";

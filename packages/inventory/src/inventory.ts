@@ -1,14 +1,13 @@
-import { XoError, type Ref } from "@xo-server/model";
+import type { Ref } from "@xo-server/model";
 import type { Clock, Logger } from "@xo-server/xen-api";
-import { ChangeFeed, type ChangeListener } from "./change-feed.js";
+import type { ChangeListener } from "./change-feed.js";
 import type { ChangeBatch } from "./change-ring.js";
-import type { ClassTable, XapiRecord } from "./class-table.js";
-import { PoolMirror, type PoolStatus } from "./pool-mirror.js";
+import type { XapiRecord } from "./class-table.js";
+import type { PoolStatus } from "./pool-mirror.js";
 import type { PoolSource } from "./pool-source.js";
-import { RecordCache } from "./record-cache.js";
 import type { BackoffOptions } from "./reflector.js";
-import { Slicer, type Running } from "./slicer.js";
-import { fieldOf, RowObject, type StoredObject } from "./stored-object.js";
+import type { Running } from "./slicer.js";
+import type { StoredObject } from "./stored-object.js";
 
 export interface InventoryOptions {
   /** `now` in milliseconds since the epoch: the times in statuses. */
@@ -63,6 +62,13 @@ export interface InventoryStats {
   };
 }
 
+/** Where an object is found. */
+export interface ObjectKey {
+  readonly poolId: string;
+  readonly className: string;
+  readonly ref: Ref;
+}
+
 export type PoolListener = (poolId: string) => void;
 
 /** The mirror of all pools. */
@@ -84,14 +90,7 @@ export interface Inventory {
   ): StoredObject | undefined;
   getByUuid(uuid: string): StoredObject | undefined;
   /** A field without reading the record, where model's columnsOf has it. */
-  column(
-    object: {
-      readonly poolId: string;
-      readonly className: string;
-      readonly ref: Ref;
-    },
-    name: string,
-  ): unknown;
+  column(object: ObjectKey, name: string): unknown;
   /** In no order; what changes while one iterates may be seen or not. */
   list(
     className: string,
@@ -110,212 +109,4 @@ export interface Inventory {
   /** Changes after `revision`; `resync`: too long ago, read everything. */
   since(revision: number): ChangeBatch | "resync";
   readonly stats: InventoryStats;
-}
-
-const systemClock: Clock = {
-  now: () => Date.now(),
-  setTimeout: (callback, ms) => setTimeout(callback, ms),
-  clearTimeout: (handle) => {
-    clearTimeout(handle as NodeJS.Timeout);
-  },
-};
-
-const silent: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
-export function createInventory(options: InventoryOptions = {}): Inventory {
-  return new PoolInventory(options);
-}
-
-class PoolInventory implements Inventory {
-  readonly #options: InventoryOptions;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
-  readonly #feed: ChangeFeed;
-  readonly #slicer: Slicer;
-  readonly #cache: RecordCache;
-  readonly #mirrors = new Map<string, PoolMirror>();
-  readonly #poolListeners = new Set<PoolListener>();
-
-  constructor(options: InventoryOptions) {
-    const random = options.random ?? Math.random;
-    this.#options = options;
-    this.#clock = options.clock ?? systemClock;
-    this.#logger = options.logger ?? silent;
-    this.#feed = new ChangeFeed(options.ringSize ?? 65_536, this.#logger);
-    this.#cache = new RecordCache(options.cacheBytes ?? 32 << 20, random);
-    this.#slicer = new Slicer({
-      sliceMs: options.sliceMs ?? 3,
-      now: options.sliceNow ?? (() => performance.now()),
-      nextTurn: options.nextTurn ?? ((callback) => setImmediate(callback)),
-      running: options.running ?? ((_label, section) => section()),
-      afterSlice: () => {
-        this.#feed.flush();
-      },
-    });
-  }
-
-  addPool(
-    id: string,
-    source: PoolSource,
-    options: AddPoolOptions = {},
-  ): PoolHandle {
-    if (this.#mirrors.has(id))
-      throw new XoError("INVALID_PARAMETERS", {
-        reason: `there is a pool ${id} already`,
-      });
-    const mirror = new PoolMirror({
-      ...options,
-      id,
-      source,
-      feed: this.#feed,
-      run: (steps) => this.#slicer.run(id, steps),
-      parallelLists: this.#options.parallelLists ?? 4,
-      backoff: this.#options.backoff ?? { firstMs: 1_000, mostMs: 60_000 },
-      random: this.#options.random ?? Math.random,
-      clock: this.#clock,
-      logger: this.#logger,
-      onState: () => {
-        for (const listener of this.#poolListeners) listener(id);
-      },
-    });
-    this.#mirrors.set(id, mirror);
-    mirror.start();
-    return { stop: () => mirror.stop(), status: () => mirror.status };
-  }
-
-  async removePool(id: string): Promise<void> {
-    const mirror = this.#mirrors.get(id);
-    if (mirror === undefined) return;
-    await mirror.stop();
-    for (const table of mirror.store.tables()) this.#cache.forget(table);
-    await this.#slicer.run(id, mirror.store.clear());
-    this.#mirrors.delete(id);
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all([...this.#mirrors.values()].map((one) => one.stop()));
-  }
-
-  get pools(): readonly string[] {
-    return [...this.#mirrors.keys()];
-  }
-
-  poolStatus(poolId: string): PoolStatus | undefined {
-    return this.#mirrors.get(poolId)?.status;
-  }
-
-  onPoolStatus(listener: PoolListener): () => void {
-    this.#poolListeners.add(listener);
-    return () => this.#poolListeners.delete(listener);
-  }
-
-  get(poolId: string, className: string, ref: Ref): XapiRecord | undefined {
-    const table = this.#table(poolId, className);
-    const row = table?.findRef(ref) ?? -1;
-    return row < 0 ? undefined : this.#cache.read(table!, row);
-  }
-
-  getObject(
-    poolId: string,
-    className: string,
-    ref: Ref,
-  ): StoredObject | undefined {
-    const table = this.#table(poolId, className);
-    const row = table?.findRef(ref) ?? -1;
-    return row < 0
-      ? undefined
-      : new RowObject(poolId, table!, row, this.#cache);
-  }
-
-  getByUuid(uuid: string): StoredObject | undefined {
-    for (const [poolId, { store }] of this.#mirrors)
-      for (const table of store.tables()) {
-        const row = table.findUuid(uuid);
-        if (row >= 0) return new RowObject(poolId, table, row, this.#cache);
-      }
-    return undefined;
-  }
-
-  column(
-    object: {
-      readonly poolId: string;
-      readonly className: string;
-      readonly ref: Ref;
-    },
-    name: string,
-  ): unknown {
-    const table = this.#table(object.poolId, object.className);
-    const row = table?.findRef(object.ref) ?? -1;
-    return row < 0 ? undefined : fieldOf(table!, row, name, this.#cache);
-  }
-
-  *list(
-    className: string,
-    options: { readonly poolId?: string } = {},
-  ): Iterable<StoredObject> {
-    const { poolId } = options;
-    for (const [id, { store }] of this.#mirrors) {
-      if (poolId !== undefined && poolId !== id) continue;
-      const table = store.table(className);
-      if (table === undefined) continue;
-      for (let row = 0; row < table.rows; row++)
-        if (table.isLive(row)) yield new RowObject(id, table, row, this.#cache);
-    }
-  }
-
-  count(poolId: string, className: string): number {
-    return this.#mirrors.get(poolId)?.store.count(className) ?? 0;
-  }
-
-  counts(poolId: string): ReadonlyMap<string, number> {
-    return this.#mirrors.get(poolId)?.store.counts ?? new Map();
-  }
-
-  get objects(): number {
-    return this.#sum(({ store }) => store.objects);
-  }
-
-  get changesPerSecond(): number {
-    return this.#sum(({ changesPerSecond }) => changesPerSecond);
-  }
-
-  get revision(): number {
-    return this.#feed.revision;
-  }
-
-  subscribe(listener: ChangeListener): () => void {
-    return this.#feed.subscribe(listener);
-  }
-
-  since(revision: number): ChangeBatch | "resync" {
-    return this.#feed.since(revision);
-  }
-
-  get stats(): InventoryStats {
-    return {
-      objects: this.objects,
-      pools: this.#mirrors.size,
-      segments: this.#sum(({ store }) => store.stats.segments),
-      segmentBytes: this.#sum(({ store }) => store.stats.bytes),
-      liveBytes: this.#sum(({ store }) => store.stats.liveBytes),
-      tableBytes: this.#sum(({ store }) => store.stats.tableBytes),
-      feedBytes: this.#feed.byteLength,
-      cache: this.#cache.stats,
-    };
-  }
-
-  #table(poolId: string, className: string): ClassTable | undefined {
-    return this.#mirrors.get(poolId)?.store.table(className);
-  }
-
-  #sum(figure: (mirror: PoolMirror) => number): number {
-    let sum = 0;
-    for (const mirror of this.#mirrors.values()) sum += figure(mirror);
-    return sum;
-  }
 }

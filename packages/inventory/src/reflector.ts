@@ -178,7 +178,10 @@ export class Reflector {
         signal,
         priority: "bulk",
         onBatch: (batch) => {
-          applied.push(run(store.apply(batch, listing)));
+          const done = run(store.apply(batch, listing));
+          // Awaited below, when the listing has ended: until then nobody looks.
+          done.catch(() => undefined);
+          applied.push(done);
         },
       });
       await Promise.all(applied);

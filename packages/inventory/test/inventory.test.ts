@@ -173,6 +173,18 @@ t.test("a listener that throws disturbs nobody", async (t) => {
   await handle.stop();
 });
 
+t.test("a status listener that throws disturbs nobody", async (t) => {
+  const { inventory, lines } = createTestInventory();
+  const leave = inventory.onPoolStatus(() => {
+    throw new Error("mine");
+  });
+  const handle = inventory.addPool("p", poolWith("a"));
+  await until(() => handle.status().state === "watching");
+  t.match(lines[0], { level: "error", message: /listener/ });
+  leave();
+  await handle.stop();
+});
+
 t.test("a removed pool's objects go, and the feed says so", async (t) => {
   const pool = poolWith("a", "b");
   const { inventory, changes } = await mirror(pool);
