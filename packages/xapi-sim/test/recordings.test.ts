@@ -24,7 +24,10 @@ const notApplicable: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/-console-/, "needs the recorder's consoles"],
   [/-handler-.*-(noauth|badsession)$/, ""],
   [/-handler-(bearer|export_metadata-basic-bad)$/, ""],
-  [/-handler-/, "what a handler does once the caller is known"],
+  [
+    /-handler-((get_(export_raw_vdi|host_rrd|pool_xmldbdump|vncsnapshot|services|wlb|updates|host_updates|repository|sync)|put_(import_metadata|blob|messages)|connect_remotecmd).*-session|host_rrd|xmldbdump|export_metadata-ok|export-nodisk|export-with-task-record)/,
+    "content of the recorder's pool, or a handler that is not simulated",
+  ],
   [/-records-role-/, "the roles are not in the fixture"],
   [
     /-rbac-|-records-(secret|session|user|Certificate|Feature|GPU_group|VM_guest_metrics)-/,
@@ -35,7 +38,7 @@ const notApplicable: readonly (readonly [pattern: RegExp, reason: string])[] = [
     "the recorder's second host was down",
   ],
   [
-    /error-(map-empty-key|internal-field|ro-field|operation-not|removed-message|destroy-network)|limit-body-307200|map-key-markup|records-after-destroy|task-task_get_all/,
+    /records-after-destroy|task-task_get_all/,
     "objects of another recording session",
   ],
   [
@@ -77,7 +80,7 @@ async function aliasSessions(
   recordings: readonly Recording[],
 ): Promise<void> {
   const known =
-    /OpaqueRef:(c03e21ab|18dd08ce|f75b2975|abfd|1b2a|c9b3)[-0-9a-f]+/;
+    /OpaqueRef:(c03e21ab|18dd08ce|f75b2975|abfd|9e13|1b2a|c9b3)[-0-9a-f]+/;
   for (const { request } of recordings) {
     const match = known.exec(request.toString("latin1"));
     if (match === null || replay.translate(match[0]) !== match[0]) continue;

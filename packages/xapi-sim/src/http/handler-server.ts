@@ -1,3 +1,4 @@
+import { datamodel } from "@xo-server/model";
 import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 import type { Core } from "../calls/core.js";
@@ -68,7 +69,7 @@ export class HandlerServer {
     if (handler.credentials === "none")
       return { session: { ref: "", userName: "" }, end: () => undefined };
     const who = await authenticate(this.#core, head, io.hostRef);
-    return who ?? { refusal: unauthorised("1.1", handler.name) };
+    return who ?? { refusal: unauthorised(head.version, realmOf(handler)) };
   }
 
   #task(
@@ -139,6 +140,14 @@ export class HandlerServer {
       );
     if (!response.started) response.crash(text);
   }
+}
+
+/** The datamodel's name of the path; the handler's own where it has none. */
+function realmOf({ name, method, path }: HttpHandler): string {
+  const action = datamodel.httpActions.find(
+    (row) => row.uri === path && row.method.toUpperCase() === method,
+  );
+  return action?.name ?? name;
 }
 
 class HandlerTask implements TaskContext {
@@ -240,7 +249,9 @@ class SocketResponse implements HandlerResponse {
   }
 
   crash(exception: string): void {
-    this.#outcome = this.#io.writer.write(crashed("1.1", exception));
+    this.#outcome = this.#io.writer.write(
+      crashed(this.#head.version, exception),
+    );
   }
 
   start({

@@ -15,7 +15,8 @@ export interface Recording {
   readonly group: string;
   readonly name: string;
   readonly format: string;
-  readonly method: string;
+  /** Absent where the request is not a call that its writer knew. */
+  readonly method?: string;
   readonly status_line: string;
   /** `content-length`, `eof`, `open` or `timeout`. */
   readonly body_end: string;
@@ -43,7 +44,7 @@ export function recordedFleet(recordings: readonly Recording[]): FleetObject[] {
   for (const { id, method, response } of recordings) {
     if (!/^\d+-records-(?!VM_where|.*(after|role))\w+-json2$/.test(id))
       continue;
-    const className = method.replace(".get_all_records", "");
+    const className = method!.replace(".get_all_records", "");
     const { result } = parseLenient(bodyOf(response)) as {
       result?: Record<string, XapiRecord>;
     };

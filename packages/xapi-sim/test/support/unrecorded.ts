@@ -61,6 +61,10 @@ const message: Scenario = ({ db }) => {
 const scenarios: Readonly<Record<string, Scenario>> = {
   "map-add-existing": ({ db }) =>
     db.update("VM", VM, { other_config: { k: "v" } }),
+  "string-map-key-markup": ({ db }) => {
+    for (const ref of db.refs("VM"))
+      db.update("VM", ref, { other_config: { 'a<b>&"c': "v" } });
+  },
   "event-mod": describe("one change"),
   "event-mod-coalesced": (tools) => {
     for (let i = 0; i < 10; i++) describe(`change ${i}`)(tools);
