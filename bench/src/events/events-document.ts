@@ -1,3 +1,4 @@
+import { DEFAULT_THROTTLE_MS } from "@xo-server/xen-api";
 import { formatCount, formatMegabytes, formatMs } from "../harness/format.js";
 import { markdownDocument, markdownTable } from "../harness/markdown.js";
 import { measuredOn } from "../harness/measured-on.js";
@@ -33,6 +34,7 @@ export function eventsDocument(report: Report, churn: number): string {
       ],
       report.results.map(cells),
     ),
+    choice(report.results),
     NOTES,
   ]);
 }
@@ -69,6 +71,21 @@ function cells(result: Result): string[] {
     formatMs(figure("longestBlockMs")),
     String(result.runs),
   ];
+}
+
+/** What the default pause buys, beside none at all. */
+function choice(results: readonly Result[]): string | undefined {
+  const at = (pauseMs: number): Result | undefined =>
+    results.find((result) => figureOf(result, "throttleMs") === pauseMs);
+  const [own, none] = [at(DEFAULT_THROTTLE_MS), at(0)];
+  if (own === undefined || none === undefined) return undefined;
+  const against = (name: string, digits: number): string =>
+    `${figureOf(own, name).toFixed(digits)} instead of ${figureOf(none, name).toFixed(digits)}`;
+  return (
+    `The client's default pause is ${DEFAULT_THROTTLE_MS} ms: ${against("answersPerSecond", 1)} answers a second, ` +
+    `${against("clientCpuPercent", 0)} % of a core here and ${against("simulatorCpuPercent", 0)} % in the pool, ` +
+    `for a p99 of ${formatMs(figureOf(own, "p99Ms"))} instead of ${formatMs(figureOf(none, "p99Ms"))} ms.`
+  );
 }
 
 const NOTES = [
