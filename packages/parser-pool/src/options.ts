@@ -32,6 +32,7 @@ export interface ParserPoolOptions {
   readonly xmlStrict?: boolean;
   /** What to load for `expat`. Default: `node-expat`. */
   readonly expatModule?: string;
+  /** Threads that are there from the start and stay: the first one takes 60 ms to come up. */
   readonly minThreads?: number;
   /** Default: all cores but one, at least one. */
   readonly maxThreads?: number;
@@ -82,10 +83,10 @@ export function settingsOf(options: ParserPoolOptions): Settings {
     xml: "reader",
     xmlStrict: false,
     expatModule: "node-expat",
-    minThreads: 0,
+    minThreads: 1,
     maxThreads: Math.max(1, availableParallelism() - 1),
     idleTimeoutMs: 30_000,
-    inlineBelowBytes: 32 * 1024,
+    inlineBelowBytes: 128 * 1024,
     segmentBytes: MIB,
     maxBodyBytes: 1024 * MIB,
     maxDepth: 512,
