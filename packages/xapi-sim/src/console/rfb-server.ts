@@ -82,6 +82,8 @@ export class RfbServer {
 
   /** One message of the client. @returns whether to go on */
   async #message(): Promise<boolean> {
+    // Who asks for pictures but does not take them is not listened to meanwhile.
+    await drained(this.#stream);
     const type = (await this.#reader.read(1))?.[0];
     if (type === undefined) return false;
     const handle = this.#messages[type];
@@ -167,6 +169,17 @@ export class RfbServer {
       );
     }
   }
+}
+
+function drained(stream: Duplex): Promise<void> {
+  if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off("drain", done).off("close", done);
+      resolve();
+    };
+    stream.on("drain", done).on("close", done);
+  });
 }
 
 function uint16(value: number): Buffer {

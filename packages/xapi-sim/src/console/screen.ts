@@ -10,6 +10,8 @@ export interface Rectangle {
 export const WIDTH = 640;
 export const HEIGHT = 400;
 const CELL = 16;
+/** More changes than this are one: everything. */
+const MANY = 32;
 /** Where a bar runs from left to right for ever: the part of the picture that changes by itself. */
 const BAR: Rectangle = {
   x: 0,
@@ -33,7 +35,8 @@ export class Screen {
   #frame = 0;
   #keys: readonly number[] = [];
   #pointer = { x: 0, y: 0 };
-  #dirty: Rectangle[] = [];
+  /** By place, so that what nobody fetches does not pile up. */
+  #dirty = new Map<string, Rectangle>();
 
   constructor(uuid: string) {
     this.#seed = hashText(uuid);
@@ -42,24 +45,35 @@ export class Screen {
   /** The next frame of the bar. */
   tick(): void {
     this.#frame++;
-    this.#dirty.push(BAR);
+    this.#change(BAR);
   }
 
   key(symbol: number): void {
     this.#keys = [...this.#keys, symbol].slice(-(WIDTH / CELL));
-    this.#dirty.push(KEY_ROW);
+    this.#change(KEY_ROW);
   }
 
   point(x: number, y: number): void {
-    this.#dirty.push(around(this.#pointer), around({ x, y }));
+    this.#change(around(this.#pointer));
+    this.#change(around({ x, y }));
     this.#pointer = { x, y };
   }
 
   /** What has changed since the last call. */
   takeChanges(): readonly Rectangle[] {
-    const changes = this.#dirty;
-    this.#dirty = [];
-    return changes.filter(({ width, height }) => width > 0 && height > 0);
+    const changes = [...this.#dirty.values()];
+    this.#dirty.clear();
+    return changes;
+  }
+
+  #change(rectangle: Rectangle): void {
+    const { x, y, width, height } = rectangle;
+    if (width === 0 || height === 0) return;
+    // A pointer that wandered about unseen: the whole picture is cheaper to tell.
+    if (this.#dirty.size > MANY) {
+      this.#dirty.clear();
+      this.#dirty.set("all", { x: 0, y: 0, width: WIDTH, height: HEIGHT });
+    } else this.#dirty.set(`${x},${y}`, rectangle);
   }
 
   /** The colours (0xRRGGBB) of a part of the picture, row by row. */
