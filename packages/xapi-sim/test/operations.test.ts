@@ -544,3 +544,27 @@ t.test(
     );
   },
 );
+
+t.test(
+  "a hard shutdown comes through while the VM reboots, and the reboot fails",
+  async (t) => {
+    const { call, failure, guest, vm, db } = createTestPool();
+    const ref = guest("Running");
+    const free = () =>
+      [...db.records("host_metrics")].map(
+        ([, record]) => record["memory_free"],
+      );
+    const reboot = failure("VM.hard_reboot", ref);
+    await call("VM.hard_shutdown", ref);
+    const after = free();
+    t.strictSame(await reboot, [
+      "VM_BAD_POWER_STATE",
+      ref,
+      "running",
+      "halted",
+    ]);
+    t.equal(vm(ref)["power_state"], "Halted");
+    t.strictSame(vm(ref)["current_operations"], {});
+    t.strictSame(free(), after, "memory is given back once");
+  },
+);

@@ -81,6 +81,13 @@ export function assertVmMay(
   return vm;
 }
 
+/** Raises where the VM has stopped while an operation on it took its time: a hard shutdown comes through at any time. */
+export function assertStillRuns(db: Database, ref: string): void {
+  const state = text(db.get("VM", ref), "power_state");
+  if (state !== "Running" && state !== "Paused")
+    throw badPowerState(ref, ["Running"], state);
+}
+
 /** Bytes that a host needs to run the VM. */
 export function memoryNeeded(vm: XapiRecord): number {
   return int(vm, "memory_dynamic_max") + int(vm, "memory_overhead");

@@ -5,7 +5,12 @@ import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { refs, text, textParam } from "./fields.js";
 import { tellVm } from "./messages.js";
-import { assertCanBootHere, assertVmMay, possibleHosts } from "./vm-checks.js";
+import {
+  assertCanBootHere,
+  assertStillRuns,
+  assertVmMay,
+  possibleHosts,
+} from "./vm-checks.js";
 import { moveDomain } from "./vm-domain.js";
 import { hostTitle } from "./vm-power.js";
 
@@ -59,6 +64,7 @@ export async function migrate(
       db.update("VM", vm, { scheduled_to_be_resident_on: host });
       try {
         await progressDuring(context, durations.migrate);
+        assertStillRuns(db, vm);
         assertCanBootHere(db, vm, host);
       } catch (error) {
         db.update("VM", vm, { scheduled_to_be_resident_on: NULL_REF });

@@ -8,6 +8,7 @@ import { tellVm } from "./messages.js";
 import { hasAgent, refreshVdi, refreshVm } from "./refresh.js";
 import {
   assertCanBootHere,
+  assertStillRuns,
   assertVmMay,
   chooseHost,
   memoryNeeded,
@@ -59,12 +60,14 @@ export const vmPowerOperations: OperationTable = {
   "VM.clean_reboot": (context, params) =>
     act(context, textParam(params, 0), "clean_reboot", async (vm) => {
       await progressDuring(context, durations.reboot);
+      assertStillRuns(context.db, vm);
       renewDomain(context, vm);
       tellVm(context, vm, "VM_REBOOTED", "rebooted cleanly");
     }),
   "VM.hard_reboot": (context, params) =>
     act(context, textParam(params, 0), "hard_reboot", async (vm) => {
       await progressDuring(context, durations.reboot / 2);
+      assertStillRuns(context.db, vm);
       renewDomain(context, vm);
       tellVm(context, vm, "VM_REBOOTED", "rebooted forcibly");
     }),
@@ -154,6 +157,8 @@ async function start(
 function cleanShutdown(context: CallContext, ref: string): Promise<void> {
   return act(context, ref, "clean_shutdown", async (vm) => {
     await progressDuring(context, durations.cleanShutdown);
+    // Somebody lost patience and shut it down forcibly: it is down all the same.
+    if (text(context.db.get("VM", vm), "power_state") === "Halted") return;
     endDomain(context, vm, "Halted");
     tellVm(context, vm, "VM_SHUTDOWN", "shutdown cleanly");
   });
@@ -176,6 +181,7 @@ async function suspend(context: CallContext, vm: string): Promise<void> {
     refIn(db.get("pool", pool.poolRef), "suspend_image_SR");
   if (sr === undefined) throw new XapiFailure("VM_NO_SUSPEND_SR", [vm]);
   await progressDuring(context, durations.suspend);
+  assertStillRuns(db, vm);
   const suspend_VDI = db.create("VDI", {
     name_label: "Suspend image",
     name_description: `Suspend image of ${text(record, "name_label")}`,
