@@ -77,8 +77,11 @@ t.test("what is held tells what the object is now", async (t) => {
   t.ok(a.revision! > revision!);
   t.equal(inventory.getByUuid("uuid-a"), undefined);
   pool.delete("VM", "OpaqueRef:a");
+  await poll();
+  t.equal(inventory.getByUuid("uuid-renamed"), undefined);
   pool.put("VM", "OpaqueRef:b", vm("b"));
   await poll();
+  t.equal(inventory.getByUuid("uuid-renamed"), undefined);
   t.equal(a.record, undefined);
   t.equal(a.column("name_label"), undefined);
   t.equal(a.uuid, undefined);
