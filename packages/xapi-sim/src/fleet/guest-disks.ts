@@ -87,7 +87,7 @@ function addGuestVdi(
   const { dice } = builder;
   const sizes = position === 0 ? [10, 20, 32, 40, 64] : [50, 100, 200, 500];
   const size = dice.pick(sizes) * GiB;
-  const base = dice.chance(0.25) ? addBaseCopy(builder, sr, size) : undefined;
+  const base = dice.chance(0.21) ? addBaseCopy(builder, sr, size) : undefined;
   return addVdi(builder, sr, {
     name_label: `${owner.name}_disk_${position}`,
     name_description: position === 0 ? "System" : `Data ${position}`,
@@ -134,7 +134,7 @@ export function addBaseCopy(
   return vdi.record["uuid"] as string;
 }
 
-const VHD_BLOCKS = `eJzt${"wTEBAAAAwqD1T20ND6AAAAAAAAAA".repeat(18)}g2cYAAB`;
+const VHD_BLOCKS = `eJzt${"wTEBAAAAwqD1T20ND6AAAAAAAAAA".repeat(40)}g2cYAAB`;
 
 /** A disk; what it takes is added to its SR. */
 export function addVdi(
