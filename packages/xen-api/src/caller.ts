@@ -180,7 +180,8 @@ export async function applyDecision(
       session.backOff(connected, error);
       return;
     case "probe":
-      await session.probe(connected, error);
+      if (decision.repeat) await session.probe(connected, error);
+      else void session.probe(connected, error);
       return;
     case "give-up":
       return;

@@ -10,14 +10,18 @@ export class Candidates {
     this.#configured = configured;
   }
 
-  /** Last coordinator, then as configured, then as learned; each once. */
-  list(): readonly Address[] {
+  /**
+   * Last coordinator, then as configured, then as learned; each once.
+   * @param failed has just failed: last of all
+   */
+  list(failed?: Address): readonly Address[] {
     const all = [...this.#configured, ...this.#learned];
     const ordered =
       this.#preferred === undefined ? all : [this.#preferred, ...all];
-    return [
-      ...new Map(ordered.map((item) => [addressUrl(item), item])).values(),
-    ];
+    const unique = new Map(ordered.map((item) => [addressUrl(item), item]));
+    if (failed !== undefined && unique.delete(addressUrl(failed)))
+      unique.set(addressUrl(failed), failed);
+    return [...unique.values()];
   }
 
   isConfigured(address: Address): boolean {

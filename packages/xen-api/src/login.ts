@@ -34,6 +34,8 @@ export interface LoginOptions {
   readonly password: string;
   readonly originator: string;
   readonly timeoutMs: number;
+  /** For the question whether a session still lives. */
+  readonly probeTimeoutMs: number;
 }
 
 /** Logs in, out, and asks whether a session still lives. */
@@ -53,8 +55,19 @@ export class Login {
 
   /** @throws as a call does when the session or the pool is gone */
   async probe(open: OpenSession, signal: AbortSignal): Promise<void> {
-    const asked = this.#call(open, "session.get_uuid", [open.session], signal);
-    await this.#clean(asked);
+    const { rpc, probeTimeoutMs: timeoutMs } = this.#options;
+    const { address, transport, encoding, session } = open;
+    const asked = rpc.send({
+      ...{ address, transport, encoding, timeoutMs, signal },
+      method: "session.get_uuid",
+      params: [session, session],
+      shape: "value",
+      priority: "call",
+      isSafe: true,
+    });
+    const { answer } = await this.#clean(asked);
+    if (answer.outcome === "failure")
+      throw toXapiError(answer.error, "session.get_uuid");
   }
 
   /** What goes wrong here ends up in the state, for everybody to see. */

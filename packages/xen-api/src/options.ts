@@ -40,7 +40,7 @@ export interface XapiOptions {
   readonly maxConcurrentCalls?: number;
   /** Calls waiting for their turn before QUEUE_FULL. Default 10,000. */
   readonly maxQueuedCalls?: number;
-  /** Default 30,000. */
+  /** For a connection to stand, in ms; a login may take three times that. Default 10,000. */
   readonly connectTimeoutMs?: number;
   /** Time that a call may take, in ms. Default 300,000: some synchronous calls are slow. */
   readonly callTimeoutMs?: number;

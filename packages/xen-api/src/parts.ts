@@ -102,6 +102,8 @@ function createLogin(
     ...common,
     ...{ rpc, user, password, originator },
     choice: new TransportChoice(transport),
-    timeoutMs: connectTimeoutMs,
+    // A busy PAM takes its time.
+    timeoutMs: 3 * connectTimeoutMs,
+    probeTimeoutMs: connectTimeoutMs,
   });
 }

@@ -43,6 +43,9 @@ export function afterFailedCall(
   }
   if (isNetworkError(error))
     return { action: "probe", repeat: isSafe && attempt === 0 };
+  // Its time is up; but a host that answers nobody any more must be noticed.
+  if (error instanceof XoError && error.code === "CALL_TIMEOUT")
+    return { action: "probe", repeat: false };
   return { action: "give-up" };
 }
 

@@ -112,7 +112,7 @@ export class Session {
 
   /** The pool said HOST_STILL_BOOTING: not before a pause. */
   backOff(stale: Connected, cause: Error): void {
-    if (this.#drop(stale)) void this.#establish([], cause);
+    if (this.#drop(stale)) void this.#establish([], { pauseFor: cause });
   }
 
   /**
@@ -130,8 +130,9 @@ export class Session {
         );
         const isSessionGone =
           error instanceof XapiError && error.code === "SESSION_INVALID";
-        if (this.#drop(stale))
-          void this.#establish(isSessionGone ? [stale.address] : []);
+        if (!this.#drop(stale)) return;
+        if (isSessionGone) void this.#establish([stale.address]);
+        else void this.#establish([], { failed: stale.address });
       })
       .finally(() => {
         this.#probing = undefined;
@@ -164,14 +165,17 @@ export class Session {
   /**
    * Rounds over all candidates until one leads to a session.
    * @param first to be tried before them in the first round
-   * @param pauseFor begin with a pause for this reason
+   * @param why `pauseFor`: begin with a pause for this reason; `failed`: try this one last
    */
-  async #establish(first: readonly Address[], pauseFor?: Error): Promise<void> {
-    let cause = pauseFor;
+  async #establish(
+    first: readonly Address[],
+    why: { pauseFor?: Error; failed?: Address } = {},
+  ): Promise<void> {
+    let cause = why.pauseFor;
     for (let round = 0; !this.#ended.signal.aborted; round++) {
       if (cause !== undefined) await this.#pause(cause, Math.max(0, round - 1));
       if (this.#ended.signal.aborted) return;
-      cause = await this.#round(round === 0 ? first : []);
+      cause = await this.#round(round === 0 ? first : [], why.failed);
       if (cause === undefined) return;
       if (isLasting(cause)) this.#rejectImpatient(cause);
     }
@@ -186,10 +190,16 @@ export class Session {
   }
 
   /** @returns undefined: connected; else why not */
-  async #round(first: readonly Address[]): Promise<Error | undefined> {
+  async #round(
+    first: readonly Address[],
+    failed: Address | undefined,
+  ): Promise<Error | undefined> {
     const reasons: Error[] = [];
     const tried = new Set<string>();
-    for (const address of [...first, ...this.#options.candidates.list()]) {
+    for (const address of [
+      ...first,
+      ...this.#options.candidates.list(failed),
+    ]) {
       const outcome = await this.#reach(address, tried);
       if (outcome === "connected" || this.#ended.signal.aborted)
         return undefined;

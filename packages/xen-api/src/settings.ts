@@ -20,7 +20,7 @@ export function toSettings(options: XapiOptions) {
     originator: options.originator ?? "xo-server",
     maxConcurrentCalls: options.maxConcurrentCalls ?? 8,
     maxQueuedCalls: options.maxQueuedCalls ?? 10_000,
-    connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     callTimeoutMs: options.callTimeoutMs ?? 300_000,
     eventTimeoutMs: options.eventTimeoutMs ?? 45_000,
     eventGraceMs: options.eventGraceMs ?? 10_000,

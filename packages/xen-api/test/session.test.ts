@@ -439,3 +439,50 @@ t.test("a call before connect says so", async (t) => {
     new XoError("NOT_CONNECTED", { pool: "root@127.0.0.1" }),
   );
 });
+
+t.test(
+  "a coordinator that takes connections and answers nobody: noticed by a call, and the members are tried before it",
+  async (t) => {
+    const hosts = {
+      "OpaqueRef:h2": { uuid: "h2", address: "127.0.0.2", name_label: "" },
+    };
+    const withHosts = poolScript(({ method }) =>
+      method === "host.get_all_records"
+        ? { value: hosts }
+        : method === "VM.get_all"
+          ? { value: [] }
+          : undefined,
+    );
+    const old = await startPool(t, withHosts);
+    await startPool(t, withHosts, "127.0.0.2", old.port);
+    const clock = new FakeClock();
+    let learned = 0;
+    const xapi = clientOf(t, old, {
+      clock,
+      connectTimeoutMs: 5_000,
+      onCandidates: () => learned++,
+    });
+    await xapi.connect();
+    await until(() => learned > 0);
+    old.answer(() => ({ silent: true }));
+    const before = old.calls.length;
+    const call = xapi.call("VM.get_all", [], { timeoutMs: 1_000 });
+    await until(() => old.calls.length > before);
+    clock.advance(1_000);
+    await t.rejects(call, { code: "CALL_TIMEOUT" });
+    await until(() => old.methods.at(-1) === "session.get_uuid");
+    const states: string[] = [];
+    xapi.onState((state) =>
+      states.push(
+        "address" in state ? `${state.name} ${state.address}` : state.name,
+      ),
+    );
+    clock.advance(5_000);
+    await until(() => xapi.counters.logins === 2);
+    t.same(states, [
+      `connecting 127.0.0.2:${old.port}`,
+      `connected 127.0.0.2:${old.port}`,
+    ]);
+    t.same(await xapi.call("VM.get_all"), []);
+  },
+);
