@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import { linksOf } from "./relations.js";
-import type { Row } from "./table.js";
+import type { Row } from "./row.js";
 
 /**
  * Computes the set sides of all relations of freshly loaded rows, in one pass

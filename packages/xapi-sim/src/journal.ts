@@ -1,4 +1,4 @@
-import type { Row } from "./table.js";
+import type { Row } from "./row.js";
 
 /**
  * All rows in the order of their last change, so that "what changed since G"

@@ -1,6 +1,7 @@
 import { recordToJson } from "./rpc/json-writer.js";
 import { escapeXml, recordToXml } from "./rpc/xml-writer.js";
-import type { Row, Table } from "./table.js";
+import type { Row } from "./row.js";
+import type { Table } from "./table.js";
 
 type Format = "json" | "xml";
 

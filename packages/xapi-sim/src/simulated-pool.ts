@@ -88,7 +88,7 @@ function assemble(
   const { user = "root", password = "password" } = options;
   const random = createRandom(options.seed ?? 1);
   const db = new Database(random);
-  db.load(fleetOf(options, members));
+  db.load(fleetOf(options, members), options.fleet === undefined);
   const membership = new Membership(db, members);
   const core = makeCore(options, { db, random, membership });
   const churn = new Churn(db, core.clock, createRandom(options.seed ?? 1));
@@ -193,6 +193,8 @@ function makeCore(
 function prepare(core: Core, formats: readonly ("json" | "xml")[]): void {
   for (const format of formats)
     for (const table of core.db.tables()) core.listings[format](table);
+  for (const table of core.db.tables())
+    for (const row of table.rows.values()) row.compact();
 }
 
 function serve(

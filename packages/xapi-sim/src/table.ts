@@ -1,21 +1,5 @@
+import type { Row } from "./row.js";
 import type { XapiRecord } from "./xapi-value.js";
-
-/** One object in the database. */
-export interface Row {
-  readonly table: Table;
-  readonly ref: string;
-  record: XapiRecord;
-  /** Generation of the database when the object was made. */
-  readonly created: number;
-  /** Generation of its last change. */
-  modified: number;
-  /** Neighbours in the order of change: see Journal. */
-  older: Row | undefined;
-  newer: Row | undefined;
-  /** The record as JSON and as XML-RPC, until it changes. */
-  json: Buffer | undefined;
-  xml: Buffer | undefined;
-}
 
 /** What is remembered of an object that is gone. */
 export interface Deletion {

@@ -1,6 +1,7 @@
 import { datamodel } from "@xo-server/model";
 import type { Database } from "../database.js";
-import type { Row, Table } from "../table.js";
+import type { Row } from "../row.js";
+import type { Table } from "../table.js";
 import type { EventFilter } from "./filter.js";
 import type { Position } from "./token.js";
 

@@ -1,0 +1,50 @@
+import { parseLenient } from "@xo-server/model";
+import type { Table } from "./table.js";
+import type { XapiRecord } from "./xapi-value.js";
+
+/** One object in the database: its record as an object, as bytes, or both. */
+export class Row {
+  readonly table: Table;
+  readonly ref: string;
+  /** Generation of the database when the object was made. */
+  readonly created: number;
+  /** Generation of its last change. */
+  modified: number;
+  /** Neighbours in the order of change: see Journal. */
+  older: Row | undefined;
+  newer: Row | undefined;
+  /** The record as JSON and as XML-RPC, until it changes. */
+  json: Buffer | undefined;
+  xml: Buffer | undefined;
+  #record: XapiRecord | undefined;
+
+  constructor(
+    table: Table,
+    ref: string,
+    record: XapiRecord,
+    generation: number,
+  ) {
+    this.table = table;
+    this.ref = ref;
+    this.#record = record;
+    this.created = generation;
+    this.modified = generation;
+  }
+
+  get record(): XapiRecord {
+    return (this.#record ??= parseLenient(
+      this.json!.toString("utf8"),
+    ) as XapiRecord);
+  }
+
+  set record(record: XapiRecord) {
+    this.#record = record;
+    this.json = undefined;
+    this.xml = undefined;
+  }
+
+  /** Keeps only the bytes, where there are some: a big pool's objects are most of the garbage collector's work. */
+  compact(): void {
+    if (this.json !== undefined) this.#record = undefined;
+  }
+}
