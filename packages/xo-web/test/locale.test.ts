@@ -59,6 +59,8 @@ t.test(
     t.equal(english.span(1434), "1.4 s");
     t.equal(english.span(7_500_000), "2 h");
     t.equal(english.span(3 * 86_400_000), "3 d");
+    t.equal(english.duration(32_900), "32 s");
+    t.equal(english.duration(300_000), "5 min");
     t.equal(english.bytes(131_000_000), "131 MB");
     t.equal(english.bytes(2_550_000_000), "2.6 GB");
     t.equal(english.share(0.071), "7%");

@@ -70,6 +70,12 @@ export class Formats {
     return fill(d, { n: this.count(Math.floor(ms / 86_400_000)) });
   }
 
+  /** How long something has been so, in whole units: `32 s`, `5 min`, `3 h`, `12 d`. */
+  duration(ms: number): string {
+    if (ms >= 60_000) return this.span(ms);
+    return fill(this.#units.s, { n: this.count(Math.floor(ms / 1000)) });
+  }
+
   /** Decimal units, as networks and disks are sold. */
   bytes(bytes: number): string {
     const { B, kB, MB, GB } = this.#units;
