@@ -2,9 +2,13 @@ import t from "tap";
 import { RunningProgram } from "./running-program.js";
 import { StatusPage } from "./status-page.js";
 
+// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 120_000 };
+t.comment("timeout=120000");
+
 const LISTENING = /Web server listening on (http:\S+)/;
 
-t.test("a demo pool comes in and stays live", async (t) => {
+t.test("a demo pool comes in and stays live", LIMIT, async (t) => {
   const server = new RunningProgram(t, "xo-server", [
     ...["start", "--demo", "C", "--host", "127.0.0.1", "--port", "0"],
   ]);

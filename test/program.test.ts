@@ -3,6 +3,9 @@ import { createServer, type AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { RunningProgram } from "./running-program.js";
 
+// Real programs on a busy machine; tap takes this as the limit of the file, in ms.
+t.comment("timeout=120000");
+
 const LISTENING = /Web server listening on (http:\S+)/;
 
 function start(t: Test, ...args: string[]): RunningProgram {

@@ -7,7 +7,7 @@ export interface PoolStatus {
   readonly state: string;
   readonly objects: number;
   readonly counts: Readonly<Record<string, number>>;
-  readonly error?: { readonly code: string } | null;
+  readonly error?: { readonly code: string; readonly message: string } | null;
   readonly transport?: string | null;
   readonly staleSince?: string | null;
   readonly loadMs?: number | null;

@@ -81,7 +81,7 @@ const ParserPool = section(
         "How XML is read: reader (our own, fastest), expat (optional native package) or xmlrpc (the plain way).",
     }),
     minThreads: Type.Integer({
-      default: 0,
+      default: 1,
       minimum: 0,
       maximum: 256,
       description: "Threads kept when there is nothing to do.",
@@ -97,7 +97,7 @@ const ParserPool = section(
       "A thread without work for this long ends.",
     ),
     inlineBelowBytes: bytes(
-      32 * 1024,
+      128 * 1024,
       "With place auto: smaller messages are read in place, the way to a thread would cost more.",
       0,
     ),

@@ -6,8 +6,20 @@ export interface ErrorSummary {
   readonly message: string;
 }
 
+/** What XAPI says in one word, and an operator asks about most. */
+const SENTENCES = new Map([
+  ["SESSION_AUTHENTICATION_FAILED", "the pool refuses this user or password"],
+  ["RBAC_PERMISSION_DENIED", "this user may not do what is needed"],
+  ["HOST_STILL_BOOTING", "the host is still starting"],
+]);
+
 export function toErrorSummary(error: unknown): ErrorSummary {
-  if (error instanceof XoError || error instanceof XapiError)
+  if (error instanceof XapiError)
+    return {
+      code: error.code,
+      message: SENTENCES.get(error.code) ?? error.message,
+    };
+  if (error instanceof XoError)
     return { code: error.code, message: error.message };
   return {
     code: "INTERNAL",

@@ -78,13 +78,14 @@ export class XapiPool implements LivePool {
 
   async stop(): Promise<void> {
     const { xapi, logger } = this.#options;
+    const wasConnected = xapi.state.name === "connected";
     await Promise.all([xapi.disconnect(), this.#mirror.stop()]);
     for (const leave of this.#leave) leave();
-    logger.info(`${xapi.label}: disconnected`);
+    if (wasConnected) logger.info(`${xapi.label}: disconnected`);
   }
 
   #update(): void {
-    const { xapi, clock } = this.#options;
+    const { xapi, clock, logger } = this.#options;
     const next = toPoolState(
       xapi.state,
       this.#mirror.status().state,
@@ -93,6 +94,10 @@ export class XapiPool implements LivePool {
     if (next === this.#state) return;
     this.#state = next;
     this.#since = clock.now();
+    if (next === "failed" && xapi.state.name === "backing-off")
+      logger.error(
+        `${xapi.label}: ${toErrorSummary(xapi.state.cause).message}; somebody has to see to it`,
+      );
     if (next === "watching")
       this.#load ??= {
         ms: this.#since - this.#startedAt,
