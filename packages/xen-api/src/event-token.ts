@@ -7,6 +7,19 @@ export function isOlderToken(token: string, than: string): boolean {
   return a !== undefined && b !== undefined && (a[0] < b[0] || a[1] < b[1]);
 }
 
+/**
+ * event.inject gives a token from just before its own change and says nothing of
+ * messages (WIRE.md 8, recording 609): so much it may lie behind on a pool that
+ * has not gone back in time.
+ */
+const INJECT_LAG = 2n;
+
+/** Does a token of event.inject tell that the pool has gone back to before `than`? */
+export function isRewoundInject(injected: string, than: string): boolean {
+  const [a, b] = [halves(injected), halves(than)];
+  return a !== undefined && b !== undefined && a[0] + INJECT_LAG < b[0];
+}
+
 function halves(token: string): Halves | undefined {
   const match = /^(\d+),(\d+)$/.exec(token);
   return match === null ? undefined : [BigInt(match[1]!), BigInt(match[2]!)];

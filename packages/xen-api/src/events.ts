@@ -7,7 +7,7 @@ import {
   MAX_BAD_ANSWERS,
   type Position,
 } from "./event-policy.js";
-import { isOlderToken, type TokenOrigins } from "./event-token.js";
+import { isRewoundInject, type TokenOrigins } from "./event-token.js";
 import type { Logger } from "./logger.js";
 import {
   afterFailedCall,
@@ -102,7 +102,7 @@ export class EventStream {
     this.#connected ??= connected;
     if (generation === connected.generation) return undefined;
     const fresh = await this.#options.injectToken().catch(() => undefined);
-    if (fresh !== undefined && isOlderToken(fresh, this.#position.token))
+    if (fresh !== undefined && isRewoundInject(fresh, this.#position.token))
       return "token-rewound";
     const isSameHost =
       address === undefined || address.host === connected.address.host;

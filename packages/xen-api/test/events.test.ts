@@ -198,6 +198,30 @@ t.test("EVENTS_LOST is the last word", async (t) => {
   t.same(items, [{ kind: "lost", reason: "events-lost" }]);
 });
 
+t.test(
+  "a new session on a pool whose event.inject lags a little is only a new session",
+  async (t) => {
+    let sessions = 0;
+    const pool = await startPool(
+      t,
+      eventScript([{ error: ["SESSION_INVALID", SESSION] }], ({ method }) =>
+        method === "session.login_with_password"
+          ? { value: `${SESSION}${++sessions}` }
+          : method === "event.inject"
+            ? { value: tokenOf(99) }
+            : undefined,
+      ),
+    );
+    const xapi = clientOf(t, pool);
+    await xapi.connect();
+    const { items, ended } = follow(
+      xapi.events({ from: "00000000000000000100,00000000000000000077" }),
+    );
+    await ended;
+    t.same(items, [{ kind: "lost", reason: "new-session" }]);
+  },
+);
+
 t.test("a new session: what was missed cannot be known", async (t) => {
   let sessions = 0;
   const pool = await startPool(
