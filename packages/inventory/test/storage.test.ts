@@ -76,7 +76,7 @@ t.test("memory stays bounded under changes, and records survive", async (t) => {
   const { inventory, handle, poll } = await mirror(pool);
   const { liveBytes } = inventory.stats;
   let most = 0;
-  for (let round = 0; round < 40; round++) {
+  for (let round = 0; round < 25; round++) {
     for (let i = 0; i < 300; i++) {
       const n = (round * 131 + i * 7) % 2000;
       pool.put(n % 2 === 0 ? "VM" : "VDI", `OpaqueRef:${n}`, {
