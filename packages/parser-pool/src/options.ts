@@ -86,7 +86,12 @@ export function settingsOf(options: ParserPoolOptions): Settings {
     minThreads: 1,
     maxThreads: Math.max(1, availableParallelism() - 1),
     idleTimeoutMs: 30_000,
+    // A hop costs the main thread some 0.1 ms and the answer 0.13 ms more. In
+    // place 81 KB of records take 0.1 ms, 163 KB 0.17 ms; XML three times as
+    // much. Node 20, 2 shared cores, 2026-11-21.
     inlineBelowBytes: 128 * 1024,
+    // 256 KiB to 4 MiB are split equally fast (1.13 GB/s, within 4 %). 1 MiB
+    // holds a thread for 1 ms (XML: 3 ms), so that nobody waits long for a turn.
     segmentBytes: MIB,
     maxBodyBytes: 1024 * MIB,
     maxDepth: 512,

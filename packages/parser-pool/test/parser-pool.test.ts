@@ -22,7 +22,7 @@ async function until(is: () => boolean): Promise<void> {
 }
 
 t.test("small answers are read in place, others by a worker", async (t) => {
-  const pool = createParserPool({ inlineBelowBytes: 1000 });
+  const pool = createParserPool({ inlineBelowBytes: 1000, minThreads: 0 });
   t.teardown(() => pool.close());
   const small = records(3);
   await feed(pool, small, { contentLength: small.length });
@@ -91,10 +91,7 @@ t.test(
     }
     await stream.end();
     t.ok(pauses.length > 0);
-    t.ok(
-      pauses[0]! <= 3000,
-      "at most a segment away, one waiting, one filling",
-    );
+    t.ok(pauses[0]! <= 5000, "a few segments are in flight, not the body");
     t.equal(count, 200);
   },
 );
@@ -238,11 +235,11 @@ t.test("a worker that breaks fails its task only", async (t) => {
   const pool = createParserPool({
     place: "worker",
     maxThreads: 1,
-    maxWorkerHeapMb: 30,
+    maxWorkerHeapMb: 10,
     xml: "xmlrpc",
   });
   t.teardown(() => pool.close());
-  const value = `<value><array><data>${"<value>x</value>".repeat(1_500_000)}</data></array></value>`;
+  const value = `<value>${"x".repeat(25_000_000)}</value>`;
   const bomb = Buffer.from(
     `<?xml version="1.0"?><methodResponse><params><param>${value}</param></params></methodResponse>`,
   );
@@ -268,6 +265,7 @@ t.test(
   async (t) => {
     const pool = createParserPool({
       place: "worker",
+      minThreads: 0,
       maxThreads: 2,
       idleTimeoutMs: 1,
     });
@@ -308,7 +306,11 @@ t.test("more tasks than the queue holds are refused", async (t) => {
 });
 
 t.test("an aborted stream leaves the queue", async (t) => {
-  const pool = createParserPool({ place: "worker", maxThreads: 1 });
+  const pool = createParserPool({
+    minThreads: 0,
+    place: "worker",
+    maxThreads: 1,
+  });
   t.teardown(() => pool.close());
   const streams = [1, 2, 3].map((i) => open(pool, String(i)));
   t.equal(pool.stats().priorities.bulk.queued, 3);
@@ -345,7 +347,11 @@ t.test("waits and runs are counted by priority", async (t) => {
 });
 
 t.test("calls overtake loads that wait", async (t) => {
-  const pool = createParserPool({ place: "worker", maxThreads: 1 });
+  const pool = createParserPool({
+    minThreads: 0,
+    place: "worker",
+    maxThreads: 1,
+  });
   t.teardown(() => pool.close());
   const done: string[] = [];
   const note = (name: string) => () => void done.push(name);
