@@ -6,19 +6,10 @@ import type { NameIndex } from "./name-index.js";
 /** What assembly/split-records.ts exports. Positions are addresses in its memory. */
 interface Exports {
   readonly memory: WebAssembly.Memory;
-  prepare(slots: number, entries: number, columns: number): void;
-  split(
-    pos: number,
-    end: number,
-    base: number,
-    first: boolean,
-    classIndex: number,
-    table: number,
-    columns: number,
-    columnsUsed: number,
-    maxRows: number,
-  ): number;
-  rows(): number;
+  readonly prepare: (slots: number, entries: number, columns: number) => void;
+  /** pos, end, base, first, classIndex, table, columns, columnsUsed, maxRows: numbers are all that crosses the border. */
+  readonly split: (...numbers: number[]) => number;
+  readonly rows: () => number;
 }
 
 // The memory, from its start: the walk's stack, the slots and entries of the
@@ -95,7 +86,7 @@ export class RecordUnits {
         used,
         end,
         base,
-        isFirst,
+        isFirst ? 1 : 0,
         classIndex,
         table,
         columns,
