@@ -7,6 +7,8 @@ const kinds: readonly ChangeKind[] = ["add", "update", "remove"];
 /** Room for a reference in the ring: XAPI's have 46 bytes. */
 const REF_ROOM = 64;
 const FIRST_SLOTS = 256;
+/** Growing moves every change: a first listing would make it do so all the time. */
+const GROWTH = 16;
 
 /** One object has changed. What it is now is read from the inventory. */
 export interface Change {
@@ -143,7 +145,7 @@ export class ChangeRing {
 
   #makeRoom(): void {
     if (this.#slots >= this.#limit) this.#oldest++;
-    else this.#grow(Math.min(this.#limit, this.#slots * 2 || FIRST_SLOTS));
+    else this.#grow(Math.min(this.#limit, this.#slots * GROWTH || FIRST_SLOTS));
   }
 
   /** A change's slot follows from its revision, so all move. */

@@ -335,7 +335,7 @@ export class ClassTable {
   }
 
   #grow(): void {
-    const rows = this.#rows + Math.max(FIRST_ROWS, this.#rows >> 1);
+    const rows = Math.max(FIRST_ROWS, 2 * this.#rows);
     const cells = new Int32Array(rows * this.#stride);
     cells.set(this.#cells);
     this.#cells = cells;
