@@ -31,6 +31,12 @@ export class FakeClock implements Clock {
       .sort((a, b) => a - b);
   }
 
+  /** Ends pauses of at most `ms`, and no longer timer such as a call's limit. */
+  endPauses(ms: number): void {
+    const [shortest = Infinity] = this.pending;
+    if (shortest <= ms) this.advance(shortest);
+  }
+
   advance(ms: number): void {
     this.#now += ms;
     for (const timer of [...this.#timers]) {
