@@ -42,8 +42,12 @@ export class RunningProgram {
         this.lines.push(line);
         this.#wake();
       });
+    // Teardown does not run when tap ends a file that takes too long.
+    const kill = () => this.child.kill("SIGKILL");
+    process.once("exit", kill);
     t.teardown(async () => {
-      this.child.kill("SIGKILL");
+      process.off("exit", kill);
+      kill();
       await this.ended;
     });
   }
