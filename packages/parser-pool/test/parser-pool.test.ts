@@ -91,7 +91,10 @@ t.test(
     }
     await stream.end();
     t.ok(pauses.length > 0);
-    t.ok(pauses[0]! <= 5000, "a few segments are in flight, not the body");
+    t.ok(
+      pauses[0]! <= 3000,
+      "at most a segment away, one waiting, one filling",
+    );
     t.equal(count, 200);
   },
 );
