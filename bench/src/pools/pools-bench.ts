@@ -56,21 +56,22 @@ async function measurePool(
 ): Promise<Result[]> {
   const open = await source.open();
   try {
-    const measured = await measureInRounds(
-      chooseRows(options, open.legacy !== undefined),
-      {
-        runs: options.runs,
-        runsOf: (_, first) => runsWorth(first["ms"]!, options.runs),
-        measure: (row) => measureRow(row, open, options.profile),
-        onRun: (row, outcome) =>
-          tell(
-            `${source.name} ${rowName(row)}: ` +
-              (outcome instanceof Error
-                ? outcome.message
-                : `${outcome["ms"]!.toFixed(0)} ms`),
-          ),
-      },
-    );
+    const chosen = chooseRows(options, open.legacy !== undefined);
+    // The simulator makes its old listings at the first request: that one is not the client's time.
+    const legacy = chosen.find((row) => row.legacy === true);
+    if (legacy !== undefined) await measureRow(legacy, open);
+    const measured = await measureInRounds(chosen, {
+      runs: options.runs,
+      runsOf: (_, first) => runsWorth(first["ms"]!, options.runs),
+      measure: (row) => measureRow(row, open, options.profile),
+      onRun: (row, outcome) =>
+        tell(
+          `${source.name} ${rowName(row)}: ` +
+            (outcome instanceof Error
+              ? outcome.message
+              : `${outcome["ms"]!.toFixed(0)} ms`),
+        ),
+    });
     return measured.map((one) =>
       toResult(
         { pool: source.name, mode: one.row.mode, place: one.row.place },
