@@ -55,6 +55,8 @@ export class WorkerThreads {
       maxThreads: options.maxThreads,
       idleTimeout: options.idleTimeoutMs,
       workerData: hints,
+      // Loaders and hooks of the main program (a test runner's, say) are nothing to a parser, and slow to load.
+      execArgv: [],
       taskQueue: adapted(this.#queue),
       // A task that no thread takes goes back to where it was, not to the end.
       stricterFIFO: true,

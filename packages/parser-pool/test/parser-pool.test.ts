@@ -238,11 +238,11 @@ t.test("a worker that breaks fails its task only", async (t) => {
   const pool = createParserPool({
     place: "worker",
     maxThreads: 1,
-    maxWorkerHeapMb: 10,
+    maxWorkerHeapMb: 40,
     xml: "xmlrpc",
   });
   t.teardown(() => pool.close());
-  const value = `<value>${"x".repeat(25_000_000)}</value>`;
+  const value = `<value>${"x".repeat(60_000_000)}</value>`;
   const bomb = Buffer.from(
     `<?xml version="1.0"?><methodResponse><params><param>${value}</param></params></methodResponse>`,
   );
@@ -270,7 +270,8 @@ t.test(
       place: "worker",
       minThreads: 0,
       maxThreads: 2,
-      idleTimeoutMs: 1,
+      // Piscina loses count of a thread that ends in the very moment it becomes free: not 1.
+      idleTimeoutMs: 100,
     });
     t.teardown(() => pool.close());
     t.equal(pool.stats().threads, 0);
