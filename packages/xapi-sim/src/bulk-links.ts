@@ -13,7 +13,7 @@ export function linkAll(
   const sets = new Map<Row, Map<string, Set<string>>>();
   for (const row of rows) {
     for (const { field, many, otherClass, otherField } of linksOf(
-      row.table.className,
+      row.className,
     )) {
       const value = row.record[field];
       const refs = (many ? value : [value]) as readonly string[];

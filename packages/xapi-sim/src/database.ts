@@ -142,7 +142,7 @@ export class Database {
   destroy(className: string, ref: string): void {
     const row = this.#row(className, ref);
     const generation = this.#nextGeneration(className);
-    row.table.remove(row, generation);
+    this.table(row.className).remove(row, generation);
     this.#journalOf(className).remove(row);
     this.#tell("del", row, generation);
     this.#relink(row, row.record, undefined);
@@ -189,20 +189,20 @@ export class Database {
   #insert(className: string, ref: string, record: XapiRecord): Row {
     const generation = this.#nextGeneration(className);
     const row = new Row(
-      this.table(className),
+      className,
       ref,
       complete(className, record),
       generation,
     );
-    row.table.add(row);
+    this.table(row.className).add(row);
     this.#journalOf(className).append(row);
     return row;
   }
 
   #touched(row: Row): void {
-    row.modified = this.#nextGeneration(row.table.className);
-    row.table.version++;
-    this.#journalOf(row.table.className).touch(row);
+    row.modified = this.#nextGeneration(row.className);
+    this.table(row.className).version++;
+    this.#journalOf(row.className).touch(row);
     this.#tell("mod", row, row.modified);
   }
 
@@ -212,9 +212,7 @@ export class Database {
     before: XapiRecord | undefined,
     after: XapiRecord | undefined,
   ): void {
-    for (const { field, otherClass, otherField } of linksOf(
-      row.table.className,
-    )) {
+    for (const { field, otherClass, otherField } of linksOf(row.className)) {
       const old = refsIn(before?.[field]);
       const now = refsIn(after?.[field]);
       for (const ref of old)
@@ -260,7 +258,7 @@ export class Database {
   #tell(operation: Change["operation"], row: Row, generation: number): void {
     if (this.#listeners.size === 0) return;
     const { ref, record } = row;
-    const { className } = row.table;
+    const { className } = row;
     const change = { operation, className, ref, record, generation };
     for (const listener of this.#listeners) listener(change);
   }

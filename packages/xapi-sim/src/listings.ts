@@ -56,16 +56,12 @@ export class Listings {
 
 /** A row's record as JSON. */
 export function rowJson(row: Row): Buffer {
-  return (row.json ??= Buffer.from(
-    recordToJson(row.table.className, row.record),
-  ));
+  return (row.json ??= Buffer.from(recordToJson(row.className, row.record)));
 }
 
 /** A row's record as XML-RPC, in its `<value>`. */
 export function rowXml(row: Row): Buffer {
-  return (row.xml ??= Buffer.from(
-    recordToXml(row.table.className, row.record),
-  ));
+  return (row.xml ??= Buffer.from(recordToXml(row.className, row.record)));
 }
 
 interface Dress {

@@ -1,10 +1,9 @@
 import { parseLenient } from "@xo-server/model";
-import type { Table } from "./table.js";
 import type { XapiRecord } from "./xapi-value.js";
 
 /** One object in the database: its record as an object, as bytes, or both. */
 export class Row {
-  readonly table: Table;
+  readonly className: string;
   readonly ref: string;
   /** Generation of the database when the object was made. */
   readonly created: number;
@@ -19,12 +18,12 @@ export class Row {
   #record: XapiRecord | undefined;
 
   constructor(
-    table: Table,
+    className: string,
     ref: string,
     record: XapiRecord,
     generation: number,
   ) {
-    this.table = table;
+    this.className = className;
     this.ref = ref;
     this.#record = record;
     this.created = generation;

@@ -143,7 +143,7 @@ t.test("hosts and consoles tell the addresses they were given", async (t) => {
   const hosts = fleet.filter(({ className }) => className === "host");
   t.strictSame(
     hosts.map(({ record }) => record["address"]),
-    [...addresses, "10.0.0.3"],
+    [...addresses, "127.10.0.3"],
   );
   const locations = fleet
     .filter(({ className }) => className === "console")

@@ -39,7 +39,7 @@ export function collect(
   const mods: CollectedEvent[] = [];
   let database = from.database;
   for (const row of db.changedSince(from.database)) {
-    const { className } = row.table;
+    const { className } = row;
     if (!makesEvents(className) || !filter.matches(className, row.ref))
       continue;
     database = Math.max(database, row.modified);
@@ -73,7 +73,7 @@ function makesEvents(className: string): boolean {
 function toEvent(operation: "add" | "mod", row: Row): CollectedEvent {
   return {
     operation,
-    className: row.table.className,
+    className: row.className,
     ref: row.ref,
     id: row.modified,
     row,

@@ -1,6 +1,6 @@
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
-import type { FleetHost } from "./hosts.js";
-import type { Guest } from "./guests.js";
+import type { FleetHost } from "./fleet-host.js";
+import type { Guest } from "./guest.js";
 import type { FleetProfile } from "./profiles.js";
 
 /** XAPI keeps no more messages than this. */

@@ -1,5 +1,5 @@
 import type { FleetBuilder } from "./fleet-builder.js";
-import type { FleetHost } from "./hosts.js";
+import type { FleetHost } from "./fleet-host.js";
 import { addConsoles } from "./consoles.js";
 import { controlDomainOperations } from "../operations/allowed-operations.js";
 

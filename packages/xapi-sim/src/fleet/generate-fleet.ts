@@ -18,7 +18,7 @@ export interface FleetOptions {
   readonly seed: number | string;
   /** What the pool is made of; by default the profile nearest in size. Hosts and VMs of it do not count. */
   readonly profile?: FleetProfile;
-  /** Address (`host[:port]`) of each host, the coordinator first; the rest get 10.0.x.y. */
+  /** Address (`host[:port]`) of each host, the coordinator first; the rest get 127.10.x.y. */
   readonly addresses?: readonly string[];
   /** Name of the pool. */
   readonly name?: string;

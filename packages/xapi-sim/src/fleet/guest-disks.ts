@@ -1,16 +1,11 @@
 import { NULL_REF } from "@xo-server/model";
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
-import type { FleetHost } from "./hosts.js";
-import type { Guest, GuestSurroundings } from "./guests.js";
+import type { FleetHost } from "./fleet-host.js";
+import type { Guest, GuestDisk, GuestSurroundings } from "./guest.js";
 import {
   vbdOperations,
   vdiOperations,
 } from "../operations/allowed-operations.js";
-
-export interface GuestDisk {
-  readonly vdi: DraftObject;
-  readonly vbd: DraftObject;
-}
 
 interface DiskOwner {
   readonly vm: DraftObject;

@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
-import type { Guest } from "./guests.js";
+import type { Guest } from "./guest.js";
 import { guestAddress } from "./guest-metrics.js";
 import { macAddress } from "./networks.js";
 import { vifOperations } from "../operations/allowed-operations.js";

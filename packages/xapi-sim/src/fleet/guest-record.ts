@@ -4,8 +4,8 @@ import type {
   FleetBuilder,
   FleetFields,
 } from "./fleet-builder.js";
-import type { FleetHost } from "./hosts.js";
-import type { Guest, GuestName } from "./guests.js";
+import type { FleetHost } from "./fleet-host.js";
+import type { Guest, GuestName } from "./guest.js";
 import type { GuestSystem } from "./guest-systems.js";
 import { guestBiosStrings, guestRecommendations } from "./guest-constants.js";
 import { emptyVm, guestPlatform } from "./templates.js";

@@ -1,36 +1,14 @@
 import { NULL_REF } from "@xo-server/model";
-import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
-import type { FleetHost } from "./hosts.js";
+import type { FleetBuilder } from "./fleet-builder.js";
+import type { FleetHost } from "./fleet-host.js";
+import type { Guest, GuestName, GuestSurroundings } from "./guest.js";
 import type { FleetProfile } from "./profiles.js";
-import type { FleetStorage } from "./storage.js";
 import { addConsoles } from "./consoles.js";
-import { addDisks, type GuestDisk } from "./guest-disks.js";
+import { addDisks } from "./guest-disks.js";
 import { addInterfaces } from "./guest-interfaces.js";
 import { addGuestMetrics } from "./guest-metrics.js";
-import { guestRoles, guestSystems, type GuestSystem } from "./guest-systems.js";
+import { guestRoles, guestSystems } from "./guest-systems.js";
 import { addVm } from "./guest-record.js";
-
-/** Everything that is known of a guest while its objects are made. */
-export interface Guest {
-  readonly vm: DraftObject;
-  readonly name: string;
-  readonly system: GuestSystem;
-  readonly state: "Running" | "Halted" | "Suspended" | "Paused";
-  /** Bytes. */
-  readonly memory: number;
-  /** Where it runs. */
-  readonly host: FleetHost | undefined;
-  /** Its number among all guests. */
-  readonly index: number;
-  readonly disks: readonly GuestDisk[];
-}
-
-export interface GuestSurroundings {
-  readonly profile: FleetProfile;
-  readonly hosts: readonly FleetHost[];
-  readonly networks: readonly DraftObject[];
-  readonly storage: FleetStorage;
-}
 
 const GiB = 2 ** 30;
 
@@ -47,12 +25,6 @@ export function addGuests(
     const name = `${role.stem}-${String(number).padStart(role.stem.includes("-") ? 1 : 4, "0")}`;
     return addGuest(builder, around, { index, name, role });
   });
-}
-
-export interface GuestName {
-  readonly index: number;
-  readonly name: string;
-  readonly role: (typeof guestRoles)[number];
 }
 
 function addGuest(

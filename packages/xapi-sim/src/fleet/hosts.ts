@@ -1,4 +1,5 @@
-import type { FleetBuilder, DraftObject } from "./fleet-builder.js";
+import type { FleetBuilder } from "./fleet-builder.js";
+import type { FleetHost } from "./fleet-host.js";
 import type { FleetProfile } from "./profiles.js";
 import { cpuFeatures, cpuFlags, restrictions } from "./guest-constants.js";
 import {
@@ -10,19 +11,6 @@ import {
 import { hostOperations } from "../operations/allowed-operations.js";
 import { addControlDomain } from "./control-domain.js";
 import { addPapers } from "./host-papers.js";
-
-export interface FleetHost {
-  readonly host: DraftObject;
-  readonly metrics: DraftObject;
-  /** The address that clients are told. */
-  readonly address: string;
-  /** Where its consoles are served: at the coordinator's where it has no address of its own. */
-  readonly consoleAddress: string;
-  /** PCI devices of the network interfaces, eth0 first. */
-  readonly nics: readonly DraftObject[];
-  /** Bytes that are still free for guests. */
-  freeMemory: number;
-}
 
 /** The hosts with their hardware, certificates, features and control domains. The first is the coordinator. */
 export function addHosts(
@@ -47,8 +35,9 @@ export function addHosts(
   });
 }
 
+/** Within this machine: whoever dials a member that has no listener reaches nobody. */
 function defaultAddress(index: number): string {
-  return `10.0.${index >> 8}.${(index & 255) + 1}`;
+  return `127.10.${index >> 8}.${(index & 255) + 1}`;
 }
 
 function addHost(

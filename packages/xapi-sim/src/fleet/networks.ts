@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { FleetBuilder, DraftObject } from "./fleet-builder.js";
-import type { FleetHost } from "./hosts.js";
+import type { FleetHost } from "./fleet-host.js";
 import type { FleetProfile } from "./profiles.js";
 
 /** Addresses of the servers that give time and names to the fleet. */

@@ -1,5 +1,5 @@
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
-import type { FleetHost } from "./hosts.js";
+import type { FleetHost } from "./fleet-host.js";
 import type { FleetProfile } from "./profiles.js";
 import type { FleetStorage } from "./storage.js";
 import { restrictions } from "./guest-constants.js";

@@ -1,5 +1,5 @@
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
-import type { FleetHost } from "./hosts.js";
+import type { FleetHost } from "./fleet-host.js";
 import { addSr } from "./storage-repository.js";
 
 const TiB = 2 ** 40;

@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
-import type { Guest, GuestSurroundings } from "./guests.js";
+import type { Guest, GuestSurroundings } from "./guest.js";
 import { addBaseCopy, addVdi, userDevice } from "./guest-disks.js";
 import { addGuestMetrics } from "./guest-metrics.js";
 import { macAddress } from "./networks.js";

@@ -3,7 +3,7 @@ import type {
   FleetBuilder,
   FleetFields,
 } from "./fleet-builder.js";
-import type { FleetHost } from "./hosts.js";
+import type { FleetHost } from "./fleet-host.js";
 import {
   isoSrOperations,
   srOperations,

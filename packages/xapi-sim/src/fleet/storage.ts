@@ -1,5 +1,5 @@
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
-import type { FleetHost } from "./hosts.js";
+import type { FleetHost } from "./fleet-host.js";
 import { addIsoSrs } from "./iso-library.js";
 import { addLocalSrs } from "./local-storage.js";
 import type { FleetProfile } from "./profiles.js";
