@@ -9,6 +9,7 @@ import { answerOf } from "./answer.js";
 import { firstBytes } from "./first-bytes.js";
 import type { FormatName } from "./formats/formats.js";
 import { Segment } from "./segment.js";
+import { HEADROOM, type SegmentStock } from "./segment-stock.js";
 
 /** Where the parts of an answer go. All are called on the main thread, in order. */
 export interface StreamHandlers {
@@ -33,14 +34,12 @@ export interface StreamSettings {
   readonly whole: boolean;
   readonly segmentBytes: number;
   readonly maxBodyBytes: number;
+  readonly stock: SegmentStock;
   /** `bytes`: the length of the whole answer, Infinity where it is not known. */
   run(task: DecodeTask, bytes: number): Runner;
   readonly classNameOf: (name: string) => string;
   onClose(): void;
 }
-
-/** Room in front of a segment for the unfinished record of the one before: the largest usual record. */
-const HEADROOM = 16 * 1024;
 
 /** Filled segments that may wait behind the one at work before the reader is asked to stop. */
 const MAX_WAITING = 1;
@@ -313,6 +312,7 @@ export class DecodeStream {
     const most = whole
       ? Math.max(segmentBytes, Math.min(this.#received, LARGEST))
       : segmentBytes;
+    if (!whole && wanted >= segmentBytes) return this.#settings.stock.take();
     const known = contentLength !== undefined && whole;
     return new Segment(
       known ? wanted : Math.min(wanted, most),

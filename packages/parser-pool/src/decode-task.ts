@@ -19,16 +19,23 @@ export interface DecodeTask {
   readonly pieces: readonly Piece[];
   readonly final: boolean;
   readonly state: unknown;
+  /** Length of a buffer to send along with the result (see segment-stock); absent or 0: none. */
+  readonly spareBytes?: number;
+}
+
+/** A buffer for bytes to come, from a worker. */
+interface Spare {
+  spare?: ArrayBuffer;
 }
 
 /** What a task gives back, as plain data. */
-export interface DecodeResult extends FormatOutput {
+export interface DecodeResult extends FormatOutput, Spare {
   /** Time that the work took, in ms. */
   readonly runMs: number;
 }
 
 /** An XoError does not survive the way between threads: its code and data do. */
-export interface DecodeFailure {
+export interface DecodeFailure extends Spare {
   readonly failed: {
     readonly code: ErrorCode;
     readonly data: Readonly<Record<string, unknown>>;

@@ -29,6 +29,7 @@ import {
   type Settings,
   type XmlWay,
 } from "./options.js";
+import { SegmentStock } from "./segment-stock.js";
 import { WorkerThreads } from "./worker-threads.js";
 
 /** One answer on its way in; see decode-stream. */
@@ -87,6 +88,7 @@ class Pool implements ParserPool {
   readonly #settings: Settings;
   readonly #classes: ClassBook;
   readonly #threads: WorkerThreads | undefined;
+  readonly #stock: SegmentStock;
   readonly #streams = new Set<DecodeStream>();
   readonly #meters = new Map(PRIORITIES.map((name) => [name, new Meter()]));
   #tasksInPlace = 0;
@@ -97,6 +99,7 @@ class Pool implements ParserPool {
   constructor(settings: Settings) {
     this.#settings = settings;
     const hints = hintsOf(settings);
+    this.#stock = new SegmentStock(settings.segmentBytes);
     this.#classes = new ClassBook(hints);
     if (settings.place !== "main")
       this.#threads = new WorkerThreads(hints, settings);
@@ -111,6 +114,7 @@ class Pool implements ParserPool {
       whole: request.shape === "value" || !STREAMING.has(format),
       segmentBytes: settings.segmentBytes,
       maxBodyBytes: settings.maxBodyBytes,
+      stock: this.#stock,
       classNameOf: settings.classNameOf,
       run: (task, bytes) => this.#run(task, bytes, request),
       onClose: () => void this.#streams.delete(stream),
@@ -175,15 +179,24 @@ class Pool implements ParserPool {
   ): Runner {
     const { clock } = this.#settings;
     const started = clock.now();
-    const submitted = threads.submit(task, request);
+    const spareBytes = task.final ? 0 : this.#stock.order();
+    const submitted = threads.submit({ ...task, spareBytes }, request);
     const result = submitted.result.then((done) => {
       this.#tasksByWorkers++;
+      if (spareBytes > 0) this.#stock.deliver(done.spare);
       const waitMs = clock.now() - started - done.runMs;
       this.#meters.get(request.priority)!.record(waitMs, done.runMs);
       this.#tellFallback(done);
       return done;
     });
-    return { result, cancel: () => submitted.cancel() };
+    const undelivered = () => {
+      if (spareBytes > 0) this.#stock.deliver(undefined);
+    };
+    result.catch(undelivered);
+    const cancel = () => {
+      if (submitted.cancel()) undelivered();
+    };
+    return { result, cancel };
   }
 
   #tellFallback(result: DecodeResult | DecodeFailure): void {

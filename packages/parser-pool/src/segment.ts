@@ -15,12 +15,15 @@ export class Segment {
   /** Where the room ends. */
   readonly limit: number;
 
-  /** Room for `capacity` bytes and head room before them. The memory is not cleared. */
-  constructor(capacity: number, headroom: number) {
+  /**
+   * Room for `capacity` bytes and head room before them. The memory is not cleared.
+   * @param buffer to be used; it has room for all that and SLACK
+   */
+  constructor(capacity: number, headroom: number, buffer?: ArrayBuffer) {
     this.limit = headroom + capacity;
     // allocUnsafeSlow: not cleared, and not a part of a pool that others share.
     this.bytes = new Uint8Array(
-      Buffer.allocUnsafeSlow(this.limit + SLACK).buffer,
+      buffer ?? Buffer.allocUnsafeSlow(this.limit + SLACK).buffer,
     );
     this.start = this.end = headroom;
   }

@@ -34,21 +34,22 @@ const LONG_MS = 2 ** 30;
 export interface Submitted {
   /** @throws XoError PARSER_FAILED: the worker broke */
   readonly result: Promise<DecodeResult | DecodeFailure>;
-  /** Takes the task out if it still waits; `result` then never settles. One that runs is let run. */
-  cancel(): void;
+  /** Takes the task out if it still waits: true, and `result` never settles. One that runs is let run. */
+  cancel(): boolean;
 }
 
 /** Piscina with a queue that is fair. */
 export class WorkerThreads {
   readonly #queue = new FairQueue<PiscinaTask>();
   readonly #piscina: Piscina<DecodeTask, DecodeResult | DecodeFailure>;
-  readonly #queueLimit: number;
+  readonly #options: ThreadOptions;
   #outstanding = 0;
   #hold: NodeJS.Timeout | undefined;
+  #nudge: NodeJS.Timeout | undefined;
 
   constructor(hints: Hints, options: ThreadOptions) {
     const { maxWorkerHeapMb } = options;
-    this.#queueLimit = options.queueLimit;
+    this.#options = options;
     this.#piscina = new Piscina({
       filename: new URL("./worker.js", import.meta.url).href,
       minThreads: options.minThreads,
@@ -79,7 +80,7 @@ export class WorkerThreads {
 
   /** @throws XoError QUEUE_FULL */
   submit(task: DecodeTask, turn: Turn): Submitted {
-    if (this.#queue.size >= this.#queueLimit)
+    if (this.#queue.size >= this.#options.queueLimit)
       throw new XoError("QUEUE_FULL", {
         what: "the parser pool",
         size: this.#queue.size,
@@ -104,8 +105,10 @@ export class WorkerThreads {
         },
       ),
       cancel: () => {
-        if (ticket.task !== undefined && this.#queue.remove(ticket.task))
-          this.#finished();
+        const waited =
+          ticket.task !== undefined && this.#queue.remove(ticket.task);
+        if (waited) this.#finished();
+        return waited;
       },
     };
   }
@@ -117,17 +120,42 @@ export class WorkerThreads {
   }
 
   #finished(): void {
-    if (--this.#outstanding === 0) clearInterval(this.#hold);
+    if (--this.#outstanding > 0) return;
+    clearInterval(this.#hold);
+    this.#endIdleThreads();
+  }
+
+  /**
+   * Piscina ends idle threads by a timer that it sometimes clears by mistake (a
+   * result that comes in the turn of its task; 5.3): a thread would then stay
+   * for ever. An empty task for each sets the timers anew.
+   */
+  #endIdleThreads(): void {
+    clearTimeout(this.#nudge);
+    const { minThreads, idleTimeoutMs } = this.#options;
+    if (this.threads <= minThreads) return;
+    this.#nudge = setTimeout(() => {
+      if (this.#outstanding > 0 || this.threads <= minThreads) return;
+      const nudges = Array.from({ length: this.threads }, () => this.#idle());
+      void Promise.allSettled(nudges).then(() => this.#endIdleThreads());
+    }, 2 * idleTimeoutMs);
+    this.#nudge.unref();
   }
 
   /** Ends the threads; tasks that run or wait fail. */
   async close(): Promise<void> {
+    clearTimeout(this.#nudge);
     await this.#piscina.destroy();
   }
 
   /** After a crash piscina starts no thread for the tasks that wait: only a new task does. */
   #restart(): void {
     if (this.#queue.size === 0 || this.threads > 0) return;
+    this.#idle().catch(() => this.#restart());
+  }
+
+  /** A task that is nothing. */
+  #idle(): Promise<unknown> {
     const ticket: Ticket = { priority: "call", lane: "" };
     const nothing: DecodeTask = {
       format: "json-rpc",
@@ -137,9 +165,9 @@ export class WorkerThreads {
       final: true,
       state: undefined,
     };
-    this.#piscina
-      .run(Object.assign(nothing, { [queueOptionsSymbol]: ticket }))
-      .catch(() => this.#restart());
+    return this.#piscina.run(
+      Object.assign(nothing, { [queueOptionsSymbol]: ticket }),
+    );
   }
 }
 

@@ -12,10 +12,31 @@ const classes = new ClassBook(workerData as Hints);
 /** What piscina calls for each task. The buffers of the result are transferred, never cloned. */
 export default function decode(task: DecodeTask): unknown {
   const result = runTask(task, classes);
+  const buffers = buffersOf(result);
+  if (task.spareBytes !== undefined && task.spareBytes > 0) {
+    result.spare = spareOf(task, task.spareBytes, buffers);
+    buffers.push(result.spare);
+  }
   return move({
-    [transferableSymbol]: buffersOf(result),
+    [transferableSymbol]: buffers,
     [valueSymbol]: result,
   });
+}
+
+const PAGE = 4096;
+
+/** The buffer that was read, where it is not part of the result; else a fresh one whose pages are there. */
+function spareOf(
+  { pieces }: DecodeTask,
+  length: number,
+  taken: readonly ArrayBuffer[],
+): ArrayBuffer {
+  for (const { bytes } of pieces)
+    if (bytes.byteLength === length && !taken.includes(bytes.buffer))
+      return bytes.buffer;
+  const bytes = Buffer.allocUnsafeSlow(length);
+  for (let at = 0; at < length; at += PAGE) bytes[at] = 0;
+  return bytes.buffer;
 }
 
 function buffersOf(result: DecodeResult | DecodeFailure): ArrayBuffer[] {

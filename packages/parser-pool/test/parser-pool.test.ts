@@ -270,7 +270,6 @@ t.test(
       place: "worker",
       minThreads: 0,
       maxThreads: 2,
-      // Piscina loses count of a thread that ends in the very moment it becomes free: not 1.
       idleTimeoutMs: 100,
     });
     t.teardown(() => pool.close());
