@@ -1,5 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { createInventory, type Inventory } from "@xo-server/inventory";
+import { letHeapGrow } from "@xo-server/perf";
 import { createParserPool, type ParserPool } from "@xo-server/parser-pool";
 import { createXapi } from "@xo-server/xen-api";
 import type { PoolAddress } from "../harness/simulator.js";
@@ -14,6 +15,8 @@ interface Server {
   readonly inventory: Inventory;
 }
 
+// As the server does.
+letHeapGrow();
 const job = await readJob<LoadJob>();
 reportFigures(
   await measureLoad(

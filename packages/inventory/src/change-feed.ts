@@ -1,6 +1,7 @@
 import type { Logger } from "@xo-server/xen-api";
 import {
   ChangeRing,
+  type BatchRefs,
   type ChangeBatch,
   type ChangeKind,
   type RefPlace,
@@ -45,6 +46,18 @@ export class ChangeFeed {
   ): number {
     if (this.#ring.revision - this.#told >= this.#mostUntold) this.flush();
     return this.#ring.push(owner, kind, ref);
+  }
+
+  /** Notes that rows of a batch were added. Returns the revision of the last. */
+  pushAdded(
+    owner: { readonly pool: number; readonly class: number },
+    rows: BatchRefs,
+    from: number,
+    count: number,
+  ): number {
+    if (this.#ring.revision - this.#told + count > this.#mostUntold)
+      this.flush();
+    return this.#ring.pushAdded(owner, rows, from, count);
   }
 
   /** Tells what was not told yet. A listener that throws disturbs nobody else. */

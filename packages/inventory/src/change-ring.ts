@@ -1,8 +1,9 @@
-import type { Ref } from "@xo-server/model";
+import { RECORD_STRIDE, RecordField, type Ref } from "@xo-server/model";
 
 export type ChangeKind = "add" | "update" | "remove";
 
 const kinds: readonly ChangeKind[] = ["add", "update", "remove"];
+const ADD = kinds.indexOf("add");
 
 /** Room for a reference in the ring: XAPI's have 46 bytes. */
 const REF_ROOM = 64;
@@ -34,6 +35,12 @@ export interface ChangeBatch extends Iterable<Change> {
   className(index: number): string;
   kind(index: number): ChangeKind;
   ref(index: number): Ref;
+}
+
+/** Rows of a batch, for their references. */
+export interface BatchRefs {
+  readonly table: Int32Array;
+  readonly bytes: Buffer;
 }
 
 /** Where a reference's bytes stand. */
@@ -99,7 +106,31 @@ export class ChangeRing {
     this.#pools[slot] = owner.pool;
     this.#classes[slot] = owner.class;
     this.#kinds[slot] = kinds.indexOf(kind);
-    this.#putRef(slot, ref);
+    this.#putRef(slot, ref.bytes, ref.offset, ref.length);
+    return this.#revision;
+  }
+
+  /** The same as `push` of an "add" for each of `count` rows, in one loop: see ClassTable.insertRun. */
+  pushAdded(
+    owner: { readonly pool: number; readonly class: number },
+    { table, bytes }: BatchRefs,
+    from: number,
+    count: number,
+  ): number {
+    for (let i = from; i < from + count; i++) {
+      if (this.#revision - this.#oldest + 1 === this.#slots) this.#makeRoom();
+      const slot = ++this.#revision % this.#slots;
+      this.#pools[slot] = owner.pool;
+      this.#classes[slot] = owner.class;
+      this.#kinds[slot] = ADD;
+      const at = i * RECORD_STRIDE;
+      this.#putRef(
+        slot,
+        bytes,
+        table[at + RecordField.refOffset]!,
+        table[at + RecordField.refLength]!,
+      );
+    }
     return this.#revision;
   }
 
@@ -131,7 +162,7 @@ export class ChangeRing {
     );
   }
 
-  #putRef(slot: number, { bytes, offset, length }: RefPlace): void {
+  #putRef(slot: number, bytes: Buffer, offset: number, length: number): void {
     if (this.#longRefs.size > 0) this.#longRefs.delete(slot);
     if (length > REF_ROOM) {
       this.#longRefs.set(slot, bytes.toString("utf8", offset, offset + length));

@@ -28,6 +28,14 @@ interface Owned {
   readonly owner: { readonly pool: number; readonly class: number };
 }
 
+/** A batch on its way into a segment of its own. */
+interface Run {
+  readonly batch: RecordBatch;
+  readonly record: BatchCursor;
+  readonly listing: Listing | undefined;
+  readonly segment: number;
+}
+
 /** One listing of one class. */
 export interface Listing {
   readonly className: string;
@@ -109,6 +117,14 @@ export class PoolStore {
       const before = this.#options.feed.revision;
       const end = Math.min(batch.count, from + ROWS_A_STEP);
       for (let i = from; i < end; i++) {
+        if (segment !== ClassTable.COPY && owned.length === 1)
+          i += this.#insertRun(
+            owned[0],
+            { batch, record, listing, segment },
+            i,
+            end,
+          );
+        if (i === end) break;
         record.moveTo(i);
         const one = owned[record.classIndex];
         if (one !== undefined) this.#applyRecord(one, record, segment, mark);
@@ -178,6 +194,33 @@ export class PoolStore {
     const segment = this.#segments.adopt(batch.buffer);
     this.#segments.retain(segment, PIN);
     return segment;
+  }
+
+  /** Rows of a first listing, as far as they are plain. @returns how many */
+  #insertRun(
+    owned: Owned | undefined,
+    { batch, record, listing, segment }: Run,
+    from: number,
+    to: number,
+  ): number {
+    if (owned === undefined || listing === undefined) return 0;
+    const { table, columns } = batch;
+    const { bytes } = record;
+    const { feed } = this.#options;
+    const count = owned.table.insertRun({ table, columns, bytes }, from, to, {
+      segment,
+      mark: listing.mark,
+      revision: feed.revision + 1,
+    });
+    if (count > 0)
+      this.#revision = feed.pushAdded(
+        owned.owner,
+        { table, bytes },
+        from,
+        count,
+      );
+    this.#objects += count;
+    return count;
   }
 
   #applyRecord(

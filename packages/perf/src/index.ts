@@ -1,3 +1,4 @@
+export { letHeapGrow } from "./heap-growth.js";
 export {
   createHistogram,
   type Histogram,

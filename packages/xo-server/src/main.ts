@@ -1,4 +1,5 @@
 import { XoError } from "@xo-server/model";
+import { letHeapGrow } from "@xo-server/perf";
 import { parseCommandLine, type Invocation } from "./command-line.js";
 import type { StartDemoPools } from "./demo.js";
 import { toExampleConfig } from "./example-config.js";
@@ -34,6 +35,7 @@ async function start(
   { configPath, overrides, demo }: Invocation & { kind: "start" },
   { startDemoPools }: Introductions,
 ): Promise<ExitCode> {
+  letHeapGrow();
   let loaded: LoadedConfig;
   try {
     loaded = loadConfig(configPath, overrides);
