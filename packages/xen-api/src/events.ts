@@ -140,9 +140,11 @@ export class EventStream {
       this.#options;
     const batches: RecordBatch[] = [];
     let beganAt = clock.now();
+    // After a failure an answer is wanted at once: it tells the consumer that the pool is there again.
+    const waitMs = this.#failures > 0 ? 0 : eventTimeoutMs;
     const { answer, connected } = await caller.request({
       method: "event.from",
-      params: [classes, this.#position.token, eventTimeoutMs / 1000],
+      params: [classes, this.#position.token, waitMs / 1000],
       shape: "events",
       priority: "event",
       timeoutMs: eventTimeoutMs + eventGraceMs,

@@ -189,6 +189,24 @@ t.test(
   },
 );
 
+t.test(
+  "after a failure an answer is wanted at once, changes or none; then polls wait again",
+  async (t) => {
+    const pool = await startPool(
+      t,
+      eventScript([{ cut: true }, answer(100), answer(101)]),
+    );
+    const xapi = clientOf(t, pool, { eventTimeoutMs: 30_000, throttleMs: 0 });
+    await xapi.connect();
+    const { items } = follow(xapi.events({ from: tokenOf(100) }));
+    await until(() => items.length === 2);
+    const waits = pool.calls
+      .filter(({ method }) => method === "event.from")
+      .map(({ params }) => params[3]);
+    t.same(waits.slice(0, 3), [30, 0, 30]);
+  },
+);
+
 t.test("EVENTS_LOST is the last word", async (t) => {
   const pool = await startPool(t, eventScript([{ error: ["EVENTS_LOST"] }]));
   const xapi = clientOf(t, pool);
