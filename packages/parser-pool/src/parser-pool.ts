@@ -61,6 +61,8 @@ export interface PriorityStats {
 export interface ParserPoolStats {
   /** Worker threads now. */
   readonly threads: number;
+  /** A thread is up: until then segments are read in place (with `place: auto`). */
+  readonly isUp: boolean;
   /** Plain records are read in WebAssembly; false where its module is missing: all is right, but slower. */
   readonly shortCut: boolean;
   /** Answers on their way in. */
@@ -103,6 +105,7 @@ class Pool implements ParserPool {
     this.#classes = new ClassBook(hints);
     if (settings.place !== "main")
       this.#threads = new WorkerThreads(hints, settings);
+    if (settings.minThreads > 0) this.#threads?.ensureUp();
   }
 
   open(request: DecodeRequest, handlers: StreamHandlers): AnswerStream {
@@ -131,6 +134,7 @@ class Pool implements ParserPool {
     });
     return {
       threads: threads?.threads ?? 0,
+      isUp: threads?.isUp ?? false,
       shortCut: recordUnits() !== undefined,
       streams: this.#streams.size,
       tasksInPlace: this.#tasksInPlace,
@@ -154,12 +158,13 @@ class Pool implements ParserPool {
   #run(task: DecodeTask, bytes: number, request: DecodeRequest): Runner {
     const { place, inlineBelowBytes } = this.#settings;
     const threads = this.#threads;
-    // Only one thread can have Expat loaded: the worker then has it.
-    const isSmall =
+    // Only one thread can have Expat loaded: the worker then has it. A segment in
+    // place takes 1 to 3 ms: while the first thread starts that is better than to wait for it.
+    const isInPlace =
       place === "auto" &&
-      bytes < inlineBelowBytes &&
+      (bytes < inlineBelowBytes || isQuick(task, threads)) &&
       !task.format.endsWith("expat");
-    return threads === undefined || isSmall
+    return threads === undefined || isInPlace
       ? this.#runInPlace(task, request)
       : this.#runByWorker(threads, task, request);
   }
@@ -208,6 +213,15 @@ class Pool implements ParserPool {
       { reason: result.fellBack },
     );
   }
+}
+
+/** A segment of a format that reads segments, and no thread that could do it at once. */
+function isQuick(task: DecodeTask, threads: WorkerThreads | undefined) {
+  return (
+    task.shape !== "value" &&
+    STREAMING.has(task.format) &&
+    threads?.ensureUp() === false
+  );
 }
 
 /** Formats that read an answer while it arrives; the others need the whole of it. */

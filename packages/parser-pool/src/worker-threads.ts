@@ -44,6 +44,8 @@ export class WorkerThreads {
   readonly #piscina: Piscina<DecodeTask, DecodeResult | DecodeFailure>;
   readonly #options: ThreadOptions;
   #outstanding = 0;
+  #wasUp = false;
+  #isStarting = false;
   #hold: NodeJS.Timeout | undefined;
   #nudge: NodeJS.Timeout | undefined;
 
@@ -72,6 +74,27 @@ export class WorkerThreads {
 
   get threads(): number {
     return this.#piscina.threads.length;
+  }
+
+  /** Is a thread up? */
+  get isUp(): boolean {
+    return this.#wasUp && this.threads > 0;
+  }
+
+  /**
+   * Starts a thread where none is there, which takes 60 to 100 ms.
+   * @returns whether one is up: it has done something already
+   */
+  ensureUp(): boolean {
+    if (this.isUp) return true;
+    if (!this.#isStarting) {
+      this.#isStarting = true;
+      void this.#idle()
+        .then(() => (this.#wasUp = true))
+        .catch(() => undefined)
+        .finally(() => (this.#isStarting = false));
+    }
+    return false;
   }
 
   waiting(priority: DecodePriority): number {

@@ -30,8 +30,15 @@ t.test("small answers are read in place, others by a worker", async (t) => {
   t.match(pool.stats(), { tasksInPlace: 2, tasksByWorkers: 0, threads: 0 });
   const large = records(100);
   await feed(pool, large, { contentLength: large.length });
+  t.match(
+    pool.stats(),
+    { tasksInPlace: 3, tasksByWorkers: 0, threads: 1, isUp: false },
+    "until a thread is up, which takes longer than the work",
+  );
+  await until(() => pool.stats().isUp);
+  await feed(pool, large, { contentLength: large.length });
   await feed(pool, large);
-  t.match(pool.stats(), { tasksInPlace: 2, tasksByWorkers: 2, threads: 1 });
+  t.match(pool.stats(), { tasksInPlace: 3, tasksByWorkers: 2, threads: 1 });
 });
 
 t.test("batches come while the body is still arriving", async (t) => {
