@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { setTimeout } from "node:timers/promises";
 import { createInventory, type Inventory } from "@xo-server/inventory";
 import { letHeapGrow } from "@xo-server/perf";
 import { createParserPool, type ParserPool } from "@xo-server/parser-pool";
@@ -21,14 +22,13 @@ const job = await readJob<LoadJob>();
 reportFigures(
   await measureLoad(
     (server) => loadAll(job, server),
-    async () => ({
-      decoder: createParserPool({
-        place: job.place,
-        xml: job.xml,
-        xmlStrict: true,
-      }),
-      inventory: createInventory(),
-    }),
+    async () => {
+      const { place, xml } = job;
+      const decoder = createParserPool({ place, xml, xmlStrict: true });
+      // A running server has its first thread up when it is told of a pool.
+      while (place !== "main" && !decoder.stats().isUp) await setTimeout(1);
+      return { decoder, inventory: createInventory() };
+    },
   ),
 );
 

@@ -61,7 +61,7 @@ export interface PriorityStats {
 export interface ParserPoolStats {
   /** Worker threads now. */
   readonly threads: number;
-  /** A thread is up: until then segments are read in place (with `place: auto`). */
+  /** A thread is up: until then answers of one segment are read in place (with `place: auto`). */
   readonly isUp: boolean;
   /** Plain records are read in WebAssembly; false where its module is missing: all is right, but slower. */
   readonly shortCut: boolean;
@@ -156,13 +156,14 @@ class Pool implements ParserPool {
 
   /** `bytes`: the length of the whole answer. */
   #run(task: DecodeTask, bytes: number, request: DecodeRequest): Runner {
-    const { place, inlineBelowBytes } = this.#settings;
+    const { place, inlineBelowBytes, segmentBytes } = this.#settings;
     const threads = this.#threads;
-    // Only one thread can have Expat loaded: the worker then has it. A segment in
-    // place takes 1 to 3 ms: while the first thread starts that is better than to wait for it.
+    // Only one thread can have Expat loaded: the worker then has it. An answer of
+    // one segment takes 1 to 3 ms in place: better than to wait for the first thread to start.
     const isInPlace =
       place === "auto" &&
-      (bytes < inlineBelowBytes || isQuick(task, threads)) &&
+      (bytes < inlineBelowBytes ||
+        (bytes <= segmentBytes && isQuick(task, threads))) &&
       !task.format.endsWith("expat");
     return threads === undefined || isInPlace
       ? this.#runInPlace(task, request)
@@ -215,7 +216,7 @@ class Pool implements ParserPool {
   }
 }
 
-/** A segment of a format that reads segments, and no thread that could do it at once. */
+/** A format that reads segments, and no thread that could do it at once. */
 function isQuick(task: DecodeTask, threads: WorkerThreads | undefined) {
   return (
     task.shape !== "value" &&
