@@ -148,6 +148,7 @@ function manyRows(result: Result): string[][] {
 }
 
 const HOW_TO_READ = [
+  "* Our rows with a worker start with the first parser thread up, as it is in a running server; a process that starts and loads in one go needs 60 to 100 ms more. `xml-rpc:xmlrpc` and `xml-rpc:expat` also turn values back into JSON bytes, so they are slower than bare uses of those packages: compare `peer:xen-api:xml-rpc` too.",
   "* Each run is a fresh process; rows take turns, every second round backwards; figures are medians of `n` runs. Rows that take more than 4 s are run three times, more than 10 s twice.",
   "* **Modes.** `auto` is what the server does unless told otherwise. `json-rpc`, `json-in-xml` (from a simulated pool of the XenServer 7 time) and `xml-rpc` force a transport; `xml-rpc` alone is our one-pass reader, `:expat` is node-expat, `:xmlrpc` the parser of the npm package `xmlrpc`. **Place**: `main` parses on the main thread, `worker` always in worker threads, `auto` by size.",
   "* **References.** `download` reads the same listing over as many connections with node:http and throws the bytes away; `download:onread` lets a socket write into one fixed buffer, which is the floor of this machine; `download+parse` adds one `JSON.parse` an answer. `peer:xen-api:*` is the npm package `xen-api`, from `connect()` to `objectsFetched`.",
