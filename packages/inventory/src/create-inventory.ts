@@ -1,8 +1,8 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Clock, Logger } from "@xo-server/xen-api";
-import { ChangeFeed, type ChangeListener } from "./change-feed.js";
-import type { ChangeBatch } from "./change-ring.js";
-import type { ClassTable, XapiRecord } from "./class-table.js";
+import { ChangeFeed, type ChangeListener } from "./feed/change-feed.js";
+import type { ChangeBatch } from "./feed/change-ring.js";
+import type { ClassTable, XapiRecord } from "./store/class-table.js";
 import type {
   AddPoolOptions,
   Inventory,
@@ -12,11 +12,15 @@ import type {
   PoolHandle,
   PoolListener,
 } from "./inventory.js";
-import { PoolMirror, type PoolStatus } from "./pool-mirror.js";
-import type { PoolSource } from "./pool-source.js";
-import { RecordCache } from "./record-cache.js";
-import { Slicer } from "./slicer.js";
-import { fieldOf, RowObject, type StoredObject } from "./stored-object.js";
+import { PoolMirror, type PoolStatus } from "./mirror/pool-mirror.js";
+import type { PoolSource } from "./mirror/pool-source.js";
+import { RecordCache } from "./store/record-cache.js";
+import { Slicer, type Steps } from "./slicer.js";
+import {
+  fieldOf,
+  RowObject,
+  type StoredObject,
+} from "./store/stored-object.js";
 
 const systemClock: Clock = {
   now: () => Date.now(),
@@ -189,6 +193,10 @@ class PoolInventory implements Inventory {
 
   subscribe(listener: ChangeListener): () => void {
     return this.#feed.subscribe(listener);
+  }
+
+  inSlices(lane: string, steps: Steps): Promise<void> {
+    return this.#slicer.run(lane, steps);
   }
 
   since(revision: number): ChangeBatch | "resync" {

@@ -8,11 +8,11 @@ export type {
   PoolHandle,
   PoolListener,
 } from "./inventory.js";
-export type { PoolSource } from "./pool-source.js";
-export type { PoolStatus } from "./pool-mirror.js";
-export type { BackoffOptions, ReflectorState } from "./reflector.js";
-export type { StoredObject } from "./stored-object.js";
-export type { XapiRecord } from "./class-table.js";
-export type { Change, ChangeBatch, ChangeKind } from "./change-ring.js";
-export type { ChangeListener } from "./change-feed.js";
-export type { Running } from "./slicer.js";
+export type { PoolSource } from "./mirror/pool-source.js";
+export type { PoolStatus } from "./mirror/pool-mirror.js";
+export type { BackoffOptions, ReflectorState } from "./mirror/reflector.js";
+export type { StoredObject } from "./store/stored-object.js";
+export type { XapiRecord } from "./store/class-table.js";
+export type { Change, ChangeBatch, ChangeKind } from "./feed/change-ring.js";
+export type { ChangeListener } from "./feed/change-feed.js";
+export type { Running, Steps } from "./slicer.js";

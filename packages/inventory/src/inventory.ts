@@ -1,13 +1,13 @@
 import type { Ref } from "@xo-server/model";
 import type { Clock, Logger } from "@xo-server/xen-api";
-import type { ChangeListener } from "./change-feed.js";
-import type { ChangeBatch } from "./change-ring.js";
-import type { XapiRecord } from "./class-table.js";
-import type { PoolStatus } from "./pool-mirror.js";
-import type { PoolSource } from "./pool-source.js";
-import type { BackoffOptions } from "./reflector.js";
-import type { Running } from "./slicer.js";
-import type { StoredObject } from "./stored-object.js";
+import type { ChangeListener } from "./feed/change-feed.js";
+import type { ChangeBatch } from "./feed/change-ring.js";
+import type { XapiRecord } from "./store/class-table.js";
+import type { PoolStatus } from "./mirror/pool-mirror.js";
+import type { PoolSource } from "./mirror/pool-source.js";
+import type { BackoffOptions } from "./mirror/reflector.js";
+import type { Running, Steps } from "./slicer.js";
+import type { StoredObject } from "./store/stored-object.js";
 
 export interface InventoryOptions {
   /** `now` in milliseconds since the epoch: the times in statuses. */
@@ -108,5 +108,7 @@ export interface Inventory {
   subscribe(listener: ChangeListener): () => void;
   /** Changes after `revision`; `resync`: too long ago, read everything. */
   since(revision: number): ChangeBatch | "resync";
+  /** Does long work a few milliseconds a turn, in a lane of its own: lanes take turns with each other and with the pools. */
+  inSlices(lane: string, steps: Steps): Promise<void>;
   readonly stats: InventoryStats;
 }

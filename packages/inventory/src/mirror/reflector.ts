@@ -6,8 +6,8 @@ import { inParallel } from "./in-parallel.js";
 import { listingFailure } from "./listing-failure.js";
 import { pause } from "./pause.js";
 import type { PoolSource } from "./pool-source.js";
-import type { PoolStore } from "./pool-store.js";
-import type { Steps } from "./slicer.js";
+import type { PoolStore } from "../store/pool-store.js";
+import type { Steps } from "../slicer.js";
 
 /** See the diagram in README.md. */
 export type ReflectorState =

@@ -1,10 +1,10 @@
 import { Operation, type RecordBatch } from "@xo-server/model";
 import { BatchCursor } from "./batch-cursor.js";
-import type { ChangeFeed } from "./change-feed.js";
-import type { ChangeKind } from "./change-ring.js";
+import type { ChangeFeed } from "../feed/change-feed.js";
+import type { ChangeKind } from "../feed/change-ring.js";
 import { ClassTable } from "./class-table.js";
 import { Segments, type SegmentStats } from "./segments.js";
-import type { Steps } from "./slicer.js";
+import type { Steps } from "../slicer.js";
 
 /** Records between two looks at the clock: some 100 us. */
 const ROWS_A_STEP = 64;

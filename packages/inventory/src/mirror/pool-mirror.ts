@@ -1,5 +1,5 @@
-import type { ChangeFeed } from "./change-feed.js";
-import { PoolStore } from "./pool-store.js";
+import type { ChangeFeed } from "../feed/change-feed.js";
+import { PoolStore } from "../store/pool-store.js";
 import { Rate } from "./rate.js";
 import {
   Reflector,
