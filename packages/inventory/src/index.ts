@@ -16,3 +16,31 @@ export type { XapiRecord } from "./store/class-table.js";
 export type { Change, ChangeBatch, ChangeKind } from "./feed/change-ring.js";
 export type { ChangeListener } from "./feed/change-feed.js";
 export type { Running, Steps } from "./slicer.js";
+export type {
+  Catalog,
+  CatalogEntry,
+  CatalogStats,
+  FeedCursor,
+  Frame,
+  RowObserver,
+  TypeSummary,
+  ViewChange,
+  ViewChangeKind,
+  ViewFeed,
+  ViewTable,
+} from "./catalog/catalog.js";
+export type { Digest } from "./catalog/digest.js";
+export type { Filter, Predicate } from "./filter/filter.js";
+export type {
+  Group,
+  LiveQuery,
+  LiveRequest,
+  LiveUpdate,
+  Page,
+  PageRequest,
+  Queries,
+  QueryStats,
+  Selection,
+  SortKey,
+} from "./query/query.js";
+export type { View, ViewLinks, ViewObject, ViewSource } from "./views/view.js";
