@@ -2,7 +2,7 @@ import type { RawData, WebSocket } from "ws";
 import type { Clock } from "./clock.js";
 import type { JsonRpcDoor } from "./json-rpc.js";
 import type { Logger } from "./logger.js";
-import type { CallContext } from "./operation.js";
+import type { CallContext, Permission } from "./operation.js";
 import type { StatusSubscriber } from "./status-feed.js";
 import { TokenBucket } from "./token-bucket.js";
 
@@ -12,6 +12,8 @@ export interface ApiClientOptions {
   readonly door: JsonRpcDoor;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Of whoever connects: there is no login yet. */
+  readonly permission: Permission;
   readonly maxMessagesPerSecond: number;
   readonly maxBufferedBytes: number;
 }
@@ -43,8 +45,7 @@ export class ApiClient implements StatusSubscriber {
     this.#bucket = new TokenBucket(options.maxMessagesPerSecond, () =>
       options.clock.now(),
     );
-    // No login yet: everybody may look, nobody may change anything.
-    this.#context = { permission: "viewer", client: this };
+    this.#context = { permission: options.permission, client: this };
     this.#socket.on("message", (data, isBinary) => {
       this.#onMessage(data, isBinary);
     });
@@ -100,7 +101,7 @@ export class ApiClient implements StatusSubscriber {
     const answer = await this.#options.door.answer(text, this.#context);
     if (answer === undefined) return;
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#socket.send(answer);
+    this.#socket.send(answer, { binary: false });
     const { maxBufferedBytes, logger, address } = this.#options;
     if (this.#socket.bufferedAmount > maxBufferedBytes) {
       logger.warn(`${address} does not read its answers, closing`);

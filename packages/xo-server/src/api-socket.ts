@@ -6,6 +6,7 @@ import type { Clock } from "./clock.js";
 import type { Config } from "./config.js";
 import type { JsonRpcDoor } from "./json-rpc.js";
 import type { Logger } from "./logger.js";
+import type { Permission } from "./operation.js";
 
 export interface ApiSocketOptions {
   readonly limits: Pick<
@@ -13,6 +14,8 @@ export interface ApiSocketOptions {
     "maxMessageBytes" | "maxMessagesPerSecond" | "maxBufferedBytes"
   >;
   readonly door: JsonRpcDoor;
+  /** Of whoever connects: there is no login yet. */
+  readonly permission: Permission;
   readonly onGone: (client: ApiClient) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -65,6 +68,7 @@ export function attachApiSocket(
         socket: webSocket,
         address,
         door: options.door,
+        permission: options.permission,
         clock,
         logger,
       });

@@ -8,14 +8,18 @@ import {
 } from "json-rpc-2.0";
 import type { Dispatcher } from "./dispatcher.js";
 import type { CallContext } from "./operation.js";
+import { joinArray, joinObject, RawJson } from "./raw-json.js";
 
 /** Requests of one batch at most. */
 const MAX_BATCH = 100;
 
 /** Text in, text out: JSON-RPC 2.0 with batches and notifications. */
 export interface JsonRpcDoor {
-  /** Undefined: nothing is to be answered. Never rejects. */
-  answer(text: string, context: CallContext): Promise<string | undefined>;
+  /** JSON as text, or its UTF-8; undefined: nothing is to be answered. Never rejects. */
+  answer(
+    text: string,
+    context: CallContext,
+  ): Promise<string | Buffer | undefined>;
 }
 
 export function createJsonRpcDoor(dispatcher: Dispatcher): JsonRpcDoor {
@@ -29,9 +33,26 @@ export function createJsonRpcDoor(dispatcher: Dispatcher): JsonRpcDoor {
   return {
     async answer(text, context) {
       const response = await receive(server, text, context);
-      return response === null ? undefined : JSON.stringify(response);
+      return response === null ? undefined : encode(response);
     },
   };
+}
+
+function encode(response: JSONRPCResponse | JSONRPCResponse[]) {
+  const all = Array.isArray(response) ? response : [response];
+  if (!all.some(({ result }) => result instanceof RawJson))
+    return JSON.stringify(response);
+  const parts = all.map(encodeOne);
+  return Array.isArray(response) ? joinArray(parts) : parts[0]!;
+}
+
+function encodeOne(response: JSONRPCResponse): Buffer {
+  const result: unknown = response.result;
+  return result instanceof RawJson
+    ? joinObject({ jsonrpc: "2.0", id: response.id }, [
+        ["result", result.bytes],
+      ])
+    : Buffer.from(JSON.stringify(response));
 }
 
 type Answer = JSONRPCResponse | JSONRPCResponse[] | null;

@@ -1,8 +1,17 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { StatusSubscriber } from "./status-feed.js";
 
-/** What a caller may do; each includes the ones before. */
-export const permissions = ["none", "viewer", "operator", "admin"] as const;
+/**
+ * What a caller may do; each includes the ones before. A `guest` has not signed
+ * in: states and figures are shown to whoever opens the page, objects are not.
+ */
+export const permissions = [
+  "none",
+  "guest",
+  "viewer",
+  "operator",
+  "admin",
+] as const;
 export type Permission = (typeof permissions)[number];
 
 /** Who calls. */

@@ -91,6 +91,8 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
       createDispatcher(operations, loggers.named("xo:api")),
     ),
     readHealth: () => toHealth(isStarted, pools.list()),
+    // No login yet: of real pools only states and figures are shown; the demo has nothing to hide.
+    permission: options.demo === undefined ? "guest" : "viewer",
     webRoot: findWebRoot(),
     onGone: (client) => void statusFeed.unsubscribe(client),
     clock: options.clock ?? systemClock,

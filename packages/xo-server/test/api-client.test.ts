@@ -42,6 +42,7 @@ function setUp(maxMessagesPerSecond = 100) {
     socket: socket as unknown as WebSocket,
     address: "192.0.2.7:1234",
     door: { answer: (text) => Promise.resolve(`answer to ${text}`) },
+    permission: "guest",
     clock,
     logger: createLoggers({ level: "silent" }).named("x"),
     maxMessagesPerSecond,

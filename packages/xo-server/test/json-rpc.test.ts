@@ -8,6 +8,7 @@ import {
   type CallContext,
   type Permission,
 } from "../src/operation.js";
+import { RawJson } from "../src/raw-json.js";
 
 const errors: string[] = [];
 const logger = {
@@ -46,6 +47,7 @@ const door = createJsonRpcDoor(
         handler: ({ a, b = 1 }) => a + b,
       }),
       operation("test.nothing", () => undefined),
+      operation("test.raw", () => new RawJson(Buffer.from('{"a":"é"}'))),
       operation("test.change", () => "changed", "operator"),
       operation("test.missing", () => {
         throw new XoError("NO_SUCH_OBJECT", { type: "VM", id: "x" });
@@ -69,7 +71,7 @@ const context: CallContext = {
 async function ask(message: unknown): Promise<unknown> {
   const text = typeof message === "string" ? message : JSON.stringify(message);
   const answer = await door.answer(text, context);
-  return answer === undefined ? undefined : JSON.parse(answer);
+  return answer === undefined ? undefined : JSON.parse(answer.toString());
 }
 
 const call = (method: string, params?: unknown, id: unknown = 1) =>
@@ -86,6 +88,19 @@ t.test("a call is answered with its id, 0 and texts included", async (t) => {
 
 t.test("a method without a result answers true", async (t) => {
   t.match(await call("test.nothing"), { result: true });
+});
+
+t.test("a result that is JSON already is passed on as it is", async (t) => {
+  const raw = { jsonrpc: "2.0", id: "r", method: "test.raw" };
+  const result = { jsonrpc: "2.0", id: "r", result: { a: "é" } };
+  t.same(await ask(raw), result);
+  t.same(await ask([raw]), [result]);
+  t.match(await ask([raw, { ...raw, method: "test.nothing" }]), [
+    result,
+    { id: "r", result: true },
+  ]);
+  const answer = await door.answer(JSON.stringify(raw), context);
+  t.ok(Buffer.isBuffer(answer));
 });
 
 t.test("a method without parameters takes anything", async (t) => {

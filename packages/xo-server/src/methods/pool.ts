@@ -14,7 +14,7 @@ export function poolMethods(list: () => PoolStatus[]): Operation[] {
         ),
       }),
       result: Type.Array(PoolStatus),
-      permission: "viewer",
+      permission: "guest",
       handler: ({ state }) =>
         list().filter((pool) => state === undefined || pool.state === state),
     }),

@@ -11,7 +11,7 @@ export function statusMethods(feed: StatusFeed): Operation[] {
         "The status as it is now; notifications `status` {revision, base, patch} follow (patch: RFC 7386), or {revision, status} after a gap.",
       params: Type.Object({}),
       result: Type.Object({ revision: Type.Integer(), status: Status }),
-      permission: "viewer",
+      permission: "guest",
       handler: (_, { client }) => feed.subscribe(client),
     }),
     defineOperation({
@@ -19,7 +19,7 @@ export function statusMethods(feed: StatusFeed): Operation[] {
       summary: "No more notifications `status`; false when there were none.",
       params: Type.Object({}),
       result: Type.Boolean(),
-      permission: "viewer",
+      permission: "guest",
       handler: (_, { client }) => feed.unsubscribe(client),
     }),
   ];

@@ -41,7 +41,7 @@ export function systemMethods(options: SystemMethodsOptions): Operation[] {
       summary: "The server and its pools as they are now.",
       params: Type.Object({}),
       result: Status,
-      permission: "viewer",
+      permission: "guest",
       handler: () => options.readStatus(),
     }),
   ];

@@ -1,0 +1,81 @@
+import type { LiveRequest, Queries } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import type { Clock } from "./clock.js";
+import { LiveReader } from "./live-reader.js";
+import type { StatusSubscriber } from "./status-feed.js";
+
+/** Live queries of one client at most. */
+const MOST = 32;
+
+/** The live queries of all clients, by client and by the name that it gave. */
+export class LiveReaders {
+  readonly #queries: Queries;
+  readonly #clock: Clock;
+  readonly #clients = new Map<StatusSubscriber, Map<string, LiveReader>>();
+
+  constructor(queries: Queries, clock: Clock) {
+    this.#queries = queries;
+    this.#clock = clock;
+  }
+
+  /**
+   * A query of the same name is closed first.
+   * @returns the first update, encoded
+   * @throws XoError INVALID_PARAMETERS
+   */
+  async open(
+    client: StatusSubscriber,
+    name: string,
+    request: LiveRequest,
+  ): Promise<Buffer> {
+    this.close(client, name);
+    const mine = this.#clients.get(client) ?? new Map<string, LiveReader>();
+    if (mine.size >= MOST)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `a client has at most ${MOST} live queries`,
+        errors: [],
+      });
+    const reader = new LiveReader(request, {
+      queries: this.#queries,
+      clock: this.#clock,
+      client,
+      name,
+    });
+    this.#clients.set(client, mine.set(name, reader));
+    try {
+      return await reader.open();
+    } catch (error) {
+      if (mine.get(name) === reader) this.close(client, name);
+      throw error;
+    }
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, INVALID_PARAMETERS */
+  async change(
+    client: StatusSubscriber,
+    name: string,
+    news: Partial<LiveRequest>,
+  ): Promise<void> {
+    const reader = this.#clients.get(client)?.get(name);
+    if (reader === undefined)
+      throw new XoError("NO_SUCH_OBJECT", { type: "query", id: name });
+    await reader.change(news);
+  }
+
+  /** False: there was none of this name. */
+  close(client: StatusSubscriber, name: string): boolean {
+    const mine = this.#clients.get(client);
+    const reader = mine?.get(name);
+    reader?.close();
+    mine?.delete(name);
+    if (mine?.size === 0) this.#clients.delete(client);
+    return reader !== undefined;
+  }
+
+  /** The client has gone. */
+  forget(client: StatusSubscriber): void {
+    for (const reader of this.#clients.get(client)?.values() ?? [])
+      reader.close();
+    this.#clients.delete(client);
+  }
+}

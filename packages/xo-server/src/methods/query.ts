@@ -1,0 +1,154 @@
+import type { Queries } from "@xo-server/inventory";
+import { Type } from "typebox";
+import type { LiveReaders } from "../live-readers.js";
+import { defineOperation, type Operation } from "../operation.js";
+import { joinArray, joinObject, RawJson } from "../raw-json.js";
+
+const selection = {
+  type: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: "As objects call it: VM, VM-template, host, SR, ...",
+  }),
+  filter: Type.Optional(
+    Type.String({
+      maxLength: 16_384,
+      description: "Such as `power_state:running tags:(a b) !name_label:/re/`.",
+    }),
+  ),
+  search: Type.Optional(
+    Type.String({
+      maxLength: 1024,
+      description: "Words; each stands in a name, description, address, tag...",
+    }),
+  ),
+  sort: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          by: Type.String({ minLength: 1, maxLength: 256 }),
+          descending: Type.Optional(Type.Boolean()),
+        },
+        { additionalProperties: false },
+      ),
+      { maxItems: 8, description: "Default: by name_label." },
+    ),
+  ),
+};
+const fields = Type.Optional(
+  Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+    maxItems: 256,
+    description: "Top-level fields; default: the whole object.",
+  }),
+);
+const name = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: "What the client calls its query.",
+});
+const window = {
+  offset: Type.Integer({ minimum: 0 }),
+  limit: Type.Integer({ minimum: 0, maximum: 10_000 }),
+};
+const Raw = Type.Unsafe<RawJson>(Type.Object({}));
+const closed = { additionalProperties: false } as const;
+
+/** Questions about all objects of all pools, asked once or followed. */
+export function queryMethods(
+  queries: Queries,
+  readers: LiveReaders,
+): Operation[] {
+  return [
+    defineOperation({
+      name: "query.page",
+      summary:
+        "Objects that match, sorted, a page at a time: {total, revision, next?, rows}.",
+      params: Type.Object(
+        {
+          ...selection,
+          fields,
+          limit: Type.Integer({ minimum: 0, maximum: 10_000, default: 100 }),
+          after: Type.Optional(
+            Type.String({
+              maxLength: 8192,
+              description: "`next` of the page before.",
+            }),
+          ),
+        },
+        closed,
+      ),
+      result: Raw,
+      permission: "viewer",
+      handler: async (request) => {
+        const { rows, total, revision, next } = await queries.page(request);
+        return new RawJson(
+          joinObject({ total, revision, next }, [["rows", joinArray(rows)]]),
+        );
+      },
+    }),
+    defineOperation({
+      name: "query.count",
+      summary: "How many objects match.",
+      params: Type.Object(selection, closed),
+      result: Type.Integer(),
+      permission: "viewer",
+      handler: (request) => queries.count(request),
+    }),
+    defineOperation({
+      name: "query.group",
+      summary:
+        "How many objects match for each value of a path: $pool, $container, power_state, tags, ...",
+      params: Type.Object(
+        { ...selection, by: Type.String({ minLength: 1, maxLength: 256 }) },
+        closed,
+      ),
+      result: Type.Array(
+        Type.Object({
+          key: Type.Optional(Type.Unknown()),
+          count: Type.Integer(),
+        }),
+      ),
+      permission: "viewer",
+      handler: async ({ by, ...request }) => [
+        ...(await queries.group(request, by)),
+      ],
+    }),
+    defineOperation({
+      name: "query.open",
+      summary:
+        "Follows a window of a sorted result. The answer has everything in it; notifications `query` {name, revision, total, offset, splice?, objects, patches, digest} tell what differs (patches: RFC 7386), with `reset` after a gap.",
+      params: Type.Object({ name, ...selection, ...window, fields }, closed),
+      result: Raw,
+      permission: "viewer",
+      handler: async ({ name, ...request }, { client }) =>
+        new RawJson(await readers.open(client, name, request)),
+    }),
+    defineOperation({
+      name: "query.change",
+      summary:
+        "Another window, filter or order of a query; a notification tells the difference.",
+      params: Type.Object(
+        {
+          name,
+          ...Type.Partial(Type.Object({ ...selection, ...window, fields }))
+            .properties,
+        },
+        closed,
+      ),
+      result: Type.Boolean(),
+      permission: "viewer",
+      handler: async ({ name, ...news }, { client }) => {
+        await readers.change(client, name, news);
+        return true;
+      },
+    }),
+    defineOperation({
+      name: "query.close",
+      summary: "No more notifications of a query; false when there was none.",
+      params: Type.Object({ name }, closed),
+      result: Type.Boolean(),
+      permission: "viewer",
+      handler: ({ name }, { client }) => readers.close(client, name),
+    }),
+  ];
+}

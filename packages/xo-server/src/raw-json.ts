@@ -1,0 +1,44 @@
+/** JSON that is encoded already: doors pass its bytes on as they are. */
+export class RawJson {
+  /** UTF-8. Not to be changed. */
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+}
+
+/** A member of an object whose value is encoded already. */
+export type RawMember = readonly [name: string, value: Buffer];
+
+/** `{...head, name: value, ...}`: what is encoded is not touched again. */
+export function joinObject(
+  head: object,
+  members: readonly RawMember[],
+): Buffer {
+  const parts: (Buffer | string)[] = [JSON.stringify(head).slice(0, -1)];
+  let separator = Object.keys(head).length === 0 ? "" : ",";
+  for (const [name, value] of members) {
+    parts.push(`${separator}${JSON.stringify(name)}:`, value);
+    separator = ",";
+  }
+  parts.push("}");
+  return join(parts);
+}
+
+/** `[value, ...]` */
+export function joinArray(values: readonly Buffer[]): Buffer {
+  const parts: (Buffer | string)[] = ["["];
+  for (const [index, value] of values.entries()) {
+    if (index > 0) parts.push(",");
+    parts.push(value);
+  }
+  parts.push("]");
+  return join(parts);
+}
+
+function join(parts: readonly (Buffer | string)[]): Buffer {
+  return Buffer.concat(
+    parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)),
+  );
+}

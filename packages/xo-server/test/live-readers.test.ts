@@ -1,0 +1,192 @@
+import type { LiveRequest, LiveUpdate, Queries } from "@xo-server/inventory";
+import t from "tap";
+import { LiveReaders } from "../src/live-readers.js";
+import { FakeClock } from "./fake-clock.js";
+
+const request: LiveRequest = { type: "VM", offset: 0, limit: 10 };
+
+function update(revision: number, more: Partial<LiveUpdate> = {}): LiveUpdate {
+  return {
+    revision,
+    total: 1,
+    offset: 0,
+    objects: new Map(),
+    patches: new Map(),
+    digest: "0".repeat(16),
+    ...more,
+  };
+}
+
+/** Queries that say what the test says. */
+class FakeQueries implements Pick<Queries, "live"> {
+  readonly open = new Set<(update: LiveUpdate) => void>();
+  readonly changes: Partial<LiveRequest>[] = [];
+  opened = 0;
+  error: Error | undefined;
+
+  async live(_: LiveRequest, listener: (update: LiveUpdate) => void) {
+    if (this.error !== undefined) throw this.error;
+    this.opened++;
+    this.open.add(listener);
+    const objects = new Map([["v1", Buffer.from('{"id":"v1"}')]]);
+    listener(update(this.opened * 100, { objects }));
+    return {
+      change: async (news: Partial<LiveRequest>) => {
+        this.changes.push(news);
+      },
+      close: () => void this.open.delete(listener),
+    };
+  }
+
+  tell(one: LiveUpdate): void {
+    for (const listener of this.open) listener(one);
+  }
+}
+
+class FakeClient {
+  readonly got: { params: Record<string, unknown> }[] = [];
+  readonly buffers: Buffer[] = [];
+  hasRoom = true;
+
+  trySend(message: Buffer): boolean {
+    if (!this.hasRoom) return false;
+    this.buffers.push(message);
+    this.got.push(JSON.parse(message.toString()) as never);
+    return true;
+  }
+}
+
+function setUp() {
+  const queries = new FakeQueries();
+  const clock = new FakeClock();
+  const readers = new LiveReaders(queries as unknown as Queries, clock);
+  return { queries, clock, readers, client: new FakeClient() };
+}
+
+/** Promises that are ready have run. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+t.test(
+  "the answer of an opening has everything, notifications what differs",
+  async (t) => {
+    const { queries, readers, client } = setUp();
+    const first = await readers.open(client, "vms", request);
+    t.same(JSON.parse(first.toString()), {
+      revision: 100,
+      total: 1,
+      offset: 0,
+      digest: "0".repeat(16),
+      objects: { v1: { id: "v1" } },
+      patches: {},
+    });
+    const patches = new Map([["v1", Buffer.from('{"a":"é"}')]]);
+    const splice = { at: 0, remove: 1, insert: ["v2"] };
+    queries.tell(update(101, { patches, splice }));
+    t.match(client.got, [
+      {
+        jsonrpc: "2.0",
+        method: "query",
+        params: {
+          name: "vms",
+          revision: 101,
+          splice,
+          patches: { v1: { a: "é" } },
+        },
+      },
+    ]);
+  },
+);
+
+t.test("readers of the same update get the same bytes", async (t) => {
+  const { queries, readers, client } = setUp();
+  const other = new FakeClient();
+  await readers.open(client, "vms", request);
+  await readers.open(other, "vms", request);
+  queries.tell(update(101));
+  t.equal(client.buffers[0], other.buffers[0]);
+});
+
+t.test(
+  "who does not read costs nothing, and is told everything anew later",
+  async (t) => {
+    const { queries, clock, readers, client } = setUp();
+    await readers.open(client, "vms", request);
+    client.hasRoom = false;
+    queries.tell(update(101));
+    t.equal(queries.open.size, 0, "the query is closed");
+    clock.pass(1000);
+    await settle();
+    t.equal(client.got.length, 0, "still no room");
+    client.hasRoom = true;
+    clock.pass(1000);
+    await settle();
+    t.match(client.got, [
+      {
+        params: {
+          name: "vms",
+          reset: true,
+          revision: 300,
+          objects: { v1: {} },
+        },
+      },
+    ]);
+    queries.tell(update(301));
+    t.match(client.got[1], { params: { revision: 301 } });
+    t.notOk(client.got[1]!.params["reset"]);
+  },
+);
+
+t.test("a query that cannot be begun anew is tried again", async (t) => {
+  const { queries, clock, readers, client } = setUp();
+  await readers.open(client, "vms", request);
+  client.hasRoom = false;
+  queries.tell(update(101));
+  client.hasRoom = true;
+  queries.error = new Error("too many");
+  clock.pass(1000);
+  await settle();
+  queries.error = undefined;
+  clock.pass(1000);
+  await settle();
+  t.match(client.got, [{ params: { reset: true } }]);
+});
+
+t.test("a query is changed and closed by its name", async (t) => {
+  const { queries, readers, client } = setUp();
+  await readers.open(client, "vms", request);
+  await readers.change(client, "vms", { offset: 10 });
+  t.same(queries.changes, [{ offset: 10 }]);
+  t.equal(readers.close(client, "vms"), true);
+  t.equal(readers.close(client, "vms"), false);
+  t.equal(queries.open.size, 0);
+  await t.rejects(readers.change(client, "vms", {}), {
+    code: "NO_SUCH_OBJECT",
+  });
+});
+
+t.test("opening under a name in use closes the one of before", async (t) => {
+  const { queries, readers, client } = setUp();
+  await readers.open(client, "vms", request);
+  await readers.open(client, "vms", request);
+  t.equal(queries.open.size, 1);
+});
+
+t.test(
+  "a client has 32 queries at most, and none when it has gone",
+  async (t) => {
+    const { queries, readers, client } = setUp();
+    for (let i = 0; i < 32; i++) await readers.open(client, `q${i}`, request);
+    await t.rejects(readers.open(client, "one more", request), {
+      code: "INVALID_PARAMETERS",
+    });
+    readers.forget(client);
+    t.equal(queries.open.size, 0);
+  },
+);
+
+t.test("a query that fails to open leaves nothing behind", async (t) => {
+  const { queries, readers, client } = setUp();
+  queries.error = new Error("broken filter");
+  await t.rejects(readers.open(client, "vms", request), /broken filter/);
+  t.equal(readers.close(client, "vms"), false);
+});
