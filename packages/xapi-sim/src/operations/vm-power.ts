@@ -17,25 +17,8 @@ import {
 import { bootGuest, buildDomain, endDomain, renewDomain } from "./vm-domain.js";
 
 export const vmPowerOperations: OperationTable = {
-  "VM.start": (context, params) => {
-    const vm = textParam(params, 0);
-    assertVmMay(context.db, vm, "start");
-    return start(context, vm, {
-      host: chooseHost(context.db, vm),
-      paused: params[1] === true,
-      operation: "start",
-    });
-  },
-  "VM.start_on": (context, params) => {
-    const [vm, host] = [textParam(params, 0), textParam(params, 1)];
-    assertVmMay(context.db, vm, "start_on");
-    assertCanBootHere(context.db, vm, host);
-    return start(context, vm, {
-      host,
-      paused: params[2] === true,
-      operation: "start_on",
-    });
-  },
+  "VM.start": launchAnywhere("start", start),
+  "VM.start_on": launchOn("start_on", start),
   "VM.pause": (context, params) =>
     act(context, textParam(params, 0), "pause", async (vm) => {
       await context.delay(durations.pause);
@@ -73,25 +56,8 @@ export const vmPowerOperations: OperationTable = {
     }),
   "VM.suspend": (context, params) =>
     act(context, textParam(params, 0), "suspend", (vm) => suspend(context, vm)),
-  "VM.resume": (context, params) => {
-    const vm = textParam(params, 0);
-    assertVmMay(context.db, vm, "resume");
-    return resume(context, vm, {
-      host: chooseHost(context.db, vm),
-      paused: params[1] === true,
-      operation: "resume",
-    });
-  },
-  "VM.resume_on": (context, params) => {
-    const [vm, host] = [textParam(params, 0), textParam(params, 1)];
-    assertVmMay(context.db, vm, "resume_on");
-    assertCanBootHere(context.db, vm, host);
-    return resume(context, vm, {
-      host,
-      paused: params[2] === true,
-      operation: "resume_on",
-    });
-  },
+  "VM.resume": launchAnywhere("resume", resume),
+  "VM.resume_on": launchOn("resume_on", resume),
   "VM.power_state_reset": ({ db, ...rest }, params) => {
     const vm = textParam(params, 0);
     if (flag(db.get("VM", vm), "is_control_domain"))
@@ -120,6 +86,38 @@ interface Launch {
   readonly host: string;
   readonly paused: boolean;
   readonly operation: string;
+}
+
+type Launcher = (
+  context: CallContext,
+  vm: string,
+  launch: Launch,
+) => Promise<void>;
+
+/** (vm, start_paused, force): on a host that XAPI chooses. */
+function launchAnywhere(
+  operation: CheckedOperation,
+  launch: Launcher,
+): OperationTable[string] {
+  return (context, params) => {
+    const vm = textParam(params, 0);
+    assertVmMay(context.db, vm, operation);
+    const host = chooseHost(context.db, vm);
+    return launch(context, vm, { host, paused: params[1] === true, operation });
+  };
+}
+
+/** (vm, host, start_paused, force) */
+function launchOn(
+  operation: CheckedOperation,
+  launch: Launcher,
+): OperationTable[string] {
+  return (context, params) => {
+    const [vm, host] = [textParam(params, 0), textParam(params, 1)];
+    assertVmMay(context.db, vm, operation);
+    assertCanBootHere(context.db, vm, host);
+    return launch(context, vm, { host, paused: params[2] === true, operation });
+  };
 }
 
 async function start(

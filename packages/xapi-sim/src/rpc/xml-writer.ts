@@ -1,34 +1,27 @@
-import { datamodel } from "@xo-server/model";
-import { fieldType, type FieldType } from "../field-type.js";
+import type { FieldType } from "../field-type.js";
 import type { XapiMap, XapiRecord, XapiValue } from "../xapi-value.js";
 import { toG16 } from "./float-text.js";
+import { WriterTable, type FieldWriter, type Writer } from "./writer-table.js";
 
-type Writer = (value: XapiValue) => string;
-
-const writers = new Map<FieldType, Writer>();
-const recordWriters = new Map<string, (record: XapiRecord) => string>();
+const table = new WriterTable({ writer: makeWriter, recordWriter });
 
 /** A value of the datamodel's type as XAPI's XML-RPC, in its `<value>`. */
 export function toXml(type: FieldType, value: XapiValue): string {
-  return writerOf(type)(value);
+  return table.write(type, value);
 }
 
-/** A whole record as `<value><struct>...`, members in the datamodel's order. */
+/** A whole record as `<value><struct>...`, see WriterTable. */
 export function recordToXml(className: string, record: XapiRecord): string {
-  let write = recordWriters.get(className);
-  if (write === undefined) {
-    write = makeRecordWriter(className);
-    recordWriters.set(className, write);
-  }
-  return write(record);
+  return table.writeRecord(className, record);
 }
 
-function makeRecordWriter(className: string): (record: XapiRecord) => string {
-  const fields = Object.entries(datamodel.classes[className]?.fields ?? {});
-  const parts = fields.map(([name, field]) => ({
+function recordWriter(
+  fields: readonly FieldWriter[],
+): (record: XapiRecord) => string {
+  const parts = fields.map(({ name, write }) => ({
     name,
     head: `<member><name>${name}</name>`,
-    write: writerOf(fieldType(field.type)),
+    write,
   }));
   return (record) => {
     let text = "<value><struct>";
@@ -38,16 +31,10 @@ function makeRecordWriter(className: string): (record: XapiRecord) => string {
   };
 }
 
-function writerOf(type: FieldType): Writer {
-  let write = writers.get(type);
-  if (write === undefined) {
-    write = makeWriter(type);
-    writers.set(type, write);
-  }
-  return write;
-}
-
-function makeWriter(type: FieldType): Writer {
+function makeWriter(
+  type: FieldType,
+  writerOf: (type: FieldType) => Writer,
+): Writer {
   switch (type.kind) {
     case "int":
       // XAPI leaves integers untagged: they look like strings.
