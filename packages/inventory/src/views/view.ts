@@ -1,5 +1,5 @@
 import type { Ref } from "@xo-server/model";
-import type { XapiRecord } from "../store/class-table.js";
+import type { XapiRecord } from "../store/record-rows.js";
 
 /** An object as the outside sees it: JSON values only, absent keys rather than undefined ones. */
 export type ViewObject = Record<string, unknown>;
@@ -14,6 +14,8 @@ export interface ViewLinks {
   ids(className: string, refs: unknown): string[];
   /** The record that `ref` points to. */
   record(className: string, ref: unknown): XapiRecord | undefined;
+  /** The record of that class, in the same pool, whose uuid this is: storage managers name a disk's parent so. */
+  recordByUuid?(className: string, uuid: string): XapiRecord | undefined;
   /** The record of the pool itself. */
   pool(): XapiRecord | undefined;
 }
