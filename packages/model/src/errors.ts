@@ -64,6 +64,10 @@ export const errorTable = {
   UNAUTHORIZED: row("not signed in", 401, 3),
   FORBIDDEN: row("{permission} is needed", 403, 2),
   NO_SUCH_OBJECT: row("no such {type}: {id}", 404, 1),
+  FILTER_INVALID: row(
+    "parse error: expected {expected} at position {position}",
+    400,
+  ),
 } as const;
 
 export type ErrorCode = keyof typeof errorTable;

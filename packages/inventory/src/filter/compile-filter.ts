@@ -1,0 +1,127 @@
+import { XoError } from "@xo-server/model";
+import type { Filter, Predicate } from "./filter.js";
+import { createGlob } from "./glob.js";
+import { createPattern } from "./pattern.js";
+import { propertyOf } from "./property-path.js";
+
+/** How far down a text is searched for: views are much flatter. */
+const MAX_DEPTH = 32;
+
+/**
+ * A filter as a test of JSON values, with the meaning of CONTRACT 4. It makes no
+ * garbage besides texts in lower case.
+ * @throws XoError FILTER_INVALID for a regular expression that `parseFilter` would refuse
+ */
+export function compileFilter(filter: Filter): Predicate {
+  switch (filter.kind) {
+    case "and":
+      return every(filter.terms.map(compileFilter));
+    case "or":
+      return some(filter.terms.map(compileFilter));
+    case "not":
+      return not(compileFilter(filter.term));
+    case "compare":
+      return compare(filter.operator, filter.number);
+    case "property":
+      return property(filter.name, compileFilter(filter.term));
+    case "truthy":
+      return (value) => Boolean(propertyOf(value, filter.name));
+    case "text":
+      return anywhere(text(filter.text, filter.number));
+    case "glob":
+      return anywhere(ofStrings(createGlob(filter.pattern)));
+    case "regex":
+      return anywhere(ofStrings(patternOf(filter.source, filter.ignoreCase)));
+  }
+}
+
+/** Holds when all tests hold. */
+export function every(tests: readonly Predicate[]): Predicate {
+  return (value) => {
+    for (const test of tests) if (!test(value)) return false;
+    return true;
+  };
+}
+
+function some(tests: readonly Predicate[]): Predicate {
+  return (value) => {
+    for (const test of tests) if (test(value)) return true;
+    return false;
+  };
+}
+
+function not(test: Predicate): Predicate {
+  return (value) => !test(value);
+}
+
+function property(name: string, test: Predicate): Predicate {
+  return (value) =>
+    value !== null && value !== undefined && test(propertyOf(value, name));
+}
+
+function compare(operator: "<" | "<=" | ">" | ">=", number: number): Predicate {
+  switch (operator) {
+    case "<":
+      return (value) => numberOf(value) < number;
+    case "<=":
+      return (value) => numberOf(value) <= number;
+    case ">":
+      return (value) => numberOf(value) > number;
+    case ">=":
+      return (value) => numberOf(value) >= number;
+  }
+}
+
+/** Numbers and texts that write one (`CPUs.cpu_count` of hosts is such); NaN, which no comparison holds for, else. */
+function numberOf(value: unknown): number {
+  if (typeof value === "number") return value;
+  if (typeof value !== "string" || value.trim() === "") return NaN;
+  return Number(value);
+}
+
+function text(part: string, number = NaN): Predicate {
+  const needle = part.toLowerCase();
+  return (value) =>
+    typeof value === "string"
+      ? value.toLowerCase().includes(needle)
+      : value === number;
+}
+
+function ofStrings(test: (text: string) => boolean): Predicate {
+  return (value) => typeof value === "string" && test(value);
+}
+
+function patternOf(source: string, ignoreCase: boolean) {
+  const pattern = createPattern(source, ignoreCase);
+  if (typeof pattern !== "string") return pattern;
+  const stringToParse = `/${source}/`;
+  throw new XoError("FILTER_INVALID", {
+    expected: pattern,
+    position: 0,
+    stringToParse,
+  });
+}
+
+/** The value itself, or anything down its arrays and objects. */
+function anywhere(test: Predicate): Predicate {
+  const search = (value: unknown, depth: number): boolean => {
+    if (typeof value !== "object" || value === null) return test(value);
+    if (depth === MAX_DEPTH) return false;
+    return Array.isArray(value)
+      ? inList(value, depth + 1)
+      : inObject(value as Record<string, unknown>, depth + 1);
+  };
+  const inList = (list: readonly unknown[], depth: number): boolean => {
+    for (const member of list) if (search(member, depth)) return true;
+    return false;
+  };
+  const inObject = (
+    object: Readonly<Record<string, unknown>>,
+    depth: number,
+  ): boolean => {
+    for (const key in object)
+      if (Object.hasOwn(object, key) && search(object[key], depth)) return true;
+    return false;
+  };
+  return (value) => search(value, 0);
+}
