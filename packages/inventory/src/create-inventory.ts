@@ -1,8 +1,9 @@
-import { XoError, type Ref } from "@xo-server/model";
+import { hashRef, XoError, type Ref } from "@xo-server/model";
 import type { Clock, Logger } from "@xo-server/xen-api";
 import { ChangeFeed, type ChangeListener } from "./feed/change-feed.js";
 import type { ChangeBatch } from "./feed/change-ring.js";
-import type { ClassTable, XapiRecord } from "./store/class-table.js";
+import type { ClassTable } from "./store/class-table.js";
+import type { XapiRecord } from "./store/record-rows.js";
 import type {
   AddPoolOptions,
   Inventory,
@@ -143,11 +144,13 @@ class PoolInventory implements Inventory {
   }
 
   getByUuid(uuid: string): StoredObject | undefined {
-    for (const [poolId, { store }] of this.#mirrors)
-      for (const table of store.tables()) {
-        const row = table.findUuid(uuid);
-        if (row >= 0) return new RowObject(poolId, table, row, this.#cache);
-      }
+    const bytes = Buffer.from(uuid);
+    const hash = hashRef(bytes, 0, bytes.length);
+    for (const [poolId, { store }] of this.#mirrors) {
+      const found = store.findUuid(uuid, hash);
+      if (found !== undefined)
+        return new RowObject(poolId, found.table, found.row, this.#cache);
+    }
     return undefined;
   }
 
@@ -177,6 +180,11 @@ class PoolInventory implements Inventory {
 
   counts(poolId: string): ReadonlyMap<string, number> {
     return this.#mirrors.get(poolId)?.store.counts ?? new Map();
+  }
+
+  digest(poolId: string, className?: string): string {
+    const store = this.#mirrors.get(poolId)?.store;
+    return store?.digest(className) ?? "0".repeat(16);
   }
 
   get objects(): number {

@@ -12,7 +12,7 @@ export type { PoolSource } from "./mirror/pool-source.js";
 export type { PoolStatus } from "./mirror/pool-mirror.js";
 export type { BackoffOptions, ReflectorState } from "./mirror/reflector.js";
 export type { StoredObject } from "./store/stored-object.js";
-export type { XapiRecord } from "./store/class-table.js";
+export type { XapiRecord } from "./store/record-rows.js";
 export type { Change, ChangeBatch, ChangeKind } from "./feed/change-ring.js";
 export type { ChangeListener } from "./feed/change-feed.js";
 export type { Running, Steps } from "./slicer.js";

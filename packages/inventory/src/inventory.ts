@@ -2,7 +2,7 @@ import type { Ref } from "@xo-server/model";
 import type { Clock, Logger } from "@xo-server/xen-api";
 import type { ChangeListener } from "./feed/change-feed.js";
 import type { ChangeBatch } from "./feed/change-ring.js";
-import type { XapiRecord } from "./store/class-table.js";
+import type { XapiRecord } from "./store/record-rows.js";
 import type { PoolStatus } from "./mirror/pool-mirror.js";
 import type { PoolSource } from "./mirror/pool-source.js";
 import type { BackoffOptions } from "./mirror/reflector.js";
@@ -99,6 +99,12 @@ export interface Inventory {
   count(poolId: string, className: string): number;
   /** Number of objects by class. */
   counts(poolId: string): ReadonlyMap<string, number>;
+  /**
+   * 64 bits over all objects of a pool, or of one class of it: 16 hexadecimal
+   * digits, the same for the same references and contents in whatever order.
+   * Kept up to date by every change: asking costs nothing.
+   */
+  digest(poolId: string, className?: string): string;
   readonly objects: number;
   /** Mean over the last ten seconds; of one pool: see poolStatus. */
   readonly changesPerSecond: number;

@@ -1,66 +1,43 @@
 import {
-  columnsOf,
   hashRef,
-  parseLenient,
   RECORD_STRIDE,
   RecordField,
-  RecordFlag,
   type Ref,
 } from "@xo-server/model";
 import type { BatchCursor } from "./batch-cursor.js";
 import { HashIndex } from "./hash-index.js";
+import { mixHigh, mixLow } from "./record-digest.js";
+import { RecordRows } from "./record-rows.js";
+import { Cell } from "./row-table.js";
 import type { Segments } from "./segments.js";
+import type { UuidIndex } from "./uuid-index.js";
 
-/** A record as JSON.parse (or parseLenient) reads it. Shared by its readers: not to be changed. */
-export type XapiRecord = Readonly<Record<string, unknown>>;
-
-/**
- * A row of `cells`. Columns follow: for each, its offset from the record's
- * start and its length (0: no such field), so that a record can move.
- */
-const Cell = {
-  /** -1: the row is free, and refOffset is the next free row. */
-  segment: 0,
-  refOffset: 1,
-  refLength: 2,
-  refHash: 3,
-  offset: 4,
-  length: 5,
-  flags: 6,
-  digestHigh: 7,
-  digestLow: 8,
-  /** The listing that saw the object last. */
-  mark: 9,
-  columns: 10,
-} as const;
-
-const FIRST_ROWS = 8;
+/** What the tables of a pool share. */
+export interface PoolParts {
+  readonly segments: Segments;
+  readonly uuids: UuidIndex;
+}
 
 /** The objects of one class in one pool: a table of numbers over segments of bytes. */
-export class ClassTable {
-  readonly className: string;
+export class ClassTable extends RecordRows {
   /** Where a copied record goes: see `segment` of insert and replace. */
   static readonly COPY = -1;
-  readonly #columnNames: readonly string[];
-  readonly #uuidColumn: number;
-  readonly #stride: number;
-  readonly #segments: Segments;
+  readonly #number: number;
   readonly #byRef = new HashIndex();
-  readonly #byUuid = new HashIndex();
-  #cells: Int32Array;
-  #revisions: Float64Array;
-  #rows = 0;
-  #freeRow = -1;
+  readonly #uuids: UuidIndex;
   #count = 0;
+  #digestHigh = 0;
+  #digestLow = 0;
 
-  constructor(className: string, segments: Segments) {
-    this.className = className;
-    this.#segments = segments;
-    this.#columnNames = columnsOf(className);
-    this.#uuidColumn = this.#columnNames.indexOf("uuid");
-    this.#stride = Cell.columns + 2 * this.#columnNames.length;
-    this.#cells = new Int32Array(FIRST_ROWS * this.#stride);
-    this.#revisions = new Float64Array(FIRST_ROWS);
+  /** @param number the class's in the pool's index of uuids */
+  constructor(
+    className: string,
+    number: number,
+    { segments, uuids }: PoolParts,
+  ) {
+    super(className, segments);
+    this.#number = number;
+    this.#uuids = uuids;
   }
 
   /** Number of objects. */
@@ -68,23 +45,17 @@ export class ClassTable {
     return this.#count;
   }
 
-  /** Rows are 0 to `rows` - 1; some may be free. */
-  get rows(): number {
-    return this.#rows;
+  /** Sum over all objects: see record-digest. Halves of 32 bits. */
+  get digestHigh(): number {
+    return this.#digestHigh;
+  }
+  get digestLow(): number {
+    return this.#digestLow;
   }
 
-  /** Bytes of tables and indexes. */
+  /** Bytes of the table and its index. */
   get byteLength(): number {
-    return (
-      this.#cells.byteLength +
-      this.#revisions.byteLength +
-      this.#byRef.byteLength +
-      this.#byUuid.byteLength
-    );
-  }
-
-  isLive(row: number): boolean {
-    return this.#cell(row, Cell.segment) >= 0;
+    return this.table.byteLength + this.#byRef.byteLength;
   }
 
   /** The row of the object whose reference stands in `bytes`, or -1. */
@@ -101,21 +72,13 @@ export class ClassTable {
     return this.find(bytes, 0, bytes.length, hashRef(bytes, 0, bytes.length));
   }
 
-  findUuid(uuid: string): number {
-    const bytes = Buffer.from(uuid);
-    const hash = hashRef(bytes, 0, bytes.length);
-    const index = this.#byUuid;
-    for (let slot = index.first(hash); slot >= 0; slot = index.next(slot, hash))
-      if (this.uuid(index.rowAt(slot)) === uuid) return index.rowAt(slot);
-    return -1;
-  }
-
   /** Does the row hold these very bytes, as far as digests tell? */
   isSame(row: number, record: BatchCursor): boolean {
+    const { table } = this;
     return (
-      this.#cell(row, Cell.digestLow) === record.digestLow &&
-      this.#cell(row, Cell.digestHigh) === record.digestHigh &&
-      this.#cell(row, Cell.length) === record.length
+      table.get(row, Cell.digestLow) === record.digestLow &&
+      table.get(row, Cell.digestHigh) === record.digestHigh &&
+      table.get(row, Cell.length) === record.length
     );
   }
 
@@ -132,21 +95,27 @@ export class ClassTable {
     to: number,
     { segment, mark, revision }: RunPlace,
   ): number {
+    const own = this.table;
     // Rows that are free are few and far between: `insert` takes them.
-    if (this.#freeRow >= 0) return 0;
-    this.#reserve(this.#rows + to - from);
-    const cells = this.#cells;
-    const first = this.#rows;
-    const pairs = 2 * this.#columnNames.length;
+    if (own.hasFreeRows) return 0;
+    own.reserve(to - from);
+    const { cells, revisions } = own;
+    const first = own.rows;
+    const pairs = own.stride - Cell.columns;
+    const uuids = this.#uuids;
     let live = 0;
+    let high = this.#digestHigh;
+    let low = this.#digestLow;
     let at = from * RECORD_STRIDE;
     let row = first;
-    let cell = row * this.#stride;
+    let cell = row * own.stride;
     for (let i = from; i < to; i++, at += RECORD_STRIDE, row++) {
       const hash = table[at + RecordField.refHash]!;
       const offset = table[at + RecordField.offset]!;
       const length = table[at + RecordField.length]!;
       if (length === 0 || this.#byRef.first(hash) >= 0) break;
+      const digestHigh = table[at + RecordField.digestHigh]!;
+      const digestLow = table[at + RecordField.digestLow]!;
       cells[cell + Cell.segment] = segment;
       cells[cell + Cell.refOffset] = table[at + RecordField.refOffset]!;
       cells[cell + Cell.refLength] = table[at + RecordField.refLength]!;
@@ -154,8 +123,8 @@ export class ClassTable {
       cells[cell + Cell.offset] = offset;
       cells[cell + Cell.length] = length;
       cells[cell + Cell.flags] = table[at + RecordField.flags]!;
-      cells[cell + Cell.digestHigh] = table[at + RecordField.digestHigh]!;
-      cells[cell + Cell.digestLow] = table[at + RecordField.digestLow]!;
+      cells[cell + Cell.digestHigh] = digestHigh;
+      cells[cell + Cell.digestLow] = digestLow;
       cells[cell + Cell.mark] = mark;
       cell += Cell.columns;
       const column = table[at + RecordField.columns]!;
@@ -164,28 +133,33 @@ export class ClassTable {
         cells[cell] = columnLength === 0 ? 0 : columns[column + pair]! - offset;
         cells[cell + 1] = columnLength;
       }
-      this.#revisions[row] = revision + i - from;
+      revisions[row] = revision + i - from;
       this.#byRef.add(hash, row);
-      const uuid = column + 2 * this.#uuidColumn;
+      high = (high + mixHigh(hash, digestHigh)) | 0;
+      low = (low + mixLow(hash, digestLow)) | 0;
+      const uuid = column + 2 * this.uuidColumn;
       if (column >= 0 && columns[uuid + 1]! > 2)
-        this.#byUuid.add(
+        uuids.add(
           hashRef(bytes, columns[uuid]! + 1, columns[uuid + 1]! - 2),
+          this.#number,
           row,
         );
       live += table[at + RecordField.refLength]! + length;
     }
     const inserted = row - first;
-    this.#rows += inserted;
+    own.rows += inserted;
     this.#count += inserted;
-    this.#segments.retain(segment, live);
+    this.#digestHigh = high;
+    this.#digestLow = low;
+    this.segments.retain(segment, live);
     return inserted;
   }
 
   /** @param segment the segment that the batch's buffer is, or COPY */
   insert(record: BatchCursor, segment: number, revision: number): number {
-    const row = this.#takeRow();
+    const row = this.table.take();
     this.#fill(row, record, segment);
-    this.#revisions[row] = revision;
+    this.table.revisions[row] = revision;
     this.#byRef.add(record.refHash, row);
     this.#indexUuid(row);
     this.#count++;
@@ -199,131 +173,71 @@ export class ClassTable {
     revision: number,
   ): void {
     const oldHash = this.#uuidHash(row);
-    const oldSegment = this.#cell(row, Cell.segment);
+    const oldSegment = this.table.get(row, Cell.segment);
     const oldBytes = this.#liveBytes(row);
+    this.#addDigest(row, -1);
     this.#fill(row, record, segment);
-    this.#segments.release(oldSegment, oldBytes);
-    this.#revisions[row] = revision;
+    this.segments.release(oldSegment, oldBytes);
+    this.table.revisions[row] = revision;
     if (this.#uuidHash(row) === oldHash) return;
-    if (oldHash !== undefined) this.#byUuid.remove(oldHash, row);
+    if (oldHash !== undefined) this.#uuids.remove(oldHash, this.#number, row);
     this.#indexUuid(row);
   }
 
   remove(row: number): void {
+    const { table } = this;
     const uuidHash = this.#uuidHash(row);
-    if (uuidHash !== undefined) this.#byUuid.remove(uuidHash, row);
-    this.#byRef.remove(this.#cell(row, Cell.refHash), row);
-    this.#segments.release(this.#cell(row, Cell.segment), this.#liveBytes(row));
-    this.#set(row, Cell.segment, -1);
-    this.#set(row, Cell.refOffset, this.#freeRow);
-    this.#freeRow = row;
+    if (uuidHash !== undefined) this.#uuids.remove(uuidHash, this.#number, row);
+    this.#byRef.remove(table.get(row, Cell.refHash), row);
+    this.#addDigest(row, -1);
+    this.segments.release(table.get(row, Cell.segment), this.#liveBytes(row));
+    table.free(row);
     this.#count--;
   }
 
   /** Copies the record out of a segment that is to go. */
   moveFrom(row: number): void {
-    const segment = this.#cell(row, Cell.segment);
-    if (segment < 0 || !this.#segments.isCondemned(segment)) return;
-    this.#copyIn(row, this.#segments.bytesOf(segment), this.#place(row));
-    this.#segments.release(segment, this.#liveBytes(row));
+    const segment = this.table.get(row, Cell.segment);
+    if (segment < 0 || !this.segments.isCondemned(segment)) return;
+    this.#copyIn(row, this.segments.bytesOf(segment), this.#place(row));
+    this.segments.release(segment, this.#liveBytes(row));
   }
 
   setMark(row: number, mark: number): void {
-    this.#set(row, Cell.mark, mark);
+    this.table.set(row, Cell.mark, mark);
   }
 
-  mark(row: number): number {
-    return this.#cell(row, Cell.mark);
-  }
-
-  /** Revision of the object's last change. */
-  revision(row: number): number {
-    return this.#revisions[row]!;
-  }
-
-  ref(row: number): Ref {
-    const at = this.#cell(row, Cell.refOffset);
-    return this.#bytes(row).toString(
-      "utf8",
-      at,
-      at + this.#cell(row, Cell.refLength),
-    );
-  }
-
-  /** Where the reference's bytes stand, for who copies them: see change-ring. */
-  refBytes(row: number): Buffer {
-    return this.#bytes(row);
-  }
-  refOffset(row: number): number {
-    return this.#cell(row, Cell.refOffset);
-  }
-  refLength(row: number): number {
-    return this.#cell(row, Cell.refLength);
-  }
-
-  uuid(row: number): string | undefined {
-    const uuid = this.#columnAt(row, this.#uuidColumn);
-    return typeof uuid === "string" ? uuid : undefined;
-  }
-
-  /** Bytes of the record's JSON. */
-  recordLength(row: number): number {
-    return this.#cell(row, Cell.length);
-  }
-
-  /** The record, read anew at each call. */
-  read(row: number): XapiRecord {
-    const at = this.#cell(row, Cell.offset);
-    return this.#parse(row, at, this.recordLength(row)) as XapiRecord;
-  }
-
-  /** A column's value without reading the record; undefined where the class or the record has none. */
-  column(row: number, name: string): unknown {
-    return this.#columnAt(row, this.#columnNames.indexOf(name));
-  }
-
-  hasColumn(name: string): boolean {
-    return this.#columnNames.includes(name);
-  }
-
-  #columnAt(row: number, column: number): unknown {
-    if (column < 0) return undefined;
-    const length = this.#cell(row, Cell.columns + 2 * column + 1);
-    if (length === 0) return undefined;
-    const at =
-      this.#cell(row, Cell.offset) + this.#cell(row, Cell.columns + 2 * column);
-    return this.#parse(row, at, length);
-  }
-
-  #parse(row: number, at: number, length: number): unknown {
-    const text = this.#bytes(row).toString("utf8", at, at + length);
-    const isLenient = (this.#cell(row, Cell.flags) & RecordFlag.lenient) !== 0;
-    return isLenient ? parseLenient(text) : (JSON.parse(text) as unknown);
+  /** Takes the row into the digest (1), or out of it (-1). */
+  #addDigest(row: number, sign: 1 | -1): void {
+    const { table } = this;
+    const hash = table.get(row, Cell.refHash);
+    const high = mixHigh(hash, table.get(row, Cell.digestHigh));
+    const low = mixLow(hash, table.get(row, Cell.digestLow));
+    this.#digestHigh = (this.#digestHigh + sign * high) | 0;
+    this.#digestLow = (this.#digestLow + sign * low) | 0;
   }
 
   #fill(row: number, record: BatchCursor, segment: number): void {
-    this.#set(row, Cell.refHash, record.refHash);
-    this.#set(row, Cell.flags, record.flags);
-    this.#set(row, Cell.digestHigh, record.digestHigh);
-    this.#set(row, Cell.digestLow, record.digestLow);
+    const { table } = this;
+    table.set(row, Cell.refHash, record.refHash);
+    table.set(row, Cell.flags, record.flags);
+    table.set(row, Cell.digestHigh, record.digestHigh);
+    table.set(row, Cell.digestLow, record.digestLow);
+    this.#addDigest(row, 1);
     this.#fillColumns(row, record);
     if (segment === ClassTable.COPY) {
       this.#copyIn(row, record.bytes, record);
       return;
     }
-    this.#set(row, Cell.segment, segment);
-    this.#set(row, Cell.refOffset, record.refOffset);
-    this.#set(row, Cell.refLength, record.refLength);
-    this.#set(row, Cell.offset, record.offset);
-    this.#set(row, Cell.length, record.length);
-    this.#segments.retain(segment, this.#liveBytes(row));
+    this.#setPlace(row, segment, record);
+    this.segments.retain(segment, this.#liveBytes(row));
   }
 
   #fillColumns(row: number, record: BatchCursor): void {
     const { columns, firstColumn, offset } = record;
-    const cells = this.#cells;
-    const start = row * this.#stride + Cell.columns;
-    for (let i = 0; i < 2 * this.#columnNames.length; i += 2) {
+    const { cells, stride } = this.table;
+    const start = row * stride + Cell.columns;
+    for (let i = 0; i < stride - Cell.columns; i += 2) {
       const length = firstColumn < 0 ? 0 : columns[firstColumn + i + 1]!;
       cells[start + i] = length === 0 ? 0 : columns[firstColumn + i]! - offset;
       cells[start + i + 1] = length;
@@ -331,49 +245,59 @@ export class ClassTable {
   }
 
   #copyIn(row: number, from: Buffer, place: RecordPlace): void {
-    const segment = this.#segments.copy(
+    const { refOffset, refLength, length } = place;
+    const segment = this.segments.copy(
       from,
-      { offset: place.refOffset, length: place.refLength },
+      { offset: refOffset, length: refLength },
       place,
     );
-    const at = this.#segments.copiedAt;
-    const { refLength, length } = place;
-    this.#set(row, Cell.segment, segment);
-    this.#set(row, Cell.refOffset, at);
-    this.#set(row, Cell.refLength, refLength);
-    this.#set(row, Cell.offset, at + refLength);
-    this.#set(row, Cell.length, length);
-    this.#segments.retain(segment, refLength + length);
+    const at = this.segments.copiedAt;
+    this.#setPlace(row, segment, {
+      refOffset: at,
+      refLength,
+      offset: at + refLength,
+      length,
+    });
+    this.segments.retain(segment, refLength + length);
+  }
+
+  #setPlace(row: number, segment: number, place: RecordPlace): void {
+    const { table } = this;
+    table.set(row, Cell.segment, segment);
+    table.set(row, Cell.refOffset, place.refOffset);
+    table.set(row, Cell.refLength, place.refLength);
+    table.set(row, Cell.offset, place.offset);
+    table.set(row, Cell.length, place.length);
   }
 
   #place(row: number): RecordPlace {
     return {
-      refOffset: this.#cell(row, Cell.refOffset),
-      refLength: this.#cell(row, Cell.refLength),
-      offset: this.#cell(row, Cell.offset),
-      length: this.#cell(row, Cell.length),
+      refOffset: this.refOffset(row),
+      refLength: this.refLength(row),
+      offset: this.recordOffset(row),
+      length: this.recordLength(row),
     };
   }
 
   #indexUuid(row: number): void {
     const hash = this.#uuidHash(row);
-    if (hash !== undefined) this.#byUuid.add(hash, row);
+    if (hash !== undefined) this.#uuids.add(hash, this.#number, row);
   }
 
   /** Hash of the uuid's text between its quotes; undefined where there is none. */
   #uuidHash(row: number): number | undefined {
-    if (this.#uuidColumn < 0) return undefined;
-    const pair = Cell.columns + 2 * this.#uuidColumn;
-    const length = this.#cell(row, pair + 1);
+    if (this.uuidColumn < 0) return undefined;
+    const pair = Cell.columns + 2 * this.uuidColumn;
+    const length = this.table.get(row, pair + 1);
     if (length <= 2) return undefined;
-    const at = this.#cell(row, Cell.offset) + this.#cell(row, pair);
-    return hashRef(this.#bytes(row), at + 1, length - 2);
+    const at = this.recordOffset(row) + this.table.get(row, pair);
+    return hashRef(this.bytes(row), at + 1, length - 2);
   }
 
   #hasRef(row: number, bytes: Buffer, offset: number, length: number): boolean {
-    if (this.#cell(row, Cell.refLength) !== length) return false;
-    const own = this.#bytes(row);
-    const at = this.#cell(row, Cell.refOffset);
+    if (this.refLength(row) !== length) return false;
+    const own = this.bytes(row);
+    const at = this.refOffset(row);
     // From the end: references begin alike.
     for (let i = length - 1; i >= 0; i--)
       if (own[at + i] !== bytes[offset + i]) return false;
@@ -381,41 +305,7 @@ export class ClassTable {
   }
 
   #liveBytes(row: number): number {
-    return this.#cell(row, Cell.refLength) + this.#cell(row, Cell.length);
-  }
-
-  #bytes(row: number): Buffer {
-    return this.#segments.bytesOf(this.#cell(row, Cell.segment));
-  }
-
-  #takeRow(): number {
-    if (this.#freeRow >= 0) {
-      const row = this.#freeRow;
-      this.#freeRow = this.#cell(row, Cell.refOffset);
-      return row;
-    }
-    this.#reserve(this.#rows + 1);
-    return this.#rows++;
-  }
-
-  #reserve(wanted: number): void {
-    const { length } = this.#revisions;
-    if (wanted <= length) return;
-    const rows = Math.max(wanted, 2 * length);
-    const cells = new Int32Array(rows * this.#stride);
-    cells.set(this.#cells);
-    this.#cells = cells;
-    const revisions = new Float64Array(rows);
-    revisions.set(this.#revisions);
-    this.#revisions = revisions;
-  }
-
-  #cell(row: number, cell: number): number {
-    return this.#cells[row * this.#stride + cell]!;
-  }
-
-  #set(row: number, cell: number, value: number): void {
-    this.#cells[row * this.#stride + cell] = value;
+    return this.refLength(row) + this.recordLength(row);
   }
 }
 
@@ -430,6 +320,13 @@ export interface RunPlace {
   readonly segment: number;
   readonly mark: number;
   readonly revision: number;
+}
+
+interface RecordPlace {
+  readonly refOffset: number;
+  readonly refLength: number;
+  readonly offset: number;
+  readonly length: number;
 }
 
 interface RecordPlace {

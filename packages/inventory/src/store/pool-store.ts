@@ -3,13 +3,18 @@ import { BatchCursor } from "./batch-cursor.js";
 import type { ChangeFeed } from "../feed/change-feed.js";
 import type { ChangeKind } from "../feed/change-ring.js";
 import { ClassTable } from "./class-table.js";
+import { toDigestText } from "./record-digest.js";
 import { Segments, type SegmentStats } from "./segments.js";
+import { MOST_CLASSES, UuidIndex } from "./uuid-index.js";
 import type { Steps } from "../slicer.js";
 
 /** Records between two looks at the clock: some 100 us. */
 const ROWS_A_STEP = 64;
 /** Rows that are only looked at are cheaper. */
 const ROWS_A_LOOK = 2048;
+
+/** Of a memory, smaller batches are copied: a segment each would be many. */
+const ADOPTED_BYTES = 64 * 1024;
 
 export interface PoolStoreOptions {
   readonly poolId: string;
@@ -26,6 +31,11 @@ const PIN = 1;
 interface Owned {
   readonly table: ClassTable;
   readonly owner: { readonly pool: number; readonly class: number };
+}
+
+export interface FoundRow {
+  readonly table: ClassTable;
+  readonly row: number;
 }
 
 /** A batch on its way into a segment of its own. */
@@ -55,6 +65,10 @@ export class PoolStore {
   readonly #options: PoolStoreOptions;
   readonly #pool: number;
   readonly #segments = new Segments();
+  readonly #uuids = new UuidIndex();
+  readonly #parts = { segments: this.#segments, uuids: this.#uuids };
+  /** By the number that the index of uuids has for them. */
+  readonly #numbers: ClassTable[] = [];
   readonly #tables = new Map<string, Owned>();
   #mark = 0;
   #revision = 0;
@@ -75,7 +89,7 @@ export class PoolStore {
   }
 
   get stats(): PoolStoreStats {
-    let tableBytes = 0;
+    let tableBytes = this.#uuids.byteLength;
     for (const { table } of this.#tables.values())
       tableBytes += table.byteLength;
     return { ...this.#segments.stats, tableBytes };
@@ -83,6 +97,14 @@ export class PoolStore {
 
   table(className: string): ClassTable | undefined {
     return this.#tables.get(className)?.table;
+  }
+
+  /** @param hash of the uuid: hashRef of its bytes */
+  findUuid(uuid: string, hash: number): FoundRow | undefined {
+    return this.#uuids.find(hash, (number, row) => {
+      const table = this.#numbers[number]!;
+      return table.uuid(row) === uuid ? { table, row } : undefined;
+    });
   }
 
   tables(): Iterable<ClassTable> {
@@ -95,6 +117,18 @@ export class PoolStore {
     for (const [className, { table }] of this.#tables)
       if (table.count > 0) counts.set(className, table.count);
     return counts;
+  }
+
+  /** Of one class, or of all: 16 hexadecimal digits, kept up to date by every change (see record-digest). */
+  digest(className?: string): string {
+    let high = 0;
+    let low = 0;
+    for (const table of this.tables())
+      if (className === undefined || className === table.className) {
+        high += table.digestHigh;
+        low += table.digestLow;
+      }
+    return toDigestText(high, low);
   }
 
   count(className: string): number {
@@ -135,6 +169,15 @@ export class PoolStore {
     if (segment !== ClassTable.COPY) this.#segments.release(segment, PIN);
   }
 
+  /** Takes what a memory kept. No listing has seen it. */
+  restore(batch: RecordBatch): Steps {
+    const isLarge = batch.buffer.byteLength >= ADOPTED_BYTES;
+    return this.apply(
+      batch,
+      isLarge ? { className: "", mark: 0, isFirst: true } : undefined,
+    );
+  }
+
   /** Removes the objects that the listing, now complete, has not seen. */
   *sweep({ className, mark }: Listing): Steps {
     const owned = this.#tables.get(className);
@@ -156,6 +199,7 @@ export class PoolStore {
     for (const className of this.#tables.keys())
       yield* this.sweep(this.beginListing(className));
     this.#tables.clear();
+    this.#numbers.length = 0;
   }
 
   /** Moves records out of segments that are dead for the most part; does nothing when it is not worth it. */
@@ -172,8 +216,12 @@ export class PoolStore {
     const known = this.#tables.get(className);
     if (known !== undefined || !this.#options.isMirrored(className))
       return known;
+    const number = this.#numbers.length;
+    if (number === MOST_CLASSES) return undefined;
+    const table = new ClassTable(className, number, this.#parts);
+    this.#numbers.push(table);
     const owned = {
-      table: new ClassTable(className, this.#segments),
+      table,
       owner: {
         pool: this.#pool,
         class: this.#options.feed.numberOf(className),
@@ -252,7 +300,7 @@ export class PoolStore {
   #remove(owned: Owned, row: number): void {
     const { table, owner } = owned;
     this.#revision = this.#options.feed.push(owner, "remove", {
-      bytes: table.refBytes(row),
+      bytes: table.bytes(row),
       offset: table.refOffset(row),
       length: table.refLength(row),
     });

@@ -1,5 +1,6 @@
 import type { Ref } from "@xo-server/model";
-import type { ClassTable, XapiRecord } from "./class-table.js";
+import type { ClassTable } from "./class-table.js";
+import type { XapiRecord } from "./record-rows.js";
 import type { RecordCache } from "./record-cache.js";
 
 /** One object of the mirror. It reads what the object is now, nothing when it is gone. */

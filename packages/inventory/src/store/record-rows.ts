@@ -1,0 +1,112 @@
+import {
+  columnsOf,
+  parseLenient,
+  RecordFlag,
+  type Ref,
+} from "@xo-server/model";
+import { Cell, RowTable } from "./row-table.js";
+import type { Segments } from "./segments.js";
+
+/** A record as JSON.parse (or parseLenient) reads it. Shared by its readers: not to be changed. */
+export type XapiRecord = Readonly<Record<string, unknown>>;
+
+/** What can be read of the objects of one class in one pool, by row. */
+export class RecordRows {
+  readonly className: string;
+  protected readonly table: RowTable;
+  protected readonly segments: Segments;
+  /** -1: the class has no such column. */
+  protected readonly uuidColumn: number;
+  readonly #columnNames: readonly string[];
+
+  constructor(className: string, segments: Segments) {
+    this.className = className;
+    this.segments = segments;
+    this.#columnNames = columnsOf(className);
+    this.uuidColumn = this.#columnNames.indexOf("uuid");
+    this.table = new RowTable(this.#columnNames.length);
+  }
+
+  /** Rows are 0 to `rows` - 1; some may be free. */
+  get rows(): number {
+    return this.table.rows;
+  }
+
+  isLive(row: number): boolean {
+    return this.table.isLive(row);
+  }
+
+  /** Number of the listing that saw the object last. */
+  mark(row: number): number {
+    return this.table.get(row, Cell.mark);
+  }
+
+  /** Revision of the object's last change. */
+  revision(row: number): number {
+    return this.table.revisions[row]!;
+  }
+
+  ref(row: number): Ref {
+    const at = this.refOffset(row);
+    return this.bytes(row).toString("utf8", at, at + this.refLength(row));
+  }
+
+  /** Where the reference's bytes stand in `bytes`, for who copies them: see change-ring. */
+  refOffset(row: number): number {
+    return this.table.get(row, Cell.refOffset);
+  }
+  refLength(row: number): number {
+    return this.table.get(row, Cell.refLength);
+  }
+
+  /** The segment that the reference and the record stand in. */
+  bytes(row: number): Buffer {
+    return this.segments.bytesOf(this.table.get(row, Cell.segment));
+  }
+
+  uuid(row: number): string | undefined {
+    const uuid = this.#columnAt(row, this.uuidColumn);
+    return typeof uuid === "string" ? uuid : undefined;
+  }
+
+  /** Where the record's JSON begins in `bytes`. */
+  recordOffset(row: number): number {
+    return this.table.get(row, Cell.offset);
+  }
+
+  /** Bytes of the record's JSON. */
+  recordLength(row: number): number {
+    return this.table.get(row, Cell.length);
+  }
+
+  /** The record, read anew at each call. */
+  read(row: number): XapiRecord {
+    const at = this.recordOffset(row);
+    return this.#parse(row, at, this.recordLength(row)) as XapiRecord;
+  }
+
+  /** A column's value without reading the record; undefined where the class or the record has none. */
+  column(row: number, name: string): unknown {
+    return this.#columnAt(row, this.#columnNames.indexOf(name));
+  }
+
+  hasColumn(name: string): boolean {
+    return this.#columnNames.includes(name);
+  }
+
+  #columnAt(row: number, column: number): unknown {
+    if (column < 0) return undefined;
+    const pair = Cell.columns + 2 * column;
+    const length = this.table.get(row, pair + 1);
+    if (length === 0) return undefined;
+    const at = this.recordOffset(row) + this.table.get(row, pair);
+    return this.#parse(row, at, length);
+  }
+
+  #parse(row: number, at: number, length: number): unknown {
+    const text = this.bytes(row).toString("utf8", at, at + length);
+    const isLenient =
+      (this.table.get(row, Cell.flags) & RecordFlag.lenient) !== 0;
+    return isLenient ? parseLenient(text) : (JSON.parse(text) as unknown);
+  }
+}
