@@ -22,13 +22,14 @@ interface ChurnState {
   readonly random: Random;
   readonly tasks: string[];
   readonly messages: string[];
-  /** References by class, taken once: churn touches what was there at its start. */
-  readonly refs: ReadonlyMap<string, readonly string[]>;
+  /** References by class, taken at the first change: churn touches what was there then. */
+  readonly refs: Map<string, readonly string[]>;
 }
 
 /** What changes in a busy pool, with weights: metrics above all, then VMs, tasks, messages. */
 const mix: readonly (readonly [weight: number, step: Step])[] = [
-  [30, changeVm],
+  [29, changeVm],
+  [1, changePowerState],
   [22, changeVmMetrics],
   [16, changeGuestMetrics],
   [8, changeHostMetrics],
@@ -50,7 +51,6 @@ export class Churn {
 
   constructor(db: Database, clock: Clock, random: Random) {
     const refs = new Map<string, readonly string[]>();
-    for (const name of CLASSES) refs.set(name, [...db.refs(name)]);
     this.#state = { db, clock, random, tasks: [], messages: [], refs };
   }
 
@@ -100,22 +100,16 @@ export class Churn {
   }
 }
 
-const CLASSES = [
-  "VM",
-  "VM_metrics",
-  "VM_guest_metrics",
-  "host",
-  "host_metrics",
-  "VBD",
-  "SR",
-];
-
 /** A reference of the class that is still alive, or undefined. */
 function pick(
   { db, random, refs }: ChurnState,
   className: string,
 ): string | undefined {
-  const all = refs.get(className)!;
+  let all = refs.get(className);
+  if (all === undefined) {
+    all = [...db.refs(className)];
+    refs.set(className, all);
+  }
   const ref = all[random.integer(all.length)];
   return ref !== undefined && db.find(className, ref) !== undefined
     ? ref
@@ -130,6 +124,18 @@ function changeVm(state: ChurnState): void {
   state.db.update("VM", ref, {
     other_config: { ...config, [CHANGED_AT]: now },
   });
+}
+
+/** A running VM is paused, a paused one goes on; others stay as they are. */
+function changePowerState(state: ChurnState): void {
+  const ref = pick(state, "VM");
+  if (ref === undefined) return;
+  const { is_control_domain, power_state: before } = state.db.get("VM", ref);
+  if (is_control_domain === true) return;
+  if (before === "Running")
+    state.db.update("VM", ref, { power_state: "Paused" });
+  else if (before === "Paused")
+    state.db.update("VM", ref, { power_state: "Running" });
 }
 
 function changeVmMetrics(state: ChurnState): void {

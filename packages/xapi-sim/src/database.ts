@@ -1,6 +1,7 @@
 import { NULL_REF, datamodel } from "@xo-server/model";
 import { defaultRecord } from "./field-type.js";
 import { Journal } from "./journal.js";
+import type { Origin } from "./origin.js";
 import type { Random } from "./random.js";
 import { linksOf } from "./relations.js";
 import { Row } from "./row.js";
@@ -31,11 +32,14 @@ export class Database {
   readonly #messageJournal = new Journal();
   readonly #listeners = new Set<(change: Change) => void>();
   readonly #random: Random;
+  readonly #origin: Origin | undefined;
   #generation = 0;
   #messageGeneration = 0;
 
-  constructor(random: Random) {
+  /** @param origin objects that are there from the start; then nothing is loaded */
+  constructor(random: Random, origin?: Origin) {
     this.#random = random;
+    this.#origin = origin;
     for (const name of Object.keys(datamodel.classes))
       this.#tables.set(name, new Table(name));
   }
@@ -82,25 +86,36 @@ export class Database {
   }
 
   find(className: string, ref: string): XapiRecord | undefined {
-    return this.table(className).rows.get(ref)?.record;
+    return this.#find(className, ref)?.record;
   }
 
-  refs(className: string): Iterable<string> {
-    return this.table(className).rows.keys();
+  *refs(className: string): Generator<string> {
+    const { rows, adopted } = this.table(className);
+    yield* rows.keys();
+    for (const ref of this.#origin?.refs(className) ?? [])
+      if (!adopted.has(ref)) yield ref;
   }
 
   *records(className: string): Generator<[ref: string, record: XapiRecord]> {
-    for (const { ref, record } of this.table(className).rows.values())
-      yield [ref, record];
+    for (const ref of this.refs(className)) {
+      const row = this.#find(className, ref);
+      if (row !== undefined) yield [ref, row.record];
+    }
   }
 
   count(className: string): number {
-    return this.table(className).rows.size;
+    const { rows, adopted } = this.table(className);
+    return rows.size + (this.#origin?.count(className) ?? 0) - adopted.size;
   }
 
   /** Reference of the object with this uuid. */
   byUuid(className: string, uuid: string): string | undefined {
-    return this.table(className).refByUuid.get(uuid);
+    const ref =
+      this.table(className).refByUuid.get(uuid) ??
+      this.#origin?.refByUuid(className, uuid);
+    return ref !== undefined && this.#find(className, ref) !== undefined
+      ? ref
+      : undefined;
   }
 
   newRef(): string {
@@ -180,10 +195,23 @@ export class Database {
   }
 
   #row(className: string, ref: string): Row {
-    const row = this.#tables.get(className)?.rows.get(ref);
+    const row = this.#find(className, ref);
     if (row === undefined)
       throw new XapiFailure("HANDLE_INVALID", [className, ref]);
     return row;
+  }
+
+  /** Takes the object in from the origin when it is not here yet. */
+  #find(className: string, ref: string): Row | undefined {
+    const table = this.#tables.get(className);
+    const row = table?.rows.get(ref);
+    if (row !== undefined || this.#origin === undefined) return row;
+    if (table === undefined || table.adopted.has(ref)) return undefined;
+    const json = this.#origin.json(className, ref);
+    if (json === undefined) return undefined;
+    const adopted = Row.ofJson(className, ref, json);
+    table.adopt(adopted);
+    return adopted;
   }
 
   #insert(className: string, ref: string, record: XapiRecord): Row {
@@ -225,7 +253,7 @@ export class Database {
   }
 
   #link(className: string, ref: string, field: string, value: string): void {
-    const row = this.table(className).rows.get(ref);
+    const row = this.#find(className, ref);
     if (row === undefined) return;
     const refs = row.record[field] as readonly string[];
     if (refs.includes(value)) return;
@@ -234,7 +262,7 @@ export class Database {
   }
 
   #unlink(className: string, ref: string, field: string, value: string): void {
-    const row = this.table(className).rows.get(ref);
+    const row = this.#find(className, ref);
     if (row === undefined) return;
     const refs = row.record[field] as readonly string[];
     if (!refs.includes(value)) return;

@@ -1,5 +1,6 @@
 export { startPool, type SimulatedPool } from "./simulated-pool.js";
 export type { PoolOptions } from "./pool-options.js";
+export { startFleet, type StampedFleetOptions } from "./stamped/start-fleet.js";
 export { CHANGED_AT } from "./churn.js";
 export type { FaultName, FaultSetting, Faults } from "./faults.js";
 export type { Database } from "./database.js";

@@ -1,7 +1,10 @@
+import type { Origin } from "./origin.js";
+import type { Chunk } from "./rpc/answer.js";
 import { recordToJson } from "./rpc/json-writer.js";
 import { escapeXml, recordToXml } from "./rpc/xml-writer.js";
 import type { Row } from "./row.js";
 import type { Table } from "./table.js";
+import { XapiFailure } from "./xapi-failure.js";
 
 type Format = "json" | "xml";
 
@@ -25,14 +28,22 @@ export class Listings {
     xml: new Map(),
   };
   readonly #escaped = new Map<Table, Listing>();
+  readonly #origin: Origin | undefined;
 
-  /** A map of reference to record as JSON. */
-  json(table: Table): Buffer {
-    return this.#listing(table, "json");
+  /** @param origin of the tables' database, which then makes the listings itself */
+  constructor(origin?: Origin) {
+    this.#origin = origin;
   }
 
-  /** The same as XML-RPC, in its `<value>`. */
+  /** A map of reference to record as JSON. */
+  json(table: Table): Chunk {
+    return this.#origin?.listing(table) ?? this.#listing(table, "json");
+  }
+
+  /** The same as XML-RPC, in its `<value>`. @throws XapiFailure NOT_IMPLEMENTED for tables with an origin */
   xml(table: Table): Buffer {
+    if (this.#origin !== undefined)
+      throw new XapiFailure("NOT_IMPLEMENTED", ["listings in XML"]);
     return this.#listing(table, "xml");
   }
 
@@ -40,7 +51,8 @@ export class Listings {
   escapedJson(table: Table): Buffer {
     const known = this.#escaped.get(table);
     if (known?.version === table.version) return known.bytes;
-    const bytes = Buffer.from(escapeXml(this.json(table).toString("utf8")));
+    const json = this.#listing(table, "json").toString("utf8");
+    const bytes = Buffer.from(escapeXml(json));
     this.#escaped.set(table, { version: table.version, bytes });
     return bytes;
   }
@@ -56,7 +68,9 @@ export class Listings {
 
 /** A row's record as JSON. */
 export function rowJson(row: Row): Buffer {
-  return (row.json ??= Buffer.from(recordToJson(row.className, row.record)));
+  row.json ??= Buffer.from(recordToJson(row.className, row.record));
+  if (row.isLean) row.compact();
+  return row.json;
 }
 
 /** A row's record as XML-RPC, in its `<value>`. */

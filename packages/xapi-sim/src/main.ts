@@ -2,11 +2,13 @@ import { Command, InvalidArgumentError } from "commander";
 import { profiles, type ProfileName } from "./fleet/profiles.js";
 import type { PoolOptions } from "./pool-options.js";
 import { startPool, type SimulatedPool } from "./simulated-pool.js";
+import { startFleet } from "./stamped/start-fleet.js";
 
 interface Arguments {
   readonly pool: readonly ProfileName[];
   readonly hosts?: number;
   readonly vms?: number;
+  readonly stamped?: { readonly pools: number; readonly vms: number };
   readonly seed: number;
   readonly churn: number;
   readonly host: string;
@@ -37,11 +39,18 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.stdin.on("end", stop);
     process.stdin.resume();
   }
-  for (const options of toPoolOptions(args)) {
-    const pool = await startPool(options);
+  const add = (pool: SimulatedPool): void => {
     pools.push(pool);
     if (args.json !== true) process.stdout.write(line(pool));
-  }
+  };
+  if (args.stamped !== undefined)
+    for (const pool of await startFleet({
+      ...args,
+      ...args.stamped,
+      tls: args.tls === true,
+    }))
+      add(pool);
+  else for (const options of toPoolOptions(args)) add(await startPool(options));
   if (args.json === true)
     process.stdout.write(`${JSON.stringify({ pools: pools.map(summary) })}\n`);
 }
@@ -54,6 +63,11 @@ function parse(argv: readonly string[]): Arguments {
       "A (64 hosts, 5,000 VMs), B (16, 600) or C (3, 60); may be repeated",
       collectProfile,
       [],
+    )
+    .option(
+      "--stamped <pools>x<vms>",
+      "many lean pools that cost the memory of one; JSON-RPC only",
+      toStamped,
     )
     .option("--hosts <n>", "hosts of a pool of another size", toInteger)
     .option("--vms <n>", "VMs of a pool of another size", toInteger)
@@ -108,6 +122,13 @@ function toInteger(text: string): number {
   return Number(text);
 }
 
+function toStamped(text: string): { pools: number; vms: number } {
+  const match = /^(\d+)x(\d+)$/.exec(text);
+  if (match === null)
+    throw new InvalidArgumentError("Two whole numbers: 100x1000.");
+  return { pools: Number(match[1]), vms: Number(match[2]) };
+}
+
 function toFormats(text: string): ("json" | "xml")[] {
   const formats = text.split(",").filter((word) => word !== "");
   if (formats.some((word) => word !== "json" && word !== "xml"))
@@ -136,7 +157,8 @@ function toPoolOptions(args: Arguments): PoolOptions[] {
 
 function summary(pool: SimulatedPool): object {
   let objects = 0;
-  for (const table of pool.database.tables()) objects += table.rows.size;
+  for (const { className } of pool.database.tables())
+    objects += pool.database.count(className);
   const { name, url, urls, user, password } = pool;
   return { name, url, urls, user, password, objects };
 }

@@ -3,6 +3,7 @@ import type { ProfileName } from "./fleet/profiles.js";
 import type { HttpHandler } from "./http-handler.js";
 import type { TlsIdentity } from "./listener.js";
 import type { OperationTable } from "./operation.js";
+import type { Origin } from "./origin.js";
 import type { FleetObject } from "./xapi-value.js";
 
 /** How a simulated pool is to be. All optional: a pool of profile C on any port of 127.0.0.1. */
@@ -18,6 +19,8 @@ export interface PoolOptions {
   readonly seed?: number;
   /** Objects instead of a generated fleet; it must hold a pool and its hosts. */
   readonly fleet?: Iterable<FleetObject>;
+  /** Instead of objects: where the pool has them from. It answers listings in JSON only. */
+  readonly origin?: Origin;
   /** Changes a second. Default 0. */
   readonly churn?: number;
   /** Default 127.0.0.1. */

@@ -15,19 +15,29 @@ export class Row {
   /** The record as JSON and as XML-RPC, until it changes. */
   json: Buffer | undefined;
   xml: Buffer | undefined;
+  /** The record goes as soon as there are bytes: of what an origin has, a database holds little. */
+  readonly isLean: boolean;
   #record: XapiRecord | undefined;
 
   constructor(
     className: string,
     ref: string,
-    record: XapiRecord,
+    record: XapiRecord | undefined,
     generation: number,
   ) {
     this.className = className;
     this.ref = ref;
+    this.isLean = record === undefined;
     this.#record = record;
     this.created = generation;
     this.modified = generation;
+  }
+
+  /** One that has been there all along, known by its bytes. */
+  static ofJson(className: string, ref: string, json: Buffer): Row {
+    const row = new Row(className, ref, undefined, 0);
+    row.json = json;
+    return row;
   }
 
   get record(): XapiRecord {

@@ -87,12 +87,14 @@ function assemble(
 ): SimulatedPool {
   const { user = "root", password = "password" } = options;
   const random = createRandom(options.seed ?? 1);
-  const db = new Database(random);
-  db.load(fleetOf(options, members), options.fleet === undefined);
+  const db = new Database(random, options.origin);
+  if (options.origin === undefined)
+    db.load(fleetOf(options, members), options.fleet === undefined);
   const membership = new Membership(db, members);
   const core = makeCore(options, { db, random, membership });
   const churn = new Churn(db, core.clock, createRandom(options.seed ?? 1));
-  prepare(core, options.prepare ?? ["json", "xml"]);
+  if (options.origin === undefined)
+    prepare(core, options.prepare ?? ["json", "xml"]);
 
   const pool: SimulatedPool = {
     name: poolName(options),
@@ -173,7 +175,7 @@ function makeCore(
     faults,
     tasks: new Tasks(db, clock, random),
     queue: new EventQueue(db, clock, waiters),
-    listings: new Listings(),
+    listings: new Listings(options.origin),
     pool: {
       poolRef: membership.poolRef,
       coordinatorRef: () => membership.coordinatorRef,

@@ -23,6 +23,8 @@ export class Table {
   deletions: Deletion[] = [];
   /** Counts all changes: who caches something of the table compares it. */
   version = 0;
+  /** References of what came from the database's origin, gone by now or not. */
+  readonly adopted = new Set<string>();
 
   constructor(className: string) {
     this.className = className;
@@ -33,6 +35,12 @@ export class Table {
     const uuid = row.record["uuid"];
     if (typeof uuid === "string") this.refByUuid.set(uuid, row.ref);
     this.version++;
+  }
+
+  /** Takes in a row that was in the table for everybody else: nothing changes. */
+  adopt(row: Row): void {
+    this.rows.set(row.ref, row);
+    this.adopted.add(row.ref);
   }
 
   /** Takes a row out and remembers it at `generation`. */

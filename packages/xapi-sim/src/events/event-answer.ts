@@ -1,5 +1,5 @@
 import { rowJson, rowXml } from "../listings.js";
-import type { Answer, Chunk } from "../rpc/answer.js";
+import type { Answer } from "../rpc/answer.js";
 import type { Collected, CollectedEvent } from "./collect.js";
 import { formatToken } from "./token.js";
 
@@ -19,8 +19,8 @@ function eventsJson(
   events: readonly CollectedEvent[],
   counts: readonly (readonly [string, number])[],
   token: string,
-): Chunk[] {
-  const chunks: Chunk[] = ['{"events":['];
+): (string | Buffer)[] {
+  const chunks: (string | Buffer)[] = ['{"events":['];
   let separator = "";
   for (const { id, className, operation, ref, row } of events) {
     chunks.push(
@@ -40,8 +40,8 @@ function eventsXml(
   events: readonly CollectedEvent[],
   counts: readonly (readonly [string, number])[],
   token: string,
-): Chunk[] {
-  const chunks: Chunk[] = [
+): (string | Buffer)[] {
+  const chunks: (string | Buffer)[] = [
     "<value><struct><member><name>events</name><value><array><data>",
   ];
   for (const { id, className, operation, ref, row } of events) {

@@ -17,10 +17,13 @@ interface DiskOwner {
 
 const GiB = 2 ** 30;
 
+/** Of a guest. */
+const DISKS = [1, 1, 2, 2, 2, 3, 4];
+
 /** The disks of a guest and its CD drive. */
 export function addDisks(
   builder: FleetBuilder,
-  { hosts, storage }: GuestSurroundings,
+  { hosts, storage, profile }: GuestSurroundings,
   owner: DiskOwner,
 ): readonly GuestDisk[] {
   const { dice } = builder;
@@ -28,7 +31,7 @@ export function addDisks(
     dice.chance(0.85) && storage.shared.length > 0
       ? dice.pick(storage.shared)
       : storage.local[hosts.indexOf(owner.home)]!;
-  const count = dice.pick([1, 1, 2, 2, 2, 3, 4]);
+  const count = dice.pick(profile.disks ?? DISKS);
   const disks = Array.from({ length: count }, (_, position) =>
     addDisk(builder, owner, { sr, position }),
   );

@@ -1,14 +1,16 @@
 import { NULL_REF } from "@xo-server/model";
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
-import type { Guest } from "./guest.js";
+import type { Guest, GuestSurroundings } from "./guest.js";
 import { guestAddress } from "./guest-metrics.js";
 import { macAddress } from "./networks.js";
 import { vifOperations } from "../operations/allowed-operations.js";
 
+const INTERFACES = [1, 1, 1, 1, 2, 2, 3];
+
 /** The network interfaces of a guest: one, sometimes more. */
 export function addInterfaces(
   builder: FleetBuilder,
-  networks: readonly DraftObject[],
+  { networks, profile }: GuestSurroundings,
   guest: {
     readonly vm: DraftObject;
     readonly state: Guest["state"];
@@ -17,7 +19,7 @@ export function addInterfaces(
 ): void {
   const { dice } = builder;
   const attached = guest.state === "Running" || guest.state === "Paused";
-  const count = dice.pick([1, 1, 1, 1, 2, 2, 3]);
+  const count = dice.pick(profile.interfaces ?? INTERFACES);
   for (let device = 0; device < count; device++) {
     const locked = dice.chance(0.05);
     builder.add("VIF", {

@@ -46,7 +46,7 @@ function addGuest(
     state,
     home: host ?? builder.dice.pick(around.hosts),
   });
-  addInterfaces(builder, around.networks, { vm, state, index });
+  addInterfaces(builder, around, { vm, state, index });
   if (host !== undefined) addConsoles(builder, vm.ref, host.consoleAddress);
   if (system.firmware === "uefi" && system.family === "windows")
     builder.add("VTPM", {

@@ -21,6 +21,9 @@ export interface FleetProfile {
   readonly snapshotsPerVm: number;
   /** Messages per VM; XAPI keeps 10,000 in all. */
   readonly messagesPerVm: number;
+  /** Numbers of disks and of interfaces that VMs have, each as likely. Default: one to four, one to three. */
+  readonly disks?: readonly number[];
+  readonly interfaces?: readonly number[];
 }
 
 const GiB = 2 ** 30;
@@ -67,6 +70,22 @@ export const profiles = {
     gpuShare: 0.125,
   },
 } as const satisfies Readonly<Record<string, FleetProfile>>;
+
+/** One of a fleet of many pools: lean, so that a thousand VMs come to about 12,000 objects. */
+export const fleetMember: FleetProfile = {
+  ...small,
+  hosts: 10,
+  vms: 1000,
+  hostMemory: 1024 * GiB,
+  vlans: 12,
+  sharedSrs: 3,
+  pciPerHost: 8,
+  gpuShare: 0.1,
+  snapshotsPerVm: 0.1,
+  messagesPerVm: 0.5,
+  disks: [1, 1, 2],
+  interfaces: [1],
+};
 
 export type ProfileName = keyof typeof profiles;
 

@@ -44,8 +44,7 @@ export function writeOne(socket: Socket, bytes: Buffer): Promise<boolean> {
 export function* gather(chunks: Iterable<Chunk>): Generator<Buffer> {
   let small: Buffer[] = [];
   let size = 0;
-  for (const chunk of chunks) {
-    const buffer = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+  for (const buffer of buffersOf(chunks)) {
     if (buffer.length < GATHER_BYTES) {
       small.push(buffer);
       size += buffer.length;
@@ -59,4 +58,11 @@ export function* gather(chunks: Iterable<Chunk>): Generator<Buffer> {
     size = 0;
   }
   if (size > 0) yield Buffer.concat(small, size);
+}
+
+function* buffersOf(chunks: Iterable<Chunk>): Generator<Buffer> {
+  for (const chunk of chunks)
+    if (typeof chunk === "string") yield Buffer.from(chunk);
+    else if (Buffer.isBuffer(chunk)) yield chunk;
+    else yield* chunk.pieces();
 }

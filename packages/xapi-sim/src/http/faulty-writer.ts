@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../clock.js";
 import type { Faults } from "../faults.js";
+import type { Chunk } from "../rpc/answer.js";
 import { crashed } from "./error-pages.js";
 import { bodyLength, headText, type Header, type Reply } from "./reply.js";
 import { gather, writeChunks, writeOne } from "./body-writer.js";
@@ -86,7 +87,7 @@ export class FaultyWriter {
   }
 
   async #trickle(
-    pieces: readonly (string | Buffer)[],
+    pieces: readonly Chunk[],
     bytesPerSecond: number,
   ): Promise<boolean> {
     const all = Buffer.concat([...gather(pieces)]);

@@ -11,6 +11,7 @@ import { findInvalidUtf8 } from "../rpc/param-reader.js";
 import { readXmlRequest } from "../rpc/xml-request.js";
 import { escapeXml } from "../rpc/xml-writer.js";
 import { MalformedRequest, type RpcRequest } from "../rpc/wire-value.js";
+import { gather } from "./body-writer.js";
 import { internalError, type XapiFailure } from "../xapi-failure.js";
 
 /** What a door makes of a call. */
@@ -89,7 +90,7 @@ export const legacyJsonDoor: Door = async (dispatcher, body, origin) => {
 
 function escaped(answer: Answer & { escapedJson?(): Buffer }): Chunk[] {
   if (answer.escapedJson !== undefined) return [answer.escapedJson()];
-  return answer.json().map((chunk) => escapeXml(chunk.toString()));
+  return [...gather(answer.json())].map((json) => escapeXml(json.toString()));
 }
 
 function xmlFailure(

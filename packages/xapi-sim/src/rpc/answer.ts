@@ -3,14 +3,22 @@ import type { XapiValue } from "../xapi-value.js";
 import { toJson } from "./json-writer.js";
 import { toXml } from "./xml-writer.js";
 
-/** A piece of a body; big ones are cached Buffers that are written as they are. */
-export type Chunk = string | Buffer;
+/** A piece of a body; big ones are cached Buffers that are written as they are, or made while they are written. */
+export type Chunk = string | Buffer | Stretch;
+
+/** Bytes whose number is known before they are there. */
+export interface Stretch {
+  /** In bytes. */
+  readonly length: number;
+  /** Makes the bytes, a piece at a time. */
+  pieces(): Iterable<Buffer>;
+}
 
 /** The value of an answer, able to be written in both formats; asked for one. */
 export interface Answer {
   json(): readonly Chunk[];
   /** With its `<value>`. */
-  xml(): readonly Chunk[];
+  xml(): readonly (string | Buffer)[];
 }
 
 /** A value of the datamodel's type; no type: void, an empty string on the wire. */

@@ -1,0 +1,77 @@
+import { rowJson } from "../listings.js";
+import type { Stretch } from "../rpc/answer.js";
+import type { Table } from "../table.js";
+import type { Stamp } from "./stamp.js";
+import type { TemplateClass } from "./template-class.js";
+
+/** A piece of a listing is about so long: what a connection holds at a time. */
+const PIECE_BYTES = 1 << 18;
+
+/** Entries of the template, or one entry that the database holds. */
+type Part =
+  | { readonly first: number; readonly last: number }
+  | { readonly ref: string; readonly json: Buffer };
+
+/**
+ * The answer to get_all_records of a stamped pool at one moment: long runs of
+ * the template, between them what the database has taken in or made.
+ */
+export class StampedListing implements Stretch {
+  readonly length: number;
+  readonly #source: TemplateClass;
+  readonly #stamp: Stamp;
+  readonly #parts: readonly Part[];
+
+  constructor(source: TemplateClass, stamp: Stamp, table: Table) {
+    this.#source = source;
+    this.#stamp = stamp;
+    this.#parts = partsOf(source, stamp, table);
+    this.length = this.#parts.reduce(
+      (sum, part) => sum + this.#lengthOf(part),
+      "{}".length + Math.max(0, this.#parts.length - 1),
+    );
+  }
+
+  *pieces(): Generator<Buffer> {
+    yield Buffer.from("{");
+    let separator = "";
+    for (const part of this.#parts) {
+      if ("json" in part) {
+        yield Buffer.from(`${separator}"${part.ref}":`);
+        yield part.json;
+      } else {
+        if (separator !== "") yield Buffer.from(separator);
+        yield* this.#source.pieces(part.first, part.last, {
+          stamp: this.#stamp,
+          size: PIECE_BYTES,
+        });
+      }
+      separator = ",";
+    }
+    yield Buffer.from("}");
+  }
+
+  #lengthOf(part: Part): number {
+    return "json" in part
+      ? part.ref.length + '"":'.length + part.json.length
+      : this.#source.length(part.first, part.last);
+  }
+}
+
+function partsOf(source: TemplateClass, stamp: Stamp, table: Table): Part[] {
+  const own = [...table.adopted]
+    .map((ref) => ({ ref, index: source.indexOf(stamp.id(ref)) }))
+    .sort((a, b) => a.index - b.index);
+  const parts: Part[] = [];
+  let first = 0;
+  for (const { ref, index } of own) {
+    if (index > first) parts.push({ first, last: index });
+    const row = table.rows.get(ref);
+    if (row !== undefined) parts.push({ ref, json: rowJson(row) });
+    first = index + 1;
+  }
+  if (first < source.count) parts.push({ first, last: source.count });
+  for (const [ref, row] of table.rows)
+    if (!table.adopted.has(ref)) parts.push({ ref, json: rowJson(row) });
+  return parts;
+}

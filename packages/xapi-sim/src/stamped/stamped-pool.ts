@@ -1,0 +1,44 @@
+import type { Origin } from "../origin.js";
+import type { Stretch } from "../rpc/answer.js";
+import type { Table } from "../table.js";
+import { Stamp } from "./stamp.js";
+import { StampedListing } from "./stamped-listing.js";
+import type { TemplatePool } from "./template-pool.js";
+
+/** One pool of a fleet: the template, seen through its stamp. Holds nothing of its own. */
+export class StampedPool implements Origin {
+  readonly #template: TemplatePool;
+  readonly #stamp: Stamp;
+
+  /** @param number of the pool, from 0 */
+  constructor(template: TemplatePool, number: number) {
+    this.#template = template;
+    this.#stamp = new Stamp(number);
+  }
+
+  count(className: string): number {
+    return this.#template.class(className).count;
+  }
+
+  *refs(className: string): Generator<string> {
+    for (const ref of this.#template.class(className).refs)
+      yield this.#stamp.id(ref);
+  }
+
+  refByUuid(className: string, uuid: string): string | undefined {
+    const source = this.#template.class(className);
+    const index = source.indexOfUuid(this.#stamp.id(uuid));
+    return index < 0 ? undefined : this.#stamp.id(source.refs[index]!);
+  }
+
+  json(className: string, ref: string): Buffer | undefined {
+    const source = this.#template.class(className);
+    const index = source.indexOf(this.#stamp.id(ref));
+    return index < 0 ? undefined : source.record(index, this.#stamp);
+  }
+
+  listing(table: Table): Stretch {
+    const source = this.#template.class(table.className);
+    return new StampedListing(source, this.#stamp, table);
+  }
+}

@@ -1,0 +1,258 @@
+import { NULL_REF } from "@xo-server/model";
+import t, { type Test } from "tap";
+import { fleetMember } from "../src/fleet/profiles.js";
+import { startFleet, startPool, type SimulatedPool } from "../src/index.js";
+import { templateFleet } from "../src/stamped/template-pool.js";
+import { fastClock } from "./support/fast-clock.js";
+import { TestClient } from "./support/raw-client.js";
+
+type Records = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+const HOSTS = 3;
+const VMS = 20;
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
+
+/** Three pools of one stamp, and one of the same objects that holds them itself. */
+async function setUp(t: Test) {
+  const options = { clock: fastClock(20), refusalMs: 0 };
+  const stamped = await startFleet({
+    ...options,
+    pools: 3,
+    hosts: HOSTS,
+    vms: VMS,
+  });
+  const real = await startPool({
+    ...options,
+    fleet: templateFleet({
+      hosts: HOSTS,
+      vms: VMS,
+      seed: 1,
+      profile: fleetMember,
+      name: "pool",
+    }),
+  });
+  t.teardown(() => Promise.all([...stamped, real].map((pool) => pool.stop())));
+  return { stamped, real };
+}
+
+function clientOf(pool: SimulatedPool): Promise<TestClient> {
+  return new TestClient(pool.url).logIn();
+}
+
+function classesOf(pool: SimulatedPool): string[] {
+  return [...pool.database.tables()]
+    .map(({ className }) => className)
+    .filter((name) => name !== "session" && pool.database.count(name) > 0);
+}
+
+async function listAll(pool: SimulatedPool): Promise<Map<string, Records>> {
+  const client = await clientOf(pool);
+  const all = new Map<string, Records>();
+  for (const name of classesOf(pool))
+    all.set(name, (await client.call(`${name}.get_all_records`)) as Records);
+  return all;
+}
+
+t.test(
+  "the first stamped pool answers as a pool that holds its objects",
+  async (t) => {
+    const { stamped, real } = await setUp(t);
+    const expected = await listAll(real);
+    t.ok(expected.size > 30, `${expected.size} classes`);
+    t.strictSame(await listAll(stamped[0]!), expected);
+  },
+);
+
+t.test(
+  "another one has the same objects under ids, names and addresses of its own",
+  async (t) => {
+    const { stamped } = await setUp(t);
+    const [first, second] = await Promise.all(stamped.map(listAll));
+    const idsOf = (all: Map<string, Records>) =>
+      new Set([...all.values()].flatMap(Object.keys));
+    const ids = idsOf(second!);
+    t.equal(ids.size, idsOf(first!).size);
+    t.notOk(
+      [...ids].some((ref) => idsOf(first!).has(ref)),
+      "no reference in common",
+    );
+    for (const [name, records] of second!) {
+      const blank = (all: Records) =>
+        Object.values(all).map((record) =>
+          JSON.stringify(record)
+            .replaceAll(new RegExp(UUID, "g"), "")
+            .replaceAll("p001-", "p000-")
+            .replaceAll("127.101.", "127.100."),
+        );
+      t.strictSame(blank(records), blank(first!.get(name)!), name);
+    }
+    const [pool] = Object.values(second!.get("pool")!);
+    t.equal(pool!["name_label"], "p001-pool");
+    const addresses = Object.values(second!.get("host")!).map(
+      (host) => host["address"],
+    );
+    t.strictSame(addresses, ["127.0.0.1", "127.101.0.2", "127.101.0.3"]);
+  },
+);
+
+t.test(
+  "every reference of a stamped pool leads to an object of it",
+  async (t) => {
+    const { stamped } = await setUp(t);
+    const all = await listAll(stamped[2]!);
+    const known = new Set([...all.values()].flatMap(Object.keys));
+    const fields = [
+      "VBDs",
+      "VIFs",
+      "resident_on",
+      "metrics",
+      "guest_metrics",
+      "VDI",
+      "VM",
+      "SR",
+      "network",
+      "host",
+      "PBDs",
+      "master",
+    ];
+    let seen = 0;
+    const dangling: string[] = [];
+    for (const [name, records] of all)
+      for (const record of Object.values(records))
+        for (const field of fields)
+          for (const ref of [record[field] ?? []].flat() as string[]) {
+            if (ref === NULL_REF || ref === "") continue;
+            seen++;
+            if (!known.has(ref)) dangling.push(`${name}.${field}`);
+          }
+    t.ok(seen > 500, `${seen} references`);
+    t.strictSame([...new Set(dangling)], []);
+  },
+);
+
+t.test("an object is found by its reference and by its uuid", async (t) => {
+  const { stamped } = await setUp(t);
+  const pool = stamped[1]!;
+  const client = await clientOf(pool);
+  const vms = (await client.call("VM.get_all_records")) as Records;
+  const [ref, record] = Object.entries(vms)[0]!;
+  t.strictSame(await client.call("VM.get_record", ref), record);
+  t.equal(await client.call("VM.get_by_uuid", record["uuid"]), ref);
+  await t.rejects(client.call("VM.get_record", "OpaqueRef:x"), {
+    message: /HANDLE_INVALID/,
+  });
+  const other = await clientOf(stamped[2]!);
+  await t.rejects(other.call("VM.get_record", ref), {
+    message: /HANDLE_INVALID/,
+  });
+});
+
+t.test(
+  "changes are told, counted and listed, in the one pool alone",
+  async (t) => {
+    const { stamped } = await setUp(t);
+    const pool = stamped[1]!;
+    const client = await clientOf(pool);
+    const before = await listAll(pool);
+    const [poolRef] = Object.keys(before.get("pool")!);
+    const token = await client.call("event.inject", "pool", poolRef);
+    const [vm, gone] = Object.keys(before.get("VM")!);
+    await client.call("VM.set_name_description", vm, "seen".repeat(40));
+    await client.call("VM.add_tags", vm, "new");
+    pool.database.destroy("VM", gone!);
+    const task = pool.database.create("task", { name_label: "made" });
+
+    const answer = (await client.call("event.from", ["*"], token, 1)) as {
+      events: {
+        class: string;
+        operation: string;
+        ref: string;
+        snapshot?: Records[string];
+      }[];
+      valid_ref_counts: Record<string, number>;
+    };
+    const told = (ref: string) =>
+      answer.events.find((event) => event.ref === ref);
+    t.match(told(vm!), {
+      class: "vm",
+      operation: "mod",
+      snapshot: { tags: ["new"] },
+    });
+    t.match(told(gone!), { class: "vm", operation: "del" });
+    t.match(told(task), { class: "task", operation: "add" });
+    t.equal(
+      answer.valid_ref_counts["vm"],
+      Object.keys(before.get("VM")!).length - 1,
+    );
+    t.equal(
+      answer.valid_ref_counts["task"],
+      Object.keys(before.get("task")!).length + 1,
+    );
+    t.equal(
+      answer.valid_ref_counts["vbd"],
+      Object.keys(before.get("VBD")!).length,
+    );
+
+    const after = await listAll(pool);
+    t.equal(after.get("VM")![gone!], undefined);
+    t.strictSame(after.get("VM")![vm!], told(vm!)!.snapshot);
+    t.ok(Object.hasOwn(after.get("task")!, task));
+    t.equal(
+      Object.keys(after.get("VM")!).length,
+      answer.valid_ref_counts["vm"],
+    );
+    const others = await listAll(stamped[0]!);
+    t.notOk(
+      Object.values(others.get("VM")!).some(({ tags }) =>
+        (tags as string[]).includes("new"),
+      ),
+    );
+  },
+);
+
+t.test("a listing after churn is what events told", async (t) => {
+  const { stamped } = await setUp(t);
+  const pool = stamped[2]!;
+  const client = await clientOf(pool);
+  const before = await listAll(pool);
+  const [poolRef] = Object.keys(before.get("pool")!);
+  const token = await client.call("event.inject", "pool", poolRef);
+  pool.setChurn(20_000);
+  await client.call("event.from", ["task"], token, 5);
+  pool.setChurn(0);
+  const { events } = (await client.call("event.from", ["*"], token, 1)) as {
+    events: {
+      class: string;
+      operation: string;
+      ref: string;
+      snapshot: object;
+    }[];
+  };
+  t.ok(events.length > 10, `${events.length} events`);
+  const expected = new Map<string, object>(
+    [...before.values()].flatMap((records) => Object.entries(records)),
+  );
+  for (const { operation, ref, snapshot } of events)
+    if (operation === "del") expected.delete(ref);
+    else expected.set(ref, snapshot);
+  const after = [...(await listAll(pool)).values()].flatMap((records) =>
+    Object.entries(records),
+  );
+  t.strictSame(new Map(after.sort()), new Map([...expected].sort()));
+});
+
+t.test(
+  "clients that must sign in anew find their pool as it was",
+  async (t) => {
+    const { stamped } = await setUp(t);
+    const pool = stamped[1]!;
+    const client = await clientOf(pool);
+    pool.faults.set("sessionInvalid", { value: true, times: 1 });
+    await t.rejects(client.call("VM.get_all"), { message: /SESSION_INVALID/ });
+    const again = await clientOf(pool);
+    t.equal(
+      ((await again.call("VM.get_all")) as string[]).length,
+      pool.database.count("VM"),
+    );
+  },
+);
