@@ -1,0 +1,19 @@
+import type { View, ViewObject, ViewSource } from "./view.js";
+import { toText } from "./values/plain.js";
+import { put } from "./values/put.js";
+
+/** CONTRACT 3.7. */
+export const bondView: View = {
+  className: "Bond",
+  types: ["bond"],
+  typeOf: () => "bond",
+  build,
+  columns: ["id", "$pool", "master", "mode"],
+  searched: ["id"],
+};
+
+function build({ record, links }: ViewSource): ViewObject {
+  const view: ViewObject = { mode: toText(record.mode) };
+  put(view, "master", links.id("PIF", record.master));
+  return view;
+}

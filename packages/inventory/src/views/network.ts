@@ -1,0 +1,57 @@
+import { readRawOperations } from "./operations.js";
+import type { View, ViewLinks, ViewObject, ViewSource } from "./view.js";
+import { toInteger } from "./values/integer.js";
+import { isFilled, toList, toTextList } from "./values/lists.js";
+import { toMaskedMap } from "./values/maps.js";
+import { hasFlag, toText } from "./values/plain.js";
+import { put } from "./values/put.js";
+
+/** CONTRACT 3.7. */
+export const networkView: View = {
+  className: "network",
+  types: ["network"],
+  typeOf: () => "network",
+  build,
+  columns: [
+    "id",
+    "$pool",
+    "name_label",
+    "name_description",
+    "tags",
+    "bridge",
+    "MTU",
+    "automatic",
+    "defaultIsLocked",
+    "nbd",
+    "isBonded",
+  ],
+  searched: ["id", "name_label", "name_description", "tags", "bridge"],
+};
+
+function build({ record, links }: ViewSource): ViewObject {
+  const purpose = toTextList(record.purpose);
+  const view: ViewObject = {
+    name_label: toText(record.name_label),
+    name_description: toText(record.name_description),
+    automatic: hasFlag(record.other_config, "automatic"),
+    bridge: toText(record.bridge),
+    current_operations: readRawOperations(record.current_operations),
+    defaultIsLocked: record.default_locking_mode === "disabled",
+    insecureNbd: purpose.includes("insecure_nbd"),
+    isBonded: isBonded(record.PIFs, links),
+    nbd: purpose.includes("nbd"),
+    other_config: toMaskedMap(record.other_config),
+    tags: toTextList(record.tags),
+    PIFs: links.ids("PIF", record.PIFs),
+    VIFs: links.ids("VIF", record.VIFs),
+  };
+  put(view, "MTU", toInteger(record.MTU));
+  return view;
+}
+
+/** Does it go out through a bond, on any host? */
+function isBonded(pifs: unknown, links: ViewLinks): boolean {
+  return toList(pifs).some((ref) =>
+    isFilled(links.record("PIF", ref)?.bond_master_of),
+  );
+}

@@ -1,0 +1,55 @@
+import type { View, ViewObject, ViewSource } from "./view.js";
+import { toSeconds } from "./values/instant.js";
+import { toInteger } from "./values/integer.js";
+import { toTextList } from "./values/lists.js";
+import { toFlag, toText } from "./values/plain.js";
+import { put } from "./values/put.js";
+
+/** A patch on a host, of pools before 7.1. */
+export const hostPatchView: View = {
+  className: "host_patch",
+  types: ["patch"],
+  typeOf: () => "patch",
+  build: buildHostPatch,
+  columns: ["id", "$pool", "name", "$host", "applied", "time"],
+  searched: ["id", "name", "description"],
+};
+
+/** A patch that a pool has at hand. */
+export const poolPatchView: View = {
+  className: "pool_patch",
+  types: ["pool_patch"],
+  typeOf: () => "pool_patch",
+  // The same patch has the same uuid in every pool.
+  idOf: ({ ref }) => ref,
+  build: buildPoolPatch,
+  columns: ["id", "$pool", "name", "applied", "size"],
+  searched: ["id", "name", "description"],
+};
+
+function buildHostPatch({ record, links }: ViewSource): ViewObject {
+  const patch = links.record("pool_patch", record.pool_patch);
+  const view: ViewObject = {
+    applied: toFlag(record.applied),
+    name: toText(patch?.name_label ?? record.name_label),
+    description: toText(patch?.name_description ?? record.name_description),
+    guidance: toTextList(patch?.after_apply_guidance),
+  };
+  put(view, "size", toInteger(patch?.size ?? record.size));
+  put(view, "time", toSeconds(record.timestamp_applied));
+  put(view, "$host", links.id("host", record.host));
+  put(view, "pool_patch", links.id("pool_patch", record.pool_patch));
+  return view;
+}
+
+function buildPoolPatch({ record, links }: ViewSource): ViewObject {
+  const view: ViewObject = {
+    applied: toFlag(record.pool_applied),
+    name: toText(record.name_label),
+    description: toText(record.name_description),
+    guidance: toTextList(record.after_apply_guidance),
+    $host_patches: links.ids("host_patch", record.host_patches),
+  };
+  put(view, "size", toInteger(record.size));
+  return view;
+}

@@ -1,0 +1,26 @@
+import type { View, ViewObject, ViewSource } from "./view.js";
+import { toMaskedMap } from "./values/maps.js";
+import { toFlag } from "./values/plain.js";
+import { put } from "./values/put.js";
+
+/** CONTRACT 3.7. */
+export const pbdView: View = {
+  className: "PBD",
+  types: ["PBD"],
+  typeOf: () => "PBD",
+  build,
+  columns: ["id", "$pool", "host", "SR", "attached"],
+  searched: ["id"],
+};
+
+function build({ record, links }: ViewSource): ViewObject {
+  const view: ViewObject = {
+    attached: toFlag(record.currently_attached),
+    device_config: toMaskedMap(record.device_config),
+    otherConfig: toMaskedMap(record.other_config),
+  };
+  // Without `$`, unlike elsewhere: clients read them so.
+  put(view, "host", links.id("host", record.host));
+  put(view, "SR", links.id("SR", record.SR));
+  return view;
+}

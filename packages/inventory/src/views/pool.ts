@@ -1,0 +1,88 @@
+import type { XapiRecord } from "../store/record-rows.js";
+import { readRawOperations } from "./operations.js";
+import type { View, ViewLinks, ViewObject, ViewSource } from "./view.js";
+import { toInteger } from "./values/integer.js";
+import { toList, toTextList } from "./values/lists.js";
+import { toMaskedMap } from "./values/maps.js";
+import {
+  hasFlag,
+  memberOf,
+  toFlag,
+  toGivenText,
+  toText,
+} from "./values/plain.js";
+import { put } from "./values/put.js";
+
+/** CONTRACT 3.2. */
+export const poolView: View = {
+  className: "pool",
+  types: ["pool"],
+  typeOf: () => "pool",
+  build,
+  columns: [
+    "id",
+    "$pool",
+    "name_label",
+    "name_description",
+    "tags",
+    "master",
+    "default_SR",
+    "HA_enabled",
+    "cpus.cores",
+    "platform_version",
+  ],
+  searched: ["id", "name_label", "name_description", "tags"],
+};
+
+function build({ record, links }: ViewSource): ViewObject {
+  const master = links.record("host", record.master);
+  const view: ViewObject = {
+    // A pool of one host has no name of its own.
+    name_label: toGivenText(record.name_label) ?? toText(master?.name_label),
+    name_description: toText(record.name_description),
+    tags: toTextList(record.tags),
+    HA_enabled: toFlag(record.ha_enabled),
+    haSrs: toHaSrs(record.ha_statefiles, links),
+    haRebootVmOnInternalShutdown:
+      record.ha_reboot_vm_on_internal_shutdown !== false,
+    auto_poweron: hasFlag(record.other_config, "auto_poweron"),
+    cpus: toCpus(record),
+    current_operations: readRawOperations(record.current_operations),
+    migrationCompression: toFlag(record.migration_compression),
+    otherConfig: toMaskedMap(record.other_config),
+    vtpmSupported: isAllowed(record.restrictions, "restrict_vtpm"),
+    zstdSupported: isAllowed(record.restrictions, "restrict_zstd_export"),
+  };
+  put(view, "master", links.id("host", record.master));
+  put(view, "default_SR", links.id("SR", record.default_SR));
+  put(view, "crashDumpSr", links.id("SR", record.crash_dump_SR));
+  put(view, "suspendSr", links.id("SR", record.suspend_image_SR));
+  put(view, "platform_version", toPlatformVersion(master));
+  return view;
+}
+
+/** A feature is there only where the licence says so. */
+function isAllowed(restrictions: unknown, name: string): boolean {
+  return memberOf(restrictions, name) === "false";
+}
+
+function toCpus({ cpu_info }: XapiRecord): ViewObject {
+  const cpus: ViewObject = {};
+  put(cpus, "cores", toInteger(memberOf(cpu_info, "cpu_count")));
+  put(cpus, "sockets", toInteger(memberOf(cpu_info, "socket_count")));
+  return cpus;
+}
+
+/** The repositories of the disks through which hosts watch each other. */
+function toHaSrs(statefiles: unknown, links: ViewLinks): string[] {
+  const srs = new Set<string>();
+  for (const ref of toList(statefiles)) {
+    const sr = links.id("SR", links.record("VDI", ref)?.SR);
+    if (sr !== undefined) srs.add(sr);
+  }
+  return [...srs];
+}
+
+function toPlatformVersion(master: XapiRecord | undefined): string | undefined {
+  return toGivenText(memberOf(master?.software_version, "platform_version"));
+}

@@ -1,0 +1,89 @@
+import type { XapiRecord } from "../store/record-rows.js";
+import { localHostOf } from "./local-host.js";
+import { readRawOperations } from "./operations.js";
+import type { View, ViewLinks, ViewObject, ViewSource } from "./view.js";
+import { toInteger } from "./values/integer.js";
+import { firstOf, toTextList } from "./values/lists.js";
+import { toMaskedMap } from "./values/maps.js";
+import { memberOf, toFlag, toText } from "./values/plain.js";
+import { put } from "./values/put.js";
+
+/** Do disks take their whole size at once, or what is written to them? By kind of storage. */
+const strategies = new Map<unknown, string>([
+  ...["lvm", "lvmoiscsi", "lvmohba", "lvmofcoe"].map(asThick),
+  ...["iscsi", "rawiscsi", "hba", "rawhba", "equal"].map(asThick),
+  ...["nfs", "ext", "ext4", "xfs", "zfs", "file", "smb"].map(asThin),
+  ...["largeblock", "cephfs", "glusterfs", "moosefs", "gfs2"].map(asThin),
+]);
+
+/** CONTRACT 3.5. */
+export const srView: View = {
+  className: "SR",
+  types: ["SR"],
+  typeOf: () => "SR",
+  build,
+  columns: [
+    "id",
+    "$pool",
+    "name_label",
+    "name_description",
+    "tags",
+    "SR_type",
+    "content_type",
+    "shared",
+    "size",
+    "physical_usage",
+    "usage",
+    "$container",
+    "allocationStrategy",
+    "inMaintenanceMode",
+  ],
+  searched: ["id", "name_label", "name_description", "tags", "SR_type"],
+};
+
+function build({ record, links }: ViewSource): ViewObject {
+  const view: ViewObject = {
+    name_label: toText(record.name_label),
+    name_description: toText(record.name_description),
+    content_type: toText(record.content_type),
+    SR_type: toText(record.type),
+    shared: toFlag(record.shared),
+    tags: toTextList(record.tags),
+    current_operations: readRawOperations(record.current_operations),
+    inMaintenanceMode:
+      memberOf(record.other_config, "xo:maintenanceState") !== undefined,
+    other_config: toMaskedMap(record.other_config),
+    sm_config: toMaskedMap(record.sm_config),
+    VDIs: links.ids("VDI", record.VDIs),
+    $PBDs: links.ids("PBD", record.PBDs),
+  };
+  putSizes(view, record);
+  put(view, "$container", localHostOf(record, links) ?? links.poolId);
+  put(view, "allocationStrategy", strategyOf(record, links));
+  return view;
+}
+
+/** Bytes. */
+function putSizes(view: ViewObject, record: XapiRecord): void {
+  put(view, "size", toInteger(record.physical_size));
+  put(view, "physical_usage", toInteger(record.physical_utilisation));
+  put(view, "usage", toInteger(record.virtual_allocation));
+}
+
+/** Undefined for kinds that allocate nothing (iso), or that nobody has told of. */
+function strategyOf(record: XapiRecord, links: ViewLinks): string | undefined {
+  if (record.type !== "linstor") return strategies.get(record.type);
+  const pbd = links.record("PBD", firstOf(record.PBDs));
+  const provisioning = memberOf(pbd?.device_config, "provisioning");
+  return provisioning === "thick" || provisioning === "thin"
+    ? provisioning
+    : "unknown";
+}
+
+function asThick(kind: string): [string, string] {
+  return [kind, "thick"];
+}
+
+function asThin(kind: string): [string, string] {
+  return [kind, "thin"];
+}

@@ -1,0 +1,71 @@
+import { toInteger } from "./integer.js";
+import { isSecretName, MASK } from "./secret-names.js";
+
+export type TextMap = Readonly<Record<string, string>>;
+
+/**
+ * The texts of a map; {} for anything that is no map. The map itself where it
+ * has nothing else: not to be changed.
+ */
+export function toTextMap(value: unknown): TextMap {
+  if (!isMap(value)) return {};
+  for (const key in value)
+    if (typeof value[key] !== "string") return copyOf(value, asText);
+  return value as TextMap;
+}
+
+/** The same; what stands under a name of secrets (see secret-names) is masked. */
+export function toMaskedMap(value: unknown): TextMap {
+  if (!isMap(value)) return {};
+  for (const key in value)
+    if (typeof value[key] !== "string" || (value[key] && isSecretName(key)))
+      return copyOf(value, asMasked);
+  return value as TextMap;
+}
+
+/** The whole numbers of a map. */
+export function toIntegerMap(value: unknown): Readonly<Record<string, number>> {
+  return isMap(value) ? copyOf(value, (_key, member) => toInteger(member)) : {};
+}
+
+/** Sets an own member, whatever the key: `__proto__` is a key like any other here. */
+export function setMember<T>(
+  map: Record<string, T>,
+  key: string,
+  value: T,
+): void {
+  if (key === "__proto__")
+    Object.defineProperty(map, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  else map[key] = value;
+}
+
+export function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The members for which `convert` gives something. */
+function copyOf<T>(
+  map: Record<string, unknown>,
+  convert: (key: string, value: unknown) => T | undefined,
+): Record<string, T> {
+  const copy: Record<string, T> = {};
+  for (const [key, value] of Object.entries(map)) {
+    const converted = convert(key, value);
+    if (converted !== undefined) setMember(copy, key, converted);
+  }
+  return copy;
+}
+
+function asText(_key: string, value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function asMasked(key: string, value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  return value !== "" && isSecretName(key) ? MASK : value;
+}

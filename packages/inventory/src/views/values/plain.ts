@@ -1,0 +1,31 @@
+/** The text, or "" for anything else: a name that an older pool lacks is an empty name. */
+export function toText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The text; undefined for "" and for anything else. */
+export function toGivenText(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+export function toFlag(value: unknown): boolean {
+  return value === true;
+}
+
+/** A flag in a map of texts: XAPI takes `true` and `1`. */
+export function toTextFlag(value: unknown): boolean {
+  return value === "true" || value === "1";
+}
+
+/** The same, of one key; false where there is no map. */
+export function hasFlag(map: unknown, key: string): boolean {
+  return toTextFlag(memberOf(map, key));
+}
+
+/** A member of a map by its own key; undefined where there is no map. */
+export function memberOf(map: unknown, key: string): unknown {
+  if (typeof map !== "object" || map === null) return undefined;
+  return Object.hasOwn(map, key)
+    ? (map as Readonly<Record<string, unknown>>)[key]
+    : undefined;
+}

@@ -1,0 +1,81 @@
+/** An element of a small XML text: its name and attributes, as written. */
+export interface XmlElement {
+  readonly name: string;
+  readonly attributes: ReadonlyMap<string, string>;
+}
+
+/** Characters and elements: a template's texts are far smaller. */
+const LONGEST = 65_536;
+const MOST_ELEMENTS = 256;
+
+/** `</name>`, or `<name a="b" c='d'>` and `<name .../>`: matched where it begins, without a way back. */
+const CLOSING = /<\/([\w:.-]{1,64})\s*>/y;
+const OPENING = /<([\w:.-]{1,64})/y;
+const ATTRIBUTE = /\s+([\w:.-]{1,64})\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
+const OPENING_END = /\s*(\/?)>/y;
+
+/**
+ * The elements of a small XML text in document order, as templates carry it
+ * (disks, recommendations). Strict and short: a declaration and comments are
+ * passed over, text between tags is dropped, entities stay as written, and a
+ * document type or section makes the whole unreadable.
+ * @returns undefined for what is not well-formed or too long
+ */
+export function readXmlElements(
+  text: string,
+): readonly XmlElement[] | undefined {
+  if (text.length > LONGEST) return undefined;
+  const elements: XmlElement[] = [];
+  const open: string[] = [];
+  let at = text.indexOf("<");
+  while (at >= 0) {
+    const end = readMarkup(text, at, elements, open);
+    if (end < 0 || elements.length > MOST_ELEMENTS) return undefined;
+    at = text.indexOf("<", end);
+  }
+  return open.length === 0 ? elements : undefined;
+}
+
+/** @returns where it ends, or -1 */
+function readMarkup(
+  text: string,
+  at: number,
+  elements: XmlElement[],
+  open: string[],
+): number {
+  if (text.startsWith("<!--", at)) return endOf(text, "-->", at + 4);
+  if (text.startsWith("<?", at)) return endOf(text, "?>", at + 2);
+  CLOSING.lastIndex = at;
+  const closing = CLOSING.exec(text);
+  if (closing) return closing[1] === open.pop() ? CLOSING.lastIndex : -1;
+  return readOpening(text, at, elements, open);
+}
+
+function readOpening(
+  text: string,
+  at: number,
+  elements: XmlElement[],
+  open: string[],
+): number {
+  OPENING.lastIndex = at;
+  const name = OPENING.exec(text)?.[1];
+  if (name === undefined) return -1;
+  const attributes = new Map<string, string>();
+  let end = OPENING.lastIndex;
+  for (ATTRIBUTE.lastIndex = end; ; end = ATTRIBUTE.lastIndex) {
+    const attribute = ATTRIBUTE.exec(text);
+    if (!attribute) break;
+    attributes.set(attribute[1]!, attribute[2] ?? attribute[3]!);
+  }
+  OPENING_END.lastIndex = end;
+  const tail = OPENING_END.exec(text);
+  if (!tail) return -1;
+  elements.push({ name, attributes });
+  if (tail[1] === "") open.push(name);
+  return OPENING_END.lastIndex;
+}
+
+function endOf(text: string, mark: string, from: number): number {
+  const at = text.indexOf(mark, from);
+  return at < 0 ? -1 : at + mark.length;
+}

@@ -1,0 +1,38 @@
+import type { View, ViewObject, ViewSource } from "./view.js";
+import { toFlag, toGivenText, toText } from "./values/plain.js";
+import { put } from "./values/put.js";
+
+/** CONTRACT 3.7. */
+export const vbdView: View = {
+  className: "VBD",
+  types: ["VBD"],
+  typeOf: () => "VBD",
+  build,
+  columns: [
+    "id",
+    "$pool",
+    "VM",
+    "VDI",
+    "attached",
+    "bootable",
+    "device",
+    "is_cd_drive",
+    "position",
+    "read_only",
+  ],
+  searched: ["id", "device"],
+};
+
+function build({ record, links }: ViewSource): ViewObject {
+  const view: ViewObject = {
+    attached: toFlag(record.currently_attached),
+    bootable: toFlag(record.bootable),
+    device: toGivenText(record.device) ?? null,
+    is_cd_drive: record.type === "CD",
+    position: toText(record.userdevice),
+    read_only: record.mode === "RO",
+  };
+  put(view, "VM", links.id("VM", record.VM));
+  put(view, "VDI", links.id("VDI", record.VDI));
+  return view;
+}

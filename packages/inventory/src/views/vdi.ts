@@ -1,0 +1,108 @@
+import type { XapiRecord } from "../store/record-rows.js";
+import { readRawOperations } from "./operations.js";
+import type { View, ViewLinks, ViewObject, ViewSource } from "./view.js";
+import { toSeconds } from "./values/instant.js";
+import { toInteger } from "./values/integer.js";
+import { toTextList } from "./values/lists.js";
+import { toMaskedMap } from "./values/maps.js";
+import { memberOf, toFlag, toGivenText, toText } from "./values/plain.js";
+import { put } from "./values/put.js";
+
+const DISK = "VDI";
+const SNAPSHOT = "VDI-snapshot";
+
+/** A chain of images is at most 30 long; a longer one is a mistake, or a circle. */
+const LONGEST_CHAIN = 64;
+
+/** CONTRACT 3.6. */
+export const vdiView: View = {
+  className: "VDI",
+  types: [DISK, SNAPSHOT, "VDI-unmanaged"],
+  typeOf,
+  build,
+  columns: [
+    "id",
+    "type",
+    "$pool",
+    "name_label",
+    "name_description",
+    "tags",
+    "$SR",
+    "$VBDs",
+    "size",
+    "usage",
+    "VDI_type",
+    "image_format",
+    "cbt_enabled",
+    "$snapshot_of",
+    "snapshot_time",
+  ],
+  searched: ["id", "name_label", "name_description", "tags"],
+};
+
+/** A pool that does not say means that the disk is managed. */
+function typeOf(record: XapiRecord): string {
+  if (record.is_a_snapshot === true) return SNAPSHOT;
+  return record.managed === false ? "VDI-unmanaged" : DISK;
+}
+
+function build({ record, links }: ViewSource): ViewObject {
+  const type = typeOf(record);
+  const parent = parentOf(record);
+  const view: ViewObject = {
+    name_label: toText(record.name_label),
+    name_description: toText(record.name_description),
+    VDI_type: toText(record.type),
+    cbt_enabled: toFlag(record.cbt_enabled),
+    missing: toFlag(record.missing),
+    tags: toTextList(record.tags),
+    current_operations: readRawOperations(record.current_operations),
+    other_config: toMaskedMap(record.other_config),
+    snapshots: links.ids("VDI", record.snapshots),
+    $VBDs: links.ids("VBD", record.VBDs),
+  };
+  put(view, "size", toInteger(record.virtual_size));
+  put(view, "usage", toInteger(record.physical_utilisation));
+  put(view, "$SR", links.id("SR", record.SR));
+  put(view, "parent", parent);
+  put(
+    view,
+    "image_format",
+    toGivenText(memberOf(record.sm_config, "image-format")),
+  );
+  if (type === DISK)
+    put(view, "chainPhysicalUsage", toChainUsage(record, links));
+  else if (type === SNAPSHOT) putSnapshot(view, record, links);
+  return view;
+}
+
+function putSnapshot(
+  view: ViewObject,
+  record: XapiRecord,
+  links: ViewLinks,
+): void {
+  put(view, "snapshot_time", toSeconds(record.snapshot_time));
+  put(view, "$snapshot_of", links.id("VDI", record.snapshot_of));
+}
+
+function parentOf(record: XapiRecord): string | undefined {
+  return toGivenText(memberOf(record.sm_config, "vhd-parent"));
+}
+
+/** Bytes on disk of the image and of all that it is made of. */
+function toChainUsage(
+  record: XapiRecord,
+  links: ViewLinks,
+): number | undefined {
+  const own = toInteger(record.physical_utilisation);
+  if (own === undefined) return undefined;
+  let usage = own;
+  let parent = parentOf(record);
+  for (let i = 0; i < LONGEST_CHAIN && parent !== undefined; i++) {
+    const image: XapiRecord | undefined = links.recordByUuid?.(DISK, parent);
+    if (image === undefined) break;
+    usage += toInteger(image.physical_utilisation) ?? 0;
+    parent = parentOf(image);
+  }
+  return usage;
+}

@@ -1,0 +1,70 @@
+import type { XapiRecord } from "../store/record-rows.js";
+import type { ViewObject } from "./view.js";
+import { toInteger, toNumber } from "./values/integer.js";
+import {
+  hasFlag,
+  memberOf,
+  toGivenText,
+  toText,
+  toTextFlag,
+} from "./values/plain.js";
+import { put } from "./values/put.js";
+
+const DEFAULT_VGA = "cirrus";
+/** MiB. */
+const DEFAULT_VIDEO_MEMORY = 4;
+
+/** The machine that the guest sees. */
+export function putPlatform(view: ViewObject, record: XapiRecord): void {
+  const { platform } = record;
+  const mode = modeOf(record);
+  view.virtualizationMode = mode;
+  view.expNestedHvm = hasFlag(platform, "exp-nested-hvm");
+  view.isNestedVirtEnabled = hasFlag(platform, "nested-virt");
+  view.needsVtpm = hasFlag(platform, "vtpm");
+  view.secureBoot = isSecureBoot(platform);
+  view.viridian = hasFlag(platform, "viridian");
+  put(view, "nicType", toGivenText(memberOf(platform, "nic_type")));
+  put(
+    view,
+    "coresPerSocket",
+    toInteger(memberOf(platform, "cores-per-socket")),
+  );
+  if (mode === "hvm") putScreen(view, platform);
+  else if (mode === "pv") view.PV_args = toText(record.PV_args);
+}
+
+/** How the guest is scheduled; each absent unless set. */
+export function putScheduling(view: ViewObject, record: XapiRecord): void {
+  const params = record.VCPUs_params;
+  put(view, "cpuCap", toNumber(memberOf(params, "cap")));
+  put(view, "cpuWeight", toNumber(memberOf(params, "weight")));
+  put(view, "cpuMask", toMask(memberOf(params, "mask")));
+}
+
+function putScreen(view: ViewObject, platform: unknown): void {
+  view.vga = toGivenText(memberOf(platform, "vga")) ?? DEFAULT_VGA;
+  view.videoram =
+    toInteger(memberOf(platform, "videoram")) ?? DEFAULT_VIDEO_MEMORY;
+}
+
+/** Pools before 7.5 have no domain_type: there a boot policy means full virtualization. */
+function modeOf(record: XapiRecord): string {
+  const mode = toGivenText(record.domain_type);
+  if (mode !== undefined && mode !== "unspecified") return mode;
+  return record.HVM_boot_policy === "" ? "pv" : "hvm";
+}
+
+/** `auto` is on where the firmware can do it: clients have always seen it as off. */
+function isSecureBoot(platform: unknown): boolean {
+  return toTextFlag(memberOf(platform, "secureboot"));
+}
+
+/** `0,2` is [0, 2]; undefined unless set. */
+function toMask(mask: unknown): number[] | undefined {
+  if (typeof mask !== "string" || mask === "") return undefined;
+  return mask
+    .split(",", 4096)
+    .map((cpu) => toInteger(cpu.trim()))
+    .filter((cpu) => cpu !== undefined);
+}

@@ -1,0 +1,227 @@
+import type { XapiRecord } from "../store/record-rows.js";
+import { readAddresses, readMainAddress } from "./guest-addresses.js";
+import {
+  putTools,
+  readToolsVersion,
+  type ToolsVersion,
+} from "./guest-tools.js";
+import { localHostOfDisks } from "./local-host.js";
+import { readOperations } from "./operations.js";
+import type { View, ViewLinks, ViewObject, ViewSource } from "./view.js";
+import { putPlatform, putScheduling } from "./vm-platform.js";
+import { putClientNotes, toNestedPcis } from "./vm-notes.js";
+import { isDefaultTemplate, putTemplate } from "./vm-template.js";
+import { isFirmwareSupported } from "./vm-firmware.js";
+import { toSeconds } from "./values/instant.js";
+import { toInteger } from "./values/integer.js";
+import { toTextList } from "./values/lists.js";
+import { toMaskedMap, toTextMap, type TextMap } from "./values/maps.js";
+import {
+  hasFlag,
+  memberOf,
+  toFlag,
+  toGivenText,
+  toText,
+} from "./values/plain.js";
+import { put } from "./values/put.js";
+
+const SNAPSHOT = "VM-snapshot";
+const TEMPLATE = "VM-template";
+
+/** CONTRACT 3.4. */
+export const vmView: View = {
+  className: "VM",
+  types: ["VM", TEMPLATE, SNAPSHOT, "VM-controller"],
+  typeOf,
+  idOf,
+  build,
+  columns: [
+    "id",
+    "type",
+    "$pool",
+    "name_label",
+    "name_description",
+    "power_state",
+    "$container",
+    "tags",
+    "CPUs.number",
+    "memory.size",
+    "mainIpAddress",
+    "addresses",
+    "os_version.name",
+    "os_version.distro",
+    "startTime",
+    "installTime",
+    "high_availability",
+    "auto_poweron",
+    "virtualizationMode",
+    "managementAgentDetected",
+    "isDefaultTemplate",
+    "$snapshot_of",
+    "snapshot_time",
+  ],
+  searched: [
+    "id",
+    "name_label",
+    "name_description",
+    "tags",
+    "mainIpAddress",
+    "addresses",
+    "os_version.name",
+  ],
+};
+
+/** In this order: XAPI's snapshots are templates too. */
+function typeOf(record: XapiRecord): string {
+  if (record.is_control_domain === true) return "VM-controller";
+  if (record.is_a_snapshot === true || isSet(record.snapshot_of))
+    return SNAPSHOT;
+  return record.is_a_template === true ? TEMPLATE : "VM";
+}
+
+/** The templates that come with the product have the same uuid in every pool. */
+function idOf({ record, links }: ViewSource): string | undefined {
+  const uuid = toGivenText(record.uuid);
+  if (uuid === undefined || typeOf(record) !== TEMPLATE) return uuid;
+  if (!isDefaultTemplate(record)) return uuid;
+  return links.poolId === undefined ? undefined : `${links.poolId}-${uuid}`;
+}
+
+function isSet(ref: unknown): boolean {
+  return typeof ref === "string" && ref !== "" && ref !== "OpaqueRef:NULL";
+}
+
+/** The few facts that several fields hang on. */
+interface Guest {
+  readonly type: string;
+  readonly isRunning: boolean;
+  readonly metrics: XapiRecord | undefined;
+  readonly guest: XapiRecord | undefined;
+  readonly tools: ToolsVersion | false;
+}
+
+function build(source: ViewSource): ViewObject {
+  const { record, links } = source;
+  const facts = readGuest(source);
+  const { type, isRunning, metrics, guest } = facts;
+  const view: ViewObject = {
+    name_label: toText(record.name_label),
+    name_description: toText(record.name_description),
+    power_state: toText(record.power_state),
+    tags: toTextList(record.tags),
+    CPUs: toCpus(record, facts),
+    memory: toMemory(record, facts),
+    addresses: readAddresses(guest?.networks),
+    os_version: toSystem(guest),
+    auto_poweron: hasFlag(record.other_config, "auto_poweron"),
+    bios_strings: toTextMap(record.bios_strings),
+    blockedOperations: toTextMap(record.blocked_operations),
+    boot: toTextMap(record.HVM_boot_params),
+    current_operations: readOperations(record.current_operations, links),
+    hasVendorDevice: toFlag(record.has_vendor_device),
+    high_availability: toText(record.ha_restart_priority),
+    isFirmwareSupported: isFirmwareSupported(record),
+    other: toMaskedMap(record.other_config),
+    startDelay: toInteger(record.start_delay) ?? 0,
+    xenStoreData: toTextMap(record.xenstore_data),
+  };
+  putLinks(view, source);
+  put(view, "$container", containerOf(source, isRunning));
+  put(view, "mainIpAddress", readMainAddress(guest?.networks));
+  put(view, "startTime", toSeconds(metrics?.start_time));
+  put(view, "installTime", toSeconds(metrics?.install_time));
+  if (isRunning) putRunning(view, facts);
+  putPlatform(view, record);
+  putScheduling(view, record);
+  putClientNotes(view, record);
+  if (type === SNAPSHOT) putSnapshot(view, record, links);
+  else if (type === TEMPLATE) putTemplate(view, record);
+  return view;
+}
+
+function readGuest({ record, links }: ViewSource): Guest {
+  const state = record.power_state;
+  const isRunning = state === "Running" || state === "Paused";
+  const guest = links.record("VM_guest_metrics", record.guest_metrics);
+  return {
+    type: typeOf(record),
+    isRunning,
+    metrics: links.record("VM_metrics", record.metrics),
+    guest,
+    tools: isRunning && readToolsVersion(guest),
+  };
+}
+
+function putLinks(view: ViewObject, { record, links }: ViewSource): void {
+  view.snapshots = links.ids("VM", record.snapshots);
+  view.VIFs = links.ids("VIF", record.VIFs);
+  view.$VBDs = links.ids("VBD", record.VBDs);
+  view.VTPMs = links.ids("VTPM", record.VTPMs);
+  view.VGPUs = view.$VGPUs = links.ids("VGPU", record.VGPUs);
+  put(view, "parent", links.id("VM", record.parent));
+  put(view, "affinityHost", links.id("host", record.affinity));
+  put(view, "suspendSr", links.id("SR", record.suspend_SR));
+  put(view, "attachedPcis", toNestedPcis(record.other_config));
+}
+
+/** Where it runs; for the others the pool, or the one host that has their disks. */
+function containerOf(
+  { record, links }: ViewSource,
+  isRunning: boolean,
+): string | undefined {
+  const home = isRunning
+    ? links.id("host", record.resident_on)
+    : localHostOfDisks(record, links);
+  return home ?? links.poolId;
+}
+
+function putRunning(view: ViewObject, facts: Guest): void {
+  const { metrics, guest, tools } = facts;
+  view.xenTools = tools;
+  if (metrics !== undefined && guest !== undefined)
+    putTools(view, guest, tools);
+}
+
+function putSnapshot(
+  view: ViewObject,
+  record: XapiRecord,
+  links: ViewLinks,
+): void {
+  put(view, "snapshot_time", toSeconds(record.snapshot_time));
+  put(view, "$snapshot_of", links.id("VM", record.snapshot_of));
+  put(view, "suspendVdi", links.id("VDI", record.suspend_VDI));
+}
+
+function toCpus(record: XapiRecord, { metrics, tools }: Guest): ViewObject {
+  const cpus: ViewObject = {};
+  put(cpus, "max", toInteger(record.VCPUs_max));
+  // Without tools the guest need not have taken all that it was given.
+  const running = tools ? toInteger(metrics?.VCPUs_number) : undefined;
+  put(cpus, "number", running ?? toInteger(record.VCPUs_at_startup));
+  return cpus;
+}
+
+/** All in bytes. */
+function toMemory(record: XapiRecord, facts: Guest): ViewObject {
+  const { isRunning, metrics, guest } = facts;
+  const dynamicMax = toInteger(record.memory_dynamic_max) ?? 0;
+  const memory: ViewObject = {
+    dynamic: [toInteger(record.memory_dynamic_min) ?? 0, dynamicMax],
+    static: [
+      toInteger(record.memory_static_min) ?? 0,
+      toInteger(record.memory_static_max) ?? 0,
+    ],
+    size: dynamicMax,
+  };
+  if (!isRunning) return memory;
+  const usage = toInteger(memberOf(guest?.memory, "used"));
+  const total = toInteger(memberOf(guest?.memory, "total"));
+  put(memory, "usage", usage);
+  const told = usage === undefined ? undefined : total;
+  memory.size = told ?? toInteger(metrics?.memory_actual) ?? dynamicMax;
+  return memory;
+}
+
+function toSystem(guest: XapiRecord | undefined): TextMap | null {
+  return guest === undefined ? null : toTextMap(guest.os_version);
+}
