@@ -13,6 +13,7 @@ import type {
   PoolHandle,
   PoolListener,
 } from "./inventory.js";
+import { machineMemory, memoryBudget } from "./memory-budget.js";
 import { PoolMirror, type PoolStatus } from "./mirror/pool-mirror.js";
 import type { PoolSource } from "./mirror/pool-source.js";
 import { RecordCache } from "./store/record-cache.js";
@@ -54,11 +55,18 @@ class PoolInventory implements Inventory {
 
   constructor(options: InventoryOptions) {
     const random = options.random ?? Math.random;
+    const budget = memoryBudget(machineMemory());
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#logger = options.logger ?? silent;
-    this.#feed = new ChangeFeed(options.ringSize ?? 65_536, this.#logger);
-    this.#cache = new RecordCache(options.cacheBytes ?? 32 << 20, random);
+    this.#feed = new ChangeFeed(
+      options.ringSize ?? budget.ringSize,
+      this.#logger,
+    );
+    this.#cache = new RecordCache(
+      options.recordCacheBytes ?? budget.recordCacheBytes,
+      random,
+    );
     this.#slicer = new Slicer({
       sliceMs: options.sliceMs ?? 3,
       now: options.sliceNow ?? (() => performance.now()),
@@ -103,8 +111,9 @@ class PoolInventory implements Inventory {
     const mirror = this.#mirrors.get(id);
     if (mirror === undefined) return;
     await mirror.stop();
-    for (const table of mirror.store.tables()) this.#cache.forget(table);
+    const tables = new Set(mirror.store.tables());
     await this.#slicer.run(id, mirror.store.clear());
+    await this.#slicer.run(id, this.#cache.forget(tables));
     this.#mirrors.delete(id);
   }
 
@@ -220,6 +229,7 @@ class PoolInventory implements Inventory {
       liveBytes: this.#sum(({ store }) => store.stats.liveBytes),
       tableBytes: this.#sum(({ store }) => store.stats.tableBytes),
       feedBytes: this.#feed.byteLength,
+      feedLimitBytes: this.#feed.limitBytes,
       cache: this.#cache.stats,
     };
   }

@@ -1,4 +1,6 @@
 export { createInventory } from "./create-inventory.js";
+export { machineMemory, memoryBudget } from "./memory-budget.js";
+export type { MachineMemory, MemoryBudget } from "./memory-budget.js";
 export type {
   AddPoolOptions,
   Inventory,

@@ -19,9 +19,9 @@ export interface InventoryOptions {
   readonly sliceNow?: () => number;
   /** Calls back after the loop has served others. */
   readonly nextTurn?: (callback: () => void) => void;
-  /** Bytes of heap, by estimate, for records that were read lately. */
-  readonly cacheBytes?: number;
-  /** Changes that `since` remembers; 74 bytes each. */
+  /** Bytes of heap, by estimate, for records that were read lately. Default: of the memory that there is, see memoryBudget. */
+  readonly recordCacheBytes?: number;
+  /** Changes that `since` remembers; 74 bytes each. Default: as above. */
   readonly ringSize?: number;
   /** Classes of a pool that are listed at a time. */
   readonly parallelLists?: number;
@@ -54,11 +54,15 @@ export interface InventoryStats {
   readonly liveBytes: number;
   readonly tableBytes: number;
   readonly feedBytes: number;
+  readonly feedLimitBytes: number;
+  /** Records that were read lately: bytes of heap, by estimate. */
   readonly cache: {
     readonly records: number;
     readonly bytes: number;
+    readonly limitBytes: number;
     readonly hits: number;
     readonly misses: number;
+    readonly evictions: number;
   };
 }
 

@@ -239,16 +239,16 @@ t.test("a cache that is too small by half still serves a part", async (t) => {
   const roomy = await mirror(poolWith(...names));
   contentOf(roomy.inventory, "p");
   await roomy.handle.stop();
-  const cacheBytes = roomy.inventory.stats.cache.bytes / 2;
+  const recordCacheBytes = roomy.inventory.stats.cache.bytes / 2;
   let seed = 1;
   const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
   const { inventory, handle } = await mirror(poolWith(...names), {
-    cacheBytes,
+    recordCacheBytes,
     random,
   });
   for (let pass = 0; pass < 10; pass++) contentOf(inventory, "p");
   const { hits, misses, bytes } = inventory.stats.cache;
-  t.ok(bytes <= cacheBytes);
+  t.ok(bytes <= recordCacheBytes);
   t.ok(hits / (hits + misses) > 0.1, `${hits} hits, ${misses} misses`);
   await handle.stop();
 });

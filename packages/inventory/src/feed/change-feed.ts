@@ -34,6 +34,11 @@ export class ChangeFeed {
     return this.#ring.byteLength;
   }
 
+  /** What `byteLength` may grow to. */
+  get limitBytes(): number {
+    return this.#ring.limitBytes;
+  }
+
   numberOf(name: string): number {
     return this.#ring.numberOf(name);
   }

@@ -7,6 +7,8 @@ const ADD = kinds.indexOf("add");
 
 /** Room for a reference in the ring: XAPI's have 46 bytes. */
 const REF_ROOM = 64;
+/** A slot: pool, class, kind, length of the reference, the reference. */
+export const CHANGE_BYTES = 4 + 4 + 1 + 1 + REF_ROOM;
 const FIRST_SLOTS = 256;
 /** Growing moves every change: a first listing would make it do so all the time. */
 const GROWTH = 16;
@@ -82,7 +84,11 @@ export class ChangeRing {
   }
 
   get byteLength(): number {
-    return this.#slots * (REF_ROOM + 10);
+    return this.#slots * CHANGE_BYTES;
+  }
+
+  get limitBytes(): number {
+    return this.#limit * CHANGE_BYTES;
   }
 
   /** A number for a name, for `push`: small and for ever. */
@@ -197,17 +203,26 @@ export class ChangeRing {
     this.#refLengths = new Uint8Array(slots);
     this.#refs = Buffer.alloc(slots * REF_ROOM);
     this.#longRefs.clear();
-    for (let one = this.#oldest; one <= this.#revision; one++) {
+    for (let one = this.#oldest; one <= this.#revision;) {
       const from = one % old.slots;
       const to = one % slots;
-      this.#pools[to] = old.pools[from]!;
-      this.#classes[to] = old.classes[from]!;
-      this.#kinds[to] = old.kinds[from]!;
-      this.#refLengths[to] = old.refLengths[from]!;
-      const at = from * REF_ROOM;
-      old.refs.copy(this.#refs, to * REF_ROOM, at, at + REF_ROOM);
-      const longRef = old.longRefs.get(from);
-      if (longRef !== undefined) this.#longRefs.set(to, longRef);
+      // As far as both rings go on without a turn.
+      const count = Math.min(
+        old.slots - from,
+        slots - to,
+        this.#revision - one + 1,
+      );
+      const end = from + count;
+      this.#pools.set(old.pools.subarray(from, end), to);
+      this.#classes.set(old.classes.subarray(from, end), to);
+      this.#kinds.set(old.kinds.subarray(from, end), to);
+      this.#refLengths.set(old.refLengths.subarray(from, end), to);
+      const refs = old.refs.subarray(from * REF_ROOM, end * REF_ROOM);
+      this.#refs.set(refs, to * REF_ROOM);
+      for (const [slot, ref] of old.longRefs)
+        if (slot >= from && slot < end)
+          this.#longRefs.set(to + slot - from, ref);
+      one += count;
     }
   }
 }

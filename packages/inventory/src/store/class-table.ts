@@ -12,6 +12,8 @@ import { Cell } from "./row-table.js";
 import type { Segments } from "./segments.js";
 import type { UuidIndex } from "./uuid-index.js";
 
+export type { XapiRecord } from "./record-rows.js";
+
 /** What the tables of a pool share. */
 export interface PoolParts {
   readonly segments: Segments;

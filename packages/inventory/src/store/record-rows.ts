@@ -4,6 +4,7 @@ import {
   RecordFlag,
   type Ref,
 } from "@xo-server/model";
+import type { BatchWriter } from "./batch-writer.js";
 import { Cell, RowTable } from "./row-table.js";
 import type { Segments } from "./segments.js";
 
@@ -51,6 +52,10 @@ export class RecordRows {
     return this.bytes(row).toString("utf8", at, at + this.refLength(row));
   }
 
+  refHash(row: number): number {
+    return this.table.get(row, Cell.refHash);
+  }
+
   /** Where the reference's bytes stand in `bytes`, for who copies them: see change-ring. */
   refOffset(row: number): number {
     return this.table.get(row, Cell.refOffset);
@@ -92,6 +97,23 @@ export class RecordRows {
 
   hasColumn(name: string): boolean {
     return this.#columnNames.includes(name);
+  }
+
+  /** Adds the object to a batch that is being made. */
+  writeTo(writer: BatchWriter, row: number): void {
+    const { table } = this;
+    writer.add(this.className, this.bytes(row), {
+      refOffset: this.refOffset(row),
+      refLength: this.refLength(row),
+      offset: this.recordOffset(row),
+      length: this.recordLength(row),
+    });
+    writer.set("refHash", table.get(row, Cell.refHash));
+    writer.set("flags", table.get(row, Cell.flags));
+    writer.set("digestHigh", table.get(row, Cell.digestHigh));
+    writer.set("digestLow", table.get(row, Cell.digestLow));
+    for (let cell: number = Cell.columns; cell < table.stride; cell += 2)
+      writer.addColumn(table.get(row, cell), table.get(row, cell + 1));
   }
 
   #columnAt(row: number, column: number): unknown {

@@ -1,0 +1,137 @@
+import {
+  hashRef,
+  Operation,
+  RECORD_STRIDE,
+  RecordField,
+  type Ref,
+} from "@xo-server/model";
+import type { Stretch } from "./segments.js";
+
+const FIRST_BYTES = 16 * 1024;
+const FIRST_NUMBERS = 1024;
+
+/** Where a reference and its record stand. */
+interface RecordPlace extends Stretch {
+  readonly refOffset: number;
+  readonly refLength: number;
+}
+
+/** A batch as its writer holds it: read it before the writer goes on. */
+export interface WrittenBatch {
+  readonly bytes: Uint8Array;
+  readonly count: number;
+  readonly table: Int32Array;
+  readonly columns: Int32Array;
+  readonly classes: readonly string[];
+}
+
+/** Makes a batch out of rows: what a parser worker hands over, the other way round. */
+export class BatchWriter {
+  #bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #used = 0;
+  #table = new Int32Array(FIRST_NUMBERS);
+  #count = 0;
+  #columns = new Int32Array(FIRST_NUMBERS);
+  #columnsUsed = 0;
+  #classes: string[] = [];
+
+  /** Bytes of references and records so far. */
+  get bytes(): number {
+    return this.#used;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Begins a record that is there; `set` and `addColumn` say the rest. */
+  add(className: string, from: Buffer, place: RecordPlace): void {
+    const { refOffset, refLength, offset, length } = place;
+    this.#begin(className);
+    const at = this.#reserve(refLength + length);
+    from.copy(this.#bytes, at, refOffset, refOffset + refLength);
+    from.copy(this.#bytes, at + refLength, offset, offset + length);
+    this.set("refOffset", at);
+    this.set("refLength", refLength);
+    this.set("offset", at + refLength);
+    this.set("length", length);
+    this.set("operation", Operation.add);
+    this.set("columns", this.#columnsUsed);
+  }
+
+  /** A record that is gone. */
+  remove(className: string, ref: Ref): void {
+    this.#begin(className);
+    const bytes = Buffer.from(ref);
+    const at = this.#reserve(bytes.length);
+    bytes.copy(this.#bytes, at);
+    this.set("refOffset", at);
+    this.set("refLength", bytes.length);
+    this.set("refHash", hashRef(bytes, 0, bytes.length));
+    this.set("offset", at);
+    this.set("operation", Operation.del);
+    this.set("columns", -1);
+  }
+
+  /** Of the last record. */
+  set(field: keyof typeof RecordField, value: number): void {
+    this.#table[(this.#count - 1) * RECORD_STRIDE + RecordField[field]] = value;
+  }
+
+  /** Of the last record; `offset` counts from its start. */
+  addColumn(offset: number, length: number): void {
+    if (this.#columnsUsed + 2 > this.#columns.length)
+      this.#columns = larger(this.#columns);
+    const start =
+      this.#table[(this.#count - 1) * RECORD_STRIDE + RecordField.offset]!;
+    this.#columns[this.#columnsUsed++] = length === 0 ? 0 : start + offset;
+    this.#columns[this.#columnsUsed++] = length;
+  }
+
+  read(): WrittenBatch {
+    return {
+      bytes: this.#bytes.subarray(0, this.#used),
+      count: this.#count,
+      table: this.#table.subarray(0, this.#count * RECORD_STRIDE),
+      columns: this.#columns.subarray(0, this.#columnsUsed),
+      classes: this.#classes,
+    };
+  }
+
+  clear(): void {
+    this.#used = this.#count = this.#columnsUsed = 0;
+    this.#classes = [];
+  }
+
+  #begin(className: string): void {
+    if ((this.#count + 1) * RECORD_STRIDE > this.#table.length)
+      this.#table = larger(this.#table);
+    const at = this.#count++ * RECORD_STRIDE;
+    this.#table.fill(0, at, at + RECORD_STRIDE);
+    this.set("classIndex", this.#classIndex(className));
+  }
+
+  /** Rows come class by class: as a rule it is the last one. */
+  #classIndex(className: string): number {
+    const index = this.#classes.lastIndexOf(className);
+    return index < 0 ? this.#classes.push(className) - 1 : index;
+  }
+
+  #reserve(length: number): number {
+    const at = this.#used;
+    this.#used += length;
+    if (this.#used > this.#bytes.length) {
+      const room = Math.max(this.#used, 2 * this.#bytes.length);
+      const bytes = Buffer.allocUnsafeSlow(room);
+      this.#bytes.copy(bytes, 0, 0, at);
+      this.#bytes = bytes;
+    }
+    return at;
+  }
+}
+
+function larger(numbers: Int32Array): Int32Array<ArrayBuffer> {
+  const copy = new Int32Array(2 * numbers.length);
+  copy.set(numbers);
+  return copy;
+}
