@@ -113,15 +113,33 @@ const ParserPool = section(
 );
 
 const Inventory = section("The mirror of all pools.", {
-  cacheBytes: bytes(
-    32 * MIB,
-    "Memory for records that were read lately, in bytes.",
+  recordCacheBytes: bytes(
+    0,
+    "Heap for records that were read lately, in bytes; 0: 1/16 of the heap's limit, 16 to 256 MiB.",
     0,
   ),
-  ringSize: count(
-    65_536,
-    "Changes remembered for those who were away; 74 bytes each.",
+  viewCacheBytes: bytes(
+    0,
+    "Memory for objects as clients get them, in bytes; 0: 1/8 of the memory, 32 to 1024 MiB.",
+    0,
   ),
+  feedBytes: bytes(
+    0,
+    "Memory for the changes that clients who were away get, in bytes; 0: 1/64 of the memory, 8 to 128 MiB.",
+    0,
+  ),
+  columnBytes: bytes(
+    0,
+    "Heap for what lists sort, filter and group by, in bytes; 0: 1/8 of the heap's limit, 32 to 512 MiB.",
+    0,
+  ),
+  ringSize: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 10_000_000,
+    description:
+      "Changes of records remembered within the server, 74 bytes each; 0: 1/512 of the memory, 2 to 16 MiB.",
+  }),
   parallelLists: count(4, "Classes of a pool that are listed at a time."),
   sliceMs: milliseconds(
     3,

@@ -1,6 +1,12 @@
-import { createInventory, type Inventory } from "@xo-server/inventory";
+import {
+  createInventory,
+  machineMemory,
+  memoryBudget,
+  type Inventory,
+} from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import { createLoopMonitor, type LoopMonitor } from "@xo-server/perf";
+import { toCacheLimits } from "./cache-limits.js";
 import { systemClock, type Clock } from "./clock.js";
 import type { DemoPool, StartDemoPools } from "./demo.js";
 import { createDispatcher } from "./dispatcher.js";
@@ -136,6 +142,7 @@ function startInventory(
 ): Inventory {
   const inventory = createInventory({
     ...config.inventory,
+    ...toCacheLimits(config.inventory, memoryBudget(machineMemory())),
     clock,
     logger: loggers.named("xo:inventory"),
     running: (label, section) => {
