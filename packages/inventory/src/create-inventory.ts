@@ -14,6 +14,7 @@ import type {
   PoolListener,
 } from "./inventory.js";
 import { machineMemory, memoryBudget } from "./memory-budget.js";
+import { Memory } from "./memory/memory.js";
 import { PoolMirror, type PoolStatus } from "./mirror/pool-mirror.js";
 import type { PoolSource } from "./mirror/pool-source.js";
 import { RecordCache } from "./store/record-cache.js";
@@ -50,6 +51,7 @@ class PoolInventory implements Inventory {
   readonly #feed: ChangeFeed;
   readonly #slicer: Slicer;
   readonly #cache: RecordCache;
+  readonly #memory: Memory | undefined;
   readonly #mirrors = new Map<string, PoolMirror>();
   readonly #poolListeners = new Set<PoolListener>();
 
@@ -67,6 +69,7 @@ class PoolInventory implements Inventory {
       options.recordCacheBytes ?? budget.recordCacheBytes,
       random,
     );
+    this.#memory = this.#openMemory();
     this.#slicer = new Slicer({
       sliceMs: options.sliceMs ?? 3,
       now: options.sliceNow ?? (() => performance.now()),
@@ -92,6 +95,7 @@ class PoolInventory implements Inventory {
       id,
       source,
       feed: this.#feed,
+      ...(this.#memory === undefined ? {} : { memory: this.#memory }),
       run: (steps) => this.#slicer.run(id, steps),
       parallelLists: this.#options.parallelLists ?? 4,
       backoff: this.#options.backoff ?? { firstMs: 1_000, mostMs: 60_000 },
@@ -111,6 +115,7 @@ class PoolInventory implements Inventory {
     const mirror = this.#mirrors.get(id);
     if (mirror === undefined) return;
     await mirror.stop();
+    await this.#memory?.deletePool(id);
     const tables = new Set(mirror.store.tables());
     await this.#slicer.run(id, mirror.store.clear());
     await this.#slicer.run(id, this.#cache.forget(tables));
@@ -119,6 +124,7 @@ class PoolInventory implements Inventory {
 
   async stop(): Promise<void> {
     await Promise.all([...this.#mirrors.values()].map((one) => one.stop()));
+    await this.#memory?.close();
   }
 
   get pools(): readonly string[] {
@@ -231,7 +237,18 @@ class PoolInventory implements Inventory {
       feedBytes: this.#feed.byteLength,
       feedLimitBytes: this.#feed.limitBytes,
       cache: this.#cache.stats,
+      ...(this.#memory === undefined ? {} : { memory: this.#memory.stats }),
     };
+  }
+
+  #openMemory(): Memory | undefined {
+    const { memory: options } = this.#options;
+    if (options === undefined) return undefined;
+    const memory = new Memory(options, this.#clock, this.#logger);
+    this.#feed.subscribe((changes) => {
+      memory.hear(changes);
+    });
+    return memory;
   }
 
   #tellStatus(poolId: string): void {

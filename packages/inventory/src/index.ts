@@ -10,6 +10,7 @@ export type {
   PoolHandle,
   PoolListener,
 } from "./inventory.js";
+export type { MemoryOptions, MemoryStats } from "./memory/memory.js";
 export type { PoolSource } from "./mirror/pool-source.js";
 export type { PoolStatus } from "./mirror/pool-mirror.js";
 export type { BackoffOptions, ReflectorState } from "./mirror/reflector.js";

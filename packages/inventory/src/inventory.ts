@@ -3,6 +3,7 @@ import type { Clock, Logger } from "@xo-server/xen-api";
 import type { ChangeListener } from "./feed/change-feed.js";
 import type { ChangeBatch } from "./feed/change-ring.js";
 import type { XapiRecord } from "./store/record-rows.js";
+import type { MemoryOptions, MemoryStats } from "./memory/memory.js";
 import type { PoolStatus } from "./mirror/pool-mirror.js";
 import type { PoolSource } from "./mirror/pool-source.js";
 import type { BackoffOptions } from "./mirror/reflector.js";
@@ -27,6 +28,8 @@ export interface InventoryOptions {
   readonly parallelLists?: number;
   readonly backoff?: BackoffOptions;
   readonly random?: () => number;
+  /** Keeps all pools on disk for the next run; default: nothing is kept. */
+  readonly memory?: MemoryOptions;
   /** Names what runs, for a block detector. */
   readonly running?: Running;
 }
@@ -55,6 +58,8 @@ export interface InventoryStats {
   readonly tableBytes: number;
   readonly feedBytes: number;
   readonly feedLimitBytes: number;
+  /** Where pools are kept on disk. */
+  readonly memory?: MemoryStats;
   /** Records that were read lately: bytes of heap, by estimate. */
   readonly cache: {
     readonly records: number;

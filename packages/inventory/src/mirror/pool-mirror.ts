@@ -1,4 +1,7 @@
 import type { ChangeFeed } from "../feed/change-feed.js";
+import type { MemoryStatus } from "../memory/frame.js";
+import type { Memory } from "../memory/memory.js";
+import type { Known, PoolMemory } from "../memory/pool-memory.js";
 import { PoolStore } from "../store/pool-store.js";
 import { Rate } from "./rate.js";
 import {
@@ -28,37 +31,48 @@ export interface PoolStatus {
 
 export interface PoolMirrorOptions extends Omit<
   ReflectorOptions,
-  "store" | "label"
+  "store" | "label" | "remember"
 > {
   readonly id: string;
   readonly label?: string;
   readonly feed: ChangeFeed;
+  readonly memory?: Memory;
 }
 
-/** A pool's store and the reflector that keeps it. */
+/** A pool's store, the reflector that keeps it, and the memory of the last run. */
 export class PoolMirror {
   readonly store: PoolStore;
   readonly #reflector: Reflector;
   readonly #rate: Rate;
+  readonly #memory: PoolMemory | undefined;
+  readonly #now: () => number;
+  #isRestoring = false;
   #lastChangeAt: number | undefined;
 
   constructor(options: PoolMirrorOptions) {
-    const { id, feed, clock } = options;
-    this.#rate = new Rate(() => clock.now());
+    const { id, label = id, feed, clock, run } = options;
+    this.#now = () => clock.now();
+    this.#rate = new Rate(this.#now);
     this.store = new PoolStore({
       poolId: id,
       feed,
-      isMirrored: (className) => this.#reflector.isMirrored(className),
+      isMirrored: (className) =>
+        this.#isRestoring || this.#reflector.isMirrored(className),
       onChanged: (count) => {
+        if (this.#isRestoring) return;
         // What comes in first is no change of the pool: 100,000 of them would stand in the mean for seconds.
         if (this.#reflector.state !== "listing") this.#rate.add(count);
-        this.#lastChangeAt = clock.now();
+        this.#lastChangeAt = this.#now();
       },
     });
+    const { store } = this;
+    this.#memory = options.memory?.openPool({
+      ...{ poolId: id, label, store, run },
+      known: () => this.#known,
+    });
     this.#reflector = new Reflector({
-      ...options,
-      label: options.label ?? id,
-      store: this.store,
+      ...{ ...options, label, store },
+      remember: (signal) => this.#remember(signal),
     });
   }
 
@@ -87,7 +101,28 @@ export class PoolMirror {
     this.#reflector.start();
   }
 
-  stop(): Promise<void> {
-    return this.#reflector.stop();
+  async stop(): Promise<void> {
+    await this.#reflector.stop();
+    await this.#memory?.stop();
+  }
+
+  async #remember(signal: AbortSignal): Promise<MemoryStatus | undefined> {
+    this.#isRestoring = true;
+    try {
+      return await this.#memory?.restore(signal);
+    } finally {
+      this.#isRestoring = false;
+    }
+  }
+
+  /** What the memory writes of how far the pool is known. */
+  get #known(): Known | undefined {
+    const { hasListed, staleSince, mirrored } = this.#reflector;
+    if (!hasListed) return undefined;
+    return {
+      asOf: staleSince ?? this.#now(),
+      isStale: staleSince !== undefined,
+      classes: [...mirrored],
+    };
   }
 }

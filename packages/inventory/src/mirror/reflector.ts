@@ -6,6 +6,8 @@ import { inParallel } from "./in-parallel.js";
 import { listingFailure } from "./listing-failure.js";
 import { pause } from "./pause.js";
 import type { PoolSource } from "./pool-source.js";
+import { untilConnected } from "./until-connected.js";
+import type { MemoryStatus } from "../memory/frame.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { Steps } from "../slicer.js";
 
@@ -24,6 +26,8 @@ export interface ReflectorOptions {
   readonly store: PoolStore;
   /** Does steps in the pool's lane, in order. */
   readonly run: (steps: Steps) => Promise<void>;
+  /** Fills the store with what the last run knew; undefined: nothing. Never rejects. */
+  readonly remember: (signal: AbortSignal) => Promise<MemoryStatus | undefined>;
   /** Only these; default: all that the pool can list. */
   readonly classes?: readonly string[];
   readonly throttleMs?: number;
@@ -55,6 +59,7 @@ export class Reflector {
   #hasListed = false;
   /** Attempts since the pool last told changes. */
   #attempts = 0;
+  #remembered: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
 
   constructor(options: ReflectorOptions) {
@@ -86,6 +91,15 @@ export class Reflector {
     return this.#token;
   }
 
+  /** The store holds, or held once, all that the pool has. */
+  get hasListed(): boolean {
+    return this.#hasListed;
+  }
+
+  get mirrored(): ReadonlySet<string> {
+    return this.#mirrored;
+  }
+
   isMirrored(className: string): boolean {
     return this.#mirrored.has(className);
   }
@@ -104,17 +118,29 @@ export class Reflector {
     const leave = this.#options.source.onState(({ name }) => {
       if (name !== "connected") this.#markStale();
     });
+    this.#remembered = this.#remember();
     while (!this.#abort.signal.aborted) await this.#cycle();
+    await this.#remembered;
     leave();
     this.#markStale();
     this.#enter("stopped");
+  }
+
+  /** What the last run knew counts as listed, a while ago. */
+  async #remember(): Promise<void> {
+    const remembered = await this.#options.remember(this.#abort.signal);
+    if (remembered === undefined) return;
+    for (const name of remembered.classes) this.#mirrored.add(name);
+    this.#hasListed = true;
+    this.#staleSince = remembered.asOf;
+    this.#options.onState();
   }
 
   /** One life of a watch: connect, list, watch until it breaks; back off where it broke soon. */
   async #cycle(): Promise<void> {
     const { signal } = this.#abort;
     try {
-      await this.#untilConnected();
+      await Promise.all([this.#untilConnected(), this.#remembered]);
       if (signal.aborted) return;
       const token = await this.#list();
       await this.#watch(token);
@@ -135,17 +161,7 @@ export class Reflector {
     const { signal } = this.#abort;
     if (source.state.name === "connected" || signal.aborted) return;
     this.#enter("connecting");
-    await new Promise<void>((resolve) => {
-      const end = () => {
-        leave();
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      const leave = source.onState(({ name }) => {
-        if (name === "connected") end();
-      });
-      signal.addEventListener("abort", end, { once: true });
-    });
+    await untilConnected(source, signal);
   }
 
   /** Lists all classes. Returns the token of before: what happened meanwhile comes again as events. */
@@ -163,9 +179,18 @@ export class Reflector {
       this.#listClass(name, signal),
     );
     this.#abort.signal.throwIfAborted();
+    await this.#dropUnlisted();
     this.#hasListed = true;
     this.#freshen(token);
     return token;
+  }
+
+  /** Classes of the last run, or of before an upgrade, that the pool has no more or nobody wants. */
+  async #dropUnlisted(): Promise<void> {
+    const { store, run } = this.#options;
+    for (const className of store.counts.keys())
+      if (!this.#mirrored.has(className))
+        await run(store.sweep(store.beginListing(className)));
   }
 
   /** @throws what concerns more than this class */
