@@ -110,7 +110,7 @@ export class RecordCache {
     this.#hashes[place] = table.refHash(row);
     this.#sizes[place] = size;
     this.#revisions[place] = table.revision(row);
-    this.#index.add(this.#hashes[place]!, place);
+    this.#index.add(this.#hashes[place], place);
     this.#bytes += size;
   }
 
