@@ -33,6 +33,8 @@ export type {
   ViewTable,
 } from "./catalog/catalog.js";
 export type { Digest } from "./catalog/digest.js";
+export { compileFilter } from "./filter/compile-filter.js";
+export { parseFilter } from "./filter/parse-filter.js";
 export type { Filter, Predicate } from "./filter/filter.js";
 export type {
   Group,

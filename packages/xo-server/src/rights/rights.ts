@@ -1,0 +1,89 @@
+import {
+  compileFilter,
+  parseFilter,
+  type Predicate,
+  type ViewObject,
+} from "@xo-server/inventory";
+import { coversAction, coversResource, type Privilege } from "./privilege.js";
+
+/** Which objects: all, none, or those that a predicate lets pass. */
+export type Extent = "all" | "none" | Predicate;
+
+/**
+ * What somebody may do, from the privileges of all roles that they have. What
+ * is denied is denied whatever else is allowed; what nothing allows is not
+ * allowed. Selectors are compiled once; extents are made once a (action,
+ * resource) and keep their identity, so that readers with the same rights
+ * share what is computed for them.
+ */
+export class Rights {
+  static readonly none = new Rights([]);
+  static readonly all = new Rights([
+    { effect: "allow", resource: "*", action: "*" },
+  ]);
+
+  readonly #privileges: readonly CompiledPrivilege[];
+  readonly #extents = new Map<string, Extent>();
+
+  /** @throws XoError FILTER_INVALID for a selector that is no filter */
+  constructor(privileges: readonly Privilege[]) {
+    this.#privileges = privileges.map(compile);
+  }
+
+  extent(action: string, resource: string): Extent {
+    const key = `${action} ${resource}`;
+    let extent = this.#extents.get(key);
+    if (extent === undefined) {
+      extent = this.#makeExtent(action, resource);
+      this.#extents.set(key, extent);
+    }
+    return extent;
+  }
+
+  may(action: string, resource: string, object: ViewObject): boolean {
+    const extent = this.extent(action, resource);
+    return typeof extent === "function" ? extent(object) : extent === "all";
+  }
+
+  #makeExtent(action: string, resource: string): Extent {
+    const fitting = this.#privileges.filter(
+      (one) =>
+        coversAction(one.action, action) &&
+        coversResource(one.resource, resource),
+    );
+    const allowed = union(fitting.filter(({ effect }) => effect === "allow"));
+    const denied = union(fitting.filter(({ effect }) => effect === "deny"));
+    return without(allowed, denied);
+  }
+}
+
+interface CompiledPrivilege extends Privilege {
+  readonly extent: Extent;
+}
+
+function compile(privilege: Privilege): CompiledPrivilege {
+  const { selector } = privilege;
+  return {
+    ...privilege,
+    extent:
+      selector === undefined || selector.trim() === ""
+        ? "all"
+        : compileFilter(parseFilter(selector)),
+  };
+}
+
+function union(privileges: readonly CompiledPrivilege[]): Extent {
+  const extents = new Set(privileges.map(({ extent }) => extent));
+  if (extents.has("all")) return "all";
+  const tests = [...extents].filter((one) => typeof one === "function");
+  if (tests.length === 0) return "none";
+  if (tests.length === 1) return tests[0]!;
+  return (object) => tests.some((test) => test(object));
+}
+
+function without(allowed: Extent, denied: Extent): Extent {
+  if (allowed === "none" || denied === "all") return "none";
+  if (denied === "none") return allowed;
+  if (allowed === "all") return (object) => !denied(object);
+  return (object) => allowed(object) && !denied(object);
+}
