@@ -95,7 +95,11 @@ export class Segments {
     this.#bytes -= bytes.length;
   }
 
-  /** Marks the segments that are dead for the most part, if it is worth the walk. True: records should move out of them. */
+  /**
+   * Marks the segments that are dead for the most part, if it is worth the walk.
+   * True: records should move out of them. Looks at all of a pool's segments in
+   * one go: 1.2 GB are at most 4,800 of them, some 50 us; a pool has 150 as a rule.
+   */
   condemn(): boolean {
     const worth = Math.max(WORTH_BYTES, this.#liveBytes * WORTH_SHARE);
     if (this.#bytes - this.#liveBytes < worth) return false;
