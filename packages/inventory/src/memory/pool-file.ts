@@ -103,22 +103,16 @@ export class PoolFile {
   async #writeAnew(status: MemoryStatus): Promise<void> {
     const generation = this.#generation + 1;
     await this.#folder.prepare();
-    const path = this.#folder.newPathOf(generation);
-    const file = await FrameWriter.create({
-      ...this.#options,
-      path,
-      generation,
-    });
+    let file: FrameWriter | undefined;
     try {
-      await this.#writeRows(file, {
-        writer: new BatchWriter(),
-        since: 0,
-        status,
-      });
+      const path = this.#folder.newPathOf(generation);
+      file = await FrameWriter.create({ ...this.#options, path, generation });
+      const writer = new BatchWriter();
+      await this.#writeRows(file, { writer, since: 0, status });
       await file.sync();
       await this.#folder.switchTo(generation);
     } catch (error) {
-      await file.close();
+      await file?.close();
       await this.#folder.discardNew(generation);
       throw error;
     }

@@ -1,0 +1,129 @@
+import * as files from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import t from "tap";
+import type { MemoryTestOptions } from "./memory-pool.js";
+import { contentOf, contentOfPool } from "./mirror-pool.js";
+import { CHECKPOINT_MS, filesOf, poolOf, run, settle } from "./memory-pool.js";
+import { until } from "./until.js";
+
+type Disk = NonNullable<MemoryTestOptions["disk"]>;
+
+/** The real disk until it is full: then a part of a write still fits, or nothing. */
+class SmallDisk {
+  isFull = false;
+  fits = 0;
+  failures = 0;
+  readonly disk: Disk = {
+    ...files,
+    open: async (...args: Parameters<Disk["open"]>) =>
+      this.#watch(await files.open(...args)),
+  };
+
+  #watch(file: FileHandle): FileHandle {
+    const writev = file.writev.bind(file);
+    const write = async (parts: readonly Uint8Array[], position?: number) => {
+      if (!this.isFull) return writev(parts, position);
+      this.failures++;
+      if (this.fits === 0) throw new Error("ENOSPC: no space left on device");
+      return writev([Buffer.concat(parts).subarray(0, this.fits)], position);
+    };
+    file.writev = write as unknown as FileHandle["writev"];
+    return file;
+  }
+}
+
+for (const fits of [0, 30])
+  t.test(
+    `a full disk (${fits} bytes fit) costs nothing but the memory`,
+    async (t) => {
+      const directory = t.testdir();
+      const small = new SmallDisk();
+      small.fits = fits;
+      const pool = poolOf(20);
+      const { inventory, clock, lines, poll, handle, checkpoint } = await run(
+        directory,
+        pool,
+        { disk: small.disk },
+      );
+      await until(() => handle.status().state === "watching");
+      await checkpoint();
+      small.isFull = true;
+      pool.put("VM", "OpaqueRef:1", { uuid: "u1", n: 1 });
+      pool.delete("VM", "OpaqueRef:2");
+      await poll();
+      clock.advance(CHECKPOINT_MS);
+      await until(() => inventory.stats.memory!.failing === 1);
+      t.match(lines, [
+        {
+          level: "warn",
+          message: /p: its memory cannot be written, tried again every 60 s/,
+        },
+      ]);
+      for (let i = 0; i < 10; i++) {
+        clock.advance(CHECKPOINT_MS);
+        await settle(5);
+      }
+      t.equal(small.failures, 1, "it is left alone for a while");
+      t.equal(lines.length, 1);
+      for (let i = 0; i < 3; i++) {
+        clock.advance(CHECKPOINT_MS);
+        await settle(10);
+      }
+      t.equal(small.failures, 2);
+      t.equal(lines.length, 1, "said once");
+
+      small.isFull = false;
+      for (let i = 0; i < 13; i++) {
+        clock.advance(CHECKPOINT_MS);
+        await settle(5);
+      }
+      await until(() => inventory.stats.memory!.failing === 0);
+      t.match(lines.at(-1), { message: "p: its memory is written again" });
+      await inventory.stop();
+    },
+  );
+
+t.test("after a full disk nothing is missing", async (t) => {
+  const directory = t.testdir();
+  const small = new SmallDisk();
+  small.fits = 50;
+  const pool = poolOf(20);
+  const { inventory, poll, handle, checkpoint, clock } = await run(
+    directory,
+    pool,
+    { disk: small.disk, retryMs: 1 },
+  );
+  await until(() => handle.status().state === "watching");
+  await checkpoint();
+  for (let round = 0; round < 6; round++) {
+    small.isFull = round % 2 === 0;
+    pool.put("VM", `OpaqueRef:${round}`, { uuid: `u${round}`, round });
+    pool.delete("VM", `OpaqueRef:${10 + round}`);
+    await poll();
+    if (small.isFull) {
+      clock.advance(CHECKPOINT_MS);
+      await until(() => inventory.stats.memory!.failing === 1);
+    } else await checkpoint();
+  }
+  small.isFull = true;
+  await inventory.stop();
+  const second = await run(directory, pool, { isAway: true });
+  await until(second.isRestored);
+  t.same(contentOf(second.inventory, "p"), contentOfPool(pool));
+  await second.inventory.stop();
+});
+
+t.test("a disk that is full from the first leaves no half file", async (t) => {
+  const directory = t.testdir();
+  const small = new SmallDisk();
+  small.isFull = true;
+  small.fits = 10;
+  const { inventory, clock, handle } = await run(directory, poolOf(20), {
+    disk: small.disk,
+  });
+  await until(() => handle.status().state === "watching");
+  clock.advance(CHECKPOINT_MS);
+  await until(() => inventory.stats.memory!.failing === 1);
+  await inventory.stop();
+  t.same(filesOf(directory), []);
+});
