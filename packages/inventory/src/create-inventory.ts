@@ -13,6 +13,7 @@ import type {
   PoolHandle,
   PoolListener,
 } from "./inventory.js";
+import { silentLogger, systemClock } from "./defaults.js";
 import { machineMemory, memoryBudget } from "./memory-budget.js";
 import { Memory } from "./memory/memory.js";
 import { PoolMirror, type PoolStatus } from "./mirror/pool-mirror.js";
@@ -24,21 +25,6 @@ import {
   RowObject,
   type StoredObject,
 } from "./store/stored-object.js";
-
-const systemClock: Clock = {
-  now: () => Date.now(),
-  setTimeout: (callback, ms) => setTimeout(callback, ms),
-  clearTimeout: (handle) => {
-    clearTimeout(handle as NodeJS.Timeout);
-  },
-};
-
-const silent: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 export function createInventory(options: InventoryOptions = {}): Inventory {
   return new PoolInventory(options);
@@ -60,7 +46,7 @@ class PoolInventory implements Inventory {
     const budget = memoryBudget(machineMemory());
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#logger = options.logger ?? silent;
+    this.#logger = options.logger ?? silentLogger;
     this.#feed = new ChangeFeed(
       options.ringSize ?? budget.ringSize,
       this.#logger,
@@ -158,10 +144,11 @@ class PoolInventory implements Inventory {
       : new RowObject(poolId, table!, row, this.#cache);
   }
 
-  getByUuid(uuid: string): StoredObject | undefined {
+  getByUuid(uuid: string, within?: string): StoredObject | undefined {
     const bytes = Buffer.from(uuid);
     const hash = hashRef(bytes, 0, bytes.length);
     for (const [poolId, { store }] of this.#mirrors) {
+      if (within !== undefined && within !== poolId) continue;
       const found = store.findUuid(uuid, hash);
       if (found !== undefined)
         return new RowObject(poolId, found.table, found.row, this.#cache);

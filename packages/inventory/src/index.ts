@@ -32,7 +32,20 @@ export type {
   ViewFeed,
   ViewTable,
 } from "./catalog/catalog.js";
-export type { Digest } from "./catalog/digest.js";
+export {
+  createCatalog,
+  type CatalogOptions,
+} from "./catalog/create-catalog.js";
+export { canonicalJson } from "./catalog/canonical-json.js";
+export {
+  addDigest,
+  digestOf,
+  digestToText,
+  EMPTY_DIGEST,
+  subtractDigest,
+  type Digest,
+} from "./catalog/digest.js";
+export { applyMergePatch } from "./catalog/merge-patch.js";
 export { compileFilter } from "./filter/compile-filter.js";
 export { parseFilter } from "./filter/parse-filter.js";
 export type { Filter, Predicate } from "./filter/filter.js";

@@ -97,7 +97,8 @@ export interface Inventory {
     className: string,
     ref: Ref,
   ): StoredObject | undefined;
-  getByUuid(uuid: string): StoredObject | undefined;
+  /** @param poolId look in this pool only */
+  getByUuid(uuid: string, poolId?: string): StoredObject | undefined;
   /** A field without reading the record, where model's columnsOf has it. */
   column(object: ObjectKey, name: string): unknown;
   /** In no order; what changes while one iterates may be seen or not. */

@@ -11,9 +11,14 @@ export interface Catalog {
   /**
    * Keeps the views of a class from now on. Resolves when those of all records
    * that are there have been made, in slices of the event loop.
+   * @param onBegin called with the table before its first row is made, if this
+   *   call is the one that begins: who observes it from there hears of every row
    * @throws XoError INVALID_PARAMETERS for a class without a view
    */
-  follow(className: string): Promise<ViewTable>;
+  follow(
+    className: string,
+    onBegin?: (table: ViewTable) => void,
+  ): Promise<ViewTable>;
   /** The tables of followed classes that are complete. */
   readonly tables: ReadonlyMap<string, ViewTable>;
   /** One object by its id, or by its XAPI reference; of any class, followed or not. */

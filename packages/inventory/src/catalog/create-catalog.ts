@@ -1,0 +1,295 @@
+import { randomBytes } from "node:crypto";
+import { XoError } from "@xo-server/model";
+import type { Clock, Logger } from "@xo-server/xen-api";
+import { silentLogger, systemClock } from "../defaults.js";
+import type { ChangeBatch } from "../feed/change-ring.js";
+import type { Inventory, ObjectKey } from "../inventory.js";
+import type { Steps } from "../slicer.js";
+import type { View } from "../views/view.js";
+import { views as allViews } from "../views/views.js";
+import type {
+  Catalog,
+  CatalogEntry,
+  CatalogStats,
+  ViewFeed,
+  ViewTable,
+} from "./catalog.js";
+import type { CatalogParts } from "./class-parts.js";
+import { EntryFinder } from "./entry-finder.js";
+import { FollowedClass } from "./followed-class.js";
+import { PoolDirectory } from "./pool-directory.js";
+import { ViewCache } from "./view-cache.js";
+import { ViewEncoder } from "./view-encoder.js";
+import { FrameRing } from "./view-feed.js";
+import type { LinkSources } from "./view-links.js";
+
+export interface CatalogOptions {
+  /** Default: those of all classes that have one. */
+  readonly views?: readonly View[];
+  readonly clock?: Clock;
+  /** How long after the first of several changes all of them are told, together. */
+  readonly windowMs?: number;
+  /** Bytes of encoded objects that are kept. */
+  readonly viewCacheBytes?: number;
+  /** Bytes of frames that the feed remembers. */
+  readonly feedBytes?: number;
+  readonly logger?: Logger;
+  readonly random?: () => number;
+}
+
+export function createCatalog(
+  inventory: Inventory,
+  options: CatalogOptions = {},
+): Catalog {
+  return new InventoryCatalog(inventory, options);
+}
+
+class InventoryCatalog implements Catalog {
+  readonly #views: ReadonlyMap<string, View>;
+  readonly #classes = new Map<string, string>();
+  readonly #clock: Clock;
+  readonly #windowMs: number;
+  readonly #parts: CatalogParts;
+  readonly #links: LinkSources;
+  readonly #ready = new Map<string, Promise<ViewTable>>();
+  readonly #followed = new Map<string, FollowedClass>();
+  readonly #tables = new Map<string, ViewTable>();
+  readonly #finder: EntryFinder;
+  readonly #unsubscribe: () => void;
+  /** Pools whose own object has changed since the last flush, and the id that it had. */
+  readonly #changedPools = new Map<number, string | undefined>();
+  #timer: unknown;
+  #isFlushing = false;
+  #isStopped = false;
+
+  constructor(inventory: Inventory, options: CatalogOptions) {
+    const {
+      views = allViews,
+      logger = silentLogger,
+      random = Math.random,
+    } = options;
+    this.#views = new Map(views.map((view) => [view.className, view]));
+    for (const { className, types } of views)
+      for (const type of types) this.#classes.set(type, className);
+    this.#clock = options.clock ?? systemClock;
+    this.#windowMs = options.windowMs ?? 50;
+    this.#parts = {
+      inventory,
+      logger,
+      pools: new PoolDirectory(inventory),
+      cache: new ViewCache(options.viewCacheBytes ?? 64 << 20, random),
+      encoder: new ViewEncoder(),
+      feed: new FrameRing({
+        epoch: randomBytes(8).toString("hex"),
+        limit: options.feedBytes ?? 32 << 20,
+        logger,
+      }),
+      counters: { built: 0, unchanged: 0 },
+    };
+    this.#links = {
+      inventory,
+      pools: this.#parts.pools,
+      views: this.#views,
+      shownId: (pool, className, ref) =>
+        this.#followed.get(className)?.shownId(pool, ref),
+    };
+    this.#finder = new EntryFinder(this.#parts, this.#links, this.#followed);
+    this.#unsubscribe = inventory.subscribe((changes) => {
+      this.#onChanges(changes);
+    });
+  }
+
+  get types(): readonly string[] {
+    return [...this.#classes.keys()];
+  }
+
+  classOf(type: string): string | undefined {
+    return this.#classes.get(type);
+  }
+
+  get tables(): ReadonlyMap<string, ViewTable> {
+    return this.#tables;
+  }
+
+  get feed(): ViewFeed {
+    return this.#parts.feed;
+  }
+
+  async follow(
+    className: string,
+    onBegin: (table: ViewTable) => void = () => undefined,
+  ): Promise<ViewTable> {
+    const known = this.#ready.get(className);
+    if (known !== undefined) return known;
+    const view = this.#views.get(className);
+    if (view === undefined)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `there is no view of ${className}`,
+      });
+    const followed = this.#createFollowed(view);
+    this.#followed.set(className, followed);
+    onBegin(followed.table);
+    const ready = this.#fill(className, followed);
+    this.#ready.set(className, ready);
+    return ready;
+  }
+
+  get(id: string): CatalogEntry | undefined {
+    return this.#finder.find(id);
+  }
+
+  get stats(): CatalogStats {
+    const { cache, counters, feed } = this.#parts;
+    let objects = 0;
+    let tableBytes = 0;
+    for (const { table, byteLength } of this.#followed.values()) {
+      objects += table.count;
+      tableBytes += byteLength;
+    }
+    return {
+      classes: this.#followed.size,
+      objects,
+      tableBytes,
+      cache: cache.stats,
+      feedBytes: feed.byteLength,
+      ...counters,
+    };
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#unsubscribe();
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #createFollowed(view: View): FollowedClass {
+    return new FollowedClass({
+      view,
+      catalog: this.#parts,
+      links: this.#links,
+      onDirty: () => {
+        this.#schedule();
+      },
+      onIdChanged: (className, pool, ref) => {
+        for (const reader of this.#readersOf(className))
+          reader.onIdChange(pool, ref);
+      },
+    });
+  }
+
+  async #fill(className: string, followed: FollowedClass): Promise<ViewTable> {
+    // A lane of its own: what changes meanwhile does not wait for it.
+    await this.#run(`views of ${className}`, followed.fill());
+    if (this.#isStopped) throw new XoError("CLOSED", { what: "the catalog" });
+    this.#tables.set(className, followed.table);
+    return followed.table;
+  }
+
+  #onChanges(changes: ChangeBatch): void {
+    let className = "";
+    let reaction: (index: number) => void = () => undefined;
+    for (let i = 0; i < changes.count; i++) {
+      // Changes of a class come in runs.
+      if (changes.className(i) !== className) {
+        className = changes.className(i);
+        reaction = this.#reactionTo(className, changes);
+      }
+      reaction(i);
+    }
+  }
+
+  /** What a change of this class calls for. */
+  #reactionTo(
+    className: string,
+    changes: ChangeBatch,
+  ): (index: number) => void {
+    const own = this.#followed.get(className);
+    const readers = this.#readersOf(className);
+    const byUuid = [...this.#followed.values()].filter((one) =>
+      one.readsByUuid(className),
+    );
+    const isPool = className === "pool";
+    if (own === undefined && readers.length + byUuid.length === 0 && !isPool)
+      return () => undefined;
+    // The id of a record that is not followed may follow from what it says.
+    const mayMove =
+      own === undefined && this.#views.get(className)?.idOf !== undefined;
+    return (index) => {
+      const poolId = changes.poolId(index);
+      const pool = this.#parts.pools.numberOf(poolId);
+      const kind = changes.kind(index);
+      const ref = changes.ref(index);
+      if (isPool) this.#onPoolChange(pool);
+      own?.onOwnChange(pool, ref, kind);
+      for (const reader of readers) {
+        reader.onContentChange(pool, ref);
+        if (kind !== "update" || mayMove) reader.onIdChange(pool, ref);
+      }
+      if (kind !== "add") return;
+      for (const reader of byUuid)
+        this.#onArrival(reader, { poolId, className, ref });
+    };
+  }
+
+  #onArrival(reader: FollowedClass, object: ObjectKey): void {
+    const { inventory, pools } = this.#parts;
+    const uuid = inventory.column(object, "uuid");
+    if (typeof uuid === "string")
+      reader.onUuid(pools.numberOf(object.poolId), uuid);
+  }
+
+  #onPoolChange(pool: number): void {
+    const { pools } = this.#parts;
+    if (!this.#changedPools.has(pool))
+      this.#changedPools.set(pool, pools.id(pool));
+    pools.outdate(pool);
+    this.#schedule();
+  }
+
+  #readersOf(className: string): FollowedClass[] {
+    return [...this.#followed.values()].filter((one) => one.reads(className));
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#isFlushing || this.#isStopped)
+      return;
+    this.#timer = this.#clock.setTimeout(() => {
+      this.#timer = undefined;
+      this.#isFlushing = true;
+      void this.#run("views", this.#flush()).catch((error: unknown) => {
+        this.#parts.logger.error("the catalog failed", { error });
+        this.#flushed();
+      });
+    }, this.#windowMs);
+  }
+
+  *#flush(): Steps {
+    const pools = [...this.#changedPools];
+    this.#changedPools.clear();
+    const followed = [...this.#followed.values()];
+    for (const [pool, oldId] of pools) {
+      const hasMoved = this.#parts.pools.id(pool) !== oldId;
+      for (const one of followed) yield* one.markPool(pool, hasMoved);
+    }
+    for (const one of followed) if (one.isDirty) yield* one.flush();
+    this.#flushed();
+  }
+
+  /** What came meanwhile has a window of its own. */
+  #flushed(): void {
+    this.#isFlushing = false;
+    const followed = [...this.#followed.values()];
+    if (this.#changedPools.size > 0 || followed.some((one) => one.isDirty))
+      this.#schedule();
+  }
+
+  /** Work that ends early when the catalog stops. */
+  #run(lane: string, steps: Steps): Promise<void> {
+    return this.#parts.inventory.inSlices(lane, this.#untilStopped(steps));
+  }
+
+  *#untilStopped(steps: Steps): Steps {
+    while (!this.#isStopped && steps.next().done !== true) yield;
+  }
+}

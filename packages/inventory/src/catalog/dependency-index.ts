@@ -1,0 +1,135 @@
+import { PagedRows } from "./paged-rows.js";
+import { ShardedIndex } from "./sharded-index.js";
+
+/** A row of `edges`. Edges are numbered from 1; 0: none. */
+const Edge = {
+  /** Of what is read; hashes that clash cost a view made for nothing, no more. */
+  hash: 0,
+  /** The row that reads it. */
+  row: 1,
+  /** Neighbours among the edges of the same hash: one target may have 50,000 readers. */
+  next: 2,
+  previous: 3,
+  /** The row's next edge; of a free edge: the next free one. */
+  nextOfRow: 4,
+} as const;
+
+/**
+ * Who reads what: rows by the hashes of what their views have read.
+ *
+ *     byHash: hash ─> edge ⇄ edge ⇄ edge        (all readers of one target)
+ *     first:  row  ─> edge → edge → edge        (all that one row reads)
+ */
+export class DependencyIndex {
+  readonly #edges = new PagedRows(5);
+  readonly #first = new PagedRows(1);
+  readonly #byHash = new ShardedIndex();
+  #lastEdge = 0;
+  #freeEdge = 0;
+  #count = 0;
+
+  /** Number of edges. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get byteLength(): number {
+    return (
+      this.#edges.byteLength + this.#first.byteLength + this.#byHash.byteLength
+    );
+  }
+
+  /** From now on the row reads these, and nothing else. The same as before costs a look. */
+  set(row: number, hashes: Int32Array, count: number): void {
+    this.#first.reserve(row);
+    if (this.#isSame(row, hashes, count)) return;
+    this.clear(row);
+    // From the end, so that the row's chain has their order.
+    for (let i = count - 1; i >= 0; i--) this.#link(row, hashes[i]!);
+  }
+
+  /** The row reads nothing any more. */
+  clear(row: number): void {
+    this.#first.reserve(row);
+    let edge = this.#first.get(row, 0);
+    while (edge !== 0) {
+      const next = this.#edges.get(edge, Edge.nextOfRow);
+      this.#unlink(edge);
+      edge = next;
+    }
+    this.#first.set(row, 0, 0);
+  }
+
+  forEachReader(hash: number, visit: (row: number) => void): void {
+    let edge = this.#headOf(hash);
+    while (edge !== 0) {
+      visit(this.#edges.get(edge, Edge.row));
+      edge = this.#edges.get(edge, Edge.next);
+    }
+  }
+
+  #isSame(row: number, hashes: Int32Array, count: number): boolean {
+    let edge = this.#first.get(row, 0);
+    for (let i = 0; i < count; i++) {
+      if (edge === 0 || this.#edges.get(edge, Edge.hash) !== hashes[i])
+        return false;
+      edge = this.#edges.get(edge, Edge.nextOfRow);
+    }
+    return edge === 0;
+  }
+
+  #headOf(hash: number): number {
+    const shard = this.#byHash.shard(hash);
+    const slot = shard.first(hash);
+    return slot < 0 ? 0 : shard.rowAt(slot);
+  }
+
+  #link(row: number, hash: number): void {
+    const edges = this.#edges;
+    const edge = this.#takeEdge();
+    const head = this.#headOf(hash);
+    edges.set(edge, Edge.hash, hash);
+    edges.set(edge, Edge.row, row);
+    edges.set(edge, Edge.nextOfRow, this.#first.get(row, 0));
+    this.#first.set(row, 0, edge);
+    if (head === 0) {
+      edges.set(edge, Edge.next, 0);
+      edges.set(edge, Edge.previous, 0);
+      this.#byHash.add(hash, edge);
+      return;
+    }
+    // Behind the head, which stays: the index need not be touched.
+    const second = edges.get(head, Edge.next);
+    edges.set(edge, Edge.next, second);
+    edges.set(edge, Edge.previous, head);
+    edges.set(head, Edge.next, edge);
+    if (second !== 0) edges.set(second, Edge.previous, edge);
+  }
+
+  #unlink(edge: number): void {
+    const edges = this.#edges;
+    const hash = edges.get(edge, Edge.hash);
+    const next = edges.get(edge, Edge.next);
+    const previous = edges.get(edge, Edge.previous);
+    if (next !== 0) edges.set(next, Edge.previous, previous);
+    if (previous !== 0) edges.set(previous, Edge.next, next);
+    else {
+      this.#byHash.remove(hash, edge);
+      if (next !== 0) this.#byHash.add(hash, next);
+    }
+    edges.set(edge, Edge.nextOfRow, this.#freeEdge);
+    this.#freeEdge = edge;
+    this.#count--;
+  }
+
+  #takeEdge(): number {
+    this.#count++;
+    const free = this.#freeEdge;
+    if (free !== 0) {
+      this.#freeEdge = this.#edges.get(free, Edge.nextOfRow);
+      return free;
+    }
+    this.#edges.reserve(++this.#lastEdge);
+    return this.#lastEdge;
+  }
+}

@@ -1,0 +1,21 @@
+/** Rows that are not shown because another one has their id: an SR that two pools share. Few. */
+export class HeldRows {
+  readonly #byId = new Map<string, number[]>();
+
+  add(id: string, row: number): void {
+    const rows = this.#byId.get(id);
+    if (rows === undefined) this.#byId.set(id, [row]);
+    else rows.push(row);
+  }
+
+  remove(id: string, row: number): void {
+    const rows = this.#byId.get(id)?.filter((one) => one !== row) ?? [];
+    if (rows.length === 0) this.#byId.delete(id);
+    else this.#byId.set(id, rows);
+  }
+
+  /** The one that has waited longest. */
+  first(id: string): number | undefined {
+    return this.#byId.get(id)?.[0];
+  }
+}

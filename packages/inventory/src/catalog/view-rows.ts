@@ -1,0 +1,130 @@
+import type { Logger } from "@xo-server/xen-api";
+import type { Steps } from "../slicer.js";
+import type { ViewObject } from "../views/view.js";
+import type { Frame, RowObserver, TypeSummary, ViewTable } from "./catalog.js";
+import type { ClassParts } from "./class-parts.js";
+import { canonicalJson } from "./canonical-json.js";
+import { digestOf } from "./digest.js";
+import { RowFlag } from "./row-table.js";
+import { copyOf } from "./view-encoder.js";
+import type { MadeView } from "./view-maker.js";
+
+/** The rows of one class for those who read them. */
+export class ViewRows implements ViewTable {
+  readonly #parts: ClassParts;
+  readonly #observers = new Set<RowObserver>();
+
+  constructor(parts: ClassParts) {
+    this.#parts = parts;
+  }
+
+  get className(): string {
+    return this.#parts.view.className;
+  }
+
+  get rows(): number {
+    return this.#parts.rows.rows;
+  }
+
+  get count(): number {
+    return this.#parts.rows.live;
+  }
+
+  isLive(row: number): boolean {
+    return this.#parts.rows.has(row, RowFlag.live);
+  }
+
+  id(row: number): string {
+    return this.#parts.rows.id(row);
+  }
+
+  type(row: number): string {
+    return this.#parts.types[this.#parts.rows.type(row)]!;
+  }
+
+  pool(row: number): string {
+    return this.#parts.pools.name(this.#parts.rows.pool(row));
+  }
+
+  findId(id: string): number {
+    return this.#parts.rows.findId(id);
+  }
+
+  revision(row: number): number {
+    return this.#parts.rows.revision(row);
+  }
+
+  json(row: number): Buffer {
+    const { cache, rows, encoder } = this.#parts;
+    const known = cache.get(rows, row);
+    if (known !== undefined) return known;
+    const made = this.#make(row);
+    if (made === undefined) return Buffer.from(canonicalJson(this.#stub(row)));
+    const bytes = encoder.encode(made.view);
+    const json = copyOf(bytes);
+    // What has changed since the row was told must not pass for what was told: patches are made from there.
+    if (rows.hasDigest(row, digestOf(bytes))) cache.set(rows, row, json);
+    return json;
+  }
+
+  object(row: number): ViewObject {
+    const { cache, rows } = this.#parts;
+    const known = cache.get(rows, row);
+    if (known !== undefined) return JSON.parse(known.toString()) as ViewObject;
+    return this.#make(row)?.view ?? this.#stub(row);
+  }
+
+  summary(type: string): TypeSummary {
+    return this.#parts.summaries.get(type);
+  }
+
+  observe(observer: RowObserver): () => void {
+    this.#observers.add(observer);
+    return () => this.#observers.delete(observer);
+  }
+
+  run(steps: Steps): Promise<void> {
+    return this.#parts.inventory.inSlices("views", steps);
+  }
+
+  tellSet(row: number, view: ViewObject): void {
+    for (const one of this.#observers)
+      guarded(this.#parts.logger, () => {
+        one.rowSet(row, view);
+      });
+  }
+
+  tellRemoved(row: number): void {
+    for (const one of this.#observers)
+      guarded(this.#parts.logger, () => {
+        one.rowRemoved(row);
+      });
+  }
+
+  tellFlushed(frame: Frame): void {
+    for (const one of this.#observers)
+      guarded(this.#parts.logger, () => {
+        one.flushed(frame);
+      });
+  }
+
+  #make(row: number): MadeView | undefined {
+    const { maker, rows } = this.#parts;
+    const made = maker.make(rows.pool(row), rows.ref(row));
+    return typeof made === "string" ? undefined : made;
+  }
+
+  /** Of an object that is gone, until that is told. */
+  #stub(row: number): ViewObject {
+    return { id: this.id(row), type: this.type(row) };
+  }
+}
+
+/** An observer that throws disturbs nobody else. */
+function guarded(logger: Pick<Logger, "error">, tell: () => void): void {
+  try {
+    tell();
+  } catch (error) {
+    logger.error("an observer of the catalog failed", { error });
+  }
+}
