@@ -1,13 +1,22 @@
 import { XoError } from "@xo-server/model";
 import type { Filter } from "./filter.js";
 import { createPattern } from "./pattern.js";
+import { numberOfRaw, rawGlob, rawText } from "./raw-text.js";
 
-/** Bounds of a text from outside: characters, levels of nesting, and terms in all. */
-export const filterLimits = { length: 16_384, depth: 64, terms: 1_024 };
+/** Bounds of a text from outside. */
+export const filterLimits = {
+  /** UTF-16 units. */
+  length: 16_384,
+  /** Levels of nesting. */
+  depth: 64,
+  terms: 1_024,
+  /** Regular expressions. */
+  patterns: 16,
+};
 
 const SPACE = /\s*/y;
-const NAME = /[\p{L}\p{M}\p{Nd}_\-.$]+/uy;
-const GLOB = /[\p{L}\p{M}\p{Nd}_\-.$*]+/uy;
+const NAME = rawText();
+const GLOB = rawGlob();
 const OPERATOR = /[<>]=?/y;
 const QUOTED = /"((?:[^"\\]|\\[^])*)"/y;
 // Up to the first slash without a backslash, in a class as well.
@@ -27,6 +36,7 @@ class FilterParser {
   #at = 0;
   #depth = 0;
   #terms = 0;
+  #patterns = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -91,7 +101,7 @@ class FilterParser {
   #comparison(): Filter {
     const operator = this.#take(OPERATOR)![0] as "<" | "<=" | ">" | ">=";
     const start = this.#at;
-    const number = toNumber(this.#take(NAME)?.[0] ?? "");
+    const number = numberOfRaw(this.#take(NAME)?.[0] ?? "");
     if (number === undefined) this.#fail("a number", start);
     return { kind: "compare", operator, number };
   }
@@ -100,6 +110,11 @@ class FilterParser {
     const start = this.#at;
     const found = this.#take(REGEX);
     if (found === null) this.#fail('"/" at the end of the expression', start);
+    if (++this.#patterns > filterLimits.patterns)
+      this.#fail(
+        `at most ${String(filterLimits.patterns)} regular expressions`,
+        start,
+      );
     const source = found[1]!;
     const ignoreCase = found[2] === "i";
     const pattern = createPattern(source, ignoreCase);
@@ -122,7 +137,7 @@ class FilterParser {
       this.#skip();
       return { kind: "property", name: raw, term: this.#term() };
     }
-    const number = quoted === undefined ? toNumber(raw) : undefined;
+    const number = quoted === undefined ? numberOfRaw(raw) : undefined;
     return number === undefined
       ? { kind: "text", text: raw }
       : { kind: "text", text: raw, number };
@@ -163,12 +178,6 @@ class FilterParser {
       stringToParse: this.#text.slice(0, filterLimits.length),
     });
   }
-}
-
-/** The number that a raw text writes, as JavaScript reads it; undefined for anything else. */
-export function toNumber(text: string): number | undefined {
-  const number = Number(text);
-  return text !== "" && Number.isFinite(number) ? number : undefined;
 }
 
 function oneOr(kind: "and" | "or", terms: readonly Filter[]): Filter {

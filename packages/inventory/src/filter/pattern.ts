@@ -1,15 +1,76 @@
+import { RegExpParser, type AST } from "@eslint-community/regexpp";
+import { createLinearPattern } from "./linear-pattern.js";
+import { costOf, longestText } from "./pattern-cost.js";
+
 /** Tests a text. */
 export type Pattern = (text: string) => boolean;
 
-/** @returns the pattern, or what was expected in its place */
+export const patternLimits = {
+  /** Of an expression, in characters. */
+  length: 1_000,
+  /** Characters, classes and assertions of an expression, with repetitions written out. */
+  size: 10_000,
+  /** Of a text, in UTF-16 units: what stands behind is not looked at. Expensive expressions see less, but at least `leastText`. */
+  text: 4_096,
+  leastText: 256,
+};
+
+// Both are some milliseconds at most.
+const NATIVE_STEPS = 100_000;
+const LINEAR_STEPS = 400_000;
+
+/** Stands for what was cut off, so that no end is seen there. No text has this character. */
+const MORE = "\uffff";
+
+const SIMPLER = "a simpler regular expression";
+
+const syntax = new RegExpParser({ ecmaVersion: 2024 });
+
+/**
+ * A regular expression from outside, in JavaScript's syntax. JavaScript's engine
+ * can take forever, so it gets only texts that are short enough for the
+ * expression at hand, by its form; the others go to an engine whose time grows
+ * with the text. docs/decisions/006-two-engines-for-patterns.md tells why both.
+ * @returns the pattern, or what was expected in its place
+ */
 export function createPattern(
   source: string,
   ignoreCase: boolean,
 ): Pattern | string {
+  if (source.length > patternLimits.length)
+    return `a regular expression of at most ${String(patternLimits.length)} characters`;
+  const tree = parse(source);
+  if (tree === undefined) return "a regular expression";
+  const { size } = costOf(tree);
+  if (size > patternLimits.size) return SIMPLER;
+  const native = createNativePattern(source, ignoreCase);
+  const short = longestText(tree, NATIVE_STEPS);
+  if (short >= patternLimits.text) return bounded(native, patternLimits.text);
+  const long = Math.min(patternLimits.text, Math.floor(LINEAR_STEPS / size));
+  const linear =
+    long > short ? createLinearPattern(tree, ignoreCase) : undefined;
+  if (Math.max(short, linear ? long : 0) < patternLimits.leastText)
+    return SIMPLER;
+  if (linear === undefined) return bounded(native, short);
+  const rest = bounded(linear, long);
+  return (text) => (text.length <= short ? native(text) : rest(text));
+}
+
+function parse(source: string): AST.Pattern | undefined {
   try {
-    const regex = new RegExp(source, ignoreCase ? "i" : "");
-    return (text) => regex.test(text);
+    new RegExp(source);
+    return syntax.parsePattern(source, 0, source.length, {});
   } catch {
-    return "a regular expression";
+    return undefined;
   }
+}
+
+function createNativePattern(source: string, ignoreCase: boolean): Pattern {
+  const regex = new RegExp(source, ignoreCase ? "i" : "");
+  return (text) => regex.test(text);
+}
+
+function bounded(pattern: Pattern, length: number): Pattern {
+  return (text) =>
+    pattern(text.length > length ? text.slice(0, length - 1) + MORE : text);
 }

@@ -1,0 +1,63 @@
+import { XoError } from "@xo-server/model";
+import { every } from "./compile-filter.js";
+import type { Predicate } from "./filter.js";
+import { propertyOf } from "./property-path.js";
+
+/** Of a pattern from outside: levels, and values in all. */
+export const objectFilterLimits = { depth: 32, values: 1_024 };
+
+/**
+ * The other filter of JSON-RPC (CONTRACT 1.5): a value matches when every
+ * property of `pattern` matches its own. Lists match when each member of the
+ * pattern's matches one of theirs, in any order; anything else must be equal.
+ * `{}` matches every object, `[]` every list.
+ * @throws XoError INVALID_PARAMETERS for a pattern beyond the limits
+ */
+export function createObjectFilter(pattern: object): Predicate {
+  let values = 0;
+
+  function compile(part: unknown, depth: number): Predicate {
+    if (depth > objectFilterLimits.depth)
+      throw tooLarge("deep", objectFilterLimits.depth);
+    if (++values > objectFilterLimits.values)
+      throw tooLarge("many values", objectFilterLimits.values);
+    if (Array.isArray(part))
+      return contains(part.map((member) => compile(member, depth + 1)));
+    if (typeof part !== "object" || part === null)
+      return (value) => value === part;
+    return has(
+      Object.entries(part).map(([name, member]) =>
+        property(name, compile(member, depth + 1)),
+      ),
+    );
+  }
+
+  return compile(pattern, 1);
+}
+
+function property(name: string, test: Predicate): Predicate {
+  return (value) => test(propertyOf(value, name));
+}
+
+function has(properties: readonly Predicate[]): Predicate {
+  const all = every(properties);
+  return (value) => typeof value === "object" && value !== null && all(value);
+}
+
+function contains(members: readonly Predicate[]): Predicate {
+  const isIn = (list: readonly unknown[], test: Predicate) => {
+    for (const member of list) if (test(member)) return true;
+    return false;
+  };
+  return (value) => {
+    if (!Array.isArray(value)) return false;
+    for (const test of members) if (!isIn(value, test)) return false;
+    return true;
+  };
+}
+
+function tooLarge(what: string, limit: number): XoError {
+  return new XoError("INVALID_PARAMETERS", {
+    reason: `the filter is too ${what}, the limit is ${String(limit)}`,
+  });
+}

@@ -1,0 +1,120 @@
+import type { AST } from "@eslint-community/regexpp";
+
+/** `times` x (length of the text + 1) ^ `degree`; a degree of Infinity: exponential. */
+export interface Growth {
+  readonly times: number;
+  readonly degree: number;
+}
+
+/** How a backtracking engine fares with an expression, from one place of the text: never worse than this. */
+export interface PatternCost {
+  /** Ways through it, the text being as unfortunate as can be. */
+  readonly ways: Growth;
+  /** Characters, classes and assertions that are compared on all of them. */
+  readonly steps: Growth;
+  /** The same in the expression itself, repetitions written out. */
+  readonly size: number;
+}
+
+const ONE: Growth = { times: 1, degree: 0 };
+const SINGLE: PatternCost = { ways: ONE, steps: ONE, size: 1 };
+
+export function costOf(pattern: AST.Pattern): PatternCost {
+  return alternatives(pattern.alternatives);
+}
+
+/** The longest text on which a search for the expression ends within `steps`; negative: none does. */
+export function longestText(pattern: AST.Pattern, steps: number): number {
+  const { times, degree } = costOf(pattern).steps;
+  const power = degree + (isAnchored(pattern) ? 0 : 1);
+  if (times > steps) return -1;
+  return power === 0
+    ? Infinity
+    : Math.floor((steps / times) ** (1 / power)) - 1;
+}
+
+/** Whether it is tried at the start of the text only. */
+function isAnchored({ alternatives }: AST.Pattern): boolean {
+  return alternatives.every(({ elements: [first] }) =>
+    first?.type === "Assertion" ? first.kind === "start" : false,
+  );
+}
+
+function alternatives(list: readonly AST.Alternative[]): PatternCost {
+  return list
+    .map(({ elements }) => sequence(elements.map(element)))
+    .reduce((all, one) => ({
+      ways: plus(all.ways, one.ways),
+      steps: plus(all.steps, one.steps),
+      size: all.size + one.size,
+    }));
+}
+
+function sequence(parts: readonly PatternCost[]): PatternCost {
+  return parts.reduce(
+    (all, next) => ({
+      ways: product(all.ways, next.ways),
+      steps: plus(all.steps, product(all.ways, next.steps)),
+      size: all.size + next.size,
+    }),
+    SINGLE,
+  );
+}
+
+function element(node: AST.Element): PatternCost {
+  switch (node.type) {
+    case "Group":
+    case "CapturingGroup":
+      return alternatives(node.alternatives);
+    case "Quantifier":
+      return repeated(element(node.element), node);
+    case "Assertion":
+      return node.kind === "lookahead" || node.kind === "lookbehind"
+        ? alternatives(node.alternatives)
+        : SINGLE;
+    case "Backreference":
+      return { ways: ONE, steps: { times: 1, degree: 1 }, size: 1 };
+    case "Character":
+    case "CharacterClass":
+    case "CharacterSet":
+    case "ExpressionCharacterClass":
+      return SINGLE;
+  }
+}
+
+function repeated(
+  one: PatternCost,
+  { min, max }: Pick<AST.Quantifier, "min" | "max">,
+): PatternCost {
+  if (max === 0) return SINGLE;
+  const most = max === Infinity ? min + 1 : max;
+  const size = one.size * most + 1;
+  const isFixed = one.ways.times === 1 && one.ways.degree === 0;
+  if (max === Infinity) {
+    const degree = isFixed ? 1 : Infinity;
+    const times = one.steps.times + 1;
+    return {
+      ways: { times: 1, degree },
+      steps: { times, degree: degree + one.steps.degree },
+      size,
+    };
+  }
+  const ways = power(one.ways, max);
+  return {
+    ways: { ...ways, times: ways.times * (max - min + 1) },
+    steps: product(ways, { ...one.steps, times: one.steps.times * max + 1 }),
+    size,
+  };
+}
+
+function plus(a: Growth, b: Growth): Growth {
+  return { times: a.times + b.times, degree: Math.max(a.degree, b.degree) };
+}
+
+function product(a: Growth, b: Growth): Growth {
+  return { times: a.times * b.times, degree: a.degree + b.degree };
+}
+
+function power({ times, degree }: Growth, exponent: number): Growth {
+  return { times: times ** exponent, degree: degree * exponent };
+}
