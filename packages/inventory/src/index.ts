@@ -62,3 +62,8 @@ export type {
   SortKey,
 } from "./query/query.js";
 export type { View, ViewLinks, ViewObject, ViewSource } from "./views/view.js";
+export { parseFilter } from "./filter/parse-filter.js";
+export { formatFilter } from "./filter/format-filter.js";
+export { compileFilter } from "./filter/compile-filter.js";
+export { createObjectFilter } from "./filter/object-filter.js";
+export type { Filter, Predicate } from "./filter/filter.js";
