@@ -1,6 +1,8 @@
 export { startPool, type SimulatedPool } from "./simulated-pool.js";
 export type { PoolOptions } from "./pool-options.js";
 export { startFleet, type StampedFleetOptions } from "./stamped/start-fleet.js";
+export { createStampedPools } from "./stamped/create-stamped-pools.js";
+export type { StampedPool } from "./stamped/stamped-pool.js";
 export { CHANGED_AT } from "./churn.js";
 export type { FaultName, FaultSetting, Faults } from "./faults.js";
 export type { Database } from "./database.js";

@@ -1,6 +1,6 @@
 import type { Origin } from "../origin.js";
 import type { Stretch } from "../rpc/answer.js";
-import type { Table } from "../table.js";
+import { Table } from "../table.js";
 import { Stamp } from "./stamp.js";
 import { StampedListing } from "./stamped-listing.js";
 import type { TemplatePool } from "./template-pool.js";
@@ -40,5 +40,10 @@ export class StampedPool implements Origin {
   listing(table: Table): Stretch {
     const source = this.#template.class(table.className);
     return new StampedListing(source, this.#stamp, table);
+  }
+
+  /** The listing of a class of which nothing has changed. */
+  wholeListing(className: string): Stretch {
+    return this.listing(new Table(className));
   }
 }
