@@ -47,6 +47,8 @@ export {
 } from "./catalog/digest.js";
 export { applyMergePatch } from "./catalog/merge-patch.js";
 export { compileFilter } from "./filter/compile-filter.js";
+export { createObjectFilter } from "./filter/object-filter.js";
+export { formatFilter } from "./filter/format-filter.js";
 export { parseFilter } from "./filter/parse-filter.js";
 export type { Filter, Predicate } from "./filter/filter.js";
 export type {
@@ -62,8 +64,3 @@ export type {
   SortKey,
 } from "./query/query.js";
 export type { View, ViewLinks, ViewObject, ViewSource } from "./views/view.js";
-export { parseFilter } from "./filter/parse-filter.js";
-export { formatFilter } from "./filter/format-filter.js";
-export { compileFilter } from "./filter/compile-filter.js";
-export { createObjectFilter } from "./filter/object-filter.js";
-export type { Filter, Predicate } from "./filter/filter.js";
