@@ -64,7 +64,7 @@ export class ClassTable extends RecordRows {
   find(bytes: Buffer, offset: number, length: number, hash: number): number {
     const index = this.#byRef;
     for (let slot = index.first(hash); slot >= 0; slot = index.next(slot, hash))
-      if (this.#hasRef(index.rowAt(slot), bytes, offset, length))
+      if (this.hasRef(index.rowAt(slot), bytes, offset, length))
         return index.rowAt(slot);
     return -1;
   }
@@ -174,25 +174,25 @@ export class ClassTable extends RecordRows {
     segment: number,
     revision: number,
   ): void {
-    const oldHash = this.#uuidHash(row);
+    const oldHash = this.uuidHash(row);
     const oldSegment = this.table.get(row, Cell.segment);
-    const oldBytes = this.#liveBytes(row);
+    const oldBytes = this.liveBytes(row);
     this.#addDigest(row, -1);
     this.#fill(row, record, segment);
     this.segments.release(oldSegment, oldBytes);
     this.table.revisions[row] = revision;
-    if (this.#uuidHash(row) === oldHash) return;
+    if (this.uuidHash(row) === oldHash) return;
     if (oldHash !== undefined) this.#uuids.remove(oldHash, this.#number, row);
     this.#indexUuid(row);
   }
 
   remove(row: number): void {
     const { table } = this;
-    const uuidHash = this.#uuidHash(row);
+    const uuidHash = this.uuidHash(row);
     if (uuidHash !== undefined) this.#uuids.remove(uuidHash, this.#number, row);
     this.#byRef.remove(table.get(row, Cell.refHash), row);
     this.#addDigest(row, -1);
-    this.segments.release(table.get(row, Cell.segment), this.#liveBytes(row));
+    this.segments.release(table.get(row, Cell.segment), this.liveBytes(row));
     table.free(row);
     this.#count--;
   }
@@ -202,7 +202,7 @@ export class ClassTable extends RecordRows {
     const segment = this.table.get(row, Cell.segment);
     if (segment < 0 || !this.segments.isCondemned(segment)) return;
     this.#copyIn(row, this.segments.bytesOf(segment), this.#place(row));
-    this.segments.release(segment, this.#liveBytes(row));
+    this.segments.release(segment, this.liveBytes(row));
   }
 
   setMark(row: number, mark: number): void {
@@ -232,7 +232,7 @@ export class ClassTable extends RecordRows {
       return;
     }
     this.#setPlace(row, segment, record);
-    this.segments.retain(segment, this.#liveBytes(row));
+    this.segments.retain(segment, this.liveBytes(row));
   }
 
   #fillColumns(row: number, record: BatchCursor): void {
@@ -282,32 +282,8 @@ export class ClassTable extends RecordRows {
   }
 
   #indexUuid(row: number): void {
-    const hash = this.#uuidHash(row);
+    const hash = this.uuidHash(row);
     if (hash !== undefined) this.#uuids.add(hash, this.#number, row);
-  }
-
-  /** Hash of the uuid's text between its quotes; undefined where there is none. */
-  #uuidHash(row: number): number | undefined {
-    if (this.uuidColumn < 0) return undefined;
-    const pair = Cell.columns + 2 * this.uuidColumn;
-    const length = this.table.get(row, pair + 1);
-    if (length <= 2) return undefined;
-    const at = this.recordOffset(row) + this.table.get(row, pair);
-    return hashRef(this.bytes(row), at + 1, length - 2);
-  }
-
-  #hasRef(row: number, bytes: Buffer, offset: number, length: number): boolean {
-    if (this.refLength(row) !== length) return false;
-    const own = this.bytes(row);
-    const at = this.refOffset(row);
-    // From the end: references begin alike.
-    for (let i = length - 1; i >= 0; i--)
-      if (own[at + i] !== bytes[offset + i]) return false;
-    return true;
-  }
-
-  #liveBytes(row: number): number {
-    return this.refLength(row) + this.recordLength(row);
   }
 }
 

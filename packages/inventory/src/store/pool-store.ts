@@ -3,9 +3,8 @@ import { BatchCursor } from "./batch-cursor.js";
 import type { ChangeFeed } from "../feed/change-feed.js";
 import type { ChangeKind } from "../feed/change-ring.js";
 import { ClassTable } from "./class-table.js";
-import { toDigestText } from "./record-digest.js";
+import { PoolTables, type FoundRow } from "./pool-tables.js";
 import { Segments, type SegmentStats } from "./segments.js";
-import { MOST_CLASSES, UuidIndex } from "./uuid-index.js";
 import type { Steps } from "../slicer.js";
 
 /** Records between two looks at the clock: some 100 us. */
@@ -21,6 +20,8 @@ export interface PoolStoreOptions {
   readonly feed: ChangeFeed;
   /** Classes that are held; events of others are passed over. */
   readonly isMirrored: (className: string) => boolean;
+  /** Before an object goes. */
+  readonly onRemove?: (table: ClassTable, row: number) => void;
   /** After a step that changed `count` objects. */
   readonly onChanged: (count: number) => void;
 }
@@ -31,11 +32,6 @@ const PIN = 1;
 interface Owned {
   readonly table: ClassTable;
   readonly owner: { readonly pool: number; readonly class: number };
-}
-
-export interface FoundRow {
-  readonly table: ClassTable;
-  readonly row: number;
 }
 
 /** A batch on its way into a segment of its own. */
@@ -65,11 +61,8 @@ export class PoolStore {
   readonly #options: PoolStoreOptions;
   readonly #pool: number;
   readonly #segments = new Segments();
-  readonly #uuids = new UuidIndex();
-  readonly #parts = { segments: this.#segments, uuids: this.#uuids };
-  /** By the number that the index of uuids has for them. */
-  readonly #numbers: ClassTable[] = [];
-  readonly #tables = new Map<string, Owned>();
+  readonly #tables = new PoolTables(this.#segments);
+  readonly #owned = new Map<string, Owned>();
   #mark = 0;
   #revision = 0;
   #objects = 0;
@@ -89,50 +82,34 @@ export class PoolStore {
   }
 
   get stats(): PoolStoreStats {
-    let tableBytes = this.#uuids.byteLength;
-    for (const { table } of this.#tables.values())
-      tableBytes += table.byteLength;
-    return { ...this.#segments.stats, tableBytes };
+    return { ...this.#segments.stats, tableBytes: this.#tables.byteLength };
   }
 
   table(className: string): ClassTable | undefined {
-    return this.#tables.get(className)?.table;
+    return this.#tables.get(className);
+  }
+
+  tables(): readonly ClassTable[] {
+    return this.#tables.all;
   }
 
   /** @param hash of the uuid: hashRef of its bytes */
   findUuid(uuid: string, hash: number): FoundRow | undefined {
-    return this.#uuids.find(hash, (number, row) => {
-      const table = this.#numbers[number]!;
-      return table.uuid(row) === uuid ? { table, row } : undefined;
-    });
-  }
-
-  tables(): Iterable<ClassTable> {
-    return [...this.#tables.values()].map(({ table }) => table);
+    return this.#tables.findUuid(uuid, hash);
   }
 
   /** Number of objects by class; classes without objects are left out. */
   get counts(): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    for (const [className, { table }] of this.#tables)
-      if (table.count > 0) counts.set(className, table.count);
-    return counts;
-  }
-
-  /** Of one class, or of all: 16 hexadecimal digits, kept up to date by every change (see record-digest). */
-  digest(className?: string): string {
-    let high = 0;
-    let low = 0;
-    for (const table of this.tables())
-      if (className === undefined || className === table.className) {
-        high += table.digestHigh;
-        low += table.digestLow;
-      }
-    return toDigestText(high, low);
+    return this.#tables.counts;
   }
 
   count(className: string): number {
     return this.table(className)?.count ?? 0;
+  }
+
+  /** See Inventory.digest. */
+  digest(className?: string): string {
+    return this.#tables.digest(className);
   }
 
   beginListing(className: string): Listing {
@@ -143,7 +120,7 @@ export class PoolStore {
   /** Takes records of a listing or of an event answer. */
   *apply(batch: RecordBatch, listing?: Listing): Steps {
     const record = new BatchCursor(batch);
-    const owned = batch.classes.map((name) => this.#owned(name));
+    const owned = batch.classes.map((name) => this.#ownedOf(name));
     const mark = listing?.mark;
     const segment =
       listing?.isFirst === true ? this.#adopt(batch, record) : ClassTable.COPY;
@@ -180,7 +157,7 @@ export class PoolStore {
 
   /** Removes the objects that the listing, now complete, has not seen. */
   *sweep({ className, mark }: Listing): Steps {
-    const owned = this.#tables.get(className);
+    const owned = this.#owned.get(className);
     if (owned === undefined) return;
     const { table } = owned;
     for (let from = 0; from < table.rows; from += ROWS_A_LOOK) {
@@ -196,38 +173,31 @@ export class PoolStore {
 
   /** Removes everything, and tells so. */
   *clear(): Steps {
-    for (const className of this.#tables.keys())
+    for (const className of this.#owned.keys())
       yield* this.sweep(this.beginListing(className));
     this.#tables.clear();
-    this.#numbers.length = 0;
+    this.#owned.clear();
   }
 
   /** Moves records out of segments that are dead for the most part; does nothing when it is not worth it. */
   *compact(): Steps {
     if (!this.#segments.condemn()) return;
-    for (const { table } of this.#tables.values())
+    for (const table of this.#tables.all)
       for (let row = 0; row < table.rows; row++) {
         table.moveFrom(row);
         if (row % ROWS_A_STEP === 0) yield;
       }
   }
 
-  #owned(className: string): Owned | undefined {
-    const known = this.#tables.get(className);
+  #ownedOf(className: string): Owned | undefined {
+    const known = this.#owned.get(className);
     if (known !== undefined || !this.#options.isMirrored(className))
       return known;
-    const number = this.#numbers.length;
-    if (number === MOST_CLASSES) return undefined;
-    const table = new ClassTable(className, number, this.#parts);
-    this.#numbers.push(table);
-    const owned = {
-      table,
-      owner: {
-        pool: this.#pool,
-        class: this.#options.feed.numberOf(className),
-      },
-    };
-    this.#tables.set(className, owned);
+    const table = this.#tables.add(className);
+    if (table === undefined) return undefined;
+    const number = this.#options.feed.numberOf(className);
+    const owned = { table, owner: { pool: this.#pool, class: number } };
+    this.#owned.set(className, owned);
     return owned;
   }
 
@@ -299,6 +269,7 @@ export class PoolStore {
 
   #remove(owned: Owned, row: number): void {
     const { table, owner } = owned;
+    this.#options.onRemove?.(table, row);
     this.#revision = this.#options.feed.push(owner, "remove", {
       bytes: table.bytes(row),
       offset: table.refOffset(row),

@@ -1,5 +1,6 @@
 import {
   columnsOf,
+  hashRef,
   parseLenient,
   RecordFlag,
   type Ref,
@@ -114,6 +115,37 @@ export class RecordRows {
     writer.set("digestLow", table.get(row, Cell.digestLow));
     for (let cell: number = Cell.columns; cell < table.stride; cell += 2)
       writer.addColumn(table.get(row, cell), table.get(row, cell + 1));
+  }
+
+  /** Hash of the uuid's text between its quotes; undefined where there is none. */
+  protected uuidHash(row: number): number | undefined {
+    if (this.uuidColumn < 0) return undefined;
+    const pair = Cell.columns + 2 * this.uuidColumn;
+    const length = this.table.get(row, pair + 1);
+    if (length <= 2) return undefined;
+    const at = this.recordOffset(row) + this.table.get(row, pair);
+    return hashRef(this.bytes(row), at + 1, length - 2);
+  }
+
+  /** Is this the row's reference? */
+  protected hasRef(
+    row: number,
+    bytes: Buffer,
+    offset: number,
+    length: number,
+  ): boolean {
+    if (this.refLength(row) !== length) return false;
+    const own = this.bytes(row);
+    const at = this.refOffset(row);
+    // From the end: references begin alike.
+    for (let i = length - 1; i >= 0; i--)
+      if (own[at + i] !== bytes[offset + i]) return false;
+    return true;
+  }
+
+  /** Bytes of reference and record. */
+  protected liveBytes(row: number): number {
+    return this.refLength(row) + this.recordLength(row);
   }
 
   #columnAt(row: number, column: number): unknown {

@@ -1,0 +1,84 @@
+import { ClassTable } from "./class-table.js";
+import { toDigestText } from "./record-digest.js";
+import type { Segments } from "./segments.js";
+import { MOST_CLASSES, UuidIndex } from "./uuid-index.js";
+
+export interface FoundRow {
+  readonly table: ClassTable;
+  readonly row: number;
+}
+
+/** The tables of a pool's classes, and what is known over all of them. */
+export class PoolTables {
+  readonly #uuids = new UuidIndex();
+  readonly #segments: Segments;
+  readonly #byName = new Map<string, ClassTable>();
+  /** By the number that the index of uuids has for them. */
+  readonly #byNumber: ClassTable[] = [];
+
+  constructor(segments: Segments) {
+    this.#segments = segments;
+  }
+
+  /** Bytes of tables and indexes. */
+  get byteLength(): number {
+    let bytes = this.#uuids.byteLength;
+    for (const table of this.#byNumber) bytes += table.byteLength;
+    return bytes;
+  }
+
+  get all(): readonly ClassTable[] {
+    return this.#byNumber;
+  }
+
+  /** Number of objects by class; classes without objects are left out. */
+  get counts(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { className, count } of this.#byNumber)
+      if (count > 0) counts.set(className, count);
+    return counts;
+  }
+
+  get(className: string): ClassTable | undefined {
+    return this.#byName.get(className);
+  }
+
+  /** A table for a class that has none; undefined when there are as many as there can be. */
+  add(className: string): ClassTable | undefined {
+    const number = this.#byNumber.length;
+    if (number === MOST_CLASSES) return undefined;
+    const table = new ClassTable(className, number, {
+      segments: this.#segments,
+      uuids: this.#uuids,
+    });
+    this.#byNumber.push(table);
+    this.#byName.set(className, table);
+    return table;
+  }
+
+  /** @param hash of the uuid: hashRef of its bytes */
+  findUuid(uuid: string, hash: number): FoundRow | undefined {
+    return this.#uuids.find(hash, (number, row) => {
+      const table = this.#byNumber[number]!;
+      return table.uuid(row) === uuid ? { table, row } : undefined;
+    });
+  }
+
+  /** Of one class, or of all: 16 hexadecimal digits, kept up to date by every change (see record-digest). */
+  digest(className?: string): string {
+    let high = 0;
+    let low = 0;
+    for (const table of this.#byNumber)
+      if (className === undefined || className === table.className) {
+        high += table.digestHigh;
+        low += table.digestLow;
+      }
+    return toDigestText(high, low);
+  }
+
+  /** All tables go; they hold no object any more. */
+  clear(): void {
+    this.#byName.clear();
+    this.#byNumber.length = 0;
+  }
+}
