@@ -37,7 +37,7 @@ class PoolInventory implements Inventory {
   readonly #feed: ChangeFeed;
   readonly #slicer: Slicer;
   readonly #cache: RecordCache;
-  readonly #memory: Memory | undefined;
+  readonly #memory?: Memory;
   readonly #mirrors = new Map<string, PoolMirror>();
   readonly #poolListeners = new Set<PoolListener>();
 
@@ -55,7 +55,8 @@ class PoolInventory implements Inventory {
       options.recordCacheBytes ?? budget.recordCacheBytes,
       random,
     );
-    this.#memory = this.#openMemory();
+    if (options.memory !== undefined)
+      this.#memory = new Memory(options.memory, this.#clock, this.#logger);
     this.#slicer = new Slicer({
       sliceMs: options.sliceMs ?? 3,
       now: options.sliceNow ?? (() => performance.now()),
@@ -226,16 +227,6 @@ class PoolInventory implements Inventory {
       cache: this.#cache.stats,
       ...(this.#memory === undefined ? {} : { memory: this.#memory.stats }),
     };
-  }
-
-  #openMemory(): Memory | undefined {
-    const { memory: options } = this.#options;
-    if (options === undefined) return undefined;
-    const memory = new Memory(options, this.#clock, this.#logger);
-    this.#feed.subscribe((changes) => {
-      memory.hear(changes);
-    });
-    return memory;
   }
 
   #tellStatus(poolId: string): void {

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { XoError } from "@xo-server/model";
 import type { Clock, Logger } from "@xo-server/xen-api";
-import type { ChangeBatch } from "../feed/change-ring.js";
 import { lockDirectory, type DirectoryLock } from "./directory-lock.js";
 import { nodeDisk, type Disk } from "./disk.js";
 import { deleteFolder, folderName } from "./pool-folder.js";
@@ -89,15 +88,6 @@ export class Memory {
   async deletePool(poolId: string): Promise<void> {
     await this.#pools.get(poolId)?.delete();
     this.#pools.delete(poolId);
-  }
-
-  /** For the inventory's feed: what went. */
-  hear(changes: ChangeBatch): void {
-    for (let i = 0; i < changes.count; i++)
-      if (changes.kind(i) === "remove")
-        this.#pools
-          .get(changes.poolId(i))
-          ?.removed(changes.className(i), changes.ref(i));
   }
 
   /** The directory is free for others. Pools are to be stopped before. */

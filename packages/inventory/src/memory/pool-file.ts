@@ -59,26 +59,31 @@ export class PoolFile {
     return reading;
   }
 
-  /** Writes the objects that changed after revision `since`, and those that went. */
+  /**
+   * Writes the objects that changed after revision `since`, and those that went.
+   * @returns the revision up to which they are there
+   */
   async write(
     since: number,
     removals: Removals,
     status: MemoryStatus,
-  ): Promise<void> {
+  ): Promise<number> {
     const file = this.#file;
+    const { store } = this.#options;
     if (
       file === undefined ||
       removals.hasOverflown ||
       (await this.#isMostlyPast(file))
     )
-      return this.#writeAnew(status);
-    const writer = new BatchWriter();
-    const { store } = this.#options;
-    for (const { className, ref } of removals)
-      // One that came back is written as it is now.
-      if ((store.table(className)?.findRef(ref) ?? -1) < 0)
-        writer.remove(className, ref);
-    await this.#writeRows(file, { writer, since, status });
+      return this.#writeAnew(new RowScan(store, 0, removals), status);
+    const scan = new RowScan(store, since, removals);
+    try {
+      await this.#writeRows(file, scan, status);
+    } catch (error) {
+      scan.undo();
+      throw error;
+    }
+    return scan.upTo;
   }
 
   async close(): Promise<void> {
@@ -100,18 +105,18 @@ export class PoolFile {
   }
 
   /** The old file stays until the new one is whole and on the disk. */
-  async #writeAnew(status: MemoryStatus): Promise<void> {
+  async #writeAnew(scan: RowScan, status: MemoryStatus): Promise<number> {
     const generation = this.#generation + 1;
-    await this.#folder.prepare();
     let file: FrameWriter | undefined;
     try {
+      await this.#folder.prepare();
       const path = this.#folder.newPathOf(generation);
       file = await FrameWriter.create({ ...this.#options, path, generation });
-      const writer = new BatchWriter();
-      await this.#writeRows(file, { writer, since: 0, status });
+      await this.#writeRows(file, scan, status);
       await file.sync();
       await this.#folder.switchTo(generation);
     } catch (error) {
+      scan.undo();
       await file?.close();
       await this.#folder.discardNew(generation);
       throw error;
@@ -120,26 +125,20 @@ export class PoolFile {
     this.#file = file;
     this.#generation = generation;
     this.#liveBytes = file.bytes;
+    return scan.upTo;
   }
 
   /** One frame at a time: what waits to be sealed and written is bounded. */
   async #writeRows(
     file: FrameWriter,
-    { writer, since, status }: RowsToWrite,
+    scan: RowScan,
+    status: MemoryStatus,
   ): Promise<void> {
-    const { store, run } = this.#options;
-    const scan = new RowScan(store, since);
+    const writer = new BatchWriter();
     do {
-      await run(scan.fill(writer));
+      await this.#options.run(scan.fill(writer));
       await file.append(writer.read(), scan.isDone ? status : undefined);
       writer.clear();
     } while (!scan.isDone);
   }
-}
-
-interface RowsToWrite {
-  /** With removals, which come first. */
-  readonly writer: BatchWriter;
-  readonly since: number;
-  readonly status: MemoryStatus;
 }

@@ -1,5 +1,5 @@
-import type { Ref } from "@xo-server/model";
 import type { Clock, Logger } from "@xo-server/xen-api";
+import type { ClassTable } from "../store/class-table.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { MemoryStatus } from "./frame.js";
 import { PoolFile, type PoolFileOptions } from "./pool-file.js";
@@ -80,9 +80,9 @@ export class PoolMemory {
     };
   }
 
-  /** An object is gone. */
-  removed(className: string, ref: Ref): void {
-    if (this.#isRestored) this.#removals.add(className, ref);
+  /** An object goes. */
+  removed(table: ClassTable, row: number): void {
+    if (this.#isRestored) this.#removals.add(table.className, table.ref(row));
   }
 
   /** Brings the last run's objects into the store, then begins to write. Never rejects. */
@@ -182,18 +182,9 @@ export class PoolMemory {
     );
   }
 
-  /** What changes meanwhile has a later revision: it is for the next time, whether it was written or not. */
   async #write({ asOf, classes }: Known): Promise<void> {
     const status = { asOf, classes };
-    const upTo = this.#pool.store.revision;
-    const removals = this.#removals.take();
-    try {
-      await this.#file.write(this.#upTo, removals, status);
-    } catch (error) {
-      this.#removals.putBack(removals);
-      throw error;
-    }
-    this.#upTo = upTo;
+    this.#upTo = await this.#file.write(this.#upTo, this.#removals, status);
     this.#written = status;
   }
 

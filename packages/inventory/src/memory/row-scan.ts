@@ -3,6 +3,7 @@ import type { BatchWriter } from "../store/batch-writer.js";
 import type { ClassTable } from "../store/class-table.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { Steps } from "../slicer.js";
+import type { Removals } from "./removals.js";
 
 /** Bytes of records in a frame, or little more: a few tenths of a millisecond to seal, enough to be worth a call. */
 const FRAME_BYTES = 1 << 20;
@@ -12,26 +13,47 @@ const OWN_FRAME_BYTES = 64 * 1024;
 const BYTES_A_STEP = 128 * 1024;
 const ROWS_A_LOOK = 2048;
 
-/** Goes once over the objects of a pool that changed after a revision. */
+/**
+ * Goes once over the objects of a pool that changed after a revision, and over
+ * those that went. What one call of `fill` writes is of one moment: nothing else
+ * is done in the pool's lane meanwhile.
+ */
 export class RowScan {
+  readonly #store: PoolStore;
   readonly #since: number;
-  readonly #tables: readonly ClassTable[];
+  readonly #removals: Removals;
+  #tables: readonly ClassTable[] | undefined;
+  #taken: Removals | undefined;
+  #upTo = 0;
   #table = 0;
   #row = 0;
 
-  constructor(store: PoolStore, since: number) {
+  /** @param since 0: all there are */
+  constructor(store: PoolStore, since: number, removals: Removals) {
+    this.#store = store;
     this.#since = since;
-    this.#tables = [...store.tables()];
+    this.#removals = removals;
   }
 
   get isDone(): boolean {
-    return this.#table >= this.#tables.length;
+    return this.#table >= (this.#tables?.length ?? Infinity);
+  }
+
+  /** Changes up to this revision have been written, others perhaps. */
+  get upTo(): number {
+    return this.#upTo;
+  }
+
+  /** What was written is lost. */
+  undo(): void {
+    if (this.#taken !== undefined) this.#removals.putBack(this.#taken);
   }
 
   /** Writes what comes next, up to the size of a frame. */
   *fill(writer: BatchWriter): Steps {
+    const tables = (this.#tables ??= this.#begin(writer));
     while (!this.isDone && writer.bytes < FRAME_BYTES) {
-      const table = this.#tables[this.#table]!;
+      const table = tables[this.#table]!;
       this.#writeSome(table, writer);
       if (this.#row >= table.rows) {
         this.#table++;
@@ -40,6 +62,22 @@ export class RowScan {
       }
       yield;
     }
+  }
+
+  #begin(writer: BatchWriter): readonly ClassTable[] {
+    this.#upTo = this.#store.revision;
+    if (this.#since === 0) this.#taken = this.#removals.take();
+    // Else the next one writes all anew.
+    else if (!this.#removals.hasOverflown) this.#writeRemovals(writer);
+    return [...this.#store.tables()];
+  }
+
+  #writeRemovals(writer: BatchWriter): void {
+    this.#taken = this.#removals.take();
+    for (const { className, ref } of this.#taken)
+      // One that came back is written as it is now.
+      if ((this.#store.table(className)?.findRef(ref) ?? -1) < 0)
+        writer.remove(className, ref);
   }
 
   #writeSome(table: ClassTable, writer: BatchWriter): void {

@@ -58,6 +58,9 @@ export class PoolMirror {
       feed,
       isMirrored: (className) =>
         this.#isRestoring || this.#reflector.isMirrored(className),
+      onRemove: (table, row) => {
+        this.#memory?.removed(table, row);
+      },
       onChanged: (count) => {
         if (this.#isRestoring) return;
         // What comes in first is no change of the pool: 100,000 of them would stand in the mean for seconds.
