@@ -3,44 +3,41 @@ import { isMap } from "./values/maps.js";
 /** Addresses of one family of one interface: a guest writes what it likes. */
 const MOST_ADDRESSES = 256;
 
+export interface GuestAddresses {
+  /** By `N/ipv4/i` and `N/ipv6/i`: interface, family, and i from 0. */
+  readonly all: Readonly<Record<string, string>>;
+  /** The one by which a guest is called: the first of version 4, else of version 6. */
+  readonly main: string | undefined;
+}
+
+const none: GuestAddresses = { all: {}, main: undefined };
+
 /**
- * A guest's addresses, from `networks` of its metrics: keys `N/ipv4/i` and
- * `N/ipv6/i`, i from 0. `N/ip` is the name that old guest tools use for a
- * version 4 address; a value may hold several, with white space between.
+ * A guest's addresses, from `networks` of its metrics, in the order of its
+ * keys. `N/ip` is what old guest tools call a version 4 address; a value may
+ * hold several, with white space between.
  */
-export function readAddresses(networks: unknown): Record<string, string> {
-  const addresses: Record<string, string> = {};
-  if (!isMap(networks)) return addresses;
-  const counts = new Map<string, string[]>();
+export function readAddresses(networks: unknown): GuestAddresses {
+  if (!isMap(networks)) return none;
+  const all: Record<string, string> = {};
+  const byPrefix = new Map<string, string[]>();
+  let main: string | undefined;
+  let second: string | undefined;
   for (const key of sortedKeys(networks)) {
     const prefix = prefixOf(key);
     const value = networks[key];
     if (prefix === undefined || typeof value !== "string") continue;
-    let known = counts.get(prefix);
-    if (known === undefined) counts.set(prefix, (known = []));
+    let known = byPrefix.get(prefix);
+    if (known === undefined) byPrefix.set(prefix, (known = []));
     for (const address of addressesIn(value)) {
+      if (prefix.endsWith("4/")) main ??= address;
+      else second ??= address;
       if (known.length >= MOST_ADDRESSES || known.includes(address)) continue;
-      addresses[prefix + known.length] = address;
+      all[prefix + known.length] = address;
       known.push(address);
     }
   }
-  return addresses;
-}
-
-/** The address by which a guest is called: the first of version 4 in the order of keys, else of version 6. */
-export function readMainAddress(networks: unknown): string | undefined {
-  if (!isMap(networks)) return undefined;
-  let sixth: string | undefined;
-  for (const key of sortedKeys(networks)) {
-    const prefix = prefixOf(key);
-    const value = networks[key];
-    if (prefix === undefined || typeof value !== "string") continue;
-    const address = addressesIn(value)[0];
-    if (address === undefined) continue;
-    if (prefix.endsWith("4/")) return address;
-    sixth ??= address;
-  }
-  return sixth;
+  return { all, main: main ?? second };
 }
 
 function sortedKeys(map: Readonly<Record<string, unknown>>): string[] {
@@ -71,5 +68,7 @@ function addressesIn(value: string): string[] {
 }
 
 function splitAtSpace(value: string): string[] {
-  return value.split(/\s+/, 4 * MOST_ADDRESSES).filter((part) => part !== "");
+  return value
+    .split(/\s+/, 4 * MOST_ADDRESSES)
+    .filter((address) => address !== "");
 }

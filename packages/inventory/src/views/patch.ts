@@ -11,7 +11,7 @@ export const hostPatchView: View = {
   types: ["patch"],
   typeOf: () => "patch",
   build: buildHostPatch,
-  columns: ["id", "$pool", "name", "$host", "applied", "time"],
+  columns: ["id", "$pool", "name", "description", "$host", "applied", "time"],
   searched: ["id", "name", "description"],
 };
 
@@ -23,7 +23,7 @@ export const poolPatchView: View = {
   // The same patch has the same uuid in every pool.
   idOf: ({ ref }) => ref,
   build: buildPoolPatch,
-  columns: ["id", "$pool", "name", "applied", "size"],
+  columns: ["id", "$pool", "name", "description", "applied", "size"],
   searched: ["id", "name", "description"],
 };
 

@@ -1,5 +1,5 @@
 import type { XapiRecord } from "../store/record-rows.js";
-import { readAddresses, readMainAddress } from "./guest-addresses.js";
+import { readAddresses } from "./guest-addresses.js";
 import {
   putTools,
   readToolsVersion,
@@ -104,6 +104,7 @@ function build(source: ViewSource): ViewObject {
   const { record, links } = source;
   const facts = readGuest(source);
   const { type, isRunning, metrics, guest } = facts;
+  const addresses = readAddresses(guest?.networks);
   const view: ViewObject = {
     name_label: toText(record.name_label),
     name_description: toText(record.name_description),
@@ -111,7 +112,7 @@ function build(source: ViewSource): ViewObject {
     tags: toTextList(record.tags),
     CPUs: toCpus(record, facts),
     memory: toMemory(record, facts),
-    addresses: readAddresses(guest?.networks),
+    addresses: addresses.all,
     os_version: toSystem(guest),
     auto_poweron: hasFlag(record.other_config, "auto_poweron"),
     bios_strings: toTextMap(record.bios_strings),
@@ -127,7 +128,7 @@ function build(source: ViewSource): ViewObject {
   };
   putLinks(view, source);
   put(view, "$container", containerOf(source, isRunning));
-  put(view, "mainIpAddress", readMainAddress(guest?.networks));
+  put(view, "mainIpAddress", addresses.main);
   put(view, "startTime", toSeconds(metrics?.start_time));
   put(view, "installTime", toSeconds(metrics?.install_time));
   if (isRunning) putRunning(view, facts);

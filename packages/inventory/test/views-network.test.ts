@@ -1,0 +1,143 @@
+import t from "tap";
+import { build } from "./fixtures/record-links.js";
+import {
+  NULL,
+  ref,
+  samplePool,
+  uuid,
+  withFields,
+} from "./fixtures/sample-pool.js";
+
+const view = (
+  className: string,
+  number: number,
+  fields: Record<string, unknown> = {},
+  records = samplePool,
+) =>
+  build(
+    withFields(records, className, number, fields),
+    className,
+    ref(className, number),
+  );
+
+const bonded = withFields(
+  withFields(samplePool, "PIF", 1, { bond_master_of: [ref("Bond", 1)] }),
+  "Bond",
+  1,
+  { master: ref("PIF", 1), slaves: [ref("PIF", 2)], mode: "balance-slb" },
+);
+
+t.test("a VIF's fields", async (t) => {
+  t.match(
+    view("VIF", 1, {
+      device: "3",
+      ipv4_allowed: ["192.0.2.1"],
+      ipv6_allowed: ["fe80::1"],
+      other_config: { "ethtool-tx": "false" },
+    }),
+    {
+      attached: true,
+      device: "3",
+      MAC: "02:11:22:33:44:55",
+      MTU: 1500,
+      $network: uuid("network", 1),
+      $VM: uuid("VM", 3),
+      lockingMode: "network_default",
+      allowedIpv4Addresses: ["192.0.2.1"],
+      allowedIpv6Addresses: ["fe80::1"],
+      txChecksumming: false,
+      other_config: { "ethtool-tx": "false" },
+    },
+  );
+  t.equal(view("VIF", 1).txChecksumming, true);
+});
+
+t.test(
+  "a VIF's rate is in kB/s, and absent where there is no limit",
+  async (t) => {
+    const qos_algorithm_params = { kbps: "2000" };
+    const limit = { qos_algorithm_type: "ratelimit", qos_algorithm_params };
+    t.equal(view("VIF", 1, limit).rateLimit, 2000);
+    t.notOk("rateLimit" in view("VIF", 1, { qos_algorithm_params }));
+  },
+);
+
+t.test("a PIF's fields", async (t) => {
+  t.same(view("PIF", 1), {
+    attached: true,
+    carrier: true,
+    device: "eth0",
+    deviceName: "a nic",
+    disallowUnplug: false,
+    dns: "",
+    gateway: "",
+    ip: "127.0.1.1",
+    ipv6: [],
+    ipv6Mode: "None",
+    isBondMaster: false,
+    isBondSlave: false,
+    mac: "02:00:00:00:00:01",
+    management: true,
+    mode: "DHCP",
+    mtu: 1500,
+    netmask: "255.255.255.0",
+    physical: true,
+    primaryAddressType: "IPv4",
+    speed: 1000,
+    vlan: -1,
+    $host: uuid("host", 1),
+    $network: uuid("network", 1),
+  });
+  t.equal(view("PIF", 1, { VLAN: "12" }).vlan, 12);
+  t.equal(view("PIF", 1, { VLAN: undefined }).vlan, -1);
+  t.notOk("speed" in view("PIF", 1, { metrics: NULL }));
+});
+
+t.test("the parts of a bond and the whole know each other", async (t) => {
+  t.match(view("PIF", 1, {}, bonded), {
+    isBondMaster: true,
+    isBondSlave: false,
+    bondSlaves: [uuid("PIF", 2)],
+  });
+  const part = view("PIF", 2, { bond_slave_of: ref("Bond", 1) }, bonded);
+  t.match(part, { isBondSlave: true, bondMaster: uuid("PIF", 1) });
+  t.notOk("bondSlaves" in part);
+  t.same(view("Bond", 1, {}, bonded), {
+    master: uuid("PIF", 1),
+    mode: "balance-slb",
+  });
+});
+
+t.test("a network's fields", async (t) => {
+  t.match(
+    view("network", 1, {
+      other_config: { automatic: "true" },
+      default_locking_mode: "disabled",
+      purpose: ["nbd"],
+      tags: ["x"],
+    }),
+    {
+      name_label: "Pool-wide network associated with eth0",
+      name_description: "",
+      bridge: "xenbr0",
+      MTU: 1500,
+      PIFs: [uuid("PIF", 1), uuid("PIF", 2)],
+      VIFs: [1, 2, 3, 4].map((number) => uuid("VIF", number)),
+      tags: ["x"],
+      automatic: true,
+      defaultIsLocked: true,
+      nbd: true,
+      insecureNbd: false,
+      isBonded: false,
+      other_config: { automatic: "true" },
+      current_operations: {},
+    },
+  );
+  t.match(view("network", 1, { purpose: ["insecure_nbd"] }, bonded), {
+    automatic: false,
+    defaultIsLocked: false,
+    nbd: false,
+    insecureNbd: true,
+    isBonded: true,
+  });
+});
