@@ -51,6 +51,11 @@ export { createObjectFilter } from "./filter/object-filter.js";
 export { formatFilter } from "./filter/format-filter.js";
 export { parseFilter } from "./filter/parse-filter.js";
 export type { Filter, Predicate } from "./filter/filter.js";
+export {
+  createQueries,
+  type ClassColumns,
+  type QueriesOptions,
+} from "./query/create-queries.js";
 export type {
   Group,
   LiveQuery,

@@ -1,0 +1,136 @@
+import type { Frame, ViewChange } from "../catalog/catalog.js";
+import type { Column } from "./column.js";
+
+/** Somebody who still has to look at the changes after `seen`. */
+export interface LogFollower {
+  /** The last closed epoch that was seen whole. */
+  readonly seen: number;
+}
+
+/** What changed between two frames. Rows are told as they are made, the frame at the end closes the epoch. */
+class Epoch {
+  readonly number: number;
+  /** Rows that were set. */
+  readonly touched = new Set<number>();
+  /** Rows that have another object than before, or none. */
+  readonly replaced = new Set<number>();
+  /** Rows whose object went, with the log's version then. */
+  readonly removed = new Map<number, number>();
+  readonly byColumn = new Map<Column, Set<number>>();
+  #frame: Frame | undefined;
+  #updates: Map<number, ViewChange | undefined> | undefined;
+
+  constructor(number: number) {
+    this.number = number;
+  }
+
+  close(frame: Frame): void {
+    this.#frame = frame;
+  }
+
+  /** What the frame says of a row's object that was there before and is still. */
+  update(row: number): ViewChange | undefined {
+    return (this.#updates ??= this.#read()).get(row);
+  }
+
+  #read(): Map<number, ViewChange | undefined> {
+    const updates = new Map<number, ViewChange | undefined>();
+    for (const change of this.#frame?.changes ?? []) {
+      const isAlone = !updates.has(change.row) && change.kind === "update";
+      updates.set(change.row, isAlone ? change : undefined);
+    }
+    return updates;
+  }
+}
+
+/** Which rows of a table changed, and in which columns: kept until all followers have seen it. */
+export class ChangeLog {
+  readonly #followers = new Set<LogFollower>();
+  /** The last one is open: its frame is not there yet, its rows are. */
+  readonly #epochs: Epoch[] = [new Epoch(1)];
+  #version = 0;
+
+  /** Rises with everything that is noted. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Number of the last epoch that is closed. */
+  get closed(): number {
+    return this.#open.number - 1;
+  }
+
+  follow(follower: LogFollower): void {
+    this.#followers.add(follower);
+  }
+
+  unfollow(follower: LogFollower): void {
+    this.#followers.delete(follower);
+  }
+
+  noteSet(row: number, isReplaced: boolean): void {
+    this.#version++;
+    this.#open.touched.add(row);
+    if (isReplaced) this.#open.replaced.add(row);
+  }
+
+  noteRemoved(row: number): void {
+    this.#version++;
+    this.#open.removed.set(row, this.#version);
+    this.#open.replaced.add(row);
+  }
+
+  noteColumn(row: number, column: Column): void {
+    const { byColumn } = this.#open;
+    const rows = byColumn.get(column);
+    if (rows === undefined) byColumn.set(column, new Set([row]));
+    else rows.add(row);
+  }
+
+  close(frame: Frame): void {
+    this.#version++;
+    this.#open.close(frame);
+    this.#epochs.push(new Epoch(this.#open.number + 1));
+    let needed = this.closed;
+    for (const { seen } of this.#followers) needed = Math.min(needed, seen);
+    while (this.#epochs[0]!.number <= needed) this.#epochs.shift();
+  }
+
+  /** Rows with another object than before, or other values in these columns; `all`: other values anywhere. */
+  rows(columns: readonly Column[] | "all", since: number): Set<number> {
+    const rows = new Set<number>();
+    for (const epoch of this.#since(since)) {
+      for (const row of epoch.replaced) rows.add(row);
+      if (columns === "all") for (const row of epoch.touched) rows.add(row);
+      else
+        for (const column of columns)
+          for (const row of epoch.byColumn.get(column) ?? []) rows.add(row);
+    }
+    return rows;
+  }
+
+  /** Has the row's object gone since the log had this version? */
+  isRemoved(row: number, version: number): boolean {
+    return this.#epochs.some(
+      ({ removed }) => (removed.get(row) ?? 0) > version,
+    );
+  }
+
+  /** The patch that leads from the row's object of then to that of now, where a single one does. */
+  patch(row: number, since: number): Buffer | undefined {
+    const epochs = this.#since(since);
+    if (epochs.length === 0 || epochs[0]!.number !== since + 1)
+      return undefined;
+    const touched = epochs.filter((epoch) => epoch.touched.has(row));
+    return touched.length === 1 ? touched[0]!.update(row)?.patch : undefined;
+  }
+
+  get #open(): Epoch {
+    return this.#epochs[this.#epochs.length - 1]!;
+  }
+
+  #since(seen: number): readonly Epoch[] {
+    const first = this.#epochs[0]!.number;
+    return seen < first ? this.#epochs : this.#epochs.slice(seen + 1 - first);
+  }
+}

@@ -1,0 +1,119 @@
+import type { Logger } from "@xo-server/xen-api";
+import type { ViewTable } from "../catalog/catalog.js";
+import type { ColumnBudget } from "./column-budget.js";
+import { Columns } from "./columns.js";
+import { Projection } from "./projection.js";
+import type { SharedResult } from "./shared-result.js";
+import { toPath } from "./value-path.js";
+import type { Work } from "./work.js";
+
+export interface ClassIndexOptions {
+  readonly table: ViewTable;
+  /** Undefined: no columns are kept ready. */
+  readonly view: { readonly columns: readonly string[] } | undefined;
+  readonly budget: ColumnBudget;
+  readonly logger: Pick<Logger, "error">;
+}
+
+/** All that is known of one class for questions: its columns, the results that are kept, and the fields that are read. */
+export class ClassIndex {
+  readonly table: ViewTable;
+  readonly columns: Columns;
+  /** By the question's key. */
+  readonly results = new Map<string, SharedResult>();
+  readonly #options: ClassIndexOptions;
+  readonly #projections = new Map<string, Projection>();
+  readonly #unobserve: () => void;
+  #isUpdating = false;
+  #isStopped = false;
+
+  constructor(options: ClassIndexOptions) {
+    const { table, budget } = options;
+    this.#options = options;
+    this.table = table;
+    this.columns = new Columns(table, {
+      onRow: (row) => {
+        for (const one of this.#projections.values()) one.forget(row);
+      },
+      onFlush: () => {
+        this.#schedule();
+      },
+    });
+    this.#unobserve = table.observe(this.columns);
+    budget.add(this.columns);
+  }
+
+  /** Makes the columns that are to be ready. */
+  async begin(): Promise<void> {
+    await this.table.run(this.#begin());
+  }
+
+  /** Of these fields; to be given back to `releaseProjection`. */
+  takeProjection(fields: readonly string[] | undefined): Projection {
+    const key = Projection.keyOf(fields);
+    const projection =
+      this.#projections.get(key) ?? new Projection(this.table, fields);
+    this.#projections.set(key, projection);
+    projection.users++;
+    return projection;
+  }
+
+  releaseProjection(projection: Projection): void {
+    if (--projection.users === 0) this.#projections.delete(projection.key);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#unobserve();
+    this.#options.budget.remove(this.columns);
+    for (const shared of this.results.values()) shared.close();
+    this.results.clear();
+  }
+
+  *#begin(): Work<void> {
+    yield* this.columns.begin();
+    const paths = this.#options.view?.columns.map(toPath) ?? [];
+    this.columns.release(yield* this.columns.take(paths));
+    this.#options.budget.enforce();
+  }
+
+  #schedule(): void {
+    if (this.#isUpdating || this.#isStopped || this.results.size === 0) return;
+    this.#isUpdating = true;
+    this.table.run(this.#update()).catch((error: unknown) => {
+      this.#options.logger.error("live queries could not be updated", {
+        error,
+      });
+    });
+  }
+
+  *#update(): Generator<void, void, void> {
+    const { log } = this.columns;
+    let done = -1;
+    try {
+      // Frames that came meanwhile too.
+      while (done !== log.closed) {
+        done = log.closed;
+        for (const shared of [...this.results.values()]) {
+          yield* this.#updateOne(shared);
+          yield;
+        }
+      }
+    } finally {
+      this.#isUpdating = false;
+    }
+  }
+
+  /** One that fails disturbs no other. */
+  *#updateOne(shared: SharedResult): Work<void> {
+    if (shared.isClosed) return;
+    try {
+      yield* shared.update();
+    } catch (error) {
+      this.#options.logger.error("a live query could not be updated", {
+        question: shared.result.question.key,
+        error,
+      });
+    }
+  }
+}

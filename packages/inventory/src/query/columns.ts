@@ -1,0 +1,141 @@
+import type { Frame, RowObserver, ViewTable } from "../catalog/catalog.js";
+import type { ViewObject } from "../views/view.js";
+import { ChangeLog } from "./change-log.js";
+import { Column, UNSET } from "./column.js";
+import { IdOrder } from "./id-order.js";
+import { pathKey, type ValuePath } from "./value-path.js";
+import type { Work } from "./work.js";
+
+/** Objects that are read between two yields: some microseconds each. */
+const STEP = 8;
+
+let lastUse = 0;
+
+/** The columns of one table, kept up to date by what the table tells. */
+export class Columns implements RowObserver {
+  readonly table: ViewTable;
+  readonly log = new ChangeLog();
+  readonly ids: IdOrder;
+  readonly #columns = new Map<string, Column>();
+  readonly #onRow: (row: number) => void;
+  readonly #onFlush: () => void;
+  #isKnown = new Uint8Array(64);
+
+  constructor(
+    table: ViewTable,
+    { onRow, onFlush }: { onRow: (row: number) => void; onFlush: () => void },
+  ) {
+    this.table = table;
+    this.ids = new IdOrder(table);
+    this.#onRow = onRow;
+    this.#onFlush = onFlush;
+  }
+
+  get count(): number {
+    return this.#columns.size;
+  }
+
+  /** By estimate. */
+  get byteLength(): number {
+    let bytes = this.#isKnown.byteLength + this.ids.byteLength;
+    for (const column of this.#columns.values()) bytes += column.byteLength;
+    return bytes;
+  }
+
+  /** Notes the rows that are there; to be run once, before anything else. */
+  *begin(): Work<void> {
+    for (let row = 0; row < this.table.rows; row++) {
+      if (this.table.isLive(row) && this.#know(row)) this.ids.set(row);
+      if (row % 256 === 255) yield;
+    }
+  }
+
+  /**
+   * The columns of these paths, made where they are not there: one pass over
+   * all objects. They stay until they are given back to `release`.
+   */
+  *take(paths: readonly ValuePath[]): Work<readonly Column[]> {
+    const columns = paths.map((path) => this.#take(path));
+    const made = columns.filter(({ isComplete }) => !isComplete);
+    try {
+      if (made.length > 0) yield* this.#fill(made);
+    } catch (error) {
+      this.release(columns);
+      throw error;
+    }
+    return columns;
+  }
+
+  release(columns: readonly Column[]): void {
+    for (const column of columns) column.users--;
+  }
+
+  /** Used least lately of those that nobody uses. */
+  get oldestUnused(): Column | undefined {
+    for (const column of this.#columns.values())
+      if (column.users === 0) return column;
+    return undefined;
+  }
+
+  drop(column: Column): void {
+    this.#columns.delete(column.key);
+  }
+
+  rowSet(row: number, view: ViewObject): void {
+    const isNew = this.#know(row);
+    if (isNew) this.ids.set(row);
+    this.log.noteSet(row, isNew);
+    for (const column of this.#columns.values())
+      if (column.set(row, view)) this.log.noteColumn(row, column);
+    this.#onRow(row);
+  }
+
+  rowRemoved(row: number): void {
+    this.ids.unset(row);
+    this.#isKnown[row] = 0;
+    this.log.noteRemoved(row);
+    for (const column of this.#columns.values()) column.unset(row);
+    this.#onRow(row);
+  }
+
+  flushed(frame: Frame): void {
+    this.log.close(frame);
+    this.#onFlush();
+  }
+
+  #take(path: ValuePath): Column {
+    const key = pathKey(path);
+    const column = this.#columns.get(key) ?? new Column(path);
+    column.users++;
+    column.lastUse = ++lastUse;
+    // To the end: the order of the map is that of the last uses.
+    this.#columns.delete(key);
+    this.#columns.set(key, column);
+    return column;
+  }
+
+  *#fill(columns: readonly Column[]): Work<void> {
+    const { table } = this;
+    for (let row = 0; row < table.rows; row++) {
+      if (table.isLive(row)) {
+        const object = table.object(row);
+        for (const column of columns)
+          if (column.code(row) === UNSET) column.set(row, object);
+      }
+      if (row % STEP === STEP - 1) yield;
+    }
+    for (const column of columns) column.isComplete = true;
+  }
+
+  /** True: the row had no object before. */
+  #know(row: number): boolean {
+    if (row >= this.#isKnown.length) {
+      const grown = new Uint8Array(Math.max(row + 1, 2 * row));
+      grown.set(this.#isKnown);
+      this.#isKnown = grown;
+    }
+    if (this.#isKnown[row] === 1) return false;
+    this.#isKnown[row] = 1;
+    return true;
+  }
+}

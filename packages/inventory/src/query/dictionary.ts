@@ -1,0 +1,178 @@
+import { canonicalJson } from "../catalog/canonical-json.js";
+import type { Predicate } from "../filter/filter.js";
+import { Memo } from "./memo.js";
+import { Ranks } from "./ranks.js";
+import {
+  compareSortValues,
+  toSortValue,
+  type SortValue,
+} from "./sort-value.js";
+import type { Work } from "./work.js";
+
+/** The code of `undefined`: always there. */
+export const MISSING = 0;
+
+/** A slot of a Map and of the arrays here, about, on a 64-bit machine. */
+const ENTRY_BYTES = 64;
+
+/**
+ * The distinct values of a column, each with a code and a count of its uses. A
+ * code whose value is used no more is given to another value, but not while
+ * somebody holds: who works in slices can rely on what a code stood for.
+ */
+export class Dictionary {
+  readonly #ranks = new Ranks({
+    isThere: (code) => code === MISSING || this.#uses[code]! > 0,
+    compare: (a, b) => this.compare(a, b),
+  });
+  readonly #values: unknown[] = [undefined];
+  readonly #sortValues: (SortValue | undefined)[] = [null];
+  readonly #primitives = new Map<unknown, number>([[undefined, MISSING]]);
+  /** By their JSON: lists and objects. */
+  readonly #compounds = new Map<string, number>();
+  readonly #memos = new Set<Memo>();
+  #uses = new Int32Array(64);
+  readonly #free: number[] = [];
+  readonly #freedWhileHeld: number[] = [];
+  #holds = 0;
+  #valueBytes = 0;
+
+  constructor() {
+    this.#ranks.mark(MISSING);
+  }
+
+  /** Codes are 0 to `codes` - 1; some are free. */
+  get codes(): number {
+    return this.#values.length;
+  }
+
+  /** By estimate. */
+  get byteLength(): number {
+    const { codes } = this;
+    return this.#valueBytes + codes * ENTRY_BYTES + this.#ranks.byteLength;
+  }
+
+  valueOf(code: number): unknown {
+    return this.#values[code];
+  }
+
+  /** Is this what the code stands for? Quick, and sure only for primitive values: false may be wrong for others. */
+  isValue(code: number, value: unknown): boolean {
+    return this.#values[code] === value;
+  }
+
+  /** The value's code, used once more. */
+  take(value: unknown): number {
+    const isCompound = typeof value === "object" && value !== null;
+    const json = isCompound ? canonicalJson(value) : undefined;
+    const code =
+      json === undefined
+        ? this.#primitives.get(value)
+        : this.#compounds.get(json);
+    if (code !== undefined) {
+      this.#uses[code]!++;
+      return code;
+    }
+    const added = this.#add(value);
+    if (json === undefined) this.#primitives.set(value, added);
+    else this.#compounds.set(json, added);
+    return added;
+  }
+
+  /** One use less. */
+  release(code: number): void {
+    if (code === MISSING || --this.#uses[code]! > 0) return;
+    if (this.#holds > 0) this.#freedWhileHeld.push(code);
+    else this.#drop(code);
+  }
+
+  /** Until `unhold`, codes keep what they stand for. */
+  hold(): void {
+    this.#holds++;
+  }
+
+  unhold(): void {
+    if (--this.#holds > 0) return;
+    for (const code of this.#freedWhileHeld)
+      if (this.#uses[code] === 0 && this.#values[code] !== undefined)
+        this.#drop(code);
+    this.#freedWhileHeld.length = 0;
+  }
+
+  sortValue(code: number): SortValue {
+    const known = this.#sortValues[code];
+    if (known !== undefined) return known;
+    const sortValue = toSortValue(this.#values[code]);
+    this.#sortValues[code] = sortValue;
+    this.#valueBytes += sortBytes(sortValue);
+    return sortValue;
+  }
+
+  compare(a: number, b: number): number {
+    return a === b
+      ? 0
+      : compareSortValues(this.sortValue(a), this.sortValue(b));
+  }
+
+  /** By code: the place of its value among the distinct sort values. Those without one share the last place, that of MISSING. */
+  *rank(): Work<Int32Array> {
+    this.hold();
+    try {
+      yield* this.#ranks.refresh();
+      return this.#ranks.ranks;
+    } finally {
+      this.unhold();
+    }
+  }
+
+  /** What a test says of each value; to be given back to `closeMemo`. */
+  openMemo(test: Predicate): Memo {
+    const memo = new Memo(test, this.codes, (code) => this.#values[code]);
+    this.#memos.add(memo);
+    return memo;
+  }
+
+  closeMemo(memo: Memo): void {
+    this.#memos.delete(memo);
+  }
+
+  #add(value: unknown): number {
+    const code = this.#free.pop() ?? this.#values.length;
+    if (code >= this.#uses.length) {
+      const grown = new Int32Array(2 * code);
+      grown.set(this.#uses);
+      this.#uses = grown;
+    }
+    this.#values[code] = value;
+    this.#sortValues[code] = undefined;
+    this.#uses[code] = 1;
+    this.#valueBytes += valueBytes(value);
+    for (const memo of this.#memos) memo.forget(code);
+    this.#ranks.mark(code);
+    return code;
+  }
+
+  #drop(code: number): void {
+    const value = this.#values[code];
+    if (typeof value === "object" && value !== null)
+      this.#compounds.delete(canonicalJson(value));
+    else this.#primitives.delete(value);
+    this.#valueBytes -=
+      valueBytes(value) + sortBytes(this.#sortValues[code] ?? null);
+    this.#values[code] = undefined;
+    this.#sortValues[code] = undefined;
+    this.#ranks.mark(code);
+    this.#free.push(code);
+  }
+}
+
+function valueBytes(value: unknown): number {
+  if (typeof value === "string") return 24 + value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  // The value, and its text as a key.
+  return 64 + 4 * canonicalJson(value).length;
+}
+
+function sortBytes(value: SortValue): number {
+  return typeof value === "string" ? 24 + value.length : 0;
+}

@@ -1,0 +1,108 @@
+import { canonicalJson } from "../catalog/canonical-json.js";
+import type { Column } from "./column.js";
+import { MISSING } from "./dictionary.js";
+import { compareTexts } from "./id-order.js";
+import { mergeSort } from "./merge-sort.js";
+import type { Group } from "./query.js";
+import type { Result } from "./result.js";
+import {
+  compareSortValues,
+  toSortValue,
+  type SortValue,
+} from "./sort-value.js";
+import type { ValuePath } from "./value-path.js";
+import type { Work } from "./work.js";
+
+const STEP = 4_096;
+/** Distinct values that are put together between two yields. */
+const VALUE_STEP = 64;
+
+/** Counts a result's objects by their values at a path; those that most have first. */
+export function* readGroups(result: Result, path: ValuePath): Work<Group[]> {
+  const [column] = yield* result.columns.take([path]);
+  const { dictionary } = column!;
+  dictionary.hold();
+  try {
+    yield* result.catchUp();
+    const counts = yield* countCodes(result, column!);
+    return yield* toGroups(column!, counts);
+  } finally {
+    dictionary.unhold();
+    result.columns.release([column!]);
+  }
+}
+
+function* countCodes(result: Result, column: Column): Work<Float64Array> {
+  const rows = result.members.toArray();
+  let counts = new Float64Array(column.dictionary.codes);
+  for (let i = 0; i < rows.length; i++) {
+    const code = Math.max(column.code(rows[i]!), MISSING);
+    if (code >= counts.length) counts = grown(counts, code);
+    counts[code]!++;
+    if (i % STEP === STEP - 1) yield;
+  }
+  return counts;
+}
+
+function grown(counts: Float64Array, code: number) {
+  const more = new Float64Array(2 * code);
+  more.set(counts);
+  return more;
+}
+
+function* toGroups(column: Column, counts: Float64Array): Work<Group[]> {
+  const groups = new Map<unknown, Counted>();
+  for (let code = 0; code < counts.length; code++) {
+    const count = counts[code]!;
+    if (count > 0)
+      for (const key of keysOf(column.dictionary.valueOf(code)))
+        addTo(groups, key, count);
+    if (code % VALUE_STEP === VALUE_STEP - 1) yield;
+  }
+  const found = [...groups.values()];
+  const order = yield* mergeSort(Int32Array.from(found.keys()), (a, b) =>
+    compareCounted(found[a]!, found[b]!),
+  );
+  return Array.from(order, (place) => {
+    const { key, count } = found[place]!;
+    return { key, count };
+  });
+}
+
+interface Counted {
+  readonly key: unknown;
+  readonly sortValue: SortValue;
+  count: number;
+}
+
+function addTo(
+  groups: Map<unknown, Counted>,
+  key: unknown,
+  count: number,
+): void {
+  const identity = identityOf(key);
+  const group = groups.get(identity);
+  if (group !== undefined) group.count += count;
+  else groups.set(identity, { key, count, sortValue: toSortValue(key) });
+}
+
+function compareCounted(a: Counted, b: Counted): number {
+  return (
+    b.count - a.count ||
+    compareSortValues(a.sortValue, b.sortValue) ||
+    compareTexts(String(a.key), String(b.key))
+  );
+}
+
+/** Of a list each member, once. */
+function keysOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) return [value];
+  if (value.length === 0) return [undefined];
+  return [...new Map(value.map((one) => [identityOf(one), one])).values()];
+}
+
+function identityOf(key: unknown): unknown {
+  return typeof key === "object" && key !== null
+    ? `\0${canonicalJson(key)}`
+    : key;
+}

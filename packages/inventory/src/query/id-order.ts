@@ -1,0 +1,105 @@
+import type { ViewTable } from "../catalog/catalog.js";
+import { Ranks } from "./ranks.js";
+import type { Work } from "./work.js";
+
+/** As many characters of an id fit in a double's 53 bits, 7 bits each. */
+const PREFIX_LENGTH = 7;
+
+/**
+ * The rows of a table in the order of their ids. Most comparisons are those of
+ * prefixes; ids stay in the table.
+ */
+export class IdOrder {
+  readonly #table: ViewTable;
+  readonly #ranks: Ranks;
+  #prefixes = new Float64Array(64);
+  #holds = 0;
+  /** While held: ids of rows whose object has gone, or is another one by now. */
+  readonly #departed = new Map<number, string>();
+
+  constructor(table: ViewTable) {
+    this.#table = table;
+    this.#ranks = new Ranks({
+      isThere: (row) => table.isLive(row),
+      compare: (a, b) =>
+        this.#prefixes[a]! - this.#prefixes[b]! ||
+        compareTexts(this.#id(a), this.#id(b)),
+    });
+  }
+
+  get byteLength(): number {
+    return this.#prefixes.byteLength + this.#ranks.byteLength;
+  }
+
+  /** As of the last refresh. */
+  get rows(): Int32Array {
+    return this.#ranks.order;
+  }
+
+  isLive(row: number): boolean {
+    return this.#table.isLive(row);
+  }
+
+  id(row: number): string {
+    return this.#table.id(row);
+  }
+
+  compare(a: number, b: number): number {
+    return compareTexts(this.#table.id(a), this.#table.id(b));
+  }
+
+  /** The row has an object that it had not. */
+  set(row: number): void {
+    this.#ranks.mark(row);
+    if (!this.#departed.has(row)) this.#setPrefix(row);
+  }
+
+  /** The row's object goes; its id can still be read. */
+  unset(row: number): void {
+    this.#ranks.mark(row);
+    if (this.#holds > 0 && !this.#departed.has(row))
+      this.#departed.set(row, this.#table.id(row));
+  }
+
+  *refresh(): Work<void> {
+    this.#holds++;
+    try {
+      yield* this.#ranks.refresh();
+    } finally {
+      if (--this.#holds === 0) this.#settle();
+    }
+  }
+
+  #settle(): void {
+    for (const row of this.#departed.keys())
+      if (this.#table.isLive(row)) this.#setPrefix(row);
+    this.#departed.clear();
+  }
+
+  #setPrefix(row: number): void {
+    if (row >= this.#prefixes.length) {
+      const grown = new Float64Array(Math.max(row + 1, 2 * row));
+      grown.set(this.#prefixes);
+      this.#prefixes = grown;
+    }
+    this.#prefixes[row] = prefixOf(this.#table.id(row));
+  }
+
+  #id(row: number): string {
+    return this.#departed.get(row) ?? this.#table.id(row);
+  }
+}
+
+export function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/** Never in another order than the texts; characters beyond ASCII count as equal. */
+function prefixOf(id: string): number {
+  let prefix = 0;
+  for (let i = 0; i < PREFIX_LENGTH; i++) {
+    const unit = i < id.length ? id.charCodeAt(i) : 0;
+    prefix = prefix * 128 + Math.min(unit, 127);
+  }
+  return prefix;
+}

@@ -1,0 +1,31 @@
+import type { LiveRequestParts, OpenWindow } from "./live-reader.js";
+import { Window } from "./window.js";
+
+/** A window that readers with the same request share; the last one to close it takes it down. */
+export function openWindow(
+  { lease, place, fields }: LiveRequestParts,
+  revision: () => number,
+): OpenWindow {
+  const { index, shared } = lease;
+  const { log } = index.columns;
+  const projection = index.takeProjection(fields);
+  const key = Window.keyOf(projection.key, place);
+  const window =
+    shared.windows.get(key) ??
+    new Window([shared.result, projection], place, revision);
+  shared.windows.set(key, window);
+  window.users++;
+  log.follow(window);
+  let isOpen = true;
+  const close = () => {
+    if (!isOpen) return;
+    isOpen = false;
+    if (--window.users === 0) {
+      shared.windows.delete(key);
+      log.unfollow(window);
+    }
+    index.releaseProjection(projection);
+    lease.release();
+  };
+  return { window, close };
+}

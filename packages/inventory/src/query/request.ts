@@ -1,0 +1,168 @@
+import { XoError } from "@xo-server/model";
+import { analyseFilter, type Plan } from "../filter/analyse-filter.js";
+import type { Predicate } from "../filter/filter.js";
+import { parseFilter } from "../filter/parse-filter.js";
+import type { Selection, SortKey } from "./query.js";
+import { pathsOf } from "./row-test.js";
+import { toPath, type ValuePath } from "./value-path.js";
+
+/** Bounds of what comes from outside; texts in characters. */
+export const queryLimits = {
+  sortKeys: 8,
+  fields: 256,
+  window: 10_000,
+  searchWords: 16,
+  searchLength: 1_024,
+  pathLength: 256,
+  pathParts: 8,
+  /** Distinct paths of a filter: each is a column. */
+  filterPaths: 64,
+} as const;
+
+export interface SortPath {
+  readonly path: ValuePath;
+  readonly descending: boolean;
+}
+
+/** A selection as it is worked on. */
+export interface Question {
+  /** Equal for questions with the same answer. */
+  readonly key: string;
+  readonly type: string;
+  readonly plan: Plan;
+  /** That the plan asks for. */
+  readonly paths: readonly ValuePath[];
+  /** Undefined: in no order. */
+  readonly sort: readonly SortPath[] | undefined;
+}
+
+const BY_NAME: readonly SortKey[] = [{ by: "name_label" }];
+
+/** @param searched paths in which words are looked for */
+export function toQuestion(
+  selection: Selection,
+  searched: readonly string[],
+): Question {
+  const { type, filter = "", where } = selection;
+  const words = toWords(selection.search ?? "");
+  const parts: Plan[] = [
+    { kind: "path", path: ["type"], test: (value) => value === type },
+    analyseFilter(parseFilter(filter)),
+    ...words.map((word) => searchPlan(word, searched)),
+  ];
+  if (where !== undefined) parts.push({ kind: "object", test: where });
+  const plan: Plan = { kind: "and", parts };
+  const sort = toSort(selection.sort ?? BY_NAME);
+  return {
+    key: JSON.stringify([type, filter, words, sort, identityOf(where)]),
+    type,
+    plan,
+    paths: distinctPaths(plan),
+    sort,
+  };
+}
+
+/** The same question when only the number of objects matters, or what they have. */
+export function withoutOrder(question: Question): Question {
+  return { ...question, key: `${question.key} in no order`, sort: undefined };
+}
+
+export function checkFields(
+  fields: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (fields === undefined) return undefined;
+  if (fields.length > queryLimits.fields)
+    throw invalid(`at most ${queryLimits.fields} fields`);
+  for (const field of fields) checkText("a field", field);
+  return [...new Set(fields)].sort();
+}
+
+/** @throws XoError INVALID_PARAMETERS for anything but a whole number in the bounds, which are included */
+export function checkWhole(
+  name: string,
+  value: number,
+  [least, most]: readonly [number, number],
+): number {
+  if (!Number.isInteger(value) || value < least || value > most)
+    throw invalid(`${name} is not a whole number from ${least} to ${most}`);
+  return value;
+}
+
+export function checkPath(text: string): ValuePath {
+  checkText("a path", text);
+  const path = toPath(text);
+  if (path.length > queryLimits.pathParts)
+    throw invalid(`a path has at most ${queryLimits.pathParts} parts`);
+  return path;
+}
+
+export function invalid(reason: string): XoError {
+  return new XoError("INVALID_PARAMETERS", { reason });
+}
+
+function checkText(what: string, text: unknown): void {
+  if (typeof text !== "string" || text.length > queryLimits.pathLength)
+    throw invalid(
+      `${what} is a text of at most ${queryLimits.pathLength} characters`,
+    );
+}
+
+function toSort(keys: readonly SortKey[]): SortPath[] {
+  if (keys.length > queryLimits.sortKeys)
+    throw invalid(`at most ${queryLimits.sortKeys} sort keys`);
+  return keys.map(({ by, descending = false }) => ({
+    path: checkPath(by),
+    descending,
+  }));
+}
+
+function toWords(search: string): string[] {
+  if (search.length > queryLimits.searchLength)
+    throw invalid(
+      `a search has at most ${queryLimits.searchLength} characters`,
+    );
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const distinct = [...new Set(words)].sort();
+  if (distinct.length > queryLimits.searchWords)
+    throw invalid(`a search has at most ${queryLimits.searchWords} words`);
+  return distinct;
+}
+
+function searchPlan(word: string, searched: readonly string[]): Plan {
+  return {
+    kind: "or",
+    parts: searched.map((path) => ({
+      kind: "path",
+      path: toPath(path),
+      test: (value) => hasWord(value, word),
+    })),
+  };
+}
+
+function hasWord(value: unknown, word: string): boolean {
+  if (typeof value === "string") return value.toLowerCase().includes(word);
+  if (typeof value === "number") return String(value).includes(word);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some(
+    (member) => typeof member === "string" && hasWord(member, word),
+  );
+}
+
+function distinctPaths(plan: Plan): ValuePath[] {
+  const paths = new Map(pathsOf(plan).map((path) => [path.join("\0"), path]));
+  if (paths.size > queryLimits.filterPaths)
+    throw invalid(
+      `a filter asks for at most ${queryLimits.filterPaths} properties`,
+    );
+  return [...paths.values()];
+}
+
+const identities = new WeakMap<Predicate, number>();
+let lastIdentity = 0;
+
+function identityOf(predicate: Predicate | undefined): number {
+  if (predicate === undefined) return 0;
+  const known = identities.get(predicate) ?? ++lastIdentity;
+  identities.set(predicate, known);
+  return known;
+}

@@ -1,0 +1,178 @@
+import type { Column } from "./column.js";
+import { MISSING } from "./dictionary.js";
+import { compareTexts, type IdOrder } from "./id-order.js";
+import type { RowSet } from "./row-set.js";
+import { compareSortValues, type SortValue } from "./sort-value.js";
+import type { Work } from "./work.js";
+
+export interface OrderKey {
+  readonly column: Column;
+  readonly descending: boolean;
+}
+
+/** Where an object stands in an order; it need not be there any more. */
+export interface Position {
+  readonly values: readonly SortValue[];
+  readonly id: string;
+}
+
+/** So few rows are sorted by comparing, in one go: below a millisecond. */
+const FEW = 512;
+
+/** Rows that are moved between two yields. */
+const STEP = 4_096;
+
+const RADIX_BITS = 16;
+const RADIX = 1 << RADIX_BITS;
+
+/** Rows by the values of some columns; equal ones by id. */
+export class RowOrder {
+  readonly #keys: readonly OrderKey[];
+  readonly #ids: IdOrder;
+
+  constructor(keys: readonly OrderKey[], ids: IdOrder) {
+    this.#keys = keys;
+    this.#ids = ids;
+  }
+
+  compare(a: number, b: number): number {
+    for (const { column, descending } of this.#keys) {
+      const codeA = column.code(a);
+      const codeB = column.code(b);
+      if (codeA === codeB) continue;
+      const { dictionary } = column;
+      const order = compareDirected(
+        dictionary.sortValue(codeA),
+        dictionary.sortValue(codeB),
+        descending,
+      );
+      if (order !== 0) return order;
+    }
+    return this.#ids.compare(a, b);
+  }
+
+  position(row: number): Position {
+    return {
+      values: this.#keys.map(({ column }) => this.#valueOf(column, row)),
+      id: this.#ids.id(row),
+    };
+  }
+
+  /** The number of rows, of those in this order, that stand at or before a position. */
+  rowsUpTo(rows: Int32Array, position: Position): number {
+    let low = 0;
+    let high = rows.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#comparePosition(rows[middle]!, position) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Where a row belongs among rows in this order. */
+  placeOf(row: number, rows: Int32Array): number {
+    let low = 0;
+    let high = rows.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.compare(rows[middle]!, row) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /**
+   * All rows of a set in order. Rows that change meanwhile may stand anywhere or
+   * be left out: the caller knows which, and puts them right.
+   */
+  *sort(set: RowSet): Work<Int32Array> {
+    if (set.count <= FEW) return this.#sortFew(set);
+    yield* this.#ids.refresh();
+    let rows = yield* pick(this.#ids.rows, set);
+    for (const key of this.#keys.toReversed()) rows = yield* sortBy(rows, key);
+    return rows;
+  }
+
+  #sortFew(set: RowSet): Int32Array {
+    return set
+      .toArray()
+      .filter((row) => this.#ids.isLive(row))
+      .sort((a, b) => this.compare(a, b));
+  }
+
+  #comparePosition(row: number, position: Position): number {
+    for (const [i, { column, descending }] of this.#keys.entries()) {
+      const value = this.#valueOf(column, row);
+      const order = compareDirected(value, position.values[i]!, descending);
+      if (order !== 0) return order;
+    }
+    return compareTexts(this.#ids.id(row), position.id);
+  }
+
+  #valueOf(column: Column, row: number): SortValue {
+    return column.dictionary.sortValue(Math.max(column.code(row), MISSING));
+  }
+}
+
+/** What has nothing to sort by comes last in either direction. */
+function compareDirected(
+  a: SortValue,
+  b: SortValue,
+  descending: boolean,
+): number {
+  const order = compareSortValues(a, b);
+  return descending && a !== null && b !== null ? -order : order;
+}
+
+function* pick(rows: Int32Array, set: RowSet): Work<Int32Array> {
+  const picked = new Int32Array(rows.length);
+  let count = 0;
+  for (let i = 0; i < rows.length; i++) {
+    if (set.has(rows[i]!)) picked[count++] = rows[i]!;
+    if (i % STEP === STEP - 1) yield;
+  }
+  return picked.slice(0, count);
+}
+
+/** Stable: what was in order before stays so among equals. */
+function* sortBy(rows: Int32Array, key: OrderKey): Work<Int32Array> {
+  const { column, descending } = key;
+  const ranks = yield* column.dictionary.rank();
+  const last = ranks[MISSING]!;
+  let keys = new Int32Array(rows.length);
+  for (let i = 0; i < rows.length; i++) {
+    const rank = ranks[Math.max(column.code(rows[i]!), MISSING)] ?? last;
+    keys[i] = descending && rank < last ? last - 1 - rank : rank;
+    if (i % STEP === STEP - 1) yield;
+  }
+  let sorted = rows;
+  for (let shift = 0; last >> shift > 0; shift += RADIX_BITS)
+    [sorted, keys] = yield* scatter(sorted, keys, shift);
+  return sorted;
+}
+
+/** One pass of a radix sort, by 16 bits of the keys from `shift` on. */
+function* scatter(
+  rows: Int32Array,
+  keys: Int32Array<ArrayBuffer>,
+  shift: number,
+): Work<[Int32Array, Int32Array<ArrayBuffer>]> {
+  const starts = new Int32Array(RADIX + 1);
+  for (let i = 0; i < keys.length; i++) {
+    starts[((keys[i]! >> shift) & (RADIX - 1)) + 1]!++;
+    if (i % STEP === STEP - 1) yield;
+  }
+  for (let digit = 0; digit < RADIX; digit++)
+    starts[digit + 1]! += starts[digit]!;
+  yield;
+  const sorted = new Int32Array(rows.length);
+  const sortedKeys = new Int32Array(rows.length);
+  for (let i = 0; i < rows.length; i++) {
+    const at = starts[(keys[i]! >> shift) & (RADIX - 1)]!++;
+    sorted[at] = rows[i]!;
+    sortedKeys[at] = keys[i]!;
+    if (i % STEP === STEP - 1) yield;
+  }
+  return [sorted, sortedKeys];
+}

@@ -1,0 +1,152 @@
+import type { Plan } from "../filter/analyse-filter.js";
+import type { Column } from "./column.js";
+import type { Columns } from "./columns.js";
+import { MISSING } from "./dictionary.js";
+import type { Memo } from "./memo.js";
+import type { Predicate } from "../filter/filter.js";
+import { pathKey, type ValuePath } from "./value-path.js";
+
+type Test = (row: number) => boolean;
+
+/** Answers of a test stay known where there are no more distinct values than these: 4 KB. */
+const KEPT_ANSWERS = 4_096;
+
+/** The paths whose values a plan asks for. */
+export function pathsOf(plan: Plan): ValuePath[] {
+  switch (plan.kind) {
+    case "and":
+    case "or":
+      return plan.parts.flatMap(pathsOf);
+    case "not":
+      return pathsOf(plan.part);
+    case "path":
+      return [plan.path];
+    case "object":
+      return [];
+  }
+}
+
+/** A plan as a test of a table's rows: each distinct value is asked once. */
+export class RowTest {
+  /** The test looks at more than its columns. */
+  readonly readsObjects: boolean;
+  readonly #columns: Columns;
+  readonly #byPath: ReadonlyMap<string, Column>;
+  readonly #pathTests: PathTest[] = [];
+  readonly #test: Test;
+
+  /** @param own columns of all paths that the plan asks for */
+  constructor(plan: Plan, columns: Columns, own: readonly Column[]) {
+    this.#columns = columns;
+    this.#byPath = new Map(own.map((column) => [column.key, column]));
+    this.readsObjects = readsObjects(plan);
+    this.#test = this.#compile(plan);
+  }
+
+  /** Of a row that has an object. */
+  holds(row: number): boolean {
+    return this.#test(row);
+  }
+
+  /** After the first pass: answers for many distinct values are not worth their memory. */
+  settle(): void {
+    for (const test of this.#pathTests) test.settle();
+  }
+
+  close(): void {
+    for (const test of this.#pathTests) test.close();
+  }
+
+  #compile(plan: Plan): Test {
+    switch (plan.kind) {
+      case "and":
+        return every(
+          inOrderOfCost(plan.parts).map((one) => this.#compile(one)),
+        );
+      case "or":
+        return some(inOrderOfCost(plan.parts).map((one) => this.#compile(one)));
+      case "not": {
+        const test = this.#compile(plan.part);
+        return (row) => !test(row);
+      }
+      case "path":
+        return this.#compilePath(plan);
+      case "object": {
+        const { table } = this.#columns;
+        return (row) => plan.test(table.object(row));
+      }
+    }
+  }
+
+  #compilePath({ path, test }: Plan & { kind: "path" }): Test {
+    const column = this.#byPath.get(pathKey(path))!;
+    const pathTest = new PathTest(column, test);
+    this.#pathTests.push(pathTest);
+    return (row) => pathTest.holds(row);
+  }
+}
+
+/** A test of one column, and what it said of each distinct value. */
+class PathTest {
+  readonly #column: Column;
+  readonly #test: Predicate;
+  #memo: Memo | undefined;
+
+  constructor(column: Column, test: Predicate) {
+    this.#column = column;
+    this.#test = test;
+    this.#memo = column.dictionary.openMemo(test);
+  }
+
+  holds(row: number): boolean {
+    const code = Math.max(this.#column.code(row), MISSING);
+    return this.#memo === undefined
+      ? this.#test(this.#column.dictionary.valueOf(code))
+      : this.#memo.holds(code);
+  }
+
+  settle(): void {
+    if (this.#column.dictionary.codes > KEPT_ANSWERS) this.close();
+  }
+
+  close(): void {
+    if (this.#memo !== undefined) this.#column.dictionary.closeMemo(this.#memo);
+    this.#memo = undefined;
+  }
+}
+
+function readsObjects(plan: Plan): boolean {
+  switch (plan.kind) {
+    case "and":
+    case "or":
+      return plan.parts.some(readsObjects);
+    case "not":
+      return readsObjects(plan.part);
+    case "path":
+      return false;
+    case "object":
+      return true;
+  }
+}
+
+/** Whole objects last: they have to be read. */
+function inOrderOfCost(parts: readonly Plan[]): readonly Plan[] {
+  return [
+    ...parts.filter((part) => !readsObjects(part)),
+    ...parts.filter(readsObjects),
+  ];
+}
+
+function every(tests: readonly Test[]): Test {
+  return (row) => {
+    for (const test of tests) if (!test(row)) return false;
+    return true;
+  };
+}
+
+function some(tests: readonly Test[]): Test {
+  return (row) => {
+    for (const test of tests) if (test(row)) return true;
+    return false;
+  };
+}
