@@ -145,6 +145,20 @@ const Inventory = section("The mirror of all pools.", {
     3,
     "How long the event loop is held in one turn, whatever comes in.",
   ),
+  remember: Type.Boolean({
+    default: true,
+    description:
+      "Keep all objects on disk, encrypted, in dataDir: they are there at once after a restart.",
+  }),
+  checkpointMs: milliseconds(
+    5_000,
+    "What changed is written to disk so often; nothing while nothing changes.",
+  ),
+  keyFile: Type.String({
+    default: "",
+    description:
+      "File with the key that they are encrypted with, 64 hexadecimal digits, made if it is not there; empty: inventory.key in dataDir. $XO_INVENTORY_KEY goes before.",
+  }),
 });
 
 const Backoff = section("Pauses between tries to reach a pool.", {

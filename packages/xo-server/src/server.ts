@@ -3,6 +3,7 @@ import {
   machineMemory,
   memoryBudget,
   type Inventory,
+  type MemoryOptions,
 } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import { createLoopMonitor, type LoopMonitor } from "@xo-server/perf";
@@ -11,12 +12,16 @@ import { systemClock, type Clock } from "./clock.js";
 import type { DemoPool, StartDemoPools } from "./demo.js";
 import { createDispatcher } from "./dispatcher.js";
 import { toHealth } from "./health.js";
+import { toMemoryOptions } from "./inventory-memory.js";
 import { createJsonRpcDoor } from "./json-rpc.js";
 import { createLivePools } from "./live-pools.js";
 import type { LoadedConfig } from "./load-config.js";
 import type { Loggers } from "./logger.js";
 import { poolMethods } from "./methods/pool.js";
 import { statusMethods } from "./methods/status.js";
+import { toExposition } from "./metrics/exposition.js";
+import { toInventoryMetrics } from "./metrics/inventory-metrics.js";
+import { toProcessMetrics } from "./metrics/process-metrics.js";
 import { systemMethods } from "./methods/system.js";
 import type { Operation } from "./operation.js";
 import { createParser, type Parser } from "./parser.js";
@@ -68,7 +73,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   sayWhatWasLoaded(options);
   const monitor = startMonitor(options, stops);
   const parser = startParser(options, stops);
-  const inventory = startInventory(monitor, options, stops);
+  const inventory = await startInventory(monitor, options, stops);
   const pools = createPools({
     createPool:
       options.createPool ??
@@ -97,6 +102,20 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
       createDispatcher(operations, loggers.named("xo:api")),
     ),
     readHealth: () => toHealth(isStarted, pools.list()),
+    // Those of a catalog and of queries come from catalog-metrics.
+    readMetrics: () =>
+      toExposition([
+        ...toProcessMetrics({
+          version,
+          monitor,
+          parser: parser.readFigures(),
+          clients: web.clients,
+        }),
+        ...toInventoryMetrics(
+          inventory,
+          pools.list().map(({ state }) => state),
+        ),
+      ]),
     // No login yet: of real pools only states and figures are shown; the demo has nothing to hide.
     permission: options.demo === undefined ? "guest" : "viewer",
     webRoot: findWebRoot(),
@@ -135,14 +154,17 @@ function startParser(
   return parser;
 }
 
-function startInventory(
+async function startInventory(
   monitor: LoopMonitor,
-  { config, loggers, clock = systemClock }: ServerOptions,
+  options: ServerOptions,
   stops: StopStack,
-): Inventory {
+): Promise<Inventory> {
+  const { config, loggers, clock = systemClock } = options;
+  const memory = await openMemory(options);
   const inventory = createInventory({
     ...config.inventory,
     ...toCacheLimits(config.inventory, memoryBudget(machineMemory())),
+    ...(memory === undefined ? {} : { memory }),
     clock,
     logger: loggers.named("xo:inventory"),
     running: (label, section) => {
@@ -151,6 +173,18 @@ function startInventory(
   });
   stops.push("inventory", () => inventory.stop());
   return inventory;
+}
+
+/** Pools of a demo are others the next time; those of a test bring their own. */
+async function openMemory({
+  config,
+  demo,
+  createPool,
+  loggers,
+}: ServerOptions): Promise<MemoryOptions | undefined> {
+  return demo === undefined && createPool === undefined
+    ? toMemoryOptions(config, loggers.named("xo:inventory"))
+    : undefined;
 }
 
 function startStatus({

@@ -1,0 +1,29 @@
+import { join } from "node:path";
+import type { MemoryOptions } from "@xo-server/inventory";
+import type { Config } from "./config.js";
+import { readInventoryKey } from "./inventory-key.js";
+import type { Logger } from "./logger.js";
+import { toPoolSettings } from "./pool-settings.js";
+
+/**
+ * Where the objects of the config's pools are kept for the next start: in
+ * `<dataDir>/inventory`. What is kept of pools that the config no longer has goes.
+ * @returns undefined: nothing is kept
+ */
+export async function toMemoryOptions(
+  { dataDir, inventory, pools }: Config,
+  logger: Logger,
+): Promise<MemoryOptions | undefined> {
+  if (!inventory.remember || pools.length === 0) return undefined;
+  const path = inventory.keyFile || join(dataDir, "inventory.key");
+  const key = await readInventoryKey({ path, logger });
+  if (key === undefined) return undefined;
+  // Also of those that are not enabled just now.
+  const named = pools.map((pool) => ({ ...pool, enabled: true }));
+  return {
+    directory: join(dataDir, "inventory"),
+    key,
+    checkpointMs: inventory.checkpointMs,
+    keepOnly: toPoolSettings(named).map(({ id }) => id),
+  };
+}

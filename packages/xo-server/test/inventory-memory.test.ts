@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { toMemoryOptions } from "../src/inventory-memory.js";
+import { loadConfig } from "../src/load-config.js";
+
+const logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+const pools = `pools:
+  - { label: Paris, hosts: [a], password: p }
+  - { label: Rome, hosts: [b], password: p, enabled: false }
+`;
+
+function configOf(home: string) {
+  return loadConfig(
+    join(home, "config.yaml"),
+    { dataDir: join(home, "data") },
+    { env: {}, cwd: home, home },
+  ).config;
+}
+
+t.test("pools of the config are kept, enabled or not", async (t) => {
+  const home = t.testdir({ "config.yaml": pools });
+  const options = await toMemoryOptions(configOf(home), logger);
+  t.match(options, {
+    directory: join(home, "data", "inventory"),
+    checkpointMs: 5_000,
+    keepOnly: ["paris", "rome"],
+  });
+  t.equal(options!.key.length, 32);
+  t.ok(existsSync(join(home, "data", "inventory.key")));
+});
+
+t.test("the key may be elsewhere", async (t) => {
+  const home = t.testdir();
+  const keyFile = join(home, "secrets", "key");
+  t.testdir({
+    "config.yaml": `inventory: { keyFile: "${keyFile}" }\n${pools}`,
+  });
+  await toMemoryOptions(configOf(home), logger);
+  t.ok(existsSync(keyFile));
+  t.notOk(existsSync(join(home, "data", "inventory.key")));
+});
+
+for (const [what, yaml] of [
+  ["it is not wanted", `inventory: { remember: false }\n${pools}`],
+  ["there is no pool", ""],
+] as const)
+  t.test(`nothing is kept nor made when ${what}`, async (t) => {
+    const home = t.testdir({ "config.yaml": yaml });
+    t.equal(await toMemoryOptions(configOf(home), logger), undefined);
+    t.notOk(existsSync(join(home, "data")));
+  });
