@@ -1,6 +1,7 @@
 import t from "tap";
 import { toResult, type Result } from "../src/harness/result.js";
-import { judgeTargets, verdictOf } from "../src/pools/targets.js";
+import { verdictOf } from "../src/harness/target.js";
+import { judgeTargets } from "../src/pools/targets.js";
 
 const result = (
   mode: string,

@@ -1,5 +1,4 @@
-import { parseArgs } from "node:util";
-import { UsageError } from "../bench.js";
+import { readArguments, readNumber, readRuns } from "../harness/arguments.js";
 
 export interface EventsOptions {
   readonly profile: string;
@@ -23,11 +22,19 @@ export function parseEventsOptions(
   args: readonly string[],
   documents: string,
 ): EventsOptions {
-  const { values, positionals } = parse(args);
-  const churn = numberOf("churn", values.churn) ?? CHURN;
+  const { values, positionals } = readArguments(args, {
+    churn: { type: "string" },
+    throttle: { type: "string", multiple: true },
+    seconds: { type: "string" },
+    runs: { type: "string" },
+    json: { type: "string" },
+    out: { type: "string" },
+  });
+  const churn = readNumber("churn", values.churn) ?? CHURN;
   const profile = positionals[0] ?? "A";
   const throttlesMs =
-    values.throttle?.map((text) => numberOf("throttle", text)!) ?? THROTTLES_MS;
+    values.throttle?.map((text) => readNumber("throttle", text)!) ??
+    THROTTLES_MS;
   // Only the run that the document describes replaces it without being told to.
   const full =
     profile === "A" && churn === CHURN && values.throttle === undefined;
@@ -35,36 +42,9 @@ export function parseEventsOptions(
     profile,
     churn,
     throttlesMs,
-    durationMs: (numberOf("seconds", values.seconds) ?? 15) * 1000,
-    runs: Math.max(1, numberOf("runs", values.runs) ?? 3),
+    durationMs: (readNumber("seconds", values.seconds) ?? 15) * 1000,
+    runs: readRuns(values.runs) ?? 3,
     json: values.json,
     out: values.out ?? (full ? documents : undefined),
   };
-}
-
-function numberOf(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (!Number.isFinite(value) || value < 0)
-    throw new UsageError(`--${name} takes a number, not ${text}`);
-  return value;
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        churn: { type: "string" },
-        throttle: { type: "string", multiple: true },
-        seconds: { type: "string" },
-        runs: { type: "string" },
-        json: { type: "string" },
-        out: { type: "string" },
-      },
-    });
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
 }

@@ -2,7 +2,8 @@ import { formatCount, formatMegabytes, formatMs } from "../harness/format.js";
 import { markdownDocument, markdownTable } from "../harness/markdown.js";
 import { figureOf, type Report, type Result } from "../harness/result.js";
 import { measuredOn } from "../harness/measured-on.js";
-import { judgeTargets, verdictOf } from "./targets.js";
+import { targetTable } from "../harness/target.js";
+import { judgeTargets } from "./targets.js";
 
 /** `docs/benchmarks/pools.md`, from the results alone. */
 export function poolsDocument(report: Report): string {
@@ -17,23 +18,12 @@ export function poolsDocument(report: Report): string {
     "![Time to load each pool, by way of loading](pools.svg)",
     measuredOn(report),
     "## What was promised",
-    targetTable(results),
+    targetTable(judgeTargets(results)),
     ...pools.flatMap((pool) => poolSection(results, pool)),
     ...manySection(results),
     "## How to read it",
     HOW_TO_READ,
   ]);
-}
-
-function targetTable(results: readonly Result[]): string {
-  return markdownTable(
-    [{ title: "Target" }, { title: "Measured", align: "right" }, { title: "" }],
-    judgeTargets(results).map((target) => [
-      target.promise,
-      target.measured,
-      verdictOf(target),
-    ]),
-  );
 }
 
 function poolSection(results: readonly Result[], pool: string): string[] {

@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
 import { UsageError } from "../bench.js";
+import { readArguments, readRuns } from "../harness/arguments.js";
 
 export interface PoolsOptions {
   /** Profiles of the simulator. */
@@ -36,10 +36,16 @@ export function parsePoolsOptions(
   args: readonly string[],
   documents: string,
 ): PoolsOptions {
-  const { values, positionals } = parse(args);
-  const runs = values.runs === undefined ? DEFAULT_RUNS : Number(values.runs);
-  if (!Number.isSafeInteger(runs) || runs < 1)
-    throw new UsageError(`--runs takes a number from 1 on, not ${values.runs}`);
+  const { values, positionals } = readArguments(args, {
+    runs: { type: "string" },
+    only: { type: "string", multiple: true },
+    json: { type: "string" },
+    out: { type: "string" },
+    url: { type: "string", multiple: true },
+    compare: { type: "string" },
+    "cpu-prof": { type: "string" },
+    smoke: { type: "boolean" },
+  });
   const wrong = positionals.find(
     (name) => name !== MANY && !PROFILES.includes(name),
   );
@@ -55,7 +61,7 @@ export function parsePoolsOptions(
   return {
     pools,
     urls,
-    runs: smoke ? 1 : runs,
+    runs: smoke ? 1 : (readRuns(values.runs) ?? DEFAULT_RUNS),
     only,
     json: values.json,
     compare: values.compare,
@@ -79,25 +85,4 @@ function choosePools(
 /** All pools and all rows: only then is the published document replaced without being told to. */
 function isFull(pools: readonly string[], only: readonly string[]): boolean {
   return only.length === 0 && PROFILES.every((name) => pools.includes(name));
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        runs: { type: "string" },
-        only: { type: "string", multiple: true },
-        json: { type: "string" },
-        out: { type: "string" },
-        url: { type: "string", multiple: true },
-        compare: { type: "string" },
-        "cpu-prof": { type: "string" },
-        smoke: { type: "boolean" },
-      },
-    });
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
 }

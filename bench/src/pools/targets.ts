@@ -1,14 +1,5 @@
 import { figureOf, type Result } from "../harness/result.js";
-import { formatMs, formatRatio } from "../harness/format.js";
-
-/** One promise of the product, held against the medians. */
-export interface Target {
-  readonly promise: string;
-  /** As people read it. */
-  readonly measured: string;
-  /** Undefined: this run did not measure it. */
-  readonly met: boolean | undefined;
-}
+import { atLeast, atMost, atMostMs, type Target } from "../harness/target.js";
 
 const MANY = "many";
 
@@ -63,34 +54,4 @@ export function judgeTargets(results: readonly Result[]): Target[] {
       figureOf(auto, "retainedBytes") / jsonBytes,
     ),
   ];
-}
-
-/** One line for the table: met, or missed by how much. */
-export function verdictOf({ met }: Target): string {
-  if (met === undefined) return "not measured";
-  return met ? "met" : "**missed**";
-}
-
-function atMost(what: string, limit: number, value: number): Target {
-  return {
-    promise: `${what}: at most ${limit}x`,
-    measured: formatRatio(value),
-    met: Number.isFinite(value) ? value <= limit : undefined,
-  };
-}
-
-function atLeast(what: string, limit: number, value: number): Target {
-  return {
-    promise: `${what}: at least ${limit}x`,
-    measured: formatRatio(value),
-    met: Number.isFinite(value) ? value >= limit : undefined,
-  };
-}
-
-function atMostMs(what: string, limitMs: number, valueMs: number): Target {
-  return {
-    promise: `${what}: at most ${limitMs} ms`,
-    measured: Number.isFinite(valueMs) ? `${formatMs(valueMs)} ms` : "-",
-    met: Number.isFinite(valueMs) ? valueMs <= limitMs : undefined,
-  };
 }

@@ -1,0 +1,58 @@
+import { formatMs, formatRatio } from "./format.js";
+import { markdownTable } from "./markdown.js";
+
+/** One promise of the product, held against the medians. */
+export interface Target {
+  readonly promise: string;
+  /** As people read it. */
+  readonly measured: string;
+  /** Undefined: this run did not measure it. */
+  readonly met: boolean | undefined;
+}
+
+/** All promises with what was measured and the verdicts. */
+export function targetTable(targets: readonly Target[]): string {
+  return markdownTable(
+    [{ title: "Target" }, { title: "Measured", align: "right" }, { title: "" }],
+    targets.map((target) => [
+      target.promise,
+      target.measured,
+      verdictOf(target),
+    ]),
+  );
+}
+
+/** One line for the table: met, or missed by how much. */
+export function verdictOf({ met }: Target): string {
+  if (met === undefined) return "not measured";
+  return met ? "met" : "**missed**";
+}
+
+/** `value` as a multiple of something. */
+export function atMost(what: string, limit: number, value: number): Target {
+  return {
+    promise: `${what}: at most ${limit}x`,
+    measured: formatRatio(value),
+    met: Number.isFinite(value) ? value <= limit : undefined,
+  };
+}
+
+export function atLeast(what: string, limit: number, value: number): Target {
+  return {
+    promise: `${what}: at least ${limit}x`,
+    measured: formatRatio(value),
+    met: Number.isFinite(value) ? value >= limit : undefined,
+  };
+}
+
+export function atMostMs(
+  what: string,
+  limitMs: number,
+  valueMs: number,
+): Target {
+  return {
+    promise: `${what}: at most ${limitMs} ms`,
+    measured: Number.isFinite(valueMs) ? `${formatMs(valueMs)} ms` : "-",
+    met: Number.isFinite(valueMs) ? valueMs <= limitMs : undefined,
+  };
+}
