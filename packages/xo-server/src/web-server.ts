@@ -5,16 +5,19 @@ import fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { attachApiSocket, type ApiSocketOptions } from "./api-socket.js";
 import type { Config } from "./config.js";
 import type { Health } from "./health.js";
+import { EXPOSITION_TYPE } from "./metrics/exposition.js";
 import { securityHeaders } from "./security-headers.js";
 
 export interface WebServerOptions extends Omit<ApiSocketOptions, "limits"> {
   readonly http: Config["http"];
   readonly readHealth: () => Health;
+  /** What /metrics answers: see metrics/exposition. */
+  readonly readMetrics: () => string;
   /** Folder of the built page; undefined: it has not been built. */
   readonly webRoot: string | undefined;
 }
 
-/** The page, /health and the API. */
+/** The page, /health, /metrics and the API. */
 export interface WebServer {
   /** As it listens, such as `http://0.0.0.0:9000`. */
   readonly url: string;
@@ -54,6 +57,7 @@ export async function startWebServer(
   });
   addErrors(app, options);
   addHealth(app, options.readHealth);
+  addMetrics(app, options.readMetrics);
   await addPage(app, options.webRoot);
   const api = attachApiSocket(app.server, { ...options, limits: http });
   await listen(app, http);
@@ -121,6 +125,16 @@ function addHealth(app: FastifyInstance, read: () => Health): void {
       return reply.code(health.ready ? 200 : 503).send(health);
     });
   }
+}
+
+/** Figures only, no names of pools or objects: there is no login here. */
+function addMetrics(app: FastifyInstance, read: () => string): void {
+  app.get("/metrics", async (_request, reply) =>
+    reply
+      .type(EXPOSITION_TYPE)
+      .header("cache-control", "no-store")
+      .send(read()),
+  );
 }
 
 async function addPage(

@@ -1,0 +1,144 @@
+import { getHeapStatistics } from "node:v8";
+import type { Histogram, LoopMonitor } from "@xo-server/perf";
+import type { ParserFigures } from "../parser.js";
+import { byLabel, counter, gauge, type Metric } from "./exposition.js";
+
+export interface ProcessFigures {
+  readonly version: string;
+  readonly monitor: LoopMonitor;
+  readonly parser: ParserFigures;
+  /** Pages and programs connected now. */
+  readonly clients: number;
+}
+
+/** Upper edges of the buckets of delays, in milliseconds. */
+const DELAY_EDGES_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+
+/** What the process takes, and how its event loop is doing. */
+export function toProcessMetrics(figures: ProcessFigures): Metric[] {
+  return [
+    toBuildInfo(figures.version),
+    ...toCpuMetrics(),
+    ...toMemoryMetrics(),
+    ...toLoopMetrics(figures.monitor),
+    ...toParserMetrics(figures.parser),
+    gauge("xo_api_clients", "Pages and programs connected.", figures.clients),
+  ];
+}
+
+function toBuildInfo(version: string): Metric {
+  return {
+    name: "xo_build_info",
+    help: "Always 1; what runs is in the labels.",
+    kind: "gauge",
+    samples: [{ value: 1, labels: { version, node: process.version } }],
+  };
+}
+
+function toCpuMetrics(): Metric[] {
+  const { user, system } = process.cpuUsage();
+  const { active, idle } = performance.eventLoopUtilization();
+  return [
+    byLabel(
+      {
+        name: "xo_process_cpu_seconds_total",
+        help: "CPU time of all threads.",
+        kind: "counter",
+      },
+      "mode",
+      { user: user / 1e6, system: system / 1e6 },
+    ),
+    byLabel(
+      {
+        name: "xo_event_loop_seconds_total",
+        help: "Time that the event loop worked and waited.",
+        kind: "counter",
+      },
+      "state",
+      { active: active / 1000, idle: idle / 1000 },
+    ),
+    gauge(
+      "xo_process_start_time_seconds",
+      "When the process began, since the epoch.",
+      performance.timeOrigin / 1000,
+    ),
+  ];
+}
+
+function toMemoryMetrics(): Metric[] {
+  const { rss, heapUsed, heapTotal, external, arrayBuffers } =
+    process.memoryUsage();
+  const memory = (what: string, help: string, bytes: number) =>
+    gauge(`xo_process_${what}_bytes`, help, bytes);
+  return [
+    memory("resident_memory", "Memory in RAM.", rss),
+    memory("heap_used", "JavaScript heap in use.", heapUsed),
+    memory("heap_total", "JavaScript heap taken from the system.", heapTotal),
+    memory(
+      "heap_limit",
+      "JavaScript heap at most.",
+      getHeapStatistics().heap_size_limit,
+    ),
+    memory("external", "Memory off the heap that objects hold.", external),
+    memory("array_buffers", "Of it in buffers.", arrayBuffers),
+  ];
+}
+
+function toLoopMetrics({ histogram, blocks }: LoopMonitor): Metric[] {
+  return [
+    toHistogram(
+      "xo_event_loop_delay_seconds",
+      "How late a timer of the event loop came.",
+      histogram,
+    ),
+    counter(
+      "xo_event_loop_blocks_total",
+      "Blocks of the event loop above perf.thresholdMs.",
+      blocks.count,
+    ),
+    counter(
+      "xo_event_loop_blocked_seconds_total",
+      "Time in such blocks.",
+      blocks.sum / 1000,
+    ),
+    gauge(
+      "xo_event_loop_longest_block_seconds",
+      "The longest of them.",
+      blocks.max / 1000,
+    ),
+  ];
+}
+
+/** Milliseconds in, seconds out. */
+function toHistogram(name: string, help: string, of: Histogram): Metric {
+  const buckets = DELAY_EDGES_MS.map((edge) => ({
+    suffix: "_bucket",
+    labels: { le: String(edge / 1000) },
+    value: of.count - of.countOver(edge),
+  }));
+  const samples = [
+    ...buckets,
+    { suffix: "_bucket", labels: { le: "+Inf" }, value: of.count },
+    { suffix: "_sum", value: of.sum / 1000 },
+    { suffix: "_count", value: of.count },
+  ];
+  return { name, help, kind: "histogram", samples };
+}
+
+function toParserMetrics(parser: ParserFigures): Metric[] {
+  return [
+    gauge("xo_parser_threads", "Threads that read answers.", parser.threads),
+    gauge("xo_parser_queued", "Pieces that wait for a thread.", parser.queued),
+    counter("xo_parser_tasks_total", "Pieces that were read.", parser.tasks),
+    gauge(
+      "xo_parser_wait_p99_seconds",
+      "Waits for a thread, 99 % were shorter, since the start.",
+      parser.waitP99Ms / 1000,
+    ),
+    gauge(
+      "xo_parser_run_p99_seconds",
+      "Reading a piece, 99 % were shorter, since the start.",
+      parser.runP99Ms / 1000,
+    ),
+  ];
+}
