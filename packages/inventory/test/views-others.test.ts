@@ -105,6 +105,16 @@ t.test("a patch on a host tells what the pool's patch is", async (t) => {
   });
 });
 
+t.test(
+  "a patch on a host that the pool has lost tells what it can",
+  async (t) => {
+    t.match(
+      view("host_patch", { name_label: "a", name_description: "b", size: "3" }),
+      { name: "a", description: "b", size: 3, applied: false },
+    );
+  },
+);
+
 t.test("a pool's patch goes by its reference", async (t) => {
   const links = new RecordLinks(withFields(samplePool, "pool_patch", 1, {}));
   t.equal(links.id("pool_patch", ref("pool_patch", 1)), ref("pool_patch", 1));
@@ -191,6 +201,7 @@ t.test("groups of cards and ways to share them", async (t) => {
       "GPU_group",
       {
         name_label: "Group of cards",
+        name_description: "Any",
         allocation_algorithm: "depth_first",
         GPU_types: ["10de/0ff2"],
         PGPUs: [ref("PGPU", 1)],
@@ -201,7 +212,7 @@ t.test("groups of cards and ways to share them", async (t) => {
     ),
     {
       name_label: "Group of cards",
-      name_description: "",
+      name_description: "Any",
       allocation: "depth_first",
       gpuTypes: ["10de/0ff2"],
       pgpus: [uuid("PGPU", 1)],
@@ -279,6 +290,7 @@ t.test("USB devices, of hosts and of VMs", async (t) => {
       "USB_group",
       {
         name_label: "Group of sticks",
+        name_description: "Any",
         PUSBs: [ref("PUSB", 1)],
         VUSBs: [ref("VUSB", 1)],
       },
@@ -286,7 +298,7 @@ t.test("USB devices, of hosts and of VMs", async (t) => {
     ),
     {
       name_label: "Group of sticks",
-      name_description: "",
+      name_description: "Any",
       otherConfig: {},
       PUSB: [uuid("PUSB", 1)],
       VUSB: [uuid("VUSB", 1)],

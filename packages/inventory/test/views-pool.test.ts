@@ -63,10 +63,9 @@ t.test("a feature is there only where the licence lets it", async (t) => {
 
 t.test("the repositories of state files are told once", async (t) => {
   const ha_statefiles = [1, 2, 3, 9].map((number) => ref("VDI", number));
-  t.same(pool({ ha_enabled: true, ha_statefiles }).haSrs, [
-    uuid("SR", 1),
-    uuid("SR", 2),
-  ]);
+  const view = pool({ ha_enabled: true, ha_statefiles });
+  t.equal(view.HA_enabled, true);
+  t.same(view.haSrs, [uuid("SR", 1), uuid("SR", 2)]);
   t.equal(
     pool({ ha_reboot_vm_on_internal_shutdown: false })
       .haRebootVmOnInternalShutdown,
@@ -240,6 +239,20 @@ t.test("patches and certificates of a host", async (t) => {
       ],
     },
   );
+});
+
+t.test("a host's devices", async (t) => {
+  let records = withFields(samplePool, "PCI", 1, {});
+  records = withFields(records, "PGPU", 1, {});
+  const pcis = [uuid("PCI", 1)];
+  const gpus = [uuid("PGPU", 1)];
+  const fields = { PCIs: [ref("PCI", 1)], PGPUs: [ref("PGPU", 1)] };
+  t.match(host(fields, records), {
+    PCIs: pcis,
+    $PCIs: pcis,
+    PGPUs: gpus,
+    $PGPUs: gpus,
+  });
 });
 
 t.test("a host's secrets stay with it", async (t) => {

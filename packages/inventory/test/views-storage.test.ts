@@ -172,7 +172,8 @@ t.test("a PBD never shows the password to its storage", async (t) => {
     incoming_chapuser: "someone",
     S3_Secret_Key: "made-up",
   };
-  const pbd = view("PBD", 1, { device_config });
+  const other_config = { a: "b", secret: "made-up" };
+  const pbd = view("PBD", 1, { device_config, other_config });
   t.same(pbd, {
     attached: true,
     host: uuid("host", 1),
@@ -185,7 +186,7 @@ t.test("a PBD never shows the password to its storage", async (t) => {
       incoming_chapuser: "someone",
       S3_Secret_Key: "* obfuscated *",
     },
-    otherConfig: {},
+    otherConfig: { a: "b", secret: "* obfuscated *" },
   });
   t.equal(device_config.password, "made-up", "the record stays as it is");
 });

@@ -1,8 +1,9 @@
 import { datamodel } from "@xo-server/model";
 import t from "tap";
+import type { XapiRecord } from "../src/store/record-rows.js";
 import { viewOf, viewOfType, views } from "../src/views/views.js";
-import { buildAll } from "./fixtures/record-links.js";
-import { samplePool } from "./fixtures/sample-pool.js";
+import { buildAll, RecordLinks } from "./fixtures/record-links.js";
+import { samplePool, withFields } from "./fixtures/sample-pool.js";
 
 /** CONTRACT 3.1. */
 const types = `pool host VM VM-template VM-snapshot VM-controller SR SM VDI
@@ -56,6 +57,15 @@ const documented: Readonly<Record<string, string>> = {
   SM: `SM_type name_label vendor features configuration
     supported_image_formats`,
 };
+
+/** The sample pool, and one record of each class that it has none of. */
+const everyClass = Object.keys(datamodel.classes).reduce(
+  (records, className) =>
+    records[className] === undefined
+      ? withFields(records, className, 1, {})
+      : records,
+  samplePool,
+);
 
 const words = (text: string) => text.split(/\s+/);
 
@@ -111,6 +121,37 @@ t.test("columns are paths that objects have, each named once", async (t) => {
     );
     t.same(lost, className === "VDI" ? ["image_format"] : [], className);
   }
+});
+
+t.test("views read fields that XAPI has", async (t) => {
+  const unknown = new Set<string>();
+  const spy = (className: string, record: XapiRecord) =>
+    new Proxy(record, {
+      get(target, field: string) {
+        if (!Object.hasOwn(datamodel.classes[className]!.fields, field))
+          unknown.add(`${className}.${field}`);
+        return target[field];
+      },
+    });
+  const spied = Object.fromEntries(
+    Object.entries(everyClass).map(([className, members]) => [
+      className,
+      Object.fromEntries(
+        Object.entries(members).map(([key, record]) => [
+          key,
+          spy(className, record),
+        ]),
+      ),
+    ]),
+  );
+  const links = new RecordLinks(spied);
+  for (const view of views)
+    for (const [key, record] of Object.entries(spied[view.className]!)) {
+      view.typeOf(record);
+      view.idOf?.({ ref: key, record, links });
+      view.build({ ref: key, record, links });
+    }
+  t.same([...unknown], []);
 });
 
 t.test("numbers are whole and names are texts", async (t) => {

@@ -118,6 +118,8 @@ t.test("addresses are numbered by interface and family", async (t) => {
     "1/ip": "",
     "1/ipv6/0": "\t2001:db8::2\n2001:db8::3 ",
     "1/mac": "02:00:00:00:00:01",
+    "x/ip": "192.0.2.66",
+    "/ip": "192.0.2.67",
     attr: "x",
   };
   const view = withGuest({ networks });
