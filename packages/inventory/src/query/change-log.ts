@@ -1,4 +1,3 @@
-import type { Frame, ViewChange } from "../catalog/catalog.js";
 import type { Column } from "./column.js";
 
 /** Somebody who still has to look at the changes after `seen`. */
@@ -7,7 +6,7 @@ export interface LogFollower {
   readonly seen: number;
 }
 
-/** What changed between two frames. Rows are told as they are made, the frame at the end closes the epoch. */
+/** What changed between two frames. Rows are told as they are made; the frame at the end closes the epoch. */
 class Epoch {
   readonly number: number;
   /** Rows that were set. */
@@ -17,36 +16,15 @@ class Epoch {
   /** Rows whose object went, with the log's version then. */
   readonly removed = new Map<number, number>();
   readonly byColumn = new Map<Column, Set<number>>();
-  #frame: Frame | undefined;
-  #updates: Map<number, ViewChange | undefined> | undefined;
-
   constructor(number: number) {
     this.number = number;
   }
-
-  close(frame: Frame): void {
-    this.#frame = frame;
-  }
-
-  /** What the frame says of a row's object that was there before and is still. */
-  update(row: number): ViewChange | undefined {
-    return (this.#updates ??= this.#read()).get(row);
-  }
-
-  #read(): Map<number, ViewChange | undefined> {
-    const updates = new Map<number, ViewChange | undefined>();
-    for (const change of this.#frame?.changes ?? []) {
-      const isAlone = !updates.has(change.row) && change.kind === "update";
-      updates.set(change.row, isAlone ? change : undefined);
-    }
-    return updates;
-  }
 }
 
-/** Which rows of a table changed, and in which columns: kept until all followers have seen it. */
+/** Which rows of a table changed, and in which columns: kept until all followers have seen it. Who begins to follow knows what there was before. */
 export class ChangeLog {
   readonly #followers = new Set<LogFollower>();
-  /** The last one is open: its frame is not there yet, its rows are. */
+  /** The last one is open: the frame that closes it is not there yet, its rows are. */
   readonly #epochs: Epoch[] = [new Epoch(1)];
   #version = 0;
 
@@ -70,26 +48,28 @@ export class ChangeLog {
 
   noteSet(row: number, isReplaced: boolean): void {
     this.#version++;
+    if (this.#followers.size === 0) return;
     this.#open.touched.add(row);
     if (isReplaced) this.#open.replaced.add(row);
   }
 
   noteRemoved(row: number): void {
     this.#version++;
+    if (this.#followers.size === 0) return;
     this.#open.removed.set(row, this.#version);
     this.#open.replaced.add(row);
   }
 
   noteColumn(row: number, column: Column): void {
+    if (this.#followers.size === 0) return;
     const { byColumn } = this.#open;
     const rows = byColumn.get(column);
     if (rows === undefined) byColumn.set(column, new Set([row]));
     else rows.add(row);
   }
 
-  close(frame: Frame): void {
+  close(): void {
     this.#version++;
-    this.#open.close(frame);
     this.#epochs.push(new Epoch(this.#open.number + 1));
     let needed = this.closed;
     for (const { seen } of this.#followers) needed = Math.min(needed, seen);
@@ -114,15 +94,6 @@ export class ChangeLog {
     return this.#epochs.some(
       ({ removed }) => (removed.get(row) ?? 0) > version,
     );
-  }
-
-  /** The patch that leads from the row's object of then to that of now, where a single one does. */
-  patch(row: number, since: number): Buffer | undefined {
-    const epochs = this.#since(since);
-    if (epochs.length === 0 || epochs[0]!.number !== since + 1)
-      return undefined;
-    const touched = epochs.filter((epoch) => epoch.touched.has(row));
-    return touched.length === 1 ? touched[0]!.update(row)?.patch : undefined;
   }
 
   get #open(): Epoch {

@@ -9,8 +9,8 @@ import type { Work } from "./work.js";
 
 export interface ClassIndexOptions {
   readonly table: ViewTable;
-  /** Undefined: no columns are kept ready. */
-  readonly view: { readonly columns: readonly string[] } | undefined;
+  /** Paths that are kept ready. */
+  readonly columns: readonly string[];
   readonly budget: ColumnBudget;
   readonly logger: Pick<Logger, "error">;
 }
@@ -39,11 +39,12 @@ export class ClassIndex {
         this.#schedule();
       },
     });
+    this.columns.expect(options.columns.map(toPath));
     this.#unobserve = table.observe(this.columns);
     budget.add(this.columns);
   }
 
-  /** Makes the columns that are to be ready. */
+  /** Makes the columns that are to be ready; those of rows that were not told. */
   async begin(): Promise<void> {
     await this.table.run(this.#begin());
   }
@@ -72,7 +73,7 @@ export class ClassIndex {
 
   *#begin(): Work<void> {
     yield* this.columns.begin();
-    const paths = this.#options.view?.columns.map(toPath) ?? [];
+    const paths = this.#options.columns.map(toPath);
     this.columns.release(yield* this.columns.take(paths));
     this.#options.budget.enforce();
   }

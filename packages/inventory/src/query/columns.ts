@@ -1,4 +1,4 @@
-import type { Frame, RowObserver, ViewTable } from "../catalog/catalog.js";
+import type { RowObserver, ViewTable } from "../catalog/catalog.js";
 import type { ViewObject } from "../views/view.js";
 import { ChangeLog } from "./change-log.js";
 import { Column, UNSET } from "./column.js";
@@ -42,7 +42,12 @@ export class Columns implements RowObserver {
     return bytes;
   }
 
-  /** Notes the rows that are there; to be run once, before anything else. */
+  /** From now on these are kept: what is set reaches them; `take` reads what was there before. */
+  expect(paths: readonly ValuePath[]): void {
+    for (const path of paths) this.#take(path).users--;
+  }
+
+  /** Notes the rows that are there; to be run once, before anything is taken. */
   *begin(): Work<void> {
     for (let row = 0; row < this.table.rows; row++) {
       if (this.table.isLive(row) && this.#know(row)) this.ids.set(row);
@@ -98,8 +103,8 @@ export class Columns implements RowObserver {
     this.#onRow(row);
   }
 
-  flushed(frame: Frame): void {
-    this.log.close(frame);
+  flushed(): void {
+    this.log.close();
     this.#onFlush();
   }
 
@@ -117,10 +122,10 @@ export class Columns implements RowObserver {
   *#fill(columns: readonly Column[]): Work<void> {
     const { table } = this;
     for (let row = 0; row < table.rows; row++) {
-      if (table.isLive(row)) {
+      const unset = columns.filter((column) => column.code(row) === UNSET);
+      if (unset.length > 0 && table.isLive(row)) {
         const object = table.object(row);
-        for (const column of columns)
-          if (column.code(row) === UNSET) column.set(row, object);
+        for (const column of unset) column.set(row, object);
       }
       if (row % STEP === STEP - 1) yield;
     }

@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Clock, Logger } from "@xo-server/xen-api";
-import type { Catalog } from "../catalog/catalog.js";
+import type { Catalog, ViewTable } from "../catalog/catalog.js";
+import { silentLogger, systemClock } from "../defaults.js";
 import { viewOf } from "../views/views.js";
 import { ClassIndex } from "./class-index.js";
 import { ColumnBudget } from "./column-budget.js";
@@ -55,21 +56,6 @@ export interface ClassColumns {
   readonly searched: readonly string[];
 }
 
-const systemClock: Clock = {
-  now: () => Date.now(),
-  setTimeout: (callback, ms) => setTimeout(callback, ms).unref(),
-  clearTimeout: (handle) => {
-    clearTimeout(handle as NodeJS.Timeout);
-  },
-};
-
-const silent: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 export function createQueries(
   catalog: Catalog,
   options: QueriesOptions = {},
@@ -90,7 +76,7 @@ class CatalogQueries implements Queries {
 
   constructor(catalog: Catalog, options: QueriesOptions) {
     this.#catalog = catalog;
-    this.#logger = options.logger ?? silent;
+    this.#logger = options.logger ?? silentLogger;
     this.#columnsOf = options.columnsOf ?? viewOf;
     this.#budget = new ColumnBudget(options.columnBytes ?? 256 << 20);
     this.#results = new Results({
@@ -242,20 +228,27 @@ class CatalogQueries implements Queries {
     if (known !== undefined) return known;
     const index = this.#begin(className);
     this.#indexes.set(className, index);
+    // Whoever asked hears of it; the next one tries again.
     index.catch(() => this.#indexes.delete(className));
     return index;
   }
 
   async #begin(className: string): Promise<ClassIndex> {
-    const table = await this.#catalog.follow(className);
+    const begun: ClassIndex[] = [];
+    const begin = (table: ViewTable) => {
+      const index = new ClassIndex({
+        table,
+        columns: this.#columnsOf(className)?.columns ?? [],
+        budget: this.#budget,
+        logger: this.#logger,
+      });
+      begun.push(index);
+      this.#started.add(index);
+    };
+    const table = await this.#catalog.follow(className, begin);
     if (this.#isStopped) throw closed();
-    const index = new ClassIndex({
-      table,
-      view: this.#columnsOf(className),
-      budget: this.#budget,
-      logger: this.#logger,
-    });
-    this.#started.add(index);
+    if (begun.length === 0) begin(table);
+    const index = begun[0]!;
     await index.begin();
     return index;
   }

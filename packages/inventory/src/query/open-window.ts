@@ -7,7 +7,6 @@ export function openWindow(
   revision: () => number,
 ): OpenWindow {
   const { index, shared } = lease;
-  const { log } = index.columns;
   const projection = index.takeProjection(fields);
   const key = Window.keyOf(projection.key, place);
   const window =
@@ -15,15 +14,11 @@ export function openWindow(
     new Window([shared.result, projection], place, revision);
   shared.windows.set(key, window);
   window.users++;
-  log.follow(window);
   let isOpen = true;
   const close = () => {
     if (!isOpen) return;
     isOpen = false;
-    if (--window.users === 0) {
-      shared.windows.delete(key);
-      log.unfollow(window);
-    }
+    if (--window.users === 0) shared.windows.delete(key);
     index.releaseProjection(projection);
     lease.release();
   };

@@ -1,14 +1,18 @@
 import { canonicalJson } from "../catalog/canonical-json.js";
 import type { ViewTable } from "../catalog/catalog.js";
 import { digestOf, type Digest } from "../catalog/digest.js";
+import { PatchWriter } from "../catalog/patch-writer.js";
 
-/** An object of now, with the fields that were asked for. Another one when the object differs. */
+/** An object as it was at one time, with the fields that were asked for; of another time it is another entry. */
 export interface Entry {
-  readonly row: number;
   readonly id: string;
   readonly digest: Digest;
-  /** Absent: the whole object, which the table has. */
-  readonly json?: Buffer;
+  readonly json: Buffer;
+}
+
+interface PatchFrom {
+  readonly from: Entry;
+  readonly patch: Buffer | undefined;
 }
 
 /** As many as two of the largest windows; beyond, those made first go. */
@@ -21,7 +25,8 @@ export class Projection {
   /** Undefined: the whole object. */
   readonly #fields: readonly string[] | undefined;
   readonly #entries = new Map<number, Entry>();
-  readonly #patches = new WeakMap<Buffer, Buffer>();
+  readonly #writer = new PatchWriter();
+  readonly #patches = new WeakMap<Entry, PatchFrom>();
   users = 0;
 
   constructor(table: ViewTable, fields: readonly string[] | undefined) {
@@ -62,10 +67,6 @@ export class Projection {
     this.#entries.delete(row);
   }
 
-  json(entry: Entry): Buffer {
-    return entry.json ?? this.#table.json(entry.row);
-  }
-
   /** Canonical JSON of a row's object, not kept. */
   encode(row: number): Buffer {
     const fields = this.#fields;
@@ -73,25 +74,22 @@ export class Projection {
     return Buffer.from(canonicalJson(pick(this.#table.object(row), fields)));
   }
 
-  /** What a patch of the whole object says of these fields; `{}` for nothing. */
-  patch(whole: Buffer): Buffer {
-    const fields = this.#fields;
-    if (fields === undefined) return whole;
-    const known = this.#patches.get(whole);
-    if (known !== undefined) return known;
-    const object = JSON.parse(whole.toString()) as Record<string, unknown>;
-    const patch = Buffer.from(canonicalJson(pick(object, fields)));
-    this.#patches.set(whole, patch);
+  /**
+   * RFC 7386 patch from one time's entry to another's, made once for all; undefined
+   * where none says it. Those of frames will not do: a reader may have seen an
+   * object between two frames.
+   */
+  patch(from: Entry, to: Entry): Buffer | undefined {
+    const known = this.#patches.get(to);
+    if (known?.from === from) return known.patch;
+    const patch = this.#writer.write(from.json, to.json);
+    this.#patches.set(to, { from, patch });
     return patch;
   }
 
   #make(row: number): Entry {
-    const id = this.#table.id(row);
     const json = this.encode(row);
-    const digest = digestOf(json);
-    return this.#fields === undefined
-      ? { row, id, digest }
-      : { row, id, digest, json };
+    return { id: this.#table.id(row), digest: digestOf(json), json };
   }
 }
 

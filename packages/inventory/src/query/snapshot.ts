@@ -6,18 +6,14 @@ import {
 } from "../catalog/digest.js";
 import type { Entry, Projection } from "./projection.js";
 import type { LiveUpdate } from "./query.js";
-import type { Result } from "./result.js";
 
 /** What a window showed at one time. */
 export interface Snapshot {
-  readonly result: Result;
   readonly projection: Projection;
   readonly offset: number;
   readonly total: number;
   readonly entries: readonly Entry[];
   readonly digest: Digest;
-  /** The last epoch of the table's log that it has whole; advances while nothing in the window differs. */
-  seen: number;
 }
 
 export function digestOfEntries(entries: readonly Entry[]): Digest {
@@ -43,10 +39,18 @@ export function difference(
       .slice(start, before.length - end)
       .map((entry) => [entry.id, entry] as const),
   );
+  const isSameDress = from?.projection === to.projection;
   const tell = (old: Entry | undefined, entry: Entry) => {
-    if (old !== undefined && isSame(old.digest, entry.digest)) return;
-    const patch = old === undefined ? undefined : patchOf(from!, to, entry.row);
-    if (patch === undefined) objects.set(entry.id, to.projection.json(entry));
+    if (
+      old === entry ||
+      (old !== undefined && isSame(old.digest, entry.digest))
+    )
+      return;
+    const patch =
+      old !== undefined && isSameDress
+        ? to.projection.patch(old, entry)
+        : undefined;
+    if (patch === undefined) objects.set(entry.id, entry.json);
     else patches.set(entry.id, patch);
   };
   const shift = before.length - after.length;
@@ -67,23 +71,6 @@ export function difference(
     patches,
     digest: digestToText(to.digest),
   };
-}
-
-/** The patch of the table where it leads from the one to the other, with the fields asked for. */
-function patchOf(
-  from: Snapshot,
-  to: Snapshot,
-  row: number,
-): Buffer | undefined {
-  const isSameDress =
-    from.projection === to.projection &&
-    from.result.columns === to.result.columns;
-  if (!isSameDress) return undefined;
-  const whole = to.result.columns.log.patch(row, from.seen);
-  if (whole === undefined) return undefined;
-  const patch = to.projection.patch(whole);
-  // The digest says that the fields differ: then this patch leads from elsewhere.
-  return patch.length > "{}".length ? patch : undefined;
 }
 
 function isSame(a: Digest, b: Digest): boolean {

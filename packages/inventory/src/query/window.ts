@@ -1,5 +1,4 @@
 import { digestOfEntries, difference, type Snapshot } from "./snapshot.js";
-import type { LogFollower } from "./change-log.js";
 import type { Projection } from "./projection.js";
 import type { LiveUpdate } from "./query.js";
 import type { Result } from "./result.js";
@@ -24,7 +23,7 @@ export interface Onlooker {
 }
 
 /** A stretch of a result with some fields. Readers who want the same share it: what differs is found once. */
-export class Window implements LogFollower {
+export class Window {
   readonly result: Result;
   readonly projection: Projection;
   /** Who has it open, looking already or about to. */
@@ -48,11 +47,6 @@ export class Window implements LogFollower {
 
   static keyOf(fields: string, { offset, limit }: WindowPlace): string {
     return `${offset}+${limit} ${fields}`;
-  }
-
-  /** Epochs since then are needed for patches. */
-  get seen(): number {
-    return this.#snapshot?.seen ?? Infinity;
   }
 
   /** Tells all what differs, if anything does. */
@@ -112,12 +106,8 @@ export class Window implements LogFollower {
   /** Looks anew: what those who look have to hear, by what they were told. */
   #advance(): ReadonlyMap<Snapshot | undefined, LiveUpdate> {
     const updates = new Map<Snapshot | undefined, LiveUpdate>();
-    const { seen } = this.result;
     const before = this.#snapshot;
-    if (before !== undefined && this.#isSame(before)) {
-      before.seen = seen;
-      return updates;
-    }
+    if (before !== undefined && this.#isSame(before)) return updates;
     const after = this.#look();
     this.#snapshot = after;
     for (const { told } of this.#onlookers)
@@ -153,13 +143,11 @@ export class Window implements LogFollower {
     const { result, projection } = this;
     const entries = Array.from(this.#rows(), (row) => projection.entry(row));
     return {
-      result,
       projection,
       offset: this.#place.offset,
       total: result.count,
       entries,
       digest: digestOfEntries(entries),
-      seen: result.seen,
     };
   }
 }
