@@ -3,6 +3,7 @@ import {
   machineMemory,
   memoryBudget,
   type Inventory,
+  type MemoryOptions,
 } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import { createLoopMonitor, type LoopMonitor } from "@xo-server/perf";
@@ -11,6 +12,7 @@ import { systemClock, type Clock } from "./clock.js";
 import type { DemoPool, StartDemoPools } from "./demo.js";
 import { createDispatcher } from "./dispatcher.js";
 import { toHealth } from "./health.js";
+import { toMemoryOptions } from "./inventory-memory.js";
 import { createJsonRpcDoor } from "./json-rpc.js";
 import { createLivePools } from "./live-pools.js";
 import type { LoadedConfig } from "./load-config.js";
@@ -71,7 +73,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   sayWhatWasLoaded(options);
   const monitor = startMonitor(options, stops);
   const parser = startParser(options, stops);
-  const inventory = startInventory(monitor, options, stops);
+  const inventory = await startInventory(monitor, options, stops);
   const pools = createPools({
     createPool:
       options.createPool ??
@@ -152,14 +154,17 @@ function startParser(
   return parser;
 }
 
-function startInventory(
+async function startInventory(
   monitor: LoopMonitor,
-  { config, loggers, clock = systemClock }: ServerOptions,
+  options: ServerOptions,
   stops: StopStack,
-): Inventory {
+): Promise<Inventory> {
+  const { config, loggers, clock = systemClock } = options;
+  const memory = await openMemory(options);
   const inventory = createInventory({
     ...config.inventory,
     ...toCacheLimits(config.inventory, memoryBudget(machineMemory())),
+    ...(memory === undefined ? {} : { memory }),
     clock,
     logger: loggers.named("xo:inventory"),
     running: (label, section) => {
@@ -168,6 +173,18 @@ function startInventory(
   });
   stops.push("inventory", () => inventory.stop());
   return inventory;
+}
+
+/** Pools of a demo are others the next time; those of a test bring their own. */
+async function openMemory({
+  config,
+  demo,
+  createPool,
+  loggers,
+}: ServerOptions): Promise<MemoryOptions | undefined> {
+  return demo === undefined && createPool === undefined
+    ? toMemoryOptions(config, loggers.named("xo:inventory"))
+    : undefined;
 }
 
 function startStatus({
