@@ -19,6 +19,7 @@ export class FrameReader {
   readonly #cipher: FrameCipher;
   #good = HEAD_BYTES;
   #count = 0;
+  #buffer = Buffer.alloc(0);
 
   constructor(file: FileHandle, size: number, cipher: FrameCipher) {
     this.#file = file;
@@ -65,7 +66,7 @@ export class FrameReader {
   /** One read a frame: it brings the next one's header along. */
   async *#sealed(): AsyncGenerator<Opening, void, undefined> {
     let at = HEAD_BYTES + HEADER_BYTES;
-    let header = await this.#read(HEAD_BYTES, HEADER_BYTES);
+    let header = Buffer.from(await this.#read(HEAD_BYTES, HEADER_BYTES));
     for (let sequence = 0; ; sequence++) {
       const facts = readHeader(header);
       if (facts?.sequence !== sequence) return;
@@ -74,22 +75,24 @@ export class FrameReader {
       if (end > this.#size) return;
       const bytes = await this.#read(at, length + HEADER_BYTES);
       if (bytes.length < length) return;
+      // It has taken a copy when it returns: the next frame is read over this one.
       const frame = this.#cipher
         .open(header, facts.indexBytes, bytes.subarray(0, length))
         .then(({ index, records }) => toFrame(index, records));
       // Looked at in its turn.
       frame.catch(() => undefined);
       yield { frame, end };
-      header = bytes.subarray(length);
+      header = Buffer.from(bytes.subarray(length));
       at = end + HEADER_BYTES;
     }
   }
 
-  /** Less than `length` at the file's end. */
+  /** Less than `length` at the file's end. Valid until the next read. */
   async #read(at: number, length: number): Promise<Buffer> {
     const room = Math.min(length, Math.max(0, this.#size - at));
-    const buffer = Buffer.allocUnsafeSlow(room);
-    const { bytesRead } = await this.#file.read(buffer, 0, room, at);
-    return buffer.subarray(0, bytesRead);
+    if (this.#buffer.length < room)
+      this.#buffer = Buffer.allocUnsafeSlow(2 * room);
+    const { bytesRead } = await this.#file.read(this.#buffer, 0, room, at);
+    return this.#buffer.subarray(0, bytesRead);
   }
 }
