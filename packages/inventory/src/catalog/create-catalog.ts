@@ -56,8 +56,8 @@ class InventoryCatalog implements Catalog {
   readonly #tables = new Map<string, ViewTable>();
   readonly #finder: EntryFinder;
   readonly #unsubscribe: () => void;
-  /** Pools whose own object has changed since the last flush, and the id that it had. */
-  readonly #changedPools = new Map<number, string | undefined>();
+  /** Pools whose own object has changed since the last flush. */
+  readonly #changedPools = new Set<number>();
   #timer: unknown;
   #isFlushing = false;
   #isStopped = false;
@@ -92,6 +92,9 @@ class InventoryCatalog implements Catalog {
       views: this.#views,
       shownId: (pool, className, ref) =>
         this.#followed.get(className)?.shownId(pool, ref),
+      onIdRead: (className, read) => {
+        this.#followed.get(className)?.onIdRead(read);
+      },
     };
     this.#finder = new EntryFinder(this.#parts, this.#links, this.#followed);
     this.#unsubscribe = inventory.subscribe((changes) => {
@@ -221,18 +224,18 @@ class InventoryCatalog implements Catalog {
       const kind = changes.kind(index);
       const ref = changes.ref(index);
       if (isPool) this.#onPoolChange(pool);
-      own?.onOwnChange(pool, ref, kind);
+      const isCompared = own?.onOwnChange(pool, ref, kind) ?? !mayMove;
       for (const reader of readers) {
         reader.onContentChange(pool, ref);
-        if (kind !== "update" || mayMove) reader.onIdChange(pool, ref);
+        if (kind !== "update" || !isCompared) reader.onIdChange(pool, ref);
       }
-      if (kind !== "add") return;
+      if (kind === "remove") return;
       for (const reader of byUuid)
-        this.#onArrival(reader, { poolId, className, ref });
+        this.#onUuid(reader, { poolId, className, ref });
     };
   }
 
-  #onArrival(reader: FollowedClass, object: ObjectKey): void {
+  #onUuid(reader: FollowedClass, object: ObjectKey): void {
     const { inventory, pools } = this.#parts;
     const uuid = inventory.column(object, "uuid");
     if (typeof uuid === "string")
@@ -240,10 +243,8 @@ class InventoryCatalog implements Catalog {
   }
 
   #onPoolChange(pool: number): void {
-    const { pools } = this.#parts;
-    if (!this.#changedPools.has(pool))
-      this.#changedPools.set(pool, pools.id(pool));
-    pools.outdate(pool);
+    this.#changedPools.add(pool);
+    this.#parts.pools.outdate(pool);
     this.#schedule();
   }
 
@@ -265,13 +266,14 @@ class InventoryCatalog implements Catalog {
   }
 
   *#flush(): Steps {
-    const pools = [...this.#changedPools];
+    const { pools } = this.#parts;
+    const changed = [...this.#changedPools];
     this.#changedPools.clear();
+    for (const pool of changed) pools.id(pool);
+    const moved = pools.takeMoved();
     const followed = [...this.#followed.values()];
-    for (const [pool, oldId] of pools) {
-      const hasMoved = this.#parts.pools.id(pool) !== oldId;
-      for (const one of followed) yield* one.markPool(pool, hasMoved);
-    }
+    for (const pool of changed)
+      for (const one of followed) yield* one.markPool(pool, moved.has(pool));
     for (const one of followed) if (one.isDirty) yield* one.flush();
     this.#flushed();
   }

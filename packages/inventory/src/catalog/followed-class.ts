@@ -11,6 +11,7 @@ import {
   contentHash,
   idHash,
   uuidHash,
+  type IdRead,
   type LinkSources,
 } from "./view-links.js";
 import { ViewMaker } from "./view-maker.js";
@@ -90,17 +91,27 @@ export class FollowedClass {
       : undefined;
   }
 
-  findRef(pool: number, ref: Ref): number {
-    return this.#parts.rows.findRef(pool, ref);
+  /** A view is made with an id of this class, read from the record. */
+  onIdRead({ pool, ref, id }: IdRead): void {
+    const { rows } = this.#parts;
+    const row = rows.findRef(pool, ref);
+    if (row < 0 || !rows.has(row, RowFlag.built)) return;
+    const isKnown = rows.has(row, RowFlag.live | RowFlag.held);
+    if ((isKnown ? rows.id(row) : undefined) !== id)
+      rows.setFlag(row, RowFlag.idLeaked, true);
   }
 
-  /** A record of the class itself has changed. */
-  onOwnChange(pool: number, ref: Ref, kind: ChangeKind): void {
+  /**
+   * A record of the class itself has changed.
+   * @returns whether its id before and after will be compared when its view is made
+   */
+  onOwnChange(pool: number, ref: Ref, kind: ChangeKind): boolean {
     const { rows } = this.#parts;
     let row = rows.findRef(pool, ref);
-    if (row < 0 && kind === "remove") return;
+    if (row < 0 && kind === "remove") return false;
     if (row < 0) row = rows.take(pool, ref);
     this.#mark(row);
+    return rows.has(row, RowFlag.built);
   }
 
   /** A record has changed that its views may have read. */

@@ -9,6 +9,7 @@ interface PoolEntry {
   id: string | undefined;
   /** Something has happened to the pool's own object since. */
   isOutdated: boolean;
+  wasRead: boolean;
 }
 
 /** Pools by number, for ever, and the object that each pool is itself. */
@@ -16,6 +17,7 @@ export class PoolDirectory {
   readonly #inventory: Inventory;
   readonly #entries: PoolEntry[] = [];
   readonly #numbers = new Map<string, number>();
+  #moved = new Set<number>();
 
   constructor(inventory: Inventory) {
     this.#inventory = inventory;
@@ -39,6 +41,7 @@ export class PoolDirectory {
       ref: undefined,
       id: undefined,
       isOutdated: true,
+      wasRead: false,
     });
     this.#numbers.set(name, number);
     return number;
@@ -62,10 +65,25 @@ export class PoolDirectory {
     return this.#entry(pool).ref;
   }
 
+  /** Pools of which somebody has read another id than before, since this was asked last: also when it is back to the old one. */
+  takeMoved(): ReadonlySet<number> {
+    const moved = this.#moved;
+    this.#moved = new Set();
+    return moved;
+  }
+
   #entry(pool: number): PoolEntry {
     const entry = this.#entries[pool]!;
     if (!entry.isOutdated) return entry;
+    const { id, wasRead } = entry;
+    this.#read(entry);
+    if (wasRead && entry.id !== id) this.#moved.add(pool);
+    return entry;
+  }
+
+  #read(entry: PoolEntry): void {
     entry.isOutdated = false;
+    entry.wasRead = true;
     entry.ref = undefined;
     entry.id = undefined;
     for (const one of this.#inventory.list("pool", { poolId: entry.name })) {
@@ -73,6 +91,5 @@ export class PoolDirectory {
       entry.id = one.uuid;
       break;
     }
-    return entry;
   }
 }

@@ -36,6 +36,10 @@ export const RowFlag = {
   packedId: 64,
   /** Its view was made, once at least. */
   built: 128,
+  /** Somebody has read what the row's record said before that was told. */
+  leaked: 256,
+  /** A view was made with the id that the row's record has by now, which is not the row's. */
+  idLeaked: 512,
 } as const;
 
 export const MOST_POOLS = 1 << 16;

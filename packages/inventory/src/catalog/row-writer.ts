@@ -123,11 +123,11 @@ export class RowWriter {
 
   #hide(row: number): void {
     const { rows } = this.#parts;
-    const wasKnown = rows.has(row, RowFlag.live | RowFlag.held);
+    const known = RowFlag.live | RowFlag.held | RowFlag.idLeaked;
+    const isOther = rows.has(row, known);
     if (rows.has(row, RowFlag.live)) this.#retire(row);
     this.#unhold(row);
-    rows.setFlag(row, RowFlag.built, true);
-    if (wasKnown) this.#options.onIdChanged(row);
+    this.#noteId(row, isOther);
   }
 
   /** The row to show the row's record under `id`; -1: none, another record has that id. */
@@ -136,12 +136,10 @@ export class RowWriter {
     const had = rows.has(row, RowFlag.live | RowFlag.held)
       ? rows.id(row)
       : undefined;
+    this.#noteId(row, had !== id);
     if (had === id && rows.has(row, RowFlag.live)) return row;
     if (rows.has(row, RowFlag.live)) this.#retire(row);
     this.#unhold(row);
-    if (had !== id && rows.has(row, RowFlag.built))
-      this.#options.onIdChanged(row);
-    rows.setFlag(row, RowFlag.built, true);
     const holder = rows.findId(id);
     if (holder < 0) rows.setId(row, id);
     else if (this.#isGone(holder)) {
@@ -152,6 +150,16 @@ export class RowWriter {
     return holder < 0 ? row : -1;
   }
 
+  /** Who has read another id than the record has now must read it again. Of the first id nobody has read it from here. */
+  #noteId(row: number, isOther: boolean): void {
+    const { rows } = this.#parts;
+    const hasLeaked = rows.has(row, RowFlag.idLeaked);
+    const isFirst = !rows.has(row, RowFlag.built);
+    rows.setFlag(row, RowFlag.idLeaked, false);
+    rows.setFlag(row, RowFlag.built, true);
+    if (hasLeaked || (isOther && !isFirst)) this.#options.onIdChanged(row);
+  }
+
   #show(row: number, made: MadeView): void {
     const { rows, encoder, summaries, counters } = this.#parts;
     const bytes = encoder.encode(made.view);
@@ -159,10 +167,13 @@ export class RowWriter {
     const type = this.#typeNumber(made.type);
     const isKnown = rows.has(row, RowFlag.live);
     const isSameType = isKnown && rows.type(row) === type;
-    if (isSameType && rows.hasDigest(row, digest)) {
+    // Whoever has read what was there in between must hear that it is as before.
+    const hasLeaked = rows.has(row, RowFlag.leaked);
+    if (isSameType && !hasLeaked && rows.hasDigest(row, digest)) {
       counters.unchanged++;
       return;
     }
+    rows.setFlag(row, RowFlag.leaked, false);
     if (isKnown) this.#forgetState(row);
     if (isKnown && !isSameType) this.#gather(row, "remove");
     rows.setType(row, type);
@@ -212,6 +223,7 @@ export class RowWriter {
   /** The row is not shown any more; it may be again. */
   #retire(row: number): void {
     const { rows, cache } = this.#parts;
+    rows.setFlag(row, RowFlag.leaked, false);
     this.#options.table.tellRemoved(row);
     this.#gather(row, "remove");
     this.#forgetState(row);
@@ -256,8 +268,12 @@ export class RowWriter {
   #unhold(row: number): void {
     const { rows } = this.#parts;
     if (!rows.has(row, RowFlag.held)) return;
-    this.#held.remove(rows.id(row), row);
+    const id = rows.id(row);
+    this.#held.remove(id, row);
     rows.setFlag(row, RowFlag.held, false);
+    // Others wait for the same id: if nobody has it now, one of them may.
+    const heir = this.#held.first(id);
+    if (heir !== undefined && rows.findId(id) < 0) this.#options.mark(heir);
   }
 
   /** What the row was counts no more in its type's summary. */

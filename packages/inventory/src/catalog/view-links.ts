@@ -37,6 +37,14 @@ export interface LinkSources {
     className: string,
     ref: Ref,
   ) => string | undefined;
+  /** A view is made with this id, from the record. */
+  readonly onIdRead: (className: string, read: IdRead) => void;
+}
+
+export interface IdRead {
+  readonly pool: number;
+  readonly ref: Ref;
+  readonly id: string | undefined;
 }
 
 /** What a view reads beside its record, and a note of all that it has read: also of what was not there, so that its coming is noticed. */
@@ -91,10 +99,12 @@ export class RecordedLinks implements ViewLinks {
     if (!isRef(ref)) return undefined;
     this.#classes.add(className);
     this.#note(idHash(this.#pool, ref));
-    return (
-      this.#sources.shownId(this.#pool, className, ref) ??
-      this.#idOf(className, ref)
-    );
+    const pool = this.#pool;
+    const shown = this.#sources.shownId(pool, className, ref);
+    if (shown !== undefined) return shown;
+    const id = this.#idOf(className, ref);
+    this.#sources.onIdRead(className, { pool, ref, id });
+    return id;
   }
 
   ids(className: string, refs: unknown): string[] {

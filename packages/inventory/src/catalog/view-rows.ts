@@ -3,11 +3,9 @@ import type { Steps } from "../slicer.js";
 import type { ViewObject } from "../views/view.js";
 import type { Frame, RowObserver, TypeSummary, ViewTable } from "./catalog.js";
 import type { ClassParts } from "./class-parts.js";
-import { canonicalJson } from "./canonical-json.js";
 import { digestOf } from "./digest.js";
 import { RowFlag } from "./row-table.js";
 import { copyOf } from "./view-encoder.js";
-import type { MadeView } from "./view-maker.js";
 
 /** The rows of one class for those who read them. */
 export class ViewRows implements ViewTable {
@@ -55,23 +53,16 @@ export class ViewRows implements ViewTable {
   }
 
   json(row: number): Buffer {
-    const { cache, rows, encoder } = this.#parts;
-    const known = cache.get(rows, row);
-    if (known !== undefined) return known;
-    const made = this.#make(row);
-    if (made === undefined) return Buffer.from(canonicalJson(this.#stub(row)));
-    const bytes = encoder.encode(made.view);
-    const json = copyOf(bytes);
-    // What has changed since the row was told must not pass for what was told: patches are made from there.
-    if (rows.hasDigest(row, digestOf(bytes))) cache.set(rows, row, json);
-    return json;
+    const { cache, rows } = this.#parts;
+    return cache.get(rows, row) ?? this.#read(row).json;
   }
 
   object(row: number): ViewObject {
     const { cache, rows } = this.#parts;
     const known = cache.get(rows, row);
-    if (known !== undefined) return JSON.parse(known.toString()) as ViewObject;
-    return this.#make(row)?.view ?? this.#stub(row);
+    return known === undefined
+      ? this.#read(row).view
+      : (JSON.parse(known.toString()) as ViewObject);
   }
 
   summary(type: string): TypeSummary {
@@ -108,10 +99,16 @@ export class ViewRows implements ViewTable {
       });
   }
 
-  #make(row: number): MadeView | undefined {
-    const { maker, rows } = this.#parts;
+  #read(row: number): { readonly view: ViewObject; readonly json: Buffer } {
+    const { maker, rows, cache, encoder } = this.#parts;
     const made = maker.make(rows.pool(row), rows.ref(row));
-    return typeof made === "string" ? undefined : made;
+    const view = typeof made === "string" ? this.#stub(row) : made.view;
+    const bytes = encoder.encode(view);
+    const json = copyOf(bytes);
+    // What has changed since the row was told must not pass for what was told: patches are made from there.
+    if (rows.hasDigest(row, digestOf(bytes))) cache.set(rows, row, json);
+    else rows.setFlag(row, RowFlag.leaked, true);
+    return { view, json };
   }
 
   /** Of an object that is gone, until that is told. */
