@@ -1,5 +1,6 @@
 import type { Bench } from "./bench.js";
 import { eventsBench } from "./events/events-bench.js";
+import { fleetBench } from "./fleet/fleet-bench.js";
 import { perfProbeBench } from "./perf-probe/perf-probe-bench.js";
 import { poolsBench } from "./pools/pools-bench.js";
 
@@ -7,5 +8,6 @@ import { poolsBench } from "./pools/pools-bench.js";
 export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["pools", poolsBench],
   ["events", eventsBench],
+  ["fleet", fleetBench],
   ["perf-probe", perfProbeBench],
 ]);

@@ -1,0 +1,170 @@
+import { formatCount, formatMegabytes, formatMs } from "../harness/format.js";
+import { markdownDocument, markdownTable } from "../harness/markdown.js";
+import { measuredOn } from "../harness/measured-on.js";
+import { figureOf, type Report, type Result } from "../harness/result.js";
+import { judgeTargets, verdictOf } from "./fleet-targets.js";
+
+/** One line of a table: a figure, its title, how it is written. */
+type Line = readonly [
+  name: string,
+  title: string,
+  format: (value: number) => string,
+];
+
+/** `docs/benchmarks/fleet.md`, from the results alone. */
+export function fleetDocument(report: Report): string {
+  const { results } = report;
+  const row = (mode: string) => results.find((one) => one.mode === mode);
+  const fleet = results.find(({ mode }) => mode !== "pool")?.pool ?? "";
+  return markdownDocument([
+    "# A fleet in one process",
+    "Written by `npm run bench -- fleet`; do not edit.",
+    `${fleet.replace("x", " pools of ")} VMs each, followed by one process with its parser threads; the simulator that plays them is another process on the same machine.`,
+    measuredOn(report),
+    targetTable(results),
+    ...section("Loading, resting and changing", LIVE, [
+      ["inventory alone", row("mirror")],
+      ["with views and live queries", row("views")],
+      [
+        `pool ${row("pool")?.pool ?? "A"}, 200 changes/s, with views`,
+        row("pool"),
+      ],
+    ]),
+    ...section("A simulated day", DAY, [["", row("day")]]),
+    ...section("Starting again", RESTART, [["", row("restart")]]),
+    ...failures(results),
+    NOTES,
+  ]);
+}
+
+function targetTable(results: readonly Result[]): string {
+  return markdownTable(
+    [{ title: "Target" }, { title: "Measured" }, { title: "" }],
+    judgeTargets(results).map((target) => [
+      target.promise,
+      target.measured,
+      verdictOf(target),
+    ]),
+  );
+}
+
+function section(
+  title: string,
+  lines: readonly Line[],
+  all: readonly (readonly [title: string, result: Result | undefined])[],
+): string[] {
+  const measured = all.filter(([, result]) => (result?.runs ?? 0) > 0);
+  if (measured.length === 0) return [];
+  const rows = lines
+    .map(([name, what, format]) => [
+      what,
+      ...measured.map(([, result]) => {
+        const value = figureOf(result, name);
+        return Number.isFinite(value) ? format(value) : "";
+      }),
+    ])
+    .filter(([, ...cells]) => cells.some((cell) => cell !== ""));
+  return [
+    `## ${title}`,
+    markdownTable(
+      [
+        { title: "" },
+        ...measured.map(([name]) => ({ title: name, align: "right" as const })),
+      ],
+      rows,
+    ),
+  ];
+}
+
+function failures(results: readonly Result[]): string[] {
+  return results
+    .filter(({ failure }) => failure !== undefined)
+    .map(({ mode, failure }) => `Not measured: ${mode}: ${failure}.`);
+}
+
+const ms = (value: number): string => `${formatMs(value)} ms`;
+const megabytes = (value: number): string => `${formatMegabytes(value)} MB`;
+const percent = (value: number): string => `${value.toFixed(1)} %`;
+const kilobytes = (value: number): string =>
+  `${formatCount(value / 1000)} kB/s`;
+/** What is left over or under zero matters here. */
+const growth = (value: number): string =>
+  `${(value / 1e6).toFixed(3)} MB an hour`;
+
+const LIVE: readonly Line[] = [
+  ["objects", "objects", formatCount],
+  ["jsonBytes", "JSON of the answers", megabytes],
+  ["ms", "all pools watched after", ms],
+  ["firstPoolMs", "the first of them after", ms],
+  ["loadCpuMs", "CPU of loading", ms],
+  ["loadPeakRssBytes", "highest RSS while loading", megabytes],
+  ["rssBytes", "RSS when all is there", megabytes],
+  ["retainedBytes", "retained: heap and buffers", megabytes],
+  ["heapBytes", "JavaScript heap of the main thread", megabytes],
+  ["segmentBytes", "segments of records", megabytes],
+  ["tableBytes", "tables of the inventory", megabytes],
+  ...blockLines("load", "loading"),
+  ["viewObjects", "objects with a view", formatCount],
+  ["viewsMs", "views of all made in", ms],
+  ["viewsCpuMs", "CPU of that", ms],
+  ["viewsRetainedBytes", "retained by them", megabytes],
+  ["viewTableBytes", "tables of the views", megabytes],
+  ...blockLines("views", "making views"),
+  ["restCpuPercent", "CPU at rest", percent],
+  ["changesSeenPerSecond", "changes told a second", formatCount],
+  ["wireBytesPerSecond", "bytes of event answers", kilobytes],
+  ["churnCpuPercent", "CPU under churn", percent],
+  ["simulatorCpuPercent", "CPU of the simulator meanwhile", percent],
+  ["p50Ms", "from change to inventory, p50", ms],
+  ["p99Ms", "p99", ms],
+  ["viewP50Ms", "from change to the feed of views, p50", ms],
+  ["viewP99Ms", "p99", ms],
+  ["feedBytesPerSecond", "bytes to each reader of that feed", kilobytes],
+  ["liveUpdatesPerSecond", "updates of the live queries a second", formatCount],
+  ...blockLines("churn", "churn"),
+  ["peakRssBytes", "highest RSS in all", megabytes],
+  ["rssAfterBytes", "RSS in the end", megabytes],
+];
+
+const DAY: readonly Line[] = [
+  ["objects", "objects", formatCount],
+  ["hours", "hours", formatCount],
+  ["changes", "changes", formatCount],
+  ["firstRssBytes", "RSS before", megabytes],
+  ["rssBytes", "RSS after", megabytes],
+  ["mostRssBytes", "highest of the hourly looks", megabytes],
+  ["rssBytesPerHour", "RSS grows by", growth],
+  ["heapBytesPerHour", "heap", growth],
+  ["externalBytesPerHour", "buffers", growth],
+  ["segmentBytesPerHour", "segments of records", growth],
+  ["tableBytesPerHour", "tables", growth],
+];
+
+const RESTART: readonly Line[] = [
+  ["objects", "objects", formatCount],
+  ["diskBytes", "memory of the last run", megabytes],
+  ["ms", "all objects known, from the start of the process", ms],
+  ["watchingMs", "all pools watched, from there", ms],
+  ["restoredRssBytes", "RSS when all are known", megabytes],
+  ["rssBytes", "RSS when all is fresh", megabytes],
+  ...blockLines("restore", "restoring"),
+];
+
+function blockLines(phase: string, when: string): Line[] {
+  return [
+    [`${phase}BlockLongestMs`, `longest block, ${when}`, ms],
+    [`${phase}BlockLongestOwnMs`, "of its own making", ms],
+    ...[5, 10, 20, 50].map((limit): Line => [
+      `${phase}BlockOver${limit}`,
+      `own blocks over ${limit} ms`,
+      formatCount,
+    ]),
+  ];
+}
+
+const NOTES = [
+  "* **Blocks** are gaps of a 1 ms timer on the main thread; of its own making is a gap less the time in which the thread was ready but had no core. They are counted by length while loading, while views are made, and in a second minute of churn: the timer would be most of the CPU at rest, so CPU and latency come from the minute before.",
+  "* **Latency** is from the change in the simulated pool (which writes the time into the VM) to the moment when a listener of the inventory, or of the feed of views, hears of it; one VM of sixteen is looked at. XAPI itself waits 50 ms, and the client pauses between two answers of a pool.",
+  "* **The day** is fed as fast as the inventory takes it: answers of `event.from` as bytes of the wire, read by the parser and applied as ever, in batches of every size, the clock of the inventory set forward by an hour at a time. Growth is the slope of the best line through the hourly looks after the first quarter, each after a full collection.",
+  "* **Starting again**: a first process has loaded the fleet with a memory of the last run and has ended; times of the second count from the start of its process.",
+].join("\n");

@@ -1,0 +1,58 @@
+import type { ChangeBatch, Inventory } from "@xo-server/inventory";
+import { percentile } from "../harness/figures.js";
+
+/** What the simulator's churn writes into other_config of each VM that it changes: Unix time in ms. */
+const CHANGED_AT = "sim:changed_at";
+/** One VM in so many is looked at: reading all of them would be most of what is measured. */
+const SAMPLE = 16;
+
+/** How old changes of VMs are when the inventory tells of them. */
+export class ChangeLatency {
+  readonly #inventory: Inventory;
+  #latencies: number[] = [];
+  #changes = 0;
+  #vms = 0;
+
+  constructor(inventory: Inventory) {
+    this.#inventory = inventory;
+    inventory.subscribe((batch) => {
+      this.#note(batch);
+    });
+  }
+
+  restart(): void {
+    this.#latencies = [];
+    this.#changes = 0;
+  }
+
+  /** Since the last restart, `seconds` ago. */
+  figures(seconds: number): Record<string, number> {
+    const latencies = this.#latencies;
+    return {
+      changesSeenPerSecond: this.#changes / seconds,
+      latencySamples: latencies.length,
+      p50Ms: percentile(latencies, 0.5),
+      p99Ms: percentile(latencies, 0.99),
+      maxMs: percentile(latencies, 1),
+    };
+  }
+
+  #note(batch: ChangeBatch): void {
+    const now = performance.timeOrigin + performance.now();
+    this.#changes += batch.count;
+    for (let i = 0; i < batch.count; i++) {
+      if (batch.className(i) !== "VM" || batch.kind(i) !== "update") continue;
+      if (this.#vms++ % SAMPLE !== 0) continue;
+      const changedAt = this.#changedAt(batch.poolId(i), batch.ref(i));
+      // A VM may change for other reasons: then it tells of an older moment.
+      if (changedAt !== undefined && now - changedAt < 60_000)
+        this.#latencies.push(now - changedAt);
+    }
+  }
+
+  #changedAt(poolId: string, ref: string): number | undefined {
+    const config = this.#inventory.get(poolId, "VM", ref)?.["other_config"];
+    const text = (config as Record<string, string> | undefined)?.[CHANGED_AT];
+    return text === undefined ? undefined : Number(text);
+  }
+}
