@@ -171,6 +171,28 @@ t.test("an unset secret shows as unset", async (t) => {
   t.same(toMaskedMap({ password: "", a: "b" }), { password: "", a: "b" });
 });
 
+t.test("passwords are masked inside texts too", async (t) => {
+  const mask = "* obfuscated *";
+  for (const [text, expected] of [
+    ["http://me:secret@host/x", `http://me:${mask}@host/x`],
+    ["http://:secret@host", `http://:${mask}@host`],
+    [
+      "-o username=me,password=secret,vers=3",
+      `-o username=me,password=${mask},vers=3`,
+    ],
+    ["PASS=secret", `PASS=${mask}`],
+    ["db_pass=secret", `db_pass=${mask}`],
+    ["mypassword=secret", `mypassword=${mask}`],
+    ["http://host:80/a@b", "http://host:80/a@b"],
+    ["http://host/x?a=b", "http://host/x?a=b"],
+    ["bypass=1", "bypass=1"],
+    ["me:secret@host", "me:secret@host"],
+  ] as const)
+    t.equal(toMaskedMap({ options: text }).options, expected, text);
+  t.match(toMaskedMap({ a: `${"://a:b".repeat(10_000)}` }), {});
+  t.match(toMaskedMap({ a: "pass=".repeat(10_000) }), {});
+});
+
 t.test("small XML is read in document order", async (t) => {
   const text = `<?xml version="1.0"?><!-- <disk size="1"/> --><a>
     <disk size="2" name='x y'/><b c="&amp;&lt;"></b > text </a>`;

@@ -426,9 +426,9 @@ t.test("a template tells what is made of it", async (t) => {
     },
   });
   t.same(vm(8, {}).template_info, { disks: [], install_methods: [] });
-  t.match(vm(8, { other_config: { "install-repository": "nfs:x" } }), {
+  t.match(vm(8, { other_config: { "install-repository": "http://a:b@c" } }), {
     isDefaultTemplate: false,
-    template_info: { install_repository: "nfs:x" },
+    template_info: { install_repository: "http://a:* obfuscated *@c" },
   });
   t.same(
     (vm(8, { other_config: { disks: "<disk" } }).template_info as { disks: [] })
@@ -457,3 +457,27 @@ t.test(
     t.equal(supported("<supports-bios", "bios"), true, "unreadable");
   },
 );
+
+t.test("a VM's own devices", async (t) => {
+  let records = withFields(samplePool, "VTPM", 1, {});
+  records = withFields(records, "VGPU", 1, {});
+  const fields = { VTPMs: [ref("VTPM", 1)], VGPUs: [ref("VGPU", 1)] };
+  const gpus = [uuid("VGPU", 1)];
+  t.match(vm(5, fields, records), {
+    VTPMs: [uuid("VTPM", 1)],
+    VGPUs: gpus,
+    $VGPUs: gpus,
+  });
+});
+
+t.test("the power state is XAPI's, known or not", async (t) => {
+  t.equal(halted().power_state, "Halted");
+  t.equal(halted({ power_state: "Dozing" }).power_state, "Dozing");
+});
+
+t.test("a flag is written as true; the platform also knows 1", async (t) => {
+  const other_config = { auto_poweron: "1" };
+  t.equal(halted({ other_config }).auto_poweron, false);
+  t.equal(halted({ platform: { viridian: "1" } }).viridian, true);
+  t.equal(halted({ platform: { viridian: "yes" } }).viridian, false);
+});

@@ -12,7 +12,6 @@ import {
   toFlag,
   toGivenText,
   toText,
-  toTextFlag,
 } from "./values/plain.js";
 import { put } from "./values/put.js";
 
@@ -99,7 +98,7 @@ function putHardware(view: ViewObject, record: XapiRecord): void {
   const other = record.other_config;
   const chipset: ViewObject = {};
   const iommu = toGivenText(memberOf(record.chipset_info, "iommu"));
-  if (iommu !== undefined) chipset.iommu = toTextFlag(iommu);
+  if (iommu !== undefined) chipset.iommu = iommu === "true";
   view.chipset_info = chipset;
   view.hvmCapable = isHvmCapable(record.capabilities);
   // Before 7.5 these two stood in other_config.

@@ -1,13 +1,7 @@
 import type { XapiRecord } from "../store/record-rows.js";
 import type { ViewObject } from "./view.js";
 import { toInteger, toNumber } from "./values/integer.js";
-import {
-  hasFlag,
-  memberOf,
-  toGivenText,
-  toText,
-  toTextFlag,
-} from "./values/plain.js";
+import { memberOf, toGivenText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
 const DEFAULT_VGA = "cirrus";
@@ -19,11 +13,11 @@ export function putPlatform(view: ViewObject, record: XapiRecord): void {
   const { platform } = record;
   const mode = modeOf(record);
   view.virtualizationMode = mode;
-  view.expNestedHvm = hasFlag(platform, "exp-nested-hvm");
-  view.isNestedVirtEnabled = hasFlag(platform, "nested-virt");
-  view.needsVtpm = hasFlag(platform, "vtpm");
-  view.secureBoot = isSecureBoot(platform);
-  view.viridian = hasFlag(platform, "viridian");
+  view.expNestedHvm = isOn(platform, "exp-nested-hvm");
+  view.isNestedVirtEnabled = isOn(platform, "nested-virt");
+  view.needsVtpm = isOn(platform, "vtpm");
+  view.secureBoot = isOn(platform, "secureboot");
+  view.viridian = isOn(platform, "viridian");
   put(view, "nicType", toGivenText(memberOf(platform, "nic_type")));
   put(
     view,
@@ -55,9 +49,10 @@ function modeOf(record: XapiRecord): string {
   return record.HVM_boot_policy === "" ? "pv" : "hvm";
 }
 
-/** `auto` is on where the firmware can do it: clients have always seen it as off. */
-function isSecureBoot(platform: unknown): boolean {
-  return toTextFlag(memberOf(platform, "secureboot"));
+/** Flags of the platform are written either way. */
+function isOn(platform: unknown, name: string): boolean {
+  const value = memberOf(platform, name);
+  return value === "true" || value === "1";
 }
 
 /** `0,2` is [0, 2]; undefined unless set. */

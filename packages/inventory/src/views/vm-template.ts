@@ -3,6 +3,7 @@ import type { ViewObject } from "./view.js";
 import { toInteger } from "./values/integer.js";
 import { hasFlag, memberOf, toGivenText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
+import { maskText } from "./values/secret-texts.js";
 import { readXmlElements, type XmlElement } from "./values/xml-elements.js";
 
 /** Did the template come with the product? */
@@ -21,11 +22,8 @@ export function putTemplate(view: ViewObject, record: XapiRecord): void {
     install_methods: toMethods(toText(memberOf(other, "install-methods"))),
   };
   put(info, "arch", toGivenText(memberOf(other, "install-arch")));
-  put(
-    info,
-    "install_repository",
-    toGivenText(memberOf(other, "install-repository")),
-  );
+  const repository = toGivenText(memberOf(other, "install-repository"));
+  put(info, "install_repository", repository && maskText(repository));
   view.isDefaultTemplate = isDefaultTemplate(record);
   view.template_info = info;
 }

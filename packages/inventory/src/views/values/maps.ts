@@ -1,5 +1,6 @@
 import { toInteger } from "./integer.js";
 import { isSecretName, MASK } from "./secret-names.js";
+import { maskText, mayHoldSecret } from "./secret-texts.js";
 
 export type TextMap = Readonly<Record<string, string>>;
 
@@ -14,12 +15,11 @@ export function toTextMap(value: unknown): TextMap {
   return value as TextMap;
 }
 
-/** The same; what stands under a name of secrets (see secret-names) is masked. */
+/** The same; secrets are masked, by the name that they stand under or by what stands around them. */
 export function toMaskedMap(value: unknown): TextMap {
   if (!isMap(value)) return {};
   for (const key in value)
-    if (typeof value[key] !== "string" || (value[key] && isSecretName(key)))
-      return copyOf(value, asMasked);
+    if (!isClean(key, value[key])) return copyOf(value, asMasked);
   return value as TextMap;
 }
 
@@ -65,7 +65,12 @@ function asText(_key: string, value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+function isClean(key: string, value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  return value === "" || !(mayHoldSecret(value) || isSecretName(key));
+}
+
 function asMasked(key: string, value: unknown): string | undefined {
-  if (typeof value !== "string") return undefined;
-  return value !== "" && isSecretName(key) ? MASK : value;
+  if (typeof value !== "string" || value === "") return asText(key, value);
+  return isSecretName(key) ? MASK : maskText(value);
 }

@@ -12,14 +12,9 @@ export function toFlag(value: unknown): boolean {
   return value === true;
 }
 
-/** A flag in a map of texts: XAPI takes `true` and `1`. */
-export function toTextFlag(value: unknown): boolean {
-  return value === "true" || value === "1";
-}
-
-/** The same, of one key; false where there is no map. */
+/** A flag in a map of texts, such as other_config. */
 export function hasFlag(map: unknown, key: string): boolean {
-  return toTextFlag(memberOf(map, key));
+  return memberOf(map, key) === "true";
 }
 
 /** A member of a map by its own key; undefined where there is no map. */
