@@ -18,7 +18,7 @@ t.test("caches get shares of the heap and of the memory", async (t) => {
       viewCacheBytes: 512 * MIB,
       feedBytes: 64 * MIB,
       columnBytes: 128 * MIB,
-      ringSize: Math.floor((8 * MIB) / 74),
+      ringSize: Math.floor((4 * MIB) / 74),
     },
   );
 });

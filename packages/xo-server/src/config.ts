@@ -138,7 +138,7 @@ const Inventory = section("The mirror of all pools.", {
     minimum: 0,
     maximum: 10_000_000,
     description:
-      "Changes of records remembered within the server, 74 bytes each; 0: 1/512 of the memory, 2 to 16 MiB.",
+      "Changes of records remembered within the server, 74 bytes each; 0: 1/1024 of the memory, 1 to 5 MiB.",
   }),
   parallelLists: count(4, "Classes of a pool that are listed at a time."),
   sliceMs: milliseconds(
