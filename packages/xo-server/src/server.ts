@@ -17,8 +17,10 @@ import { createJsonRpcDoor } from "./json-rpc.js";
 import { createLivePools } from "./live-pools.js";
 import type { LoadedConfig } from "./load-config.js";
 import type { Loggers } from "./logger.js";
+import { queryMethods } from "./methods/query.js";
 import { poolMethods } from "./methods/pool.js";
 import { statusMethods } from "./methods/status.js";
+import { toCatalogMetrics, toQueryMetrics } from "./metrics/catalog-metrics.js";
 import { toExposition } from "./metrics/exposition.js";
 import { toInventoryMetrics } from "./metrics/inventory-metrics.js";
 import { toProcessMetrics } from "./metrics/process-metrics.js";
@@ -33,6 +35,7 @@ import {
 } from "./server-status.js";
 import { toTotals, type Status } from "./status.js";
 import { createStatusFeed, type StatusFeed } from "./status-feed.js";
+import { startObjects } from "./start-objects.js";
 import { StopStack } from "./stop-stack.js";
 import { version } from "./version.js";
 import { findWebRoot } from "./web-root.js";
@@ -74,6 +77,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const monitor = startMonitor(options, stops);
   const parser = startParser(options, stops);
   const inventory = await startInventory(monitor, options, stops);
+  const objects = startObjects(inventory, options, stops);
   const pools = createPools({
     createPool:
       options.createPool ??
@@ -94,6 +98,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...systemMethods({ version, readStatus, operations: () => operations }),
     ...poolMethods(() => pools.list()),
     ...statusMethods(statusFeed),
+    ...queryMethods(objects.queries, objects.readers),
   ];
   let isStarted = false;
   const web = await startWebServer({
@@ -102,7 +107,6 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
       createDispatcher(operations, loggers.named("xo:api")),
     ),
     readHealth: () => toHealth(isStarted, pools.list()),
-    // Those of a catalog and of queries come from catalog-metrics.
     readMetrics: () =>
       toExposition([
         ...toProcessMetrics({
@@ -115,11 +119,16 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
           inventory,
           pools.list().map(({ state }) => state),
         ),
+        ...toCatalogMetrics(objects.catalog.stats),
+        ...toQueryMetrics(objects.queries.stats),
       ]),
     // No login yet: of real pools only states and figures are shown; the demo has nothing to hide.
     permission: options.demo === undefined ? "guest" : "viewer",
     webRoot: findWebRoot(),
-    onGone: (client) => void statusFeed.unsubscribe(client),
+    onGone: (client) => {
+      statusFeed.unsubscribe(client);
+      objects.readers.forget(client);
+    },
     clock: options.clock ?? systemClock,
     logger: loggers.named("xo:http"),
   });

@@ -1,0 +1,43 @@
+import {
+  createCatalog,
+  createQueries,
+  machineMemory,
+  memoryBudget,
+  type Catalog,
+  type Inventory,
+  type Queries,
+} from "@xo-server/inventory";
+import { toCacheLimits } from "./cache-limits.js";
+import { systemClock } from "./clock.js";
+import { LiveReaders } from "./live-readers.js";
+import type { ServerOptions } from "./server.js";
+import type { StopStack } from "./stop-stack.js";
+
+/** The pools' objects as the outside sees them, and who asks for them. */
+export interface Objects {
+  readonly catalog: Catalog;
+  readonly queries: Queries;
+  readonly readers: LiveReaders;
+}
+
+export function startObjects(
+  inventory: Inventory,
+  {
+    config,
+    loggers,
+    clock = systemClock,
+  }: Pick<ServerOptions, "config" | "loggers" | "clock">,
+  stops: StopStack,
+): Objects {
+  const logger = loggers.named("xo:objects");
+  const limits = toCacheLimits(config.inventory, memoryBudget(machineMemory()));
+  const catalog = createCatalog(inventory, { ...limits, clock, logger });
+  stops.push("catalog", () => {
+    catalog.stop();
+  });
+  const queries = createQueries(catalog, { ...limits, clock, logger });
+  stops.push("queries", () => {
+    queries.stop();
+  });
+  return { catalog, queries, readers: new LiveReaders(queries, clock) };
+}
