@@ -8,12 +8,20 @@ import t from "tap";
 const allowed: Readonly<Record<string, readonly string[]>> = {
   model: [],
   perf: [],
+  store: ["model"],
   "parser-pool": ["model"],
   "xen-api": ["model"],
   inventory: ["model", "xen-api"],
   "xapi-sim": ["model"],
   "xo-web": ["model"],
-  "xo-server": ["inventory", "model", "parser-pool", "perf", "xen-api"],
+  "xo-server": [
+    "inventory",
+    "model",
+    "parser-pool",
+    "perf",
+    "store",
+    "xen-api",
+  ],
 };
 
 /** Loaded by a path or a command, so that no import names them. */

@@ -54,6 +54,22 @@ export const errorTable = {
   // The program
   CONFIG_INVALID: row("{where}: {reason}", 500),
   PORT_IN_USE: row("{host}:{port} is in use by another program", 500),
+  // The store
+  ALREADY_EXISTS: row("{type} already exists", 409, 16),
+  LIMIT_REACHED: row("no more than {limit} {what} are kept", 409),
+  VALUE_TOO_LARGE: row("{what} has {bytes} bytes, the limit is {limit}", 413),
+  STORE_UNAVAILABLE: row("the store cannot be reached: {reason}", 503, 28),
+  STORE_TOO_NEW: row(
+    "the store was written by a newer version of this program: {reason}",
+    500,
+  ),
+  STORE_KEY_WRONG: row(
+    "the secrets of the store are encrypted with key {expected}, but {source} holds {found}",
+    500,
+  ),
+  SECRET_DAMAGED: row("the secret {what} cannot be decrypted", 500),
+  PASSPHRASE_WRONG: row("the passphrase is wrong, or the file is damaged", 422),
+  IMPORT_INVALID: row("this is no exported configuration: {reason}", 422),
   // The doors; -326xx are JSON-RPC 2.0's own codes, the others those that clients of Xen Orchestra know
   PARSE_ERROR: row("the message is not JSON: {reason}", 400, -32700),
   INVALID_REQUEST: row("not a request: {reason}", 400, -32600),
@@ -67,6 +83,7 @@ export const errorTable = {
   FILTER_INVALID: row(
     "parse error: expected {expected} at position {position}",
     400,
+    10,
   ),
 } as const;
 

@@ -1,0 +1,119 @@
+import type { TableMetadata } from "kysely";
+import type { WriteUnit } from "../commit/write-unit.js";
+import type { CachedTables } from "../memory/cached-tables.js";
+import type { Parts } from "../nouns/parts.js";
+import { FORMAT, VERSION } from "./export-configuration.js";
+import { fromPortable, invalid, type PortableRow } from "./portable-rows.js";
+
+/** A step on the main thread: some 10 us a line. */
+const LINES_A_SLICE = 20;
+/** Rows of one statement: SQLite takes 32,766 values, a table has at most a dozen columns. */
+const ROWS_A_STATEMENT = 100;
+
+type RowsByTable = ReadonlyMap<string, readonly PortableRow[]>;
+
+/**
+ * Puts what `exportRows` wrote in the place of the configuration: all of it, in
+ * one transaction, or nothing.
+ * @throws XoError IMPORT_INVALID, STORE_UNAVAILABLE
+ */
+export async function importRows(
+  parts: Parts,
+  plain: readonly Buffer[],
+): Promise<void> {
+  const rows = await readRows(parts, splitLines(plain));
+  await parts.committer.run((unit) => replaceAll(parts, unit, rows));
+}
+
+async function readRows(
+  { engine, availability, tables, vault }: Parts,
+  lines: Iterator<string, undefined>,
+): Promise<RowsByTable> {
+  checkHead(lines.next().value ?? "");
+  const metadata = await availability.ask(() =>
+    engine.reader.introspection.getTables(),
+  );
+  const known = new Map<string, TableMetadata>();
+  const rows = new Map<string, PortableRow[]>();
+  for (const { name } of Object.values(tables)) {
+    known.set(
+      name,
+      metadata.find((table) => table.name === name)!,
+    );
+    rows.set(name, []);
+  }
+  for (let count = 1; ; count++) {
+    const { value: line, done } = lines.next();
+    if (done === true) return rows;
+    const [name, row] = parseLine(line);
+    const table = known.get(name);
+    if (table === undefined) throw invalid(`no table ${name.slice(0, 64)}`);
+    rows.get(name)!.push(fromPortable(table, row, vault));
+    if (count % LINES_A_SLICE === 0) await new Promise(setImmediate);
+  }
+}
+
+async function replaceAll(
+  { tables }: Parts,
+  unit: WriteUnit,
+  rows: RowsByTable,
+): Promise<void> {
+  const all = Object.values(tables);
+  for (const table of all.toReversed()) {
+    await unit.sql.deleteFrom(table.name).execute();
+    unit.replaced(table);
+  }
+  for (const { name } of all) {
+    const those = rows.get(name)!;
+    for (let at = 0; at < those.length; at += ROWS_A_STATEMENT)
+      await insert(unit, name, those.slice(at, at + ROWS_A_STATEMENT));
+  }
+}
+
+async function insert(
+  unit: WriteUnit,
+  name: CachedTables[keyof CachedTables]["name"],
+  rows: readonly PortableRow[],
+): Promise<void> {
+  try {
+    await unit.sql.insertInto(name).values(rows).execute();
+  } catch (error) {
+    const told = unit.explain(error, "row", "");
+    throw told === error ? error : invalid(`rows of ${name} contradict others`);
+  }
+}
+
+/** Lines of text that comes in pieces. */
+function* splitLines(plain: readonly Buffer[]): Generator<string, undefined> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (const piece of plain) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
+  return undefined;
+}
+
+function checkHead(line: string): void {
+  const head = parse(line) as { format?: unknown; version?: unknown } | null;
+  if (head?.format !== FORMAT) throw invalid("it is of another kind");
+  if (head.version !== VERSION)
+    throw invalid(`it has version ${String(head.version)}`);
+}
+
+function parseLine(line: string): [string, unknown] {
+  const value = parse(line);
+  if (!Array.isArray(value) || typeof value[0] !== "string")
+    throw invalid("a line is no row");
+  return [value[0], value[1]];
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw invalid("a line is no JSON");
+  }
+}

@@ -1,0 +1,70 @@
+import { XoError } from "@xo-server/model";
+import type { ColumnMetadata, TableMetadata } from "kysely";
+import { sealedColumns } from "../secrets/sealed-columns.js";
+import type { Vault } from "../secrets/vault.js";
+import type { Value } from "../tables.js";
+
+export type PortableRow = Readonly<Record<string, Value>> & {
+  readonly id: string;
+};
+
+/** A row as it leaves the store: with its secret in plain text, for the file is encrypted as a whole. */
+export function toPortable(
+  table: string,
+  row: PortableRow,
+  vault: Vault,
+): PortableRow {
+  const sealed = sealedColumns.get(table);
+  const value = sealed && row[sealed.column];
+  if (!sealed || typeof value !== "string") return row;
+  const text = vault.open(value, sealed.placeOf(row.id));
+  return { ...row, [sealed.column]: text };
+}
+
+/** @throws XoError IMPORT_INVALID when the row does not fit the table */
+export function fromPortable(
+  table: TableMetadata,
+  value: unknown,
+  vault: Vault,
+): PortableRow {
+  const row = checkRow(table, value);
+  const sealed = sealedColumns.get(table.name);
+  const text = sealed && row[sealed.column];
+  if (!sealed || typeof text !== "string") return row;
+  return { ...row, [sealed.column]: vault.seal(text, sealed.placeOf(row.id)) };
+}
+
+function checkRow(table: TableMetadata, value: unknown): PortableRow {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid(`a row of ${table.name} is no object`);
+  const given = new Map(Object.entries(value));
+  const row = table.columns.map((column) => {
+    const cell = given.get(column.name) as unknown;
+    given.delete(column.name);
+    return [column.name, checkCell(table.name, column, cell)] as const;
+  });
+  for (const name of given.keys())
+    throw invalid(`${table.name} has no column ${name.slice(0, 64)}`);
+  return Object.fromEntries(row) as PortableRow;
+}
+
+function checkCell(
+  table: string,
+  column: ColumnMetadata,
+  cell: unknown,
+): Value {
+  if (cell === undefined || cell === null) {
+    if (column.isNullable) return null;
+    throw invalid(`${column.name} is missing in a row of ${table}`);
+  }
+  const isRight =
+    column.dataType.toLowerCase() === "text"
+      ? typeof cell === "string" && !/\0|\p{Surrogate}/u.test(cell)
+      : Number.isSafeInteger(cell);
+  if (isRight) return cell as Value;
+  throw invalid(`${column.name} is of the wrong kind in a row of ${table}`);
+}
+
+export function invalid(reason: string): XoError {
+  return new XoError("IMPORT_INVALID", { reason });
+}

@@ -1,0 +1,114 @@
+import {
+  CompiledQuery,
+  SelectQueryNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+} from "kysely";
+import type { ConnectionName } from "./sqlite-protocol.js";
+import type { SqliteThread } from "./sqlite-thread.js";
+
+/** Kysely's SQLite, over the thread. */
+export class SqliteThreadDialect implements Dialect {
+  readonly #thread: SqliteThread;
+  readonly #name: ConnectionName;
+
+  constructor(thread: SqliteThread, name: ConnectionName) {
+    this.#thread = thread;
+    this.#name = name;
+  }
+
+  createDriver(): Driver {
+    return new ThreadDriver(new ThreadConnection(this.#thread, this.#name));
+  }
+
+  createQueryCompiler() {
+    return new SqliteQueryCompiler();
+  }
+
+  createAdapter() {
+    return new SqliteAdapter();
+  }
+
+  createIntrospector(db: Kysely<unknown>) {
+    return new SqliteIntrospector(db);
+  }
+}
+
+class ThreadDriver implements Driver {
+  readonly #connection: ThreadConnection;
+
+  constructor(connection: ThreadConnection) {
+    this.#connection = connection;
+  }
+
+  async init(): Promise<void> {
+    // The thread starts with the first question.
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection;
+  }
+
+  /** Immediate: a transaction that may not write must not find out at its end. */
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("commit"));
+  }
+
+  /** SQLite rolls back by itself when the disk is full: what led here is the error worth telling. */
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection
+      .executeQuery(CompiledQuery.raw("rollback"))
+      .catch(() => undefined);
+  }
+
+  async releaseConnection(): Promise<void> {
+    // There is one, for all.
+  }
+
+  async destroy(): Promise<void> {
+    // The engine ends the thread.
+  }
+}
+
+class ThreadConnection implements DatabaseConnection {
+  readonly #thread: SqliteThread;
+  readonly #name: ConnectionName;
+
+  constructor(thread: SqliteThread, name: ConnectionName) {
+    this.#thread = thread;
+    this.#name = name;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { rows, changes } = await this.#thread.ask({
+      connection: this.#name,
+      sql: query.sql,
+      parameters: query.parameters,
+      returnsRows: returnsRows(query),
+    });
+    return { rows: rows as R[], numAffectedRows: BigInt(changes) };
+  }
+
+  // eslint-disable-next-line require-yield -- the interface asks for it, pages take its place
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error("rows are read in pages");
+  }
+}
+
+function returnsRows({ query, sql }: CompiledQuery): boolean {
+  return (
+    SelectQueryNode.is(query) ||
+    ("returning" in query && query.returning !== undefined) ||
+    (query.kind === "RawNode" && /^\s*(select|pragma|with)\b/i.test(sql))
+  );
+}

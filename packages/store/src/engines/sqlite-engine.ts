@@ -1,0 +1,41 @@
+import { mkdir, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Kysely } from "kysely";
+import type { Tables } from "../tables.js";
+import type { Engine, FailureKind } from "./engine.js";
+import { SqliteThreadDialect } from "./sqlite-dialect.js";
+import { SqliteFailure, SqliteThread } from "./sqlite-thread.js";
+
+/** SQLite's extended result codes, https://sqlite.org/rescode.html */
+const CONSTRAINT = 19;
+const DUPLICATE_CODES = new Set([1555, 2067, 2579]);
+const FOREIGN_KEY = 787;
+/** No code (the thread is gone), then perm, busy, locked, readonly, ioerr, corrupt, full, cantopen, protocol, notadb. */
+const UNAVAILABLE_CODES = new Set([0, 3, 5, 6, 8, 10, 11, 13, 14, 15, 26]);
+
+/** The embedded database: one file (and its journal) that only its owner may read. */
+export async function openSqliteEngine(file: string): Promise<Engine> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await (await open(file, "a", 0o600)).close();
+  const thread = new SqliteThread(file);
+  return {
+    name: "sqlite",
+    reader: new Kysely<Tables>({
+      dialect: new SqliteThreadDialect(thread, "reader"),
+    }),
+    writer: new Kysely<Tables>({
+      dialect: new SqliteThreadDialect(thread, "writer"),
+    }),
+    classify,
+    close: () => thread.close(),
+  };
+}
+
+function classify(error: unknown): FailureKind {
+  if (!(error instanceof SqliteFailure)) return "other";
+  if (DUPLICATE_CODES.has(error.code)) return "duplicate";
+  if (error.code === FOREIGN_KEY) return "missing";
+  const primary = error.code & 0xff;
+  if (primary === CONSTRAINT) return "other";
+  return UNAVAILABLE_CODES.has(primary) ? "unavailable" : "other";
+}

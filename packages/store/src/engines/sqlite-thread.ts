@@ -1,0 +1,100 @@
+import { Worker } from "node:worker_threads";
+import type {
+  SqliteAnswer,
+  SqliteRequest,
+  SqliteThreadData,
+} from "./sqlite-protocol.js";
+
+/** SQLite answered with a result code. */
+export class SqliteFailure extends Error {
+  override readonly name = "SqliteFailure";
+  /** SQLite's extended result code; 0 when the thread itself is gone. */
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+interface Waiting {
+  readonly resolve: (answer: { rows: unknown[]; changes: number }) => void;
+  readonly reject: (error: Error) => void;
+}
+
+type Question = Omit<SqliteRequest, "id">;
+
+/**
+ * The thread that SQLite runs in, because SQLite blocks whoever asks it. A
+ * thread that died is started again by the next question; those that were
+ * waiting are told.
+ */
+export class SqliteThread {
+  readonly #file: string;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Promise<Worker> | undefined;
+  #nextId = 1;
+  #closed = false;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  async ask(question: Question): Promise<{ rows: unknown[]; changes: number }> {
+    if (this.#closed) throw new SqliteFailure(0, "the store is closed");
+    this.#worker ??= this.#start();
+    const worker = await this.#worker;
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve, reject });
+      worker.postMessage({ ...question, id } satisfies SqliteRequest);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const worker = await this.#worker?.catch(() => undefined);
+    if (worker === undefined) return;
+    const exited = new Promise((resolve) => worker.once("exit", resolve));
+    worker.postMessage("close");
+    await exited;
+  }
+
+  #start(): Promise<Worker> {
+    const worker = new Worker(new URL("./sqlite-worker.js", import.meta.url), {
+      name: "store",
+      workerData: { file: this.#file } satisfies SqliteThreadData,
+      // Not the loaders of the main program; and Node 22 calls its SQLite experimental.
+      execArgv: ["--disable-warning=ExperimentalWarning"],
+    });
+    return new Promise((resolve, reject) => {
+      const gone = (reason: string) => {
+        const failure = new SqliteFailure(0, reason);
+        this.#worker = undefined;
+        reject(failure);
+        this.#rejectAll(failure);
+      };
+      worker.on("error", (error: Error) => gone(error.message));
+      worker.on("exit", () => gone("the thread of the store has ended"));
+      worker.on("message", (answer: SqliteAnswer | "open") => {
+        if (answer === "open") resolve(worker);
+        else this.#settle(answer);
+      });
+    });
+  }
+
+  #settle(answer: SqliteAnswer): void {
+    const waiting = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if ("error" in answer)
+      waiting?.reject(
+        new SqliteFailure(answer.error.code, answer.error.message),
+      );
+    else waiting?.resolve({ rows: [...answer.rows], changes: answer.changes });
+  }
+
+  #rejectAll(failure: SqliteFailure): void {
+    for (const { reject } of this.#waiting.values()) reject(failure);
+    this.#waiting.clear();
+  }
+}

@@ -1,0 +1,39 @@
+export { openStore } from "./open-store.js";
+export { limits } from "./limits.js";
+export { tokenLifetime } from "./nouns/tokens.js";
+export { defaultScryptCost } from "./secrets/password-hasher.js";
+export type { Clock } from "./clock.js";
+export type { AvailabilityState, Backoff } from "./commit/availability.js";
+export type { CommitCounters } from "./commit/committer.js";
+export type { Logger } from "./logger.js";
+export type { Acl, Acls } from "./nouns/acls.js";
+export type { AuditEntry, AuditRecord } from "./nouns/audit-entry.js";
+export type {
+  AuditLog,
+  AuditPageOptions,
+  AuditVerdict,
+} from "./nouns/audit-log.js";
+export type { Grants, Subject } from "./nouns/grants.js";
+export type { Group, Groups } from "./nouns/groups.js";
+export type { Job, Jobs, NewJob } from "./nouns/jobs.js";
+export type {
+  NewPrivilege,
+  Privilege,
+  Privileges,
+} from "./nouns/privileges.js";
+export type { NewRole, Role, Roles } from "./nouns/roles.js";
+export type {
+  NewServer,
+  Server,
+  ServerCredentials,
+  ServerPatch,
+  Servers,
+} from "./nouns/servers.js";
+export type { Settings } from "./nouns/settings.js";
+export type { Task, TaskPage, TaskPageOptions, Tasks } from "./nouns/tasks.js";
+export type { NewToken, Token, Tokens } from "./nouns/tokens.js";
+export type { NewUser, User, UserPatch, Users } from "./nouns/users.js";
+export type { StoreOptions } from "./options.js";
+export type { KeyOptions } from "./secrets/key-source.js";
+export type { ScryptCost } from "./secrets/password-hasher.js";
+export type { Store } from "./store.js";

@@ -1,0 +1,36 @@
+import { CachedTable } from "./cached-table.js";
+
+/** The tables that are in memory, and what each is looked up by. */
+export function createCachedTables() {
+  return {
+    settings: new CachedTable("settings", "setting", {}),
+    servers: new CachedTable("servers", "server", {
+      host: (row) => row.host,
+    }),
+    users: new CachedTable("users", "user", { name: (row) => row.name }),
+    groups: new CachedTable("groups", "group", { name: (row) => row.name }),
+    memberships: new CachedTable("memberships", "membership", {
+      group: (row) => row.group_id,
+      user: (row) => row.user_id,
+    }),
+    tokens: new CachedTable("tokens", "token", {
+      hash: (row) => row.hash,
+      user: (row) => row.user_id,
+    }),
+    roles: new CachedTable("roles", "role", { name: (row) => row.name }),
+    privileges: new CachedTable("privileges", "privilege", {
+      role: (row) => row.role_id,
+    }),
+    grants: new CachedTable("grants", "grant", {
+      role: (row) => row.role_id,
+      subject: (row) => `${row.subject_type}/${row.subject_id}`,
+    }),
+    acls: new CachedTable("acls", "acl", {
+      subject: (row) => row.subject,
+      object: (row) => row.object,
+    }),
+    jobs: new CachedTable("jobs", "job", {}),
+  };
+}
+
+export type CachedTables = ReturnType<typeof createCachedTables>;

@@ -1,0 +1,106 @@
+import type { Clock } from "../clock.js";
+import type { Availability } from "../commit/availability.js";
+import type { Committer } from "../commit/committer.js";
+import type { ChangeTarget } from "../commit/write-unit.js";
+import type { Engine } from "../engines/engine.js";
+import type { Tables } from "../tables.js";
+import type { Kysely } from "kysely";
+
+/** A table in memory, as far as following other servers goes. */
+export interface Followed extends ChangeTarget {
+  readonly version: number;
+  load(db: Kysely<Tables>): Promise<void>;
+}
+
+interface FollowerOptions {
+  readonly engine: Engine;
+  readonly committer: Committer;
+  readonly availability: Availability;
+  readonly clock: Clock;
+  /** Between two looks at the counters. */
+  readonly pollMs: number;
+  /** Before rows of another process are read: it may have changed the key as well. */
+  readonly refreshKeys: () => Promise<void>;
+}
+
+/**
+ * Keeps memory in step with what other processes write: other servers on the
+ * same PostgreSQL, the command line on the same file. Each table has a counter
+ * that every change raises; they are looked at every `pollMs`. (NOTIFY would
+ * tell sooner, but it makes commits wait for each other.)
+ */
+export class Follower {
+  readonly #options: FollowerOptions;
+  readonly #tables: ReadonlyMap<string, Followed>;
+  readonly #listeners = new Set<(table: string) => void>();
+  #timer: unknown;
+  #closed = false;
+
+  constructor(options: FollowerOptions, tables: readonly Followed[]) {
+    this.#options = options;
+    this.#tables = new Map(tables.map((table) => [table.name, table]));
+    options.committer.onBehind((target) => this.#reload(target.name));
+    options.availability.onRecovery(() => this.loadAll());
+  }
+
+  /** Hears of tables that another process changed. */
+  onForeignChange(listener: (table: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async loadAll(): Promise<void> {
+    await this.#options.committer.between(async () => {
+      await this.#options.refreshKeys();
+      for (const table of this.#tables.values())
+        await table.load(this.#options.engine.reader);
+    });
+    for (const name of this.#tables.keys()) this.#tell(name);
+  }
+
+  start(): void {
+    const { clock, pollMs } = this.#options;
+    if (this.#closed) return;
+    this.#timer = clock.setTimeout(() => {
+      void this.look()
+        .catch(() => undefined) // Availability has noticed.
+        .then(() => this.start());
+    }, pollMs);
+  }
+
+  /** Brings memory in step now. @throws XoError STORE_UNAVAILABLE */
+  async look(): Promise<void> {
+    const { engine, availability, committer } = this.#options;
+    const versions = await availability.ask(() =>
+      engine.reader.selectFrom("table_versions").selectAll().execute(),
+    );
+    for (const { id, version } of versions) {
+      if (!this.#isBehind(id, version)) continue;
+      await committer.between(async () => {
+        // A commit of our own may have brought it in step meanwhile.
+        if (this.#isBehind(id, version))
+          await availability.ask(() => this.#reload(id));
+      });
+    }
+  }
+
+  stop(): void {
+    this.#closed = true;
+    this.#options.clock.clearTimeout(this.#timer);
+  }
+
+  #isBehind(name: string, version: number): boolean {
+    const table = this.#tables.get(name);
+    return table !== undefined && table.version < version;
+  }
+
+  async #reload(name: string): Promise<void> {
+    await this.#options.refreshKeys();
+    await this.#tables.get(name)?.load(this.#options.engine.reader);
+    this.#tell(name);
+  }
+
+  #tell(name: string): void {
+    for (const listener of this.#listeners) listener(name);
+  }
+}

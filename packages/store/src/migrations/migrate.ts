@@ -1,0 +1,42 @@
+import { XoError } from "@xo-server/model";
+import {
+  DEFAULT_MIGRATION_TABLE,
+  Migrator,
+  sql,
+  type Kysely,
+  type Migration,
+} from "kysely";
+import type { Tables } from "../tables.js";
+import { first } from "./001-first.js";
+
+/** All steps in their order. A step that was released is never changed. */
+const migrations: Readonly<Record<string, Migration>> = { "001-first": first };
+
+/**
+ * Brings the tables to this version's state. Several servers may start at once.
+ * @throws XoError STORE_TOO_NEW when a newer program was here before
+ */
+export async function migrate(db: Kysely<Tables>): Promise<void> {
+  const newer = (await appliedSteps(db)).find(
+    (name) => !Object.hasOwn(migrations, name),
+  );
+  if (newer !== undefined)
+    throw new XoError("STORE_TOO_NEW", { reason: `it has step ${newer}` });
+  const { error } = await new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ ...migrations }) },
+  }).migrateToLatest();
+  // Kysely passes on what the driver threw: the caller tells kinds apart.
+  if (error !== undefined) throw error as Error;
+}
+
+async function appliedSteps(db: Kysely<Tables>): Promise<string[]> {
+  const tables = await db.introspection.getTables({
+    withInternalKyselyTables: true,
+  });
+  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return [];
+  const { rows } = await sql<{
+    name: string;
+  }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db);
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,34 @@
+import { Acls } from "./acls.js";
+import { AuditLog } from "./audit-log.js";
+import { Grants } from "./grants.js";
+import { Groups } from "./groups.js";
+import { Jobs } from "./jobs.js";
+import type { Parts } from "./parts.js";
+import { Privileges } from "./privileges.js";
+import { Roles } from "./roles.js";
+import { Servers } from "./servers.js";
+import { Settings } from "./settings.js";
+import { Tasks } from "./tasks.js";
+import { TokenUses } from "./token-uses.js";
+import { Tokens } from "./tokens.js";
+import { Users } from "./users.js";
+
+/** Everything that the store keeps. */
+export function createNouns(parts: Parts) {
+  const tokenUses = new TokenUses(parts);
+  const nouns = {
+    settings: new Settings(parts),
+    servers: new Servers(parts),
+    users: new Users(parts),
+    groups: new Groups(parts),
+    tokens: new Tokens(parts, tokenUses),
+    roles: new Roles(parts),
+    privileges: new Privileges(parts),
+    grants: new Grants(parts),
+    acls: new Acls(parts),
+    jobs: new Jobs(parts),
+    tasks: new Tasks(parts),
+    audit: new AuditLog(parts),
+  };
+  return { nouns, tokenUses };
+}

@@ -1,0 +1,179 @@
+import { XoError } from "@xo-server/model";
+import { checkName, checkPageRows, checkText, toJson } from "../limits.js";
+import type { TaskRow } from "../tables.js";
+import type { Parts } from "./parts.js";
+
+/** Something that takes a while, kept so that its result is there after a restart. */
+export interface Task {
+  readonly id: string;
+  /** The server that runs it. */
+  readonly owner: string;
+  readonly name: string;
+  readonly status: "pending" | "success" | "failure" | "interrupted";
+  readonly userId?: string;
+  readonly objectId?: string;
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  readonly endedAt?: number;
+  /** Progress, result, warnings, subtasks ...: JSON. */
+  readonly body: unknown;
+}
+
+export interface TaskPageOptions {
+  readonly status?: Task["status"];
+  readonly userId?: string;
+  readonly objectId?: string;
+  /** Rows, 1 to 1,000. */
+  readonly limit?: number;
+  /** Where the page before ended. */
+  readonly cursor?: string;
+}
+
+export interface TaskPage {
+  /** Newest first. */
+  readonly tasks: readonly Task[];
+  /** Of the next page; left out on the last. */
+  readonly cursor?: string;
+}
+
+/** Tasks, in the database only. Everything throws XoError STORE_UNAVAILABLE while it is gone. */
+export class Tasks {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Writes a task or its new state. @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  async put(task: Task): Promise<void> {
+    const row = toRow(task);
+    await this.#parts.committer.run((unit) =>
+      unit.sql
+        .insertInto("tasks")
+        .values(row)
+        .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+        .execute(),
+    );
+  }
+
+  async get(id: string): Promise<Task | undefined> {
+    const { engine, availability } = this.#parts;
+    const row = await availability.ask(() =>
+      engine.reader
+        .selectFrom("tasks")
+        .selectAll()
+        .where("id", "=", id)
+        .executeTakeFirst(),
+    );
+    return row && toTask(row);
+  }
+
+  /** @throws XoError INVALID_PARAMETERS */
+  async list(options: TaskPageOptions = {}): Promise<TaskPage> {
+    const { engine, availability } = this.#parts;
+    const { status, userId, objectId, cursor } = options;
+    const limit = checkPageRows(options.limit);
+    let query = engine.reader
+      .selectFrom("tasks")
+      .selectAll()
+      .orderBy("started_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit);
+    if (status !== undefined) query = query.where("status", "=", status);
+    if (userId !== undefined) query = query.where("user_id", "=", userId);
+    if (objectId !== undefined) query = query.where("object_id", "=", objectId);
+    if (cursor !== undefined) {
+      const { time, id } = parseCursor(cursor);
+      query = query.where((e) =>
+        e.or([
+          e("started_at", "<", time),
+          e.and([e("started_at", "=", time), e("id", "<", id)]),
+        ]),
+      );
+    }
+    const rows = await availability.ask(() => query.execute());
+    const last = rows.length === limit ? rows.at(-1) : undefined;
+    return {
+      tasks: rows.map(toTask),
+      ...(last && { cursor: `${last.started_at}/${last.id}` }),
+    };
+  }
+
+  /** What a server that stopped left pending will not go on. @returns how many there were */
+  async interrupt(owner: string): Promise<number> {
+    const { committer, clock } = this.#parts;
+    const now = clock.now();
+    const rows = await committer.run((unit) =>
+      unit.sql
+        .updateTable("tasks")
+        .set({ status: "interrupted", ended_at: now, updated_at: now })
+        .where("owner", "=", owner)
+        .where("status", "=", "pending")
+        .returning("id")
+        .execute(),
+    );
+    return rows.length;
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  async delete(id: string): Promise<void> {
+    const rows = await this.#parts.committer.run((unit) =>
+      unit.sql
+        .deleteFrom("tasks")
+        .where("id", "=", id)
+        .returning("id")
+        .execute(),
+    );
+    if (rows.length === 0)
+      throw new XoError("NO_SUCH_OBJECT", { type: "task", id });
+  }
+
+  /** @param time milliseconds since the epoch, @returns how many there were */
+  async deleteEndedBefore(time: number): Promise<number> {
+    const rows = await this.#parts.committer.run((unit) =>
+      unit.sql
+        .deleteFrom("tasks")
+        .where("ended_at", "<", time)
+        .returning("id")
+        .execute(),
+    );
+    return rows.length;
+  }
+}
+
+function parseCursor(cursor: string): { time: number; id: string } {
+  const match = /^(\d{1,15})\/(.+)$/s.exec(cursor);
+  if (match === null)
+    throw new XoError("INVALID_PARAMETERS", { reason: "no such cursor" });
+  return { time: Number(match[1]), id: checkText("the cursor", match[2]!) };
+}
+
+function toRow(task: Task): TaskRow {
+  return {
+    id: checkName("the task's id", task.id),
+    owner: checkName("the owner", task.owner),
+    name: checkText("the task's name", task.name),
+    status: task.status,
+    user_id: task.userId ?? null,
+    object_id: task.objectId ?? null,
+    started_at: task.startedAt,
+    updated_at: task.updatedAt,
+    ended_at: task.endedAt ?? null,
+    body_json: toJson("the task", task.body),
+  };
+}
+
+function toTask(row: TaskRow): Task {
+  return {
+    id: row.id,
+    owner: row.owner,
+    name: row.name,
+    status: row.status as Task["status"],
+    ...(row.user_id === null ? {} : { userId: row.user_id }),
+    ...(row.object_id === null ? {} : { objectId: row.object_id }),
+    startedAt: row.started_at,
+    updatedAt: row.updated_at,
+    ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
+    body: JSON.parse(row.body_json) as unknown,
+  };
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import {
+  link,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from "node:fs/promises";
+import { dirname } from "node:path";
+import { XoError } from "@xo-server/model";
+import { Key } from "./key.js";
+
+/**
+ * Where the keys come from: a file that is made at the first start, or text
+ * (from the environment). The first key encrypts; the others only decrypt, for
+ * the time of a rotation. Several in a text are separated by commas.
+ */
+export type KeyOptions = { readonly file: string } | { readonly text: string };
+
+export interface KeySource {
+  /** For messages. */
+  readonly description: string;
+  /**
+   * @param mayCreate false when there are secrets already: a new key could not read them
+   * @throws XoError CONFIG_INVALID
+   */
+  load(mayCreate: boolean): Promise<Key[]>;
+  /** @throws XoError UNSUPPORTED when it is not ours to write */
+  save(keys: readonly Key[]): Promise<void>;
+}
+
+export function createKeySource(options: KeyOptions): KeySource {
+  return "file" in options ? keyFile(options.file) : keyText(options.text);
+}
+
+function keyText(text: string): KeySource {
+  const description = "the key of the environment";
+  return {
+    description,
+    load: async () => parseKeys(description, text.split(",")),
+    save: () =>
+      Promise.reject(
+        new XoError("UNSUPPORTED", {
+          what: "writing the key",
+          reason: "it comes from the environment",
+        }),
+      ),
+  };
+}
+
+function keyFile(file: string): KeySource {
+  const description = `the key file ${file}`;
+  const save = (keys: readonly Key[]) => replaceFile(file, keys);
+  return {
+    description,
+    save,
+    async load(mayCreate) {
+      const text = await readPrivate(file);
+      if (text !== undefined) return parseKeys(description, text.split("\n"));
+      if (!mayCreate) throw invalid(description, "it is missing");
+      await createFile(file, [Key.random()]);
+      // Another server may have been first: its key counts.
+      const made = (await readPrivate(file)) ?? "";
+      return parseKeys(description, made.split("\n"));
+    },
+  };
+}
+
+function parseKeys(description: string, words: readonly string[]): Key[] {
+  const keys = words
+    .map((word) => word.trim())
+    .filter((word) => word !== "" && !word.startsWith("#"))
+    .map((word) => {
+      const key = Key.parse(word);
+      // The word is not repeated: it may be a key with a typing error.
+      if (key === undefined)
+        throw invalid(description, "a key is 32 bytes in base64");
+      return key;
+    });
+  if (keys.length === 0) throw invalid(description, "there is no key in it");
+  return keys;
+}
+
+async function readPrivate(file: string): Promise<string | undefined> {
+  try {
+    const { mode } = await stat(file);
+    if ((mode & 0o077) !== 0 && process.platform !== "win32")
+      throw invalid(file, "others may read it; it must have mode 0600");
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof XoError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    throw invalid(file, `it cannot be read (${code ?? "unknown"})`);
+  }
+}
+
+async function createFile(file: string, keys: readonly Key[]): Promise<void> {
+  const draft = await writeDraft(file, keys);
+  // link(2) fails where rename(2) would replace the file that another server made.
+  await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+  await rm(draft, { force: true });
+}
+
+async function replaceFile(file: string, keys: readonly Key[]): Promise<void> {
+  await rename(await writeDraft(file, keys), file);
+}
+
+async function writeDraft(file: string, keys: readonly Key[]): Promise<string> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomUUID()}`;
+  const handle = await open(draft, "wx", 0o600);
+  try {
+    await handle.writeFile(
+      [
+        "# Without this file the secrets in the store cannot be read. The first key encrypts.",
+      ]
+        .concat(keys.map((key) => key.text))
+        .join("\n") + "\n",
+    );
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return draft;
+}
+
+function invalid(where: string, reason: string): XoError {
+  return new XoError("CONFIG_INVALID", { where, reason });
+}

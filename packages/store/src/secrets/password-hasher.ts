@@ -1,0 +1,115 @@
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { XoError } from "@xo-server/model";
+
+/** Cost of one hash: `2 ** ln * r * 128` bytes of memory, `p` times the work of that. */
+export interface ScryptCost {
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** OWASP's "N=2^15, r=8, p=3" (Password Storage Cheat Sheet): 32 MiB, and as much work as the usual "N=2^17, p=1". */
+export const defaultScryptCost: ScryptCost = { ln: 15, r: 8, p: 3 };
+
+/** Hashing goes through Node's four threads: two stay free for files and names. */
+const MAX_AT_ONCE = 2;
+/** Beyond, somebody is guessing. */
+const MAX_WAITING = 100;
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+/** A stored hash may not ask for more than 1 GiB. */
+const MAX_LN = 20;
+const PHC =
+  /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22,44})\$([A-Za-z0-9+/]{43})$/;
+
+/** Passwords to hashes in PHC's form, `$scrypt$ln=15,r=8,p=3$salt$hash`, never on the main thread. */
+export class PasswordHasher {
+  readonly #cost: ScryptCost;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(cost: ScryptCost) {
+    this.#cost = cost;
+  }
+
+  async hash(password: string): Promise<string> {
+    const salt = randomBytes(SALT_BYTES);
+    const hash = await this.#derive(password, salt, this.#cost);
+    const { ln, r, p } = this.#cost;
+    return `$scrypt$ln=${ln},r=${r},p=${p}$${unpadded(salt)}$${unpadded(hash)}`;
+  }
+
+  /** @param stored undefined takes as long as a wrong password, so that nobody learns who exists */
+  async verify(password: string, stored: string | undefined): Promise<boolean> {
+    const parsed = stored === undefined ? undefined : parse(stored);
+    const hash = await this.#derive(
+      password,
+      parsed?.salt ?? Buffer.alloc(SALT_BYTES),
+      parsed?.cost ?? this.#cost,
+    );
+    return parsed !== undefined && timingSafeEqual(hash, parsed.hash);
+  }
+
+  /** Was it made with another cost than the one in use now? */
+  isOutdated(stored: string): boolean {
+    const cost = parse(stored)?.cost;
+    const { ln, r, p } = this.#cost;
+    return cost?.ln !== ln || cost.r !== r || cost.p !== p;
+  }
+
+  async #derive(
+    password: string,
+    salt: Buffer,
+    { ln, r, p }: ScryptCost,
+  ): Promise<Buffer> {
+    await this.#enter();
+    try {
+      return await new Promise((resolve, reject) => {
+        const options = { N: 2 ** ln, r, p, maxmem: 2 ** ln * r * 128 * 2 };
+        scrypt(
+          password.normalize("NFC"),
+          salt,
+          HASH_BYTES,
+          options,
+          (e, key) => (e === null ? resolve(key) : reject(e)),
+        );
+      });
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #enter(): Promise<void> {
+    if (this.#running < MAX_AT_ONCE) {
+      this.#running++;
+      return;
+    }
+    if (this.#waiting.length >= MAX_WAITING)
+      throw new XoError("TOO_MANY_REQUESTS", { reason: "passwords to check" });
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#running--;
+    else next();
+  }
+}
+
+function parse(
+  stored: string,
+): { cost: ScryptCost; salt: Buffer; hash: Buffer } | undefined {
+  const match = PHC.exec(stored);
+  if (match === null) return undefined;
+  const [, ln, r, p, salt, hash] = match;
+  if (Number(ln) > MAX_LN || Number(r) > 8) return undefined;
+  return {
+    cost: { ln: Number(ln), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt!, "base64"),
+    hash: Buffer.from(hash!, "base64"),
+  };
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString("base64").replace(/=+$/, "");
+}

@@ -1,0 +1,17 @@
+/** Where each ciphertext belongs: it opens nowhere else. */
+export const sealedPlace = {
+  server: (id: string) => `servers/credentials/${id}`,
+  totp: (id: string) => `users/totp/${id}`,
+  keyCheck: "meta/key-check",
+} as const;
+
+export interface SealedColumn {
+  readonly column: string;
+  readonly placeOf: (id: string) => string;
+}
+
+/** All columns with secrets of people and pools, by table. */
+export const sealedColumns: ReadonlyMap<string, SealedColumn> = new Map([
+  ["servers", { column: "credentials_sealed", placeOf: sealedPlace.server }],
+  ["users", { column: "totp_sealed", placeOf: sealedPlace.totp }],
+]);

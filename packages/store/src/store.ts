@@ -1,0 +1,69 @@
+import type { AvailabilityState } from "./commit/availability.js";
+import type { CommitCounters } from "./commit/committer.js";
+import type { Acls } from "./nouns/acls.js";
+import type { AuditLog } from "./nouns/audit-log.js";
+import type { Grants } from "./nouns/grants.js";
+import type { Groups } from "./nouns/groups.js";
+import type { Jobs } from "./nouns/jobs.js";
+import type { Privileges } from "./nouns/privileges.js";
+import type { Roles } from "./nouns/roles.js";
+import type { Servers } from "./nouns/servers.js";
+import type { Settings } from "./nouns/settings.js";
+import type { Tasks } from "./nouns/tasks.js";
+import type { Tokens } from "./nouns/tokens.js";
+import type { Users } from "./nouns/users.js";
+
+/**
+ * What must be there after a restart.
+ *
+ * Reading is from memory and takes no time, but for tasks and the audit log,
+ * which are in the database only. A change resolves when it is on the disk.
+ * While the database is gone, reading from memory goes on, everything else
+ * throws XoError STORE_UNAVAILABLE at once, and the store comes back by itself.
+ * A change that was under way when the database went may or may not be in it.
+ */
+export interface Store {
+  readonly settings: Settings;
+  readonly servers: Servers;
+  readonly users: Users;
+  readonly groups: Groups;
+  readonly tokens: Tokens;
+  readonly roles: Roles;
+  readonly privileges: Privileges;
+  readonly grants: Grants;
+  readonly acls: Acls;
+  readonly jobs: Jobs;
+  readonly tasks: Tasks;
+  readonly audit: AuditLog;
+
+  readonly engine: "sqlite" | "postgres";
+  readonly state: AvailabilityState;
+  readonly counters: CommitCounters;
+  /** @returns how to stop listening */
+  onState(listener: (state: AvailabilityState) => void): () => void;
+  /** Hears the names of tables that were read anew because another process changed them. */
+  onForeignChange(listener: (table: string) => void): () => void;
+  /** Brings memory in step with other processes now, rather than within `pollMs`. */
+  refresh(): Promise<void>;
+
+  /**
+   * Makes a new key and encrypts all secrets with it. Tokens of clients stay
+   * good, but a client that asks anew gets a new one.
+   * @throws XoError UNSUPPORTED when the key is not in a file: then start with
+   *   the new key before the old one, and take the old one out afterwards
+   */
+  rotateKey(): Promise<void>;
+  /** Everything but tasks and the audit log, encrypted with a passphrase of 8 characters or more. */
+  exportConfiguration(passphrase: string): AsyncIterable<Uint8Array>;
+  /**
+   * Puts an exported configuration in the place of the present one, all or nothing.
+   * @throws XoError PASSPHRASE_WRONG, IMPORT_INVALID, VALUE_TOO_LARGE
+   */
+  importConfiguration(
+    file: AsyncIterable<Uint8Array>,
+    passphrase: string,
+  ): Promise<void>;
+
+  /** Waits for changes that are under way. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,174 @@
+/**
+ * The tables as SQL sees them; README.md has the picture. Only text and whole
+ * numbers, so that both engines hold the same: flags are 0 or 1, times are
+ * milliseconds since the epoch, `*_json` is JSON, `*_sealed` is a ciphertext
+ * of the vault.
+ */
+export interface Tables {
+  meta: { id: string; value: string };
+  table_versions: { id: string; version: number };
+  settings: SettingRow;
+  servers: ServerRow;
+  users: UserRow;
+  groups: GroupRow;
+  memberships: MembershipRow;
+  tokens: TokenRow;
+  roles: RoleRow;
+  privileges: PrivilegeRow;
+  grants: GrantRow;
+  acls: AclRow;
+  jobs: JobRow;
+  tasks: TaskRow;
+  audit: AuditRow;
+  audit_head: AuditHeadRow;
+}
+
+export type Value = string | number | null;
+
+/** `id` is the key of a setting. */
+export interface SettingRow {
+  id: string;
+  value_json: string;
+  updated_at: number;
+}
+
+export interface ServerRow {
+  id: string;
+  host: string;
+  username: string;
+  /** Password and proxy: both are secrets. */
+  credentials_sealed: string;
+  label: string;
+  enabled: number;
+  options_json: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface UserRow {
+  id: string;
+  name: string;
+  /** In PHC's form; null for people who sign in elsewhere. */
+  password_hash: string | null;
+  permission: string;
+  preferences_json: string;
+  /** Provider to the provider's own id of this person. */
+  providers_json: string;
+  totp_sealed: string | null;
+  /** Last time step of TOTP that was used: a code is good once. */
+  totp_step: number;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface GroupRow {
+  id: string;
+  name: string;
+  provider: string | null;
+  created_at: number;
+}
+
+export interface MembershipRow {
+  id: string;
+  group_id: string;
+  user_id: string;
+}
+
+export interface TokenRow {
+  id: string;
+  /** SHA-256 of the token, hexadecimal. */
+  hash: string;
+  /** What a client's token is derived from; null for random tokens. */
+  salt: string | null;
+  user_id: string;
+  client_id: string | null;
+  description: string;
+  created_at: number;
+  expires_at: number;
+  last_used_at: number | null;
+  last_address: string | null;
+}
+
+export interface RoleRow {
+  id: string;
+  name: string;
+  description: string;
+  is_template: number;
+  created_at: number;
+}
+
+export interface PrivilegeRow {
+  id: string;
+  role_id: string;
+  effect: string;
+  resource: string;
+  action: string;
+  selector_json: string | null;
+}
+
+export interface GrantRow {
+  id: string;
+  role_id: string;
+  subject_type: string;
+  subject_id: string;
+}
+
+export interface AclRow {
+  id: string;
+  subject: string;
+  object: string;
+  action: string;
+}
+
+export interface JobRow {
+  id: string;
+  name: string;
+  type: string;
+  user_id: string | null;
+  enabled: number;
+  schedule: string | null;
+  timezone: string | null;
+  body_json: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface TaskRow {
+  id: string;
+  /** The server that runs it. */
+  owner: string;
+  name: string;
+  status: string;
+  user_id: string | null;
+  object_id: string | null;
+  started_at: number;
+  updated_at: number;
+  ended_at: number | null;
+  body_json: string;
+}
+
+export interface AuditRow {
+  /** 1, 2, 3 ... without a gap. */
+  seq: number;
+  time: number;
+  user_id: string | null;
+  user_name: string | null;
+  address: string | null;
+  operation: string;
+  object_id: string | null;
+  parameters_json: string;
+  outcome: string;
+  error_code: string | null;
+  task_id: string | null;
+  /** Hash of the row before, and of this one. */
+  previous: string;
+  hash: string;
+}
+
+/** One row: where the chain ends, sealed so that its end cannot be cut off. */
+export interface AuditHeadRow {
+  id: string;
+  seq: number;
+  hash: string;
+  seal: string;
+}
