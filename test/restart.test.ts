@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { RunningProgram } from "./running-program.js";
+import { setFault, simulate } from "./simulated.js";
+import { StatusPage } from "./status-page.js";
+
+// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 120_000 };
+t.comment("timeout=120000");
+
+const LISTENING = /Web server listening on (http:\S+)/;
+const LOGIN = { value: true, method: "session.login_with_password" };
+const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+
+t.test(
+  "a server that was killed knows its pools at once when it is back",
+  LIMIT,
+  async (t) => {
+    const [pool] = await simulate(t);
+    const cwd = t.testdir({
+      "config.yaml": [
+        "inventory: { checkpointMs: 200 }",
+        "xapi: { backoff: { firstMs: 50, maxMs: 200 } }",
+        `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
+      ].join("\n"),
+    });
+
+    const { server: first, page } = await start();
+    const before = await page.until(
+      ({ pools }) => pools["p"]?.state === "watching",
+    );
+    const folder = join(cwd, "data", "inventory", "p");
+    await page.until(() => existsFile(folder, /^\d+\.frames$/));
+    t.equal(await first.stop("SIGKILL"), "SIGKILL");
+    const killedAt = new Date().toISOString();
+
+    t.test("the pool lets nobody in", LIMIT, async (t) => {
+      await setFault(pool!, "http500", LOGIN);
+      const second = await start();
+      const remembered = await second.page.until(
+        ({ pools }) => pools["p"]?.staleSince != null,
+      );
+      const status = remembered.pools["p"]!;
+      t.same(status.counts, before.pools["p"]!.counts);
+      t.equal(status.objects, before.pools["p"]!.objects);
+      t.ok(status.staleSince! < killedAt, "as of when it was last known");
+      t.match(status.state, /connecting|backing-off/);
+      await second.page.until(({ pools }) => pools["p"]!.error != null);
+      await second.server.stop("SIGKILL");
+    });
+
+    t.test("the pool is back", LIMIT, async (t) => {
+      await setFault(pool!, "http500", false);
+      const third = await start();
+      const { pools } = await third.page.until(
+        ({ pools }) => pools["p"]?.state === "watching",
+      );
+      t.equal(pools["p"]!.staleSince ?? null, null, "fresh");
+      t.same(pools["p"]!.counts, before.pools["p"]!.counts);
+      t.match(third.server.output, /objects of the last run, as of /);
+      t.equal(await third.server.stop(), 0);
+    });
+
+    t.test("no password of the pool is in what is kept", async (t) => {
+      const bytes = Buffer.concat(
+        readdirSync(folder).map((name) => readFileSync(join(folder, name))),
+      );
+      t.notOk(bytes.includes("OpaqueRef"));
+      t.notOk(bytes.includes("device_config"));
+    });
+
+    async function start() {
+      const server = new RunningProgram(t, "xo-server", args, { cwd });
+      const page = await StatusPage.open(t, await server.find(LISTENING));
+      return { server, page };
+    }
+  },
+);
+
+function existsFile(folder: string, name: RegExp): boolean {
+  try {
+    return readdirSync(folder).some((one) => name.test(one));
+  } catch {
+    return false;
+  }
+}
