@@ -74,6 +74,7 @@ export const de: Messages = {
       changes: "Änd./s",
     },
     loadedIn: "geladen in {time}",
+    asOf: "Stand {age}",
   },
   states: {
     connecting: "Verbindet",

@@ -76,6 +76,7 @@ export const en = {
       changes: "Changes/s",
     },
     loadedIn: "loaded in {time}",
+    asOf: "as of {age}",
   },
   states: {
     connecting: "Connecting",
