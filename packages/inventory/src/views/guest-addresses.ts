@@ -10,7 +10,7 @@ export interface GuestAddresses {
   readonly main: string | undefined;
 }
 
-const none: GuestAddresses = { all: {}, main: undefined };
+const none: GuestAddresses = { all: Object.freeze({}), main: undefined };
 
 /**
  * A guest's addresses, from `networks` of its metrics, in the order of its
