@@ -18,7 +18,10 @@ export function openWindow(
   const close = () => {
     if (!isOpen) return;
     isOpen = false;
-    if (--window.users === 0) shared.windows.delete(key);
+    if (--window.users === 0) {
+      shared.windows.delete(key);
+      window.close();
+    }
     index.releaseProjection(projection);
     lease.release();
   };

@@ -5,9 +5,12 @@ import { PatchWriter } from "../catalog/patch-writer.js";
 
 /** An object as it was at one time, with the fields that were asked for; of another time it is another entry. */
 export interface Entry {
+  readonly row: number;
   readonly id: string;
   readonly digest: Digest;
   readonly json: Buffer;
+  /** Windows that show it. */
+  users: number;
 }
 
 interface PatchFrom {
@@ -15,10 +18,7 @@ interface PatchFrom {
   readonly patch: Buffer | undefined;
 }
 
-/** As many as two of the largest windows; beyond, those made first go. */
-const MOST_ENTRIES = 20_000;
-
-/** Objects with some of their fields: encoded once for all who ask for the same fields. */
+/** Objects with some of their fields: encoded once for all who ask for the same fields, and kept while a window shows them. */
 export class Projection {
   readonly key: string;
   readonly #table: ViewTable;
@@ -53,13 +53,14 @@ export class Projection {
     const known = this.#entries.get(row);
     if (known !== undefined) return known;
     const made = this.#make(row);
-    if (this.#entries.size >= MOST_ENTRIES)
-      for (const oldest of this.#entries.keys()) {
-        this.#entries.delete(oldest);
-        break;
-      }
     this.#entries.set(row, made);
     return made;
+  }
+
+  /** No window shows it any more, or none ever did. */
+  drop(entry: Entry): void {
+    if (entry.users === 0 && this.known(entry.row) === entry)
+      this.#entries.delete(entry.row);
   }
 
   /** The row's object differs from now on. */
@@ -89,7 +90,8 @@ export class Projection {
 
   #make(row: number): Entry {
     const json = this.encode(row);
-    return { id: this.#table.id(row), digest: digestOf(json), json };
+    const id = this.#table.id(row);
+    return { row, id, digest: digestOf(json), json, users: 0 };
   }
 }
 

@@ -129,23 +129,35 @@ function toWords(search: string): string[] {
 }
 
 function searchPlan(word: string, searched: readonly string[]): Plan {
+  const has = createTextTest(word);
   return {
     kind: "or",
     parts: searched.map((path) => ({
       kind: "path",
       path: toPath(path),
-      test: (value) => hasWord(value, word),
+      test: (value) => hasText(value, has),
     })),
   };
 }
 
-function hasWord(value: unknown, word: string): boolean {
-  if (typeof value === "string") return value.toLowerCase().includes(word);
-  if (typeof value === "number") return String(value).includes(word);
+/** Without making a text in lower case for each that is looked at. */
+function createTextTest(word: string): (text: string) => boolean {
+  const isAscii = /^[\x20-\x7e]*$/.test(word);
+  if (!isAscii) return (text) => text.toLowerCase().includes(word);
+  const pattern = new RegExp(word.replace(/[^a-z0-9 ]/g, "\\$&"), "i");
+  return (text) => pattern.test(text);
+}
+
+/** Down lists and objects by one level: tags, addresses. */
+function hasText(value: unknown, has: (text: string) => boolean): boolean {
+  if (typeof value === "string") return has(value);
+  if (typeof value === "number") return has(String(value));
   if (typeof value !== "object" || value === null) return false;
-  return Object.values(value).some(
-    (member) => typeof member === "string" && hasWord(member, word),
-  );
+  for (const key in value) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
+    if (typeof member === "string" && has(member)) return true;
+  }
+  return false;
 }
 
 function distinctPaths(plan: Plan): ValuePath[] {

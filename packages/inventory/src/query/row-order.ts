@@ -147,7 +147,7 @@ function* sortBy(rows: Int32Array, key: OrderKey): Work<Int32Array> {
     if (i % STEP === STEP - 1) yield;
   }
   let sorted = rows;
-  for (let shift = 0; last >> shift > 0; shift += RADIX_BITS)
+  for (let shift = 0; shift < 32 && last >> shift > 0; shift += RADIX_BITS)
     [sorted, keys] = yield* scatter(sorted, keys, shift);
   return sorted;
 }

@@ -73,6 +73,16 @@ export class Window {
     this.#onlookers.delete(onlooker);
   }
 
+  /** Nobody looks any more. */
+  close(): void {
+    this.#show(undefined);
+    // Encoded for somebody who has gone.
+    for (const row of this.#rows()) {
+      const entry = this.projection.known(row);
+      if (entry !== undefined) this.projection.drop(entry);
+    }
+  }
+
   /** After it, up to the next yield, the result is that of now, and nearly all of the window encoded. */
   *#prepare(): Work<void> {
     yield* this.result.catchUp();
@@ -109,11 +119,22 @@ export class Window {
     const before = this.#snapshot;
     if (before !== undefined && this.#isSame(before)) return updates;
     const after = this.#look();
-    this.#snapshot = after;
+    this.#show(after);
     for (const { told } of this.#onlookers)
       if (!updates.has(told))
         updates.set(told, difference(told, after, this.#revision()));
     return updates;
+  }
+
+  /** Entries are kept as long as they are shown. */
+  #show(after: Snapshot | undefined): void {
+    const before = this.#snapshot;
+    this.#snapshot = after;
+    for (const entry of after?.entries ?? []) entry.users++;
+    for (const entry of before?.entries ?? []) {
+      entry.users--;
+      this.projection.drop(entry);
+    }
   }
 
   *#tell(updates: ReadonlyMap<Snapshot | undefined, LiveUpdate>): Work<void> {
