@@ -2,9 +2,12 @@
 const SHAPES_KEPT = 8;
 const MOST_KEYS_KEPT = 128;
 
+/** Objects of a class have few shapes: sorting their 60 keys each time would cost more than all the rest. */
 interface Shape {
   readonly keys: readonly string[];
   readonly sorted: readonly string[];
+  /** The sorted keys as they stand before their values: `"key":`. */
+  readonly quoted: readonly string[];
 }
 
 const shapes = new Map<number, Shape[]>();
@@ -15,104 +18,84 @@ const shapes = new Map<number, Shape[]>();
  * Undefined members are left out. BigInts, which JSON has not, become numbers.
  */
 export function canonicalJson(value: unknown): string {
-  const ordered = inOrder(value);
-  return ordered === undefined ? write(value) : JSON.stringify(ordered);
-}
-
-/** The value with all keys in order, so that JSON.stringify can do the rest; undefined where objects cannot have that order. */
-function inOrder(value: unknown): unknown {
-  if (typeof value === "bigint") return Number(value);
-  if (typeof value !== "object" || value === null) return value ?? null;
-  return Array.isArray(value)
-    ? arrayInOrder(value)
-    : objectInOrder(value as Record<string, unknown>);
-}
-
-function arrayInOrder(array: readonly unknown[]): unknown {
-  let ordered = array as unknown[];
-  for (let i = 0; i < array.length; i++) {
-    const member = array[i];
-    // Most are texts: references, tags, ids.
-    if (typeof member === "string") continue;
-    const inside = inOrder(member);
-    if (inside === undefined) return undefined;
-    if (inside === member) continue;
-    if (ordered === array) ordered = array.slice();
-    ordered[i] = inside;
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value);
+    case "number":
+      return Number.isFinite(value) ? `${value}` : "null";
+    case "boolean":
+      return value ? "true" : "false";
+    case "bigint":
+      return `${Number(value)}`;
+    case "object":
+      if (value === null) return "null";
+      if (isCanonical(value)) return JSON.stringify(value);
+      return Array.isArray(value)
+        ? `[${value.map(canonicalJson).join(",")}]`
+        : canonicalMembers(value as Record<string, unknown>, () => undefined);
+    case "undefined":
+    case "function":
+    case "symbol":
+      return "null";
   }
-  return ordered;
 }
 
-function objectInOrder(object: Record<string, unknown>): unknown {
-  const keys = Object.keys(object);
-  const sorted = isSorted(keys) ? keys : sortedKeys(keys);
-  let ordered = sorted === keys ? object : undefined;
+/**
+ * The same of an object, member by member.
+ * @param onMember hears where each begins, in code units
+ */
+export function canonicalMembers(
+  object: Readonly<Record<string, unknown>>,
+  onMember: (at: number) => void,
+): string {
+  const { sorted, quoted } = shapeOf(Object.keys(object));
+  let text = "{";
   for (let i = 0; i < sorted.length; i++) {
-    const key = sorted[i]!;
-    if (isUnorderable(key)) return undefined;
-    const member = object[key];
-    const isPlain = typeof member !== "object" && typeof member !== "bigint";
-    const inside = isPlain ? member : inOrder(member);
-    if (inside === undefined && member !== undefined) return undefined;
-    if (ordered === object && inside === member) continue;
-    // From the first difference on, into a copy.
-    if (ordered === undefined || ordered === object)
-      ordered = firstMembers(object, sorted, i);
-    ordered[key] = inside;
+    const value = object[sorted[i]!];
+    if (value === undefined) continue;
+    if (text.length > 1) text += ",";
+    onMember(text.length);
+    text += quoted[i]!;
+    text += canonicalJson(value);
   }
-  return ordered ?? {};
+  return `${text}}`;
 }
 
-function firstMembers(
-  object: Record<string, unknown>,
-  keys: readonly string[],
-  count: number,
-): Record<string, unknown> {
-  const copy: Record<string, unknown> = {};
-  for (let i = 0; i < count; i++) copy[keys[i]!] = object[keys[i]!];
-  return copy;
-}
-
-/** Keys that look like an array's index come first in every object, and `__proto__` is no member when it is assigned. */
-function isUnorderable(key: string): boolean {
-  const first = key.charCodeAt(0);
-  if (first >= 0x30 && first <= 0x39) return /^(?:0|[1-9]\d*)$/.test(key);
-  return key === "__proto__";
-}
-
-function isSorted(keys: readonly string[]): boolean {
-  for (let i = 1; i < keys.length; i++)
-    if (keys[i - 1]! > keys[i]!) return false;
+/** Would JSON.stringify write it canonically? */
+function isCanonical(value: object): boolean {
+  if (Array.isArray(value)) return value.every(isCanonicalMember);
+  const keys = Object.keys(value);
+  for (let i = 0; i < keys.length; i++) {
+    if (i > 0 && keys[i - 1]! > keys[i]!) return false;
+    if (!isCanonicalMember((value as Record<string, unknown>)[keys[i]!]))
+      return false;
+  }
   return true;
 }
 
-/** Objects of a class have few shapes: sorting their 60 keys each time would cost more than all the rest. */
-function sortedKeys(keys: readonly string[]): readonly string[] {
-  if (keys.length > MOST_KEYS_KEPT) return keys.toSorted();
+function isCanonicalMember(member: unknown): boolean {
+  if (typeof member === "bigint") return false;
+  return typeof member !== "object" || member === null || isCanonical(member);
+}
+
+function shapeOf(keys: readonly string[]): Shape {
+  if (keys.length > MOST_KEYS_KEPT) return createShape(keys);
   const known = shapes.get(keys.length) ?? [];
-  for (const shape of known) if (isSame(shape.keys, keys)) return shape.sorted;
-  const sorted = keys.toSorted();
+  for (const shape of known) if (isSame(shape.keys, keys)) return shape;
+  const shape = createShape(keys);
   if (known.length === SHAPES_KEPT) known.shift();
-  known.push({ keys, sorted });
+  known.push(shape);
   shapes.set(keys.length, known);
-  return sorted;
+  return shape;
+}
+
+function createShape(keys: readonly string[]): Shape {
+  const sorted = keys.toSorted();
+  const quoted = sorted.map((key) => `${JSON.stringify(key)}:`);
+  return { keys, sorted, quoted };
 }
 
 function isSame(some: readonly string[], others: readonly string[]): boolean {
   for (let i = 0; i < some.length; i++) if (some[i] !== others[i]) return false;
   return true;
-}
-
-/** The same as text, member by member: for the few objects whose keys cannot be put in order. */
-function write(value: unknown): string {
-  if (typeof value === "bigint") return String(Number(value));
-  if (typeof value !== "object" || value === null)
-    return JSON.stringify(value) ?? "null";
-  if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;
-  const object = value as Record<string, unknown>;
-  const members = Object.keys(object)
-    .filter((key) => object[key] !== undefined)
-    .toSorted()
-    .map((key) => `${JSON.stringify(key)}:${write(object[key])}`);
-  return `{${members.join(",")}}`;
 }

@@ -79,7 +79,7 @@ export class EntryFinder {
     if (view === undefined) return undefined;
     const made = this.#makerOf(view).make(pool, ref);
     if (typeof made === "string") return undefined;
-    const json = copyOf(this.#parts.encoder.encode(made.view));
+    const json = copyOf(this.#parts.encoder.encode(made.view).bytes);
     const { id, type } = made;
     return { id, type, pool: this.#parts.pools.name(pool), json };
   }

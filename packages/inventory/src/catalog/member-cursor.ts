@@ -14,27 +14,35 @@ export class MemberCursor {
   keyEnd = 0;
   valueStart = 0;
   valueEnd = 0;
-  #hasMember = false;
+  /** False behind the last one. */
+  hasMember = false;
 
   /** @param at where the object's brace opens; the cursor is at its first member then */
   constructor(bytes: Uint8Array, at: number) {
     this.bytes = bytes;
-    this.#read(at + 1);
-  }
-
-  /** False behind the last one. */
-  get hasMember(): boolean {
-    return this.#hasMember;
+    this.moveTo(at + 1);
   }
 
   get isObject(): boolean {
     return this.bytes[this.valueStart] === OPEN_BRACE;
   }
 
+  /** To the member whose key begins here, if one does. */
+  moveTo(at: number): void {
+    const { bytes } = this;
+    this.keyStart = at;
+    this.hasMember = bytes[at] === QUOTE;
+    if (!this.hasMember) return;
+    const keyEnd = endOfText(bytes, at);
+    this.keyEnd = keyEnd;
+    this.valueStart = keyEnd + 1;
+    this.valueEnd = endOfValue(bytes, keyEnd + 1);
+  }
+
   next(): void {
     // Behind a value there is a comma or the end of the object.
-    if (this.bytes[this.valueEnd] === COMMA) this.#read(this.valueEnd + 1);
-    else this.#hasMember = false;
+    if (this.bytes[this.valueEnd] === COMMA) this.moveTo(this.valueEnd + 1);
+    else this.hasMember = false;
   }
 
   /** The key as text. */
@@ -42,16 +50,6 @@ export class MemberCursor {
     const { bytes, keyStart, keyEnd } = this;
     const text = Buffer.from(bytes.subarray(keyStart, keyEnd)).toString();
     return JSON.parse(text) as string;
-  }
-
-  #read(at: number): void {
-    const { bytes } = this;
-    this.#hasMember = bytes[at] === QUOTE;
-    if (!this.#hasMember) return;
-    this.keyStart = at;
-    this.keyEnd = endOfText(bytes, at);
-    this.valueStart = this.keyEnd + 1;
-    this.valueEnd = endOfValue(bytes, this.valueStart);
   }
 }
 
@@ -71,9 +69,10 @@ function isDelimiter(byte: number): boolean {
 }
 
 function endOfNested(bytes: Uint8Array, at: number): number {
+  const { length } = bytes;
   let depth = 0;
   let end = at;
-  while (end < bytes.length) {
+  while (end < length) {
     const byte = bytes[end]!;
     if (byte === QUOTE) {
       end = endOfText(bytes, end);
@@ -88,8 +87,12 @@ function endOfNested(bytes: Uint8Array, at: number): number {
 }
 
 function endOfText(bytes: Uint8Array, at: number): number {
+  const { length } = bytes;
   let end = at + 1;
-  while (end < bytes.length && bytes[end] !== QUOTE)
-    end += bytes[end] === BACKSLASH ? 2 : 1;
+  while (end < length) {
+    const byte = bytes[end]!;
+    if (byte === QUOTE) break;
+    end += byte === BACKSLASH ? 2 : 1;
+  }
   return end + 1;
 }

@@ -1,3 +1,5 @@
+import { membersOf, type MemberPlaces } from "./member-places.js";
+import { copyOf } from "./view-encoder.js";
 import { MemberCursor, OPEN_BRACE } from "./member-cursor.js";
 
 const COMMA = 0x2c;
@@ -6,6 +8,8 @@ const CLOSE_BRACE = 0x7d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
+/** Bytes that are compared in one call. */
+const CHUNK = 256;
 const NULL = Buffer.from("null");
 const MEMBER_NULL = Buffer.from(":null");
 
@@ -18,38 +22,76 @@ const MEMBER_NULL = Buffer.from(":null");
 export class PatchWriter {
   #out = Buffer.alloc(4096);
   #length = 0;
+  /** Where `skip` has come to. */
+  #member = 0;
 
-  /** @returns undefined where a patch cannot say it (RFC 7386 cannot set null) or would not be shorter than the object */
-  write(before: Uint8Array, after: Uint8Array): Buffer | undefined {
+  /**
+   * @param members of `bytes`, where they are known
+   * @returns undefined where a patch cannot say it (RFC 7386 cannot set null)
+   *   or would not be shorter than the object
+   */
+  write(
+    before: Buffer,
+    bytes: Buffer,
+    members = membersOf(bytes),
+  ): Buffer | undefined {
     this.#length = 0;
-    const equal = equalEnds(before, after);
+    this.#member = 0;
+    const start = equalRun(before, 0, bytes, 0);
+    const end = equalEnd(before, bytes, start);
     const old = new MemberCursor(before, 0);
-    const now = new MemberCursor(after, 0);
-    while (now.hasMember && now.valueEnd < equal.start) {
-      now.next();
-      old.next();
-    }
-    if (!this.#object(old, now, equal.end)) return undefined;
-    if (this.#length >= after.length) return undefined;
-    const patch = Buffer.allocUnsafeSlow(this.#length);
-    this.#out.copy(patch, 0, 0, this.#length);
-    return patch;
-  }
-
-  /** @param equalEnd bytes at the end of both that are equal; 0: not known */
-  #object(old: MemberCursor, now: MemberCursor, equalEnd: number): boolean {
+    const now = new MemberCursor(bytes, 0);
     this.#byte(OPEN_BRACE);
-    while (old.hasMember || now.hasMember) {
-      if (equalEnd > 0 && isBehind(old, now, equalEnd)) break;
-      const order = compareKeys(old, now);
-      if (order < 0) this.#remove(old);
-      else if (order > 0) {
-        if (!this.#put(now)) return false;
-      } else if (!this.#change(old, now)) return false;
-      if (order <= 0) old.next();
-      if (order >= 0) now.next();
+    this.#skip(old, now, members, start);
+    while ((old.hasMember || now.hasMember) && !isBehind(old, now, end)) {
+      if (!this.#step(old, now)) return undefined;
+      if (!old.hasMember || !now.hasMember) continue;
+      const run = equalRun(before, old.keyStart, bytes, now.keyStart);
+      this.#skip(old, now, members, now.keyStart + run);
     }
     this.#byte(CLOSE_BRACE);
+    if (this.#length >= bytes.length) return undefined;
+    return copyOf(this.#out.subarray(0, this.#length));
+  }
+
+  /** Passes over members that are equal in both. @param end up to here in `now` the two are equal */
+  #skip(
+    old: MemberCursor,
+    now: MemberCursor,
+    { places, count }: MemberPlaces,
+    end: number,
+  ): void {
+    if (!old.hasMember || !now.hasMember) return;
+    const ahead = old.keyStart - now.keyStart;
+    const { keyStart } = now;
+    let member = this.#member;
+    while (member < count && places[member]! < keyStart) member++;
+    // A member is equal if the comma behind it is, too.
+    while (member + 1 < count && places[member + 1]! <= end) member++;
+    this.#member = member;
+    const at = places[member]!;
+    if (at === keyStart) return;
+    now.moveTo(at);
+    old.moveTo(at + ahead);
+  }
+
+  #object(old: MemberCursor, now: MemberCursor): boolean {
+    this.#byte(OPEN_BRACE);
+    while (old.hasMember || now.hasMember)
+      if (!this.#step(old, now)) return false;
+    this.#byte(CLOSE_BRACE);
+    return true;
+  }
+
+  /** The next member of one or both. */
+  #step(old: MemberCursor, now: MemberCursor): boolean {
+    const order = compareKeys(old, now);
+    if (order < 0) this.#remove(old);
+    else if (order > 0) {
+      if (!this.#put(now)) return false;
+    } else if (!this.#change(old, now)) return false;
+    if (order <= 0) old.next();
+    if (order >= 0) now.next();
     return true;
   }
 
@@ -65,7 +107,6 @@ export class PatchWriter {
     return this.#object(
       new MemberCursor(old.bytes, old.valueStart),
       new MemberCursor(now.bytes, now.valueStart),
-      0,
     );
   }
 
@@ -91,8 +132,11 @@ export class PatchWriter {
 
   #bytes(bytes: Uint8Array, start: number, end: number): void {
     this.#reserve(end - start);
+    const out = this.#out;
+    let length = this.#length;
     // Mostly a few bytes: a call for each copy would cost more.
-    for (let i = start; i < end; i++) this.#out[this.#length++] = bytes[i]!;
+    for (let i = start; i < end; i++) out[length++] = bytes[i]!;
+    this.#length = length;
   }
 
   #reserve(length: number): void {
@@ -103,17 +147,30 @@ export class PatchWriter {
   }
 }
 
-/** How many bytes at the start and at the end are equal, none counted twice. */
-function equalEnds(before: Uint8Array, after: Uint8Array) {
-  const shorter = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < shorter && before[start] === after[start]) start++;
-  let end = 0;
-  const most = shorter - start;
-  let i = before.length - 1;
-  let j = after.length - 1;
-  while (end < most && before[i--] === after[j--]) end++;
-  return { start, end };
+/** How many bytes are equal from these places on. */
+function equalRun(a: Buffer, from: number, b: Buffer, at: number): number {
+  const most = Math.min(a.length - from, b.length - at);
+  let run = 0;
+  while (run + CHUNK <= most && isEqual(a, from + run, b, at + run))
+    run += CHUNK;
+  while (run < most && a[from + run] === b[at + run]) run++;
+  return run;
+}
+
+/** How many bytes at the end are equal; none of the first `start` counts. */
+function equalEnd(before: Buffer, after: Buffer, start: number): number {
+  const most = Math.min(before.length, after.length) - start;
+  const [i, j] = [before.length, after.length];
+  let end = CHUNK;
+  while (end <= most && isEqual(before, i - end, after, j - end)) end += CHUNK;
+  end -= CHUNK;
+  while (end < most && before[i - end - 1] === after[j - end - 1]) end++;
+  return end;
+}
+
+/** One call for many bytes: node compares them 20 times as fast as a loop. */
+function isEqual(a: Buffer, from: number, b: Buffer, at: number): boolean {
+  return a.compare(b, at, at + CHUNK, from, from + CHUNK) === 0;
 }
 
 /** Do both stand at the same place of the equal end? */

@@ -4,7 +4,7 @@ import { digestOf } from "./digest.js";
 import { HeldRows } from "./held-rows.js";
 import { PatchWriter } from "./patch-writer.js";
 import { RowFlag } from "./row-table.js";
-import { copyOf } from "./view-encoder.js";
+import { copyOf, type EncodedView } from "./view-encoder.js";
 import type { MadeView } from "./view-maker.js";
 import type { ViewRows } from "./view-rows.js";
 
@@ -162,8 +162,8 @@ export class RowWriter {
 
   #show(row: number, made: MadeView): void {
     const { rows, encoder, summaries, counters } = this.#parts;
-    const bytes = encoder.encode(made.view);
-    const digest = digestOf(bytes);
+    const encoded = encoder.encode(made.view);
+    const digest = digestOf(encoded.bytes);
     const type = this.#typeNumber(made.type);
     const isKnown = rows.has(row, RowFlag.live);
     const isSameType = isKnown && rows.type(row) === type;
@@ -180,12 +180,13 @@ export class RowWriter {
     rows.setDigest(row, digest);
     rows.setLive(row, true);
     summaries.add(made.type, digest);
-    this.#keep(row, bytes, isSameType);
+    this.#keep(row, encoded, isSameType);
     this.#options.table.tellSet(row, made.view);
   }
 
   /** Keeps the object as the row has it now, and gathers the change. */
-  #keep(row: number, bytes: Buffer, isUpdate: boolean): void {
+  #keep(row: number, encoded: EncodedView, isUpdate: boolean): void {
+    const { bytes, members } = encoded;
     const { cache, rows, feed } = this.#parts;
     if (!this.isTelling) {
       rows.setRevision(row, feed.revision);
@@ -194,7 +195,7 @@ export class RowWriter {
       return;
     }
     const before = isUpdate ? cache.peek(rows, row) : undefined;
-    const patch = before && this.#patches.write(before, bytes);
+    const patch = before && this.#patches.write(before, bytes, members);
     const json = copyOf(bytes);
     cache.set(rows, row, json);
     this.#gather(row, isUpdate ? "update" : "add", {

@@ -103,7 +103,7 @@ export class ViewRows implements ViewTable {
     const { maker, rows, cache, encoder } = this.#parts;
     const made = maker.make(rows.pool(row), rows.ref(row));
     const view = typeof made === "string" ? this.#stub(row) : made.view;
-    const bytes = encoder.encode(view);
+    const { bytes } = encoder.encode(view);
     const json = copyOf(bytes);
     // What has changed since the row was told must not pass for what was told: patches are made from there.
     if (rows.hasDigest(row, digestOf(bytes))) cache.set(rows, row, json);
