@@ -76,11 +76,12 @@ export class ClassTable extends RecordRows {
 
   /** Does the row hold these very bytes, as far as digests tell? */
   isSame(row: number, record: BatchCursor): boolean {
-    const { table } = this;
+    const { cells, stride } = this.table;
+    const at = row * stride;
     return (
-      table.get(row, Cell.digestLow) === record.digestLow &&
-      table.get(row, Cell.digestHigh) === record.digestHigh &&
-      table.get(row, Cell.length) === record.length
+      cells[at + Cell.digestLow] === record.digestLow &&
+      cells[at + Cell.digestHigh] === record.digestHigh &&
+      cells[at + Cell.length] === record.length
     );
   }
 

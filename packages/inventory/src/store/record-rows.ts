@@ -134,9 +134,11 @@ export class RecordRows {
     offset: number,
     length: number,
   ): boolean {
-    if (this.refLength(row) !== length) return false;
-    const own = this.bytes(row);
-    const at = this.refOffset(row);
+    const { cells, stride } = this.table;
+    const cell = row * stride;
+    if (cells[cell + Cell.refLength] !== length) return false;
+    const own = this.segments.bytesOf(cells[cell + Cell.segment]!);
+    const at = cells[cell + Cell.refOffset]!;
     // From the end: references begin alike.
     for (let i = length - 1; i >= 0; i--)
       if (own[at + i] !== bytes[offset + i]) return false;
