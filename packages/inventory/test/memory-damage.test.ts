@@ -120,9 +120,13 @@ t.test("frames that are left out, swapped or twice there end it", async (t) => {
   const base = past.bytes.subarray(0, one);
   const second = past.bytes.subarray(one, two);
   const third = past.bytes.subarray(two, three);
+  const renumbered = Buffer.from(third);
+  // The second field of a frame's header.
+  renumbered.writeUInt32LE(second.readUInt32LE(4), 4);
   for (const [what, parts, expected] of [
     ["left out", [base, third], 0],
     ["swapped", [base, third, second], 0],
+    ["left out and renumbered", [base, renumbered], 0],
     ["twice", [base, second, second], 1],
     ["without the first", [base.subarray(0, 64), second], -1],
   ] as const) {

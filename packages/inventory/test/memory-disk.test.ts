@@ -127,3 +127,39 @@ t.test("a disk that is full from the first leaves no half file", async (t) => {
   await inventory.stop();
   t.same(filesOf(directory), []);
 });
+
+t.test("an old file that cannot be deleted does not count", async (t) => {
+  const directory = t.testdir();
+  const pool = poolOf(0);
+  const padding = "x".repeat(4_000);
+  const put = (n: number) => {
+    for (let i = 0; i < 300; i++)
+      pool.put("VM", `OpaqueRef:${i}`, { uuid: `u${i}`, n, padding });
+  };
+  put(0);
+  const rm: Disk["rm"] = async (path, options) => {
+    if (String(path).endsWith(".frames")) throw new Error("EIO: i/o error");
+    await files.rm(path, options);
+  };
+  const { inventory, handle, checkpoint, poll, lines } = await run(
+    directory,
+    pool,
+    { disk: { ...files, rm } },
+  );
+  await until(() => handle.status().state === "watching");
+  await checkpoint();
+  for (let n = 1; filesOf(directory).length < 2; n++) {
+    put(n);
+    await poll();
+    await checkpoint();
+  }
+  pool.put("VM", "OpaqueRef:1", { uuid: "u1", n: "last" });
+  await poll();
+  await inventory.stop();
+  t.same(lines, []);
+  const second = await run(directory, pool, { isAway: true });
+  await until(second.isRestored);
+  t.same(contentOf(second.inventory, "p"), contentOfPool(pool));
+  t.same(filesOf(directory), ["2.frames"]);
+  await second.inventory.stop();
+});

@@ -87,8 +87,9 @@ export class PoolFile {
   }
 
   async close(): Promise<void> {
-    await this.#file?.close();
+    const file = this.#file;
     this.#file = undefined;
+    await file?.close();
   }
 
   delete(): Promise<void> {
@@ -121,10 +122,11 @@ export class PoolFile {
       await this.#folder.discardNew(generation);
       throw error;
     }
-    await this.close();
+    const old = this.#file;
     this.#file = file;
     this.#generation = generation;
     this.#liveBytes = file.bytes;
+    await old?.close().catch(() => undefined);
     return scan.upTo;
   }
 

@@ -45,8 +45,15 @@ export class PoolFolder {
       this.newPathOf(generation),
       this.pathOf(generation),
     );
-    await this.#sync();
-    await this.#removeAllBut(generation, await this.#disk.readdir(this.#path));
+    try {
+      await this.#sync();
+      await this.#removeAllBut(
+        generation,
+        await this.#disk.readdir(this.#path),
+      );
+    } catch {
+      // It has switched. Not every file system syncs folders; what is left over goes the next time.
+    }
   }
 
   async discardNew(generation: number): Promise<void> {
