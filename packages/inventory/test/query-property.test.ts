@@ -149,6 +149,14 @@ t.test(
         clock: new FakeClock(),
         columnsOf,
         columnBytes: random.pick([0, 1 << 30]),
+        logger: {
+          debug: () => undefined,
+          info: () => undefined,
+          warn: () => undefined,
+          error: (message, about) => {
+            t.fail(message, { about, seed });
+          },
+        },
       });
       let isQuiet = false;
       table.betweenTurns = () => {

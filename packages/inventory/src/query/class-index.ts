@@ -4,12 +4,12 @@ import type { ColumnBudget } from "./column-budget.js";
 import { Columns } from "./columns.js";
 import { Projection } from "./projection.js";
 import type { SharedResult } from "./shared-result.js";
-import { toPath } from "./value-path.js";
+import { toPath, type ValuePath } from "./value-path.js";
 import type { Work } from "./work.js";
 
 export interface ClassIndexOptions {
   readonly table: ViewTable;
-  /** Paths that are kept ready. */
+  /** Paths that are kept ready, besides the type. */
   readonly columns: readonly string[];
   readonly budget: ColumnBudget;
   readonly logger: Pick<Logger, "error">;
@@ -22,6 +22,7 @@ export class ClassIndex {
   /** By the question's key. */
   readonly results = new Map<string, SharedResult>();
   readonly #options: ClassIndexOptions;
+  readonly #ready: readonly ValuePath[];
   readonly #projections = new Map<string, Projection>();
   readonly #unobserve: () => void;
   #isUpdating = false;
@@ -39,7 +40,8 @@ export class ClassIndex {
         this.#schedule();
       },
     });
-    this.columns.expect(options.columns.map(toPath));
+    this.#ready = ["type", ...options.columns].map(toPath);
+    this.columns.expect(this.#ready);
     this.#unobserve = table.observe(this.columns);
     budget.add(this.columns);
   }
@@ -73,8 +75,7 @@ export class ClassIndex {
 
   *#begin(): Work<void> {
     yield* this.columns.begin();
-    const paths = this.#options.columns.map(toPath);
-    this.columns.release(yield* this.columns.take(paths));
+    this.columns.release(yield* this.columns.take(this.#ready));
     this.#options.budget.enforce();
   }
 

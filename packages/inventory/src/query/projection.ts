@@ -25,6 +25,8 @@ export class Projection {
   /** Undefined: the whole object. */
   readonly #fields: readonly string[] | undefined;
   readonly #entries = new Map<number, Entry>();
+  /** Rows that changed since their entry was made. */
+  readonly #stale = new Set<number>();
   readonly #writer = new PatchWriter();
   readonly #patches = new WeakMap<Entry, PatchFrom>();
   users = 0;
@@ -40,32 +42,31 @@ export class Projection {
   }
 
   has(row: number): boolean {
-    return this.#entries.has(row);
+    return this.#entries.has(row) && !this.#stale.has(row);
   }
 
-  /** The row's entry, if it was asked for since the object changed. */
-  known(row: number): Entry | undefined {
-    return this.#entries.get(row);
-  }
-
-  /** Of a row that has an object. */
+  /** Of a row that has an object. The same entry as before where the fields are as before. */
   entry(row: number): Entry {
-    const known = this.#entries.get(row);
-    if (known !== undefined) return known;
+    const before = this.#entries.get(row);
+    if (before !== undefined && !this.#stale.delete(row)) return before;
     const made = this.#make(row);
+    if (before !== undefined && isSameEntry(before, made)) return before;
     this.#entries.set(row, made);
     return made;
   }
 
-  /** No window shows it any more, or none ever did. */
-  drop(entry: Entry): void {
-    if (entry.users === 0 && this.known(entry.row) === entry)
-      this.#entries.delete(entry.row);
+  /** No window shows the row's entry any more, or none ever did. */
+  drop(row: number): void {
+    const entry = this.#entries.get(row);
+    if (entry === undefined || entry.users > 0) return;
+    this.#entries.delete(row);
+    this.#stale.delete(row);
   }
 
   /** The row's object differs from now on. */
   forget(row: number): void {
-    this.#entries.delete(row);
+    if (this.#entries.has(row)) this.#stale.add(row);
+    this.drop(row);
   }
 
   /** Canonical JSON of a row's object, not kept. */
@@ -93,6 +94,14 @@ export class Projection {
     const id = this.#table.id(row);
     return { row, id, digest: digestOf(json), json, users: 0 };
   }
+}
+
+function isSameEntry(a: Entry, b: Entry): boolean {
+  return a.id === b.id && isSameDigest(a.digest, b.digest);
+}
+
+export function isSameDigest(a: Digest, b: Digest): boolean {
+  return a.high === b.high && a.low === b.low;
 }
 
 function pick(

@@ -4,7 +4,7 @@ import {
   EMPTY_DIGEST,
   type Digest,
 } from "../catalog/digest.js";
-import type { Entry, Projection } from "./projection.js";
+import { isSameDigest, type Entry, type Projection } from "./projection.js";
 import type { LiveUpdate } from "./query.js";
 
 /** What a window showed at one time. */
@@ -43,7 +43,7 @@ export function difference(
   const tell = (old: Entry | undefined, entry: Entry) => {
     if (
       old === entry ||
-      (old !== undefined && isSame(old.digest, entry.digest))
+      (old !== undefined && isSameDigest(old.digest, entry.digest))
     )
       return;
     const patch =
@@ -71,10 +71,6 @@ export function difference(
     patches,
     digest: digestToText(to.digest),
   };
-}
-
-function isSame(a: Digest, b: Digest): boolean {
-  return a.high === b.high && a.low === b.low;
 }
 
 function commonStart(a: readonly Entry[], b: readonly Entry[]): number {

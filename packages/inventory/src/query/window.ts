@@ -77,10 +77,7 @@ export class Window {
   close(): void {
     this.#show(undefined);
     // Encoded for somebody who has gone.
-    for (const row of this.#rows()) {
-      const entry = this.projection.known(row);
-      if (entry !== undefined) this.projection.drop(entry);
-    }
+    for (const row of this.#rows()) this.projection.drop(row);
   }
 
   /** After it, up to the next yield, the result is that of now, and nearly all of the window encoded. */
@@ -133,7 +130,7 @@ export class Window {
     for (const entry of after?.entries ?? []) entry.users++;
     for (const entry of before?.entries ?? []) {
       entry.users--;
-      this.projection.drop(entry);
+      this.projection.drop(entry.row);
     }
   }
 
@@ -156,7 +153,7 @@ export class Window {
     if (total !== this.result.count || entries.length !== rows.length)
       return false;
     for (let i = 0; i < rows.length; i++)
-      if (this.projection.known(rows[i]!) !== entries[i]) return false;
+      if (this.projection.entry(rows[i]!) !== entries[i]) return false;
     return true;
   }
 

@@ -1,0 +1,400 @@
+import {
+  createQueries,
+  type LiveUpdate,
+  type QueriesOptions,
+  type SortKey,
+} from "@xo-server/inventory";
+import t from "tap";
+import { FakeClock } from "./fake-clock.js";
+import {
+  createFakeCatalog,
+  FakeViewTable,
+  type FakeObject,
+} from "./fake-view-table.js";
+import { LiveCopy } from "./live-copy.js";
+import { until } from "./until.js";
+
+const vm = (id: string, more: object = {}): FakeObject => ({
+  id,
+  type: "VM",
+  name_label: id,
+  power_state: "Running",
+  ...more,
+});
+
+function create(names: readonly string[], options: QueriesOptions = {}) {
+  const table = new FakeViewTable();
+  for (const name of names) table.put(vm(name));
+  table.flush();
+  const clock = new FakeClock();
+  const errors: string[] = [];
+  const queries = createQueries(createFakeCatalog(table), {
+    clock,
+    columnsOf: () => ({
+      columns: ["name_label", "power_state"],
+      searched: ["name_label"],
+    }),
+    logger: {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: () => undefined,
+      error: (message) => errors.push(message),
+    },
+    ...options,
+  });
+  const sorted = async (...sort: SortKey[]) =>
+    (await queries.page({ type: "VM", sort })).ids;
+  /** The end of a window, and all that it brings. */
+  const flush = async () => {
+    table.flush();
+    await table.run(oneStep());
+  };
+  return { table, queries, clock, errors, sorted, flush };
+}
+
+function* oneStep() {
+  yield;
+}
+
+const window = { type: "VM", offset: 0, limit: 10 };
+
+t.test(
+  "texts sort as people read them; what is missing comes last",
+  async (t) => {
+    const { queries, table } = create([]);
+    const names = ["vm10", "VM2", "vm 1", "Émile", "zoe", "emil", "vm02b", "7"];
+    names.forEach((name, i) => table.put(vm(`${i}`, { name_label: name })));
+    table.put({ id: "x", type: "VM" });
+    table.put(vm("y", { name_label: null }));
+    table.flush();
+    const by = async (descending: boolean) => {
+      const sort = [{ by: "name_label", descending }];
+      const { rows } = await queries.page({
+        type: "VM",
+        sort,
+        fields: ["name_label"],
+      });
+      return rows.map(
+        (row) => (JSON.parse(row.toString()) as FakeObject)["name_label"],
+      );
+    };
+    const order = ["7", "emil", "Émile", "vm 1", "VM2", "vm02b", "vm10", "zoe"];
+    t.same(await by(false), [...order, undefined, null]);
+    t.same(await by(true), [...order.toReversed(), undefined, null]);
+  },
+);
+
+t.test("the same values sort by the next key, and by id at last", async (t) => {
+  const { table, sorted } = create([]);
+  for (const [i, id] of ["d", "a", "c", "b"].entries())
+    table.put(vm(id, { name_label: i % 2 ? "VM" : "vm", size: i < 2 ? 1 : 2 }));
+  table.flush();
+  t.same(await sorted({ by: "name_label" }), ["a", "b", "c", "d"]);
+  t.same(await sorted({ by: "name_label" }, { by: "size", descending: true }), [
+    "b",
+    "c",
+    "a",
+    "d",
+  ]);
+});
+
+t.test("pages stay right while objects come and go", async (t) => {
+  const { queries, table } = create(["a", "b", "c", "d", "e"]);
+  const first = await queries.page({ type: "VM", limit: 2 });
+  t.match(first, { ids: ["a", "b"], total: 5, revision: 5 });
+  table.remove("b");
+  table.put(vm("aa"));
+  table.put(vm("ca"));
+  table.flush();
+  const second = await queries.page({
+    type: "VM",
+    limit: 2,
+    after: first.next!,
+  });
+  t.same(second.ids, ["c", "ca"]);
+  const other = create(["bb", "cb", "f"]);
+  const elsewhere = await other.queries.page({
+    type: "VM",
+    after: second.next!,
+  });
+  t.same(elsewhere.ids, ["cb", "f"], "in another process as well");
+  t.equal(elsewhere.next, undefined);
+});
+
+t.test("a page of whole objects has the table's own bytes", async (t) => {
+  const { queries, table } = create(["a"]);
+  const { rows } = await queries.page({ type: "VM" });
+  t.equal(rows[0], table.json(table.findId("a")));
+});
+
+t.test("cursors that are none are refused", async (t) => {
+  const { queries } = create(["a", "b"]);
+  const { next } = await queries.page({ type: "VM", limit: 1 });
+  const text = (value: unknown) =>
+    Buffer.from(JSON.stringify(value)).toString("base64url");
+  const wrong = [
+    "",
+    "x",
+    text({}),
+    text([]),
+    text(["m", [{}], "a"]),
+    "a".repeat(20_000),
+  ];
+  for (const after of wrong)
+    await t.rejects(queries.page({ type: "VM", after }), {
+      code: "INVALID_PARAMETERS",
+    });
+  const sort = [{ by: "power_state" }];
+  await t.rejects(queries.page({ type: "VM", sort, after: next! }), {
+    code: "INVALID_PARAMETERS",
+    message: /another order/,
+  });
+});
+
+t.test("wrong questions get typed errors", async (t) => {
+  const { queries } = create(["a"]);
+  const code = "INVALID_PARAMETERS";
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, i) => `f${i}`);
+  await t.rejects(queries.page({ type: "nothing" }), { code });
+  await t.rejects(queries.count({ type: "VM", filter: "(" }), {
+    code: "FILTER_INVALID",
+  });
+  const sort = many(9).map((by) => ({ by }));
+  await t.rejects(queries.page({ type: "VM", sort }), { code });
+  await t.rejects(queries.page({ type: "VM", fields: many(257) }), { code });
+  await t.rejects(queries.page({ type: "VM", limit: 0.5 }), { code });
+  await t.rejects(queries.page({ type: "VM", search: many(17).join(" ") }), {
+    code,
+  });
+  await t.rejects(queries.group({ type: "VM" }, "a.".repeat(9)), { code });
+  const live = (more: object) =>
+    queries.live({ ...window, ...more }, () => undefined);
+  await t.rejects(live({ limit: 10_001 }), { code });
+  await t.rejects(live({ offset: -1 }), { code });
+  await t.rejects(
+    live({
+      filter: many(65)
+        .map((f) => `${f}?`)
+        .join(" "),
+    }),
+    { code },
+  );
+  t.equal(queries.stats.readers, 0, "no reader is left of a wrong request");
+});
+
+t.test("a live query tells everything first, then what differs", async (t) => {
+  const { queries, table, flush } = create(["a", "c"]);
+  const copy = new LiveCopy();
+  await queries.live(
+    { ...window, filter: "power_state:running" },
+    copy.listener,
+  );
+  t.equal(copy.updates.length, 1);
+  t.match(copy.last, {
+    revision: 2,
+    total: 2,
+    splice: { at: 0, remove: 0, insert: ["a", "c"] },
+  });
+  table.put(vm("b"));
+  table.put(vm("a", { memory: 4 }));
+  await flush();
+  t.match(copy.last, { total: 3, splice: { at: 1, remove: 0, insert: ["b"] } });
+  t.same([...copy.last.objects.keys()], ["b"]);
+  t.equal(copy.last.patches.get("a")!.toString(), `{"memory":4}`);
+  table.put(vm("c", { power_state: "Halted" }));
+  table.put(vm("x", { power_state: "Halted" }));
+  await flush();
+  t.match(copy.last.splice, { at: 2, remove: 1, insert: [] });
+  t.equal(copy.digest, copy.last.digest);
+  table.put(vm("x", { power_state: "Halted", memory: 1 }));
+  await flush();
+  t.equal(copy.updates.length, 3, "what nobody sees is not told");
+});
+
+t.test("only the fields that were asked for are told", async (t) => {
+  const { queries, table, flush } = create(["a"]);
+  const copy = new LiveCopy();
+  const live = await queries.live(
+    { ...window, fields: ["power_state"] },
+    copy.listener,
+  );
+  t.same(copy.objects, [{ power_state: "Running" }]);
+  table.put(vm("a", { memory: 4 }));
+  await flush();
+  t.equal(copy.updates.length, 1);
+  table.put(vm("a", { power_state: "Paused" }));
+  await flush();
+  t.equal(copy.last.patches.size + copy.last.objects.size, 1);
+  t.same(copy.objects, [{ power_state: "Paused" }]);
+  await live.change({ fields: ["id"] });
+  t.equal(copy.last.splice, undefined);
+  t.same(copy.objects, [{ id: "a" }]);
+  t.equal(copy.digest, copy.last.digest);
+});
+
+t.test("a change of window or filter tells the difference only", async (t) => {
+  const { queries } = create(["a", "b", "c", "d", "e"]);
+  const copy = new LiveCopy();
+  const live = await queries.live({ ...window, limit: 3 }, copy.listener);
+  await live.change({ offset: 1 });
+  t.match(copy.last, {
+    offset: 1,
+    splice: { at: 0, remove: 3, insert: ["b", "c", "d"] },
+  });
+  t.same(
+    [...copy.last.objects.keys()],
+    ["d"],
+    "what was there is not sent again",
+  );
+  await live.change({ offset: 0, filter: "name_label:|(b d)" });
+  t.same(copy.ids, ["b", "d"]);
+  t.equal(copy.last.objects.size, 0);
+  await t.rejects(live.change({ filter: "(" }), { code: "FILTER_INVALID" });
+  await live.change({ limit: 1 });
+  t.same(copy.ids, ["b"], "a change that was refused is forgotten");
+  t.equal(copy.total, 2);
+});
+
+t.test("a keystroke abandons the one before it", async (t) => {
+  const names = Array.from({ length: 6_000 }, (_, i) => `vm${i}`);
+  const { queries, table } = create(names);
+  const copy = new LiveCopy();
+  const live = await queries.live({ ...window, search: "v" }, copy.listener);
+  table.stepsPerTurn = 1;
+  let turns = 0;
+  table.betweenTurns = () => {
+    turns++;
+  };
+  const strokes = ["vm5", "vm59", "vm599", "vm5999"].map((search) =>
+    live.change({ search }),
+  );
+  await Promise.all(strokes);
+  const turnsOfAll = turns;
+  t.same(copy.ids, ["vm5999"]);
+  t.equal(copy.updates.length, 2, "those in between are not told");
+  turns = 0;
+  await live.change({ search: "vm4999" });
+  t.ok(
+    turnsOfAll < 2 * turns,
+    `${turnsOfAll} turns for four, ${turns} for one`,
+  );
+});
+
+t.test("readers with the same request share one update", async (t) => {
+  const { queries, table, flush, errors } = create(["a"]);
+  const seen: LiveUpdate[] = [];
+  await queries.live(window, () => {
+    throw new Error("a reader that fails");
+  });
+  for (let i = 0; i < 3; i++)
+    await queries.live(window, (update) => seen.push(update));
+  table.put(vm("b"));
+  await flush();
+  t.equal(seen.length, 6);
+  t.ok(seen[3] === seen[4] && seen[4] === seen[5]);
+  t.equal(errors.length, 2, "and the one who throws disturbs nobody");
+  t.match(queries.stats, { results: 1, readers: 4 });
+});
+
+t.test(
+  "results are bounded, and go a while after the last reader",
+  async (t) => {
+    const { queries, clock } = create(["a", "b"], { maxResults: 2 });
+    const live = (filter: string) =>
+      queries.live({ ...window, filter }, () => undefined);
+    const first = await live("a");
+    await live("b");
+    await t.rejects(live("c"), { code: "TOO_MANY_REQUESTS" });
+    t.equal(
+      await queries.count({ type: "VM", filter: "name_label:b" }),
+      1,
+      "pages and counts get through",
+    );
+    t.equal(queries.stats.results, 2);
+    first.close();
+    t.equal(queries.stats.results, 2, "he may come back");
+    (await live("c")).close();
+    clock.advance(60_000);
+    t.match(queries.stats, { results: 1, readers: 1 });
+    t.equal(clock.pending, 0);
+  },
+);
+
+t.test("columns are made once, and those used least lately go", async (t) => {
+  const { queries, table } = create(["a", "b", "c"]);
+  await queries.count({ type: "VM", filter: "name_label:a" });
+  t.equal(table.objectsRead, 3, "one pass for all columns that are kept ready");
+  await queries.count({ type: "VM", filter: "power_state:x name_label:/b/" });
+  t.equal(table.objectsRead, 3);
+  await queries.count({ type: "VM", filter: "other:deep?" });
+  t.equal(table.objectsRead, 6);
+  const small = create(["a", "b", "c"], { columnBytes: 0, lingerMs: 0 });
+  t.equal(await small.queries.count({ type: "VM", filter: "name_label:a" }), 1);
+  t.equal(small.queries.stats.columns, 0);
+});
+
+t.test("values that come and go leave nothing behind", async (t) => {
+  const { queries, table, flush } = create(["a", "b"]);
+  await queries.live(
+    { ...window, sort: [{ by: "n" }], filter: "n:>=0" },
+    () => undefined,
+  );
+  const bytes: number[] = [];
+  for (let i = 0; i < 5_000; i++) {
+    table.put(vm("a", { n: i, name_label: `name ${i}` }));
+    if (i % 10 === 0) await flush();
+    if (i % 2_400 === 1_200) bytes.push(queries.stats.columnBytes);
+  }
+  t.ok(bytes[1]! <= bytes[0]! * 1.01, `${bytes.join()} bytes`);
+});
+
+t.test(
+  "groups count members of lists, and objects without a value",
+  async (t) => {
+    const { queries, table } = create([]);
+    table.put(vm("a", { tags: ["x", "y"] }));
+    table.put(vm("b", { tags: ["x", "x"] }));
+    table.put(vm("c", { tags: [] }));
+    table.put(vm("d"));
+    table.put(vm("e", { tags: ["w"], power_state: "Halted" }));
+    table.flush();
+    t.same(await queries.group({ type: "VM" }, "tags"), [
+      { key: "x", count: 2 },
+      { key: undefined, count: 2 },
+      { key: "w", count: 1 },
+      { key: "y", count: 1 },
+    ]);
+    t.same(
+      await queries.group({ type: "VM", filter: "power_state:halted" }, "tags"),
+      [{ key: "w", count: 1 }],
+    );
+  },
+);
+
+t.test("no step holds the loop with all objects", async (t) => {
+  const names = Array.from({ length: 5_000 }, (_, i) => `vm${i}`);
+  const { queries, table } = create(names);
+  table.stepsPerTurn = 1;
+  let turns = 0;
+  table.betweenTurns = () => {
+    turns++;
+  };
+  await queries.page({
+    type: "VM",
+    filter: "power_state:running",
+    fields: ["id"],
+  });
+  t.ok(turns > 1_000, `${turns} turns`);
+});
+
+t.test("after stop everything is closed", async (t) => {
+  const { queries, table, clock } = create(["a"]);
+  const live = await queries.live(window, () => undefined);
+  queries.stop();
+  await t.rejects(queries.page({ type: "VM" }), { code: "CLOSED" });
+  await t.rejects(live.change({ offset: 1 }), { code: "CLOSED" });
+  t.equal(table.observers, 0);
+  t.equal(clock.pending, 0);
+  await until(() => true);
+});
