@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { DEFAULT_DEMO } from "./demo.js";
 import { ExitCode } from "./exit-code.js";
-import type { ConfigOverrides } from "./load-config.js";
+import type { ConfigOverrides } from "./config/load-config.js";
 
 /** What the command line asks for. */
 export type Invocation =

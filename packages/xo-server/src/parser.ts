@@ -5,8 +5,8 @@ import {
   type PriorityStats,
 } from "@xo-server/parser-pool";
 import type { Decoder } from "@xo-server/xen-api";
-import type { Config } from "./config.js";
-import type { Logger } from "./logger.js";
+import type { Config } from "./config/config.js";
+import type { Logger } from "./log/logger.js";
 
 /** Figures of the parser pool; tasks are all since the start. */
 export interface ParserFigures {

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import t from "tap";
 import type { WebSocket } from "ws";
-import { ApiClient } from "../src/api-client.js";
-import { createLoggers } from "../src/logger.js";
+import { ApiClient } from "../src/doors/api-client.js";
+import { createLoggers } from "../src/log/logger.js";
 import { FakeClock } from "./fake-clock.js";
 
 /** A socket whose other end reads nothing of what it is told to keep. */

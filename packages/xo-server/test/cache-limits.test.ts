@@ -1,5 +1,5 @@
 import t from "tap";
-import { toCacheLimits } from "../src/cache-limits.js";
+import { toCacheLimits } from "../src/config/cache-limits.js";
 
 const budget = {
   recordCacheBytes: 1,

@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import type { TSchema } from "typebox";
 import { parse } from "yaml";
-import { Config } from "../src/config.js";
-import { toExampleConfig } from "../src/example-config.js";
-import { loadConfig } from "../src/load-config.js";
+import { Config } from "../src/config/config.js";
+import { toExampleConfig } from "../src/config/example-config.js";
+import { loadConfig } from "../src/config/load-config.js";
 
 const file = findUp(
   dirname(fileURLToPath(import.meta.url)),

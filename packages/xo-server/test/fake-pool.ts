@@ -1,6 +1,6 @@
-import type { LivePool } from "../src/pools.js";
-import type { PoolSettings } from "../src/pool-settings.js";
-import type { PoolStatus } from "../src/status.js";
+import type { LivePool } from "../src/pools/pools.js";
+import type { PoolSettings } from "../src/pools/pool-settings.js";
+import type { PoolStatus } from "../src/status/status.js";
 
 /** A pool whose status is what a test says. */
 export class FakePool implements LivePool {

@@ -1,6 +1,6 @@
 import t from "tap";
-import { CounterRate } from "../src/counter-rate.js";
-import { RecentDelays, type DelayBucket } from "../src/recent-delays.js";
+import { CounterRate } from "../src/status/counter-rate.js";
+import { RecentDelays, type DelayBucket } from "../src/status/recent-delays.js";
 
 t.test("a rate is the mean of the last seconds", async (t) => {
   let total = 100;

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { readInventoryKey } from "../src/inventory-key.js";
+import { readInventoryKey } from "../src/objects/inventory-key.js";
 
 const warnings: string[] = [];
 const logger = {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { toMemoryOptions } from "../src/inventory-memory.js";
-import { loadConfig } from "../src/load-config.js";
+import { toMemoryOptions } from "../src/objects/inventory-memory.js";
+import { loadConfig } from "../src/config/load-config.js";
 
 const logger = {
   debug: () => undefined,

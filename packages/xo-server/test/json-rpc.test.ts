@@ -1,14 +1,14 @@
 import { XapiError, XoError } from "@xo-server/model";
 import t from "tap";
 import { Type } from "typebox";
-import { createDispatcher } from "../src/dispatcher.js";
-import { createJsonRpcDoor } from "../src/json-rpc.js";
+import { createDispatcher } from "../src/operations/dispatcher.js";
+import { createJsonRpcDoor } from "../src/doors/json-rpc.js";
 import {
   defineOperation,
   type CallContext,
   type Permission,
-} from "../src/operation.js";
-import { RawJson } from "../src/raw-json.js";
+} from "../src/operations/operation.js";
+import { RawJson } from "../src/doors/raw-json.js";
 
 const errors: string[] = [];
 const logger = {

@@ -1,6 +1,6 @@
 import type { LiveRequest, LiveUpdate, Queries } from "@xo-server/inventory";
 import t from "tap";
-import { LiveReaders } from "../src/live-readers.js";
+import { LiveReaders } from "../src/objects/live-readers.js";
 import { FakeClock } from "./fake-clock.js";
 
 const request: LiveRequest = { type: "VM", offset: 0, limit: 10 };

@@ -2,8 +2,8 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { XoError } from "@xo-server/model";
 import t, { type Test } from "tap";
-import { loadConfig, type ConfigOverrides } from "../src/load-config.js";
-import { readPassword } from "../src/pool-password.js";
+import { loadConfig, type ConfigOverrides } from "../src/config/load-config.js";
+import { readPassword } from "../src/pools/pool-password.js";
 
 /** A home with a config.yaml, and what loading it says. */
 function load(t: Test, yaml: string, overrides: ConfigOverrides = {}) {

@@ -1,6 +1,10 @@
 import { XoError } from "@xo-server/model";
 import t from "tap";
-import { createLoggers, type LogFormat, type LogLevel } from "../src/logger.js";
+import {
+  createLoggers,
+  type LogFormat,
+  type LogLevel,
+} from "../src/log/logger.js";
 
 function collect(format: LogFormat, level: LogLevel = "info") {
   const lines: string[] = [];

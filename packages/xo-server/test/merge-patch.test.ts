@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import t from "tap";
-import { diff, type Json } from "../src/merge-patch.js";
+import { diff, type Json } from "../src/status/merge-patch.js";
 import { applyPatch, withoutNulls } from "./merge-patch.js";
 
 t.test("nothing differs: there is no patch", async (t) => {

@@ -1,4 +1,4 @@
-import type { Json } from "../src/merge-patch.js";
+import type { Json } from "../src/status/merge-patch.js";
 
 /** RFC 7386 as its section 2 writes it down: what a client does with a patch. */
 export function applyPatch(target: Json | undefined, patch: Json): Json {

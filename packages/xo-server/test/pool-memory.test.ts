@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { openPoolMemory } from "../src/pool-memory.js";
+import { openPoolMemory } from "../src/pools/pool-memory.js";
 
 const warnings: string[] = [];
 const logger = {

@@ -1,7 +1,7 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { XapiState } from "@xo-server/xen-api";
 import t from "tap";
-import { toPoolState } from "../src/pool-state.js";
+import { toPoolState } from "../src/pools/pool-state.js";
 
 const connected: XapiState = {
   name: "connected",

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import t from "tap";
 import { WebSocket } from "ws";
-import type { Json } from "../src/merge-patch.js";
+import type { Json } from "../src/status/merge-patch.js";
 import { applyPatch, withoutNulls } from "./merge-patch.js";
 import { startTestServer } from "./test-server.js";
 
@@ -127,7 +127,7 @@ t.test("the status has the server, its pools and their sum", async (t) => {
 
 t.test("a status is what its schema says", async (t) => {
   const { Ajv } = await import("ajv");
-  const { Status } = await import("../src/status.js");
+  const { Status } = await import("../src/status/status.js");
   const client = await (await startTestServer(t, TWO_POOLS)).connect();
   const validate = new Ajv().compile(Status);
   const { result } = await client.call("system.getStatus");
@@ -195,7 +195,7 @@ t.test("a port that is taken is said so", async (t) => {
   t.teardown(() => other.close());
   await once(other, "listening");
   const { port } = other.address() as AddressInfo;
-  const { loadConfig } = await import("../src/load-config.js");
+  const { loadConfig } = await import("../src/config/load-config.js");
   const home = t.testdir({});
   const loaded = loadConfig(
     undefined,

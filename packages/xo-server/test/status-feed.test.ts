@@ -1,7 +1,10 @@
 import t from "tap";
-import type { Json } from "../src/merge-patch.js";
-import type { Status } from "../src/status.js";
-import { createStatusFeed, type StatusSubscriber } from "../src/status-feed.js";
+import type { Json } from "../src/status/merge-patch.js";
+import type { Status } from "../src/status/status.js";
+import {
+  createStatusFeed,
+  type StatusSubscriber,
+} from "../src/status/status-feed.js";
 import { FakeClock } from "./fake-clock.js";
 import { applyPatch } from "./merge-patch.js";
 

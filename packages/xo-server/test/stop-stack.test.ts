@@ -1,5 +1,5 @@
 import t from "tap";
-import { createLoggers } from "../src/logger.js";
+import { createLoggers } from "../src/log/logger.js";
 import { StopStack } from "../src/stop-stack.js";
 
 t.test(

@@ -1,9 +1,10 @@
 import type { Test } from "tap";
 import { WebSocket } from "ws";
-import { loadConfig } from "../src/load-config.js";
-import { createLoggers } from "../src/logger.js";
-import type { PoolSettings } from "../src/pool-settings.js";
-import { startServer, type ServerOptions } from "../src/server.js";
+import { loadConfig } from "../src/config/load-config.js";
+import { createLoggers } from "../src/log/logger.js";
+import type { PoolSettings } from "../src/pools/pool-settings.js";
+import { startServer } from "../src/server.js";
+import type { ServerOptions } from "../src/server-options.js";
 import { FakePool } from "./fake-pool.js";
 
 export interface TestServer {

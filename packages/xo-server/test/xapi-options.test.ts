@@ -1,10 +1,10 @@
 import { createPlainDecoder } from "@xo-server/xen-api";
 import t, { type Test } from "tap";
-import { loadConfig } from "../src/load-config.js";
-import { createLoggers } from "../src/logger.js";
-import { createForgetfulMemory } from "../src/pool-memory.js";
-import { toDemoSettings, toPoolSettings } from "../src/pool-settings.js";
-import { toXapiOptions } from "../src/xapi-options.js";
+import { loadConfig } from "../src/config/load-config.js";
+import { createLoggers } from "../src/log/logger.js";
+import { createForgetfulMemory } from "../src/pools/pool-memory.js";
+import { toDemoSettings, toPoolSettings } from "../src/pools/pool-settings.js";
+import { toXapiOptions } from "../src/pools/xapi-options.js";
 
 /** The options of the only pool of a config. */
 function optionsOf(t: Test, pool: string, rest = "") {

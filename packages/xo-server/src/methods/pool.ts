@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operation.js";
-import { PoolStatus } from "../status.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { PoolStatus } from "../status/status.js";
 
 export function poolMethods(list: () => PoolStatus[]): Operation[] {
   return [

@@ -1,8 +1,8 @@
 import type { Queries } from "@xo-server/inventory";
 import { Type } from "typebox";
-import type { LiveReaders } from "../live-readers.js";
-import { defineOperation, type Operation } from "../operation.js";
-import { joinArray, joinObject, RawJson } from "../raw-json.js";
+import type { LiveReaders } from "../objects/live-readers.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { joinArray, joinObject, RawJson } from "../doors/raw-json.js";
 
 const selection = {
   type: Type.String({

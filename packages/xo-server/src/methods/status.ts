@@ -1,7 +1,7 @@
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operation.js";
-import { Status } from "../status.js";
-import type { StatusFeed } from "../status-feed.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { Status } from "../status/status.js";
+import type { StatusFeed } from "../status/status-feed.js";
 
 export function statusMethods(feed: StatusFeed): Operation[] {
   return [

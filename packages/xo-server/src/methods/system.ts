@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operation.js";
-import { Status } from "../status.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { Status } from "../status/status.js";
 
 export interface SystemMethodsOptions {
   readonly version: string;

@@ -1,5 +1,5 @@
 import type { Inventory } from "@xo-server/inventory";
-import { poolStates, type PoolState } from "../status.js";
+import { poolStates, type PoolState } from "../status/status.js";
 import { byLabel, counter, gauge, type Metric } from "./exposition.js";
 
 /** @param states of all pools */
@@ -42,6 +42,7 @@ export function toInventoryMetrics(
       stats.feedLimitBytes,
     ),
     ...toRecordCacheMetrics(stats.cache),
+    ...toMemoryMetrics(stats.memory),
   ];
 }
 
@@ -55,6 +56,35 @@ function toPoolMetric(states: readonly PoolState[]): Metric {
     "state",
     Object.fromEntries(counts) as Record<PoolState, number>,
   );
+}
+
+/** Of what is kept on disk for the next run; none when nothing is. */
+function toMemoryMetrics(memory: Inventory["stats"]["memory"]): Metric[] {
+  if (memory === undefined) return [];
+  const name = (what: string) => `xo_inventory_memory_${what}`;
+  return [
+    gauge(name("bytes"), "Objects on disk for the next run.", memory.bytes),
+    gauge(
+      name("restore_seconds"),
+      "What the slowest pool took to be read at the start.",
+      memory.restoreMs / 1000,
+    ),
+    gauge(
+      name("dropped_bytes"),
+      "Bytes found at the start that were not as they were written.",
+      memory.droppedBytes,
+    ),
+    gauge(
+      name("checkpoint_timestamp_seconds"),
+      "When anything was last written; 0: not yet.",
+      (memory.lastCheckpointAt ?? 0) / 1000,
+    ),
+    gauge(
+      name("failing_pools"),
+      "Pools that cannot be written at the moment.",
+      memory.failing,
+    ),
+  ];
 }
 
 function toRecordCacheMetrics(cache: Inventory["stats"]["cache"]): Metric[] {

@@ -1,6 +1,6 @@
 import type { ReflectorState } from "@xo-server/inventory";
 import { isLasting, type XapiState } from "@xo-server/xen-api";
-import type { PoolState } from "./status.js";
+import type { PoolState } from "../status/status.js";
 
 /** The one state of a pool, out of that of its session and that of its mirror. */
 export function toPoolState(

@@ -1,12 +1,12 @@
 import type { Inventory, PoolHandle } from "@xo-server/inventory";
 import type { Xapi } from "@xo-server/xen-api";
-import type { Clock } from "./clock.js";
-import { toErrorSummary } from "./error-summary.js";
-import type { Logger } from "./logger.js";
+import type { Clock } from "../clock.js";
+import { toErrorSummary } from "../status/error-summary.js";
+import type { Logger } from "../log/logger.js";
 import type { PoolSettings } from "./pool-settings.js";
 import { toPoolState } from "./pool-state.js";
 import type { LivePool } from "./pools.js";
-import type { PoolState, PoolStatus } from "./status.js";
+import type { PoolState, PoolStatus } from "../status/status.js";
 
 export interface XapiPoolOptions {
   readonly settings: PoolSettings;

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { MemoryOptions } from "@xo-server/inventory";
-import type { Config } from "./config.js";
+import type { Config } from "../config/config.js";
 import { readInventoryKey } from "./inventory-key.js";
-import type { Logger } from "./logger.js";
-import { toPoolSettings } from "./pool-settings.js";
+import type { Logger } from "../log/logger.js";
+import { toPoolSettings } from "../pools/pool-settings.js";
 
 /**
  * Where the objects of the config's pools are kept for the next start: in

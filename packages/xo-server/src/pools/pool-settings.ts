@@ -1,5 +1,5 @@
-import type { Config } from "./config.js";
-import type { DemoPool } from "./demo.js";
+import type { Config } from "../config/config.js";
+import type { DemoPool } from "../demo.js";
 
 type PoolConfig = Config["pools"][number];
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { XoError } from "@xo-server/model";
-import type { Config } from "./config.js";
+import type { Config } from "../config/config.js";
 
 type PoolConfig = Config["pools"][number];
 

@@ -2,11 +2,11 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { ApiClient } from "./api-client.js";
-import type { Clock } from "./clock.js";
-import type { Config } from "./config.js";
+import type { Clock } from "../clock.js";
+import type { Config } from "../config/config.js";
 import type { JsonRpcDoor } from "./json-rpc.js";
-import type { Logger } from "./logger.js";
-import type { Permission } from "./operation.js";
+import type { Logger } from "../log/logger.js";
+import type { Permission } from "../operations/operation.js";
 
 export interface ApiSocketOptions {
   readonly limits: Pick<

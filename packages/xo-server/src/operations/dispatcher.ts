@@ -1,6 +1,6 @@
 import { XapiError, XoError } from "@xo-server/model";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
-import type { Logger } from "./logger.js";
+import type { Logger } from "../log/logger.js";
 import { isAllowed, type CallContext, type Operation } from "./operation.js";
 
 /** The one place where a call is checked, made, and its failure given a name. */

@@ -7,11 +7,11 @@ import {
   type Inventory,
   type Queries,
 } from "@xo-server/inventory";
-import { toCacheLimits } from "./cache-limits.js";
-import { systemClock } from "./clock.js";
+import { toCacheLimits } from "../config/cache-limits.js";
+import { systemClock } from "../clock.js";
 import { LiveReaders } from "./live-readers.js";
-import type { ServerOptions } from "./server.js";
-import type { StopStack } from "./stop-stack.js";
+import type { ServerOptions } from "../server-options.js";
+import type { StopStack } from "../stop-stack.js";
 
 /** The pools' objects as the outside sees them, and who asks for them. */
 export interface Objects {

@@ -6,8 +6,8 @@ import {
   type JSONRPCRequest,
   type JSONRPCResponse,
 } from "json-rpc-2.0";
-import type { Dispatcher } from "./dispatcher.js";
-import type { CallContext } from "./operation.js";
+import type { Dispatcher } from "../operations/dispatcher.js";
+import type { CallContext } from "../operations/operation.js";
 import { joinArray, joinObject, RawJson } from "./raw-json.js";
 
 /** Requests of one batch at most. */

@@ -1,8 +1,8 @@
-import type { Clock } from "./clock.js";
-import { toErrorSummary, type ErrorSummary } from "./error-summary.js";
-import type { Logger } from "./logger.js";
+import type { Clock } from "../clock.js";
+import { toErrorSummary, type ErrorSummary } from "../status/error-summary.js";
+import type { Logger } from "../log/logger.js";
 import type { PoolSettings } from "./pool-settings.js";
-import type { PoolState, PoolStatus } from "./status.js";
+import type { PoolState, PoolStatus } from "../status/status.js";
 
 /** A pool that is being followed, or tried to be. */
 export interface LivePool {

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Logger } from "./logger.js";
+import type { Logger } from "../log/logger.js";
 
 /** What was learned about a pool and is worth knowing at the next start. No secrets. */
 export interface PoolFacts {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Logger } from "./logger.js";
+import type { Logger } from "../log/logger.js";
 
 /** The variable that the key may come in. */
 export const KEY_VARIABLE = "XO_INVENTORY_KEY";

@@ -1,9 +1,9 @@
 import type { RawData, WebSocket } from "ws";
-import type { Clock } from "./clock.js";
+import type { Clock } from "../clock.js";
 import type { JsonRpcDoor } from "./json-rpc.js";
-import type { Logger } from "./logger.js";
-import type { CallContext, Permission } from "./operation.js";
-import type { StatusSubscriber } from "./status-feed.js";
+import type { Logger } from "../log/logger.js";
+import type { CallContext, Permission } from "../operations/operation.js";
+import type { StatusSubscriber } from "../status/status-feed.js";
 import { TokenBucket } from "./token-bucket.js";
 
 export interface ApiClientOptions {

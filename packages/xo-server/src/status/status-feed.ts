@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.js";
+import type { Clock } from "../clock.js";
 import { diff } from "./merge-patch.js";
 import type { Status } from "./status.js";
 

@@ -1,6 +1,6 @@
 import type { Decoder, TlsPolicy, XapiOptions } from "@xo-server/xen-api";
-import type { Config } from "./config.js";
-import type { Logger } from "./logger.js";
+import type { Config } from "../config/config.js";
+import type { Logger } from "../log/logger.js";
 import type { PoolMemory } from "./pool-memory.js";
 import type { PoolSettings } from "./pool-settings.js";
 

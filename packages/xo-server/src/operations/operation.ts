@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from "typebox";
-import type { StatusSubscriber } from "./status-feed.js";
+import type { StatusSubscriber } from "../status/status-feed.js";
 
 /**
  * What a caller may do; each includes the ones before. A `guest` has not signed

@@ -1,6 +1,6 @@
 import { DEFAULT_THROTTLE_MS } from "@xo-server/xen-api";
 import { Type, type Static, type TObject, type TProperties } from "typebox";
-import { logFormats, logLevels } from "./logger.js";
+import { logFormats, logLevels } from "../log/logger.js";
 import { PoolConfig, transports } from "./pool-config.js";
 
 /**

@@ -1,9 +1,9 @@
 import type { Inventory } from "@xo-server/inventory";
 import { createXapi, type Decoder } from "@xo-server/xen-api";
-import { systemClock, type Clock } from "./clock.js";
-import type { Config } from "./config.js";
+import { systemClock, type Clock } from "../clock.js";
+import type { Config } from "../config/config.js";
 import { XapiPool } from "./live-pool.js";
-import type { Loggers } from "./logger.js";
+import type { Loggers } from "../log/logger.js";
 import { createForgetfulMemory, openPoolMemory } from "./pool-memory.js";
 import { readPassword } from "./pool-password.js";
 import type { PoolSettings } from "./pool-settings.js";

@@ -3,9 +3,9 @@ import fastifyStatic from "@fastify/static";
 import { XoError, errorTable } from "@xo-server/model";
 import fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { attachApiSocket, type ApiSocketOptions } from "./api-socket.js";
-import type { Config } from "./config.js";
-import type { Health } from "./health.js";
-import { EXPOSITION_TYPE } from "./metrics/exposition.js";
+import type { Config } from "../config/config.js";
+import type { Health } from "../status/health.js";
+import { EXPOSITION_TYPE } from "../metrics/exposition.js";
 import { securityHeaders } from "./security-headers.js";
 
 export interface WebServerOptions extends Omit<ApiSocketOptions, "limits"> {

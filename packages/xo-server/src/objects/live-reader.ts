@@ -4,9 +4,9 @@ import type {
   LiveUpdate,
   Queries,
 } from "@xo-server/inventory";
-import type { Clock } from "./clock.js";
-import type { StatusSubscriber } from "./status-feed.js";
-import { joinObject } from "./raw-json.js";
+import type { Clock } from "../clock.js";
+import type { StatusSubscriber } from "../status/status-feed.js";
+import { joinObject } from "../doors/raw-json.js";
 
 /** A reader who did not keep up is told everything anew, when there is room. */
 const RETRY_MS = 1000;

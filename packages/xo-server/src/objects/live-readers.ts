@@ -1,8 +1,8 @@
 import type { LiveRequest, Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "./clock.js";
+import type { Clock } from "../clock.js";
 import { LiveReader } from "./live-reader.js";
-import type { StatusSubscriber } from "./status-feed.js";
+import type { StatusSubscriber } from "../status/status-feed.js";
 
 /** Live queries of one client at most. */
 const MOST = 32;

@@ -1,0 +1,39 @@
+import type { Inventory } from "@xo-server/inventory";
+import type { LoopMonitor } from "@xo-server/perf";
+import type { Objects } from "../objects/start-objects.js";
+import type { Parser } from "../parser.js";
+import type { Pools } from "../pools/pools.js";
+import { version } from "../version.js";
+import { toCatalogMetrics, toQueryMetrics } from "./catalog-metrics.js";
+import { toExposition } from "./exposition.js";
+import { toInventoryMetrics } from "./inventory-metrics.js";
+import { toProcessMetrics } from "./process-metrics.js";
+
+export interface MetricsOptions {
+  readonly monitor: LoopMonitor;
+  readonly parser: Parser;
+  readonly inventory: Inventory;
+  readonly objects: Objects;
+  readonly pools: Pools;
+  readonly clients: () => number;
+}
+
+/** @returns the figures of now as text for Prometheus, at each call */
+export function startMetrics(options: MetricsOptions): () => string {
+  const { monitor, parser, inventory, objects, pools, clients } = options;
+  return () =>
+    toExposition([
+      ...toProcessMetrics({
+        version,
+        monitor,
+        parser: parser.readFigures(),
+        clients: clients(),
+      }),
+      ...toInventoryMetrics(
+        inventory,
+        pools.list().map(({ state }) => state),
+      ),
+      ...toCatalogMetrics(objects.catalog.stats),
+      ...toQueryMetrics(objects.queries.stats),
+    ]);
+}

@@ -1,0 +1,47 @@
+import {
+  createInventory,
+  machineMemory,
+  memoryBudget,
+  type Inventory,
+  type MemoryOptions,
+} from "@xo-server/inventory";
+import type { LoopMonitor } from "@xo-server/perf";
+import { systemClock } from "../clock.js";
+import { toCacheLimits } from "../config/cache-limits.js";
+import type { ServerOptions } from "../server-options.js";
+import type { StopStack } from "../stop-stack.js";
+import { toMemoryOptions } from "./inventory-memory.js";
+
+/** The mirror of all pools, with what it remembers of the last run. */
+export async function startInventory(
+  monitor: LoopMonitor,
+  options: ServerOptions,
+  stops: StopStack,
+): Promise<Inventory> {
+  const { config, loggers, clock = systemClock } = options;
+  const memory = await openMemory(options);
+  const inventory = createInventory({
+    ...config.inventory,
+    ...toCacheLimits(config.inventory, memoryBudget(machineMemory())),
+    ...(memory === undefined ? {} : { memory }),
+    clock,
+    logger: loggers.named("xo:inventory"),
+    running: (label, section) => {
+      monitor.running(label, section);
+    },
+  });
+  stops.push("inventory", () => inventory.stop());
+  return inventory;
+}
+
+/** Pools of a demo are others the next time; those of a test bring their own. */
+async function openMemory({
+  config,
+  demo,
+  createPool,
+  loggers,
+}: ServerOptions): Promise<MemoryOptions | undefined> {
+  return demo === undefined && createPool === undefined
+    ? toMemoryOptions(config, loggers.named("xo:inventory"))
+    : undefined;
+}

@@ -1,0 +1,55 @@
+import { systemClock } from "../clock.js";
+import type { Pools } from "../pools/pools.js";
+import type { ServerOptions } from "../server-options.js";
+import type { StopStack } from "../stop-stack.js";
+import { version } from "../version.js";
+import {
+  createServerStatus,
+  type ServerStatusOptions,
+} from "./server-status.js";
+import { createStatusFeed, type StatusFeed } from "./status-feed.js";
+import { toTotals, type Status } from "./status.js";
+
+/** @returns the status of now, at each call */
+export function startStatus({
+  demo,
+  stops,
+  pools,
+  clock = systemClock,
+  ...rest
+}: Omit<ServerStatusOptions, "version" | "demo" | "clock"> &
+  Pick<ServerOptions, "demo" | "clock"> & {
+    readonly stops: StopStack;
+    readonly pools: Pools;
+  }): () => Status {
+  const server = createServerStatus({
+    ...rest,
+    version,
+    demo: demo !== undefined,
+    clock,
+  });
+  stops.push("server status", () => {
+    server.stop();
+  });
+  return () => {
+    const all = pools.list();
+    return {
+      server: server.read(),
+      pools: Object.fromEntries(all.map((pool) => [pool.id, pool])),
+      totals: toTotals(all),
+    };
+  };
+}
+
+/** The same as revisions, for who follows it. */
+export function startStatusFeed(
+  read: () => Status,
+  { clock = systemClock }: ServerOptions,
+  stops: StopStack,
+): StatusFeed {
+  const feed = createStatusFeed({ read, clock });
+  stops.push("status feed", () => {
+    feed.stop();
+  });
+  return feed;
+}
