@@ -46,6 +46,7 @@ export {
   type Digest,
 } from "./catalog/digest.js";
 export { applyMergePatch } from "./catalog/merge-patch.js";
+export { createMergePatch } from "./catalog/patch-writer.js";
 export { compileFilter } from "./filter/compile-filter.js";
 export { createObjectFilter } from "./filter/object-filter.js";
 export { formatFilter } from "./filter/format-filter.js";

@@ -231,3 +231,16 @@ function mayHoldNull({ bytes, valueStart, valueEnd }: MemberCursor): boolean {
   ).indexOf(MEMBER_NULL);
   return at >= 0;
 }
+
+const writer = new PatchWriter();
+
+/**
+ * An RFC 7386 patch between two objects in canonical JSON; undefined where none
+ * can say it (it cannot set null), or where it would not be shorter.
+ */
+export function createMergePatch(
+  before: Buffer,
+  after: Buffer,
+): Buffer | undefined {
+  return writer.write(before, after);
+}
