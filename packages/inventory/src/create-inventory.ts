@@ -16,6 +16,7 @@ import type {
 import { silentLogger, systemClock } from "./defaults.js";
 import { machineMemory, memoryBudget } from "./memory-budget.js";
 import { Memory } from "./memory/memory.js";
+import { ListingTurns } from "./mirror/listing-turns.js";
 import { PoolMirror, type PoolStatus } from "./mirror/pool-mirror.js";
 import type { PoolSource } from "./mirror/pool-source.js";
 import { RecordCache } from "./store/record-cache.js";
@@ -36,6 +37,7 @@ class PoolInventory implements Inventory {
   readonly #logger: Logger;
   readonly #feed: ChangeFeed;
   readonly #slicer: Slicer;
+  readonly #turns: ListingTurns;
   readonly #cache: RecordCache;
   readonly #memory?: Memory;
   readonly #mirrors = new Map<string, PoolMirror>();
@@ -57,6 +59,7 @@ class PoolInventory implements Inventory {
     );
     if (options.memory !== undefined)
       this.#memory = new Memory(options.memory, this.#clock, this.#logger);
+    this.#turns = new ListingTurns(options.parallelPools ?? 4, this.#clock);
     this.#slicer = new Slicer({
       sliceMs: options.sliceMs ?? 3,
       now: options.sliceNow ?? (() => performance.now()),
@@ -84,6 +87,7 @@ class PoolInventory implements Inventory {
       feed: this.#feed,
       ...(this.#memory === undefined ? {} : { memory: this.#memory }),
       run: (steps) => this.#slicer.run(id, steps),
+      turns: this.#turns,
       parallelLists: this.#options.parallelLists ?? 4,
       backoff: this.#options.backoff ?? { firstMs: 1_000, mostMs: 60_000 },
       random: this.#options.random ?? Math.random,

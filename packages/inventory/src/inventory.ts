@@ -24,6 +24,8 @@ export interface InventoryOptions {
   readonly recordCacheBytes?: number;
   /** Changes that `since` remembers; 74 bytes each. Default: as above. */
   readonly ringSize?: number;
+  /** Pools that are listed at a time; one that takes more than three seconds does not count. Default 4. */
+  readonly parallelPools?: number;
   /** Classes of a pool that are listed at a time. */
   readonly parallelLists?: number;
   readonly backoff?: BackoffOptions;

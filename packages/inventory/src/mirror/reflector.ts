@@ -4,6 +4,7 @@ import { listingOrder } from "./class-order.js";
 import { CountCheck } from "./count-check.js";
 import { inParallel } from "./in-parallel.js";
 import { listingFailure } from "./listing-failure.js";
+import type { ListingTurns } from "./listing-turns.js";
 import { pause } from "./pause.js";
 import type { PoolSource } from "./pool-source.js";
 import { untilConnected } from "./until-connected.js";
@@ -31,6 +32,8 @@ export interface ReflectorOptions {
   /** Only these; default: all that the pool can list. */
   readonly classes?: readonly string[];
   readonly throttleMs?: number;
+  /** Shared by all pools. */
+  readonly turns: ListingTurns;
   /** Classes listed at a time. */
   readonly parallelLists: number;
   readonly backoff: BackoffOptions;
@@ -142,7 +145,8 @@ export class Reflector {
     try {
       await Promise.all([this.#untilConnected(), this.#remembered]);
       if (signal.aborted) return;
-      const token = await this.#list();
+      const { turns } = this.#options;
+      const token = await turns.take(signal, () => this.#list());
       await this.#watch(token);
       this.#attempts++;
     } catch (error) {

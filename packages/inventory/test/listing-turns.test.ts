@@ -1,0 +1,101 @@
+import t from "tap";
+import { createTestInventory } from "./mirror-pool.js";
+import { FakePool } from "./fake-pool.js";
+import { until } from "./until.js";
+
+/** Pools that list one VM each, and how many of them do so at the moment. */
+function createPools(count: number) {
+  return Array.from({ length: count }, (_, i) => {
+    const pool = new FakePool(["VM"]);
+    pool.put("VM", `OpaqueRef:${i}`, { uuid: `vm-${i}` });
+    return pool;
+  });
+}
+
+/** Holds listings until they are let go. */
+function holdListings(pools: readonly FakePool[]) {
+  const held = new Map<FakePool, () => void>();
+  for (const pool of pools) {
+    const list = pool.listRecords.bind(pool);
+    pool.listRecords = async (className, options) => {
+      await new Promise<void>((resolve) => held.set(pool, resolve));
+      return list(className, options);
+    };
+  }
+  return {
+    held,
+    letGo: (pool: FakePool) => {
+      held.get(pool)!();
+      held.delete(pool);
+    },
+  };
+}
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await new Promise((next) => setImmediate(next));
+}
+
+t.test("so many pools list at a time, the others in their order", async (t) => {
+  const pools = createPools(5);
+  const { held, letGo } = holdListings(pools);
+  const { inventory } = createTestInventory({ parallelPools: 2 });
+  t.teardown(() => inventory.stop());
+  for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
+  await settle();
+  t.strictSame([...held.keys()], pools.slice(0, 2));
+  t.equal(inventory.poolStatus("p2")?.state, "connecting");
+  letGo(pools[1]!);
+  await until(() => held.has(pools[2]!));
+  await settle();
+  t.strictSame([...held.keys()], [pools[0], pools[2]]);
+  t.equal(inventory.poolStatus("p1")?.state, "watching");
+  for (const pool of [pools[0]!, pools[2]!, pools[3]!, pools[4]!]) {
+    await until(() => held.has(pool));
+    letGo(pool);
+  }
+  await until(() => inventory.objects === 5);
+});
+
+t.test("a pool that hangs keeps nobody waiting for long", async (t) => {
+  const pools = createPools(2);
+  const { held, letGo } = holdListings(pools);
+  const { inventory, clock } = createTestInventory({ parallelPools: 1 });
+  t.teardown(() => inventory.stop());
+  for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
+  await until(() => held.has(pools[0]!));
+  clock.advance(2_999);
+  await settle();
+  t.notOk(held.has(pools[1]!));
+  clock.advance(1);
+  await until(() => held.has(pools[1]!));
+  letGo(pools[1]!);
+  await until(() => inventory.poolStatus("p1")?.state === "watching");
+  letGo(pools[0]!);
+  await until(() => inventory.poolStatus("p0")?.state === "watching");
+});
+
+t.test("a pool that fails gives its turn to the next", async (t) => {
+  const pools = createPools(2);
+  pools[0]!.listingErrors.set("VM", { error: new Error("no") });
+  const { inventory } = createTestInventory({ parallelPools: 1 });
+  t.teardown(() => inventory.stop());
+  for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
+  await until(() => inventory.poolStatus("p1")?.state === "watching");
+  t.equal(inventory.poolStatus("p0")?.state, "backing-off");
+});
+
+t.test("a pool that is stopped waits no more", async (t) => {
+  const pools = createPools(3);
+  const { held, letGo } = holdListings(pools);
+  const { inventory } = createTestInventory({ parallelPools: 1 });
+  t.teardown(() => inventory.stop());
+  const handles = pools.map((pool, i) => inventory.addPool(`p${i}`, pool));
+  await until(() => held.has(pools[0]!));
+  await handles[1]!.stop();
+  t.equal(handles[1]!.status().state, "stopped");
+  letGo(pools[0]!);
+  await until(() => held.has(pools[2]!));
+  t.notOk(held.has(pools[1]!));
+  letGo(pools[2]!);
+  await until(() => handles[2]!.status().state === "watching");
+});
