@@ -1,5 +1,7 @@
 import type { Static, TObject, TSchema } from "typebox";
+import type { Person } from "../people/person.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
+import type { RestRoute } from "./rest-route.js";
 
 /**
  * What a caller may do; each includes the ones before. A `guest` has not signed
@@ -16,6 +18,8 @@ export type Permission = (typeof permissions)[number];
 
 /** Who calls. */
 export interface CallContext {
+  /** Absent: nobody has signed in. */
+  readonly person?: Person;
   readonly permission: Permission;
   /** The connection that notifications go to. */
   readonly client: StatusSubscriber;
@@ -35,6 +39,8 @@ export interface Operation {
   /** The least that a caller needs. */
   readonly permission: Permission;
   readonly handler: (params: never, context: CallContext) => unknown;
+  /** Where the REST API has it; absent: only JSON-RPC does. */
+  readonly rest?: RestRoute;
 }
 
 /** Checks that handler and schemas fit each other. */
