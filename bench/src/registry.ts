@@ -1,6 +1,7 @@
 import type { Bench } from "./bench.js";
 import { eventsBench } from "./events/events-bench.js";
 import { fleetBench } from "./fleet/fleet-bench.js";
+import { inventoryBench } from "./inventory/inventory-bench.js";
 import { perfProbeBench } from "./perf-probe/perf-probe-bench.js";
 import { poolsBench } from "./pools/pools-bench.js";
 
@@ -8,6 +9,7 @@ import { poolsBench } from "./pools/pools-bench.js";
 export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["pools", poolsBench],
   ["events", eventsBench],
+  ["inventory", inventoryBench],
   ["fleet", fleetBench],
   ["perf-probe", perfProbeBench],
 ]);

@@ -1,10 +1,13 @@
 import {
   createCatalog,
+  createQueries,
   type Catalog,
   type Frame,
   type Inventory,
+  type LiveUpdate,
 } from "@xo-server/inventory";
 import { percentile } from "../harness/figures.js";
+import { fleetQuestions } from "./fleet-questions.js";
 
 /** What a server with a page open keeps views of. */
 const FOLLOWED = [
@@ -30,6 +33,8 @@ export class FleetViews {
   #bytes = 0;
   #frames = 0;
   #changes = 0;
+  #updates = 0;
+  #updateBytes = 0;
   #latencies: number[] = [];
 
   constructor(inventory: Inventory) {
@@ -43,8 +48,23 @@ export class FleetViews {
     for (const className of FOLLOWED) await this.catalog.follow(className);
   }
 
+  /** @returns how long the first answers took, in milliseconds */
+  async ask(): Promise<readonly number[]> {
+    const queries = createQueries(this.catalog);
+    const times: number[] = [];
+    for (const request of fleetQuestions) {
+      const start = performance.now();
+      await queries.live(request, (update) => {
+        this.#noteUpdate(update);
+      });
+      times.push(performance.now() - start);
+    }
+    return times;
+  }
+
   restart(): void {
     this.#bytes = this.#frames = this.#changes = 0;
+    this.#updates = this.#updateBytes = 0;
     this.#latencies = [];
   }
 
@@ -54,9 +74,17 @@ export class FleetViews {
       feedBytesPerSecond: this.#bytes / seconds,
       framesPerSecond: this.#frames / seconds,
       viewChangesPerSecond: this.#changes / seconds,
+      liveUpdatesPerSecond: this.#updates / seconds,
+      liveBytesPerSecond: this.#updateBytes / seconds,
       viewP50Ms: percentile(this.#latencies, 0.5),
       viewP99Ms: percentile(this.#latencies, 0.99),
     };
+  }
+
+  #noteUpdate({ objects, patches }: LiveUpdate): void {
+    this.#updates++;
+    for (const json of [...objects.values(), ...patches.values()])
+      this.#updateBytes += json.length;
   }
 
   #note(frame: Frame): void {

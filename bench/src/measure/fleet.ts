@@ -97,6 +97,7 @@ async function follow(views: FleetViews): Promise<Figures> {
   await views.follow();
   const { ms, cpuMs } = work.stop();
   const watched = blockFigures("views", await blocks.stop());
+  const answers = await ask(views);
   await collectGarbage();
   const { stats } = views.catalog;
   return {
@@ -107,6 +108,18 @@ async function follow(views: FleetViews): Promise<Figures> {
     viewCacheBytes: stats.cache.bytes,
     viewsRetainedBytes: heldBytes() - heldBefore,
     viewsRssBytes: process.memoryUsage().rss,
+    ...watched,
+    ...answers,
+  };
+}
+
+async function ask(views: FleetViews): Promise<Figures> {
+  const blocks = watchBlocks();
+  const times = await views.ask();
+  const watched = blockFigures("ask", await blocks.stop());
+  return {
+    firstQueryMs: times[0]!,
+    slowestQueryMs: Math.max(...times),
     ...watched,
   };
 }
