@@ -149,3 +149,24 @@ t.test("catalog and queries have figures too", async (t) => {
     Array.from({ length: 16 }, (_, i) => i + 1),
   );
 });
+
+t.test("what is kept on disk has figures where it is kept", async (t) => {
+  const { createInventory } = await import("@xo-server/inventory");
+  const { toInventoryMetrics } =
+    await import("../src/metrics/inventory-metrics.js");
+  const { stats, revision } = createInventory();
+  const memory = { bytes: 1, droppedBytes: 2, restoreMs: 3000 };
+  const figures = (of: typeof stats) =>
+    toInventoryMetrics({ stats: of, revision }, []).flatMap(
+      ({ name, samples }) =>
+        name.startsWith("xo_inventory_memory_") ? [samples[0]?.value] : [],
+    );
+  t.same(figures(stats), []);
+  t.same(
+    figures({
+      ...stats,
+      memory: { ...memory, lastCheckpointAt: 4000, failing: 5 },
+    }),
+    [1, 3, 2, 4, 5],
+  );
+});
