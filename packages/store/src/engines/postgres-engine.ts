@@ -31,6 +31,8 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
   });
   // An idle connection that breaks is taken from the pool; the next question tells.
   pool.on("error", () => undefined);
+  // One that breaks in use tells twice: to who asked, and as an event that would end the process.
+  pool.on("connect", (client) => client.on("error", () => undefined));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return {
     name: "postgres",
@@ -64,4 +66,4 @@ function classify(error: unknown): FailureKind {
 }
 
 const PG_OWN_WORDS =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;

@@ -32,11 +32,18 @@ export class SqliteThreadDialect implements Dialect {
   }
 
   createAdapter() {
-    return new SqliteAdapter();
+    return new TransactionalSqliteAdapter();
   }
 
   createIntrospector(db: Kysely<unknown>) {
     return new SqliteIntrospector(db);
+  }
+}
+
+/** SQLite changes tables in transactions as well; Kysely's adapter says no, and so would let two starts make the tables at once. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
   }
 }
 

@@ -1,0 +1,94 @@
+import type { Test } from "tap";
+import { createBench, type StoreHarness } from "./harness.js";
+
+export async function testCommits(t: Test, harness: StoreHarness) {
+  t.test("changes that come together share transactions", async (t) => {
+    const store = await (await createBench(t, harness)).open();
+    const before = store.counters.transactions;
+    await Promise.all(
+      Array.from({ length: 500 }, (_, i) => store.settings.set(`k${i}`, i)),
+    );
+    t.equal(store.counters.transactions - before, 2);
+    t.equal([...store.settings.list()].length, 500);
+  });
+
+  t.test("a change that fails takes no neighbour along", async (t) => {
+    const bench = await createBench(t, harness);
+    const store = await bench.open();
+    const names = ["a", "b", "a", "c", "b", "d"];
+    const results = await Promise.allSettled(
+      names.map((name) => store.groups.create(name)),
+    );
+    t.same(
+      results.map(({ status }) => status),
+      [
+        "fulfilled",
+        "fulfilled",
+        "rejected",
+        "fulfilled",
+        "rejected",
+        "fulfilled",
+      ],
+    );
+    for (const each of [store, await bench.open()])
+      t.same(Array.from(each.groups.list(), ({ name }) => name).toSorted(), [
+        "a",
+        "b",
+        "c",
+        "d",
+      ]);
+  });
+
+  t.test("what was written is read at once", async (t) => {
+    const store = await (await createBench(t, harness)).open();
+    for (let i = 0; i < 20; i++) {
+      await store.settings.set("n", i);
+      t.equal(store.settings.get("n"), i);
+    }
+  });
+
+  t.test("a change right after one that failed is made", async (t) => {
+    const store = await (await createBench(t, harness)).open();
+    await store.groups.create("a");
+    await store.groups.create("a").catch(() => undefined);
+    await store.groups.create("b");
+    t.ok(store.groups.findByName("b"));
+  });
+
+  t.test("the event loop turns while the database works", async (t) => {
+    const store = await (await createBench(t, harness)).open();
+    let turns = 0;
+    let isDone = false;
+    const turn = () => {
+      turns++;
+      if (!isDone) setImmediate(turn);
+    };
+    turn();
+    const value = "x".repeat(100_000);
+    await Promise.all(
+      Array.from({ length: 50 }, (_, i) => store.settings.set(`k${i}`, value)),
+    );
+    isDone = true;
+    t.ok(turns > 50, `${turns} turns`);
+  });
+
+  t.test("close waits for changes, and later ones are refused", async (t) => {
+    const bench = await createBench(t, harness);
+    const store = await bench.open();
+    const changes = [1, 2, 3].map((n) => store.settings.set(`k${n}`, n));
+    await store.close();
+    await Promise.all(changes);
+    t.equal([...(await bench.open()).settings.list()].length, 3);
+    await t.rejects(store.settings.set("late", 1), { code: "CLOSED" });
+    await t.rejects(store.tasks.get("late"), { code: "CLOSED" });
+  });
+
+  t.test("a database of a newer version is left alone", async (t) => {
+    const bench = await createBench(t, harness);
+    await (await bench.open()).close();
+    await bench.query(
+      "insert into kysely_migration (name, timestamp) values ('999-later', '2099')",
+    );
+    await t.rejects(bench.open(), { code: "STORE_TOO_NEW" });
+  });
+}

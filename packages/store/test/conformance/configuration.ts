@@ -1,0 +1,120 @@
+import type { Store } from "@xo-server/store";
+import type { Test } from "tap";
+import { collect, createBench, once, type StoreHarness } from "./harness.js";
+
+const passphrase = "a long passphrase";
+
+/** Something in every table. */
+export async function fillStore(store: Store) {
+  const user = await store.users.create({ name: "ada", password: "pw" });
+  await store.users.setTotp(user.id, "TOTPSECRET");
+  const group = await store.groups.create("staff");
+  await store.groups.addMember(group.id, user.id);
+  const role = await store.roles.create({ name: "viewer" });
+  await store.privileges.create({
+    roleId: role.id,
+    effect: "allow",
+    resource: "vm",
+    action: "*",
+    selector: { tags: "qa" },
+  });
+  await store.grants.add(role.id, { type: "group", id: group.id });
+  await store.acls.add({ subject: user.id, object: "vm", action: "viewer" });
+  await store.jobs.create({ name: "j", type: "backup", body: [1] });
+  await store.settings.set("ui/theme", { emoji: "🚀", nul: "\0" });
+  const server = { host: "h", username: "root", password: "pool-secret" };
+  const { id } = await store.servers.add(server);
+  const { text } = await store.tokens.create({ userId: user.id });
+  return { userId: user.id, serverId: id, tokenText: text };
+}
+
+/** All that the store tells, to compare two. */
+export function describeStore(store: Store) {
+  const sorted = (values: Iterable<unknown>) =>
+    Array.from(values, (value) => JSON.stringify(value)).toSorted();
+  return {
+    settings: sorted(store.settings.list()),
+    servers: sorted(store.servers.list()),
+    users: sorted(store.users.list()),
+    groups: sorted(store.groups.list()),
+    members: Array.from(store.groups.list(), ({ id }) =>
+      store.groups.membersOf(id),
+    ),
+    roles: sorted(store.roles.list()),
+    privileges: sorted(store.privileges.list()),
+    grants: Array.from(store.roles.list(), ({ id }) =>
+      store.grants.subjectsOf(id),
+    ),
+    acls: sorted(store.acls.list()),
+    jobs: sorted(store.jobs.list()),
+  };
+}
+
+export async function testConfiguration(t: Test, harness: StoreHarness) {
+  t.test("a configuration moves to another store as a whole", async (t) => {
+    const source = await (await createBench(t, harness)).open();
+    const { serverId, userId, tokenText } = await fillStore(source);
+    const file = await collect(source.exportConfiguration(passphrase));
+    for (const secret of ["pool-secret", "TOTPSECRET", "scrypt$", "ada"])
+      t.notMatch(file.toString("latin1"), secret);
+
+    const bench = await createBench(t, harness);
+    const target = await bench.open();
+    await target.settings.set("of the target", 1);
+    await target.users.create({ name: "ada" });
+    await target.importConfiguration(once(file), passphrase);
+    for (const store of [target, await bench.open()]) {
+      t.same(describeStore(store), describeStore(source));
+      t.equal(store.servers.credentials(serverId).password, "pool-secret");
+      t.equal(store.users.totpSecret(userId), "TOTPSECRET");
+      t.ok(await store.users.verifyPassword("ada", "pw"));
+      t.equal(store.tokens.find(tokenText)?.userId, userId);
+    }
+  });
+
+  t.test("a file that is not right changes nothing", async (t) => {
+    const store = await (await createBench(t, harness)).open();
+    await store.settings.set("a", 1);
+    const file = await collect(store.exportConfiguration(passphrase));
+    const flipped = Buffer.from(file);
+    flipped[flipped.length - 20]! ^= 1;
+    const header = Buffer.from(file);
+    header[header.indexOf('"p":1') + 4] = "2".charCodeAt(0);
+    const cases = [
+      [file, "another passphrase", "PASSPHRASE_WRONG"],
+      [flipped, passphrase, "PASSPHRASE_WRONG"],
+      [header, passphrase, "PASSPHRASE_WRONG"],
+      [file.subarray(0, -1), passphrase, "PASSPHRASE_WRONG"],
+      [file.subarray(0, 40), passphrase, "IMPORT_INVALID"],
+      [Buffer.from("hello"), passphrase, "IMPORT_INVALID"],
+      [
+        Buffer.from('XOCONF1\n{"ln":40}\n0123456789abcdef'),
+        passphrase,
+        "IMPORT_INVALID",
+      ],
+      [Buffer.alloc(0), passphrase, "IMPORT_INVALID"],
+    ] as const;
+    for (const [bytes, words, code] of cases)
+      await t.rejects(store.importConfiguration(once(bytes), words), { code });
+    t.same([...store.settings.list()], [["a", 1]]);
+    await t.rejects(collect(store.exportConfiguration("short")), {
+      code: "INVALID_PARAMETERS",
+    });
+  });
+
+  t.test("other processes notice an import", async (t) => {
+    const bench = await createBench(t, harness);
+    const one = await bench.open();
+    const two = await bench.open();
+    await one.settings.set("a", 1);
+    const file = await collect(one.exportConfiguration(passphrase));
+    await one.settings.set("a", 2);
+    await two.refresh();
+    await one.importConfiguration(once(file), passphrase);
+    t.equal(one.settings.get("a"), 1);
+    await two.refresh();
+    t.equal(two.settings.get("a"), 1);
+    await two.settings.set("a", 3);
+    t.equal(two.settings.get("a"), 3);
+  });
+}

@@ -1,0 +1,35 @@
+import type { Test } from "tap";
+import { testAudit } from "./audit.js";
+import { testCommits } from "./commits.js";
+import { testConfiguration } from "./configuration.js";
+import type { StoreHarness } from "./harness.js";
+import { testJobsAndTasks } from "./jobs-and-tasks.js";
+import { testKeys } from "./keys.js";
+import { testPeople } from "./people.js";
+import { testRights } from "./rights.js";
+import { testServers } from "./servers.js";
+import { testSettings } from "./settings.js";
+import { testSharing } from "./sharing.js";
+import { testTokens } from "./tokens.js";
+
+export {
+  createBench,
+  type StoreHarness,
+  type TestDatabase,
+} from "./harness.js";
+export { createManualClock, type ManualClock } from "./manual-clock.js";
+
+/** What every engine must do. */
+export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
+  await t.test("settings", (t) => testSettings(t, harness));
+  await t.test("servers", (t) => testServers(t, harness));
+  await t.test("people", (t) => testPeople(t, harness));
+  await t.test("tokens", (t) => testTokens(t, harness));
+  await t.test("rights", (t) => testRights(t, harness));
+  await t.test("jobs and tasks", (t) => testJobsAndTasks(t, harness));
+  await t.test("the audit log", (t) => testAudit(t, harness));
+  await t.test("commits", (t) => testCommits(t, harness));
+  await t.test("sharing", (t) => testSharing(t, harness));
+  await t.test("keys", (t) => testKeys(t, harness));
+  await t.test("configuration", (t) => testConfiguration(t, harness));
+}

@@ -1,0 +1,126 @@
+import { randomBytes } from "node:crypto";
+import { chmod, readFile, rm, stat, writeFile } from "node:fs/promises";
+import type { Store } from "@xo-server/store";
+import type { Test } from "tap";
+import { createBench, type StoreHarness } from "./harness.js";
+
+export async function testKeys(t: Test, harness: StoreHarness) {
+  const newKey = () => randomBytes(32).toString("base64");
+  const server = { host: "h", username: "root", password: "pw" };
+
+  async function fill(store: Store) {
+    const { id } = await store.servers.add(server);
+    const user = await store.users.create({ name: "ada" });
+    await store.users.setTotp(user.id, "TOTP");
+    await store.audit.append({ operation: "x", outcome: "success" });
+    return { id, userId: user.id };
+  }
+
+  async function check(
+    t: Test,
+    store: Store,
+    ids: Awaited<ReturnType<typeof fill>>,
+  ) {
+    t.equal(store.servers.credentials(ids.id).password, "pw");
+    t.equal(store.users.totpSecret(ids.userId), "TOTP");
+    t.same(await store.audit.verify(), { intact: true, checked: 1 });
+  }
+
+  t.test("the key file is made once, for its owner only", async (t) => {
+    const bench = await createBench(t, harness);
+    await (await bench.open()).close();
+    t.equal((await stat(bench.keyFile)).mode & 0o777, 0o600);
+    const text = await readFile(bench.keyFile, "utf8");
+    await bench.open();
+    t.equal(await readFile(bench.keyFile, "utf8"), text);
+  });
+
+  t.test("a key file that others may read is refused", async (t) => {
+    const bench = await createBench(t, harness);
+    await (await bench.open()).close();
+    await chmod(bench.keyFile, 0o640);
+    await t.rejects(bench.open(), { code: "CONFIG_INVALID", message: /0600/ });
+  });
+
+  t.test("a lost, wrong or damaged key is told clearly", async (t) => {
+    const bench = await createBench(t, harness);
+    await (await bench.open()).close();
+    await t.rejects(bench.open({ key: { text: newKey() } }), {
+      code: "STORE_KEY_WRONG",
+      message:
+        /^the secrets of the store are encrypted with key [0-9a-f]{8}, but the key of the environment holds [0-9a-f]{8}$/,
+    });
+    await rm(bench.keyFile);
+    await t.rejects(bench.open(), {
+      code: "CONFIG_INVALID",
+      message: /missing/,
+    });
+    await writeFile(bench.keyFile, "not a key", { mode: 0o600 });
+    const error = await bench.open().catch((e: unknown) => e as Error);
+    t.match(error, { code: "CONFIG_INVALID" });
+    t.notMatch((error as Error).message, "not a key");
+  });
+
+  t.test("rotation encrypts everything anew", async (t) => {
+    const bench = await createBench(t, harness);
+    const store = await bench.open();
+    const ids = await fill(store);
+    const [before, oldKey] = [
+      await bench.dump(),
+      await readFile(bench.keyFile),
+    ];
+    const keyId = /"v1\.([0-9a-f]{8})\./.exec(before)![1]!;
+    await store.rotateKey();
+    await check(t, store, ids);
+    t.match(before, keyId);
+    t.notMatch(await bench.dump(), keyId);
+    t.notSame(await readFile(bench.keyFile), oldKey);
+    await store.close();
+    await check(t, await bench.open(), ids);
+  });
+
+  t.test("another process follows a rotation", async (t) => {
+    const bench = await createBench(t, harness);
+    const one = await bench.open();
+    const two = await bench.open();
+    const ids = await fill(one);
+    await one.rotateKey();
+    await two.refresh();
+    await check(t, two, ids);
+    const made = await two.servers.add({ ...server, host: "h2" });
+    await one.refresh();
+    t.equal(one.servers.credentials(made.id).password, "pw");
+  });
+
+  t.test("a rotation that broke off is finished at the start", async (t) => {
+    const bench = await createBench(t, harness);
+    const first = await bench.open();
+    const ids = await fill(first);
+    await first.close();
+    const old = await readFile(bench.keyFile, "utf8");
+    await writeFile(bench.keyFile, `${newKey()}\n${old}`);
+    const second = await bench.open();
+    await check(t, second, ids);
+    await second.close();
+    const keys = (await readFile(bench.keyFile, "utf8")).split("\n");
+    t.equal(keys.filter((line) => /^[^#]/.test(line)).length, 1);
+    await check(t, await bench.open(), ids);
+  });
+
+  t.test("a key of the environment is rotated by two starts", async (t) => {
+    const bench = await createBench(t, harness);
+    const [older, newer] = [newKey(), newKey()];
+    const first = await bench.open({ key: { text: older } });
+    const ids = await fill(first);
+    await t.rejects(first.rotateKey(), { code: "UNSUPPORTED" });
+    await check(t, first, ids);
+    await first.close();
+    const second = await bench.open({ key: { text: `${newer},${older}` } });
+    await check(t, second, ids);
+    await second.close();
+    await check(t, await bench.open({ key: { text: newer } }), ids);
+    await t.rejects(bench.open({ key: { text: older } }), {
+      code: "STORE_KEY_WRONG",
+    });
+  });
+}

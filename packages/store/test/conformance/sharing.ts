@@ -1,0 +1,82 @@
+import type { Test } from "tap";
+import { createBench, type StoreHarness } from "./harness.js";
+
+export async function testSharing(t: Test, harness: StoreHarness) {
+  t.test("what another process writes is seen after a look", async (t) => {
+    const bench = await createBench(t, harness);
+    const one = await bench.open();
+    const two = await bench.open();
+    const heard: string[] = [];
+    two.onForeignChange((table) => heard.push(table));
+    const user = await one.users.create({ name: "ada", password: "pw" });
+    const { text, token } = await one.tokens.create({ userId: user.id });
+    t.equal(two.tokens.find(text), undefined);
+    await two.refresh();
+    t.same(two.tokens.find(text), token);
+    t.ok(await two.users.verifyPassword("ada", "pw"));
+    t.same(heard.toSorted(), ["tokens", "users"]);
+    await one.users.delete(user.id);
+    await two.refresh();
+    t.equal(two.tokens.find(text), undefined);
+    t.equal(two.users.get(user.id), undefined);
+  });
+
+  t.test("the look comes by itself", async (t) => {
+    const bench = await createBench(t, harness);
+    const one = await bench.open();
+    const two = await bench.open({ pollMs: 500 });
+    await one.settings.set("a", 1);
+    const changed = new Promise((resolve) => two.onForeignChange(resolve));
+    bench.clock.advance(500);
+    await changed;
+    t.equal(two.settings.get("a"), 1);
+  });
+
+  t.test("writers of one table do not lose each other's rows", async (t) => {
+    const bench = await createBench(t, harness);
+    const stores = [await bench.open(), await bench.open()];
+    await Promise.all(
+      Array.from({ length: 100 }, (_, i) =>
+        stores[i % 2]!.settings.set(`k${i}`, i),
+      ),
+    );
+    for (const store of stores) {
+      await store.refresh();
+      t.equal([...store.settings.list()].length, 100);
+    }
+  });
+
+  t.test("uniqueness holds across processes", async (t) => {
+    const bench = await createBench(t, harness);
+    const one = await bench.open();
+    const two = await bench.open();
+    await one.users.create({ name: "ada" });
+    await t.rejects(two.users.create({ name: "ada" }), {
+      code: "ALREADY_EXISTS",
+    });
+    const user = one.users.findByName("ada")!;
+    await two.refresh();
+    await one.users.delete(user.id);
+    // Two still believes in the user: the database does not.
+    await t.rejects(two.tokens.create({ userId: user.id }), {
+      code: "NO_SUCH_OBJECT",
+    });
+    await t.rejects(two.users.update(user.id, { name: "eve" }), {
+      code: "NO_SUCH_OBJECT",
+    });
+  });
+
+  t.test("stores that open at once share one key", async (t) => {
+    const bench = await createBench(t, harness);
+    const stores = await Promise.all([1, 2, 3].map(() => bench.open()));
+    const { id } = await stores[0]!.servers.add({
+      host: "h",
+      username: "root",
+      password: "pw",
+    });
+    for (const store of stores) {
+      await store.refresh();
+      t.equal(store.servers.credentials(id).password, "pw");
+    }
+  });
+}

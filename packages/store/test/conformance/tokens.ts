@@ -1,0 +1,114 @@
+import { tokenLifetime } from "@xo-server/store";
+import type { Test } from "tap";
+import { createBench, type StoreHarness } from "./harness.js";
+
+export async function testTokens(t: Test, harness: StoreHarness) {
+  async function setUp(t: Test) {
+    const bench = await createBench(t, harness);
+    const store = await bench.open();
+    const { id: userId } = await store.users.create({ name: "ada" });
+    return { bench, store, userId };
+  }
+
+  t.test("a token is known by its text, and its text is nowhere", async (t) => {
+    const { bench, store, userId } = await setUp(t);
+    const { text, token } = await store.tokens.create({
+      userId,
+      description: "cli",
+    });
+    t.match(text, /^[A-Za-z0-9_-]{43}$/);
+    t.equal(token.expiresAt, bench.clock.now() + tokenLifetime.defaultMs);
+    const again = await bench.open();
+    t.same(again.tokens.find(text), token);
+    t.equal(again.tokens.find(`${text.slice(1)}A`), undefined);
+    t.equal(again.tokens.find(""), undefined);
+    t.notMatch(await bench.dump(), text);
+  });
+
+  t.test("a client gets the same token again, prolonged", async (t) => {
+    const { bench, store, userId } = await setUp(t);
+    const wanted = { userId, clientId: "laptop" };
+    const first = await store.tokens.create(wanted);
+    bench.clock.advance(1_000);
+    const second = await (await bench.open()).tokens.create(wanted);
+    t.equal(second.text, first.text);
+    t.equal(second.token.id, first.token.id);
+    t.equal(second.token.expiresAt, first.token.expiresAt + 1_000);
+    t.notMatch(await bench.dump(), first.text);
+    const other = await store.users.create({ name: "bob" });
+    const third = await store.tokens.create({ ...wanted, userId: other.id });
+    t.not(third.text, first.text);
+  });
+
+  t.test("a client that asks twice at once gets one token", async (t) => {
+    const { store, userId } = await setUp(t);
+    const wanted = { userId, clientId: "laptop" };
+    const made = await Promise.all(
+      Array.from({ length: 5 }, () => store.tokens.create(wanted)),
+    );
+    t.equal(new Set(made.map(({ text }) => text)).size, 1);
+    t.ok(store.tokens.find(made[0]!.text));
+    t.equal([...store.tokens.ofUser(userId)].length, 1);
+  });
+
+  t.test("a client's token that was deleted does not come back", async (t) => {
+    const { store, userId } = await setUp(t);
+    const wanted = { userId, clientId: "laptop" };
+    const first = await store.tokens.create(wanted);
+    await store.tokens.delete(first.token.id);
+    const second = await store.tokens.create(wanted);
+    t.not(second.text, first.text);
+    t.equal(store.tokens.find(first.text), undefined);
+  });
+
+  t.test("a token is good until it expires, then swept up", async (t) => {
+    const { bench, store, userId } = await setUp(t);
+    const made = await store.tokens.create({ userId, expiresInMs: 60_000 });
+    await store.tokens.create({ userId });
+    bench.clock.advance(59_999);
+    t.ok(store.tokens.find(made.text));
+    bench.clock.advance(1);
+    t.equal(store.tokens.find(made.text), undefined);
+    t.equal(await store.tokens.deleteExpired(), 1);
+    t.equal([...store.tokens.ofUser(userId)].length, 1);
+  });
+
+  t.test("a life that is too short or too long is refused", async (t) => {
+    const { store, userId } = await setUp(t);
+    for (const expiresInMs of [59_999, tokenLifetime.maxMs + 1, NaN, -1])
+      await t.rejects(store.tokens.create({ userId, expiresInMs }), {
+        code: "INVALID_PARAMETERS",
+      });
+    await t.rejects(store.tokens.create({ userId: "nobody" }), {
+      code: "NO_SUCH_OBJECT",
+    });
+  });
+
+  t.test("all tokens of a user go, but the one that asks", async (t) => {
+    const { store, userId } = await setUp(t);
+    const mine = await store.tokens.create({ userId });
+    const theirs = await store.tokens.create({ userId });
+    await store.tokens.deleteOfUser(userId, mine.token.id);
+    t.ok(store.tokens.find(mine.text));
+    t.equal(store.tokens.find(theirs.text), undefined);
+  });
+
+  t.test("uses of a token are written once a minute", async (t) => {
+    const { bench, store, userId } = await setUp(t);
+    const { token, text } = await store.tokens.create({ userId });
+    const before = store.counters.changes;
+    for (let i = 0; i < 100; i++) {
+      bench.clock.advance(10);
+      store.tokens.touch(token.id, "192.0.2.1");
+    }
+    const lastUsedAt = bench.clock.now();
+    t.equal(store.tokens.find(text)?.lastUsedAt, lastUsedAt);
+    t.equal(store.counters.changes, before);
+    await store.close();
+    t.equal(store.counters.changes, before + 1);
+    t.match((await bench.open()).tokens.get(token.id), {
+      lastUsedAt,
+      lastAddress: "192.0.2.1",
+    });
+  });
+}

@@ -1,0 +1,139 @@
+import { inspect } from "node:util";
+import t, { type Test } from "tap";
+import type { Logger, Store } from "@xo-server/store";
+import { createBench } from "@xo-server/store/conformance";
+import { findPostgres, PostgresCluster } from "./postgres-cluster.js";
+import { createPostgresHarness } from "./postgres-harness.js";
+
+const bin = findPostgres();
+const skip = bin === undefined && "Debian's postgresql is not installed";
+
+async function setUp(t: Test) {
+  const cluster = new PostgresCluster(bin!);
+  t.teardown(() => cluster.remove());
+  await cluster.start();
+  const bench = await createBench(t, createPostgresHarness(cluster));
+  return { cluster, bench };
+}
+
+function collectingLogger() {
+  const lines: unknown[] = [];
+  const log = (message: string, data?: object) => lines.push([message, data]);
+  return {
+    lines,
+    logger: { debug: log, info: log, warn: log, error: log } satisfies Logger,
+  };
+}
+
+/** Resolves when the store says that it is in this state. */
+function state(store: Store, wanted: Store["state"]): Promise<void> {
+  return new Promise((resolve) => {
+    if (store.state === wanted) {
+      resolve();
+      return;
+    }
+    const stop = store.onState((now) => {
+      if (now !== wanted) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+t.test("while the database is gone", { skip }, async (t) => {
+  const { cluster, bench } = await setUp(t);
+  const { lines, logger } = collectingLogger();
+  const store = await bench.open({ logger });
+  const user = await store.users.create({ name: "ada", password: "pw" });
+  const { text } = await store.tokens.create({ userId: user.id });
+  const server = { host: "h", username: "root", password: "pool-secret" };
+  const { id } = await store.servers.add(server);
+  await cluster.kill();
+
+  const away = { code: "STORE_UNAVAILABLE" };
+  await t.rejects(store.settings.set("a", 1), away, "a change fails");
+  t.equal(store.state, "unavailable");
+  await t.rejects(
+    store.settings.set("a", 1),
+    away,
+    "so does the next, at once",
+  );
+  await t.rejects(store.tasks.list(), away, "and what is not in memory");
+  await t.rejects(
+    store.audit.append({ operation: "x", outcome: "success" }),
+    away,
+  );
+  await t.rejects(store.refresh(), away);
+
+  t.ok(store.tokens.find(text), "tokens are known");
+  t.ok(await store.users.verifyPassword("ada", "pw"), "people sign in");
+  t.equal(store.servers.credentials(id).password, "pool-secret");
+  t.equal([...store.users.list()].length, 1);
+  store.tokens.touch(user.id);
+
+  const error = await store.settings.set("a", 1).catch((e: unknown) => e);
+  const seen = inspect([lines, error], { depth: 9, showHidden: true });
+  t.notMatch(seen, "pg-secret", "the address of the database shows nowhere");
+  t.notMatch(seen, "pool-secret");
+});
+
+t.test("the store comes back by itself", { skip }, async (t) => {
+  const { cluster, bench } = await setUp(t);
+  const store = await bench.open({ backoff: { firstMs: 100, maxMs: 1_000 } });
+  await store.settings.set("a", 1);
+  await cluster.kill();
+  await t.rejects(store.settings.set("a", 2), { code: "STORE_UNAVAILABLE" });
+  bench.clock.advance(1_000); // A probe that finds nobody.
+  await cluster.start();
+  const other = await bench.open();
+  await other.settings.set("b", "from elsewhere");
+
+  const back = state(store, "available");
+  while (store.state === "unavailable") {
+    bench.clock.advance(1_000);
+    await new Promise(setImmediate);
+  }
+  await back;
+  t.equal(store.settings.get("a"), 1);
+  t.equal(store.settings.get("b"), "from elsewhere", "memory is in step");
+  await store.settings.set("a", 3);
+  t.equal((await bench.open()).settings.get("a"), 3);
+});
+
+t.test(
+  "what was acknowledged survives a crash of the database",
+  { skip },
+  async (t) => {
+    const { cluster, bench } = await setUp(t);
+    const store = await bench.open();
+    const acknowledged = new Set<string>();
+    const writes = Array.from({ length: 2_000 }, (_, i) =>
+      store.settings.set(`k${i}`, i).then(
+        () => acknowledged.add(`k${i}`),
+        () => undefined,
+      ),
+    );
+    await writes[300];
+    await cluster.kill();
+    await Promise.all(writes);
+    t.ok(acknowledged.size > 300 && acknowledged.size < 2_000);
+    await cluster.start();
+    const { settings } = await bench.open();
+    const lost = [...acknowledged].filter(
+      (key) => settings.get(key) === undefined,
+    );
+    t.same(lost, []);
+  },
+);
+
+t.test(
+  "a database that is not there at the start is told",
+  { skip },
+  async (t) => {
+    const { cluster, bench } = await setUp(t);
+    await cluster.kill();
+    const error = await bench.open().catch((e: unknown) => e);
+    t.match(error, { code: "STORE_UNAVAILABLE", message: /ECONNREFUSED/ });
+    t.notMatch(inspect(error, { depth: 9, showHidden: true }), "pg-secret");
+  },
+);

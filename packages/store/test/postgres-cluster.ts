@@ -1,0 +1,125 @@
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+} from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+
+const ROOT = "/usr/lib/postgresql";
+const HOST = "127.0.0.1";
+
+/** Where Debian puts PostgreSQL's programs, newest version; undefined when it is not installed. */
+export function findPostgres(): string | undefined {
+  if (!existsSync(ROOT)) return undefined;
+  const versions = readdirSync(ROOT).toSorted((a, b) => Number(b) - Number(a));
+  return versions
+    .map((version) => join(ROOT, version, "bin"))
+    .find((bin) => existsSync(join(bin, "initdb")));
+}
+
+/** PostgreSQL of our own: a folder, a free port, and processes that we may kill. */
+export class PostgresCluster {
+  readonly #bin: string;
+  readonly #folder: string;
+  /** PostgreSQL refuses to run as root. */
+  readonly #identity: { uid?: number; gid?: number };
+  #port = 0;
+  #server: ChildProcess | undefined;
+
+  constructor(bin: string) {
+    this.#bin = bin;
+    this.#folder = mkdtempSync(join(tmpdir(), "postgres-"));
+    this.#identity = process.getuid?.() === 0 ? postgresUser() : {};
+    const { uid, gid } = this.#identity;
+    if (uid !== undefined) chownSync(this.#folder, uid, gid!);
+    const options = [
+      "-D",
+      join(this.#folder, "data"),
+      "-U",
+      "xo",
+      "-A",
+      "trust",
+    ];
+    execFileSync(join(bin, "initdb"), [...options, "--no-sync"], {
+      ...this.#identity,
+      cwd: this.#folder,
+    });
+  }
+
+  url(database: string): string {
+    return `postgres://xo:pg-secret@${HOST}:${this.#port}/${database}`;
+  }
+
+  async start(): Promise<void> {
+    this.#port ||= await freePort();
+    this.#server = spawn(
+      join(this.#bin, "postgres"),
+      ["-D", "data", "-p", `${this.#port}`, "-k", this.#folder, "-h", HOST],
+      { ...this.#identity, cwd: this.#folder, stdio: "ignore" },
+    );
+    while (!(await this.#answers()))
+      if (this.#server.exitCode !== null) throw new Error("postgres ended");
+  }
+
+  /** As a crash does: nobody is waited for, and all connections break. */
+  async kill(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server?.exitCode !== null) return;
+    const exited = once(server, "exit");
+    server.kill("SIGQUIT");
+    await exited;
+  }
+
+  async query(
+    database: string,
+    sql: string,
+  ): Promise<readonly Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: this.url(database) });
+    client.on("error", () => undefined);
+    await client.connect();
+    try {
+      const { rows } = await client.query<Record<string, unknown>>(sql);
+      return rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #answers(): Promise<boolean> {
+    try {
+      await this.query("postgres", "select 1");
+      return true;
+    } catch {
+      await new Promise(setImmediate);
+      return false;
+    }
+  }
+}
+
+function postgresUser(): { uid: number; gid: number } {
+  const ask = (what: string) =>
+    Number(execFileSync("id", [what, "postgres"], { encoding: "utf8" }));
+  return { uid: ask("-u"), gid: ask("-g") };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, HOST);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
