@@ -59,6 +59,9 @@ t.test(
       t.equal(pools["p"]!.staleSince ?? null, null, "fresh");
       t.same(pools["p"]!.counts, before.pools["p"]!.counts);
       t.match(third.server.output, /objects of the last run, as of /);
+      const metrics = await (await fetch(`${third.url}/metrics`)).text();
+      t.match(metrics, /^xo_inventory_memory_bytes [1-9]/m);
+      t.match(metrics, /^xo_inventory_memory_failing_pools 0$/m);
       t.equal(await third.server.stop(), 0);
     });
 
@@ -72,8 +75,8 @@ t.test(
 
     async function start() {
       const server = new RunningProgram(t, "xo-server", args, { cwd });
-      const page = await StatusPage.open(t, await server.find(LISTENING));
-      return { server, page };
+      const url = await server.find(LISTENING);
+      return { server, url, page: await StatusPage.open(t, url) };
     }
   },
 );
