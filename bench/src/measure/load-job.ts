@@ -7,4 +7,6 @@ export interface LoadJob {
   readonly transport: "auto" | "xml-rpc" | "json-in-xml" | "json-rpc";
   readonly xml: "reader" | "expat" | "xmlrpc";
   readonly place: "main" | "worker" | "auto";
+  /** Also make and keep the views of all classes. */
+  readonly hasViews?: boolean;
 }

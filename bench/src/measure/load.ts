@@ -1,10 +1,15 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
-import { createInventory, type Inventory } from "@xo-server/inventory";
+import {
+  createCatalog,
+  createInventory,
+  type Inventory,
+} from "@xo-server/inventory";
 import { letHeapGrow } from "@xo-server/perf";
 import { createParserPool, type ParserPool } from "@xo-server/parser-pool";
 import { createXapi } from "@xo-server/xen-api";
 import type { PoolAddress } from "../harness/simulator.js";
+import { followAll } from "./follow-all.js";
 import { readJob, reportFigures } from "./job.js";
 import type { LoadJob } from "./load-job.js";
 import { measureLoad, type Loaded } from "./measured-load.js";
@@ -33,7 +38,7 @@ reportFigures(
 );
 
 async function loadAll(
-  { pools, transport }: LoadJob,
+  { pools, transport, hasViews = false }: LoadJob,
   server: Server,
 ): Promise<Loaded> {
   const { inventory, decoder } = server;
@@ -44,6 +49,8 @@ async function loadAll(
       return { xapi, ms: performance.now() - start };
     }),
   );
+  const catalog = hasViews ? createCatalog(inventory) : undefined;
+  if (catalog !== undefined) await followAll(catalog);
   const bytes = loaded.reduce(
     (sum, { xapi }) => sum + xapi.counters.bytesReceived,
     0,
@@ -56,6 +63,7 @@ async function loadAll(
         ? {}
         : Object.fromEntries(loaded.map(({ ms }, i) => [`pool${i}Ms`, ms])),
     async close() {
+      catalog?.stop();
       await inventory.stop();
       await Promise.all(loaded.map(({ xapi }) => xapi.disconnect()));
       await decoder.close();

@@ -35,6 +35,8 @@ export interface LoadFigures {
   /** Heap and buffers of the main thread that the load has left, over what was there before. */
   readonly retainedBytes: number;
   readonly retainedBytesPerObject: number;
+  /** The part of it that the collector walks. */
+  readonly retainedHeapBytesPerObject: number;
   readonly objects: number;
   readonly bytes: number;
 }
@@ -50,6 +52,7 @@ export async function measureLoad<Prepared = void>(
   await collectGarbage();
   const baselineRssBytes = process.memoryUsage().rss;
   const heldBefore = heldBytes();
+  const heapBefore = process.memoryUsage().heapUsed;
   resetPeakRss();
   const prepared = await prepare();
   const probe = startLoopProbe();
@@ -62,6 +65,7 @@ export async function measureLoad<Prepared = void>(
   const peak = peakRssBytes();
   await collectGarbage();
   const retainedBytes = heldBytes() - heldBefore;
+  const retainedHeapBytes = process.memoryUsage().heapUsed - heapBefore;
   const settledRssBytes = process.memoryUsage().rss;
   await loaded.close();
   return {
@@ -74,6 +78,8 @@ export async function measureLoad<Prepared = void>(
     retainedBytes,
     retainedBytesPerObject:
       loaded.objects === 0 ? 0 : retainedBytes / loaded.objects,
+    retainedHeapBytesPerObject:
+      loaded.objects === 0 ? 0 : retainedHeapBytes / loaded.objects,
     objects: loaded.objects,
     bytes: loaded.bytes,
     ...loaded.more,

@@ -1,0 +1,117 @@
+import { formatCount } from "../harness/format.js";
+import { figureOf, type Result } from "../harness/result.js";
+import { atMost, atMostMs, type Target } from "../harness/target.js";
+import type { Section } from "./row.js";
+
+const LARGE = "100,000 VMs";
+
+/** Promises are about this pool of the simulator. */
+const PROFILE = "A";
+
+type Find = (section: Section, mode: string) => Result | undefined;
+
+/** Done once, when a class is first asked about: no question of a person. */
+const SET_UP = ["follow all VMs", "the very first question"];
+
+/** What the inventory must reach, computed from the results of one run. */
+export function judgeTargets(results: readonly Result[]): Target[] {
+  const of: Find = (section, mode) =>
+    results.find(
+      (one) =>
+        one.place === section &&
+        one.mode === mode &&
+        (one.pool === PROFILE || section === "second-read"),
+    );
+  const questions = results.filter(
+    ({ place, pool, mode }) =>
+      place === "queries" && pool === LARGE && !SET_UP.includes(mode),
+  );
+  const most = (name: string): number =>
+    questions.length === 0
+      ? Number.NaN
+      : Math.max(...questions.map((one) => figureOf(one, name)));
+  const memory = of("memory", "inventory");
+  const json = figureOf(memory, "bytes");
+  const views = of("churn", "views, 1 readers");
+  const sockets = results.find(
+    ({ place, mode }) => place === "fan-out" && mode === "1000 sockets",
+  );
+  return [
+    atMostMs(
+      `${LARGE}: a new question, the slowest of all kinds`,
+      50,
+      most("ms"),
+    ),
+    atMostMs(
+      `${LARGE}: longest block while answering, waits for a core taken off`,
+      10,
+      most("longestOwnBlockMs"),
+    ),
+    atMostOf("One change of a VM, 1,000 readers: encodings", 1, {
+      value: figureOf(sockets, "encodingsPerChange"),
+      text: (value) => value.toFixed(2),
+    }),
+    atMost(
+      "One more reader of the feed against the write to its socket alone",
+      1.2,
+      figureOf(sockets, "cpuUsPerReader") /
+        figureOf(sockets, "plainCpuUsPerReader"),
+    ),
+    atMostOf("200 changes a second on A, no reader: % of a core", 2, {
+      value: figureOf(of("churn", "views, 0 readers"), "cpuPercent"),
+      text: (value) => value.toFixed(1),
+    }),
+    atMostOf("200 changes a second on A: kB/s to each reader", 30, {
+      value: figureOf(views, "bytesPerSecondAndReader") / 1000,
+      text: (value) => value.toFixed(1),
+    }),
+    atMostOf("Digests and patches under churn: % of the CPU", 5, {
+      value: figureOf(views, "bothPercent"),
+      text: (value) => value.toFixed(1),
+    }),
+    atMostMs(
+      "A: all objects there after a restart",
+      1000,
+      figureOf(of("restart", "inventory"), "allThereMs"),
+    ),
+    atMost(
+      "A: memory retained against the JSON bytes",
+      1.5,
+      figureOf(memory, "retainedBytes") / json,
+    ),
+    atMostOf("A: bytes of JavaScript heap a record", 250, {
+      value: figureOf(memory, "retainedHeapBytesPerObject"),
+      text: formatCount,
+    }),
+    atMost(
+      "A: memory retained against that of npm xen-api",
+      0.5,
+      figureOf(memory, "retainedBytes") /
+        figureOf(of("memory", "npm xen-api"), "retainedBytes"),
+    ),
+    ...(["records", "views"] as const).map((kind) => cliff(kind, of)),
+  ];
+}
+
+/** A bound a tenth under the working set may cost in proportion: not much more than what one miss in ten costs. */
+function cliff(kind: "records" | "views", of: Find): Target {
+  const misses = 1 - figureOf(of("second-read", `${kind} 90 %`), "hitShare");
+  return atMostOf(
+    `Second read of all ${kind}, bound a tenth under the working set: share of misses`,
+    0.25,
+    { value: misses, text: (value) => value.toFixed(2) },
+  );
+}
+
+function atMostOf(
+  what: string,
+  limit: number,
+  { value, text }: { value: number; text: (value: number) => string },
+): Target {
+  const isMeasured = Number.isFinite(value);
+  return {
+    promise: `${what}: at most ${limit}`,
+    measured: isMeasured ? text(value) : "-",
+    met: isMeasured ? value <= limit : undefined,
+  };
+}

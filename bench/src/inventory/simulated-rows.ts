@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startSimulator, type PoolAddress } from "../harness/simulator.js";
+import type { Figures } from "../harness/figures.js";
+import type { ChurnJob } from "../measure/churn-job.js";
+import type { LoadJob } from "../measure/load-job.js";
+import type { PeerJob } from "../measure/peer-job.js";
+import type { RememberJob, RestartJob } from "../measure/restart-job.js";
+import { measureProgram, type Row } from "./row.js";
+import type { Scale } from "./scale.js";
+
+/** Any will do: it protects nothing here. */
+const KEY = "5a".repeat(32);
+
+/** Rows about a simulated pool in a process of its own. */
+export function simulatedRows(scale: Scale): Row[] {
+  const { profile, changesPerSecond } = scale;
+  const quiet = ["--pool", profile];
+  const churning = [...quiet, "--churn", String(changesPerSecond)];
+  const row = (
+    section: Row["section"],
+    mode: string,
+    measure: () => Promise<Figures>,
+  ): Row => ({ section, mode, pool: profile, measure });
+  return [
+    ...scale.churnReaders.map((readers) =>
+      row("churn", `views, ${readers} readers`, () =>
+        churn(churning, scale, { hasViews: true, readers }),
+      ),
+    ),
+    row("churn", "mirror alone", () =>
+      churn(churning, scale, { hasViews: false, readers: 0 }),
+    ),
+    row("restart", "inventory", () => withPool(quiet, restart)),
+    row("memory", "inventory", () =>
+      withPool(quiet, (pool) => load(pool, false)),
+    ),
+    row("memory", "inventory and views", () =>
+      withPool(quiet, (pool) => load(pool, true)),
+    ),
+    row("memory", "npm xen-api", () =>
+      withPool(quiet, (pool) => {
+        const job: PeerJob = { pool, transport: "json-rpc" };
+        return measureProgram("peer", job);
+      }),
+    ),
+  ];
+}
+
+async function withPool(
+  args: readonly string[],
+  measure: (pool: PoolAddress) => Promise<Figures>,
+): Promise<Figures> {
+  const simulator = await startSimulator(args);
+  try {
+    return await measure(simulator.pools[0]!);
+  } finally {
+    await simulator.stop();
+  }
+}
+
+function churn(
+  args: readonly string[],
+  { churnMs }: Scale,
+  kind: Pick<ChurnJob, "hasViews" | "readers">,
+): Promise<Figures> {
+  return withPool(args, (pool) => {
+    const job: ChurnJob = { pool, durationMs: churnMs, ...kind };
+    return measureProgram("churn", job);
+  });
+}
+
+function load(pool: PoolAddress, hasViews: boolean): Promise<Figures> {
+  const job: LoadJob = {
+    pools: [pool],
+    transport: "auto",
+    xml: "reader",
+    place: "auto",
+    hasViews,
+  };
+  return measureProgram("load", job);
+}
+
+/** One process remembers the pool and ends, another one comes back. */
+async function restart(pool: PoolAddress): Promise<Figures> {
+  const directory = await mkdtemp(join(tmpdir(), "xo-bench-memory-"));
+  try {
+    const job: RememberJob = { pool, directory, key: KEY };
+    const { objects = 0, diskBytes = 0 } = await measureProgram(
+      "remember",
+      job,
+    );
+    const again: RestartJob = {
+      poolId: pool.name,
+      directory,
+      key: KEY,
+      objects,
+      startedAt: Date.now(),
+    };
+    return { ...(await measureProgram("restart", again)), diskBytes };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

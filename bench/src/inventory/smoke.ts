@@ -1,0 +1,32 @@
+import { figureOf, type Report } from "../harness/result.js";
+import type { Section } from "./row.js";
+
+/** Of every line of a section. */
+const FIGURES: Readonly<Record<Section, readonly string[]>> = {
+  queries: ["ms", "worstMs", "cpuMs", "longestBlockMs", "longestOwnBlockMs"],
+  live: ["cpuMsPerChange", "updates", "openMs"],
+  "fan-out": ["encodingsPerChange", "cpuUsPerReader", "plainCpuUsPerReader"],
+  churn: ["cpuPercent", "changesPerSecond", "bothPercent"],
+  "second-read": ["firstCpuUs", "secondCpuUs", "hitShare"],
+  restart: ["allThereMs", "viewsMs", "diskBytes"],
+  memory: ["retainedBytes", "retainedHeapBytesPerObject", "objects"],
+};
+
+/**
+ * What CI asks of a smoke run: every row gave every figure. No time is judged.
+ * @throws Error naming the rows that did not
+ */
+export function checkShape({ results }: Report): void {
+  const wrong = results.flatMap((result) => {
+    const missing = FIGURES[result.place as Section].filter(
+      (name) => !Number.isFinite(figureOf(result, name)),
+    );
+    return missing.length === 0
+      ? []
+      : [
+          `${result.place} ${result.mode}: ${result.failure ?? `no ${missing.join(", ")}`}`,
+        ];
+  });
+  if (wrong.length > 0)
+    throw new Error(`rows without figures:\n${wrong.join("\n")}`);
+}

@@ -1,0 +1,11 @@
+import type { PoolAddress } from "../harness/simulator.js";
+
+/** Follow a pool that changes, over the network, as the server does. */
+export interface ChurnJob {
+  readonly pool: PoolAddress;
+  /** Views of all classes are kept; without: the mirror alone. */
+  readonly hasViews: boolean;
+  /** Readers of the feed who get all changes of all classes. */
+  readonly readers: number;
+  readonly durationMs: number;
+}

@@ -1,0 +1,44 @@
+import { setTimeout } from "node:timers/promises";
+import {
+  createCatalog,
+  createInventory,
+  createQueries,
+  type Catalog,
+  type Inventory,
+  type Queries,
+} from "@xo-server/inventory";
+import { createParserPool } from "@xo-server/parser-pool";
+import { createStampedPools } from "@xo-server/xapi-sim";
+import { ChangingPool } from "./changing-pool.js";
+import { untilWatching } from "./until-watching.js";
+
+/** How many VMs a bench is about; other objects come with them. */
+export interface FleetSize {
+  readonly pools: number;
+  /** Of each pool. */
+  readonly vms: number;
+}
+
+/** What is read where VMs are shown. */
+const GUEST_CLASSES = ["pool", "host", "VM", "VM_metrics", "VM_guest_metrics"];
+
+export interface GuestFleet {
+  readonly pools: readonly ChangingPool[];
+  readonly inventory: Inventory;
+  readonly catalog: Catalog;
+  readonly queries: Queries;
+}
+
+/** Pools in this process, mirrored, with a catalog and its queries; nothing is followed yet. */
+export async function openGuestFleet(size: FleetSize): Promise<GuestFleet> {
+  const decoder = createParserPool();
+  while (!decoder.stats().isUp) await setTimeout(1);
+  const pools = createStampedPools(size).map(
+    (objects) => new ChangingPool(objects, decoder, GUEST_CLASSES),
+  );
+  const inventory = createInventory();
+  for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
+  await Promise.all(pools.map((_, i) => untilWatching(inventory, `p${i}`)));
+  const catalog = createCatalog(inventory);
+  return { pools, inventory, catalog, queries: createQueries(catalog) };
+}

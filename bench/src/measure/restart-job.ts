@@ -1,0 +1,19 @@
+import type { PoolAddress } from "../harness/simulator.js";
+
+/** Load a pool and remember it. */
+export interface RememberJob {
+  readonly pool: PoolAddress;
+  readonly directory: string;
+  /** 32 bytes, hexadecimal. */
+  readonly key: string;
+}
+
+/** Come back with what was remembered, while the pool cannot be reached. */
+export interface RestartJob {
+  readonly poolId: string;
+  readonly directory: string;
+  readonly key: string;
+  readonly objects: number;
+  /** When the process was started, ms since the epoch. */
+  readonly startedAt: number;
+}

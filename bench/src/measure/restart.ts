@@ -1,0 +1,46 @@
+import { setTimeout } from "node:timers/promises";
+import {
+  createCatalog,
+  createInventory,
+  type PoolSource,
+} from "@xo-server/inventory";
+import { letHeapGrow } from "@xo-server/perf";
+import { followAll } from "./follow-all.js";
+import { readJob, reportFigures } from "./job.js";
+import type { RestartJob } from "./restart-job.js";
+import { measureWork } from "./stopwatch.js";
+
+/** Of a pool that does not answer: nobody asks it anything. */
+const unreachable = {
+  state: { name: "connecting" },
+  onState: () => () => undefined,
+} as unknown as PoolSource;
+
+// As the server does.
+letHeapGrow();
+const job = await readJob<RestartJob>();
+const programMs = sinceStart();
+const inventory = createInventory({
+  memory: { directory: job.directory, key: Buffer.from(job.key, "hex") },
+});
+inventory.addPool(job.poolId, unreachable);
+let allThereMs = 0;
+const { ms, ...work } = await measureWork(async () => {
+  while (inventory.objects < job.objects) await setTimeout(1);
+  allThereMs = sinceStart();
+  await followAll(createCatalog(inventory));
+});
+const viewsMs = sinceStart();
+reportFigures({
+  ms,
+  ...work,
+  programMs,
+  allThereMs,
+  viewsMs,
+  objects: inventory.objects,
+});
+
+/** From the start of the process, in ms. */
+function sinceStart(): number {
+  return Date.now() - job.startedAt;
+}
