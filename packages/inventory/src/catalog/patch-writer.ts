@@ -1,5 +1,4 @@
 import { membersOf, type MemberPlaces } from "./member-places.js";
-import { copyOf } from "./view-encoder.js";
 import { MemberCursor, OPEN_BRACE } from "./member-cursor.js";
 
 const COMMA = 0x2c;
@@ -51,7 +50,8 @@ export class PatchWriter {
     }
     this.#byte(CLOSE_BRACE);
     if (this.#length >= bytes.length) return undefined;
-    return copyOf(this.#out.subarray(0, this.#length));
+    // From node's shared pool: patches are short, and go in the order in which they came.
+    return Buffer.from(this.#out.subarray(0, this.#length));
   }
 
   /** Passes over members that are equal in both. @param end up to here in `now` the two are equal */
