@@ -69,7 +69,9 @@ export class Slicer {
         if (!this.#advance(jobs[0]!, deadline)) break;
         jobs.shift();
       }
-      // To the end of the queue.
+      // To the end of the queue, with what a job has asked for in its own lane meanwhile.
+      jobs.push(...(this.#lanes.get(lane) ?? []));
+      this.#lanes.delete(lane);
       if (jobs.length > 0) this.#lanes.set(lane, jobs);
       if (now() >= deadline) return;
     }
