@@ -16,7 +16,7 @@ export const limits = {
   tokensPerUser: 1_000,
   /** Changes that wait for their commit. */
   waitingChanges: 10_000,
-  importBytes: 64 * 1_024 * 1_024,
+  importBytes: 16 * 1_024 * 1_024,
 } as const;
 
 /** U+0000 (PostgreSQL has none) and halves of surrogate pairs (UTF-8 has none). */

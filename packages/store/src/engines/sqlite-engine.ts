@@ -1,5 +1,6 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { XoError } from "@xo-server/model";
 import { Kysely } from "kysely";
 import type { Tables } from "../tables.js";
 import type { Engine, FailureKind } from "./engine.js";
@@ -15,8 +16,7 @@ const UNAVAILABLE_CODES = new Set([0, 3, 5, 6, 8, 10, 11, 13, 14, 15, 26]);
 
 /** The embedded database: one file (and its journal) that only its owner may read. */
 export async function openSqliteEngine(file: string): Promise<Engine> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await (await open(file, "a", 0o600)).close();
+  await createPrivately(file);
   const thread = new SqliteThread(file);
   return {
     name: "sqlite",
@@ -29,6 +29,16 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
     classify,
     close: () => thread.close(),
   };
+}
+
+async function createPrivately(file: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await (await open(file, "a", 0o600)).close();
+  } catch (error) {
+    const { message } = error as Error;
+    throw new XoError("STORE_UNAVAILABLE", { reason: message });
+  }
 }
 
 function classify(error: unknown): FailureKind {

@@ -60,6 +60,11 @@ export class SqliteThread {
     await exited;
   }
 
+  /** Ends the thread as a crash would. What was not committed is undone by SQLite. */
+  async terminate(): Promise<void> {
+    await (await this.#worker)?.terminate();
+  }
+
   #start(): Promise<Worker> {
     const worker = new Worker(new URL("./sqlite-worker.js", import.meta.url), {
       name: "store",

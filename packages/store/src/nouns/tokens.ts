@@ -105,28 +105,28 @@ export class Tokens {
 
   /** @param exceptId one that stays, such as the one that asks */
   async deleteOfUser(userId: string, exceptId?: string): Promise<void> {
-    await this.#deleteWhere(
-      ({ user_id, id }) => user_id === userId && id !== exceptId,
-    );
+    const { tables, committer } = this.#parts;
+    const ids = Array.from(this.ofUser(userId), ({ id }) => id);
+    await committer.run(async (unit) => {
+      for (const id of ids)
+        if (id !== exceptId) await tables.tokens.removeWhere(unit, "id", id);
+    });
   }
 
   /** @returns how many there were */
   async deleteExpired(): Promise<number> {
-    const now = this.#parts.clock.now();
-    return this.#deleteWhere(({ expires_at }) => expires_at <= now);
-  }
-
-  async #deleteWhere(isMeant: (row: TokenRow) => boolean): Promise<number> {
-    const { tables, committer } = this.#parts;
-    const ids = Array.from(tables.tokens.values())
-      .filter(isMeant)
-      .map(({ id }) => id);
-    await Promise.all(
-      ids.map((id) =>
-        committer.run((unit) => tables.tokens.removeWhere(unit, "id", id)),
-      ),
-    );
-    return ids.length;
+    const { tables, committer, clock } = this.#parts;
+    const now = clock.now();
+    return committer.run(async (unit) => {
+      const gone = await unit.sql
+        .deleteFrom("tokens")
+        .where("expires_at", "<=", now)
+        .returning("id")
+        .execute();
+      for (const { id } of gone)
+        unit.changed({ target: tables.tokens, id, row: undefined });
+      return gone.length;
+    });
   }
 
   /** The token that the client has already, prolonged; else a new one. */

@@ -1,0 +1,84 @@
+import { chmod, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import t from "tap";
+import { openStore } from "@xo-server/store";
+import { createBench } from "@xo-server/store/conformance";
+import { SqliteFailure, SqliteThread } from "../src/engines/sqlite-thread.js";
+import { sqliteHarness } from "./sqlite-harness.js";
+
+t.test("the file is for its owner only, its journal too", async (t) => {
+  const bench = await createBench(t, sqliteHarness);
+  const store = await bench.open();
+  await store.settings.set("a", 1);
+  for (const suffix of ["", "-wal", "-shm"])
+    t.equal((await stat(bench.location + suffix)).mode & 0o077, 0, suffix);
+});
+
+t.test("a file that is no database is told", async (t) => {
+  const bench = await createBench(t, sqliteHarness);
+  await writeFile(bench.location, "this is no database".repeat(500));
+  await t.rejects(bench.open(), { code: "STORE_UNAVAILABLE" });
+});
+
+t.test("a place that cannot be written is told", async (t) => {
+  const bench = await createBench(t, sqliteHarness);
+  const file = join(bench.folder, "file");
+  await writeFile(file, "");
+  await chmod(file, 0o400);
+  const options = {
+    location: join(file, "store.db"),
+    key: { file: file + "k" },
+  };
+  await t.rejects(openStore(options), { code: "STORE_UNAVAILABLE" });
+});
+
+t.test(
+  "a thread that dies tells who waits, and the next one works",
+  async (t) => {
+    const bench = await createBench(t, sqliteHarness);
+    const thread = new SqliteThread(bench.location);
+    t.teardown(() => thread.close());
+    const ask = (sql: string, returnsRows: boolean) =>
+      thread.ask({ connection: "writer", sql, parameters: [], returnsRows });
+    await ask("create table t (a)", false);
+    await ask("insert into t values (1)", false);
+    const waiting = Promise.allSettled([
+      ask(
+        "with recursive r(n) as (select 1 union all select n + 1 from r) select count(*) from r limit 1",
+        true,
+      ),
+      thread.terminate(),
+    ]);
+    const [answer] = await waiting;
+    t.equal(answer.status, "rejected");
+    t.ok(
+      answer.status === "rejected" && answer.reason instanceof SqliteFailure,
+    );
+    t.match(await ask("select a from t", true), { rows: [{ a: 1 }] });
+  },
+);
+
+t.test("two connections: what is not committed is seen by one", async (t) => {
+  const bench = await createBench(t, sqliteHarness);
+  const thread = new SqliteThread(bench.location);
+  t.teardown(() => thread.close());
+  const run = (sql: string) =>
+    thread.ask({
+      connection: "writer",
+      sql,
+      parameters: [],
+      returnsRows: false,
+    });
+  const count = async (connection: "reader" | "writer") => {
+    const sql = "select count(*) as n from t";
+    const asked = { connection, sql, parameters: [], returnsRows: true };
+    return (await thread.ask(asked)).rows;
+  };
+  await run("create table t (a)");
+  await run("begin immediate");
+  t.match(await run("insert into t values (1)"), { changes: 1 });
+  t.match(await count("writer"), [{ n: 1 }]);
+  t.match(await count("reader"), [{ n: 0 }]);
+  await run("commit");
+  t.match(await count("reader"), [{ n: 1 }]);
+});
