@@ -3,7 +3,10 @@ import { benches } from "./registry.js";
 
 const [name = "", ...args] = process.argv.slice(2);
 const bench = benches.get(name);
-if (bench === undefined) {
+if (name === "--list") {
+  // For scripts: names alone.
+  process.stdout.write(`${[...benches.keys()].join("\n")}\n`);
+} else if (bench === undefined) {
   printBenches();
   process.exitCode = name === "" || name === "--help" ? 0 : 2;
 } else {

@@ -7,7 +7,7 @@ import { toResult, type Result } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
 import { startSimulator } from "../harness/simulator.js";
 import type { EventsJob } from "../measure/events-job.js";
-import { eventsDocument } from "./events-document.js";
+import { eventsDocument, isInTime } from "./events-document.js";
 import {
   eventsUsage,
   parseEventsOptions,
@@ -29,6 +29,9 @@ export const eventsBench: Bench = {
         "events.json": reportText(report),
       });
     if (options.json !== undefined) await writeReport(options.json, report);
+    const failed = report.results.find((one) => isInTime(one) === undefined);
+    if (options.smoke && failed !== undefined)
+      throw new Error(`${failed.mode}: ${failed.failure ?? "no latency"}`);
   },
 };
 

@@ -9,10 +9,12 @@ export interface EventsOptions {
   readonly runs: number;
   readonly json: string | undefined;
   readonly out: string | undefined;
+  /** A second of the smallest pool: only the shape is looked at. */
+  readonly smoke: boolean;
 }
 
 export const eventsUsage =
-  "[A] [--churn N] [--throttle MS ...] [--seconds N] [--runs N] [--json FILE] [--out DIR]";
+  "[A] [--churn N] [--throttle MS ...] [--seconds N] [--runs N] [--json FILE] [--out DIR] [--smoke]";
 
 const CHURN = 2000;
 const THROTTLES_MS = [0, 100, 250, 500, 1000];
@@ -29,7 +31,9 @@ export function parseEventsOptions(
     runs: { type: "string" },
     json: { type: "string" },
     out: { type: "string" },
+    smoke: { type: "boolean" },
   });
+  if (values.smoke === true) return smokeOptions(values.json);
   const churn = readNumber("churn", values.churn) ?? CHURN;
   const profile = positionals[0] ?? "A";
   const throttlesMs =
@@ -46,5 +50,19 @@ export function parseEventsOptions(
     runs: readRuns(values.runs) ?? 3,
     json: values.json,
     out: values.out ?? (full ? documents : undefined),
+    smoke: false,
+  };
+}
+
+function smokeOptions(json: string | undefined): EventsOptions {
+  return {
+    profile: "C",
+    churn: 50,
+    throttlesMs: [100],
+    durationMs: 1000,
+    runs: 1,
+    json,
+    out: undefined,
+    smoke: true,
   };
 }

@@ -3,6 +3,8 @@ import {
   createCatalog,
   createInventory,
   createQueries,
+  machineMemory,
+  memoryBudget,
   type Catalog,
   type Inventory,
   type Queries,
@@ -39,6 +41,9 @@ export async function openGuestFleet(size: FleetSize): Promise<GuestFleet> {
   const inventory = createInventory();
   for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
   await Promise.all(pools.map((_, i) => untilWatching(inventory, `p${i}`)));
-  const catalog = createCatalog(inventory);
-  return { pools, inventory, catalog, queries: createQueries(catalog) };
+  // As the server does.
+  const { columnBytes, ...bounds } = memoryBudget(machineMemory());
+  const catalog = createCatalog(inventory, bounds);
+  const queries = createQueries(catalog, { columnBytes });
+  return { pools, inventory, catalog, queries };
 }

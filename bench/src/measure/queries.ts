@@ -13,10 +13,9 @@ const CALM_MS = 20;
 // As the server does.
 letHeapGrow();
 const { size } = await readJob<QueriesJob>();
-const { queries, catalog } = await openGuestFleet(size);
+const { queries } = await openGuestFleet(size);
 const figures: Record<string, number> = {};
-report("follow all VMs", [await measureWork(() => catalog.follow("VM"))]);
-report("the very first question", [
+report("the very first: makes all views", [
   await measureWork(() => queries.page({ type: "VM", limit: 50 })),
 ]);
 for (const question of questions) report(question.name, await ask(question));

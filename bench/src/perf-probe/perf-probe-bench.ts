@@ -1,5 +1,5 @@
-import { parseArgs } from "node:util";
-import { UsageError, type Bench } from "../bench.js";
+import type { Bench } from "../bench.js";
+import { readArguments, readRuns } from "../harness/arguments.js";
 import { measureInChild } from "../harness/child.js";
 import { markdownDocument, markdownTable } from "../harness/markdown.js";
 import { measuredOn } from "../harness/measured-on.js";
@@ -27,15 +27,15 @@ const DETECTORS: readonly PerfProbeJob["detector"][] = [
 export const perfProbeBench: Bench = {
   summary:
     "Cost of the always-on detector of event-loop blocks, beside its alternatives.",
-  usage: "[--runs N] [--out DIR]",
+  usage: "[--runs N] [--out DIR] [--smoke]",
   async run(args) {
-    const { runs, out } = parse(args);
+    const { runs, out, smoke } = parse(args);
     const measured = await measureInRounds(DETECTORS, {
       runs,
       measure: (detector) =>
         measureInChild({
           program: "measure/perf-probe.js",
-          job: jobOf(detector),
+          job: jobOf(detector, smoke ? 0.01 : 1),
           timeoutMs: 120_000,
         }),
       onRun: (detector) => process.stderr.write(`${detector}\n`),
@@ -48,21 +48,28 @@ export const perfProbeBench: Bench = {
     );
     const document = perfProbeDocument(report);
     process.stdout.write(document);
-    await publish(out, {
-      "perf-probe.md": document,
-      "perf-probe.json": reportText(report),
-    });
+    if (out !== undefined)
+      await publish(out, {
+        "perf-probe.md": document,
+        "perf-probe.json": reportText(report),
+      });
+    const failed = report.results.find(({ failure }) => failure !== undefined);
+    if (smoke && failed !== undefined)
+      throw new Error(`${failed.mode}: ${failed.failure}`);
   },
 };
 
-function jobOf(detector: PerfProbeJob["detector"]): PerfProbeJob {
+function jobOf(
+  detector: PerfProbeJob["detector"],
+  amount: number,
+): PerfProbeJob {
   // blocked-at makes an await hundreds of times dearer: fewer are enough.
-  const share = detector === "blocked-at" ? 0.1 : 1;
+  const share = amount * (detector === "blocked-at" ? 0.1 : 1);
   return {
     detector,
     awaits: 1_000_000 * share,
     turns: 200_000 * share,
-    idleMs: 5000,
+    idleMs: 5000 * amount,
   };
 }
 
@@ -108,17 +115,24 @@ function cells(result: Result, none: Result | undefined): string[] {
   ];
 }
 
-function parse(args: readonly string[]): { runs: number; out: string } {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        runs: { type: "string", default: "5" },
-        out: { type: "string", default: documentsFolder },
-      },
-    });
-    return { runs: Math.max(1, Number(values.runs) || 1), out: values.out };
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
+interface PerfProbeOptions {
+  readonly runs: number;
+  readonly out: string | undefined;
+  /** A hundredth of the work, once: only that it works is looked at. */
+  readonly smoke: boolean;
+}
+
+/** @throws UsageError */
+function parse(args: readonly string[]): PerfProbeOptions {
+  const { values } = readArguments(args, {
+    runs: { type: "string" },
+    out: { type: "string" },
+    smoke: { type: "boolean" },
+  });
+  const smoke = values.smoke === true;
+  return {
+    runs: smoke ? 1 : (readRuns(values.runs) ?? 5),
+    out: values.out ?? (smoke ? undefined : documentsFolder),
+    smoke,
+  };
 }
