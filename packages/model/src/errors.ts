@@ -77,8 +77,10 @@ export const errorTable = {
   INVALID_PARAMETERS: row("invalid parameters: {reason}", 422, 10),
   INTERNAL: row("internal error: {reason}", 500, -32603),
   TOO_MANY_REQUESTS: row("too many requests: {reason}", 429),
-  UNAUTHORIZED: row("not signed in", 401, 3),
-  FORBIDDEN: row("{permission} is needed", 403, 2),
+  UNAUTHORIZED: row("not enough permissions: nobody has signed in", 401, 2),
+  NO_SESSION: row("nobody has signed in", 401),
+  CREDENTIALS_INVALID: row("invalid credentials", 401, 3),
+  FORBIDDEN: row("not enough permissions", 403, 2),
   NO_SUCH_OBJECT: row("no such {type}: {id}", 404, 1),
   FILTER_INVALID: row(
     "parse error: expected {expected} at position {position}",

@@ -9,6 +9,7 @@ import {
   type Permission,
 } from "../src/operations/operation.js";
 import { RawJson } from "../src/doors/raw-json.js";
+import { FakeClient } from "./fake-client.js";
 
 const errors: string[] = [];
 const logger = {
@@ -65,7 +66,8 @@ const door = createJsonRpcDoor(
 
 const context: CallContext = {
   permission: "viewer",
-  client: { trySend: () => true },
+  client: new FakeClient(),
+  address: "192.0.2.7",
 };
 
 async function ask(message: unknown): Promise<unknown> {
@@ -151,7 +153,7 @@ t.test("errors are those of the table", async (t) => {
     error: { code: -32601, data: { code: "UNKNOWN_METHOD" } },
   });
   t.match(await call("test.change"), {
-    error: { code: 2, data: { code: "FORBIDDEN", permission: "operator" } },
+    error: { code: 2, data: { code: "UNAUTHORIZED", permission: "operator" } },
   });
   t.match(await call("test.missing"), {
     error: { code: 1, message: "no such VM: x", data: { id: "x" } },

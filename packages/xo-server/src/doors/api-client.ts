@@ -2,17 +2,19 @@ import type { RawData, WebSocket } from "ws";
 import type { Clock } from "../clock.js";
 import type { JsonRpcDoor } from "./json-rpc.js";
 import type { Logger } from "../log/logger.js";
-import type { CallContext, Permission } from "../operations/operation.js";
-import type { StatusSubscriber } from "../status/status-feed.js";
+import type { Client } from "../operations/client.js";
+import { toCallContext, type Permission } from "../operations/operation.js";
+import type { Session } from "../people/session.js";
 import { TokenBucket } from "./token-bucket.js";
 
 export interface ApiClientOptions {
   readonly socket: WebSocket;
+  /** With the port. */
   readonly address: string;
   readonly door: JsonRpcDoor;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of whoever connects: there is no login yet. */
+  /** Of who has not signed in. */
   readonly permission: Permission;
   readonly maxMessagesPerSecond: number;
   readonly maxBufferedBytes: number;
@@ -30,13 +32,14 @@ const POLICY_VIOLATION = 1008;
  * One WebSocket connection of the API. Messages above the rate are not refused:
  * they wait, and the socket is not read meanwhile.
  */
-export class ApiClient implements StatusSubscriber {
+export class ApiClient implements Client {
   readonly #socket: WebSocket;
   readonly #options: ApiClientOptions;
   readonly #bucket: TokenBucket;
   /** Already read from the socket when it was paused; no more than one chunk of it. */
   readonly #waiting: string[] = [];
-  readonly #context: CallContext;
+  readonly #address: string;
+  #session: Session | undefined;
   #timer: unknown;
 
   constructor(options: ApiClientOptions) {
@@ -45,7 +48,7 @@ export class ApiClient implements StatusSubscriber {
     this.#bucket = new TokenBucket(options.maxMessagesPerSecond, () =>
       options.clock.now(),
     );
-    this.#context = { permission: options.permission, client: this };
+    this.#address = options.address.replace(/:\d+$/, "");
     this.#socket.on("message", (data, isBinary) => {
       this.#onMessage(data, isBinary);
     });
@@ -56,6 +59,14 @@ export class ApiClient implements StatusSubscriber {
     this.#socket.on("error", (error) => {
       options.logger.debug(`${options.address}: ${error.message}`);
     });
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  setSession(session: Session | undefined): void {
+    this.#session = session;
   }
 
   trySend(message: Buffer): boolean {
@@ -98,7 +109,14 @@ export class ApiClient implements StatusSubscriber {
   }
 
   async #answer(text: string): Promise<void> {
-    const answer = await this.#options.door.answer(text, this.#context);
+    if (this.#session !== undefined && this.#session.person() === undefined) {
+      // Clients of Xen Orchestra expect no answer then.
+      this.#socket.close(POLICY_VIOLATION, "the session is over");
+      return;
+    }
+    const { door, permission } = this.#options;
+    const context = toCallContext(this, this.#address, permission);
+    const answer = await door.answer(text, context);
     if (answer === undefined) return;
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#socket.send(answer, { binary: false });

@@ -14,7 +14,7 @@ export interface ApiSocketOptions {
     "maxMessageBytes" | "maxMessagesPerSecond" | "maxBufferedBytes"
   >;
   readonly door: JsonRpcDoor;
-  /** Of whoever connects: there is no login yet. */
+  /** Of who has not signed in. */
   readonly permission: Permission;
   readonly onGone: (client: ApiClient) => void;
   readonly clock: Clock;

@@ -52,7 +52,7 @@ function toMethodInfo({ summary, permission, params }: Operation) {
   const required: readonly string[] = params.required ?? [];
   return {
     description: summary,
-    ...(permission === "none" ? {} : { permission }),
+    ...(permission === "none" ? {} : { permission: nameOf(permission) }),
     params: Object.fromEntries(
       Object.entries(params.properties).map(([name, schema]) => [
         name,
@@ -60,4 +60,8 @@ function toMethodInfo({ summary, permission, params }: Operation) {
       ]),
     ),
   };
+}
+
+function nameOf(permission: Operation["permission"]): string {
+  return typeof permission === "string" ? permission : permission.action;
 }

@@ -1,7 +1,10 @@
 import { XapiError, XoError } from "@xo-server/model";
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { Ajv } from "ajv";
 import type { Logger } from "../log/logger.js";
-import { isAllowed, type CallContext, type Operation } from "./operation.js";
+import { checkLevel, checkObject, type FindObject } from "./access.js";
+import type { Audit } from "./audit.js";
+import type { CallContext, Operation } from "./operation.js";
+import { createCheck, type CheckParameters } from "./parameters.js";
 
 /** The one place where a call is checked, made, and its failure given a name. */
 export interface Dispatcher {
@@ -12,14 +15,23 @@ export interface Dispatcher {
   call(name: string, params: unknown, context: CallContext): Promise<unknown>;
 }
 
+/** What calls are held against. */
+export interface Guards {
+  /** Default: there are no objects. */
+  readonly findObject?: FindObject;
+  /** Default: changes are not written down. */
+  readonly audit?: Audit;
+}
+
 interface Entry {
   readonly operation: Operation;
-  readonly validate: ValidateFunction;
+  readonly check: CheckParameters;
 }
 
 export function createDispatcher(
   operations: readonly Operation[],
   logger: Logger,
+  { findObject = () => undefined, audit }: Guards = {},
 ): Dispatcher {
   const ajv = new Ajv({
     allErrors: true,
@@ -30,72 +42,72 @@ export function createDispatcher(
   const entries = new Map<string, Entry>(
     operations.map((operation) => [
       operation.name,
-      { operation, validate: ajv.compile(operation.params) },
+      { operation, check: createCheck(ajv, operation) },
     ]),
   );
   return {
-    async call(name, params, context) {
+    async call(name, given, context) {
       const entry = entries.get(name);
       if (entry === undefined)
         throw new XoError("UNKNOWN_METHOD", { method: name });
-      const { permission, handler } = entry.operation;
-      if (!isAllowed(context.permission, permission))
-        throw new XoError("FORBIDDEN", { permission });
-      const checked = check(entry, params);
-      try {
-        // A method without a result answers true: clients decode it into a boolean.
-        return (await handler(checked as never, context)) ?? true;
-      } catch (error) {
-        throw toKnownError(error, name, logger);
-      }
+      const params = admit(entry, given, context, findObject);
+      const { operation } = entry;
+      return operation.changes === true && audit !== undefined
+        ? changeAudited(operation, params, context, { audit, logger })
+        : run(operation, params, context, logger);
     },
   };
 }
 
-/** @throws XoError INVALID_PARAMETERS */
-function check({ operation, validate }: Entry, given: unknown): object {
-  const params = toObject(given);
-  const known = Object.keys(operation.params.properties);
-  // Some clients send a dummy to methods that take nothing.
-  if (known.length === 0) return {};
-  const cleaned = applyQuestionMarks(params, known);
-  if (validate(cleaned)) return cleaned;
-  throw invalid(validate.errors ?? []);
+/** @returns the parameters, checked */
+function admit(
+  { operation, check }: Entry,
+  given: unknown,
+  context: CallContext,
+  findObject: FindObject,
+): object {
+  const { permission } = operation;
+  if (typeof permission === "string") {
+    checkLevel(context, permission);
+    return check(given);
+  }
+  checkLevel(context, "user");
+  const params = check(given);
+  const id = permission.id(params as never);
+  checkObject(context, permission, { id, entry: findObject(id) });
+  return params;
 }
 
-function toObject(given: unknown): object {
-  if (given === undefined || given === null) return {};
-  if (Array.isArray(given) && given.length === 0) return {};
-  if (typeof given === "object" && !Array.isArray(given)) return given;
-  throw new XoError("INVALID_PARAMETERS", {
-    reason: "params must be an object",
-    errors: [],
-  });
+async function changeAudited(
+  operation: Operation,
+  params: object,
+  context: CallContext,
+  { audit, logger }: { audit: Audit; logger: Logger },
+): Promise<unknown> {
+  audit.check();
+  const call = { operation, params, context };
+  try {
+    const result = await run(operation, params, context, logger);
+    await audit.write({ ...call, outcome: { result } });
+    return result;
+  } catch (error) {
+    await audit.write({ ...call, outcome: { error: error as Error } });
+    throw error;
+  }
 }
 
-/** `"foo?"` is read as `foo` where that is known, and dropped where it is not. */
-function applyQuestionMarks(params: object, known: readonly string[]): object {
-  return Object.fromEntries(
-    Object.entries(params)
-      .filter(([key]) => !key.endsWith("?") || known.includes(key.slice(0, -1)))
-      .map(([key, value]) => [key.replace(/\?$/, ""), value as unknown]),
-  );
-}
-
-function invalid(errors: readonly ErrorObject[]): XoError {
-  const told = errors.map(
-    ({ instancePath, schemaPath, keyword, params, message }) => ({
-      instancePath,
-      schemaPath,
-      keyword,
-      params: params as unknown,
-      message,
-    }),
-  );
-  const reason = told
-    .map(({ instancePath, message }) => `${instancePath} ${message}`.trim())
-    .join("; ");
-  return new XoError("INVALID_PARAMETERS", { reason, errors: told });
+async function run(
+  { name, handler }: Operation,
+  params: object,
+  context: CallContext,
+  logger: Logger,
+): Promise<unknown> {
+  try {
+    // A method without a result answers true: clients decode it into a boolean.
+    return (await handler(params as never, context)) ?? true;
+  } catch (error) {
+    throw toKnownError(error, name, logger);
+  }
 }
 
 function toKnownError(error: unknown, name: string, logger: Logger): Error {

@@ -1,28 +1,43 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Person } from "../people/person.js";
-import type { StatusSubscriber } from "../status/status-feed.js";
+import type { Client } from "./client.js";
 import type { RestRoute } from "./rest-route.js";
 
 /**
  * What a caller may do; each includes the ones before. A `guest` has not signed
- * in: states and figures are shown to whoever opens the page, objects are not.
+ * in: states and figures are shown to whoever opens the page, objects are not
+ * (`viewer`: in the demo they are). A `user` has signed in: which objects there
+ * are for them, their rights say. An `operator` may do that to all objects.
  */
 export const permissions = [
   "none",
   "guest",
   "viewer",
+  "user",
   "operator",
   "admin",
 ] as const;
 export type Permission = (typeof permissions)[number];
 
+/** The right to do something to one object, that the parameters name. */
+export interface ObjectPermission {
+  /** Such as `operate:start`: see rights/privilege. */
+  readonly action: string;
+  /** Type of the object, such as `VM`; `*`: any. */
+  readonly resource: string;
+  /** Its id. The parameters have been checked. */
+  readonly id: (params: never) => string;
+}
+
 /** Who calls. */
 export interface CallContext {
   /** Absent: nobody has signed in. */
-  readonly person?: Person;
+  readonly person?: Person | undefined;
   readonly permission: Permission;
   /** The connection that notifications go to. */
-  readonly client: StatusSubscriber;
+  readonly client: Client;
+  /** Where the call comes from, without a port. */
+  readonly address: string;
 }
 
 /**
@@ -33,11 +48,13 @@ export interface Operation {
   /** `noun.verb` */
   readonly name: string;
   readonly summary: string;
-  /** An object of parameters, as JSON Schema. */
+  /** An object of parameters, as JSON Schema. None but these are taken, unless it says so. */
   readonly params: TObject;
   readonly result: TSchema;
   /** The least that a caller needs. */
-  readonly permission: Permission;
+  readonly permission: Permission | ObjectPermission;
+  /** Goes to the audit log, and is refused while that cannot be written. */
+  readonly changes?: boolean;
   readonly handler: (params: never, context: CallContext) => unknown;
   /** Where the REST API has it; absent: only JSON-RPC does. */
   readonly rest?: RestRoute;
@@ -45,9 +62,14 @@ export interface Operation {
 
 /** Checks that handler and schemas fit each other. */
 export function defineOperation<P extends TObject, R extends TSchema>(
-  operation: Omit<Operation, "params" | "result" | "handler"> & {
+  operation: Omit<Operation, "params" | "result" | "handler" | "permission"> & {
     readonly params: P;
     readonly result: R;
+    readonly permission:
+      | Permission
+      | (Omit<ObjectPermission, "id"> & {
+          readonly id: (params: Static<P>) => string;
+        });
     readonly handler: (
       params: Static<P>,
       context: CallContext,
@@ -59,4 +81,20 @@ export function defineOperation<P extends TObject, R extends TSchema>(
 
 export function isAllowed(held: Permission, needed: Permission): boolean {
   return permissions.indexOf(held) >= permissions.indexOf(needed);
+}
+
+/** @param anonymous what callers may who have not signed in */
+export function toCallContext(
+  client: Client,
+  address: string,
+  anonymous: Permission,
+): CallContext {
+  const person = client.session?.person();
+  const permission = person === undefined ? anonymous : permissionOf(person);
+  return { person, permission, client, address };
+}
+
+function permissionOf({ isAdmin, rights }: Person): Permission {
+  if (isAdmin) return "admin";
+  return rights.extent("operate", "*") === "all" ? "operator" : "user";
 }

@@ -7,7 +7,7 @@ export interface RestRoute {
   readonly operationId: string;
   /** Whether an assistant may use it: at once, after confirmation, or not. Default: not. */
   readonly exposure?: "allow" | "confirm" | "deny";
-  /** Of success. 201: the result is {id}, and `Location` its object. Default: 200, 204 where there is no result. */
+  /** Of success. 201: the result is an id or has one, and `Location` tells its object. Default: 200, 204 where there is no result. */
   readonly status?: 200 | 201 | 204;
   /** Answers 202 with a task, unless asked to wait (`?sync`). */
   readonly isAction?: boolean;

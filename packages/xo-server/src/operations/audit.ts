@@ -1,0 +1,92 @@
+import { XoError } from "@xo-server/model";
+import type { AuditEntry, Store } from "@xo-server/store";
+import { redact } from "../log/redact.js";
+import type { Logger } from "../log/logger.js";
+import type { CallContext, Operation } from "./operation.js";
+
+/** Writes down what was changed, by whom, from where, and how it ended. */
+export interface Audit {
+  /** Nothing is changed that cannot be written down. @throws XoError STORE_UNAVAILABLE */
+  check(): void;
+  /** Never rejects: what has been changed cannot be taken back, so the log tells what the audit log could not. */
+  write(call: AuditedCall): Promise<void>;
+}
+
+export interface AuditedCall {
+  readonly operation: Operation;
+  readonly params: object;
+  readonly context: CallContext;
+  readonly outcome: { readonly result: unknown } | { readonly error: Error };
+}
+
+export function createAudit(
+  store: Pick<Store, "audit" | "state">,
+  logger: Logger,
+): Audit {
+  return {
+    check() {
+      if (store.state === "unavailable")
+        throw new XoError("STORE_UNAVAILABLE", {
+          reason: "the audit log cannot be written",
+        });
+    },
+    async write(call) {
+      const entry = toEntry(call);
+      try {
+        await store.audit.append(entry);
+      } catch (error) {
+        logger.error("changed, but not in the audit log", { entry, error });
+      }
+    },
+  };
+}
+
+/** Besides what logs leave out: codes of second factors, and configurations of guests, which have passwords in them. */
+const SECRET_PARAMETER = /^(otp|cloudConfig|networkConfig|xenStoreData)$/;
+
+function toEntry(call: AuditedCall): AuditEntry {
+  const { operation, params, context, outcome } = call;
+  const { person, address } = context;
+  const objectId = objectIdOf(operation, params);
+  const taskId =
+    "result" in outcome ? textMember(outcome.result, "taskId") : undefined;
+  return {
+    ...(person === undefined ? {} : { userId: person.id }),
+    ...(person === undefined ? {} : { userName: person.name }),
+    address,
+    operation: operation.name,
+    ...(objectId === undefined ? {} : { objectId }),
+    parameters: withoutSecrets(params),
+    ...("error" in outcome
+      ? { outcome: "failure", errorCode: codeOf(outcome.error) }
+      : { outcome: "success" }),
+    ...(taskId === undefined ? {} : { taskId }),
+  };
+}
+
+function objectIdOf(
+  { permission }: Operation,
+  params: object,
+): string | undefined {
+  return typeof permission === "object"
+    ? permission.id(params as never)
+    : textMember(params, "id");
+}
+
+function withoutSecrets(params: object): unknown {
+  const members = Object.entries(params).map(([key, value]) => [
+    key,
+    SECRET_PARAMETER.test(key) ? "[redacted]" : (value as unknown),
+  ]);
+  return redact(Object.fromEntries(members));
+}
+
+function textMember(value: unknown, name: string): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const member = Reflect.get(value, name) as unknown;
+  return typeof member === "string" ? member : undefined;
+}
+
+function codeOf(error: Error): string {
+  return textMember(error, "code") ?? "INTERNAL";
+}

@@ -1,0 +1,20 @@
+import type { Client } from "../src/operations/client.js";
+import type { Session } from "../src/people/session.js";
+
+/** A connection that nobody reads. */
+export class FakeClient implements Client {
+  session: Session | undefined;
+  isClosed = false;
+
+  setSession(session: Session | undefined): void {
+    this.session = session;
+  }
+
+  trySend(): boolean {
+    return true;
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+}
