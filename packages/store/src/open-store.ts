@@ -82,6 +82,7 @@ async function start(
       availability,
       clock,
       pollMs: settings.pollMs,
+      logger: settings.logger,
       refreshKeys: () => keeper.refresh(),
     },
     Object.values(tables),
@@ -101,6 +102,15 @@ async function start(
       return committer.counters;
     },
     onState: (listener) => availability.onState(listener),
+    onChange(listener) {
+      const stops = [
+        committer.onCommit(listener),
+        follower.onForeignChange(listener),
+      ];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
     onForeignChange: (listener) => follower.onForeignChange(listener),
     refresh: () => follower.look(),
     rotateKey: () => keeper.rotate(),

@@ -41,6 +41,8 @@ export interface Store {
   readonly counters: CommitCounters;
   /** @returns how to stop listening */
   onState(listener: (state: AvailabilityState) => void): () => void;
+  /** Hears the names of tables that have changed in memory, whoever changed them. @returns how to stop listening */
+  onChange(listener: (table: string) => void): () => void;
   /** Hears the names of tables that were read anew because another process changed them. */
   onForeignChange(listener: (table: string) => void): () => void;
   /** Brings memory in step with other processes now, rather than within `pollMs`. */

@@ -44,6 +44,7 @@ export class Committer {
   #changes = 0;
   #transactions = 0;
   #onBehind: (target: ChangeTarget) => Promise<void> = async () => undefined;
+  readonly #listeners = new Set<(table: string) => void>();
 
   constructor(engine: Engine, availability: Availability) {
     this.#engine = engine;
@@ -61,6 +62,12 @@ export class Committer {
   /** @param reload reads a table into memory anew: another server changed it as well */
   onBehind(reload: (target: ChangeTarget) => Promise<void>): void {
     this.#onBehind = reload;
+  }
+
+  /** Hears of each table that a commit of this process changed, once memory has it; returns how to stop listening. */
+  onCommit(listener: (table: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /**
@@ -170,11 +177,12 @@ export class Committer {
   ): Promise<void> {
     for (const [target, changes] of unit.changes) {
       const version = versions.get(target.name)!;
-      if (!unit.isReplaced(target) && target.commit(changes, version)) continue;
-      // The follower tries again: the table's counter in memory stays behind.
-      await this.#onBehind(target).catch((error: unknown) =>
-        this.#availability.notice(error),
-      );
+      if (unit.isReplaced(target) || !target.commit(changes, version))
+        // The follower tries again: the table's counter in memory stays behind.
+        await this.#onBehind(target).catch((error: unknown) =>
+          this.#availability.notice(error),
+        );
+      for (const listener of this.#listeners) listener(target.name);
     }
   }
 }

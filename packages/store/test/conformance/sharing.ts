@@ -21,6 +21,24 @@ export async function testSharing(t: Test, harness: StoreHarness) {
     t.equal(two.users.get(user.id), undefined);
   });
 
+  t.test("changes are heard of, whoever makes them", async (t) => {
+    const bench = await createBench(t, harness);
+    const one = await bench.open();
+    const two = await bench.open();
+    const heard: string[] = [];
+    const stop = one.onChange((table) => heard.push(table));
+    const { id } = await one.users.create({ name: "ada" });
+    t.same(heard, ["users"], "its own at once");
+    await one.refresh();
+    heard.length = 0;
+    await two.groups.create("some");
+    await one.refresh();
+    t.same(heard, ["groups"], "another's after a look");
+    stop();
+    await one.users.delete(id);
+    t.same(heard, ["groups"], "no longer");
+  });
+
   t.test("the look comes by itself", async (t) => {
     const bench = await createBench(t, harness);
     const one = await bench.open();
