@@ -66,7 +66,7 @@ t.test("targets are met, missed or not measured", async (t) => {
   t.same(new Set(judgeTargets([]).map(verdictOf)), new Set(["not measured"]));
   const slow = [
     ...good,
-    result("queries", "slow", { ms: 51, ...work }, "100,000 VMs"),
+    result("queries", "slow", { ms: 40, worstMs: 51, ...work }, "100,000 VMs"),
   ];
   t.same(
     judgeTargets(slow).filter(({ met }) => met === false).length,

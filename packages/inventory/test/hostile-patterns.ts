@@ -32,6 +32,9 @@ const known: [source: string, text: string][] = [
   ["^(?!(a+)+$)", "a"],
   ["(?<=(a|aa)+)b", "a"],
   ["((a{1,50}){1,50}){1,50}", "a"],
+  ["(?:ab|b|aba)*c", "ab"],
+  ["(?:a|A)*(?:b|aa)*$", "a"],
+  ["(?:ab|ba)+(?:ab|ba)+(?:ab|ba)+$", "ab"],
 ];
 
 function randomPattern(random: Random, depth: number): string {
@@ -47,7 +50,9 @@ function randomPattern(random: Random, depth: number): string {
     case 4:
       return inner() + inner();
     case 5:
-      return `(${inner()}|${inner()})`;
+      return random(2) === 0
+        ? `(${inner()}|${inner()})`
+        : `(?:a${inner()}|b${inner()}|A${inner()})`;
     default:
       return `(?:${inner()})${pick(random, ["*", "+", "?", "{2,5}", "{0,9}", "{3,}"])}`;
   }

@@ -41,13 +41,24 @@ function isAnchored({ alternatives }: AST.Pattern): boolean {
 }
 
 function alternatives(list: readonly AST.Alternative[]): PatternCost {
+  const join = startApart(list) ? greater : plus;
   return list
     .map(({ elements }) => sequence(elements.map(element)))
     .reduce((all, one) => ({
-      ways: plus(all.ways, one.ways),
+      ways: join(all.ways, one.ways),
       steps: plus(all.steps, one.steps),
       size: all.size + one.size,
     }));
+}
+
+/** Whether no text gets beyond the first character of more than one of them. */
+function startApart(list: readonly AST.Alternative[]): boolean {
+  const starts = list.flatMap(({ elements: [first] }) =>
+    first?.type === "Character"
+      ? String.fromCodePoint(first.value).toUpperCase()
+      : [],
+  );
+  return new Set(starts).size === list.length;
 }
 
 function sequence(parts: readonly PatternCost[]): PatternCost {
@@ -109,6 +120,13 @@ function repeated(
 
 function plus(a: Growth, b: Growth): Growth {
   return { times: a.times + b.times, degree: Math.max(a.degree, b.degree) };
+}
+
+function greater(a: Growth, b: Growth): Growth {
+  return {
+    times: Math.max(a.times, b.times),
+    degree: Math.max(a.degree, b.degree),
+  };
 }
 
 function product(a: Growth, b: Growth): Growth {

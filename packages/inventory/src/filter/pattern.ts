@@ -16,7 +16,7 @@ export const patternLimits = {
 };
 
 // Both are some milliseconds at most.
-const NATIVE_STEPS = 100_000;
+const NATIVE_STEPS = 200_000;
 const LINEAR_STEPS = 400_000;
 
 /** Stands for what was cut off, so that no end is seen there. No text has this character. */
