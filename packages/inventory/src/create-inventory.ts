@@ -137,6 +137,12 @@ class PoolInventory implements Inventory {
     return row < 0 ? undefined : this.#cache.read(table!, row);
   }
 
+  peek(poolId: string, className: string, ref: Ref): XapiRecord | undefined {
+    const table = this.#table(poolId, className);
+    const row = table?.findRef(ref) ?? -1;
+    return row < 0 ? undefined : this.#cache.peek(table!, row);
+  }
+
   getObject(
     poolId: string,
     className: string,

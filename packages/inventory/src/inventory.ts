@@ -94,6 +94,8 @@ export interface Inventory {
   /** Tells when a pool's state, or whether it is stale, has changed; returns how to stop listening. */
   onPoolStatus(listener: PoolListener): () => void;
   get(poolId: string, className: string, ref: Ref): XapiRecord | undefined;
+  /** The same for who reads many records once: the cache stays with those that are read again. */
+  peek(poolId: string, className: string, ref: Ref): XapiRecord | undefined;
   getObject(
     poolId: string,
     className: string,

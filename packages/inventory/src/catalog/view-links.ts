@@ -12,6 +12,9 @@ const UUID = 1 << 17;
 /** Where a list of references is looked through for one that was read already: most repeats follow at once. */
 const LOOK_BACK = 8;
 
+/** Many views read the same few SRs and hosts; metrics, of which there are many, are each read by one. */
+const FEW = 1024;
+
 /** Hash of "the object that `ref` points to is there, under its id". */
 export function idHash(pool: number, ref: Ref): number {
   return hashText(ref, pool);
@@ -121,7 +124,10 @@ export class RecordedLinks implements ViewLinks {
     if (!isRef(ref)) return undefined;
     this.#classes.add(className);
     this.#note(contentHash(this.#pool, ref));
-    return this.#sources.inventory.get(this.#poolName, className, ref);
+    const { inventory } = this.#sources;
+    return inventory.count(this.#poolName, className) > FEW
+      ? inventory.peek(this.#poolName, className, ref)
+      : inventory.get(this.#poolName, className, ref);
   }
 
   recordByUuid(className: string, uuid: string): XapiRecord | undefined {
@@ -148,7 +154,7 @@ export class RecordedLinks implements ViewLinks {
       const uuid = inventory.column({ poolId, className, ref }, "uuid");
       return typeof uuid === "string" ? uuid : undefined;
     }
-    const record = inventory.get(poolId, className, ref);
+    const record = inventory.peek(poolId, className, ref);
     return record && view.idOf({ ref, record, links: this });
   }
 

@@ -30,7 +30,7 @@ export class ViewMaker {
     const { inventory, pools } = this.#sources;
     const { className } = this.#view;
     this.links.begin(pool);
-    const record = inventory.get(pools.name(pool), className, ref);
+    const record = inventory.peek(pools.name(pool), className, ref);
     if (record === undefined) return "gone";
     const source = { ref, record, links: this.links };
     try {

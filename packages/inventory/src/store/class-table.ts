@@ -20,6 +20,9 @@ export interface PoolParts {
   readonly uuids: UuidIndex;
 }
 
+/** Where references are encoded to be looked up: links ask for millions. */
+const scratch = Buffer.alloc(256);
+
 /** The objects of one class in one pool: a table of numbers over segments of bytes. */
 export class ClassTable extends RecordRows {
   /** Where a copied record goes: see `segment` of insert and replace. */
@@ -70,8 +73,10 @@ export class ClassTable extends RecordRows {
   }
 
   findRef(ref: Ref): number {
-    const bytes = Buffer.from(ref);
-    return this.find(bytes, 0, bytes.length, hashRef(bytes, 0, bytes.length));
+    const isShort = ref.length * 3 <= scratch.length;
+    const bytes = isShort ? scratch : Buffer.from(ref);
+    const length = isShort ? scratch.write(ref) : bytes.length;
+    return this.find(bytes, 0, length, hashRef(bytes, 0, length));
   }
 
   /** Does the row hold these very bytes, as far as digests tell? */

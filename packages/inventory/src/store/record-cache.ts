@@ -59,6 +59,19 @@ export class RecordCache {
   }
 
   read(table: RecordRows, row: number): XapiRecord {
+    const known = this.#take(table, row);
+    if (known !== undefined) return known;
+    const record = table.read(row);
+    this.#keep(table, row, record);
+    return record;
+  }
+
+  /** The same for who will not ask again: a record that is not here does not come in. */
+  peek(table: RecordRows, row: number): XapiRecord {
+    return this.#take(table, row) ?? table.read(row);
+  }
+
+  #take(table: RecordRows, row: number): XapiRecord | undefined {
     const place = this.#find(table, row);
     if (place >= 0) {
       if (this.#revisions[place] === table.revision(row)) {
@@ -68,9 +81,7 @@ export class RecordCache {
       this.#drop(place);
     }
     this.#misses++;
-    const record = table.read(row);
-    this.#keep(table, row, record);
-    return record;
+    return undefined;
   }
 
   /** These tables are gone, with all their records. */
