@@ -1,5 +1,5 @@
 import { Operation } from "@xo-server/model";
-import type { ClassBook } from "../hints.js";
+import type { ClassBook, ClassModel } from "../hints.js";
 import { badAnswer } from "./bad-input.js";
 import type { BatchBuilder, FoundRecord } from "./batch-builder.js";
 import { NameIndex } from "./name-index.js";
@@ -9,11 +9,16 @@ const COMMA = 0x2c;
 const QUOTE = 0x22;
 const NO_COLUMNS = new NameIndex([]);
 
+const MEMBERS = ["class", "operation", "ref", "snapshot"] as const;
+const memberIndex = new NameIndex(MEMBERS);
+
 /** Reads the events of event.from, their members in any order. */
 export class EventReader {
   readonly #scanner: JsonScanner;
   readonly #classes: ClassBook;
   readonly #builder: BatchBuilder;
+  /** Whose columns the snapshot at hand was walked for; undefined: for none. */
+  #walkedFor: ClassModel | undefined;
 
   constructor(scanner: JsonScanner, classes: ClassBook, builder: BatchBuilder) {
     this.#scanner = scanner;
@@ -35,15 +40,20 @@ export class EventReader {
     };
     let operation: string | undefined;
     let at = scanner.peek(scanner.expect(pos, OPEN_BRACE));
+    this.#walkedFor = undefined;
     while (scanner.bytes[at] !== CLOSE_BRACE) {
       const value = scanner.key(at);
-      const name = scanner.text(scanner.keyStart, scanner.keyEnd);
-      const { escapes } = scanner;
-      at = scanner.value(value, depth + 1);
+      const { bytes, keyStart, keyEnd, escapes } = scanner;
+      const member = memberIndex.find(bytes, keyStart, keyEnd - keyStart);
+      const name = MEMBERS[member];
+      at =
+        name === "snapshot"
+          ? this.#snapshot(value, found.className, depth + 1)
+          : scanner.value(value, depth + 1);
       if (name === "class") found.className = this.#word(value, at);
       else if (name === "operation") operation = this.#word(value, at);
       else if (name === "ref") {
-        this.#word(value, at);
+        this.#expectString(value);
         if (scanner.escapes !== escapes)
           throw badAnswer("a reference with an escape");
         found.refOffset = value + 1;
@@ -51,6 +61,7 @@ export class EventReader {
       } else if (name === "snapshot") {
         found.offset = value;
         found.length = at - value;
+        found.lenient = scanner.lenient;
       }
       at = scanner.peek(at);
       if (scanner.bytes[at] !== COMMA) scanner.expect(at, CLOSE_BRACE);
@@ -62,6 +73,24 @@ export class EventReader {
     return at + 1;
   }
 
+  /** Walks the snapshot with its class's columns where the class is known: XAPI tells it before. */
+  #snapshot(value: number, className: string, depth: number): number {
+    const scanner = this.#scanner;
+    this.#walkedFor = undefined;
+    if (className === "" || scanner.bytes[value] !== OPEN_BRACE)
+      return scanner.value(value, depth);
+    const model = this.#classes.classOf(this.#classes.spell(className));
+    const end = this.#walk(value, model, depth);
+    this.#walkedFor = model;
+    return end;
+  }
+
+  #walk(value: number, { columns }: ClassModel, depth: number): number {
+    this.#builder.openColumns(columns.count);
+    this.#scanner.lenient = false;
+    return this.#scanner.record(value, depth, columns, this.#builder);
+  }
+
   #add(found: FoundRecord, depth: number): void {
     if (found.className === "" || found.refOffset < 0)
       throw badAnswer("an event without class or reference");
@@ -71,26 +100,31 @@ export class EventReader {
       found.operation !== Operation.del &&
       found.length > 0 &&
       scanner.bytes[found.offset] === OPEN_BRACE;
-    if (!isRecord) found.offset = found.length = 0;
-    const columns = isRecord
-      ? this.#classes.classOf(found.className).columns
-      : NO_COLUMNS;
-    this.#builder.openColumns(columns.count);
-    if (isRecord) {
-      // A second walk over the snapshot: its class may stand behind it.
-      scanner.lenient = false;
-      scanner.record(found.offset, depth + 1, columns, this.#builder);
+    if (!isRecord) {
+      found.offset = found.length = 0;
+      found.lenient = false;
+      this.#builder.add(scanner, found, NO_COLUMNS.count);
+      return;
+    }
+    const model = this.#classes.classOf(found.className);
+    if (model !== this.#walkedFor) {
+      // A second walk over the snapshot: its class stands behind it.
+      this.#walk(found.offset, model, depth + 1);
       found.lenient = scanner.lenient;
     }
-    this.#builder.add(scanner, found, columns.count);
+    this.#builder.add(scanner, found, model.columns.count);
   }
 
   /** The text of a string. */
   #word(start: number, end: number): string {
+    this.#expectString(start);
+    return this.#scanner.text(start + 1, end - 1);
+  }
+
+  #expectString(start: number): void {
     const scanner = this.#scanner;
     if (scanner.bytes[start] !== QUOTE)
       throw scanner.unexpected(start, "a string");
-    return scanner.text(start + 1, end - 1);
   }
 }
 

@@ -24,6 +24,7 @@ export class JsonScanner {
   readonly final: boolean;
   readonly #maxDepth: number;
   readonly #walk: JsonWalk;
+  readonly #text: Buffer;
 
   /** `bytes[end]` is overwritten: a zero there ends every loop without a bounds check. */
   constructor(
@@ -36,6 +37,7 @@ export class JsonScanner {
     this.final = final;
     this.#maxDepth = maxDepth;
     this.#walk = new JsonWalk(bytes, maxDepth);
+    this.#text = Buffer.from(bytes.buffer);
     this.view = this.#walk.view;
     bytes[end] = 0;
   }
@@ -56,7 +58,7 @@ export class JsonScanner {
 
   /** The bytes as text; what is not UTF-8 becomes U+FFFD. */
   text(start: number, end: number): string {
-    return Buffer.from(this.bytes.buffer, start, end - start).toString();
+    return this.#text.toString("utf8", start, end);
   }
 
   space(pos: number): number {
