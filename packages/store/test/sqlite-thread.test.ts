@@ -1,8 +1,10 @@
 import { chmod, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Kysely } from "kysely";
 import t from "tap";
 import { openStore } from "@xo-server/store";
 import { createBench } from "@xo-server/store/conformance";
+import { SqliteThreadDialect } from "../src/engines/sqlite-dialect.js";
 import { SqliteFailure, SqliteThread } from "../src/engines/sqlite-thread.js";
 import { sqliteHarness } from "./sqlite-harness.js";
 
@@ -57,6 +59,25 @@ t.test(
     t.match(await ask("select a from t", true), { rows: [{ a: 1 }] });
   },
 );
+
+t.test("a transaction does not outlive its thread", async (t) => {
+  const bench = await createBench(t, sqliteHarness);
+  const thread = new SqliteThread(bench.location);
+  t.teardown(() => thread.close());
+  const db = new Kysely<{ t: { a: number } }>({
+    dialect: new SqliteThreadDialect(thread, "writer"),
+  });
+  await db.schema.createTable("t").addColumn("a", "integer").execute();
+  const transaction = db.transaction().execute(async (transaction) => {
+    await transaction.insertInto("t").values({ a: 1 }).execute();
+    await thread.terminate();
+    await transaction.insertInto("t").values({ a: 2 }).execute();
+  });
+  await t.rejects(transaction, SqliteFailure);
+  t.same(await db.selectFrom("t").selectAll().execute(), []);
+  await db.insertInto("t").values({ a: 3 }).execute();
+  t.same(await db.selectFrom("t").selectAll().execute(), [{ a: 3 }]);
+});
 
 t.test("two connections: what is not committed is seen by one", async (t) => {
   const bench = await createBench(t, sqliteHarness);

@@ -11,7 +11,7 @@ import {
   type QueryResult,
 } from "kysely";
 import type { ConnectionName } from "./sqlite-protocol.js";
-import type { SqliteThread } from "./sqlite-thread.js";
+import { SqliteFailure, type SqliteThread } from "./sqlite-thread.js";
 
 /** Kysely's SQLite, over the thread. */
 export class SqliteThreadDialect implements Dialect {
@@ -62,20 +62,17 @@ class ThreadDriver implements Driver {
     return this.#connection;
   }
 
-  /** Immediate: a transaction that may not write must not find out at its end. */
-  async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  beginTransaction(): Promise<void> {
+    return this.#connection.begin();
   }
 
-  async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("commit"));
+  commitTransaction(): Promise<void> {
+    return this.#connection.end("commit");
   }
 
-  /** SQLite rolls back by itself when the disk is full: what led here is the error worth telling. */
-  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection
-      .executeQuery(CompiledQuery.raw("rollback"))
-      .catch(() => undefined);
+  /** SQLite rolls back by itself when the disk is full, and with the thread: what led here is the error worth telling. */
+  async rollbackTransaction(): Promise<void> {
+    await this.#connection.end("rollback").catch(() => undefined);
   }
 
   async releaseConnection(): Promise<void> {
@@ -90,13 +87,34 @@ class ThreadDriver implements Driver {
 class ThreadConnection implements DatabaseConnection {
   readonly #thread: SqliteThread;
   readonly #name: ConnectionName;
+  /** The thread that the transaction under way runs in. */
+  #generation: number | undefined;
 
   constructor(thread: SqliteThread, name: ConnectionName) {
     this.#thread = thread;
     this.#name = name;
   }
 
+  /** Immediate: a transaction that may not write must not find out at its end. */
+  async begin(): Promise<void> {
+    await this.executeQuery(CompiledQuery.raw("begin immediate"));
+    this.#generation = this.#thread.generation;
+  }
+
+  async end(how: "commit" | "rollback"): Promise<void> {
+    try {
+      await this.executeQuery(CompiledQuery.raw(how));
+    } finally {
+      this.#generation = undefined;
+    }
+  }
+
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    // The rest of a transaction must not run in a new thread, where nothing holds it together.
+    if (
+      (this.#generation ?? this.#thread.generation) !== this.#thread.generation
+    )
+      throw new SqliteFailure(0, "the thread of the store has ended");
     const { rows, changes } = await this.#thread.ask({
       connection: this.#name,
       sql: query.sql,

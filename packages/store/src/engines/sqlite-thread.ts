@@ -34,10 +34,16 @@ export class SqliteThread {
   readonly #waiting = new Map<number, Waiting>();
   #worker: Promise<Worker> | undefined;
   #nextId = 1;
+  #generation = 0;
   #closed = false;
 
   constructor(file: string) {
     this.#file = file;
+  }
+
+  /** Counts the threads that ended: a transaction does not outlive its own. */
+  get generation(): number {
+    return this.#generation;
   }
 
   async ask(question: Question): Promise<{ rows: unknown[]; changes: number }> {
@@ -73,9 +79,13 @@ export class SqliteThread {
       execArgv: ["--disable-warning=ExperimentalWarning"],
     });
     return new Promise((resolve, reject) => {
+      let isGone = false;
       const gone = (reason: string) => {
+        if (isGone) return;
+        isGone = true;
         const failure = new SqliteFailure(0, reason);
         this.#worker = undefined;
+        this.#generation++;
         reject(failure);
         this.#rejectAll(failure);
       };

@@ -3,6 +3,7 @@ import type { Availability } from "../commit/availability.js";
 import type { Committer } from "../commit/committer.js";
 import type { ChangeTarget } from "../commit/write-unit.js";
 import type { Engine } from "../engines/engine.js";
+import type { Logger } from "../logger.js";
 import type { Tables } from "../tables.js";
 import type { Kysely } from "kysely";
 
@@ -19,6 +20,7 @@ interface FollowerOptions {
   readonly clock: Clock;
   /** Between two looks at the counters. */
   readonly pollMs: number;
+  readonly logger: Logger;
   /** Before rows of another process are read: it may have changed the key as well. */
   readonly refreshKeys: () => Promise<void>;
 }
@@ -51,7 +53,7 @@ export class Follower {
 
   async loadAll(): Promise<void> {
     await this.#options.committer.between(async () => {
-      await this.#options.refreshKeys();
+      await this.#refreshKeys();
       for (const table of this.#tables.values())
         await table.load(this.#options.engine.reader);
     });
@@ -63,7 +65,7 @@ export class Follower {
     if (this.#closed) return;
     this.#timer = clock.setTimeout(() => {
       void this.look()
-        .catch(() => undefined) // Availability has noticed.
+        .catch((error: unknown) => this.#warn("memory is behind", error))
         .then(() => this.start());
     }, pollMs);
   }
@@ -95,9 +97,27 @@ export class Follower {
   }
 
   async #reload(name: string): Promise<void> {
-    await this.#options.refreshKeys();
+    await this.#refreshKeys();
     await this.#tables.get(name)?.load(this.#options.engine.reader);
     this.#tell(name);
+  }
+
+  /** The keys in use stay when the file is gone: most rows have nothing to do with them. */
+  async #refreshKeys(): Promise<void> {
+    try {
+      await this.#options.refreshKeys();
+    } catch (error) {
+      this.#warn("the key cannot be read anew", error);
+    }
+  }
+
+  /** Availability says itself when the database is gone. */
+  #warn(message: string, error: unknown): void {
+    const { availability, logger } = this.#options;
+    if (availability.state === "unavailable" || this.#closed) return;
+    logger.warn(message, {
+      reason: error instanceof Error ? error.message : "unknown",
+    });
   }
 
   #tell(name: string): void {

@@ -92,6 +92,19 @@ export async function testKeys(t: Test, harness: StoreHarness) {
     t.equal(one.servers.credentials(made.id).password, "pw");
   });
 
+  t.test(
+    "a key file that vanishes stops nobody before a restart",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const one = await bench.open();
+      const two = await bench.open();
+      const ids = await fill(one);
+      await rm(bench.keyFile);
+      await two.refresh();
+      await check(t, two, ids);
+    },
+  );
+
   t.test("a rotation that broke off is finished at the start", async (t) => {
     const bench = await createBench(t, harness);
     const first = await bench.open();
