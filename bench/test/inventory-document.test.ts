@@ -37,6 +37,7 @@ const good = [
     bothPercent: 4,
   }),
   result("restart", "inventory", { allThereMs: 800 }),
+  result("restart", "xo-server", { allThereMs: 900 }),
   result("memory", "inventory", {
     retainedBytes: 130e6,
     bytes: 100e6,

@@ -172,6 +172,6 @@ const HOW_TO_READ = [
   '* **Told to many readers**: CPU of a change with readers, less that without, by reader; "the write alone" is the same bytes written to the same sockets with nothing around it. The other ends are in another process.',
   "* **A pool that changes** is a simulated pool in a process of its own. Shares of digests and patches are those of samples of a CPU profile in which their files are on the stack, idle time taken off.",
   "* **A second time**: the bound is a part of what an unbounded cache holds after all was read once.",
-  "* **Restart**: from the start of the process, to all objects in the inventory and to all views made; the pool does not answer.",
+  "* **Restart**: from the start of the process, the pool does not answer: until the program is loaded (the server: until it listens), all objects are in the inventory, all views are made. `inventory` is a program without anything else, `xo-server` the real one, asked over HTTP.",
   "* **Memory** is heap and buffers of the main thread after a full collection, over what was there before; `npm xen-api` in the same round.",
 ].join("\n");

@@ -69,10 +69,12 @@ export function judgeTargets(results: readonly Result[]): Target[] {
       value: figureOf(views, "bothPercent"),
       text: (value) => value.toFixed(1),
     }),
-    atMostMs(
-      "A: all objects there after a restart",
-      1000,
-      figureOf(of("restart", "inventory"), "allThereMs"),
+    ...["inventory", "xo-server"].map((program) =>
+      atMostMs(
+        `A: all objects there after a restart of ${program}`,
+        1000,
+        figureOf(of("restart", program), "allThereMs"),
+      ),
     ),
     atMost(
       "A: memory retained against the JSON bytes",

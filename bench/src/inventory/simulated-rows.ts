@@ -9,6 +9,7 @@ import type { PeerJob } from "../measure/peer-job.js";
 import type { RememberJob, RestartJob } from "../measure/restart-job.js";
 import { measureProgram, type Row } from "./row.js";
 import type { Scale } from "./scale.js";
+import { restartServer } from "./server-restart.js";
 
 /** Any will do: it protects nothing here. */
 const KEY = "5a".repeat(32);
@@ -33,6 +34,7 @@ export function simulatedRows(scale: Scale): Row[] {
       churn(churning, scale, { hasViews: false, readers: 0 }),
     ),
     row("restart", "inventory", () => withPool(quiet, restart)),
+    row("restart", "xo-server", () => restartReal(quiet)),
     row("memory", "inventory", () =>
       withPool(quiet, (pool) => load(pool, false)),
     ),
@@ -80,6 +82,15 @@ function load(pool: PoolAddress, hasViews: boolean): Promise<Figures> {
     hasViews,
   };
   return measureProgram("load", job);
+}
+
+async function restartReal(args: readonly string[]): Promise<Figures> {
+  const simulator = await startSimulator(args);
+  try {
+    return await restartServer(simulator);
+  } finally {
+    await simulator.stop();
+  }
 }
 
 /** One process remembers the pool and ends, another one comes back. */

@@ -8,7 +8,7 @@ const FIGURES: Readonly<Record<Section, readonly string[]>> = {
   "fan-out": ["encodingsPerChange", "cpuUsPerReader", "plainCpuUsPerReader"],
   churn: ["cpuPercent", "changesPerSecond", "bothPercent"],
   "second-read": ["firstCpuUs", "secondCpuUs", "hitShare"],
-  restart: ["allThereMs", "viewsMs", "diskBytes"],
+  restart: ["programMs", "allThereMs", "objects"],
   memory: ["retainedBytes", "retainedHeapBytesPerObject", "objects"],
 };
 

@@ -1,0 +1,67 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { repositoryRoot } from "../harness/repository.js";
+
+/** How often the server is asked: it must not be busy with answering. */
+const LOOK_MS = 5;
+const TIMEOUT_MS = 120_000;
+
+/** The whole product as a process of its own, on any free port. */
+export class ServerProcess {
+  readonly startedAt = performance.now();
+  readonly #child: ChildProcess;
+  readonly #url: Promise<string>;
+
+  constructor(config: string) {
+    const program = join(repositoryRoot, "bin", "xo-server");
+    const args = ["start", "--config", config, "--host", "127.0.0.1"];
+    this.#child = spawn(process.execPath, [program, ...args, "--port", "0"], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#url = this.#readUrl();
+  }
+
+  /** Resolves with the time since the process was started, in ms. */
+  async listening(): Promise<number> {
+    await this.#url;
+    return performance.now() - this.startedAt;
+  }
+
+  /** Waits until that many objects are there; resolves with the time since the process was started. */
+  async untilObjects(count: number): Promise<number> {
+    const deadline = performance.now() + TIMEOUT_MS;
+    while ((await this.objects()) < count) {
+      if (performance.now() > deadline)
+        throw new Error(`no ${count} objects within ${TIMEOUT_MS / 1000} s`);
+      await setTimeout(LOOK_MS);
+    }
+    return performance.now() - this.startedAt;
+  }
+
+  async objects(): Promise<number> {
+    const answer = await fetch(`${await this.#url}/metrics`);
+    const found = /^xo_inventory_objects (\d+)$/m.exec(await answer.text());
+    return Number(found?.[1] ?? 0);
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null) return;
+    const ended = once(this.#child, "close");
+    this.#child.kill("SIGTERM");
+    await ended;
+  }
+
+  async #readUrl(): Promise<string> {
+    let said = "";
+    for (const stream of [this.#child.stdout!, this.#child.stderr!])
+      stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    while (this.#child.exitCode === null) {
+      const found = /listening on (http:\S+)/.exec(said)?.[1];
+      if (found !== undefined) return found;
+      await setTimeout(LOOK_MS);
+    }
+    throw new Error(`the server ended: ${said.slice(-300)}`);
+  }
+}
