@@ -65,10 +65,11 @@ export class Slicer {
     const deadline = now() + sliceMs;
     for (const [lane, jobs] of this.#lanes) {
       this.#lanes.delete(lane);
-      while (jobs.length > 0 && now() < deadline) {
+      // One step at least, however short a slice is: else nothing would ever be done.
+      do {
         if (!this.#advance(jobs[0]!, deadline)) break;
         jobs.shift();
-      }
+      } while (jobs.length > 0 && now() < deadline);
       // To the end of the queue, with what a job has asked for in its own lane meanwhile.
       jobs.push(...(this.#lanes.get(lane) ?? []));
       this.#lanes.delete(lane);
