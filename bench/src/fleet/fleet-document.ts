@@ -122,6 +122,8 @@ const LIVE: readonly Line[] = [
   ["p99Ms", "p99", ms],
   ["viewP50Ms", "from change to the feed of views, p50", ms],
   ["viewP99Ms", "p99", ms],
+  ["viewsBuiltPerSecond", "views made anew a second", formatCount],
+  ["viewsUnchangedPerSecond", "of them as before", formatCount],
   ["feedBytesPerSecond", "bytes to each reader of that feed", kilobytes],
   ["liveUpdatesPerSecond", "updates of the live queries a second", formatCount],
   ["liveBytesPerSecond", "bytes of them", kilobytes],

@@ -33,6 +33,8 @@ export class FleetViews {
   #bytes = 0;
   #frames = 0;
   #changes = 0;
+  #builtBefore = 0;
+  #unchangedBefore = 0;
   #updates = 0;
   #updateBytes = 0;
   #latencies: number[] = [];
@@ -66,11 +68,17 @@ export class FleetViews {
     this.#bytes = this.#frames = this.#changes = 0;
     this.#updates = this.#updateBytes = 0;
     this.#latencies = [];
+    const { built, unchanged } = this.catalog.stats;
+    this.#builtBefore = built;
+    this.#unchangedBefore = unchanged;
   }
 
   /** Since the last restart, `seconds` ago. */
   figures(seconds: number): Record<string, number> {
+    const { built, unchanged } = this.catalog.stats;
     return {
+      viewsBuiltPerSecond: (built - this.#builtBefore) / seconds,
+      viewsUnchangedPerSecond: (unchanged - this.#unchangedBefore) / seconds,
       feedBytesPerSecond: this.#bytes / seconds,
       framesPerSecond: this.#frames / seconds,
       viewChangesPerSecond: this.#changes / seconds,
