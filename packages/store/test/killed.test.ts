@@ -4,24 +4,14 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { createBench } from "@xo-server/store/conformance";
+import { createRandom, pickSeed } from "./random.js";
 import { sqliteHarness } from "./sqlite-harness.js";
 
 const writer = fileURLToPath(new URL("./killed-writer.js", import.meta.url));
 const ROUNDS = 6;
 
-/** https://en.wikipedia.org/wiki/Xorshift: the same sequence for the same seed. */
-function createRandom(seed: number): () => number {
-  let state = seed | 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
-}
-
 t.test("kill -9 takes nothing that was acknowledged", async (t) => {
-  const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+  const seed = pickSeed();
   t.comment(`SEED=${seed}`);
   const random = createRandom(seed);
   const bench = await createBench(t, sqliteHarness);

@@ -61,7 +61,18 @@ export class PostgresCluster {
     this.#port ||= await freePort();
     this.#server = spawn(
       join(this.#bin, "postgres"),
-      ["-D", "data", "-p", `${this.#port}`, "-k", this.#folder, "-h", HOST],
+      // -F: no waiting for the disk, for only processes die here, not machines.
+      [
+        "-D",
+        "data",
+        "-p",
+        `${this.#port}`,
+        "-k",
+        this.#folder,
+        "-h",
+        HOST,
+        "-F",
+      ],
       { ...this.#identity, cwd: this.#folder, stdio: "ignore" },
     );
     while (!(await this.#answers()))

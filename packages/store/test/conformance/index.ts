@@ -1,11 +1,13 @@
 import type { Test } from "tap";
 import { testAudit } from "./audit.js";
+import { testBounds } from "./bounds.js";
 import { testCommits } from "./commits.js";
 import { testConfiguration } from "./configuration.js";
 import type { StoreHarness } from "./harness.js";
 import { testJobsAndTasks } from "./jobs-and-tasks.js";
 import { testKeys } from "./keys.js";
 import { testPeople } from "./people.js";
+import { testRandomChanges } from "./random-changes.js";
 import { testRights } from "./rights.js";
 import { testServers } from "./servers.js";
 import { testSettings } from "./settings.js";
@@ -30,6 +32,8 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("the audit log", (t) => testAudit(t, harness));
   await t.test("commits", (t) => testCommits(t, harness));
   await t.test("sharing", (t) => testSharing(t, harness));
+  await t.test("bounds", (t) => testBounds(t, harness));
+  await t.test("random changes", (t) => testRandomChanges(t, harness));
   await t.test("keys", (t) => testKeys(t, harness));
   await t.test("configuration", (t) => testConfiguration(t, harness));
 }

@@ -1,0 +1,108 @@
+import t from "tap";
+import { createManualClock } from "@xo-server/store/conformance";
+import { Availability } from "../src/commit/availability.js";
+import type { Engine } from "../src/engines/engine.js";
+import { silentLogger } from "../src/logger.js";
+
+class Gone extends Error {
+  readonly code = "ECONNREFUSED";
+}
+
+/** An engine that is there or not. */
+function setUp() {
+  const clock = createManualClock();
+  const database = { isThere: false, probes: 0 };
+  const execute = async () => {
+    database.probes++;
+    if (!database.isThere) throw new Gone("connect ECONNREFUSED");
+    return [];
+  };
+  const query = { select: () => query, limit: () => query, execute };
+  const engine = {
+    name: "postgres",
+    reader: { selectFrom: () => query },
+    classify: (error: unknown) =>
+      error instanceof Gone ? "unavailable" : "other",
+  } as unknown as Engine;
+  const availability = new Availability({
+    engine,
+    clock,
+    logger: silentLogger,
+    backoff: { firstMs: 100, maxMs: 1_000 },
+    random: () => 1,
+  });
+  /** Lets the promises of a probe settle. */
+  const settle = () => new Promise(setImmediate);
+  return { clock, database, availability, settle };
+}
+
+t.test("probes come later and later, to a bound", async (t) => {
+  const { clock, database, availability, settle } = setUp();
+  availability.notice(new Gone("away"));
+  t.equal(availability.state, "unavailable");
+  for (const ms of [100, 200, 400, 800, 1_000, 1_000]) {
+    const before = database.probes;
+    clock.advance(ms - 1);
+    await settle();
+    t.equal(database.probes, before, `not before ${ms} ms`);
+    clock.advance(1);
+    await settle();
+    t.equal(database.probes, before + 1, `after ${ms} ms`);
+  }
+});
+
+t.test("nobody waits for a database that is gone", async (t) => {
+  const { availability } = setUp();
+  let asked = 0;
+  const ask = () =>
+    availability.ask(async () => {
+      asked++;
+      throw new Gone("connect ECONNREFUSED");
+    });
+  const error = { code: "STORE_UNAVAILABLE", message: /ECONNREFUSED/ };
+  await t.rejects(ask(), error);
+  await t.rejects(ask(), error);
+  t.equal(asked, 1);
+  availability.close();
+  await t.rejects(ask(), { code: "CLOSED" });
+});
+
+t.test("it is back when memory is, and says so once", async (t) => {
+  const { clock, database, availability, settle } = setUp();
+  const states: string[] = [];
+  availability.onState((state) => states.push(state));
+  let recoveries = 0;
+  availability.onRecovery(async () => {
+    if (++recoveries === 1) throw new Gone("gone again");
+  });
+  availability.notice(new Gone("away"));
+  availability.notice(new Gone("still away"));
+  database.isThere = true;
+  clock.advance(100);
+  await settle();
+  t.same([availability.state, recoveries], ["unavailable", 1]);
+  clock.advance(200);
+  await settle();
+  t.same([availability.state, recoveries], ["available", 2]);
+  t.same(states, ["unavailable", "available"]);
+  t.equal(clock.pending, 0);
+});
+
+t.test(
+  "errors of the question are no sign that the database is gone",
+  async (t) => {
+    const { availability } = setUp();
+    const question = () => Promise.reject(new SyntaxError("no such column"));
+    await t.rejects(availability.ask(question), SyntaxError);
+    t.equal(availability.state, "available");
+  },
+);
+
+t.test("after close nothing is probed", async (t) => {
+  const { clock, database, availability, settle } = setUp();
+  availability.notice(new Gone("away"));
+  availability.close();
+  clock.advance(10_000);
+  await settle();
+  t.equal(database.probes, 0);
+});
