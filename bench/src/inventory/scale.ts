@@ -16,6 +16,8 @@ export interface Scale {
   readonly shares: readonly number[];
   readonly changesPerSecond: number;
   readonly churnMs: number;
+  /** Before it is measured. */
+  readonly churnCalmMs: number;
   /** Readers of the feed meanwhile. */
   readonly churnReaders: readonly number[];
 }
@@ -34,6 +36,7 @@ export const fullScale: Scale = {
   shares: [0.5, 0.75, 0.9, 0.95, 1, 1.1, 1.25, 1.5],
   changesPerSecond: 200,
   churnMs: 20_000,
+  churnCalmMs: 3_000,
   churnReaders: [0, 1, 10],
 };
 
@@ -45,8 +48,9 @@ export const smokeScale: Scale = {
   liveRounds: 3,
   feedReaders: 5,
   feedChanges: 3,
-  shares: [0.5, 1],
+  shares: [0.5],
   changesPerSecond: 50,
   churnMs: 1_000,
+  churnCalmMs: 300,
   churnReaders: [1],
 };

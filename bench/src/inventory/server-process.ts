@@ -29,21 +29,23 @@ export class ServerProcess {
     return performance.now() - this.startedAt;
   }
 
-  /** Waits until that many objects are there; resolves with the time since the process was started. */
-  async untilObjects(count: number): Promise<number> {
+  /** Waits for a figure of /metrics; resolves with the time since the process was started. */
+  async untilAtLeast(metric: string, least: number): Promise<number> {
     const deadline = performance.now() + TIMEOUT_MS;
-    while ((await this.objects()) < count) {
+    while ((await this.read(metric)) < least) {
       if (performance.now() > deadline)
-        throw new Error(`no ${count} objects within ${TIMEOUT_MS / 1000} s`);
+        throw new Error(`no ${metric} ${least} within ${TIMEOUT_MS / 1000} s`);
       await setTimeout(LOOK_MS);
     }
     return performance.now() - this.startedAt;
   }
 
-  async objects(): Promise<number> {
+  /** A figure of /metrics; 0 while it is not there. */
+  async read(metric: string): Promise<number> {
     const answer = await fetch(`${await this.#url}/metrics`);
-    const found = /^xo_inventory_objects (\d+)$/m.exec(await answer.text());
-    return Number(found?.[1] ?? 0);
+    const lines = (await answer.text()).split("\n");
+    const line = lines.find((one) => one.startsWith(`${metric} `));
+    return Number(line?.slice(metric.length) ?? 0);
   }
 
   async stop(): Promise<void> {

@@ -1,13 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import type { Figures } from "../harness/figures.js";
 import type { Simulator } from "../harness/simulator.js";
 import { ServerProcess } from "./server-process.js";
 
-/** A pool is loaded when no object has come for so long. */
-const QUIET_MS = 1500;
+const OBJECTS = "xo_inventory_objects";
 
 /** The real server loads the simulator's pool and ends; the simulator ends; the server comes back. */
 export async function restartServer(simulator: Simulator): Promise<Figures> {
@@ -31,13 +29,8 @@ function configText({ pools }: Simulator, folder: string): string {
 
 async function load(server: ServerProcess): Promise<number> {
   try {
-    let objects = 0;
-    for (;;) {
-      await setTimeout(QUIET_MS);
-      const now = await server.objects();
-      if (now > 0 && now === objects) return now;
-      objects = now;
-    }
+    await server.untilAtLeast('xo_inventory_pools{state="watching"}', 1);
+    return await server.read(OBJECTS);
   } finally {
     await server.stop();
   }
@@ -49,7 +42,7 @@ async function comeBack(
 ): Promise<Figures> {
   try {
     const programMs = await server.listening();
-    const allThereMs = await server.untilObjects(objects);
+    const allThereMs = await server.untilAtLeast(OBJECTS, objects);
     return { programMs, allThereMs, objects };
   } finally {
     await server.stop();

@@ -64,11 +64,16 @@ async function withPool(
 
 function churn(
   args: readonly string[],
-  { churnMs }: Scale,
+  { churnMs, churnCalmMs }: Scale,
   kind: Pick<ChurnJob, "hasViews" | "readers">,
 ): Promise<Figures> {
   return withPool(args, (pool) => {
-    const job: ChurnJob = { pool, durationMs: churnMs, ...kind };
+    const job: ChurnJob = {
+      pool,
+      durationMs: churnMs,
+      calmMs: churnCalmMs,
+      ...kind,
+    };
     return measureProgram("churn", job);
   });
 }

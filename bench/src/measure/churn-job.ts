@@ -8,4 +8,6 @@ export interface ChurnJob {
   /** Readers of the feed who get all changes of all classes. */
   readonly readers: number;
   readonly durationMs: number;
+  /** Until the first answers, which tell of what changed during the load, are through. */
+  readonly calmMs: number;
 }

@@ -10,9 +10,6 @@ import { readJob, reportFigures } from "./job.js";
 import { profileShares } from "./profile-shares.js";
 import { untilWatching } from "./until-watching.js";
 
-/** Until the first answers, which tell of what changed during the load, are through. */
-const CALM_MS = 3000;
-
 // As the server does.
 letHeapGrow();
 const job = await readJob<ChurnJob>();
@@ -26,7 +23,7 @@ inventory.addPool(name, xapi);
 await Promise.all([xapi.connect(), untilWatching(inventory, name)]);
 inventory.subscribe((batch) => (changes += batch.count));
 const catalog = job.hasViews ? await keepViews() : undefined;
-await setTimeout(CALM_MS);
+await setTimeout(job.calmMs);
 const figures = await watch();
 const shares = await profileShares(
   {

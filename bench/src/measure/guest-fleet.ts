@@ -8,6 +8,7 @@ import {
   type Catalog,
   type Inventory,
   type Queries,
+  type QueriesOptions,
 } from "@xo-server/inventory";
 import { createParserPool } from "@xo-server/parser-pool";
 import { createStampedPools } from "@xo-server/xapi-sim";
@@ -32,7 +33,10 @@ export interface GuestFleet {
 }
 
 /** Pools in this process, mirrored, with a catalog and its queries; nothing is followed yet. */
-export async function openGuestFleet(size: FleetSize): Promise<GuestFleet> {
+export async function openGuestFleet(
+  size: FleetSize,
+  more: QueriesOptions = {},
+): Promise<GuestFleet> {
   const decoder = createParserPool();
   while (!decoder.stats().isUp) await setTimeout(1);
   const pools = createStampedPools(size).map(
@@ -44,6 +48,6 @@ export async function openGuestFleet(size: FleetSize): Promise<GuestFleet> {
   // As the server does.
   const { columnBytes, ...bounds } = memoryBudget(machineMemory());
   const catalog = createCatalog(inventory, bounds);
-  const queries = createQueries(catalog, { columnBytes });
+  const queries = createQueries(catalog, { columnBytes, ...more });
   return { pools, inventory, catalog, queries };
 }

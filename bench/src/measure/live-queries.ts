@@ -16,7 +16,10 @@ const WINDOW = 50;
 // As the server does.
 letHeapGrow();
 const job = await readJob<LiveQueriesJob>();
-const { catalog, queries, pools } = await openGuestFleet(job.size);
+const { catalog, queries, pools } = await openGuestFleet(job.size, {
+  // The default bound is what a server needs; here each reader may ask something of its own.
+  maxResults: job.readers + 1,
+});
 await catalog.follow("VM");
 let updates = 0;
 let bytes = 0;
