@@ -14,4 +14,6 @@ export interface ServerOptions extends LoadedConfig {
   /** Default: real ones, of xen-api and inventory. */
   readonly createPool?: CreatePool;
   readonly clock?: Clock;
+  /** Where secrets may come from; default: that of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }

@@ -3,6 +3,7 @@ import { sayWhatWasLoaded } from "./config/say-what-was-loaded.js";
 import { createJsonRpcDoor } from "./doors/json-rpc.js";
 import { findWebRoot } from "./doors/web-root.js";
 import { startWebServer } from "./doors/web-server.js";
+import { peopleMethods } from "./methods/people.js";
 import { poolMethods } from "./methods/pool.js";
 import { queryMethods } from "./methods/query.js";
 import { statusMethods } from "./methods/status.js";
@@ -10,14 +11,17 @@ import { systemMethods } from "./methods/system.js";
 import { startMetrics } from "./metrics/start-metrics.js";
 import { startInventory } from "./objects/start-inventory.js";
 import { startObjects } from "./objects/start-objects.js";
+import { createAudit } from "./operations/audit.js";
 import { createDispatcher } from "./operations/dispatcher.js";
 import type { Operation } from "./operations/operation.js";
+import { startPeople } from "./people/start-people.js";
 import { createLivePools } from "./pools/live-pools.js";
 import { createPools } from "./pools/pools.js";
 import { connectPools } from "./pools/connect-pools.js";
 import type { ServerOptions } from "./server-options.js";
 import { startMonitor } from "./start-monitor.js";
 import { startParser } from "./start-parser.js";
+import { startStore } from "./start-store.js";
 import { toHealth } from "./status/health.js";
 import { startStatus, startStatusFeed } from "./status/start-status.js";
 import { StopStack } from "./stop-stack.js";
@@ -46,8 +50,17 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   sayWhatWasLoaded(options);
   const monitor = startMonitor(options, stops);
   const parser = startParser(options, stops);
+  const store = await startStore(options, stops);
   const inventory = await startInventory(monitor, options, stops);
   const objects = startObjects(inventory, options, stops);
+  const reception = await startPeople(
+    store,
+    (client) => {
+      objects.readers.renew(client);
+    },
+    options,
+    stops,
+  );
   const pools = createPools({
     createPool:
       options.createPool ??
@@ -57,7 +70,15 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   });
   const clients = () => web.clients;
   const readParser = () => parser.readFigures();
-  const sources = { monitor, parser, inventory, objects, pools, clients };
+  const sources = {
+    monitor,
+    parser,
+    store,
+    inventory,
+    objects,
+    pools,
+    clients,
+  };
   const readStatus = startStatus({ ...options, ...sources, readParser, stops });
   const statusFeed = startStatusFeed(readStatus, options, stops);
   const operations: readonly Operation[] = [
@@ -65,20 +86,26 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...poolMethods(() => pools.list()),
     ...statusMethods(statusFeed),
     ...queryMethods(objects.queries, objects.readers),
+    ...peopleMethods(store, reception, clock),
   ];
-  const dispatcher = createDispatcher(operations, loggers.named("xo:api"));
+  const apiLogger = loggers.named("xo:api");
+  const dispatcher = createDispatcher(operations, apiLogger, {
+    findObject: (id) => objects.catalog.get(id),
+    audit: createAudit(store, apiLogger),
+  });
   let isStarted = false;
   const web = await startWebServer({
     http: config.http,
     door: createJsonRpcDoor(dispatcher),
-    readHealth: () => toHealth(isStarted, pools.list()),
+    readHealth: () => toHealth(isStarted, pools.list(), store.state),
     readMetrics: startMetrics(sources),
-    // No login yet: of real pools only states and figures are shown; the demo has nothing to hide.
+    // Of real pools only states and figures are shown to who has not signed in; the demo has nothing to hide.
     permission: options.demo === undefined ? "guest" : "viewer",
     webRoot: findWebRoot(),
     onGone: (client) => {
       statusFeed.unsubscribe(client);
       objects.readers.forget(client);
+      reception.sessions.forget(client);
     },
     clock,
     logger: loggers.named("xo:http"),

@@ -5,6 +5,8 @@ import { FakeClock } from "./fake-clock.js";
 
 const request: LiveRequest = { type: "VM", offset: 0, limit: 10 };
 
+const terms = (name: string) => ({ name, readable: () => undefined });
+
 function update(revision: number, more: Partial<LiveUpdate> = {}): LiveUpdate {
   return {
     revision,
@@ -70,7 +72,7 @@ t.test(
   "the answer of an opening has everything, notifications what differs",
   async (t) => {
     const { queries, readers, client } = setUp();
-    const first = await readers.open(client, "vms", request);
+    const first = await readers.open(client, terms("vms"), request);
     t.same(JSON.parse(first.toString()), {
       revision: 100,
       total: 1,
@@ -100,8 +102,8 @@ t.test(
 t.test("readers of the same update get the same bytes", async (t) => {
   const { queries, readers, client } = setUp();
   const other = new FakeClient();
-  await readers.open(client, "vms", request);
-  await readers.open(other, "vms", request);
+  await readers.open(client, terms("vms"), request);
+  await readers.open(other, terms("vms"), request);
   queries.tell(update(101));
   t.equal(client.buffers[0], other.buffers[0]);
 });
@@ -110,7 +112,7 @@ t.test(
   "who does not read costs nothing, and is told everything anew later",
   async (t) => {
     const { queries, clock, readers, client } = setUp();
-    await readers.open(client, "vms", request);
+    await readers.open(client, terms("vms"), request);
     client.hasRoom = false;
     queries.tell(update(101));
     t.equal(queries.open.size, 0, "the query is closed");
@@ -138,7 +140,7 @@ t.test(
 
 t.test("a query that cannot be begun anew is tried again", async (t) => {
   const { queries, clock, readers, client } = setUp();
-  await readers.open(client, "vms", request);
+  await readers.open(client, terms("vms"), request);
   client.hasRoom = false;
   queries.tell(update(101));
   client.hasRoom = true;
@@ -153,7 +155,7 @@ t.test("a query that cannot be begun anew is tried again", async (t) => {
 
 t.test("a query is changed and closed by its name", async (t) => {
   const { queries, readers, client } = setUp();
-  await readers.open(client, "vms", request);
+  await readers.open(client, terms("vms"), request);
   await readers.change(client, "vms", { offset: 10 });
   t.same(queries.changes, [{ offset: 10 }]);
   t.equal(readers.close(client, "vms"), true);
@@ -166,8 +168,8 @@ t.test("a query is changed and closed by its name", async (t) => {
 
 t.test("opening under a name in use closes the one of before", async (t) => {
   const { queries, readers, client } = setUp();
-  await readers.open(client, "vms", request);
-  await readers.open(client, "vms", request);
+  await readers.open(client, terms("vms"), request);
+  await readers.open(client, terms("vms"), request);
   t.equal(queries.open.size, 1);
 });
 
@@ -175,8 +177,9 @@ t.test(
   "a client has 32 queries at most, and none when it has gone",
   async (t) => {
     const { queries, readers, client } = setUp();
-    for (let i = 0; i < 32; i++) await readers.open(client, `q${i}`, request);
-    await t.rejects(readers.open(client, "one more", request), {
+    for (let i = 0; i < 32; i++)
+      await readers.open(client, terms(`q${i}`), request);
+    await t.rejects(readers.open(client, terms("one more"), request), {
       code: "INVALID_PARAMETERS",
     });
     readers.forget(client);
@@ -187,6 +190,6 @@ t.test(
 t.test("a query that fails to open leaves nothing behind", async (t) => {
   const { queries, readers, client } = setUp();
   queries.error = new Error("broken filter");
-  await t.rejects(readers.open(client, "vms", request), /broken filter/);
+  await t.rejects(readers.open(client, terms("vms"), request), /broken filter/);
   t.equal(readers.close(client, "vms"), false);
 });

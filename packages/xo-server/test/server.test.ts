@@ -29,6 +29,7 @@ t.test("it is ready once every pool came in, or failed", async (t) => {
     live: true,
     ready: false,
     pools: { total: 2, byState: { connecting: 2 } },
+    store: "available",
   });
   pools[0]!.become({ state: "watching", loadMs: 10 });
   t.equal((await get("/health")).status, 503);

@@ -17,6 +17,9 @@ export interface TestServer {
   readonly stop: () => Promise<void>;
 }
 
+/** Of the user `admin`, who is there from the start. */
+export const ADMIN_PASSWORD = "correct horse";
+
 /** A server of its own on loopback, with fake pools; ends with the test. */
 export async function startTestServer(
   t: Test,
@@ -31,6 +34,7 @@ export async function startTestServer(
   const server = await startServer({
     ...loadConfig(undefined, overrides, nowhere),
     loggers: createLoggers({ destination: { write: (l) => lines.push(l) } }),
+    env: { XO_ADMIN_PASSWORD: ADMIN_PASSWORD },
     async createPool(settings: PoolSettings) {
       const pool = new FakePool(settings);
       pools.push(pool);
@@ -55,7 +59,7 @@ interface Message {
   readonly method?: string;
   readonly params?: Record<string, unknown>;
   readonly result?: unknown;
-  readonly error?: { readonly code: number };
+  readonly error?: { readonly code: number; readonly data?: unknown };
 }
 
 /** A client of the API that keeps what it got. */
@@ -86,6 +90,24 @@ export class TestClient {
       this.messages.push(JSON.parse(data.toString()) as Message);
       for (const wake of this.#waiting.splice(0)) wake();
     });
+  }
+
+  /** @throws what the answer says */
+  async signIn(name = "admin", password = ADMIN_PASSWORD): Promise<this> {
+    const answer = await this.call("session.signIn", {
+      username: name,
+      password,
+    });
+    if (answer.error !== undefined) throw new Error(JSON.stringify(answer));
+    return this;
+  }
+
+  /** The result of a call that succeeds. */
+  async ask(method: string, params?: object): Promise<unknown> {
+    const answer = await this.call(method, params);
+    if (answer.error !== undefined)
+      throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
+    return answer.result;
   }
 
   async call(method: string, params?: object): Promise<Message> {

@@ -161,6 +161,26 @@ const Inventory = section("The mirror of all pools.", {
   }),
 });
 
+const StoreSection = section(
+  "Where users, tokens, rights and the audit log are kept.",
+  {
+    location: Type.String({
+      default: "",
+      description:
+        "A file (SQLite), or postgres://user:password@host/database for a database that servers share; empty: store.db in dataDir. $XO_STORE goes before.",
+    }),
+    keyFile: Type.String({
+      default: "",
+      description:
+        "File with the key that secrets in it are encrypted with, made if it is not there; empty: store.key in dataDir. A key in $XO_STORE_KEY (32 bytes in base64) goes before.",
+    }),
+    pollMs: milliseconds(
+      1_000,
+      "How often it looks for changes of other servers, and of the command line.",
+    ),
+  },
+);
+
 const Backoff = section("Pauses between tries to reach a pool.", {
   firstMs: milliseconds(500, "Before the second try at most."),
   maxMs: milliseconds(
@@ -213,6 +233,7 @@ export const Config = Type.Object(
     perf: Perf,
     parserPool: ParserPool,
     inventory: Inventory,
+    store: StoreSection,
     xapi: Xapi,
     pools: Type.Array(PoolConfig, {
       default: [],

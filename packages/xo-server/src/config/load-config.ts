@@ -179,9 +179,9 @@ function whereIs(
 }
 
 function warningsAbout(file: ConfigFile, config: Config): string[] {
-  const holdsPassword = config.pools.some(
-    (pool) => pool.password !== undefined,
-  );
+  const holdsPassword =
+    config.pools.some((pool) => pool.password !== undefined) ||
+    /^postgres(ql)?:\/\/[^/@]*:[^/@]+@/.test(config.store.location);
   return holdsPassword && file.readableByOthers
     ? [
         `${file.path} holds passwords and others may read it; chmod 600 ${file.path}`,

@@ -1,7 +1,12 @@
 import type { Queries } from "@xo-server/inventory";
 import { Type } from "typebox";
 import type { LiveReaders } from "../objects/live-readers.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { readableTo } from "../objects/readable.js";
+import {
+  defineOperation,
+  type CallContext,
+  type Operation,
+} from "../operations/operation.js";
 import { joinArray, joinObject, RawJson } from "../doors/raw-json.js";
 
 const selection = {
@@ -79,8 +84,10 @@ export function queryMethods(
       ),
       result: Raw,
       permission: "viewer",
-      handler: async (request) => {
-        const { rows, total, revision, next } = await queries.page(request);
+      handler: async (request, context) => {
+        const { rows, total, revision, next } = await queries.page(
+          withinRights(request, context),
+        );
         return new RawJson(
           joinObject({ total, revision, next }, [["rows", joinArray(rows)]]),
         );
@@ -92,7 +99,8 @@ export function queryMethods(
       params: Type.Object(selection, closed),
       result: Type.Integer(),
       permission: "viewer",
-      handler: (request) => queries.count(request),
+      handler: (request, context) =>
+        queries.count(withinRights(request, context)),
     }),
     defineOperation({
       name: "query.group",
@@ -109,8 +117,8 @@ export function queryMethods(
         }),
       ),
       permission: "viewer",
-      handler: async ({ by, ...request }) => [
-        ...(await queries.group(request, by)),
+      handler: async ({ by, ...request }, context) => [
+        ...(await queries.group(withinRights(request, context), by)),
       ],
     }),
     defineOperation({
@@ -120,8 +128,10 @@ export function queryMethods(
       params: Type.Object({ name, ...selection, ...window, fields }, closed),
       result: Raw,
       permission: "viewer",
-      handler: async ({ name, ...request }, { client }) =>
-        new RawJson(await readers.open(client, name, request)),
+      handler: async ({ name, ...request }, context) => {
+        const terms = { name, readable: readableTo(context) };
+        return new RawJson(await readers.open(context.client, terms, request));
+      },
     }),
     defineOperation({
       name: "query.change",
@@ -151,4 +161,13 @@ export function queryMethods(
       handler: ({ name }, { client }) => readers.close(client, name),
     }),
   ];
+}
+
+/** The same question, about the objects that the caller may see. */
+function withinRights<T extends { readonly type: string }>(
+  request: T,
+  context: CallContext,
+) {
+  const where = readableTo(context)(request.type);
+  return where === undefined ? request : { ...request, where };
 }

@@ -1,5 +1,6 @@
 import type { Inventory } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
+import type { Store } from "@xo-server/store";
 import type { Objects } from "../objects/start-objects.js";
 import type { Parser } from "../parser.js";
 import type { Pools } from "../pools/pools.js";
@@ -8,10 +9,12 @@ import { toCatalogMetrics, toQueryMetrics } from "./catalog-metrics.js";
 import { toExposition } from "./exposition.js";
 import { toInventoryMetrics } from "./inventory-metrics.js";
 import { toProcessMetrics } from "./process-metrics.js";
+import { toStoreMetrics } from "./store-metrics.js";
 
 export interface MetricsOptions {
   readonly monitor: LoopMonitor;
   readonly parser: Parser;
+  readonly store: Store;
   readonly inventory: Inventory;
   readonly objects: Objects;
   readonly pools: Pools;
@@ -20,7 +23,8 @@ export interface MetricsOptions {
 
 /** @returns the figures of now as text for Prometheus, at each call */
 export function startMetrics(options: MetricsOptions): () => string {
-  const { monitor, parser, inventory, objects, pools, clients } = options;
+  const { monitor, parser, store, inventory, objects, pools, clients } =
+    options;
   return () =>
     toExposition([
       ...toProcessMetrics({
@@ -29,6 +33,7 @@ export function startMetrics(options: MetricsOptions): () => string {
         parser: parser.readFigures(),
         clients: clients(),
       }),
+      ...toStoreMetrics(store),
       ...toInventoryMetrics(
         inventory,
         pools.list().map(({ state }) => state),

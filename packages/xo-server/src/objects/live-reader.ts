@@ -2,11 +2,13 @@ import type {
   LiveQuery,
   LiveRequest,
   LiveUpdate,
+  Predicate,
   Queries,
 } from "@xo-server/inventory";
 import type { Clock } from "../clock.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 import { joinObject } from "../doors/raw-json.js";
+import type { Readable } from "./readable.js";
 
 /** A reader who did not keep up is told everything anew, when there is room. */
 const RETRY_MS = 1000;
@@ -17,6 +19,7 @@ export interface LiveReaderOptions {
   readonly client: StatusSubscriber;
   /** What the client calls the query. */
   readonly name: string;
+  readonly readable: Readable;
 }
 
 /**
@@ -28,6 +31,10 @@ export class LiveReader {
   readonly #options: LiveReaderOptions;
   #request: LiveRequest;
   #query: LiveQuery | undefined;
+  /** What the query was begun with. */
+  #where: Predicate | undefined;
+  /** Counts what was begun: what an older one still brings is not told. */
+  #begun = 0;
   #timer: unknown;
   #isClosed = false;
 
@@ -45,7 +52,13 @@ export class LiveReader {
   /** The difference comes as a notification. */
   async change(news: Partial<LiveRequest>): Promise<void> {
     this.#request = { ...this.#request, ...news };
-    await this.#query?.change(news);
+    if (this.#isAsAllowed()) await this.#query?.change(news);
+    else this.#restart();
+  }
+
+  /** The client's rights may be others now: then it is told everything anew. */
+  renew(): void {
+    if (!this.#isAsAllowed()) this.#restart();
   }
 
   close(): void {
@@ -55,15 +68,34 @@ export class LiveReader {
     this.#query = undefined;
   }
 
+  #isAsAllowed(): boolean {
+    return this.#options.readable(this.#request.type) === this.#where;
+  }
+
   async #begin(): Promise<LiveUpdate> {
+    const begun = ++this.#begun;
+    const where = this.#options.readable(this.#request.type);
+    this.#where = where;
+    const request =
+      where === undefined ? this.#request : { ...this.#request, where };
     let first: LiveUpdate | undefined;
-    const query = await this.#options.queries.live(this.#request, (update) => {
+    const query = await this.#options.queries.live(request, (update) => {
       if (first === undefined) first = update;
-      else this.#tell(update, false);
+      else if (begun === this.#begun) this.#tell(update, false);
     });
-    if (this.#isClosed) query.close();
+    if (this.#isClosed || begun !== this.#begun) query.close();
     else this.#query = query;
     return first!;
+  }
+
+  /** What may no longer be seen is not told any more from here on. */
+  #restart(): void {
+    if (this.#isClosed) return;
+    this.#options.clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#query?.close();
+    this.#query = undefined;
+    this.#beginAnew();
   }
 
   #tell(update: LiveUpdate, isReset: boolean): void {
@@ -78,16 +110,21 @@ export class LiveReader {
   #retryLater(): void {
     this.#timer = this.#options.clock.setTimeout(() => {
       this.#timer = undefined;
-      if (this.#isClosed) return;
-      this.#begin().then(
-        (update) => {
-          this.#tell(update, true);
-        },
-        () => {
-          this.#retryLater();
-        },
-      );
+      if (!this.#isClosed) this.#beginAnew();
     }, RETRY_MS);
+  }
+
+  #beginAnew(): void {
+    const begin = this.#begin();
+    const begun = this.#begun;
+    begin.then(
+      (update) => {
+        if (begun === this.#begun) this.#tell(update, true);
+      },
+      () => {
+        if (begun === this.#begun && !this.#isClosed) this.#retryLater();
+      },
+    );
   }
 }
 

@@ -3,6 +3,13 @@ import { XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import { LiveReader } from "./live-reader.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
+import type { Readable } from "./readable.js";
+
+/** What a client calls its query, and what it may see. */
+export interface LiveQueryTerms {
+  readonly name: string;
+  readonly readable: Readable;
+}
 
 /** Live queries of one client at most. */
 const MOST = 32;
@@ -25,7 +32,7 @@ export class LiveReaders {
    */
   async open(
     client: StatusSubscriber,
-    name: string,
+    { name, readable }: LiveQueryTerms,
     request: LiveRequest,
   ): Promise<Buffer> {
     this.close(client, name);
@@ -40,6 +47,7 @@ export class LiveReaders {
       clock: this.#clock,
       client,
       name,
+      readable,
     });
     this.#clients.set(client, mine.set(name, reader));
     try {
@@ -70,6 +78,12 @@ export class LiveReaders {
     mine?.delete(name);
     if (mine?.size === 0) this.#clients.delete(client);
     return reader !== undefined;
+  }
+
+  /** The client's rights may be others now. */
+  renew(client: StatusSubscriber): void {
+    for (const reader of this.#clients.get(client)?.values() ?? [])
+      reader.renew();
   }
 
   /** The client has gone. */

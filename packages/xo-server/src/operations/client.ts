@@ -6,5 +6,6 @@ export interface Client extends StatusSubscriber {
   /** Undefined: nobody has signed in. */
   readonly session: Session | undefined;
   setSession(session: Session | undefined): void;
-  close(): void;
+  /** @param reason told to the other end */
+  close(reason?: string): void;
 }

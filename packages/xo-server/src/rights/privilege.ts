@@ -16,6 +16,7 @@ export function coversAction(granted: string, action: string): boolean {
   );
 }
 
+/** Case is ignored: other tools write `vm` where objects say `VM`. */
 export function coversResource(granted: string, resource: string): boolean {
-  return granted === "*" || granted === resource;
+  return granted === "*" || granted.toLowerCase() === resource.toLowerCase();
 }

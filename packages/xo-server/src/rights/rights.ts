@@ -26,7 +26,7 @@ export class Rights {
   readonly #extents = new Map<string, Extent>();
 
   /** @throws XoError FILTER_INVALID for a selector that is no filter */
-  constructor(privileges: readonly Privilege[]) {
+  constructor(privileges: readonly SelectingPrivilege[]) {
     this.#privileges = privileges.map(compile);
   }
 
@@ -57,19 +57,22 @@ export class Rights {
   }
 }
 
-interface CompiledPrivilege extends Privilege {
+/** A privilege; its selector may be a test already. */
+export interface SelectingPrivilege extends Omit<Privilege, "selector"> {
+  readonly selector?: string | Predicate;
+}
+
+interface CompiledPrivilege extends SelectingPrivilege {
   readonly extent: Extent;
 }
 
-function compile(privilege: Privilege): CompiledPrivilege {
-  const { selector } = privilege;
-  return {
-    ...privilege,
-    extent:
-      selector === undefined || selector.trim() === ""
-        ? "all"
-        : compileFilter(parseFilter(selector)),
-  };
+function compile(privilege: SelectingPrivilege): CompiledPrivilege {
+  return { ...privilege, extent: toExtent(privilege.selector) };
+}
+
+function toExtent(selector: string | Predicate = ""): Extent {
+  if (typeof selector === "function") return selector;
+  return selector.trim() === "" ? "all" : compileFilter(parseFilter(selector));
 }
 
 function union(privileges: readonly CompiledPrivilege[]): Extent {

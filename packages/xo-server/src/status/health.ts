@@ -1,3 +1,4 @@
+import type { Store } from "@xo-server/store";
 import type { PoolState, PoolStatus } from "./status.js";
 
 /** What /health tells. */
@@ -10,6 +11,8 @@ export interface Health {
     readonly total: number;
     readonly byState: Partial<Record<PoolState, number>>;
   };
+  /** Unavailable: what is known goes on being served, nothing can be changed. */
+  readonly store: Store["state"];
 }
 
 /** A pool that has not come in yet, without having failed. */
@@ -18,6 +21,7 @@ const ON_ITS_WAY: ReadonlySet<PoolState> = new Set(["connecting", "listing"]);
 export function toHealth(
   started: boolean,
   pools: readonly PoolStatus[],
+  store: Store["state"],
 ): Health {
   const byState: Partial<Record<PoolState, number>> = {};
   for (const { state } of pools) byState[state] = (byState[state] ?? 0) + 1;
@@ -25,6 +29,7 @@ export function toHealth(
     live: true,
     ready: started && pools.every(isSettled),
     pools: { total: pools.length, byState },
+    store,
   };
 }
 

@@ -1,0 +1,170 @@
+import { XoError } from "@xo-server/model";
+import type { Group, Store } from "@xo-server/store";
+import { Type } from "typebox";
+import { defineOperation, type Operation } from "../operations/operation.js";
+
+const id = Type.String({ minLength: 1, description: "Of a group." });
+const userId = Type.String({ minLength: 1 });
+const name = Type.String({ minLength: 1, maxLength: 1024 });
+const closed = { additionalProperties: false } as const;
+const PublicGroup = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  users: Type.Array(Type.String(), { description: "Ids." }),
+  provider: Type.Optional(Type.String()),
+});
+const example = {
+  id: "c98395a7-26d8-4e09-b055-d5f0f4a98312",
+  name: "operators",
+  users: ["722d17b9-699b-49d2-8193-be1ac573d3de"],
+};
+/** Who may do these, and what they leave behind. */
+const change = { permission: "admin", changes: true } as const;
+
+export function groupMethods({ groups }: Pick<Store, "groups">): Operation[] {
+  const toPublic = ({ id, name, provider }: Group) => ({
+    id,
+    name,
+    users: groups.membersOf(id),
+    ...(provider === undefined ? {} : { provider }),
+  });
+
+  return [
+    defineOperation({
+      name: "group.getAll",
+      summary: "All groups, with their users.",
+      params: Type.Object({}),
+      result: Type.Array(PublicGroup),
+      permission: "admin",
+      rest: {
+        method: "get",
+        path: "/groups",
+        operationId: "GetGroups",
+        exposure: "allow",
+        example: [example],
+      },
+      handler: () => Array.from(groups.list(), toPublic),
+    }),
+    defineOperation({
+      name: "group.get",
+      summary: "One group, with its users.",
+      params: Type.Object({ id }, closed),
+      result: PublicGroup,
+      permission: "admin",
+      rest: {
+        method: "get",
+        path: "/groups/{id}",
+        operationId: "GetGroup",
+        exposure: "allow",
+        example,
+      },
+      handler({ id }) {
+        const group = groups.get(id);
+        if (group === undefined)
+          throw new XoError("NO_SUCH_OBJECT", { type: "group", id });
+        return toPublic(group);
+      },
+    }),
+    defineOperation({
+      name: "group.create",
+      summary: "A new group.",
+      params: Type.Object({ name }, closed),
+      result: Type.String({ description: "Id of the group." }),
+      ...change,
+      rest: {
+        method: "post",
+        path: "/groups",
+        operationId: "CreateGroup",
+        exposure: "confirm",
+        status: 201,
+      },
+      handler: async ({ name }) => (await groups.create(name)).id,
+    }),
+    defineOperation({
+      name: "group.set",
+      summary: "Renames a group.",
+      params: Type.Object({ id, name: Type.Optional(name) }, closed),
+      result: Type.Boolean(),
+      ...change,
+      rest: {
+        method: "patch",
+        path: "/groups/{id}",
+        operationId: "UpdateGroup",
+        exposure: "confirm",
+        status: 204,
+      },
+      async handler({ id, name }) {
+        if (name !== undefined) await groups.rename(id, name);
+        return true;
+      },
+    }),
+    defineOperation({
+      name: "group.delete",
+      summary: "Deletes a group with its rights; its users stay.",
+      params: Type.Object({ id }, closed),
+      result: Type.Boolean(),
+      ...change,
+      rest: {
+        method: "delete",
+        path: "/groups/{id}",
+        operationId: "DeleteGroup",
+        exposure: "confirm",
+        status: 204,
+      },
+      async handler({ id }) {
+        await groups.delete(id);
+        return true;
+      },
+    }),
+    defineOperation({
+      name: "group.addUser",
+      summary: "Puts a user into a group.",
+      params: Type.Object({ id, userId }, closed),
+      result: Type.Boolean(),
+      ...change,
+      rest: {
+        method: "put",
+        path: "/groups/{id}/users/{userId}",
+        operationId: "AddUserToGroup",
+        exposure: "confirm",
+        status: 204,
+      },
+      async handler({ id, userId }) {
+        await groups.addMember(id, userId);
+        return true;
+      },
+    }),
+    defineOperation({
+      name: "group.removeUser",
+      summary: "Takes a user out of a group.",
+      params: Type.Object({ id, userId }, closed),
+      result: Type.Boolean(),
+      ...change,
+      rest: {
+        method: "delete",
+        path: "/groups/{id}/users/{userId}",
+        operationId: "RemoveUserFromGroup",
+        exposure: "confirm",
+        status: 204,
+      },
+      async handler({ id, userId }) {
+        await groups.removeMember(id, userId);
+        return true;
+      },
+    }),
+    defineOperation({
+      name: "group.setUsers",
+      summary: "Makes these the users of a group, and nobody else.",
+      params: Type.Object(
+        { id, userIds: Type.Array(userId, { maxItems: 100_000 }) },
+        closed,
+      ),
+      result: Type.Boolean(),
+      ...change,
+      async handler({ id, userIds }) {
+        await groups.setMembers(id, userIds);
+        return true;
+      },
+    }),
+  ];
+}

@@ -1,0 +1,32 @@
+import type { Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { Operation } from "../operations/operation.js";
+import type { Reception } from "../people/start-people.js";
+import { TotpEnrolments } from "../people/totp-enrolments.js";
+import { aclMethods } from "./acl.js";
+import { groupMethods } from "./group.js";
+import { privilegeMethods } from "./privilege.js";
+import { roleMethods } from "./role.js";
+import { sessionMethods } from "./session.js";
+import { tokenMethods } from "./token.js";
+import { totpMethods } from "./totp.js";
+import { userMethods } from "./user.js";
+
+/** All that is about who may do what. */
+export function peopleMethods(
+  store: Store,
+  { signIn, sessions }: Reception,
+  clock: Pick<Clock, "now">,
+): Operation[] {
+  const enrolments = new TotpEnrolments(clock);
+  return [
+    ...sessionMethods({ store, signIn, sessions }),
+    ...tokenMethods(store),
+    ...userMethods({ store, signIn, sessions }),
+    ...totpMethods({ store, signIn, enrolments }),
+    ...groupMethods(store),
+    ...aclMethods(store),
+    ...roleMethods(store),
+    ...privilegeMethods(store),
+  ];
+}

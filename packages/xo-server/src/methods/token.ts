@@ -1,0 +1,192 @@
+import { XoError } from "@xo-server/model";
+import { tokenLifetime, type Store, type Token } from "@xo-server/store";
+import { Type, type Static } from "typebox";
+import {
+  defineOperation,
+  type CallContext,
+  type Operation,
+} from "../operations/operation.js";
+import { toMilliseconds } from "../people/duration.js";
+import { matchesPattern } from "../people/matches-pattern.js";
+import type { Person } from "../people/person.js";
+import { PublicToken, toPublicToken } from "../people/public-token.js";
+
+const wanted = {
+  description: Type.Optional(Type.String({ maxLength: 1024 })),
+  client: Type.Optional(
+    Type.Object({ id: Type.String({ minLength: 1, maxLength: 1024 }) }),
+  ),
+  expiresIn: Type.Optional(
+    Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 64 })], {
+      description: "Milliseconds, or such as `1 hour`; default: 30 days.",
+    }),
+  ),
+};
+const Wanted = Type.Object(wanted, { additionalProperties: false });
+const which = Type.Object(
+  {
+    tokens: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
+        maxItems: 1000,
+        description: "The tokens themselves, or their ids.",
+      }),
+    ),
+    pattern: Type.Optional(
+      Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description:
+            "Those that fit it, as getAuthenticationTokens has them.",
+        },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+const id = Type.String({ minLength: 1, description: "Of a user, or `me`." });
+
+/** @throws XoError UNAUTHORIZED */
+export function personOf({ person }: CallContext): Person {
+  if (person === undefined) throw new XoError("UNAUTHORIZED");
+  return person;
+}
+
+export function tokenMethods(
+  store: Pick<Store, "tokens" | "users">,
+): Operation[] {
+  const { tokens, users } = store;
+
+  function create(userId: string, options: Static<typeof Wanted>) {
+    const { description, client, expiresIn } = options;
+    return tokens.create({
+      userId,
+      ...(description === undefined ? {} : { description }),
+      ...(client === undefined ? {} : { clientId: client.id }),
+      ...(expiresIn === undefined
+        ? {}
+        : { expiresInMs: checkLifetime(toMilliseconds(expiresIn)) }),
+    });
+  }
+
+  function* all(): Iterable<Token> {
+    for (const user of users.list()) yield* tokens.ofUser(user.id);
+  }
+
+  async function remove(
+    among: Iterable<Token>,
+    meant: Static<typeof which>,
+  ): Promise<true> {
+    for (const token of select(tokens, among, meant))
+      await tokens.delete(token.id);
+    return true;
+  }
+
+  /** @throws XoError FORBIDDEN: only admins see to others */
+  function userIdOf(given: string, context: CallContext): string {
+    const { id: own, isAdmin } = personOf(context);
+    const userId = given === "me" ? own : given;
+    if (userId !== own && !isAdmin)
+      throw new XoError("FORBIDDEN", { permission: "admin" });
+    if (users.get(userId) === undefined)
+      throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
+    return userId;
+  }
+
+  return [
+    defineOperation({
+      name: "token.create",
+      summary:
+        "A token to sign in with; the one that the client has already, prolonged.",
+      params: Wanted,
+      result: Type.String({ description: "The token, told this once." }),
+      permission: "user",
+      changes: true,
+      handler: async (options, context) =>
+        (await create(personOf(context).id, options)).text,
+    }),
+    defineOperation({
+      name: "token.delete",
+      summary: "Deletes tokens of anybody.",
+      params: which,
+      result: Type.Boolean(),
+      permission: "admin",
+      changes: true,
+      handler: (meant) => remove(all(), meant),
+    }),
+    defineOperation({
+      name: "token.deleteOwn",
+      summary: "Deletes tokens of one's own.",
+      params: which,
+      result: Type.Boolean(),
+      permission: "user",
+      changes: true,
+      handler: (meant, context) =>
+        remove(tokens.ofUser(personOf(context).id), meant),
+    }),
+    defineOperation({
+      name: "user.getAuthenticationTokens",
+      summary: "One's own tokens; admins may name another user.",
+      params: Type.Object(
+        { id: Type.Optional(id) },
+        { additionalProperties: false },
+      ),
+      result: Type.Array(PublicToken),
+      permission: "user",
+      rest: {
+        method: "get",
+        path: "/users/{id}/authentication_tokens",
+        operationId: "GetAuthenticationTokens",
+        exposure: "allow",
+      },
+      handler: ({ id = "me" }, context) =>
+        Array.from(tokens.ofUser(userIdOf(id, context)), toPublicToken),
+    }),
+    defineOperation({
+      name: "user.createAuthenticationToken",
+      summary: "A token as token.create makes it, with what is known of it.",
+      params: Type.Object({ id, ...wanted }, { additionalProperties: false }),
+      result: Type.Object({ token: PublicToken }),
+      permission: "user",
+      changes: true,
+      rest: {
+        method: "post",
+        path: "/users/{id}/authentication_tokens",
+        operationId: "PostAuthenticationTokens",
+        exposure: "confirm",
+        status: 201,
+      },
+      async handler({ id, ...options }, context) {
+        const made = await create(userIdOf(id, context), options);
+        // To REST clients the id is the token.
+        return { token: { ...toPublicToken(made.token), id: made.text } };
+      },
+    }),
+  ];
+}
+
+/** @throws XoError INVALID_PARAMETERS */
+function checkLifetime(ms: number): number {
+  const { minMs, maxMs } = tokenLifetime;
+  if (ms >= minMs && ms <= maxMs) return ms;
+  throw new XoError("INVALID_PARAMETERS", {
+    reason: `expiresIn is ${minMs} to ${maxMs} ms`,
+    errors: [],
+  });
+}
+
+/** Neither of both means none: a call that forgot to say which must not delete all. */
+function select(
+  tokens: Store["tokens"],
+  among: Iterable<Token>,
+  { tokens: named, pattern }: Static<typeof which>,
+): Token[] {
+  if (named !== undefined) {
+    const ids = new Set(named.map((name) => tokens.find(name)?.id ?? name));
+    return Array.from(among).filter(({ id }) => ids.has(id));
+  }
+  if (pattern === undefined) return [];
+  return Array.from(among).filter((token) =>
+    matchesPattern(pattern, toPublicToken(token)),
+  );
+}

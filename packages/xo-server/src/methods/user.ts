@@ -1,0 +1,202 @@
+import { XoError } from "@xo-server/model";
+import type { Store } from "@xo-server/store";
+import { Type } from "typebox";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { PublicUser, toPublicUser } from "../people/public-user.js";
+import type { Sessions } from "../people/sessions.js";
+import type { SignIn } from "../people/sign-in.js";
+import { personOf } from "./token.js";
+
+export interface UserMethodsOptions {
+  readonly store: Pick<Store, "users" | "groups" | "tokens">;
+  readonly signIn: Pick<SignIn, "checkPassword">;
+  readonly sessions: Pick<Sessions, "closeOf">;
+}
+
+const id = Type.String({ minLength: 1, description: "Of a user." });
+const name = Type.String({ minLength: 1, maxLength: 1024 });
+const password = Type.String({ minLength: 1, maxLength: 4096 });
+const permission = Type.Enum(["admin", "none"] as const);
+const preferences = Type.Record(Type.String(), Type.Unknown());
+const closed = { additionalProperties: false } as const;
+const example = {
+  id: "722d17b9-699b-49d2-8193-be1ac573d3de",
+  name: "ada@example.net",
+  permission: "none",
+  groups: [],
+  preferences: {},
+};
+
+export function userMethods(options: UserMethodsOptions): Operation[] {
+  const { users, tokens } = options.store;
+
+  function find(userId: string): PublicUser {
+    const user = users.get(userId);
+    if (user === undefined)
+      throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
+    return toPublicUser(user, options.store);
+  }
+
+  return [
+    defineOperation({
+      name: "user.getAll",
+      summary: "All users.",
+      params: Type.Object({}),
+      result: Type.Array(PublicUser),
+      permission: "admin",
+      rest: {
+        method: "get",
+        path: "/users",
+        operationId: "GetUsers",
+        exposure: "allow",
+        example: [example],
+      },
+      handler: () =>
+        Array.from(users.list(), (user) => toPublicUser(user, options.store)),
+    }),
+    defineOperation({
+      name: "user.get",
+      summary: "One user; who is no admin sees oneself only.",
+      params: Type.Object({ id }, closed),
+      result: PublicUser,
+      permission: "user",
+      rest: {
+        method: "get",
+        path: "/users/{id}",
+        operationId: "GetUser",
+        exposure: "allow",
+        example,
+      },
+      handler({ id }, context) {
+        const person = personOf(context);
+        if (id === "me") return find(person.id);
+        if (id !== person.id && !person.isAdmin)
+          throw new XoError("NO_SUCH_OBJECT", { type: "user", id });
+        return find(id);
+      },
+    }),
+    defineOperation({
+      name: "user.create",
+      summary: "A new user, who signs in by password.",
+      params: Type.Object(
+        { email: name, password, permission: Type.Optional(permission) },
+        closed,
+      ),
+      result: Type.String({ description: "Id of the user." }),
+      permission: "admin",
+      changes: true,
+      rest: {
+        method: "post",
+        path: "/users",
+        operationId: "CreateUser",
+        exposure: "confirm",
+        status: 201,
+        body: { name: "email" },
+      },
+      async handler({ email, ...rest }) {
+        return (await users.create({ name: email, ...rest })).id;
+      },
+    }),
+    defineOperation({
+      name: "user.delete",
+      summary: "Deletes a user with all that is the user's: tokens, rights.",
+      params: Type.Object({ id }, closed),
+      result: Type.Boolean(),
+      permission: "admin",
+      changes: true,
+      rest: {
+        method: "delete",
+        path: "/users/{id}",
+        operationId: "DeleteUser",
+        exposure: "confirm",
+        status: 204,
+      },
+      async handler({ id }, context) {
+        // So that there is always an admin left.
+        if (id === personOf(context).id) throw notOneself("deleted");
+        await users.delete(id);
+        return true;
+      },
+    }),
+    defineOperation({
+      name: "user.set",
+      summary:
+        "Changes a user. Who is no admin may set own preferences. A new password ends the user's sessions and tokens.",
+      params: Type.Object(
+        {
+          id,
+          email: Type.Optional(name),
+          password: Type.Optional(password),
+          permission: Type.Optional(permission),
+          preferences: Type.Optional(preferences),
+        },
+        closed,
+      ),
+      result: Type.Boolean(),
+      permission: "user",
+      changes: true,
+      rest: {
+        method: "patch",
+        path: "/users/{id}",
+        operationId: "UpdateUser",
+        exposure: "confirm",
+        status: 204,
+        body: { name: "email" },
+      },
+      async handler({ id, email, password, ...patch }, context) {
+        const person = personOf(context);
+        const others = [email, password, patch.permission];
+        const isOwn = id === person.id;
+        if (!person.isAdmin)
+          if (!isOwn || others.some((value) => value !== undefined))
+            throw new XoError("FORBIDDEN", { permission: "admin" });
+        if (isOwn && patch.permission === "none") throw notOneself("demoted");
+        find(id);
+        await users.update(id, {
+          ...patch,
+          ...(email === undefined ? {} : { name: email }),
+        });
+        if (password !== undefined) await setPassword(id, password, context);
+        return true;
+      },
+    }),
+    defineOperation({
+      name: "user.changePassword",
+      summary:
+        "One's own password. Other sessions, and all tokens but the one in use, end.",
+      params: Type.Object(
+        { oldPassword: password, newPassword: password },
+        closed,
+      ),
+      result: Type.Boolean(),
+      permission: "user",
+      changes: true,
+      async handler({ oldPassword, newPassword }, context) {
+        const { id, name } = personOf(context);
+        await options.signIn.checkPassword(
+          { name, password: oldPassword },
+          context.address,
+        );
+        await setPassword(id, newPassword, context);
+        return true;
+      },
+    }),
+  ];
+
+  async function setPassword(
+    userId: string,
+    password: string,
+    { client }: Parameters<Operation["handler"]>[1],
+  ): Promise<void> {
+    await users.setPassword(userId, password);
+    await tokens.deleteOfUser(userId, client.session?.tokenId);
+    options.sessions.closeOf(userId, client);
+  }
+}
+
+function notOneself(what: string): XoError {
+  return new XoError("INVALID_PARAMETERS", {
+    reason: `a user cannot be ${what} by themselves`,
+    errors: [],
+  });
+}

@@ -1,0 +1,39 @@
+import type { Token } from "@xo-server/store";
+import { Type, type Static } from "typebox";
+
+/** What a token is good for. The token itself is told once, when it is made. */
+export const PublicToken = Type.Object({
+  id: Type.String(),
+  user_id: Type.String(),
+  created_at: Type.Integer({ description: "Milliseconds since the epoch." }),
+  expiration: Type.Integer({ description: "Milliseconds since the epoch." }),
+  description: Type.Optional(Type.String()),
+  client: Type.Optional(Type.Object({ id: Type.String() })),
+  last_use: Type.Optional(
+    Type.Object({
+      timestamp: Type.Integer(),
+      ip: Type.Optional(Type.String()),
+    }),
+  ),
+});
+export type PublicToken = Static<typeof PublicToken>;
+
+export function toPublicToken(token: Token): PublicToken {
+  const { clientId, description, lastUsedAt, lastAddress } = token;
+  return {
+    id: token.id,
+    user_id: token.userId,
+    created_at: token.createdAt,
+    expiration: token.expiresAt,
+    ...(description === "" ? {} : { description }),
+    ...(clientId === undefined ? {} : { client: { id: clientId } }),
+    ...(lastUsedAt === undefined
+      ? {}
+      : {
+          last_use: {
+            timestamp: lastUsedAt,
+            ...(lastAddress === undefined ? {} : { ip: lastAddress }),
+          },
+        }),
+  };
+}

@@ -1,0 +1,30 @@
+import type { Store, User } from "@xo-server/store";
+import { Type, type Static } from "typebox";
+
+/** A user as clients know it. */
+export const PublicUser = Type.Object({
+  id: Type.String(),
+  /** The same as `name`: JSON-RPC has the one, REST the other. */
+  email: Type.String(),
+  name: Type.String(),
+  permission: Type.String({ description: "admin or none" }),
+  groups: Type.Array(Type.String(), { description: "Ids." }),
+  preferences: Type.Record(Type.String(), Type.Unknown()),
+  authProviders: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+export type PublicUser = Static<typeof PublicUser>;
+
+export function toPublicUser(
+  { id, name, permission, preferences, authProviders }: User,
+  { groups }: Pick<Store, "groups">,
+): PublicUser {
+  return {
+    id,
+    email: name,
+    name,
+    permission,
+    groups: groups.groupsOf(id),
+    preferences,
+    ...(Object.keys(authProviders).length === 0 ? {} : { authProviders }),
+  };
+}

@@ -1,0 +1,97 @@
+import type { Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { Client } from "../operations/client.js";
+import type { Session } from "./session.js";
+
+/** A token that has run out closes its connection within this, though nothing is said there. */
+const SWEEP_MS = 60_000;
+
+const OVER = "the session is over";
+
+export interface SessionsOptions {
+  readonly store: Pick<Store, "onChange">;
+  readonly clock: Clock;
+  /** Somebody else is behind a client now, or the same with other rights. */
+  readonly onRights: (client: Client) => void;
+}
+
+/** The connections that somebody has signed in on. They follow what becomes of users, tokens and rights. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  readonly #clients = new Set<Client>();
+  readonly #stopListening: () => void;
+  #sweep: unknown;
+  #isLooking = false;
+
+  constructor(options: SessionsOptions) {
+    this.#options = options;
+    this.#stopListening = options.store.onChange(() => {
+      this.#lookSoon();
+    });
+    this.#sweepLater();
+  }
+
+  get size(): number {
+    return this.#clients.size;
+  }
+
+  begin(client: Client, session: Session): void {
+    client.setSession(session);
+    this.#clients.add(client);
+    this.#options.onRights(client);
+  }
+
+  /** The connection stays. */
+  end(client: Client): void {
+    client.setSession(undefined);
+    this.#clients.delete(client);
+    this.#options.onRights(client);
+  }
+
+  /** Whoever knew the old password is out. @param except who changed it */
+  closeOf(userId: string, except: Client): void {
+    for (const client of this.#clients)
+      if (client !== except && client.session?.userId === userId)
+        this.#close(client);
+  }
+
+  /** The connection has gone. */
+  forget(client: Client): void {
+    this.#clients.delete(client);
+  }
+
+  stop(): void {
+    this.#stopListening();
+    this.#options.clock.clearTimeout(this.#sweep);
+  }
+
+  /** One transaction changes several tables: one look is enough for all. */
+  #lookSoon(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    queueMicrotask(() => {
+      this.#isLooking = false;
+      this.#look();
+    });
+  }
+
+  #look(): void {
+    for (const client of this.#clients)
+      if (client.session?.person() === undefined) this.#close(client);
+      else this.#options.onRights(client);
+  }
+
+  #sweepLater(): void {
+    this.#sweep = this.#options.clock.setTimeout(() => {
+      for (const client of this.#clients)
+        if (client.session?.person() === undefined) this.#close(client);
+      this.#sweepLater();
+    }, SWEEP_MS);
+  }
+
+  #close(client: Client): void {
+    client.close(OVER);
+    this.#clients.delete(client);
+    // The session stays with the client: what still arrives is not answered as if nobody had signed in.
+  }
+}

@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openStore, type Store, type StoreOptions } from "@xo-server/store";
+import type { Config } from "./config/config.js";
+import type { ServerOptions } from "./server-options.js";
+import type { StopStack } from "./stop-stack.js";
+
+/** Those of a demo, or of a test, are gone with it: they need not withstand anybody who steals them. */
+const TEMPORARY_COST = { ln: 10, r: 8, p: 1 };
+
+/**
+ * What must be there after a restart. A demo's is for this run only, and so is
+ * that of a test that names none.
+ * @throws XoError STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG, CONFIG_INVALID
+ */
+export async function startStore(
+  options: ServerOptions,
+  stops: StopStack,
+): Promise<Store> {
+  const { config, loggers, clock, env } = options;
+  const place = isTemporary(options)
+    ? await makeTemporary(stops)
+    : toStoreOptions(config, env);
+  const store = await openStore({
+    ...place,
+    ...(clock === undefined ? {} : { clock }),
+    logger: loggers.named("xo:store"),
+  });
+  stops.push("store", () => store.close());
+  return store;
+}
+
+/** Where the config and the environment say that it is. */
+export function toStoreOptions(
+  { dataDir, store }: Pick<Config, "dataDir" | "store">,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): StoreOptions {
+  const location = env["XO_STORE"] || store.location;
+  const key = env["XO_STORE_KEY"];
+  return {
+    location: location || join(dataDir, "store.db"),
+    key:
+      key === undefined || key === ""
+        ? { file: store.keyFile || join(dataDir, "store.key") }
+        : { text: key },
+    pollMs: store.pollMs,
+  };
+}
+
+function isTemporary({ config, demo, createPool }: ServerOptions): boolean {
+  return (
+    demo !== undefined ||
+    (createPool !== undefined && config.store.location === "")
+  );
+}
+
+async function makeTemporary(stops: StopStack): Promise<StoreOptions> {
+  const folder = await mkdtemp(join(tmpdir(), "xo-server-"));
+  stops.push("folder of the store", () =>
+    rm(folder, { recursive: true, force: true }),
+  );
+  return {
+    location: join(folder, "store.db"),
+    key: { file: join(folder, "store.key") },
+    scryptCost: TEMPORARY_COST,
+  };
+}

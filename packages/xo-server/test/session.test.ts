@@ -1,0 +1,141 @@
+import t from "tap";
+import { FakeClock } from "./fake-clock.js";
+import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
+
+t.test("a name, an e-mail or a token signs in", async (t) => {
+  const { connect } = await startTestServer(t);
+  const client = await connect();
+  const user = {
+    email: "admin",
+    permission: "admin",
+    groups: [],
+    preferences: {},
+  };
+  for (const params of [
+    { email: "admin", password: ADMIN_PASSWORD },
+    { username: "admin", password: ADMIN_PASSWORD, rememberMe: true },
+  ])
+    t.match(await client.ask("session.signIn", params), user);
+  const token = await client.ask("token.create", {});
+  t.match(token, /^[\w-]{43}$/);
+  const other = await connect();
+  t.match(await other.ask("session.signIn", { token }), user);
+  t.match(await other.ask("session.getUser", { dummy: "dummy" }), user);
+  t.match(await other.ask("session.signInWithToken", { token }), user);
+  t.match(
+    await other.ask("session.signInWithPassword", {
+      email: "admin",
+      password: ADMIN_PASSWORD,
+    }),
+    user,
+  );
+});
+
+t.test("signed out: code 2 but for a few methods; wrong: code 3", async (t) => {
+  const { connect } = await startTestServer(t);
+  const client = await connect();
+  t.match(await client.call("user.getAll"), { error: { code: 2 } });
+  t.match(await client.call("token.create", {}), { error: { code: 2 } });
+  t.match(await client.call("session.getUser"), { error: { code: -32000 } });
+  t.type(await client.ask("system.getServerVersion"), "string");
+  t.match(await client.call("session.signIn", { token: "no" }), {
+    error: { code: 3, message: "invalid credentials" },
+  });
+  t.match(await client.call("session.signIn", { email: "admin" }), {
+    error: { code: 3 },
+  });
+  await client.signIn();
+  t.equal(await client.ask("session.signOut"), true);
+  t.match(await client.call("user.getAll"), { error: { code: 2 } });
+});
+
+t.test("a failed try makes the user wait, whoever tries", async (t) => {
+  const clock = new FakeClock();
+  const { connect } = await startTestServer(t, "", { clock });
+  const [client, other] = [await connect(), await connect()];
+  const right = { email: "admin", password: ADMIN_PASSWORD };
+  const wrong = { email: "admin", password: "wrong" };
+  const code3 = { error: { code: 3 } };
+  t.match(await client.call("session.signIn", wrong), code3);
+  t.match(await other.call("session.signIn", right), {
+    error: { code: 3, data: { retryAfterMs: 2000 } },
+  });
+  clock.pass(2000);
+  t.match(await other.call("session.signIn", wrong), code3);
+  clock.pass(2000);
+  t.match(await other.call("session.signIn", right), code3, "twice as long");
+  clock.pass(2000);
+  t.match(await other.call("session.signIn", right), { result: {} });
+});
+
+t.test("guesses at the same time are one guess", async (t) => {
+  const clock = new FakeClock();
+  const { connect } = await startTestServer(t, "", { clock });
+  const client = await connect();
+  const answers = await Promise.all(
+    ["one", "two", "three", ADMIN_PASSWORD].map((password) =>
+      client.call("session.signIn", { email: "admin", password }),
+    ),
+  );
+  t.ok(answers.every(({ error }) => error?.code === 3));
+});
+
+t.test("a client's token is one, prolonged", async (t) => {
+  const clock = new FakeClock();
+  const { connect } = await startTestServer(t, "", { clock });
+  const client = await (await connect()).signIn();
+  const wanted = {
+    client: { id: "cli" },
+    description: "xo-cli",
+    expiresIn: "1 hour",
+  };
+  const token = await client.ask("token.create", wanted);
+  clock.pass(60_000);
+  t.equal(await client.ask("token.create", wanted), token);
+  t.match(await client.ask("user.getAuthenticationTokens"), [
+    {
+      client: { id: "cli" },
+      description: "xo-cli",
+      expiration: clock.now() + 3_600_000,
+    },
+  ]);
+  for (const expiresIn of [59_000, "1 year", "soon"])
+    t.match(await client.call("token.create", { expiresIn }), {
+      error: { code: 10 },
+    });
+});
+
+t.test("the next message after its expiry closes the socket", async (t) => {
+  const clock = new FakeClock();
+  const { connect } = await startTestServer(t, "", { clock });
+  const admin = await (await connect()).signIn();
+  const token = await admin.ask("token.create", { expiresIn: 60_000 });
+  const client = await connect();
+  await client.ask("session.signIn", { token });
+  clock.pass(59_000);
+  t.match(await client.ask("session.getUser"), { email: "admin" });
+  clock.pass(1_000);
+  const heard = client.messages.length;
+  void client.call("session.getUser");
+  t.type(await client.closed, "number");
+  t.equal(client.messages.length, heard, "no answer");
+});
+
+t.test("a token that is deleted takes its connections along", async (t) => {
+  const { connect } = await startTestServer(t);
+  const admin = await (await connect()).signIn();
+  const keep = await admin.ask("token.create", { description: "keep" });
+  const token = await admin.ask("token.create", { description: "drop" });
+  const client = await connect();
+  await client.ask("session.signIn", { token });
+  t.equal(await admin.ask("token.deleteOwn", { tokens: [token] }), true);
+  t.equal(await client.closed, 1001);
+  t.equal(
+    await admin.ask("token.delete", { pattern: { description: "none" } }),
+    true,
+  );
+  t.equal(await admin.ask("token.delete", {}), true, "nothing is not all");
+  t.match(await (await connect()).ask("session.signIn", { token: keep }), {});
+  await admin.ask("token.delete", { pattern: { description: "keep" } });
+  t.same(await admin.ask("user.getAuthenticationTokens"), []);
+});
