@@ -25,6 +25,12 @@ export default tseslint.config(
     },
   },
   {
+    files: ["packages/xo-server/rest-docs/*.js"],
+    languageOptions: {
+      globals: { document: "readonly", fetch: "readonly" },
+    },
+  },
+  {
     files: ["**/*.ts"],
     extends: [
       ...tseslint.configs.recommendedTypeChecked,

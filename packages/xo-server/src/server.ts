@@ -102,6 +102,12 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     // Of real pools only states and figures are shown to who has not signed in; the demo has nothing to hide.
     permission: options.demo === undefined ? "guest" : "viewer",
     webRoot: findWebRoot(),
+    rest: {
+      objects,
+      operations,
+      dispatcher,
+      authenticator: reception.signIn,
+    },
     onGone: (client) => {
       statusFeed.unsubscribe(client);
       objects.readers.forget(client);

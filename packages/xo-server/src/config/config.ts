@@ -32,6 +32,10 @@ const Http = section("The web page, the API and /health.", {
     1024,
   ),
   maxBodyBytes: bytes(MIB, "Body of a request at most, in bytes."),
+  maxRequestsPerSecond: count(
+    2000,
+    "Requests of the REST API a second from one address; more of them are refused.",
+  ),
   maxMessageBytes: bytes(
     4 * MIB,
     "WebSocket message from a client at most, in bytes.",

@@ -6,6 +6,7 @@ import { attachApiSocket, type ApiSocketOptions } from "./api-socket.js";
 import type { Config } from "../config/config.js";
 import type { Health } from "../status/health.js";
 import { EXPOSITION_TYPE } from "../metrics/exposition.js";
+import { addRest, type RestDoorOptions } from "./rest/rest-door.js";
 import { securityHeaders } from "./security-headers.js";
 
 export interface WebServerOptions extends Omit<ApiSocketOptions, "limits"> {
@@ -15,9 +16,13 @@ export interface WebServerOptions extends Omit<ApiSocketOptions, "limits"> {
   readonly readMetrics: () => string;
   /** Folder of the built page; undefined: it has not been built. */
   readonly webRoot: string | undefined;
+  readonly rest: Pick<
+    RestDoorOptions,
+    "objects" | "operations" | "dispatcher" | "authenticator"
+  >;
 }
 
-/** The page, /health, /metrics and the API. */
+/** The page, /health, /metrics and the API with its two doors. */
 export interface WebServer {
   /** As it listens, such as `http://0.0.0.0:9000`. */
   readonly url: string;
@@ -29,6 +34,12 @@ export interface WebServer {
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** A connection on which nothing moves for this long, in ms: who does not read an answer is cut off. */
+const IDLE_TIMEOUT_MS = 120_000;
+
+/** Characters of a part of a path: ids, references, tags. */
+const MOST_PARAMETER_CHARACTERS = 1024;
+
 /** @throws XoError PORT_IN_USE, CONFIG_INVALID (an address that is not ours, a port that is not for us) */
 export async function startWebServer(
   options: WebServerOptions,
@@ -37,6 +48,11 @@ export async function startWebServer(
   const app = fastify({
     bodyLimit: http.maxBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: IDLE_TIMEOUT_MS,
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: MOST_PARAMETER_CHARACTERS,
+    },
     http: {
       maxHeaderSize: http.maxHeaderBytes,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -58,6 +74,7 @@ export async function startWebServer(
   addErrors(app, options);
   addHealth(app, options.readHealth);
   addMetrics(app, options.readMetrics);
+  await addRest(app, { ...options, ...options.rest, ...http });
   await addPage(app, options.webRoot);
   const api = attachApiSocket(app.server, { ...options, limits: http });
   await listen(app, http);

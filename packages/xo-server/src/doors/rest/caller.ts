@@ -1,0 +1,85 @@
+import { XoError } from "@xo-server/model";
+import type { Authenticator } from "../../people/authenticator.js";
+import type { Session } from "../../people/session.js";
+import type { Client } from "../../operations/client.js";
+import {
+  toCallContext,
+  type CallContext,
+  type Permission,
+} from "../../operations/operation.js";
+import { builtInRoles } from "../../rights/built-in-roles.js";
+import { Rights } from "../../rights/rights.js";
+import type { Shown } from "./credentials.js";
+
+/** Whoever a request is answered for. */
+export interface Caller {
+  readonly context: CallContext;
+  /** @throws XoError UNAUTHORIZED where nobody may read without having signed in */
+  rights(): Rights;
+}
+
+/** What is shown to all in a demo. */
+const viewerRights = new Rights(
+  builtInRoles.find(({ id }) => id === "viewer")!.privileges,
+);
+
+/**
+ * @param anonymous what callers may who have not signed in
+ * @throws XoError CREDENTIALS_INVALID
+ */
+export async function toCaller(
+  shown: Shown,
+  address: string,
+  {
+    authenticator,
+    anonymous,
+  }: { authenticator: Authenticator | undefined; anonymous: Permission },
+): Promise<Caller> {
+  const session = await signIn(shown, address, authenticator);
+  const context = toCallContext(new RequestClient(session), address, anonymous);
+  return {
+    context,
+    rights() {
+      if (context.person !== undefined) return context.person.rights;
+      if (context.permission === "viewer") return viewerRights;
+      throw new XoError("UNAUTHORIZED");
+    },
+  };
+}
+
+async function signIn(
+  shown: Shown,
+  address: string,
+  authenticator: Authenticator | undefined,
+): Promise<Session | undefined> {
+  if (shown.kind === "nothing") return undefined;
+  if (authenticator === undefined) throw new XoError("CREDENTIALS_INVALID");
+  return shown.kind === "token"
+    ? authenticator.byToken(shown.token, address)
+    : authenticator.byPassword(shown, address);
+}
+
+/** A single request: nothing can be sent to it later. */
+class RequestClient implements Client {
+  #session: Session | undefined;
+
+  constructor(session: Session | undefined) {
+    this.#session = session;
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  setSession(session: Session | undefined): void {
+    this.#session = session;
+  }
+
+  trySend(): boolean {
+    return false;
+  }
+
+  close(): void {
+    // It ends by itself.
+  }
+}

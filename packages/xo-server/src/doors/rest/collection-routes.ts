@@ -1,0 +1,133 @@
+import type { Catalog, CatalogEntry, ViewObject } from "@xo-server/inventory";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { toAlarm } from "./alarms.js";
+import { readCollection, readEntries } from "./collection-pages.js";
+import { readCollectionQuery } from "./collection-query.js";
+import {
+  collectionOf,
+  collections,
+  type Collection,
+  type SubCollection,
+} from "./collections.js";
+import { findObject, type ObjectSources } from "./find-object.js";
+import { callerOf, pathParameter, queryOf } from "./rest-request.js";
+import { toHref } from "./rest-path.js";
+import { sendList } from "./send-list.js";
+
+/** Lists, single objects, and lists of what belongs to one object. */
+export function addCollectionRoutes(
+  app: FastifyInstance,
+  sources: ObjectSources,
+): void {
+  for (const collection of collections) {
+    app.get(`/${collection.name}`, (request, reply) =>
+      sendCollection(collection, sources, { request, reply }),
+    );
+    app.get(`/${collection.name}/:id`, (request, reply) =>
+      sendObject(collection, sources, { request, reply }),
+    );
+    for (const sub of collection.subCollections)
+      app.get(`/${collection.name}/:id/${sub}`, (request, reply) =>
+        senders[sub](collection, sources, { request, reply }),
+      );
+  }
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+type Send = (
+  collection: Collection,
+  sources: ObjectSources,
+  exchange: Exchange,
+) => Promise<FastifyReply>;
+
+const senders: Readonly<Record<SubCollection, Send>> = {
+  alarms: sendTold("alarms"),
+  messages: sendTold("messages"),
+  vdis: sendDisks,
+};
+
+async function sendCollection(
+  collection: Collection,
+  sources: ObjectSources,
+  { request, reply }: Exchange,
+): Promise<FastifyReply> {
+  const extent = callerOf(request).rights().extent("read", collection.type);
+  const query = readCollectionQuery(queryOf(request));
+  return sendList(
+    reply,
+    readCollection(sources, { collection, extent, query }),
+    query,
+  );
+}
+
+async function sendObject(
+  collection: Collection,
+  sources: ObjectSources,
+  { request, reply }: Exchange,
+): Promise<FastifyReply> {
+  const { json } = await findAsked(collection, sources, request);
+  reply.type("application/json; charset=utf-8");
+  if (collection.name !== "alarms") return reply.send(json);
+  const alarm = toAlarm(toObject(json), sources.catalog);
+  return reply.send(JSON.stringify(alarm));
+}
+
+/** What pools say about an object. */
+function sendTold(name: string): Send {
+  const told = collections.find((one) => one.name === name)!;
+  return async (collection, sources, { request, reply }) => {
+    const entry = await findAsked(collection, sources, request);
+    const query = readCollectionQuery(queryOf(request));
+    const extent = callerOf(request).rights().extent("read", told.type);
+    const selected = { collection: told, extent, query, about: entry.id };
+    return sendList(reply, readCollection(sources, selected), query);
+  };
+}
+
+/** The disks of a VM, by way of its block devices. */
+async function sendDisks(
+  collection: Collection,
+  sources: ObjectSources,
+  { request, reply }: Exchange,
+): Promise<FastifyReply> {
+  const entry = await findAsked(collection, sources, request);
+  const query = readCollectionQuery(queryOf(request));
+  const rights = callerOf(request).rights();
+  const pages = readEntries([...disksOf(entry, sources.catalog)], {
+    query,
+    extent: (type) => rights.extent("read", type),
+  });
+  return sendList(reply, pages, query);
+}
+
+function* disksOf({ json }: CatalogEntry, catalog: Pick<Catalog, "get">) {
+  const vbds = toObject(json)["$VBDs"];
+  const ids = new Set<unknown>();
+  for (const vbd of Array.isArray(vbds) ? vbds : []) {
+    const device = catalog.get(String(vbd));
+    if (device !== undefined) ids.add(toObject(device.json)["VDI"]);
+  }
+  for (const id of ids) {
+    const entry = typeof id === "string" ? catalog.get(id) : undefined;
+    const folder = entry && collectionOf(entry.type);
+    if (entry !== undefined && folder !== undefined)
+      yield { entry, href: toHref(folder.name, entry.id) };
+  }
+}
+
+function findAsked(
+  collection: Collection,
+  sources: ObjectSources,
+  request: FastifyRequest,
+): Promise<CatalogEntry> {
+  const rights = callerOf(request).rights();
+  return findObject(sources, collection, pathParameter(request, "id"), rights);
+}
+
+function toObject(json: Buffer): ViewObject {
+  return JSON.parse(json.toString()) as ViewObject;
+}

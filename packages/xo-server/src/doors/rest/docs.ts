@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import { createOpenApi } from "./open-api.js";
+import type { RestOperation } from "./operation-routes.js";
+import { REST_ROOT } from "./rest-path.js";
+
+const DOCS = `${REST_ROOT}/docs`;
+
+const files = [
+  ["/docs", "index.html", "text/html; charset=utf-8"],
+  ["/docs/page.js", "page.js", "text/javascript; charset=utf-8"],
+  ["/docs/page.css", "page.css", "text/css; charset=utf-8"],
+] as const;
+
+/** The specification, and a page that shows it: three small files of ours, so that nothing comes from elsewhere. */
+export function addDocs(
+  door: FastifyInstance,
+  operations: readonly RestOperation[],
+): void {
+  const specification = JSON.stringify(createOpenApi(operations));
+  door.get("/", async (_request, reply) => reply.redirect(DOCS, 302));
+  door.get("/docs/swagger.json", async (_request, reply) =>
+    reply.type("application/json; charset=utf-8").send(specification),
+  );
+  for (const [path, file, type] of files) {
+    const content = readFileSync(join(folder(), file));
+    door.get(path, async (_request, reply) => reply.type(type).send(content));
+  }
+}
+
+function folder(): string {
+  const require = createRequire(import.meta.url);
+  const manifest = require.resolve("@xo-server/xo-server/package.json");
+  return join(dirname(manifest), "rest-docs");
+}

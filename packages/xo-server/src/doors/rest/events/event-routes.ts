@@ -1,0 +1,70 @@
+import type { FastifyInstance } from "fastify";
+import { invalidInput } from "../invalid-input.js";
+import { callerOf, pathParameter } from "../rest-request.js";
+import { EventStreams } from "./event-streams.js";
+import type { EventStreamsOptions } from "./event-streams.js";
+
+export interface EventRoutesOptions extends Omit<
+  EventStreamsOptions,
+  "catalog" | "queries"
+> {
+  readonly objects: Pick<EventStreamsOptions, "catalog" | "queries">;
+}
+
+/** `/events`: changes as they happen (CONTRACT 2.5). */
+export function addEventRoutes(
+  door: FastifyInstance,
+  { objects, clock, maxBufferedBytes }: EventRoutesOptions,
+): void {
+  const streams = new EventStreams({ ...objects, clock, maxBufferedBytes });
+  door.addHook("preClose", async () => {
+    streams.stop();
+  });
+  door.get("/events", { exposeHeadRoute: false }, (request, reply) => {
+    const caller = callerOf(request);
+    caller.rights();
+    reply.hijack();
+    const { raw } = reply;
+    raw.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      "content-type": "text/event-stream",
+      // A reverse proxy would wait for more.
+      "x-accel-buffering": "no",
+    });
+    streams.open(raw, caller);
+  });
+  door.post("/events/:id/subscriptions", async (request, reply) => {
+    const wish = readWish(request.body);
+    const id = pathParameter(request, "id");
+    await streams.subscribe(id, callerOf(request), wish);
+    return reply.code(201).send({ id: wish.name });
+  });
+  door.delete("/events/:id/subscriptions/:name", async (request, reply) => {
+    const id = pathParameter(request, "id");
+    const name = pathParameter(request, "name");
+    streams.unsubscribe(id, callerOf(request), name);
+    return reply.code(204).send();
+  });
+}
+
+const MOST_FIELDS = 256;
+
+function readWish(body: unknown): {
+  name: string;
+  fields: readonly string[] | "*";
+} {
+  const { collection, fields = "*" } = (body ?? {}) as Record<string, unknown>;
+  if (typeof collection !== "string")
+    throw invalidInput({
+      "body.collection": { message: "a text is required" },
+    });
+  if (fields === "*") return { name: collection, fields };
+  const isList =
+    Array.isArray(fields) &&
+    fields.length <= MOST_FIELDS &&
+    fields.every((field) => typeof field === "string");
+  if (isList) return { name: collection, fields };
+  throw invalidInput({
+    "body.fields": { message: `"*" or a list of at most ${MOST_FIELDS} names` },
+  });
+}

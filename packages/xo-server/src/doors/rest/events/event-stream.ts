@@ -1,0 +1,95 @@
+import type { ServerResponse } from "node:http";
+import type { Frame } from "@xo-server/inventory";
+import type { Extent, Rights } from "../../../rights/rights.js";
+import type { Caller } from "../caller.js";
+import type { Subscription } from "./subscription.js";
+
+export interface EventStreamOptions {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly response: ServerResponse;
+  /** Bytes that wait for a slow reader at most. */
+  readonly maxBufferedBytes: number;
+}
+
+interface Subscribed {
+  readonly subscription: Subscription;
+  readonly extent: Extent;
+}
+
+/** One reader of events. Who does not read is cut off: nothing is queued beyond the bound. */
+export class EventStream {
+  readonly id: string;
+  readonly #options: EventStreamOptions;
+  readonly #subscribed = new Map<string, Subscribed>();
+
+  constructor(options: EventStreamOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.#send(`event: init\ndata: ${JSON.stringify({ id: options.id })}\n\n`);
+  }
+
+  belongsTo({ context }: Caller): boolean {
+    return context.person?.id === this.#options.caller.context.person?.id;
+  }
+
+  subscribe(subscription: Subscription, extent: Extent): void {
+    this.#subscribed.set(subscription.name, { subscription, extent });
+  }
+
+  /** False: there was none. */
+  unsubscribe(name: string): boolean {
+    return this.#subscribed.delete(name);
+  }
+
+  ping(now: number): void {
+    if (this.#rights() === undefined) this.end();
+    else this.#send(`event: ping\ndata: ${JSON.stringify({ ping: now })}\n\n`);
+  }
+
+  tell({ changes, summaries }: Frame): void {
+    const fitting = [...this.#subscribed.values()].filter(({ subscription }) =>
+      summaries.has(subscription.type),
+    );
+    if (fitting.length === 0 || this.#endIfOthersRights(fitting)) return;
+    const events: Buffer[] = [];
+    for (const change of changes)
+      for (const { subscription } of fitting) {
+        if (subscription.type !== change.type) continue;
+        const event = subscription.encode(change);
+        if (event !== undefined) events.push(event);
+      }
+    if (events.length > 0) this.#send(Buffer.concat(events));
+  }
+
+  end(): void {
+    this.#options.response.end();
+  }
+
+  /** What a reader may see has changed: it comes again, and is asked again who it is. */
+  #endIfOthersRights(fitting: readonly Subscribed[]): boolean {
+    const rights = this.#rights();
+    const isSame = fitting.every(
+      ({ subscription, extent }) =>
+        rights?.extent("read", subscription.type) === extent,
+    );
+    if (!isSame) this.end();
+    return !isSame;
+  }
+
+  /** Those of now; undefined: the session is over. */
+  #rights(): Rights | undefined {
+    const { caller } = this.#options;
+    const { context } = caller;
+    return context.person === undefined
+      ? caller.rights()
+      : context.client.session?.person()?.rights;
+  }
+
+  #send(text: string | Buffer): void {
+    const { response, maxBufferedBytes } = this.#options;
+    if (response.writableEnded || response.destroyed) return;
+    response.write(text);
+    if (response.writableLength > maxBufferedBytes) response.destroy();
+  }
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import type { Catalog, Queries, ViewObject } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import type { Clock } from "../../../clock.js";
+import type { Extent } from "../../../rights/rights.js";
+import { isAlarm, toAlarm } from "../alarms.js";
+import type { Caller } from "../caller.js";
+import { invalidInput } from "../invalid-input.js";
+import { EventStream } from "./event-stream.js";
+import { Subscription, type SubscriptionOptions } from "./subscription.js";
+
+export interface EventStreamsOptions {
+  readonly catalog: Pick<Catalog, "classOf" | "feed" | "follow" | "get">;
+  readonly queries: Pick<Queries, "page">;
+  readonly maxBufferedBytes: number;
+  readonly clock: Clock;
+}
+
+const PING_MS = 30_000;
+
+/** Streams at a time at most. */
+const MOST_STREAMS = 1_000;
+
+/** Ids that are read at a time. */
+const PAGE = 1_000;
+
+/** Server-sent events: who reads them, and of what. */
+export class EventStreams {
+  readonly #options: EventStreamsOptions;
+  readonly #streams = new Map<string, EventStream>();
+  readonly #unsubscribe: () => void;
+  #timer: unknown;
+
+  constructor(options: EventStreamsOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.catalog.feed.subscribe((frame) => {
+      for (const stream of this.#streams.values()) stream.tell(frame);
+    });
+  }
+
+  /** @throws XoError QUEUE_FULL */
+  open(response: ServerResponse, caller: Caller): EventStream {
+    if (this.#streams.size >= MOST_STREAMS)
+      throw new XoError("QUEUE_FULL", { what: "/events", size: MOST_STREAMS });
+    const { maxBufferedBytes } = this.#options;
+    const id = randomUUID();
+    const stream = new EventStream({ id, caller, response, maxBufferedBytes });
+    this.#streams.set(id, stream);
+    response.on("close", () => {
+      this.#streams.delete(id);
+    });
+    this.#pingLater();
+    return stream;
+  }
+
+  /**
+   * Only of one's own stream.
+   * @throws XoError NO_SUCH_OBJECT, INVALID_PARAMETERS for a collection that there is not
+   */
+  async subscribe(
+    id: string,
+    caller: Caller,
+    wish: Pick<SubscriptionOptions, "name" | "fields">,
+  ): Promise<void> {
+    const { catalog } = this.#options;
+    const stream = this.#find(id, caller);
+    const type = wish.name === "alarm" ? "message" : wish.name;
+    const className = catalog.classOf(type);
+    // Those of XAPI: tasks of ours have another shape, and there are none yet.
+    if (className === undefined || type === "task")
+      throw invalidInput({
+        "body.collection": { message: "no such collection", value: wish.name },
+      });
+    const extent = caller.rights().extent("read", type);
+    const subscription = new Subscription({
+      ...wish,
+      type,
+      ...this.#filterOf(wish.name, extent),
+    });
+    await catalog.follow(className);
+    stream.subscribe(subscription, extent);
+    await this.#makeKnown(subscription, extent);
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  unsubscribe(id: string, caller: Caller, name: string): void {
+    if (!this.#find(id, caller).unsubscribe(name))
+      throw new XoError("NO_SUCH_OBJECT", { type: "subscription", id: name });
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+    this.#options.clock.clearTimeout(this.#timer);
+    for (const stream of this.#streams.values()) stream.end();
+  }
+
+  #filterOf(
+    name: string,
+    extent: Extent,
+  ): Pick<SubscriptionOptions, "accepts" | "map"> {
+    const mayRead = (object: ViewObject) =>
+      typeof extent === "function" ? extent(object) : extent === "all";
+    const { catalog } = this.#options;
+    switch (name) {
+      case "alarm":
+        return {
+          accepts: (object) => isAlarm(object) && mayRead(object),
+          map: (object) => toAlarm(object, catalog),
+        };
+      case "message":
+        return { accepts: (object) => !isAlarm(object) && mayRead(object) };
+      default:
+        return extent === "all" ? {} : { accepts: mayRead };
+    }
+  }
+
+  /** What the reader can have read elsewhere: its removal is told. */
+  async #makeKnown(subscription: Subscription, extent: Extent): Promise<void> {
+    if (extent === "none") return;
+    const where = typeof extent === "function" ? { where: extent } : {};
+    const request = {
+      type: subscription.type,
+      ...where,
+      sort: [],
+      limit: PAGE,
+    };
+    let after: string | undefined;
+    do {
+      const page = await this.#options.queries.page({
+        ...request,
+        ...(after === undefined ? {} : { after }),
+      });
+      for (const id of page.ids) subscription.know(id);
+      after = page.next;
+    } while (after !== undefined);
+  }
+
+  #find(id: string, caller: Caller): EventStream {
+    const stream = this.#streams.get(id);
+    if (stream?.belongsTo(caller) === true) return stream;
+    throw new XoError("NO_SUCH_OBJECT", { type: "event stream", id });
+  }
+
+  #pingLater(): void {
+    if (this.#timer !== undefined) return;
+    const { clock } = this.#options;
+    this.#timer = clock.setTimeout(() => {
+      this.#timer = undefined;
+      for (const stream of this.#streams.values()) stream.ping(clock.now());
+      if (this.#streams.size > 0) this.#pingLater();
+    }, PING_MS);
+  }
+}

@@ -1,0 +1,104 @@
+import type { RestRoute } from "../../operations/rest-route.js";
+import {
+  failures,
+  jsonType,
+  listContent,
+  listParameters,
+  objectContent,
+  pathParameter,
+  success,
+  type Json,
+} from "./open-api-parts.js";
+import { isList, nounOf, type RestOperation } from "./operation-routes.js";
+import { pathNames } from "./operation-parameters.js";
+
+/** An operation as the specification has it. */
+export function describeOperation(operation: RestOperation): Json {
+  const { rest, summary } = operation;
+  return {
+    operationId: rest.operationId,
+    summary,
+    tags: [rest.path.split("/")[1] ?? nounOf(rest)],
+    "x-mcp-exposure": rest.exposure ?? "deny",
+    ...describeInput(operation),
+    responses: {
+      ...describeSuccess(operation),
+      ...failures([400, 401, 403, 404, 422]),
+    },
+  };
+}
+
+function describeInput(operation: RestOperation): Json {
+  const { rest, params } = operation;
+  const inPath = pathNames(rest.path);
+  const schemas = params.properties as Readonly<Record<string, Json>>;
+  const others = Object.keys(schemas).filter((name) => !inPath.includes(name));
+  const required = new Set((params.required ?? []) as readonly string[]);
+  const path = inPath.map(pathParameter);
+  if (rest.method === "get" || others.length === 0)
+    return {
+      parameters: [
+        ...path,
+        ...others.map((name) => ({
+          name,
+          in: "query",
+          required: required.has(name),
+          schema: schemas[name],
+        })),
+        ...(isList(operation) ? listParameters : []),
+      ],
+    };
+  return {
+    parameters: path,
+    requestBody: describeBody(rest, others, { schemas, required }),
+  };
+}
+
+function describeBody(
+  rest: RestRoute,
+  names: readonly string[],
+  {
+    schemas,
+    required,
+  }: {
+    readonly schemas: Readonly<Record<string, Json>>;
+    readonly required: ReadonlySet<string>;
+  },
+): Json {
+  const keys = new Map(
+    Object.entries(rest.body ?? {}).map(([key, name]) => [name, key]),
+  );
+  const keyOf = (name: string) => keys.get(name) ?? name;
+  const needed = names.filter((name) => required.has(name)).map(keyOf);
+  return {
+    required: needed.length > 0,
+    content: {
+      [jsonType]: {
+        schema: {
+          type: "object",
+          additionalProperties: false,
+          properties: Object.fromEntries(
+            names.map((name) => [keyOf(name), schemas[name]]),
+          ),
+          ...(needed.length === 0 ? {} : { required: needed }),
+        },
+      },
+    },
+  };
+}
+
+function describeSuccess(operation: RestOperation): Json {
+  const { rest, result } = operation;
+  const { type } = result as { readonly type?: unknown };
+  const status = rest.status ?? (type === "boolean" ? 204 : 200);
+  if (status === 204) return success(204);
+  const example = Array.isArray(rest.example)
+    ? (rest.example[0] as unknown)
+    : rest.example;
+  if (isList(operation)) return success(status, listContent(example ?? {}));
+  const schema: Json =
+    status === 201 && type === "string"
+      ? { type: "object", properties: { id: { type: "string" } } }
+      : { ...(result as Json) };
+  return success(status, objectContent(schema, rest.example));
+}

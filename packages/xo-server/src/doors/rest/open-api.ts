@@ -1,0 +1,40 @@
+import { version } from "../../version.js";
+import { describeCollections } from "./open-api-collections.js";
+import { describeFixedRoutes } from "./open-api-fixed-routes.js";
+import { describeOperation } from "./open-api-operations.js";
+import { components, type Json } from "./open-api-parts.js";
+import type { RestOperation } from "./operation-routes.js";
+import { REST_ROOT } from "./rest-path.js";
+
+/** The REST API as OpenAPI 3.1 has it: from the collections and the operations, and from nowhere else. */
+export function createOpenApi(operations: readonly RestOperation[]): Json {
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "xo-server",
+      version,
+      description:
+        "Pools of XenServer and XCP-ng: their objects, and what can be done with them.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: REST_ROOT }],
+    security: [{ token: [] }, { basic: [] }, { bearer: [] }],
+    paths: describePaths(operations),
+    components,
+  };
+}
+
+function describePaths(operations: readonly RestOperation[]): Json {
+  const paths = new Map<string, Json>([
+    ...describeCollections(),
+    ...describeFixedRoutes(),
+  ]);
+  for (const operation of operations) {
+    const { path, method } = operation.rest;
+    const known = paths.get(path) ?? {};
+    paths.set(path, { ...known, [method]: describeOperation(operation) });
+  }
+  return Object.fromEntries(
+    [...paths].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
+  );
+}

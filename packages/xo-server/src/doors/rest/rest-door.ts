@@ -1,0 +1,156 @@
+import { XoError } from "@xo-server/model";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../clock.js";
+import type { Logger } from "../../log/logger.js";
+import type { Objects } from "../../objects/start-objects.js";
+import type { Dispatcher } from "../../operations/dispatcher.js";
+import type { Operation, Permission } from "../../operations/operation.js";
+import type { Authenticator } from "../../people/authenticator.js";
+import { AddressRates } from "./address-rates.js";
+import { toCaller } from "./caller.js";
+import { addCollectionRoutes } from "./collection-routes.js";
+import { readCredentials } from "./credentials.js";
+import { checkSameSite } from "./cross-site.js";
+import { addDocs } from "./docs.js";
+import { addEventRoutes } from "./events/event-routes.js";
+import { addLoginRoute } from "./login-route.js";
+import { addOperationRoutes, restOperations } from "./operation-routes.js";
+import { addPublicRoutes } from "./public-routes.js";
+import { readText } from "./query-values.js";
+import { toRestError } from "./rest-error.js";
+import { REST_ROOT } from "./rest-path.js";
+import { queryOf, setCaller } from "./rest-request.js";
+
+export interface RestDoorOptions {
+  readonly objects: Pick<Objects, "catalog" | "queries">;
+  readonly operations: readonly Operation[];
+  readonly dispatcher: Dispatcher;
+  /** Undefined: nobody can sign in. */
+  readonly authenticator?: Authenticator | undefined;
+  /** Of callers who have not signed in. */
+  readonly permission: Permission;
+  readonly maxRequestsPerSecond: number;
+  readonly maxBufferedBytes: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Characters of a URL at most: filters are in it. */
+const MOST_URL_CHARACTERS = 32_768;
+
+/** The REST API, under /rest/v0, and the sign-in of its clients. */
+export async function addRest(
+  app: FastifyInstance,
+  options: RestDoorOptions,
+): Promise<void> {
+  const { dispatcher, authenticator, permission: anonymous } = options;
+  const rates = new AddressRates(options.maxRequestsPerSecond, options.clock);
+  const dress = (door: FastifyInstance) => {
+    addJsonBodies(door);
+    addErrors(door, options.logger);
+    door.addHook("onRequest", async (request, reply) => {
+      reply.header("cache-control", "no-store");
+      rates.take(request.ip);
+      checkUrl(request);
+      checkSameSite(request.method, request.headers);
+    });
+  };
+  const login = { authenticator, anonymous, dispatcher };
+  await app.register(async (door) => {
+    dress(door);
+    addLoginRoute(door, login);
+  });
+  await app.register(
+    async (door) => {
+      dress(door);
+      addLoginRoute(door, login);
+      addAuthentication(door, { authenticator, anonymous });
+      addNotFound(door);
+      addRoutes(door, options);
+    },
+    { prefix: REST_ROOT },
+  );
+}
+
+function addRoutes(door: FastifyInstance, options: RestDoorOptions): void {
+  const { objects, dispatcher } = options;
+  const operations = restOperations(options.operations);
+  addPublicRoutes(door, options.clock);
+  addDocs(door, operations);
+  addCollectionRoutes(door, objects);
+  addOperationRoutes(door, operations, dispatcher);
+  addEventRoutes(door, options);
+}
+
+function checkUrl({ url }: FastifyRequest): void {
+  if (url.length > MOST_URL_CHARACTERS)
+    throw new XoError("INVALID_REQUEST", {
+      reason: `the URL has more than ${MOST_URL_CHARACTERS} characters`,
+    });
+}
+
+function addAuthentication(
+  door: FastifyInstance,
+  parts: Pick<RestDoorOptions, "authenticator"> & { anonymous: Permission },
+): void {
+  const { authenticator, anonymous } = parts;
+  door.addHook("onRequest", async (request) => {
+    const otp = readText(queryOf(request), "otp");
+    const shown = readCredentials(request.headers, otp);
+    const who = { authenticator, anonymous };
+    setCaller(request, await toCaller(shown, request.ip, who));
+  });
+}
+
+/** Some clients say that a body is JSON and send none. */
+function addJsonBodies(door: FastifyInstance): void {
+  door.removeContentTypeParser(["application/json", "text/plain"]);
+  door.addContentTypeParser(
+    "application/json",
+    { parseAs: "string" },
+    (_request, text, done) => {
+      try {
+        done(null, text === "" ? undefined : JSON.parse(text as string));
+      } catch {
+        done(new XoError("PARSE_ERROR", { reason: "the body" }));
+      }
+    },
+  );
+}
+
+/** A route of its own: the page's files, which are looked for everywhere else, have another way to say it. */
+function addNotFound(door: FastifyInstance): void {
+  const refuse = async ({ method, url }: FastifyRequest) => {
+    throw new XoError("NO_SUCH_OBJECT", {
+      type: "route",
+      id: `${method} ${url.split("?")[0]}`,
+    });
+  };
+  door.setNotFoundHandler(refuse);
+  door.all("/*", refuse);
+}
+
+function addErrors(door: FastifyInstance, logger: Logger): void {
+  door.setErrorHandler(async (error: Error, request, reply) => {
+    const known = toRestError(error);
+    if (known === undefined)
+      logger.error(`${request.method} ${request.url} failed`, { error });
+    const { status, body } = known ?? {
+      status: 500,
+      body: { error: "internal error" },
+    };
+    return addHints(reply, error, status).code(status).send(body);
+  });
+}
+
+function addHints(
+  reply: FastifyReply,
+  error: Error,
+  status: number,
+): FastifyReply {
+  if (status === 401) reply.header("www-authenticate", 'Basic realm="xo"');
+  const ms = error instanceof XoError ? error.data["retryAfterMs"] : undefined;
+  if (typeof ms === "number")
+    reply.header("retry-after", Math.max(1, Math.ceil(ms / 1000)));
+  return reply.type("application/json; charset=utf-8");
+}

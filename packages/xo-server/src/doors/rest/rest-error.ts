@@ -1,0 +1,66 @@
+import { XapiError, XoError, errorTable } from "@xo-server/model";
+
+export interface RestError {
+  readonly status: number;
+  readonly body: {
+    readonly error: unknown;
+    readonly data?: unknown;
+    readonly info?: string;
+  };
+}
+
+/** The table of errors, for this door: CONTRACT 2.4. Undefined: an error that nobody foresaw. */
+export function toRestError(error: Error): RestError | undefined {
+  if (error instanceof XoError) return fromXoError(error);
+  if (error instanceof XapiError)
+    return {
+      status: 500,
+      body: {
+        error: error.message,
+        info: "This is a XenServer/XCP-ng error, not an XO error",
+      },
+    };
+  const { statusCode, message } = error as Error & { statusCode?: unknown };
+  // Too big, not readable, cut short: fastify knows the status best.
+  return typeof statusCode === "number" && statusCode < 500
+    ? { status: statusCode, body: { error: message } }
+    : undefined;
+}
+
+function fromXoError({ code, message, data }: XoError): RestError {
+  const status = errorTable[code].http;
+  if (status === 401) return { status, body: { error: "invalid credentials" } };
+  return { status, body: toBody(code, message, data) };
+}
+
+type Body = RestError["body"];
+type Data = XoError["data"];
+
+/** Where clients read more than the message. */
+const bodies: Readonly<
+  Partial<Record<XoError["code"], (message: string, data: Data) => Body>>
+> = {
+  FORBIDDEN: (message, data) =>
+    data["missingPrivileges"] === undefined
+      ? { error: message, data }
+      : {
+          error: "not enough privileges",
+          data: { missingPrivileges: data["missingPrivileges"] },
+        },
+  NO_SUCH_OBJECT: (_message, { type, id }) => ({
+    error: `no such ${String(type)} ${String(id)}`,
+    data: { id, type },
+  }),
+  INVALID_PARAMETERS: (message, data) => ({
+    error: data["faults"] ?? message,
+    data: {},
+  }),
+  INVALID_REQUEST: (message, { reason }) => ({
+    error: reason ?? message,
+  }),
+  INTERNAL: () => ({ error: "internal error" }),
+};
+
+function toBody(code: XoError["code"], message: string, data: Data): Body {
+  return bodies[code]?.(message, data) ?? { error: message, data };
+}

@@ -1,0 +1,7 @@
+/** Where the REST API begins. */
+export const REST_ROOT = "/rest/v0";
+
+/** @param collection such as `vms` */
+export function toHref(collection: string, id: string): string {
+  return `${REST_ROOT}/${collection}/${encodeURIComponent(id)}`;
+}
