@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { createCatalog, createInventory } from "@xo-server/inventory";
+import { createInventory } from "@xo-server/inventory";
 import { letHeapGrow } from "@xo-server/perf";
 import { createParserPool } from "@xo-server/parser-pool";
 import { createXapi } from "@xo-server/xen-api";
@@ -8,6 +8,7 @@ import { toFeedMessage } from "./feed-message.js";
 import { followAll } from "./follow-all.js";
 import { readJob, reportFigures } from "./job.js";
 import { profileShares } from "./profile-shares.js";
+import { createServerCatalog } from "./server-catalog.js";
 import { untilWatching } from "./until-watching.js";
 
 // As the server does.
@@ -41,7 +42,7 @@ reportFigures({
 
 /** Each reader of the feed gets all of it. */
 async function keepViews() {
-  const made = createCatalog(inventory);
+  const made = createServerCatalog(inventory);
   await followAll(made);
   for (let i = 0; i < job.readers; i++)
     made.feed.subscribe((frame) => {

@@ -1,6 +1,5 @@
 import { setTimeout } from "node:timers/promises";
 import {
-  createCatalog,
   createInventory,
   createQueries,
   machineMemory,
@@ -13,6 +12,7 @@ import {
 import { createParserPool } from "@xo-server/parser-pool";
 import { createStampedPools } from "@xo-server/xapi-sim";
 import { ChangingPool } from "./changing-pool.js";
+import { createServerCatalog } from "./server-catalog.js";
 import { untilWatching } from "./until-watching.js";
 
 /** How many VMs a bench is about; other objects come with them. */
@@ -46,8 +46,8 @@ export async function openGuestFleet(
   for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
   await Promise.all(pools.map((_, i) => untilWatching(inventory, `p${i}`)));
   // As the server does.
-  const { columnBytes, ...bounds } = memoryBudget(machineMemory());
-  const catalog = createCatalog(inventory, bounds);
+  const { columnBytes } = memoryBudget(machineMemory());
+  const catalog = createServerCatalog(inventory);
   const queries = createQueries(catalog, { columnBytes, ...more });
   return { pools, inventory, catalog, queries };
 }

@@ -1,10 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
-import {
-  createCatalog,
-  createInventory,
-  type Inventory,
-} from "@xo-server/inventory";
+import { createInventory, type Inventory } from "@xo-server/inventory";
 import { letHeapGrow } from "@xo-server/perf";
 import { createParserPool, type ParserPool } from "@xo-server/parser-pool";
 import { createXapi } from "@xo-server/xen-api";
@@ -13,6 +9,7 @@ import { followAll } from "./follow-all.js";
 import { readJob, reportFigures } from "./job.js";
 import type { LoadJob } from "./load-job.js";
 import { measureLoad, type Loaded } from "./measured-load.js";
+import { createServerCatalog } from "./server-catalog.js";
 import { untilWatching } from "./until-watching.js";
 
 /** What a server has before it is told of a pool. */
@@ -49,7 +46,7 @@ async function loadAll(
       return { xapi, ms: performance.now() - start };
     }),
   );
-  const catalog = hasViews ? createCatalog(inventory) : undefined;
+  const catalog = hasViews ? createServerCatalog(inventory) : undefined;
   if (catalog !== undefined) await followAll(catalog);
   const bytes = loaded.reduce(
     (sum, { xapi }) => sum + xapi.counters.bytesReceived,

@@ -1,13 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import {
-  createCatalog,
-  createInventory,
-  type PoolSource,
-} from "@xo-server/inventory";
+import { createInventory, type PoolSource } from "@xo-server/inventory";
 import { letHeapGrow } from "@xo-server/perf";
 import { followAll } from "./follow-all.js";
 import { readJob, reportFigures } from "./job.js";
 import type { RestartJob } from "./restart-job.js";
+import { createServerCatalog } from "./server-catalog.js";
 import { measureWork } from "./stopwatch.js";
 
 /** Of a pool that does not answer: nobody asks it anything. */
@@ -28,7 +25,7 @@ let allThereMs = 0;
 const { ms, ...work } = await measureWork(async () => {
   while (inventory.objects < job.objects) await setTimeout(1);
   allThereMs = sinceStart();
-  await followAll(createCatalog(inventory));
+  await followAll(createServerCatalog(inventory));
 });
 const viewsMs = sinceStart();
 reportFigures({
