@@ -8,8 +8,9 @@ import {
   type CallContext,
   type Permission,
 } from "../src/operations/operation.js";
-import { RawJson } from "../src/doors/raw-json.js";
+import { JsonStream, RawJson } from "../src/doors/raw-json.js";
 import { FakeClient } from "./fake-client.js";
+import { textOf } from "./text-of.js";
 
 const errors: string[] = [];
 const logger = {
@@ -33,6 +34,14 @@ const operation = (
     handler,
   });
 
+async function* halves() {
+  yield Buffer.from('{"a":');
+  yield Buffer.from('"é"}');
+}
+
+/** What `test.fail` throws. */
+let failure = new Error();
+
 const door = createJsonRpcDoor(
   createDispatcher(
     [
@@ -49,12 +58,13 @@ const door = createJsonRpcDoor(
       }),
       operation("test.nothing", () => undefined),
       operation("test.raw", () => new RawJson(Buffer.from('{"a":"é"}'))),
+      operation("test.stream", () => new JsonStream(halves())),
       operation("test.change", () => "changed", "operator"),
       operation("test.missing", () => {
         throw new XoError("NO_SUCH_OBJECT", { type: "VM", id: "x" });
       }),
-      operation("test.xapi", () => {
-        throw new XapiError("VM_BAD_POWER_STATE", ["r", "Halted", "Running"]);
+      operation("test.fail", () => {
+        throw failure;
       }),
       operation("test.bug", () => {
         throw new TypeError("hunter2 is not a function");
@@ -62,6 +72,7 @@ const door = createJsonRpcDoor(
     ],
     logger,
   ),
+  (ref) => (ref === "OpaqueRef:1" ? "uuid-1" : undefined),
 );
 
 const context: CallContext = {
@@ -73,7 +84,7 @@ const context: CallContext = {
 async function ask(message: unknown): Promise<unknown> {
   const text = typeof message === "string" ? message : JSON.stringify(message);
   const answer = await door.answer(text, context);
-  return answer === undefined ? undefined : JSON.parse(answer.toString());
+  return answer === undefined ? undefined : JSON.parse(await textOf(answer));
 }
 
 const call = (method: string, params?: unknown, id: unknown = 1) =>
@@ -105,6 +116,23 @@ t.test("a result that is JSON already is passed on as it is", async (t) => {
   t.ok(Buffer.isBuffer(answer));
 });
 
+t.test("a result that is made while it is sent is part of one", async (t) => {
+  const stream = { jsonrpc: "2.0", id: 7, method: "test.stream" };
+  const result = { jsonrpc: "2.0", id: 7, result: { a: "é" } };
+  t.same(await ask(stream), result);
+  t.same(await ask([stream]), [result]);
+  t.match(await ask([stream, { ...stream, method: "test.raw" }, stream]), [
+    result,
+    result,
+    result,
+  ]);
+});
+
+t.test("a null id is none", async (t) => {
+  t.equal(await call("test.nothing", {}, null), undefined);
+  t.equal(await call("test.unknown", {}, null), undefined);
+});
+
 t.test("a method without parameters takes anything", async (t) => {
   for (const params of [undefined, {}, [], null, { dummy: "dummy" }])
     t.match(await call("test.nothing", params), { result: true });
@@ -114,6 +142,7 @@ t.test("parameters that do not fit get code 10 and Ajv's errors", async (t) => {
   t.match(await call("test.add", { a: "2" }), {
     error: {
       code: 10,
+      message: "invalid parameters",
       data: { errors: [{ instancePath: "/a", message: "must be number" }] },
     },
   });
@@ -150,13 +179,17 @@ t.test("what is not a request is said to be none", async (t) => {
 
 t.test("errors are those of the table", async (t) => {
   t.match(await call("test.unknown"), {
-    error: { code: -32601, data: { code: "UNKNOWN_METHOD" } },
+    error: {
+      code: -32601,
+      message: "method not found: test.unknown",
+      data: "test.unknown",
+    },
   });
   t.match(await call("test.change"), {
     error: { code: 2, data: { code: "UNAUTHORIZED", permission: "operator" } },
   });
   t.match(await call("test.missing"), {
-    error: { code: 1, message: "no such VM: x", data: { id: "x" } },
+    error: { code: 1, message: "no such VM x", data: { id: "x", type: "VM" } },
   });
 });
 
@@ -165,14 +198,82 @@ t.test("names of Object.prototype are no methods", async (t) => {
     t.match(await call(name), { error: { code: -32601 } });
 });
 
-t.test("XAPI's own errors pass through", async (t) => {
-  t.match(await call("test.xapi"), {
-    error: {
-      code: -32000,
-      message: "VM_BAD_POWER_STATE(r, Halted, Running)",
-      data: { code: "VM_BAD_POWER_STATE", params: ["r", "Halted", "Running"] },
-    },
+const ref = "OpaqueRef:1";
+const objectId = "uuid-1";
+const xapiErrors: [XapiError, number, string, object][] = [
+  [
+    new XapiError("HOST_OFFLINE", [ref]),
+    ...([18, "the host is offline", { objectId }] as const),
+  ],
+  [
+    new XapiError("NO_HOSTS_AVAILABLE"),
+    ...([7, "no hosts available", {}] as const),
+  ],
+  [
+    new XapiError("NOT_SUPPORTED_DURING_UPGRADE"),
+    ...([15, "the pool is being upgraded", {}] as const),
+  ],
+  [
+    new XapiError("OPERATION_BLOCKED", [ref, "because"]),
+    ...([19, "operation blocked", { objectId, code: "because" }] as const),
+  ],
+  [
+    new XapiError("PIF_VLAN_EXISTS", [ref]),
+    ...([16, "PIF already exists", { objectId, objectType: "PIF" }] as const),
+  ],
+  [
+    new XapiError("SESSION_AUTHENTICATION_FAILED", ["root"]),
+    ...([8, "authentication failed", {}] as const),
+  ],
+  [
+    new XapiError("VDI_IN_USE", [ref, "destroy"]),
+    ...([17, "VDI in use", { objectId, operation: "destroy" }] as const),
+  ],
+  [
+    new XapiError("VM_BAD_POWER_STATE", [ref, "halted", "running"]),
+    13,
+    "VM state is running but should be halted",
+    { objectId, expected: "halted", actual: "running" },
+  ],
+  [
+    new XapiError("VM_IS_TEMPLATE", ["OpaqueRef:gone"]),
+    ...([12, "VM is a template", { objectId: "OpaqueRef:gone" }] as const),
+  ],
+  [
+    new XapiError("VM_LACKS_FEATURE", [ref, "suspend"]),
+    ...([14, "VM lacks feature suspend", { objectId }] as const),
+  ],
+  [
+    new XapiError("VM_LACKS_FEATURE_SHUTDOWN", [ref]),
+    ...([14, "VM lacks feature shutdown", { feature: "shutdown" }] as const),
+  ],
+  [
+    new XapiError("VM_MISSING_PV_DRIVERS", [ref]),
+    ...([11, "missing PV drivers", { objectId }] as const),
+  ],
+  [
+    new XapiError("SR_FULL", ["1", "2"]),
+    -32000,
+    "SR_FULL(1, 2)",
+    { code: "SR_FULL", params: ["1", "2"] },
+  ],
+];
+
+for (const [error, code, message, data] of xapiErrors)
+  t.test(`XAPI's ${error.code} gets code ${code}`, async (t) => {
+    failure = error;
+    t.match(await call("test.fail"), { error: { code, message, data } });
   });
+
+t.test("a pool that cannot be reached gets code 9", async (t) => {
+  for (const code of [
+    "UNREACHABLE",
+    "NOT_CONNECTED",
+    "NO_CANDIDATE",
+  ] as const) {
+    failure = new XoError(code);
+    t.match(await call("test.fail"), { error: { code: 9 } });
+  }
 });
 
 t.test("what nobody foresaw is logged, and not told", async (t) => {

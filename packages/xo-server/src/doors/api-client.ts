@@ -5,6 +5,7 @@ import type { Logger } from "../log/logger.js";
 import type { Client } from "../operations/client.js";
 import { toCallContext, type Permission } from "../operations/operation.js";
 import type { Session } from "../people/session.js";
+import { Outbox } from "./outbox.js";
 import { TokenBucket } from "./token-bucket.js";
 
 export interface ApiClientOptions {
@@ -20,9 +21,6 @@ export interface ApiClientOptions {
   readonly maxBufferedBytes: number;
 }
 
-/** Notifications are skipped while more than this waits to go out: what is old is not worth a queue. */
-const SKIP_ABOVE_BYTES = 256 * 1024;
-
 /** A calm end, in the words of RFC 6455. */
 const GOING_AWAY = 1001;
 const UNSUPPORTED_DATA = 1003;
@@ -36,6 +34,7 @@ export class ApiClient implements Client {
   readonly #socket: WebSocket;
   readonly #options: ApiClientOptions;
   readonly #bucket: TokenBucket;
+  readonly #outbox: Outbox;
   /** Already read from the socket when it was paused; no more than one chunk of it. */
   readonly #waiting: string[] = [];
   readonly #address: string;
@@ -48,6 +47,15 @@ export class ApiClient implements Client {
     this.#bucket = new TokenBucket(options.maxMessagesPerSecond, () =>
       options.clock.now(),
     );
+    const { socket, clock, maxBufferedBytes } = options;
+    this.#outbox = new Outbox({
+      socket,
+      clock,
+      maxBufferedBytes,
+      onStuck: () => {
+        this.#cutOff();
+      },
+    });
     this.#address = options.address.replace(/:\d+$/, "");
     this.#socket.on("message", (data, isBinary) => {
       this.#onMessage(data, isBinary);
@@ -70,14 +78,11 @@ export class ApiClient implements Client {
   }
 
   trySend(message: Buffer): boolean {
-    if (this.#socket.readyState !== this.#socket.OPEN) return false;
-    if (this.#socket.bufferedAmount > SKIP_ABOVE_BYTES) return false;
-    this.#socket.send(message, { binary: false });
-    return true;
+    return this.#outbox.trySend(message);
   }
 
-  close(): void {
-    this.#socket.close(GOING_AWAY, "the server is stopping");
+  close(reason = "the server is stopping"): void {
+    this.#socket.close(GOING_AWAY, reason);
   }
 
   terminate(): void {
@@ -117,14 +122,14 @@ export class ApiClient implements Client {
     const { door, permission } = this.#options;
     const context = toCallContext(this, this.#address, permission);
     const answer = await door.answer(text, context);
-    if (answer === undefined) return;
+    if (answer !== undefined) this.#outbox.send(answer);
+  }
+
+  #cutOff(): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#socket.send(answer, { binary: false });
-    const { maxBufferedBytes, logger, address } = this.#options;
-    if (this.#socket.bufferedAmount > maxBufferedBytes) {
-      logger.warn(`${address} does not read its answers, closing`);
-      this.#socket.close(POLICY_VIOLATION, "answers are not being read");
-      this.#socket.terminate();
-    }
+    const { logger, address } = this.#options;
+    logger.warn(`${address} does not read its answers, closing`);
+    this.#socket.close(POLICY_VIOLATION, "answers are not being read");
+    this.#socket.terminate();
   }
 }

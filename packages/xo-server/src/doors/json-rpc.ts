@@ -8,7 +8,9 @@ import {
 } from "json-rpc-2.0";
 import type { Dispatcher } from "../operations/dispatcher.js";
 import type { CallContext } from "../operations/operation.js";
-import { joinArray, joinObject, RawJson } from "./raw-json.js";
+import type { Message } from "./outbox.js";
+import { joinArray, joinObject, JsonStream, RawJson } from "./raw-json.js";
+import { fromXapiError } from "./xapi-errors.js";
 
 /** Requests of one batch at most. */
 const MAX_BATCH = 100;
@@ -16,19 +18,22 @@ const MAX_BATCH = 100;
 /** Text in, text out: JSON-RPC 2.0 with batches and notifications. */
 export interface JsonRpcDoor {
   /** JSON as text, or its UTF-8; undefined: nothing is to be answered. Never rejects. */
-  answer(
-    text: string,
-    context: CallContext,
-  ): Promise<string | Buffer | undefined>;
+  answer(text: string, context: CallContext): Promise<Message | undefined>;
 }
 
-export function createJsonRpcDoor(dispatcher: Dispatcher): JsonRpcDoor {
+/** The id by which clients know what XAPI calls by a reference. */
+export type IdOf = (ref: string) => string | undefined;
+
+export function createJsonRpcDoor(
+  dispatcher: Dispatcher,
+  idOf: IdOf = () => undefined,
+): JsonRpcDoor {
   // All errors are translated below; the library's own way of telling is not needed.
   const server = new JSONRPCServer<CallContext>({
     errorListener: () => undefined,
   });
   server.applyMiddleware(async (_next, request, context) =>
-    answerOne(dispatcher, request, context),
+    answerOne({ dispatcher, idOf }, request, context),
   );
   return {
     async answer(text, context) {
@@ -38,8 +43,10 @@ export function createJsonRpcDoor(dispatcher: Dispatcher): JsonRpcDoor {
   };
 }
 
-function encode(response: JSONRPCResponse | JSONRPCResponse[]) {
+function encode(response: JSONRPCResponse | JSONRPCResponse[]): Message {
   const all = Array.isArray(response) ? response : [response];
+  if (all.some(({ result }) => result instanceof JsonStream))
+    return new JsonStream(encodeInParts(all, Array.isArray(response)));
   if (!all.some(({ result }) => result instanceof RawJson))
     return JSON.stringify(response);
   const parts = all.map(encodeOne);
@@ -49,10 +56,30 @@ function encode(response: JSONRPCResponse | JSONRPCResponse[]) {
 function encodeOne(response: JSONRPCResponse): Buffer {
   const result: unknown = response.result;
   return result instanceof RawJson
-    ? joinObject({ jsonrpc: "2.0", id: response.id }, [
-        ["result", result.bytes],
-      ])
+    ? joinObject(headOf(response), [["result", result.bytes]])
     : Buffer.from(JSON.stringify(response));
+}
+
+async function* encodeInParts(
+  responses: readonly JSONRPCResponse[],
+  isBatch: boolean,
+): AsyncGenerator<Buffer> {
+  let before = isBatch ? "[" : "";
+  for (const response of responses) {
+    const result: unknown = response.result;
+    if (result instanceof JsonStream) {
+      const head = JSON.stringify(headOf(response)).slice(0, -1);
+      yield Buffer.from(`${before}${head},"result":`);
+      yield* result.parts;
+      yield Buffer.from("}");
+    } else yield Buffer.concat([Buffer.from(before), encodeOne(response)]);
+    before = ",";
+  }
+  if (isBatch) yield Buffer.from("]");
+}
+
+function headOf({ id }: JSONRPCResponse) {
+  return { jsonrpc: "2.0", id };
 }
 
 type Answer = JSONRPCResponse | JSONRPCResponse[] | null;
@@ -82,15 +109,25 @@ async function receive(
     : [answers];
 }
 
-/** The library looks into what it takes for an object; anything else becomes an object that is no request. */
+/**
+ * The library looks into what it takes for an object; anything else becomes an
+ * object that is no request. A null id is none: clients of Xen Orchestra take it
+ * so, as JSON-RPC 1 did.
+ */
 function toRequest(message: unknown): JSONRPCRequest {
-  return (
-    typeof message === "object" && message !== null ? message : {}
-  ) as JSONRPCRequest;
+  if (typeof message !== "object" || message === null)
+    return {} as JSONRPCRequest;
+  const { id, ...others } = message as JSONRPCRequest;
+  return id === undefined || id === null ? others : { ...others, id };
+}
+
+interface Parts {
+  readonly dispatcher: Dispatcher;
+  readonly idOf: IdOf;
 }
 
 async function answerOne(
-  dispatcher: Dispatcher,
+  { dispatcher, idOf }: Parts,
   { id, method, params }: JSONRPCRequest,
   context: CallContext,
 ): Promise<JSONRPCResponse | null> {
@@ -98,32 +135,48 @@ async function answerOne(
     const result = await dispatcher.call(method, params, context);
     return id === undefined ? null : createJSONRPCSuccessResponse(id, result);
   } catch (error) {
-    return id === undefined ? null : toErrorResponse(id, error as Error);
+    return id === undefined ? null : toErrorResponse(id, error as Error, idOf);
   }
 }
 
-/** The table of errors, for this door. XAPI's own codes pass through. */
+/** The table of errors, for this door. */
 function toErrorResponse(
   id: NonNullable<JSONRPCRequest["id"]> | null,
   error: Error,
+  idOf: IdOf = () => undefined,
 ): JSONRPCResponse {
-  const { code, message, data } = translate(error);
+  const known =
+    error instanceof XapiError ? (fromXapiError(error, idOf) ?? error) : error;
+  const { code, message, data } = translate(known);
   return createJSONRPCErrorResponse(id, code, message, data);
 }
 
-function translate(error: Error): {
-  code: number;
-  message: string;
-  data: unknown;
-} {
+interface Translated {
+  readonly code: number;
+  readonly message: string;
+  readonly data: unknown;
+}
+
+function translate(error: Error): Translated {
+  if (error instanceof XoError) return translateOwn(error);
   const { message } = error;
-  if (error instanceof XoError) {
-    const { code, data } = error;
-    return { code: errorTable[code].jsonRpc, message, data: { code, ...data } };
-  }
   if (error instanceof XapiError) {
     const { code, params } = error;
     return { code: -32000, message, data: { code, params } };
   }
   return { code: -32603, message: "internal error", data: null };
+}
+
+function translateOwn({ code, message, data }: XoError): Translated {
+  const { jsonRpc } = errorTable[code];
+  if (code === "UNKNOWN_METHOD")
+    return { code: jsonRpc, message, data: data["method"] };
+  // Clients know this one by its message; the reason stands in the data.
+  if (code === "INVALID_PARAMETERS")
+    return {
+      code: jsonRpc,
+      message: "invalid parameters",
+      data: { code, errors: [], ...data },
+    };
+  return { code: jsonRpc, message, data: { code, ...data } };
 }

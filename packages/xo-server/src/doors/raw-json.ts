@@ -8,6 +8,16 @@ export class RawJson {
   }
 }
 
+/** JSON that is made while it is sent: the next part is asked for when there is room for it. */
+export class JsonStream {
+  /** UTF-8, cut between characters. */
+  readonly parts: AsyncIterable<Buffer>;
+
+  constructor(parts: AsyncIterable<Buffer>) {
+    this.parts = parts;
+  }
+}
+
 /** A member of an object whose value is encoded already. */
 export type RawMember = readonly [name: string, value: Buffer];
 

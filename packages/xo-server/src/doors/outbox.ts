@@ -1,0 +1,134 @@
+import type { WebSocket } from "ws";
+import type { Clock } from "../clock.js";
+import type { JsonStream } from "./raw-json.js";
+
+export type Message = string | Buffer | JsonStream;
+
+export interface OutboxOptions {
+  readonly socket: WebSocket;
+  readonly clock: Clock;
+  /** Waiting to go out at most; beyond, `onStuck` is called. */
+  readonly maxBufferedBytes: number;
+  /** The other end does not read. */
+  readonly onStuck: () => void;
+}
+
+/** Of one stream, so much is made ahead of what the other end takes. */
+const AHEAD_BYTES = 1024 * 1024;
+
+/** Notifications are skipped while more than this waits to go out: what is old is not worth a queue. */
+const SKIP_ABOVE_BYTES = 256 * 1024;
+
+/** A stream of which nothing is taken for so long has nobody at its other end. */
+const STUCK_AFTER_MS = 60_000;
+
+/** What a stream that waits for its turn counts for. */
+const WAITING_STREAM_BYTES = 64 * 1024;
+
+const NOTHING = Buffer.alloc(0);
+const text = { binary: false } as const;
+const fragment = { binary: false, compress: false, fin: false } as const;
+
+/**
+ * What goes out on one WebSocket. A stream is one text message in fragments,
+ * each made when there is room; between them nothing else may go, so what comes
+ * meanwhile waits, within a bound.
+ */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #waiting: Message[] = [];
+  #waitingBytes = 0;
+  #isStreaming = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  send(message: Message): void {
+    const { socket } = this.#options;
+    if (!this.#isOpen()) return;
+    if (this.#isStreaming) this.#wait(message);
+    else if (isWhole(message)) socket.send(message, text);
+    else void this.#stream(message);
+    if (socket.bufferedAmount + this.#waitingBytes > this.#limit())
+      this.#options.onStuck();
+  }
+
+  /** False: too much is waiting already, nothing was sent. */
+  trySend(message: Buffer): boolean {
+    const { socket } = this.#options;
+    if (!this.#isOpen() || this.#isStreaming) return false;
+    if (socket.bufferedAmount > SKIP_ABOVE_BYTES) return false;
+    socket.send(message, text);
+    return true;
+  }
+
+  #isOpen(): boolean {
+    const { socket } = this.#options;
+    return socket.readyState === socket.OPEN;
+  }
+
+  /** What a stream is ahead is not held against its reader. */
+  #limit(): number {
+    const { maxBufferedBytes } = this.#options;
+    return this.#isStreaming
+      ? maxBufferedBytes + 2 * AHEAD_BYTES
+      : maxBufferedBytes;
+  }
+
+  #wait(message: Message): void {
+    this.#waiting.push(message);
+    this.#waitingBytes += sizeOf(message);
+  }
+
+  async #stream(message: JsonStream): Promise<void> {
+    const { socket } = this.#options;
+    this.#isStreaming = true;
+    try {
+      for await (const part of message.parts) {
+        await this.#sendPart(part);
+        if (!this.#isOpen()) break;
+      }
+      if (this.#isOpen()) socket.send(NOTHING, { ...fragment, fin: true });
+    } catch {
+      // Half a message cannot be taken back; who waits for its end shall know.
+      socket.terminate();
+    }
+    this.#isStreaming = false;
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    if (!this.#isOpen()) this.#waiting.length = 0;
+    while (this.#waiting.length > 0 && !this.#isStreaming) {
+      const next = this.#waiting.shift()!;
+      this.#waitingBytes -= sizeOf(next);
+      this.send(next);
+    }
+  }
+
+  /** Resolves when there is room for the next part. */
+  async #sendPart(part: Buffer): Promise<void> {
+    const { socket, clock, onStuck } = this.#options;
+    if (socket.bufferedAmount + part.length <= AHEAD_BYTES) {
+      socket.send(part, fragment);
+      return;
+    }
+    const timer = clock.setTimeout(onStuck, STUCK_AFTER_MS);
+    // Also called, with an error, when the socket closes.
+    await new Promise<void>((resolve) => {
+      socket.send(part, fragment, () => {
+        resolve();
+      });
+    });
+    clock.clearTimeout(timer);
+  }
+}
+
+function isWhole(message: Message): message is string | Buffer {
+  return typeof message === "string" || Buffer.isBuffer(message);
+}
+
+function sizeOf(message: Message): number {
+  return isWhole(message) ? message.length : WAITING_STREAM_BYTES;
+}

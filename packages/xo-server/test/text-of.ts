@@ -1,0 +1,10 @@
+import type { Message } from "../src/doors/outbox.js";
+
+/** All that would go out. */
+export async function textOf(message: Message): Promise<string> {
+  if (typeof message === "string") return message;
+  if (Buffer.isBuffer(message)) return message.toString();
+  const parts: Buffer[] = [];
+  for await (const part of message.parts) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
