@@ -2,6 +2,8 @@ import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { DEFAULT_DEMO } from "./demo.js";
 import { ExitCode } from "./exit-code.js";
 import type { ConfigOverrides } from "./config/load-config.js";
+import { storeCommands } from "./store-command-line.js";
+import type { StoreCommand } from "./store-command.js";
 
 /** What the command line asks for. */
 export type Invocation =
@@ -13,6 +15,12 @@ export type Invocation =
       readonly overrides: ConfigOverrides;
     }
   | { readonly kind: "example-config" }
+  | {
+      readonly kind: "store";
+      readonly configPath: string | undefined;
+      readonly dataDir: string | undefined;
+      readonly command: StoreCommand;
+    }
   /** There is nothing to do but to say this: help, version, or what is wrong. */
   | { readonly kind: "say"; readonly text: string; readonly code: ExitCode };
 
@@ -44,12 +52,21 @@ export function parseCommandLine(
   const program = new Command("xo-server")
     .description("One server for any number of XenServer and XCP-ng pools.")
     .version(version);
-  for (const command of [program, startCommand(), exampleCommand()]) {
-    command.exitOverride().configureOutput({
-      writeOut: (text) => (said += text),
-      writeErr: (text) => (said += text),
-    });
-    if (command !== program) program.addCommand(command);
+  listen(program);
+  for (const command of [
+    startCommand(),
+    exampleCommand(),
+    ...storeCommands((command, { config, data }) => {
+      invocation = {
+        kind: "store",
+        configPath: config,
+        dataDir: data,
+        command,
+      };
+    }),
+  ]) {
+    for (const verb of [command, ...command.commands]) listen(verb);
+    program.addCommand(command);
   }
   try {
     program.parse(args, { from: "user" });
@@ -59,6 +76,13 @@ export function parseCommandLine(
     return { kind: "say", text: said, code };
   }
   return invocation ?? { kind: "say", text: said, code: ExitCode.usage };
+
+  function listen(command: Command): void {
+    command.exitOverride().configureOutput({
+      writeOut: (text) => (said += text),
+      writeErr: (text) => (said += text),
+    });
+  }
 
   function startCommand(): Command {
     return new Command("start")

@@ -2,6 +2,8 @@
 export const ExitCode = {
   /** Ended as asked: SIGTERM, SIGINT, --help, --version. */
   ok: 0,
+  /** What was asked cannot be done, or the audit log is broken; why is said. */
+  failed: 1,
   /** The command line is wrong. */
   usage: 64,
   /** The port is taken, or the demo's pools could not be started. */

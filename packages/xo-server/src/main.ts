@@ -1,4 +1,5 @@
-import { XoError } from "@xo-server/model";
+import { text } from "node:stream/consumers";
+import { XoError, type ErrorCode } from "@xo-server/model";
 import { letHeapGrow } from "@xo-server/perf";
 import { parseCommandLine, type Invocation } from "./command-line.js";
 import type { StartDemoPools } from "./demo.js";
@@ -8,6 +9,7 @@ import { loadConfig, type LoadedConfig } from "./config/load-config.js";
 import { createLoggers, type Loggers } from "./log/logger.js";
 import { runUntilSignal } from "./run-until-signal.js";
 import { startServer } from "./server.js";
+import { runStoreCommand } from "./store-command.js";
 import { version } from "./version.js";
 
 /** What main cannot make itself. */
@@ -26,6 +28,13 @@ export async function main(
       return say(invocation.text, invocation.code);
     case "example-config":
       return say(toExampleConfig(), ExitCode.ok);
+    case "store": {
+      const said = await runStoreCommand({
+        ...invocation,
+        readInput: () => text(process.stdin),
+      });
+      return say(said.text, said.code);
+    }
     case "start":
       return start(invocation, introductions);
   }
@@ -61,6 +70,15 @@ async function start(
   }
 }
 
+const codeOf: ReadonlyMap<ErrorCode, ExitCode> = new Map([
+  ["CONFIG_INVALID", ExitCode.config],
+  ["STORE_KEY_WRONG", ExitCode.config],
+  ["STORE_TOO_NEW", ExitCode.config],
+  ["PORT_IN_USE", ExitCode.unavailable],
+  ["STORE_UNAVAILABLE", ExitCode.unavailable],
+  ["UNSUPPORTED", ExitCode.unavailable],
+]);
+
 /** Says why it does not start, in one line for each problem. */
 function fail(error: unknown, loggers: Loggers): ExitCode {
   const logger = loggers.named("xo:main");
@@ -73,11 +91,7 @@ function fail(error: unknown, loggers: Loggers): ExitCode {
       error.message,
     ];
     for (const problem of problems) logger.error(problem, { code: error.code });
-    return error.code === "CONFIG_INVALID"
-      ? ExitCode.config
-      : error.code === "PORT_IN_USE" || error.code === "UNSUPPORTED"
-        ? ExitCode.unavailable
-        : ExitCode.internal;
+    return codeOf.get(error.code) ?? ExitCode.internal;
   } finally {
     loggers.flush();
   }

@@ -17,7 +17,10 @@ export async function prepareStore(
       await unlessThere(
         store.roles.create({ name, description, isTemplate: true }),
       );
-  if (store.users.size === 0) await makeAdmin(store, logger, env);
+  const hasAdmin = Array.from(store.users.list()).some(
+    ({ permission }) => permission === "admin",
+  );
+  if (!hasAdmin) await makeAdmin(store, logger, env);
 }
 
 async function makeAdmin(

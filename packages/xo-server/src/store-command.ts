@@ -1,0 +1,169 @@
+import { XoError } from "@xo-server/model";
+import { openStore, type Store, type User } from "@xo-server/store";
+import { loadConfig } from "./config/load-config.js";
+import { ExitCode } from "./exit-code.js";
+import { createPassword } from "./people/first-start.js";
+import { toStoreOptions } from "./start-store.js";
+
+/** What the command line asks of the store, whether or not a server runs. */
+export type StoreCommand =
+  | { readonly verb: "user list" }
+  | {
+      readonly verb: "user add";
+      readonly name: string;
+      readonly isAdmin: boolean;
+      readonly fromStdin: boolean;
+    }
+  | {
+      readonly verb: "user password";
+      readonly name: string;
+      readonly fromStdin: boolean;
+    }
+  | { readonly verb: "user remove"; readonly name: string }
+  | { readonly verb: "user make-admin"; readonly name: string }
+  | { readonly verb: "audit verify" };
+
+export interface StoreCommandOptions {
+  readonly configPath: string | undefined;
+  readonly dataDir: string | undefined;
+  readonly command: StoreCommand;
+  /** All that comes in, to its end. */
+  readonly readInput: () => Promise<string>;
+}
+
+export interface Said {
+  readonly text: string;
+  readonly code: ExitCode;
+}
+
+/** @returns what to say, and the exit code; errors of ours are said, too */
+export async function runStoreCommand(
+  options: StoreCommandOptions,
+): Promise<Said> {
+  try {
+    const { configPath, dataDir } = options;
+    const { config } = loadConfig(configPath, { dataDir });
+    const store = await openStore(toStoreOptions(config));
+    try {
+      return await run(store, options);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof XoError)) throw error;
+    const code =
+      error.code === "CONFIG_INVALID" ? ExitCode.config : ExitCode.failed;
+    return { text: `${error.message}\n`, code };
+  }
+}
+
+async function run(
+  store: Store,
+  { command, readInput }: StoreCommandOptions,
+): Promise<Said> {
+  switch (command.verb) {
+    case "user list":
+      return ok(Array.from(store.users.list(), toLine).toSorted());
+    case "user add":
+      return addUser(store, command, readInput);
+    case "user password":
+      return setPassword(store, command, readInput);
+    case "user remove":
+      await store.users.delete(find(store, command.name).id);
+      await note(store, command);
+      return ok([`${command.name} is gone, with tokens and rights`]);
+    case "user make-admin": {
+      const { id } = find(store, command.name);
+      await store.users.update(id, { permission: "admin" });
+      await note(store, command);
+      return ok([`${command.name} is an admin`]);
+    }
+    case "audit verify":
+      return verify(store);
+  }
+}
+
+type ReadInput = StoreCommandOptions["readInput"];
+
+async function addUser(
+  store: Store,
+  command: StoreCommand & { verb: "user add" },
+  readInput: ReadInput,
+): Promise<Said> {
+  const { name, isAdmin } = command;
+  const { password, told } = await choosePassword(command, readInput);
+  const permission = isAdmin ? "admin" : "none";
+  await store.users.create({ name, password, permission });
+  await note(store, command);
+  return ok([`${name} can sign in`, ...told]);
+}
+
+async function setPassword(
+  store: Store,
+  command: StoreCommand & { verb: "user password" },
+  readInput: ReadInput,
+): Promise<Said> {
+  const { id, name, hasTotp } = find(store, command.name);
+  const { password, told } = await choosePassword(command, readInput);
+  await store.users.setPassword(id, password);
+  // Whoever has lost the password has lost the telephone as well, or has an attacker behind.
+  if (hasTotp) await store.users.setTotp(id, null);
+  await store.tokens.deleteOfUser(id);
+  await note(store, command);
+  return ok([
+    `${name} has a new password; tokens${hasTotp ? " and the second factor" : ""} are gone`,
+    ...told,
+  ]);
+}
+
+async function choosePassword(
+  { fromStdin }: { readonly fromStdin: boolean },
+  readInput: ReadInput,
+): Promise<{ password: string; told: readonly string[] }> {
+  if (!fromStdin) {
+    const password = createPassword();
+    return { password, told: [`password: ${password}`] };
+  }
+  const [password = ""] = (await readInput()).split(/\r?\n/);
+  if (password === "")
+    throw new XoError("INVALID_PARAMETERS", {
+      reason: "there is no password on the standard input",
+    });
+  return { password, told: [] };
+}
+
+async function verify({ audit }: Store): Promise<Said> {
+  const verdict = await audit.verify();
+  if (verdict.intact)
+    return ok([`the audit log is intact: ${verdict.checked} entries`]);
+  const { seq, reason } = verdict.broken;
+  const text = `the audit log is broken at entry ${seq}: ${reason}; ${verdict.checked} before it are intact\n`;
+  return { text, code: ExitCode.failed };
+}
+
+/** Who has the machine can do all this; that it was done is written down. */
+async function note(store: Store, command: StoreCommand): Promise<void> {
+  const { verb, ...parameters } = command;
+  await store.audit.append({
+    address: "command line",
+    operation: verb,
+    parameters,
+    outcome: "success",
+  });
+}
+
+function find({ users }: Store, name: string): User {
+  const user = users.findByName(name) ?? users.get(name);
+  if (user !== undefined) return user;
+  throw new XoError("NO_SUCH_OBJECT", { type: "user", id: name });
+}
+
+function toLine({ id, name, permission, hasTotp }: User): string {
+  return [name, permission, hasTotp ? "second factor" : "", id]
+    .filter((part) => part !== "")
+    .join("  ");
+}
+
+function ok(lines: readonly string[]): Said {
+  return { text: lines.map((line) => `${line}\n`).join(""), code: ExitCode.ok };
+}
