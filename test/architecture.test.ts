@@ -13,6 +13,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "xen-api": ["model"],
   inventory: ["model", "xen-api"],
   "xapi-sim": ["model"],
+  "xo-cli": ["model"],
   "xo-web": ["model"],
   "xo-server": [
     "inventory",

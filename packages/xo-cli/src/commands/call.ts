@@ -1,0 +1,118 @@
+import { Command } from "commander";
+import { usageError } from "../cli-error.js";
+import type { Run } from "../command.js";
+import type { Context } from "../context.js";
+import { followTask, taskIdOf } from "../server/follow-task.js";
+import type { Server } from "../server/server.js";
+import { download, uploadText } from "../server/transfer.js";
+import { toValues } from "../values.js";
+import { toReadable } from "./get.js";
+import { tellMethod } from "./methods.js";
+
+interface CallOptions {
+  readonly help?: boolean;
+  /** `--no-wait` */
+  readonly wait: boolean;
+}
+
+const VALUES = `
+Values: true and false are booleans, json:... is JSON, everything else is text:
+  xo-cli call vm.set id=ID auto_poweron=true CPUs=json:4 name_label=db-1
+@=file names the file of a method that gives or takes one: vm.export vm=ID @=db-1.xva`;
+
+export function callCommand(run: Run): Command {
+  const call: Command = new Command("call")
+    .description("call a method of the API")
+    .argument("[method]", "such as vm.start; xo-cli methods lists them")
+    .argument("[values...]", "name=value")
+    .option("--no-wait", "do not follow the task that the method begins")
+    .helpOption(false)
+    .option("-h, --help", "help, of the method where one is named")
+    .addHelpText("after", VALUES)
+    .action(
+      (method: string | undefined, words: string[], options: CallOptions) => {
+        if (method === undefined) call.help({ error: options.help !== true });
+        run(call, (context) =>
+          options.help === true
+            ? tellMethod(context, method)
+            : callMethod(context, { method, words, ...options }),
+        );
+      },
+    );
+  return call;
+}
+
+async function callMethod(
+  context: Context,
+  { method, words, wait }: CallOptions & { method: string; words: string[] },
+): Promise<void> {
+  const { params, file } = toValues(words);
+  if (method.startsWith("session."))
+    throw usageError(
+      `${method} is called by xo-cli itself`,
+      "xo-cli register, whoami, unregister",
+    );
+  const server = await context.server();
+  const rpc = await server.signIn();
+  const result = await rpc.call(method, params);
+  const path = pathOf(result, "$getFrom");
+  if (path !== undefined) await getFrom(context, server, { path, file });
+  else if (pathOf(result, "$sendTo") !== undefined)
+    await sendTo(context, server, { path: pathOf(result, "$sendTo")!, file });
+  else await printResult(context, server, { result, wait });
+}
+
+async function printResult(
+  context: Context,
+  server: Server,
+  { result, wait }: { result: unknown; wait: boolean },
+): Promise<void> {
+  const { terminal } = context;
+  const id = wait ? taskIdOf(result) : undefined;
+  const told =
+    id === undefined ? result : await followTask(context, server, id);
+  if (terminal.json) await terminal.jsonLine(told);
+  else await terminal.write(toReadable(told));
+}
+
+interface Transfer {
+  readonly path: string;
+  readonly file: string | undefined;
+}
+
+async function getFrom(
+  { terminal }: Context,
+  server: Server,
+  { path, file }: Transfer,
+): Promise<void> {
+  if (file === undefined && terminal.isInteractive)
+    throw usageError("this is a file, not for a terminal", "add @=file");
+  const response = await server.rest.request({ method: "GET", path });
+  await download(response, file, terminal);
+  if (file !== undefined && terminal.json) await terminal.jsonLine({ file });
+}
+
+async function sendTo(
+  { terminal }: Context,
+  server: Server,
+  { path, file }: Transfer,
+): Promise<void> {
+  if (file === undefined)
+    throw usageError("the method takes a file", "add @=file");
+  const upload = { method: "POST", path, file };
+  const answer = await uploadText(server.rest, upload, terminal);
+  if (terminal.json) await terminal.jsonLine({ file, answer });
+  else await terminal.write(toReadable(answer));
+}
+
+/** Of an answer that is nothing but the address of a file. */
+function pathOf(result: unknown, key: string): string | undefined {
+  if (typeof result !== "object" || result === null) return undefined;
+  const entries = Object.entries(result);
+  const [only] = entries;
+  return entries.length === 1 &&
+    only![0] === key &&
+    typeof only![1] === "string"
+    ? only![1].replace(/^\/+/, "")
+    : undefined;
+}

@@ -1,0 +1,41 @@
+import { Command } from "commander";
+import { stringify } from "yaml";
+import { Refusal } from "../cli-error.js";
+import type { Run } from "../command.js";
+import type { Context } from "../context.js";
+import type { Row } from "../objects/path.js";
+import { toPlainLines } from "../output/plain-text.js";
+import type { Rpc } from "../server/rpc.js";
+
+export function getCommand(run: Run): Command {
+  return new Command("get")
+    .description("one object, whole")
+    .argument("<id>", "id or uuid")
+    .action((id: string, _options: object, command) => {
+      run(command as Command, (context) => get(context, id));
+    });
+}
+
+async function get(context: Context, id: string): Promise<void> {
+  const { terminal } = context;
+  const rpc = await (await context.server()).signIn();
+  const found = await find(rpc, id);
+  if (terminal.json) await terminal.jsonLine(found);
+  else await terminal.write(toReadable(found));
+}
+
+async function find(rpc: Rpc, id: string): Promise<Row> {
+  for (const filter of [{ id }, { uuid: id }]) {
+    const objects = await rpc.call("xo.getAllObjects", { filter });
+    const [first] = Object.values(objects as Record<string, Row>);
+    if (first !== undefined) return first;
+  }
+  const data = { id, type: "object" };
+  throw new Refusal(`no such object: ${id}`, "NO_SUCH_OBJECT", data);
+}
+
+/** For people. */
+export function toReadable(value: unknown): string {
+  if (typeof value === "string") return `${toPlainLines(value)}\n`;
+  return toPlainLines(stringify(value, { lineWidth: 0 }));
+}

@@ -1,0 +1,107 @@
+import { Command, InvalidArgumentError } from "commander";
+import type { Run } from "../command.js";
+import type { Context } from "../context.js";
+import { columnsOf, toType } from "../objects/object-types.js";
+import { pick, topLevel, valueAt, type Row } from "../objects/path.js";
+import {
+  readObjects,
+  type Question,
+  type SortKey,
+} from "../objects/read-objects.js";
+import { toCell } from "../output/cell.js";
+import { toTable } from "../output/table.js";
+
+interface ListOptions {
+  readonly filter?: string;
+  readonly fields?: readonly string[];
+  readonly sort?: readonly SortKey[];
+  readonly limit?: number;
+}
+
+export function listCommand(run: Run): Command {
+  return new Command("list")
+    .description("objects: all, or those of a type")
+    .argument("[type]", "VM, host, pool, SR, network, VDI, ...")
+    .option("--filter <filter>", "such as 'power_state:running tags:(a b)'")
+    .option("--fields <names>", "such as name_label,memory.size", toNames)
+    .option("--sort <names>", "such as power_state,-memory.size", toSort)
+    .option("--limit <number>", "rows at most", toCount)
+    .action((type: string | undefined, options: ListOptions, command) => {
+      run(command as Command, (context) => list(context, type, options));
+    });
+}
+
+async function list(
+  context: Context,
+  name: string | undefined,
+  { filter, fields, sort = [], limit }: ListOptions,
+): Promise<void> {
+  const { terminal } = context;
+  const type = name === undefined ? undefined : toType(name);
+  const paths = fields ?? (terminal.json ? undefined : columnsOf(type));
+  const asked = paths === undefined ? undefined : topLevel(paths);
+  const question = { type, filter, sort, limit, fields: asked };
+  const rpc = await (await context.server()).signIn();
+  const pages = readObjects(rpc, question satisfies Question);
+  if (terminal.json || paths === undefined)
+    await printJson(context, pages, paths);
+  else await printTable(context, pages, paths);
+}
+
+/** An array with one row a line, begun before the last rows are there. */
+async function printJson(
+  { terminal }: Context,
+  pages: AsyncIterable<readonly Row[]>,
+  paths: readonly string[] | undefined,
+): Promise<void> {
+  let before = "[\n";
+  for await (const rows of pages) {
+    const lines = rows.map((row) =>
+      JSON.stringify(paths === undefined ? row : pick(row, paths)),
+    );
+    if (lines.length === 0) continue;
+    await terminal.write(before + lines.join(",\n"));
+    before = ",\n";
+  }
+  await terminal.write(before === "[\n" ? "[]\n" : "\n]\n");
+}
+
+async function printTable(
+  { terminal }: Context,
+  pages: AsyncIterable<readonly Row[]>,
+  paths: readonly string[],
+): Promise<void> {
+  const all: Row[] = [];
+  for await (const rows of pages) all.push(...rows);
+  if (all.length === 0) {
+    await terminal.note("nothing there");
+    return;
+  }
+  const heads = paths.map((title) => ({ title, isKept: title === "id" }));
+  const cells = all.map((row) =>
+    paths.map((path) => toCell(path, valueAt(row, path))),
+  );
+  const [head, ...lines] = toTable(heads, cells, terminal.columns);
+  await terminal.line([terminal.colours.bold(head), ...lines].join("\n"));
+}
+
+export function toNames(text: string): string[] {
+  const names = text.split(",").map((name) => name.trim());
+  if (names.every((name) => name !== "")) return names;
+  throw new InvalidArgumentError(
+    "It is a list such as name_label,memory.size.",
+  );
+}
+
+function toSort(text: string): SortKey[] {
+  return toNames(text).map((name) =>
+    name.startsWith("-")
+      ? { by: name.slice(1), descending: true }
+      : { by: name },
+  );
+}
+
+function toCount(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It is a whole number.");
+}

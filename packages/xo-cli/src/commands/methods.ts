@@ -1,0 +1,106 @@
+import { Command } from "commander";
+import { Refusal } from "../cli-error.js";
+import type { Run } from "../command.js";
+import type { Context } from "../context.js";
+import { toCell } from "../output/cell.js";
+import { toPlainLines } from "../output/plain-text.js";
+import { toTable } from "../output/table.js";
+import {
+  readMethod,
+  readMethods,
+  typeOf,
+  usageOf,
+  type MethodInfo,
+} from "../server/method-info.js";
+
+export function methodsCommand(run: Run): Command {
+  return new Command("methods")
+    .description("what can be called, and with which parameters")
+    .argument(
+      "[pattern]",
+      "a whole name for its help, or part of one, * for anything",
+    )
+    .action((pattern: string | undefined, _options: object, command) => {
+      run(command as Command, (context) => tellMethods(context, pattern));
+    });
+}
+
+async function tellMethods(
+  context: Context,
+  pattern: string | undefined,
+): Promise<void> {
+  const { terminal } = context;
+  const all = await readMethods(await (await context.server()).connect());
+  const fits = pattern === undefined ? () => true : toTest(pattern);
+  const found = [...all]
+    .filter(([name]) => name === pattern || fits(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  if (found.length === 0)
+    throw new Refusal(`no method fits ${pattern}`, "UNKNOWN_METHOD");
+  const one = pattern === undefined ? undefined : all.get(pattern);
+  if (terminal.json)
+    await terminal.jsonLine(
+      Object.fromEntries(one === undefined ? found : [[pattern!, one]]),
+    );
+  else if (one !== undefined) await terminal.write(toHelp(pattern!, one));
+  else await terminal.write(found.map(toEntry).join(""));
+}
+
+/** Help of one method, asked for with `call METHOD --help`. */
+export async function tellMethod(
+  context: Context,
+  name: string,
+): Promise<void> {
+  const rpc = await (await context.server()).connect();
+  const info = await readMethod(rpc, name);
+  if (context.terminal.json) await context.terminal.jsonLine({ [name]: info });
+  else await context.terminal.write(toHelp(name, info));
+}
+
+function toTest(pattern: string): (name: string) => boolean {
+  const source = pattern
+    .split("*")
+    .map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"))
+    .join(".*");
+  const regex = new RegExp(pattern.includes("*") ? `^${source}$` : source, "i");
+  return (name) => regex.test(name);
+}
+
+function toEntry([name, info]: [string, MethodInfo]): string {
+  const description = info.description ?? "";
+  const lines = [
+    usageOf(name, info),
+    ...(description ? [`    ${description}`] : []),
+  ];
+  return toPlainLines(`${lines.join("\n")}\n`);
+}
+
+function toHelp(name: string, info: MethodInfo): string {
+  const { description, permission, params = {} } = info;
+  const rows = Object.entries(params).map(([parameter, one]) =>
+    [
+      `  ${parameter}`,
+      typeOf(one),
+      one.optional === true ? "optional" : "required",
+      [
+        one.description,
+        one.default === undefined
+          ? undefined
+          : `Default: ${JSON.stringify(one.default)}.`,
+      ]
+        .filter((text) => text !== undefined)
+        .join(" "),
+    ].map((text) => ({ ...toCell("", text), text })),
+  );
+  const heads = ["", "", "", ""].map((title) => ({ title }));
+  const table = toTable(heads, rows, undefined).slice(1);
+  return toPlainLines(
+    [
+      `xo-cli call ${usageOf(name, info)}`,
+      ...(description === undefined ? [] : ["", description]),
+      ...(permission === undefined ? [] : ["", `Permission: ${permission}`]),
+      ...(table.length === 0 ? [] : ["", "Parameters:", ...table]),
+      "",
+    ].join("\n"),
+  );
+}

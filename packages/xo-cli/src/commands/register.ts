@@ -1,0 +1,125 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { Command } from "commander";
+import { writeServers, type SavedServer } from "../config/saved-servers.js";
+import { Refusal, usageError } from "../cli-error.js";
+import type { Run } from "../command.js";
+import type { Context } from "../context.js";
+import { toPlainText } from "../output/plain-text.js";
+import { ask, askSecret } from "../prompt.js";
+import type { Rpc } from "../server/rpc.js";
+import { toServerUrl } from "../server/server-url.js";
+import { nameOf } from "./whoami.js";
+
+interface RegisterOptions {
+  readonly token?: string;
+  readonly otp?: string;
+  readonly expiresIn?: string;
+}
+
+interface Arguments extends RegisterOptions {
+  readonly url: string;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+type User = Parameters<typeof nameOf>[0];
+
+export function registerCommand(run: Run): Command {
+  return new Command("register")
+    .description(
+      "sign in at a server, and remember the token; it becomes the default",
+    )
+    .argument("<url>", "such as https://xo.example.org")
+    .argument("[user]", "asked for when it is not given")
+    .argument(
+      "[password]",
+      "better asked for, or in $XO_PASSWORD, or the first line of stdin",
+    )
+    .option("--token <token>", "a token instead (better in $XO_TOKEN)")
+    .option("--otp <code>", "of the second factor")
+    .option("--expires-in <duration>", "such as '1 hour' or '30 days'")
+    .action(
+      (...all: [string, string?, string?, RegisterOptions?, Command?]) => {
+        const [url, user, password, options, command] = all;
+        run(command!, (context) =>
+          register(context, { url, user, password, ...options }),
+        );
+      },
+    );
+}
+
+async function register(context: Context, given: Arguments): Promise<void> {
+  const { terminal, trust } = context;
+  const url = toServerUrl(given.url);
+  const saved = await context.saved();
+  const clientId = saved.clientId ?? randomUUID();
+  const rpc = await context.open({ url, token: undefined, trust }).connect();
+  const { user, token } = await signIn(context, rpc, { ...given, clientId });
+  const entry: SavedServer = { token, user: nameOf(user), ...trust };
+  writeServers(context.configPath, {
+    clientId,
+    defaultUrl: url,
+    servers: new Map([...saved.servers, [url, entry]]),
+  });
+  if (terminal.json)
+    await terminal.jsonLine({ server: url, id: user.id, name: nameOf(user) });
+  else
+    await terminal.line(toPlainText(`signed in at ${url} as ${nameOf(user)}`));
+}
+
+async function signIn(
+  context: Context,
+  rpc: Rpc,
+  given: Arguments & { clientId: string },
+): Promise<{ user: User; token: string }> {
+  const { host } = context;
+  const ready =
+    given.token ??
+    (given.user === undefined ? host.env["XO_TOKEN"] : undefined);
+  if (ready !== undefined) {
+    const user = (await rpc.call("session.signIn", { token: ready })) as User;
+    return { user, token: ready };
+  }
+  const email = given.user ?? (await ask(host, "User"));
+  if (given.password !== undefined)
+    await context.terminal.note(
+      "note: others on this machine can see a password on the command line; leave it out to be asked",
+    );
+  const password =
+    given.password ??
+    host.env["XO_PASSWORD"] ??
+    (await askSecret(host, "Password"));
+  if (email === "" || password === "")
+    throw usageError(
+      `no ${email === "" ? "user" : "password"} was given`,
+      "on a terminal it is asked for; else XO_PASSWORD, or stdin",
+    );
+  const { otp } = given;
+  const user = (await rpc.call("session.signIn", {
+    email,
+    password,
+    ...(otp === undefined ? {} : { otp }),
+  })) as User;
+  return { user, token: await createToken(rpc, given) };
+}
+
+/** Older servers take none of what describes a token. */
+async function createToken(
+  rpc: Rpc,
+  { clientId, expiresIn }: { clientId: string; expiresIn?: string },
+): Promise<string> {
+  const duration =
+    expiresIn === undefined
+      ? {}
+      : { expiresIn: /^\d+$/.test(expiresIn) ? Number(expiresIn) : expiresIn };
+  const description = `xo-cli at ${hostname()}`;
+  try {
+    const more = { client: { id: clientId }, description };
+    return (await rpc.call("token.create", { ...more, ...duration })) as string;
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "INVALID_PARAMETERS")
+      throw error;
+    return (await rpc.call("token.create", duration)) as string;
+  }
+}

@@ -1,0 +1,49 @@
+import { createRequire } from "node:module";
+import { Command } from "commander";
+import { CliError } from "../cli-error.js";
+import type { Run } from "../command.js";
+import type { Context } from "../context.js";
+import { toPlainText } from "../output/plain-text.js";
+
+export const version = (
+  createRequire(import.meta.url)("@xo-server/xo-cli/package.json") as {
+    version: string;
+  }
+).version;
+
+export function versionCommand(run: Run): Command {
+  return new Command("version")
+    .description("of this program and of the server")
+    .action((_options: object, command) => {
+      run(command as Command, tellVersions);
+    });
+}
+
+async function tellVersions(context: Context): Promise<void> {
+  const { terminal } = context;
+  const server = await askServer(context);
+  if (terminal.json) {
+    await terminal.jsonLine({ xoCli: version, ...server });
+    return;
+  }
+  await terminal.line(`xo-cli ${version}`);
+  if (server !== undefined)
+    await terminal.line(
+      toPlainText(`xo-server ${server.xoServer} at ${server.server}`),
+    );
+}
+
+/** Nobody has to be signed in for it; undefined: no server is known. */
+async function askServer(context: Context) {
+  let server;
+  try {
+    server = await context.server();
+  } catch (error) {
+    if (error instanceof CliError && error.code === "NOT_SIGNED_IN")
+      return undefined;
+    throw error;
+  }
+  const rpc = await server.connect();
+  const xoServer = String(await rpc.call("system.getServerVersion"));
+  return { xoServer, server: server.target.url };
+}

@@ -1,0 +1,114 @@
+import { XoError } from "@xo-server/model";
+import { Command } from "commander";
+import type { Run } from "../command.js";
+import type { Context } from "../context.js";
+import { followRows, type Followed } from "../objects/follow-rows.js";
+import { columnsOf, toType } from "../objects/object-types.js";
+import { topLevel } from "../objects/path.js";
+import { WatchedRows } from "../objects/watched-rows.js";
+import { toJsonEvent, toEventLine } from "../output/row-event.js";
+import { toNames } from "./list.js";
+
+const FIRST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 30_000;
+
+/** What passes by itself; anything else is told at once. */
+const GONE = new Set(["CONNECTION_REFUSED", "CONNECTION_LOST", "UNREACHABLE"]);
+
+interface WatchOptions {
+  readonly filter?: string;
+  readonly fields?: readonly string[];
+}
+
+export function watchCommand(run: Run): Command {
+  return new Command("watch")
+    .description("objects that come, change and go, until Ctrl-C")
+    .argument("[type]", "VM, host, pool, SR, network, VDI, ...")
+    .option("--filter <filter>", "such as 'power_state:running tags:(a b)'")
+    .option("--fields <names>", "only these, such as power_state,tags", toNames)
+    .action((type: string | undefined, options: WatchOptions, command) => {
+      run(command as Command, (context) => watch(context, type, options));
+    });
+}
+
+async function watch(
+  context: Context,
+  name: string | undefined,
+  { filter, fields }: WatchOptions,
+): Promise<void> {
+  const type = name === undefined ? undefined : toType(name);
+  const paths = fields ?? (context.terminal.json ? undefined : columnsOf(type));
+  const asked =
+    paths === undefined ? undefined : topLevel(["id", "name_label", ...paths]);
+  const server = await context.server();
+  const rows = new WatchedRows();
+  const watcher = new Watcher(context, { type, filter, fields: asked }, rows);
+  for (let wait = FIRST_DELAY_MS; ;) {
+    try {
+      await watcher.follow(await server.signIn());
+    } catch (error) {
+      if (context.isClosed || !watcher.wasReady || !isGone(error)) throw error;
+      if (watcher.isReady) wait = FIRST_DELAY_MS;
+      await watcher.onLost(error);
+      await context.delay(wait);
+      wait = Math.min(wait * 2, MAX_DELAY_MS);
+    }
+  }
+}
+
+function isGone(error: unknown): error is XoError {
+  return error instanceof XoError && GONE.has(error.code);
+}
+
+/** Tells of one connection after the other; the rows stay, so that only differences are told. */
+class Watcher {
+  readonly #context: Context;
+  readonly #followed: Followed;
+  readonly #rows: WatchedRows;
+  /** Now. */
+  isReady = false;
+  /** Once at least. */
+  wasReady = false;
+
+  constructor(context: Context, followed: Followed, rows: WatchedRows) {
+    this.#context = context;
+    this.#followed = followed;
+    this.#rows = rows;
+  }
+
+  follow(rpc: Parameters<typeof followRows>[0]): Promise<never> {
+    const { terminal } = this.#context;
+    return followRows(rpc, this.#followed, {
+      rows: this.#rows,
+      tell: async (events) => {
+        // The rows of the beginning are news to programs only.
+        const news = terminal.json || this.wasReady ? events : [];
+        const toLine = terminal.json
+          ? toJsonEvent
+          : toEventLine(terminal.colours);
+        if (news.length > 0) await terminal.line(news.map(toLine).join("\n"));
+      },
+      onReady: () => this.#onReady(),
+    });
+  }
+
+  async #onReady(): Promise<void> {
+    this.isReady = true;
+    this.wasReady = true;
+    const { terminal } = this.#context;
+    const total = this.#rows.size;
+    const { type } = this.#followed;
+    const what = type === undefined ? "objects" : `${type} objects`;
+    if (terminal.json) await terminal.jsonLine({ event: "ready", total });
+    else await terminal.note(`following ${total} ${what}; Ctrl-C ends`);
+  }
+
+  async onLost({ code, message }: XoError): Promise<void> {
+    if (!this.isReady) return; // it was told when it was lost
+    this.isReady = false;
+    const { terminal } = this.#context;
+    if (terminal.json)
+      await terminal.jsonLine({ event: "lost", code, message });
+    else await terminal.note(`${message}; trying again`);
+  }
+}

@@ -1,0 +1,146 @@
+import type { Command, Option } from "commander";
+
+export type Shell = "bash" | "zsh" | "fish";
+
+/** After these a type of objects is wanted. */
+const TYPED = new Set(["list", "watch"]);
+
+/** A word that can be typed, and what it is for. */
+interface Word {
+  readonly text: string;
+  readonly about: string;
+}
+
+interface Place {
+  /** The commands that stand before: `rest get`. */
+  readonly path: string;
+  readonly words: readonly Word[];
+}
+
+/** @param program the commands as they are, so that nothing is told twice */
+export function toCompletion(
+  shell: Shell,
+  program: Command,
+  types: readonly string[],
+): string {
+  const places = toPlaces(program, types);
+  switch (shell) {
+    case "bash":
+      return toBash(places);
+    case "zsh":
+      return toZsh(places);
+    case "fish":
+      return toFish(places);
+  }
+}
+
+function toPlaces(program: Command, types: readonly string[]): Place[] {
+  const globals = program.options.map(toWord);
+  const walk = (command: Command, path: string): Place[] => [
+    { path, words: [...wordsOf(command, types), ...globals] },
+    ...command.commands.flatMap((one) =>
+      walk(one, `${path} ${one.name()}`.trim()),
+    ),
+  ];
+  return walk(program, "");
+}
+
+function wordsOf(command: Command, types: readonly string[]): Word[] {
+  const commands = command.commands.map((one) => ({
+    text: one.name(),
+    about: one.description(),
+  }));
+  const options = command.parent === null ? [] : command.options.map(toWord);
+  const choices = command.registeredArguments.flatMap(
+    ({ argChoices }) => argChoices ?? [],
+  );
+  const places = TYPED.has(command.name()) ? types : choices;
+  const others = places.map((text) => ({ text, about: "" }));
+  return [...commands, ...others, ...options];
+}
+
+function toWord({ long, short, description }: Option): Word {
+  return { text: long ?? short ?? "", about: description };
+}
+
+/** The commands that have been typed, options left out, as far as they are commands. */
+function toBash(places: readonly Place[]): string {
+  const cases = places.map(
+    ({ path, words }) =>
+      `    ${quote(path)}) words=${quote(words.map(({ text }) => text).join(" "))} ;;`,
+  );
+  return `# xo-cli completion for bash
+_xo_cli() {
+  local current=\${COMP_WORDS[COMP_CWORD]} place= words= word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "\${place:+$place }$word" in
+${places
+  .filter(({ path }) => path !== "")
+  .map(({ path }) => `      ${quote(path)}) place=${quote(path)} ;;`)
+  .join("\n")}
+    esac
+  done
+  case "$place" in
+${cases.join("\n")}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _xo_cli xo-cli
+`;
+}
+
+function toZsh(places: readonly Place[]): string {
+  const cases = places.map(({ path, words }) => {
+    const told = words.map(({ text, about }) =>
+      quote(`${text.replaceAll(":", "\\:")}:${about}`),
+    );
+    return `    ${quote(path)}) options=(${told.join(" ")}) ;;`;
+  });
+  return `#compdef xo-cli
+_xo_cli() {
+  local place= word
+  local -a options
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    case "\${place:+$place }$word" in
+${places
+  .filter(({ path }) => path !== "")
+  .map(({ path }) => `      ${quote(path)}) place=${quote(path)} ;;`)
+  .join("\n")}
+    esac
+  done
+  case "$place" in
+${cases.join("\n")}
+  esac
+  _describe xo-cli options || _files
+}
+if [ "$funcstack[1]" = "_xo-cli" ]; then _xo_cli "$@"; else compdef _xo_cli xo-cli; fi
+`;
+}
+
+function toFish(places: readonly Place[]): string {
+  const lines = places.flatMap(({ path, words }) => {
+    const seen = path
+      .split(" ")
+      .filter((name) => name !== "")
+      .map((name) => `__fish_seen_subcommand_from ${name}`);
+    const deeper = places
+      .filter((one) => one.path !== path && one.path.startsWith(path))
+      .map((one) => one.path.slice(path.length).trim().split(" ")[0]!);
+    const none = [...new Set(deeper)].join(" ");
+    const condition = [
+      ...seen,
+      ...(none === "" ? [] : [`not __fish_seen_subcommand_from ${none}`]),
+    ].join("; and ");
+    return words.map(({ text, about }) => {
+      const what = text.startsWith("--")
+        ? `-l ${text.slice(2)}`
+        : `-a ${quote(text)}`;
+      return `complete -c xo-cli ${condition === "" ? "" : `-n ${quote(condition)} `}${what} -d ${quote(about)}`;
+    });
+  });
+  return `# xo-cli completion for fish\n${lines.join("\n")}\n`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,107 @@
+import {
+  closeToOthers,
+  configPath,
+  readServers,
+} from "./config/saved-servers.js";
+import type { SavedServers } from "./config/saved-servers.js";
+import { signedOut } from "./cli-error.js";
+import type { Host } from "./host.js";
+import { Terminal } from "./output/terminal.js";
+import { Server, type Target } from "./server/server.js";
+import { toServerUrl } from "./server/server-url.js";
+import type { Trust } from "./server/trust.js";
+
+/** What every command understands. */
+export interface GlobalOptions {
+  readonly server?: string;
+  readonly json?: boolean;
+  readonly color?: boolean;
+  readonly allowUnauthorized?: boolean;
+  readonly fingerprint?: string;
+}
+
+/** What a command works with. */
+export class Context {
+  readonly host: Host;
+  readonly terminal: Terminal;
+  readonly options: GlobalOptions;
+  readonly configPath: string;
+  readonly #servers: Server[] = [];
+  #isClosed = false;
+
+  constructor(host: Host, options: GlobalOptions) {
+    this.host = host;
+    this.options = options;
+    this.configPath = configPath(host.env);
+    this.terminal = new Terminal(host, {
+      json: options.json === true,
+      colour: options.color !== false,
+    });
+  }
+
+  async saved(): Promise<SavedServers> {
+    if (closeToOthers(this.configPath))
+      await this.terminal.note(
+        `warning: others could read ${this.configPath}; now they cannot`,
+      );
+    return readServers(this.configPath);
+  }
+
+  /** Of the command line, so far as it says. */
+  get trust(): Trust {
+    const { allowUnauthorized, fingerprint } = this.options;
+    return {
+      ...(allowUnauthorized === true ? { allowUnauthorized } : {}),
+      ...(fingerprint === undefined ? {} : { fingerprint }),
+    };
+  }
+
+  /** The server of the command line, of the environment, or the default one. */
+  async server(): Promise<Server> {
+    const { env } = this.host;
+    const { defaultUrl, servers } = await this.saved();
+    const named = this.options.server ?? env["XO_SERVER"];
+    const url = named === undefined ? defaultUrl : toServerUrl(named);
+    if (url === undefined)
+      throw signedOut(
+        "no server is known",
+        "xo-cli register URL, or --server URL",
+      );
+    const known = servers.get(url);
+    const trust = Object.keys(this.trust).length > 0 ? this.trust : known;
+    return this.open({
+      url,
+      token: env["XO_TOKEN"] ?? known?.token,
+      trust: trust ?? {},
+    });
+  }
+
+  open(target: Target): Server {
+    const server = new Server(target);
+    this.#servers.push(server);
+    return server;
+  }
+
+  /** @param ms units of time between questions and tries */
+  async delay(ms: number): Promise<void> {
+    const { delay } = this.host;
+    await (delay === undefined
+      ? new Promise((resolve) => setTimeout(resolve, ms))
+      : delay(ms));
+  }
+
+  /** Whether a token went with what was asked. */
+  get isSignedIn(): boolean {
+    return this.#servers.some(({ target }) => target.token !== undefined);
+  }
+
+  /** Who still works has been given up on. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const server of this.#servers) server.close();
+  }
+}

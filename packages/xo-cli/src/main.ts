@@ -1,0 +1,72 @@
+import { OutputClosed, interruptedBy } from "./cli-error.js";
+import { parseCommandLine } from "./command-line.js";
+import type { Work } from "./command.js";
+import { Context } from "./context.js";
+import { ExitCode } from "./exit-code.js";
+import type { Host } from "./host.js";
+import { toPlainLines } from "./output/plain-text.js";
+import { toOutputError } from "./output/terminal.js";
+import { toReport } from "./report.js";
+
+/** The program: `args` in (without node and script), exit code out. */
+export async function main(
+  args: readonly string[],
+  host: Host,
+): Promise<ExitCode> {
+  const invocation = parseCommandLine(args);
+  if (invocation.kind === "say") {
+    const { text, isWrong } = invocation;
+    (isWrong ? host.stderr : host.stdout).write(text);
+    return isWrong ? ExitCode.usage : ExitCode.ok;
+  }
+  const context = new Context(host, invocation.options);
+  try {
+    await untilStopped(context, invocation.work);
+    return ExitCode.ok;
+  } catch (error) {
+    return await tell(context, error);
+  } finally {
+    context.close();
+  }
+}
+
+/** Ends early when somebody interrupts, or when nobody reads the output any more. */
+async function untilStopped(context: Context, work: Work): Promise<void> {
+  const { interrupted, stdout } = context.host;
+  let stop: (error: Error) => void = () => undefined;
+  const stopped = new Promise<never>((_, reject) => (stop = reject));
+  const onInterrupt = (): void => {
+    stop(interruptedBy(interrupted.reason));
+  };
+  const onOutputError = (error: NodeJS.ErrnoException): void => {
+    stop(toOutputError(error));
+  };
+  interrupted.addEventListener("abort", onInterrupt);
+  stdout.on("error", onOutputError);
+  try {
+    if (interrupted.aborted) onInterrupt();
+    await Promise.race([stopped, work(context)]);
+  } finally {
+    interrupted.removeEventListener("abort", onInterrupt);
+    stdout.off("error", onOutputError);
+    // What is still under way may find a closed pipe.
+    stdout.on("error", () => undefined);
+  }
+}
+
+async function tell(context: Context, error: unknown): Promise<ExitCode> {
+  if (error instanceof OutputClosed) return ExitCode.ok;
+  const { terminal } = context;
+  const report = toReport(error, context.isSignedIn);
+  const { exitCode, code, message, hint, data } = report;
+  if (terminal.json)
+    await terminal.error(
+      JSON.stringify({ error: { code, message, hint, data }, exitCode }),
+    );
+  else if (code === "INTERRUPTED") await terminal.error("interrupted");
+  else {
+    await terminal.error(toPlainLines(`error: ${message} (${code})`));
+    if (hint !== undefined) await terminal.error(toPlainLines(`hint: ${hint}`));
+  }
+  return exitCode;
+}

@@ -1,0 +1,40 @@
+import { toPlainText } from "./plain-text.js";
+
+/** One value in a table. */
+export interface Cell {
+  readonly text: string;
+  /** Stands at the right; what is not there counts as one. */
+  readonly isNumber: boolean;
+}
+
+/** Last words of paths whose values are bytes. */
+const BYTES = new Set(["size", "usage", "physical_usage", "virtual_size"]);
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+export function toCell(path: string, value: unknown): Cell {
+  if (value === undefined || value === null)
+    return { text: "", isNumber: true };
+  if (typeof value !== "number")
+    return { text: toPlainText(toText(value)), isNumber: false };
+  const isBytes = BYTES.has(path.split(".").at(-1)!);
+  return { text: isBytes ? toBytes(value) : String(value), isNumber: true };
+}
+
+/** @returns such as `4 GiB`, `1.5 TiB` */
+export function toBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (Math.abs(value) >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${Number(value.toFixed(value < 10 ? 1 : 0))} ${UNITS[unit]}`;
+}
+
+function toText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every((one) => typeof one !== "object"))
+    return value.join(", ");
+  return JSON.stringify(value);
+}

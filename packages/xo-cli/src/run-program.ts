@@ -1,0 +1,26 @@
+import type { ExitCode } from "./exit-code.js";
+import { main } from "./main.js";
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/** The program in the process that it has for itself. A second signal ends it at once. */
+export async function runProgram({
+  argv,
+  stdin,
+  stdout,
+  stderr,
+  env,
+}: NodeJS.Process): Promise<ExitCode> {
+  const interrupted = new AbortController();
+  for (const signal of SIGNALS)
+    process.once(signal, () => {
+      interrupted.abort(signal);
+    });
+  return main(argv.slice(2), {
+    stdin,
+    stdout,
+    stderr,
+    env,
+    interrupted: interrupted.signal,
+  });
+}

@@ -1,0 +1,53 @@
+import { Refusal } from "../cli-error.js";
+import type { Rpc } from "./rpc.js";
+
+/** As `system.getMethodsInfo` tells. */
+export interface MethodInfo {
+  readonly description?: string;
+  readonly permission?: string;
+  readonly params?: Readonly<Record<string, ParameterInfo>>;
+}
+
+export interface ParameterInfo {
+  readonly type?: string | readonly string[];
+  readonly optional?: boolean;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly ParameterInfo[];
+}
+
+export async function readMethods(
+  rpc: Rpc,
+): Promise<ReadonlyMap<string, MethodInfo>> {
+  const all = await rpc.call("system.getMethodsInfo");
+  return new Map(Object.entries(all as Record<string, MethodInfo>));
+}
+
+/** @throws Refusal UNKNOWN_METHOD */
+export async function readMethod(rpc: Rpc, name: string): Promise<MethodInfo> {
+  const info = (await readMethods(rpc)).get(name);
+  if (info !== undefined) return info;
+  throw new Refusal(`no such method: ${name}`, "UNKNOWN_METHOD", { name });
+}
+
+/** Such as `string`, `string|null`, `"RW"|"RO"`. */
+export function typeOf(info: ParameterInfo): string {
+  if (info.const !== undefined) return JSON.stringify(info.const);
+  if (info.enum !== undefined)
+    return info.enum.map((value) => JSON.stringify(value)).join("|");
+  if (info.anyOf !== undefined) return info.anyOf.map(typeOf).join("|");
+  return [info.type ?? "any"].flat().join("|");
+}
+
+/** One line: `vm.start id=<string> [host=<string>]`. */
+export function usageOf(name: string, { params = {} }: MethodInfo): string {
+  const words = Object.entries(params).map(([parameter, info]) => {
+    const word = `${parameter}=<${typeOf(info)}>`;
+    return info.optional === true || info.default !== undefined
+      ? `[${word}]`
+      : word;
+  });
+  return [name, ...words].join(" ");
+}

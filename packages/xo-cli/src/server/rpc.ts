@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import type { Agent } from "node:http";
+import { XoError } from "@xo-server/model";
+import { JSONRPCClient, JSONRPCErrorException } from "json-rpc-2.0";
+import { WebSocket } from "ws";
+import { Refusal } from "../cli-error.js";
+import { toConnectionError } from "./connection-error.js";
+import { addressOf } from "./server-url.js";
+
+/** All objects of a large installation come in one message. */
+const MAX_MESSAGE_BYTES = 1024 ** 3;
+
+const CONNECT_TIMEOUT_MS = 15_000;
+
+type Listener = (method: string, params: unknown) => void;
+
+/** JSON-RPC 2.0 over one WebSocket. When it breaks, everything that waits is told. */
+export class Rpc {
+  readonly #socket: WebSocket;
+  readonly #client: JSONRPCClient;
+  readonly #lost: Promise<never>;
+  #listener: Listener = () => undefined;
+
+  /** @param url of the server, with a slash at its end. @throws XoError */
+  static async connect(url: string, agent: Agent): Promise<Rpc> {
+    const socket = new WebSocket(`${url.replace("http", "ws")}api/`, [], {
+      agent,
+      maxPayload: MAX_MESSAGE_BYTES,
+      handshakeTimeout: CONNECT_TIMEOUT_MS,
+    });
+    const rpc = new Rpc(socket, addressOf(url));
+    try {
+      await once(socket, "open");
+    } catch (error) {
+      throw toConnectionError(addressOf(url), error as Error);
+    }
+    return rpc;
+  }
+
+  private constructor(socket: WebSocket, address: string) {
+    this.#socket = socket;
+    this.#client = new JSONRPCClient((payload) => {
+      socket.send(JSON.stringify(payload));
+    });
+    this.#lost = new Promise((_, reject) => {
+      socket.on("error", (error) => {
+        reject(toConnectionError(address, error));
+      });
+      socket.on("close", (_code, words) => {
+        const reason = words.toString() || "the server closed it";
+        reject(new XoError("CONNECTION_LOST", { address, reason }));
+      });
+    });
+    this.#lost.catch(() => undefined);
+    socket.on("message", (data: Buffer) => {
+      this.#onMessage(data.toString());
+    });
+  }
+
+  /** Rejects when the connection has broken. */
+  get lost(): Promise<never> {
+    return this.#lost;
+  }
+
+  onNotification(listener: Listener): void {
+    this.#listener = listener;
+  }
+
+  /** @throws Refusal, XoError CONNECTION_LOST */
+  async call(method: string, params: object = {}): Promise<unknown> {
+    try {
+      return (await Promise.race([
+        this.#client.request(method, params),
+        this.#lost,
+      ])) as unknown;
+    } catch (error) {
+      if (error instanceof JSONRPCErrorException) throw toRefusal(error);
+      throw error;
+    }
+  }
+
+  /** No more is read; what has come already is told. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  close(): void {
+    this.#socket.close();
+    // Nobody waits for the server's goodbye.
+    this.#socket.terminate();
+  }
+
+  #onMessage(text: string): void {
+    let message: { method?: unknown; params?: unknown };
+    try {
+      message = JSON.parse(text) as typeof message;
+    } catch {
+      this.#socket.close(1007, "this is no JSON");
+      return;
+    }
+    if (typeof message.method === "string")
+      this.#listener(message.method, message.params);
+    else this.#client.receive(message as never);
+  }
+}
+
+/** What servers that tell nothing better mean by their numbers. */
+const CODES: Readonly<Record<number, string>> = {
+  0: "UNSUPPORTED",
+  1: "NO_SUCH_OBJECT",
+  2: "FORBIDDEN",
+  3: "CREDENTIALS_INVALID",
+  10: "INVALID_PARAMETERS",
+  [-32601]: "UNKNOWN_METHOD",
+  [-32602]: "INVALID_PARAMETERS",
+};
+
+function toRefusal({ message, code, data }: JSONRPCErrorException): Refusal {
+  const own = (data as { code?: unknown } | null | undefined)?.code;
+  const name = typeof own === "string" ? own : (CODES[code] ?? `RPC_${code}`);
+  return new Refusal(message, name, data);
+}

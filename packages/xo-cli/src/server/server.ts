@@ -1,0 +1,60 @@
+import type { Agent } from "node:http";
+import { Refusal, signedOut } from "../cli-error.js";
+import { Rest } from "./rest.js";
+import { Rpc } from "./rpc.js";
+import { createAgent, type Trust } from "./trust.js";
+
+/** Where to go, and as whom. */
+export interface Target {
+  /** With a slash at its end. */
+  readonly url: string;
+  /** undefined: as somebody who has not signed in. */
+  readonly token: string | undefined;
+  readonly trust: Trust;
+}
+
+/** Both doors of one server. */
+export class Server {
+  readonly target: Target;
+  readonly rest: Rest;
+  readonly #agent: Agent;
+  readonly #open = new Set<Rpc>();
+
+  constructor(target: Target) {
+    this.target = target;
+    this.#agent = createAgent(target.url, target.trust);
+    const { url, token } = target;
+    this.rest = new Rest({ url, token, agent: this.#agent });
+  }
+
+  /** A connection of its own, nobody signed in. */
+  async connect(): Promise<Rpc> {
+    const rpc = await Rpc.connect(this.target.url, this.#agent);
+    this.#open.add(rpc);
+    rpc.lost.catch(() => this.#open.delete(rpc));
+    return rpc;
+  }
+
+  /** A connection, signed in where there is a token. @throws CliError NOT_SIGNED_IN */
+  async signIn(): Promise<Rpc> {
+    const rpc = await this.connect();
+    const { token, url } = this.target;
+    if (token === undefined) return rpc;
+    try {
+      await rpc.call("session.signIn", { token });
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== "CREDENTIALS_INVALID")
+        throw error;
+      throw signedOut(
+        `${url} does not know the token any more`,
+        `xo-cli register ${url}`,
+      );
+    }
+    return rpc;
+  }
+
+  close(): void {
+    for (const rpc of this.#open) rpc.close();
+    this.#agent.destroy();
+  }
+}

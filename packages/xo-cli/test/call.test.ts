@@ -1,0 +1,245 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { FakeServer, json, RpcError, TOKEN } from "./fake-server.js";
+import { Cli, runCli, type CliOptions } from "./run-cli.js";
+
+async function start(t: Test) {
+  const server = await FakeServer.start(t);
+  const env = { XO_SERVER: server.url, XO_TOKEN: TOKEN };
+  const call = (args: readonly string[], options: CliOptions = {}) =>
+    runCli(t, ["call", ...args], { env, ...options });
+  return { server, env, call };
+}
+
+t.test("values are what xo-cli always made of them", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["vm.set"] = () => true;
+  const cli = await call([
+    ...["vm.set", "id=x=y", "auto_poweron=true", "secureBoot=false"],
+    ...["CPUs=json:4", 'tags=json:["a"]', "limit=1", "empty="],
+  ]);
+  t.equal(cli.out, "true\n", cli.err);
+  t.same(server.calls.at(-1)!.params, {
+    id: "x=y",
+    auto_poweron: true,
+    secureBoot: false,
+    CPUs: 4,
+    tags: ["a"],
+    limit: "1",
+    empty: "",
+  });
+});
+
+t.test(
+  "words that are no values are told before anything is asked",
+  async (t) => {
+    const { server, call } = await start(t);
+    for (const word of ["nonsense", "=1", "a=json:{", "@"]) {
+      const cli = await call(["vm.set", word]);
+      t.equal(cli.code, 2, word);
+    }
+    t.equal(server.calls.length, 0);
+  },
+);
+
+t.test("a name cannot reach a prototype", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["x.y"] = () => true;
+  await call(["x.y", '__proto__=json:{"a":1}']);
+  t.same(Object.keys(server.calls.at(-1)!.params), ["__proto__"]);
+});
+
+t.test("what is wrong with a parameter is told", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["vm.set"] = () => {
+    const errors = [{ instancePath: "/CPUs", message: "must be integer" }];
+    throw new RpcError(10, "invalid parameters", { errors });
+  };
+  const cli = await call(["vm.set", "CPUs=4"]);
+  t.equal(cli.code, 1);
+  t.match(cli.err, "invalid parameters: /CPUs must be integer (INVALID_PARA");
+  t.match(cli.err, /hint: .*json:5/);
+  server.methods["vm.set"] = () => {
+    throw new RpcError(10, "invalid parameters", { reason: "no such type: X" });
+  };
+  const other = await call(["vm.set"]);
+  t.match(other.err, "error: invalid parameters: no such type: X (INVALID");
+});
+
+t.test("an error of XAPI comes with its code", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["vm.start"] = () => {
+    const data = { code: "HOST_DISABLED", params: ["h"] };
+    throw new RpcError(-32000, "HOST_DISABLED(h)", data);
+  };
+  const cli = await call(["vm.start", "--json"]);
+  t.equal(cli.code, 1);
+  t.match(JSON.parse(cli.err), {
+    error: { code: "HOST_DISABLED", data: { params: ["h"] } },
+    exitCode: 1,
+  });
+});
+
+t.test("a file is downloaded to where it is wanted", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["vm.export"] = () => ({ $getFrom: "/api/t0ken/a%20b.xva" });
+  server.routes["GET /api/t0ken/a%20b.xva"] = (_request, response) => {
+    response.writeHead(200, { "content-length": 4 }).end("data");
+  };
+  const home = t.testdir({});
+  const file = join(home, "a.xva");
+  const cli = await call(["vm.export", "vm=x", `@=${file}`]);
+  t.equal(cli.code, 0, cli.err);
+  t.equal(readFileSync(file, "utf8"), "data");
+  t.same(server.calls.at(-1)!.params, { vm: "x" });
+  t.equal((await call(["vm.export", "vm=x"])).out, "data", "or to stdout");
+  const onTerminal = await call(["vm.export", "vm=x"], { columns: 80 });
+  t.equal(onTerminal.code, 2, "but not to a terminal");
+  const nowhere = await call(["vm.export", `@${home}/no/such`]);
+  t.equal(nowhere.code, 5);
+});
+
+t.test("a download that breaks off is an error", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["vm.export"] = () => ({ $getFrom: "/api/t" });
+  server.routes["GET /api/t"] = (_request, response) => {
+    response.writeHead(200, { "content-length": 400 }).write("data");
+    setImmediate(() => response.destroy());
+  };
+  const cli = await call(["vm.export", "vm=x"]);
+  t.equal(cli.code, 4);
+  t.match(cli.err, "CONNECTION_LOST");
+});
+
+t.test("a file is uploaded, and the answer shown", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["vm.import"] = () => ({ $sendTo: "/api/t" });
+  server.routes["POST /api/t"] = (request, response, body) => {
+    response.end(`${request.headers["content-length"]} ${body}`);
+  };
+  const dir = t.testdir({ "a.xva": "data" });
+  const cli = await call(["vm.import", `@=${join(dir, "a.xva")}`]);
+  t.equal(cli.out, "4 data\n", cli.err);
+  const absent = await call(["vm.import", `@=${join(dir, "b.xva")}`]);
+  t.equal(absent.code, 5);
+  t.equal((await call(["vm.import"])).code, 2);
+});
+
+t.test("a task is followed to its end, with a bar on a terminal", async (t) => {
+  const { server, env } = await start(t);
+  server.methods["vm.migrate"] = () => ({ taskId: "0a-b" });
+  let asked = 0;
+  const properties = { name: "migrate db-1" };
+  server.routes["GET /rest/v0/tasks/0a-b"] = (...all) => {
+    const task = { id: "0a-b", status: "pending", progress: 50, properties };
+    const done = { ...task, status: "success", result: { id: "new" } };
+    json(200, ++asked < 3 ? task : done)(...all);
+  };
+  const delays: number[] = [];
+  const delay = async (ms: number) => {
+    delays.push(ms);
+  };
+  const options = { env, delay };
+  const cli = await runCli(t, ["call", "vm.migrate", "--json"], options);
+  t.match(cli.json, { status: "success", result: { id: "new" } }, cli.err);
+  t.same(delays, [100, 200]);
+  t.match(server.requests[0], { cookie: `authenticationToken=${TOKEN}` });
+  asked = 0;
+  const seen = await runCli(t, ["call", "vm.migrate"], {
+    ...options,
+    columns: 80,
+  });
+  t.match(seen.err, /\[█{12}·{12}\] {2}50% task 0a-b migrate db-1/);
+  const alone = await runCli(t, ["call", "vm.migrate", "--no-wait"], options);
+  t.equal(alone.out, "taskId: 0a-b\n");
+});
+
+t.test("a task that fails ends with 1", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["vm.migrate"] = () => ({ taskId: "0a-b" });
+  const result = { message: "HOST_DISABLED(h)", code: "HOST_DISABLED" };
+  server.routes["GET /rest/v0/tasks/0a-b"] = json(200, {
+    ...{ id: "0a-b", status: "failure", result },
+  });
+  const cli = await call(["vm.migrate"]);
+  t.equal(cli.code, 1);
+  t.match(cli.err, "task 0a-b: HOST_DISABLED(h) (HOST_DISABLED)");
+});
+
+t.test("Ctrl-C leaves the task to itself, and says where it is", async (t) => {
+  const { server, env } = await start(t);
+  server.methods["vm.migrate"] = () => ({ taskId: "0a-b" });
+  server.routes["GET /rest/v0/tasks/0a-b"] = json(200, {
+    ...{ id: "0a-b", status: "pending", progress: 5 },
+  });
+  const delay = () => new Promise<void>(() => undefined);
+  const args = ["call", "vm.migrate"];
+  const cli = new Cli(t, args, { env, delay, columns: 80 });
+  await cli.until(({ err }) => err.includes("5%"));
+  cli.interrupt();
+  t.equal(await cli.ended, 130);
+  t.match(cli.err, "the task goes on: xo-cli rest get tasks/0a-b");
+});
+
+t.test("a server that goes away in the middle ends with 4", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["vm.start"] = (_params, socket) => {
+    socket.terminate();
+  };
+  const cli = await call(["vm.start", "id=x"]);
+  t.equal(cli.code, 4);
+  t.match(cli.err, /CONNECTION_LOST\)\nhint: /);
+});
+
+t.test("SIGTERM ends it with 143", async (t) => {
+  const { server, env } = await start(t);
+  server.methods["vm.start"] = () => new Promise(() => undefined);
+  const cli = new Cli(t, ["call", "vm.start"], { env });
+  cli.interrupt("SIGTERM");
+  t.equal(await cli.ended, 143);
+});
+
+t.test("methods of sessions are not for calling", async (t) => {
+  const { call } = await start(t);
+  t.equal((await call(["session.signOut"])).code, 2);
+});
+
+t.test("methods are listed, found and explained", async (t) => {
+  const { server, env } = await start(t);
+  server.methods["system.getMethodsInfo"] = () => ({
+    "vm.start": {
+      description: "Starts a VM.",
+      permission: "operate",
+      params: {
+        id: { type: "string", description: "Of the VM." },
+        host: { type: ["string", "null"], optional: true },
+        mode: { anyOf: [{ const: "RW" }, { const: "RO" }], default: "RO" },
+      },
+    },
+    "vm.stop": { params: { id: { type: "string" } } },
+    "host.stop": {},
+  });
+  const methods = (...args: string[]) =>
+    runCli(t, ["methods", ...args], { env });
+  t.equal(
+    (await methods("STOP")).out,
+    "host.stop\nvm.stop id=<string>\n",
+    "by a part of the name",
+  );
+  t.equal((await methods("vm.*")).lines.length, 3);
+  const help = (await methods("vm.start")).out;
+  t.match(
+    help,
+    'xo-cli call vm.start id=<string> [host=<string|null>] [mode=<"RW"|"RO">]',
+  );
+  t.match(help, /id +string +required +Of the VM\./);
+  t.match(help, /host +string\|null +optional$/m);
+  t.match(help, /Default: "RO"\./);
+  const asked = await runCli(t, ["call", "vm.start", "--help"], { env });
+  t.equal(asked.out, help);
+  t.same(Object.keys((await methods("--json")).json as object), [
+    ...["host.stop", "vm.start", "vm.stop"],
+  ]);
+  t.equal((await methods("unicorn")).code, 1);
+});

@@ -1,0 +1,194 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { FakeServer, PASSWORD, RpcError, TOKEN, USER } from "./fake-server.js";
+import { Cli, runCli } from "./run-cli.js";
+
+function configOf(home: string): string {
+  return join(home, ".config", "xo-cli", "config.json");
+}
+
+t.test("registering keeps a token, for the owner's eyes only", async (t) => {
+  const server = await FakeServer.start(t);
+  const cli = await runCli(t, ["register", server.url, USER.email, PASSWORD]);
+  t.equal(cli.code, 0, cli.err);
+  t.equal(cli.out, `signed in at ${server.url} as ada@example.org\n`);
+  t.match(cli.err, /others on this machine can see a password/);
+  const path = configOf(cli.home);
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  t.match(JSON.parse(readFileSync(path, "utf8")), {
+    server: server.url,
+    token: TOKEN,
+    clientId: String,
+    servers: { [server.url]: { token: TOKEN, user: USER.email } },
+  });
+  t.match(server.created, [
+    { client: { id: String }, description: /^xo-cli at / },
+  ]);
+  t.notMatch(cli.out + cli.err, TOKEN);
+  t.notMatch(cli.out + cli.err, PASSWORD);
+});
+
+t.test("the token is what later calls sign in with", async (t) => {
+  const server = await FakeServer.start(t);
+  const { home } = await runCli(
+    t,
+    ["register", server.url, USER.email, PASSWORD],
+    {},
+  );
+  const cli = await runCli(t, ["whoami"], { home });
+  t.equal(cli.out, `ada@example.org (admin) at ${server.url}, user u1\n`);
+  t.match(server.calls.at(-2), {
+    method: "session.signIn",
+    params: { token: TOKEN },
+  });
+});
+
+t.test("on a terminal it asks, and the password does not appear", async (t) => {
+  const server = await FakeServer.start(t);
+  const cli = new Cli(t, ["register", server.url], { columns: 80 });
+  await cli.until(({ err }) => err.includes("User: "));
+  cli.stdin.write(`${USER.email}\n`);
+  await cli.until(({ err }) => err.includes("Password: "));
+  cli.stdin.write(`${PASSWORD}x\u007f\r`);
+  t.equal(await cli.ended, 0, cli.err);
+  t.same(cli.stdin.rawModes, [true, false], "the terminal echoes again");
+  t.notMatch(cli.out + cli.err, PASSWORD);
+});
+
+t.test("Ctrl-C at the password ends it, and nothing is kept", async (t) => {
+  const server = await FakeServer.start(t);
+  const args = ["register", server.url, USER.email];
+  const cli = new Cli(t, args, { columns: 80 });
+  await cli.until(({ err }) => err.includes("Password: "));
+  cli.stdin.write("half\u0003");
+  t.equal(await cli.ended, 130);
+  t.same(cli.stdin.rawModes, [true, false]);
+  t.throws(() => statSync(configOf(cli.home)));
+});
+
+t.test("a program gives the password by stdin or XO_PASSWORD", async (t) => {
+  const server = await FakeServer.start(t);
+  const args = ["register", server.url, USER.email];
+  const piped = await runCli(t, args, { input: `${PASSWORD}\n` });
+  t.equal(piped.code, 0, piped.err);
+  const env = { XO_PASSWORD: PASSWORD };
+  t.equal((await runCli(t, args, { env })).code, 0);
+  const none = await runCli(t, args);
+  t.equal(none.code, 2);
+  t.match(none.err, /no password was given/);
+  const nobody = await runCli(t, ["register", server.url]);
+  t.equal(nobody.code, 2);
+  t.match(nobody.err, /no terminal to ask on/);
+});
+
+t.test("a wrong password ends with 3, and says so", async (t) => {
+  const server = await FakeServer.start(t);
+  const args = ["--json", "register", server.url, USER.email];
+  const cli = await runCli(t, args, { env: { XO_PASSWORD: "wrong" } });
+  t.equal(cli.code, 3);
+  t.match(JSON.parse(cli.err), {
+    error: { code: "CREDENTIALS_INVALID", message: "invalid credentials" },
+    exitCode: 3,
+  });
+  t.equal(cli.out, "");
+});
+
+t.test("a token will do as well", async (t) => {
+  const server = await FakeServer.start(t);
+  const env = { XO_TOKEN: TOKEN };
+  t.equal((await runCli(t, ["register", server.url], { env })).code, 0);
+  const given = await runCli(t, ["register", "--token", TOKEN, server.url]);
+  t.equal(given.code, 0);
+  t.equal(server.created.length, 0, "no other is made");
+  const wrong = await runCli(t, ["register", "--token", "old", server.url]);
+  t.equal(wrong.code, 3);
+});
+
+t.test("an older server gets no description of the token", async (t) => {
+  const server = await FakeServer.start(t);
+  server.methods["token.create"] = (params) => {
+    server.created.push(params);
+    if ("client" in params) throw new RpcError(10, "invalid parameters");
+    return TOKEN;
+  };
+  const args = ["register", "--expires-in", "1 hour", server.url, USER.email];
+  const cli = await runCli(t, args, { env: { XO_PASSWORD: PASSWORD } });
+  t.equal(cli.code, 0, cli.err);
+  t.match(server.created, [{ client: {} }, { expiresIn: "1 hour" }]);
+  t.same(server.created[1], { expiresIn: "1 hour" });
+});
+
+t.test("several servers: the last is the default, until told", async (t) => {
+  const home = t.testdir({});
+  const [one, other] = [await FakeServer.start(t), await FakeServer.start(t)];
+  const env = { XO_TOKEN: TOKEN };
+  for (const { url } of [one, other])
+    await runCli(t, ["register", url], { home, env });
+  const all = await runCli(t, ["servers", "--json"], { home });
+  const row = { user: USER.email, trust: "authorities" };
+  t.same(all.json, [
+    { server: one.url, ...row, default: false },
+    { server: other.url, ...row, default: true },
+  ]);
+  t.notMatch(all.out, TOKEN);
+  await runCli(t, ["servers", "--use", one.url], { home });
+  t.match((await runCli(t, ["whoami"], { home })).out, one.url);
+  const there = ["whoami", "--server", other.url];
+  t.match((await runCli(t, there, { home })).out, other.url);
+});
+
+t.test("unregistering deletes the token at both ends", async (t) => {
+  const home = t.testdir({});
+  const server = await FakeServer.start(t);
+  await runCli(t, ["register", server.url], { home, env: { XO_TOKEN: TOKEN } });
+  const cli = await runCli(t, ["unregister"], { home });
+  t.equal(cli.code, 0, cli.err);
+  t.same(server.deleted, [TOKEN]);
+  t.notMatch(readFileSync(configOf(home), "utf8"), TOKEN);
+  t.equal((await runCli(t, ["whoami"], { home })).code, 3);
+  t.equal((await runCli(t, ["unregister"], { home })).code, 2);
+});
+
+t.test("unregistering works when the server is gone", async (t) => {
+  const home = t.testdir({});
+  const server = await FakeServer.start(t);
+  await runCli(t, ["register", server.url], { home, env: { XO_TOKEN: TOKEN } });
+  await server.stop();
+  const cli = await runCli(t, ["unregister"], { home });
+  t.equal(cli.code, 0);
+  t.match(cli.err, /the token was not deleted at the server/);
+});
+
+t.test("the file of Xen Orchestra's own xo-cli is taken", async (t) => {
+  const home = t.testdir({});
+  const server = await FakeServer.start(t);
+  mkdirSync(join(home, ".config", "xo-cli"), { recursive: true });
+  const path = configOf(home);
+  const old = { server: server.url, token: TOKEN, clientId: "c", other: 1 };
+  writeFileSync(path, JSON.stringify(old), { mode: 0o644 });
+  const cli = await runCli(t, ["whoami"], { home });
+  t.equal(cli.code, 0, cli.err);
+  t.match(cli.err, /others could read/);
+  t.equal(statSync(path).mode & 0o777, 0o600);
+  await runCli(t, ["register", server.url], { home, env: { XO_TOKEN: TOKEN } });
+  t.match(JSON.parse(readFileSync(path, "utf8")), { clientId: "c", other: 1 });
+});
+
+t.test("a file that is broken is told without quoting it", async (t) => {
+  const home = t.testdir({
+    ".config": { "xo-cli": { "config.json": `{"token":"${TOKEN}"` } },
+  });
+  const cli = await runCli(t, ["whoami"], { home });
+  t.equal(cli.code, 5);
+  t.notMatch(cli.err, TOKEN);
+});
+
+t.test("a token that the server has forgotten ends with 3", async (t) => {
+  const server = await FakeServer.start(t);
+  const cli = await runCli(t, ["whoami", "--server", server.url], {
+    env: { XO_TOKEN: "forgotten" },
+  });
+  t.equal(cli.code, 3);
+  t.match(cli.err, `hint: xo-cli register ${server.url}`);
+});

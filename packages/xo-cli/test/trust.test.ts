@@ -1,0 +1,84 @@
+import t, { type Test } from "tap";
+import { makeCertificate } from "./certificate.js";
+import { FakeServer, json, TOKEN } from "./fake-server.js";
+import { runCli } from "./run-cli.js";
+
+async function start(t: Test) {
+  const { key, cert, fingerprint } = await makeCertificate();
+  const server = await FakeServer.start(t, { key, cert });
+  server.routes["GET /rest/v0/ping"] = json(200, { result: "pong" });
+  return { server, fingerprint };
+}
+
+const env = { XO_TOKEN: TOKEN };
+
+t.test("a certificate nobody vouches for is refused, and shown", async (t) => {
+  const { server, fingerprint } = await start(t);
+  for (const words of [["version"], ["rest", "get", "ping"]]) {
+    const args = [...words, "--server", server.url];
+    const cli = await runCli(t, args, { env });
+    t.equal(cli.code, 4);
+    t.match(cli.err, `fingerprint is ${fingerprint} (TLS_UNTRUSTED)`);
+    t.match(cli.err, "hint: if this is the server's own fingerprint, pin it");
+  }
+  t.same([server.calls, server.requests], [[], []], "nothing went out");
+});
+
+t.test("it is taken when it is the one that was named", async (t) => {
+  const { server, fingerprint } = await start(t);
+  for (const words of [["version"], ["rest", "get", "ping"]])
+    for (const pin of [
+      fingerprint,
+      fingerprint.replaceAll(":", "").toLowerCase(),
+    ]) {
+      const args = [...words, "--server", server.url, "--fingerprint", pin];
+      t.equal((await runCli(t, args, { env })).code, 0);
+    }
+});
+
+t.test("another than the one that was named is refused", async (t) => {
+  const { server } = await start(t);
+  const { fingerprint } = await makeCertificate();
+  const pinned = ["--server", server.url, "--fingerprint", fingerprint];
+  const cli = await runCli(t, ["version", ...pinned]);
+  t.equal(cli.code, 4);
+  t.match(cli.err, "TLS_FINGERPRINT_MISMATCH");
+  const both = ["version", ...pinned, "--allow-unauthorized"];
+  t.equal((await runCli(t, both)).code, 4, "the pin weighs more");
+  t.same(server.calls, []);
+});
+
+t.test("--allow-unauthorized takes anything", async (t) => {
+  const { server } = await start(t);
+  const args = ["version", "--server", server.url, "--allow-unauthorized"];
+  t.equal((await runCli(t, args)).code, 0);
+});
+
+t.test("what was trusted when registering is trusted later", async (t) => {
+  const { server, fingerprint } = await start(t);
+  for (const trust of [
+    ["--fingerprint", fingerprint],
+    ["--allow-unauthorized"],
+  ]) {
+    const { home, code } = await runCli(t, ["register", ...trust, server.url], {
+      env,
+    });
+    t.equal(code, 0);
+    t.equal((await runCli(t, ["whoami"], { home })).code, 0);
+  }
+});
+
+t.test("a server without TLS is told apart", async (t) => {
+  const server = await FakeServer.start(t);
+  const url = server.url.replace("http:", "https:");
+  const cli = await runCli(t, ["version", "--server", url]);
+  t.equal(cli.code, 4);
+  t.match(cli.err, /does not speak TLS.*\nhint: begin the URL with http:/);
+});
+
+t.test("a name that there is not is told", async (t) => {
+  const args = ["version", "--server", "http://no-such-host.invalid"];
+  const cli = await runCli(t, args);
+  t.equal(cli.code, 4);
+  t.match(cli.err, "no-such-host.invalid cannot be reached");
+});
