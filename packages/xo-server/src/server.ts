@@ -1,6 +1,7 @@
 import { systemClock } from "./clock.js";
 import { sayWhatWasLoaded } from "./config/say-what-was-loaded.js";
 import { createJsonRpcDoor } from "./doors/json-rpc.js";
+import { OneTimePaths } from "./doors/one-time-paths.js";
 import { findWebRoot } from "./doors/web-root.js";
 import { startWebServer } from "./doors/web-server.js";
 import { peopleMethods } from "./methods/people.js";
@@ -8,7 +9,12 @@ import { poolMethods } from "./methods/pool.js";
 import { queryMethods } from "./methods/query.js";
 import { statusMethods } from "./methods/status.js";
 import { systemMethods } from "./methods/system.js";
+import { tagMethods } from "./methods/tag.js";
+import { vmMethods } from "./methods/vm.js";
+import { vmPowerMethods } from "./methods/vm-power.js";
+import { xoMethods } from "./methods/xo.js";
 import { startMetrics } from "./metrics/start-metrics.js";
+import { PoolObjects } from "./objects/pool-objects.js";
 import { startInventory } from "./objects/start-inventory.js";
 import { startObjects } from "./objects/start-objects.js";
 import { createAudit } from "./operations/audit.js";
@@ -57,6 +63,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     store,
     (client) => {
       objects.readers.renew(client);
+      objects.notices.renew(client);
     },
     options,
     stops,
@@ -81,12 +88,21 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   };
   const readStatus = startStatus({ ...options, ...sources, readParser, stops });
   const statusFeed = startStatusFeed(readStatus, options, stops);
+  const paths = new OneTimePaths({ clock });
+  stops.push("downloads", () => {
+    paths.stop();
+  });
+  const poolObjects = new PoolObjects(objects.catalog, pools);
   const operations: readonly Operation[] = [
     ...systemMethods({ version, readStatus, operations: () => operations }),
     ...poolMethods(() => pools.list()),
     ...statusMethods(statusFeed),
     ...queryMethods(objects.queries, objects.readers),
     ...peopleMethods(store, reception, clock),
+    ...xoMethods({ ...objects, paths }),
+    ...tagMethods(poolObjects),
+    ...vmMethods(poolObjects),
+    ...vmPowerMethods(poolObjects),
   ];
   const apiLogger = loggers.named("xo:api");
   const dispatcher = createDispatcher(operations, apiLogger, {
@@ -96,7 +112,8 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   let isStarted = false;
   const web = await startWebServer({
     http: config.http,
-    door: createJsonRpcDoor(dispatcher),
+    door: createJsonRpcDoor(dispatcher, (ref) => objects.catalog.get(ref)?.id),
+    paths,
     readHealth: () => toHealth(isStarted, pools.list(), store.state),
     readMetrics: startMetrics(sources),
     // Of real pools only states and figures are shown to who has not signed in; the demo has nothing to hide.
@@ -111,6 +128,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     onGone: (client) => {
       statusFeed.unsubscribe(client);
       objects.readers.forget(client);
+      objects.notices.forget(client);
       reception.sessions.forget(client);
     },
     clock,

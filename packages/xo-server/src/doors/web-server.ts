@@ -4,6 +4,7 @@ import { XoError, errorTable } from "@xo-server/model";
 import fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { attachApiSocket, type ApiSocketOptions } from "./api-socket.js";
 import type { Config } from "../config/config.js";
+import { addOneTimePaths, type OneTimePaths } from "./one-time-paths.js";
 import type { Health } from "../status/health.js";
 import { EXPOSITION_TYPE } from "../metrics/exposition.js";
 import { addRest, type RestDoorOptions } from "./rest/rest-door.js";
@@ -16,6 +17,8 @@ export interface WebServerOptions extends Omit<ApiSocketOptions, "limits"> {
   readonly readMetrics: () => string;
   /** Folder of the built page; undefined: it has not been built. */
   readonly webRoot: string | undefined;
+  /** What can be fetched once, by who knows its path; absent: nothing. */
+  readonly paths?: OneTimePaths;
   readonly rest: Pick<
     RestDoorOptions,
     "objects" | "operations" | "dispatcher" | "authenticator"
@@ -74,6 +77,7 @@ export async function startWebServer(
   addErrors(app, options);
   addHealth(app, options.readHealth);
   addMetrics(app, options.readMetrics);
+  if (options.paths !== undefined) addOneTimePaths(app, options.paths);
   await addRest(app, { ...options, ...options.rest, ...http });
   await addPage(app, options.webRoot);
   const api = attachApiSocket(app.server, { ...options, limits: http });

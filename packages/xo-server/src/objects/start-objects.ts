@@ -10,6 +10,8 @@ import {
 import { toCacheLimits } from "../config/cache-limits.js";
 import { systemClock } from "../clock.js";
 import { LiveReaders } from "./live-readers.js";
+import { ObjectListing } from "./object-listing.js";
+import { ObjectNotices } from "./object-notices.js";
 import type { ServerOptions } from "../server-options.js";
 import type { StopStack } from "../stop-stack.js";
 
@@ -18,6 +20,8 @@ export interface Objects {
   readonly catalog: Catalog;
   readonly queries: Queries;
   readonly readers: LiveReaders;
+  readonly listing: ObjectListing;
+  readonly notices: ObjectNotices;
 }
 
 export function startObjects(
@@ -39,5 +43,11 @@ export function startObjects(
   stops.push("queries", () => {
     queries.stop();
   });
-  return { catalog, queries, readers: new LiveReaders(queries, clock) };
+  const notices = new ObjectNotices({ catalog, inventory, clock, logger });
+  stops.push("notifications", () => {
+    notices.stop();
+  });
+  const listing = new ObjectListing(catalog, inventory);
+  const readers = new LiveReaders(queries, clock);
+  return { catalog, queries, readers, listing, notices };
 }

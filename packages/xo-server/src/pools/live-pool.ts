@@ -52,6 +52,10 @@ export class XapiPool implements LivePool {
     });
   }
 
+  get xapi(): Xapi {
+    return this.#options.xapi;
+  }
+
   status(): PoolStatus {
     const { settings, xapi } = this.#options;
     const { state } = xapi;

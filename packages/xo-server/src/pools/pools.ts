@@ -1,3 +1,5 @@
+import { XoError } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
 import type { Clock } from "../clock.js";
 import { toErrorSummary, type ErrorSummary } from "../status/error-summary.js";
 import type { Logger } from "../log/logger.js";
@@ -6,6 +8,8 @@ import type { PoolState, PoolStatus } from "../status/status.js";
 
 /** A pool that is being followed, or tried to be. */
 export interface LivePool {
+  /** To steer it; absent: it can only be looked at. */
+  readonly xapi?: Xapi;
   status(): PoolStatus;
   /** Logs out. Never later than a few seconds, whatever the pool does. */
   stop(): Promise<void>;
@@ -25,6 +29,8 @@ export interface Pools {
   /** Returns at once. */
   connect(settings: readonly PoolSettings[]): void;
   list(): PoolStatus[];
+  /** @throws XoError NOT_CONNECTED */
+  xapi(id: string): Xapi;
   stop(): Promise<void>;
 }
 
@@ -35,6 +41,11 @@ export function createPools(options: PoolsOptions): Pools {
       for (const settings of all) slots.push(new PoolSlot(settings, options));
     },
     list: () => slots.map((slot) => slot.status()),
+    xapi(id) {
+      const xapi = slots.find((slot) => slot.id === id)?.xapi;
+      if (xapi === undefined) throw new XoError("NOT_CONNECTED", { pool: id });
+      return xapi;
+    },
     stop: async () =>
       void (await Promise.all(slots.map((slot) => slot.stop()))),
   };
@@ -54,6 +65,14 @@ class PoolSlot {
     this.#options = options;
     this.#named = options.clock.now();
     this.#made = this.#make();
+  }
+
+  get id(): string {
+    return this.#settings.id;
+  }
+
+  get xapi(): Xapi | undefined {
+    return this.#pool?.xapi;
   }
 
   status(): PoolStatus {

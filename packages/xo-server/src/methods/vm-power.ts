@@ -1,0 +1,130 @@
+import { XapiError } from "@xo-server/model";
+import { Type } from "typebox";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+
+const id = Type.String({ minLength: 1, description: "Of a VM." });
+const force = Type.Optional(
+  Type.Boolean({ description: "Without asking the guest." }),
+);
+
+const operate = (what: string) => ({
+  action: `operate:${what}`,
+  resource: "VM",
+  id: (params: { id: string }) => params.id,
+});
+
+/** Power of VMs. Each answers when XAPI has done it. */
+export function vmPowerMethods(objects: PoolObjects): Operation[] {
+  const on = (id: string) => objects.get(id, "VM");
+  const shared = { result: Type.Boolean(), changes: true };
+  const idOnly = Type.Object({ id });
+  const forcible = Type.Object({ id, force });
+  return [
+    defineOperation({
+      ...shared,
+      name: "vm.start",
+      summary: "Starts a VM; a paused one goes on, a suspended one is resumed.",
+      params: Type.Object({
+        id,
+        force: Type.Optional(
+          Type.Boolean({ description: "Without XAPI's checks of the VM." }),
+        ),
+        host: Type.Optional(
+          Type.String({ minLength: 1, description: "Id of the host." }),
+        ),
+        bypassMacAddressesCheck: Type.Optional(
+          Type.Boolean({ description: "Taken, and not needed here." }),
+        ),
+      }),
+      permission: operate("start"),
+      handler: ({ id, host, force = false }) =>
+        start(on(id), {
+          force,
+          host: host === undefined ? undefined : objects.get(host, "host"),
+        }),
+    }),
+    defineOperation({
+      ...shared,
+      name: "vm.stop",
+      summary:
+        "Shuts a VM down: its guest does, or with `force` its power goes.",
+      params: forcible,
+      permission: operate("stop"),
+      handler: ({ id, force = false }) =>
+        steer(on(id), force ? "hard_shutdown" : "clean_shutdown"),
+    }),
+    defineOperation({
+      ...shared,
+      name: "vm.restart",
+      summary: "Reboots a VM: its guest does, or with `force` it is reset.",
+      params: forcible,
+      permission: operate("restart"),
+      handler: ({ id, force = false }) =>
+        steer(on(id), force ? "hard_reboot" : "clean_reboot"),
+    }),
+    defineOperation({
+      ...shared,
+      name: "vm.pause",
+      summary: "Pauses a VM; vm.start lets it go on.",
+      params: idOnly,
+      permission: operate("pause"),
+      handler: ({ id }) => steer(on(id), "pause"),
+    }),
+    defineOperation({
+      ...shared,
+      name: "vm.suspend",
+      summary: "Writes a VM's memory to disk and stops it.",
+      params: idOnly,
+      permission: operate("suspend"),
+      handler: ({ id }) => steer(on(id), "suspend"),
+    }),
+    defineOperation({
+      ...shared,
+      name: "vm.resume",
+      summary: "Lets a suspended VM go on.",
+      params: idOnly,
+      permission: operate("resume"),
+      handler: ({ id }) => steer(on(id), "resume", false, false),
+    }),
+  ];
+}
+
+interface StartOptions {
+  readonly force: boolean;
+  readonly host: PoolObject | undefined;
+}
+
+/** XAPI is asked to start it whatever state is shown here: it knows best, and says so. */
+async function start(vm: PoolObject, options: StartOptions): Promise<true> {
+  const { force, host } = options;
+  try {
+    return await (host === undefined
+      ? steer(vm, "start", false, force)
+      : steer(vm, "start_on", host.ref, false, force));
+  } catch (error) {
+    const state = stateIn(error);
+    if (state === "paused") return steer(vm, "unpause");
+    if (state === "suspended")
+      return host === undefined
+        ? steer(vm, "resume", false, force)
+        : steer(vm, "resume_on", host.ref, false, force);
+    throw error;
+  }
+}
+
+/** The state that a VM is in, according to XAPI's refusal. */
+function stateIn(error: unknown): string | undefined {
+  const isRefusal =
+    error instanceof XapiError && error.code === "VM_BAD_POWER_STATE";
+  return isRefusal ? error.params[2]?.toLowerCase() : undefined;
+}
+
+async function steer(
+  { xapi, ref }: PoolObject,
+  verb: string,
+  ...params: readonly unknown[]
+): Promise<true> {
+  await xapi.callAsync(`VM.${verb}`, [ref, ...params]);
+  return true;
+}
