@@ -1,0 +1,215 @@
+import t, { type Test } from "tap";
+import { FakeClock } from "./fake-clock.js";
+import { FakeObjects } from "./fake-objects.js";
+import { as, startRestServer, type RestServer } from "./rest-server.js";
+
+interface Event {
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** Reads a stream event by event. */
+class EventReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #text = "";
+
+  constructor(answer: Response) {
+    this.#reader = answer.body!.getReader();
+  }
+
+  async next(): Promise<Event> {
+    for (;;) {
+      const end = this.#text.indexOf("\n\n");
+      if (end >= 0) {
+        const [event, data] = this.#text.slice(0, end).split("\n");
+        this.#text = this.#text.slice(end + 2);
+        return {
+          event: event!.replace("event: ", ""),
+          data: JSON.parse(data!.replace("data: ", "")) as Event["data"],
+        };
+      }
+      const { value, done } = await this.#reader.read();
+      if (done) throw new Error("the stream has ended");
+      this.#text += Buffer.from(value).toString();
+    }
+  }
+
+  async ended(): Promise<void> {
+    while (!(await this.#reader.read()).done);
+  }
+}
+
+async function open(t: Test, { get }: RestServer, way: RequestInit = {}) {
+  const abort = new AbortController();
+  t.teardown(() => {
+    abort.abort();
+  });
+  const answer = await get("/events", { ...way, signal: abort.signal });
+  t.equal(answer.headers.get("content-type"), "text/event-stream");
+  t.match(answer.headers.get("content-security-policy"), /default-src/);
+  const reader = new EventReader(answer);
+  const { event, data } = await reader.next();
+  t.equal(event, "init");
+  const path = `/events/${String(data["id"])}/subscriptions`;
+  const send = (method: string, tail = "", body?: object) =>
+    get(path + tail, {
+      method,
+      headers: {
+        ...(way.headers as object),
+        "content-type": "application/json",
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  return {
+    reader,
+    send,
+    subscribe: (body: object) => send("POST", "", body),
+  };
+}
+
+t.test("changes of what was subscribed to come as they happen", async (t) => {
+  const objects = new FakeObjects();
+  const server = await startRestServer(t, { objects });
+  const { reader, subscribe, send } = await open(t, server);
+  const answer = await subscribe({ collection: "VM" });
+  t.equal(answer.status, 201);
+  t.same(await answer.json(), { id: "VM" });
+  objects.set({ id: "h", type: "host" });
+  objects.set({ id: "v", type: "VM", n: 1 });
+  objects.set({ id: "v", type: "VM", n: 2 });
+  objects.remove("v");
+  t.same(await reader.next(), {
+    event: "add",
+    data: { id: "v", type: "VM", n: 1, $subscription: "VM" },
+  });
+  t.match(await reader.next(), { event: "update", data: { n: 2 } });
+  t.same(await reader.next(), {
+    event: "remove",
+    data: { id: "v", type: "VM", $subscription: "VM" },
+  });
+  t.equal((await send("DELETE", "/VM")).status, 204);
+  t.equal((await send("DELETE", "/VM")).status, 404);
+  await subscribe({ collection: "host" });
+  objects.set({ id: "w", type: "VM" });
+  objects.set({ id: "h", type: "host", n: 3 });
+  t.match(await reader.next(), { event: "update", data: { id: "h" } });
+});
+
+t.test(
+  "of an object only the chosen fields come, and only when they change",
+  async (t) => {
+    const objects = new FakeObjects([
+      { id: "v", type: "VM", a: 1, b: 1, c: 1 },
+    ]);
+    const { reader, subscribe } = await open(
+      t,
+      await startRestServer(t, { objects }),
+    );
+    await subscribe({ collection: "VM", fields: ["id", "b"] });
+    objects.set({ id: "v", type: "VM", a: 2, b: 1, c: 1 }, { a: 2 });
+    objects.set({ id: "v", type: "VM", a: 2, b: 2, c: 1 }, { b: 2 });
+    objects.set({ id: "v", type: "VM", a: 2, b: 2, c: 2 });
+    const data = { id: "v", b: 2, $subscription: "VM" };
+    t.same(await reader.next(), { event: "update", data });
+    t.same(
+      await reader.next(),
+      { event: "update", data },
+      "what changed is not known",
+    );
+  },
+);
+
+t.test("alarms are a collection of their own", async (t) => {
+  const objects = new FakeObjects([{ id: "v", type: "VM" }]);
+  const { reader, subscribe } = await open(
+    t,
+    await startRestServer(t, { objects }),
+  );
+  await subscribe({ collection: "alarm" });
+  await subscribe({ collection: "message" });
+  objects.set({ id: "m", type: "message", name: "VM_STARTED", time: 1 });
+  objects.set({
+    id: "a",
+    type: "message",
+    name: "ALARM",
+    $object: "v",
+    time: 1,
+  });
+  objects.remove("a");
+  t.match(await reader.next(), { data: { $subscription: "message", id: "m" } });
+  t.match(await reader.next(), {
+    event: "add",
+    data: {
+      $subscription: "alarm",
+      object: { type: "VM", href: "/rest/v0/vms/v" },
+      time: 1000,
+    },
+  });
+  t.match(await reader.next(), {
+    event: "remove",
+    data: { $subscription: "alarm" },
+  });
+});
+
+t.test("nobody is told of what they may not see", async (t) => {
+  const on = {
+    effect: "allow",
+    resource: "VM",
+    action: "read",
+    selector: "on?",
+  } as const;
+  const objects = new FakeObjects([{ id: "seen", type: "VM", on: true }]);
+  const server = await startRestServer(t, { objects, people: { some: [on] } });
+  const { reader, subscribe } = await open(t, server, as("some"));
+  await subscribe({ collection: "VM" });
+  await subscribe({ collection: "host" });
+  objects.set({ id: "h", type: "host" });
+  objects.set({ id: "v", type: "VM", on: false });
+  objects.set({ id: "v", type: "VM", on: true });
+  objects.set({ id: "v", type: "VM", on: false });
+  objects.set({ id: "v", type: "VM", on: false, n: 1 });
+  objects.remove("v");
+  objects.remove("seen");
+  t.match(await reader.next(), { event: "add", data: { id: "v", on: true } });
+  t.match(await reader.next(), { event: "remove", data: { id: "v" } });
+  t.match(await reader.next(), { event: "remove", data: { id: "seen" } });
+});
+
+t.test("a stream is its reader's own, and knows its collections", async (t) => {
+  const server = await startRestServer(t, { people: { some: [] } });
+  const { subscribe } = await open(t, server, as("some"));
+  for (const body of [
+    {},
+    { collection: "task" },
+    { collection: "N0" },
+    { collection: "VM", fields: "id" },
+  ])
+    t.equal((await subscribe(body)).status, 422, JSON.stringify(body));
+  const mine = await open(t, server, as("some"));
+  const path = (await mine.send("DELETE", "/x")).url.replace("/x", "");
+  const init = { method: "POST", body: '{"collection":"VM"}' };
+  const headers = { cookie: "token=admin", "content-type": "application/json" };
+  t.equal((await fetch(path, { ...init, headers })).status, 404);
+});
+
+t.test("a quiet stream is pinged", async (t) => {
+  const clock = new FakeClock();
+  const { reader } = await open(t, await startRestServer(t, { clock }));
+  clock.pass(30_000);
+  t.same(await reader.next(), { event: "ping", data: { ping: clock.now() } });
+  clock.pass(30_000);
+  t.equal((await reader.next()).event, "ping");
+});
+
+t.test("who does not read is cut off", async (t) => {
+  const objects = new FakeObjects();
+  const yaml = "http: { maxBufferedBytes: 1000 }";
+  const { reader, subscribe } = await open(
+    t,
+    await startRestServer(t, { objects, yaml }),
+  );
+  await subscribe({ collection: "VM" });
+  // More than what loopback's buffers take.
+  objects.set({ id: "v", type: "VM", text: "x".repeat(32 << 20) });
+  await t.rejects(reader.ended());
+});

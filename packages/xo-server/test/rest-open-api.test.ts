@@ -1,0 +1,135 @@
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import t from "tap";
+import { startTestServer } from "./test-server.js";
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly "x-mcp-exposure": string;
+  readonly parameters?: readonly Readonly<Record<string, unknown>>[];
+  readonly responses: Readonly<
+    Record<
+      string,
+      {
+        readonly content?: Readonly<
+          Record<
+            string,
+            { readonly examples?: Record<string, { value: unknown }> }
+          >
+        >;
+      }
+    >
+  >;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: Readonly<
+    Record<string, Readonly<Record<string, unknown>>>
+  >;
+}
+
+async function read(
+  t: Parameters<typeof startTestServer>[0],
+): Promise<Document> {
+  const { get } = await startTestServer(t);
+  const answer = await get("/rest/v0/docs/swagger.json");
+  return (await answer.json()) as Document;
+}
+
+function operationsOf({ paths }: Document) {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      path,
+      method,
+      operation,
+    })),
+  );
+}
+
+t.test("the document is OpenAPI 3.1 as its own schema has it", async (t) => {
+  const document = await read(t);
+  t.equal(document.openapi, "3.1.0");
+  t.same(document.servers, [{ url: "/rest/v0" }]);
+  const { valid, errors } = await new Validator().validate({
+    ...structuredClone(document),
+  });
+  t.ok(valid, JSON.stringify(errors)?.slice(0, 1000));
+});
+
+t.test(
+  "operations have names of their own, and every part of a path is a parameter",
+  async (t) => {
+    const operations = operationsOf(await read(t));
+    const names = operations.map(({ operation }) => operation.operationId);
+    t.same(
+      names.filter((name, i) => names.indexOf(name) !== i),
+      [],
+    );
+    for (const { path, operation } of operations) {
+      t.ok(operation.summary, path);
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      const told = (operation.parameters ?? [])
+        .filter((one) => one["in"] === "path")
+        .map((one) => one["name"]);
+      t.same(told, inPath, `${path} ${operation.operationId}`);
+    }
+  },
+);
+
+t.test("assistants find examples and marks", async (t) => {
+  const { paths, components } = await read(t);
+  const { operationId, responses, ...vms } = paths["/vms"]!["get"]!;
+  t.equal(operationId, "GetVms");
+  t.equal(vms["x-mcp-exposure"], "allow");
+  const { examples } = responses["200"]!.content!["application/json"]!;
+  const [example] = Object.values(examples!)[0]!.value as object[];
+  t.match(example, { id: String, name_label: String, power_state: "Running" });
+  t.match(components["securitySchemes"], {
+    token: { type: "apiKey", in: "cookie", name: "authenticationToken" },
+    basic: { type: "http", scheme: "basic" },
+  });
+});
+
+t.test("what the contract names has its name and its mark", async (t) => {
+  const path = fileURLToPath(
+    new URL("../../../../../shared/contract/rest-routes.tsv", import.meta.url),
+  );
+  if (!existsSync(path)) {
+    t.pass("skipped: the contract is not here");
+    return;
+  }
+  const rows = readFileSync(path, "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => line.split("\t"));
+  const contract = new Map(
+    rows.map(([method, path, id, , , , , mark]) => [
+      `${method!.toLowerCase()} ${path}`,
+      { id, mark },
+    ]),
+  );
+  // Two names that the contract has twice, and streams, which no assistant reads to the end.
+  const others = /^(GetSms?|swaggerSpec|OpenSse|AddSub|RemoveSub|GetMcpStatus)/;
+  for (const { path, method, operation } of operationsOf(await read(t))) {
+    const told = contract.get(`${method} ${path}`);
+    if (told === undefined || others.test(operation.operationId)) continue;
+    t.equal(operation.operationId, told.id, path);
+    t.equal(operation["x-mcp-exposure"], told.mark || "deny", path);
+  }
+});
+
+t.test("a page shows it, from here alone", async (t) => {
+  const { get } = await startTestServer(t);
+  const page = await get("/rest/v0/docs");
+  t.match(page.headers.get("content-type"), "text/html");
+  t.match(page.headers.get("content-security-policy"), /default-src 'self'/);
+  const html = await page.text();
+  t.notMatch(html, /<script>|<style>|style=|onclick=|https?:\/\//);
+  for (const [, path] of html.matchAll(/(?:src|href)="([^"]+)"/g))
+    t.equal((await get(path!)).status, 200, path!);
+});

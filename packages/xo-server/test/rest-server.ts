@@ -1,0 +1,130 @@
+import { XoError } from "@xo-server/model";
+import type { Test } from "tap";
+import type { Clock } from "../src/clock.js";
+import { systemClock } from "../src/clock.js";
+import { loadConfig } from "../src/config/load-config.js";
+import { createJsonRpcDoor } from "../src/doors/json-rpc.js";
+import type { RestDoorOptions } from "../src/doors/rest/rest-door.js";
+import {
+  startWebServer,
+  type WebServerOptions,
+} from "../src/doors/web-server.js";
+import { createLoggers } from "../src/log/logger.js";
+import { createDispatcher } from "../src/operations/dispatcher.js";
+import type { Operation, Permission } from "../src/operations/operation.js";
+import type { Authenticator } from "../src/people/authenticator.js";
+import type { Person } from "../src/people/person.js";
+import type { Privilege } from "../src/rights/privilege.js";
+import { Rights } from "../src/rights/rights.js";
+import { FakeObjects } from "./fake-objects.js";
+
+export interface RestServerOptions {
+  readonly objects?: FakeObjects;
+  /** Privileges by token, which is also the name; `admin` is always there. The password is `pw`. */
+  readonly people?: Readonly<Record<string, readonly Privilege[]>>;
+  readonly operations?: readonly Operation[];
+  /** Of callers who have not signed in; default: `viewer`. */
+  readonly permission?: Permission;
+  readonly yaml?: string;
+  readonly clock?: Clock;
+}
+
+export interface RestServer {
+  readonly host: string;
+  readonly lines: readonly string[];
+  /** @param path under /rest/v0 */
+  readonly get: (path: string, init?: RequestInit) => Promise<Response>;
+  /** The answer's JSON; fails the test unless the status is as expected. */
+  readonly json: (
+    path: string,
+    init?: RequestInit,
+    status?: number,
+  ) => Promise<unknown>;
+}
+
+/** The doors on loopback over objects and people of a test; ends with it. */
+export async function startRestServer(
+  t: Test,
+  options: RestServerOptions = {},
+): Promise<RestServer> {
+  const home = t.testdir({ "config.yaml": options.yaml ?? "" });
+  const overrides = { host: "127.0.0.1", port: 0 };
+  const { config } = loadConfig(undefined, overrides, {
+    env: {},
+    cwd: home,
+    home,
+  });
+  const lines: string[] = [];
+  const loggers = createLoggers({
+    destination: { write: (l) => lines.push(l) },
+  });
+  const logger = loggers.named("xo:test");
+  const { objects = new FakeObjects(), operations = [] } = options;
+  const dispatcher = createDispatcher(operations, logger, {
+    findObject: (id) => objects.door.catalog.get(id),
+  });
+  const rest: Pick<RestDoorOptions, "authenticator"> = {
+    authenticator: toAuthenticator(options.people ?? {}),
+  };
+  // What no test here asks for is left out.
+  const parts: Partial<WebServerOptions> = {
+    http: config.http,
+    door: createJsonRpcDoor(dispatcher),
+    readHealth: () => ({ live: true, ready: true }) as never,
+    readMetrics: () => "",
+    permission: options.permission ?? "viewer",
+    webRoot: undefined,
+    rest: { ...rest, objects: objects.door, operations, dispatcher },
+    onGone: () => undefined,
+    clock: options.clock ?? systemClock,
+    logger,
+  };
+  const web = await startWebServer(parts as WebServerOptions);
+  t.teardown(() => web.stop());
+  const { host } = new URL(web.url);
+  const get = (path: string, init?: RequestInit) =>
+    fetch(`http://${host}/rest/v0${path}`, { redirect: "manual", ...init });
+  return {
+    host,
+    lines,
+    get,
+    async json(path, init, status = 200) {
+      const answer = await get(path, init);
+      const text = await answer.text();
+      t.equal(answer.status, status, `${path}: ${text.slice(0, 200)}`);
+      return JSON.parse(text) as unknown;
+    },
+  };
+}
+
+/** Headers of somebody. */
+export function as(name: string): RequestInit {
+  return { headers: { cookie: `authenticationToken=${name}` } };
+}
+
+function toAuthenticator(
+  people: Readonly<Record<string, readonly Privilege[]>>,
+): Authenticator {
+  const persons = new Map<string, Person>([
+    ["admin", toPerson("admin", Rights.all, true)],
+  ]);
+  for (const [name, privileges] of Object.entries(people))
+    persons.set(name, toPerson(name, new Rights(privileges), false));
+  const sessionOf = async (name: string) => {
+    const person = persons.get(name);
+    if (person === undefined) throw new XoError("CREDENTIALS_INVALID");
+    return { userId: person.id, person: () => person };
+  };
+  return {
+    byToken: sessionOf,
+    byPassword: async ({ name, password, otp }) => {
+      if (password !== "pw" || (name === "totp" && otp !== "123456"))
+        throw new XoError("CREDENTIALS_INVALID");
+      return sessionOf(name);
+    },
+  };
+}
+
+function toPerson(name: string, rights: Rights, isAdmin: boolean): Person {
+  return { id: `id-of-${name}`, name, isAdmin, groups: [], rights };
+}
