@@ -36,6 +36,7 @@ export function createDispatcher(
   const ajv = new Ajv({
     allErrors: true,
     useDefaults: true,
+    allowUnionTypes: true,
     // Checking the schemas themselves would cost 50 ms of each start; the tests do.
     validateSchema: false,
   });
