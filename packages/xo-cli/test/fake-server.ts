@@ -46,7 +46,7 @@ export class FakeServer {
       this.created.push(params);
       return TOKEN;
     },
-    "token.delete": ({ tokens }) => {
+    "token.deleteOwn": ({ tokens }) => {
       this.deleted.push(...(tokens as string[]));
       return true;
     },

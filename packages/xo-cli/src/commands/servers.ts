@@ -96,7 +96,7 @@ async function deleteToken(
   const trust = (await context.saved()).servers.get(url) ?? {};
   try {
     const rpc = await context.open({ url, token, trust }).signIn();
-    await rpc.call("token.delete", { tokens: [token] });
+    await rpc.call("token.deleteOwn", { tokens: [token] });
   } catch (error) {
     if (
       !(error instanceof Refusal) &&
