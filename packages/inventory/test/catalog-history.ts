@@ -53,7 +53,8 @@ export class History {
   }
 
   #naming() {
-    return { name_label: `é${this.#random(3)}` };
+    // Of the load no view knows.
+    return { name_label: `é${this.#random(3)}`, load: this.#random(5) };
   }
 
   /** Some are as XAPI writes them, others are not. */

@@ -122,6 +122,37 @@ t.test(
     );
     t.same(
       await after(() => {
+        const busy = { name_label: "h", load: 1 };
+        pool.put("host", refOf("host"), record("host", busy));
+      }),
+      [],
+      "nobody reads the host's load",
+    );
+    t.same(
+      await after(() => {
+        const renamed = { name_label: "i", load: 1 };
+        pool.put("host", refOf("host"), record("host", renamed));
+      }),
+      ["VM a 1"],
+      "but its name, still",
+    );
+    t.same(
+      await after(() => {
+        pool.delete("host", refOf("host"));
+      }),
+      ["VM a 1"],
+      "and that it is gone",
+    );
+    t.same(
+      await after(() => {
+        const back = { name_label: "i", load: 2 };
+        pool.put("host", refOf("host"), record("host", back));
+      }),
+      ["VM a 1"],
+      "and that it is back, as it was",
+    );
+    t.same(
+      await after(() => {
         pool.put("VBD", refOf("late"), record("late"));
       }),
       ["VBD late 1", "VM b 1"],

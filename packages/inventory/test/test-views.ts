@@ -29,6 +29,7 @@ const poolView: View = {
   className: "pool",
   types: ["pool"],
   typeOf: () => "pool",
+  reads: {},
   build: ({ record }) => ({ name_label: record["name_label"] }),
 };
 
@@ -42,6 +43,7 @@ const vmView: View = {
     if (record["isDefault"] !== true) return record["uuid"] as string;
     return links.poolId && `${links.poolId}-${record["uuid"] as string}`;
   },
+  reads: { host: ["name_label"], VM: ["name_label"] },
   build: ({ record, links }: ViewSource): ViewObject => ({
     name_label: record["name_label"],
     $VBDs: links.ids("VBD", record["VBDs"]),
@@ -57,6 +59,7 @@ const vbdView: View = {
   className: "VBD",
   types: ["VBD"],
   typeOf: () => "VBD",
+  reads: {},
   build: ({ record, links }) => ({
     VM: links.id("VM", record["VM"]),
     device: record["device"] ?? null,
@@ -68,5 +71,6 @@ const srView: View = {
   className: "SR",
   types: ["SR"],
   typeOf: () => "SR",
+  reads: {},
   build: ({ record }) => ({ name_label: record["name_label"] }),
 };

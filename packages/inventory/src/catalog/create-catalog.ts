@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import { XoError } from "@xo-server/model";
 import type { Clock, Logger } from "@xo-server/xen-api";
 import { silentLogger, systemClock } from "../defaults.js";
-import type { ChangeBatch } from "../feed/change-ring.js";
-import type { Inventory, ObjectKey } from "../inventory.js";
+import type { Inventory } from "../inventory.js";
 import type { Steps } from "../slicer.js";
 import type { View } from "../views/view.js";
 import { views as allViews } from "../views/views.js";
@@ -15,6 +14,7 @@ import type {
   ViewTable,
 } from "./catalog.js";
 import type { CatalogParts } from "./class-parts.js";
+import { ChangeRouter } from "./change-router.js";
 import { EntryFinder } from "./entry-finder.js";
 import { FollowedClass } from "./followed-class.js";
 import { PoolDirectory } from "./pool-directory.js";
@@ -56,6 +56,7 @@ class InventoryCatalog implements Catalog {
   readonly #tables = new Map<string, ViewTable>();
   readonly #finder: EntryFinder;
   readonly #unsubscribe: () => void;
+  readonly #router: ChangeRouter;
   /** Pools whose own object has changed since the last flush. */
   readonly #changedPools = new Set<number>();
   #timer: unknown;
@@ -96,9 +97,17 @@ class InventoryCatalog implements Catalog {
         this.#followed.get(className)?.onIdRead(read);
       },
     };
+    this.#router = new ChangeRouter({
+      parts: this.#parts,
+      views: this.#views,
+      followed: this.#followed,
+      onPoolChange: (pool) => {
+        this.#onPoolChange(pool);
+      },
+    });
     this.#finder = new EntryFinder(this.#parts, this.#links, this.#followed);
     this.#unsubscribe = inventory.subscribe((changes) => {
-      this.#onChanges(changes);
+      this.#router.onChanges(changes);
     });
   }
 
@@ -149,6 +158,7 @@ class InventoryCatalog implements Catalog {
       objects += table.count;
       tableBytes += byteLength;
     }
+    tableBytes += this.#router.byteLength;
     return {
       classes: this.#followed.size,
       objects,
@@ -175,7 +185,7 @@ class InventoryCatalog implements Catalog {
         this.#schedule();
       },
       onIdChanged: (className, pool, ref) => {
-        for (const reader of this.#readersOf(className))
+        for (const reader of this.#router.readersOf(className))
           reader.onIdChange(pool, ref);
       },
     });
@@ -189,67 +199,10 @@ class InventoryCatalog implements Catalog {
     return followed.table;
   }
 
-  #onChanges(changes: ChangeBatch): void {
-    let className = "";
-    let reaction: (index: number) => void = () => undefined;
-    for (let i = 0; i < changes.count; i++) {
-      // Changes of a class come in runs.
-      if (changes.className(i) !== className) {
-        className = changes.className(i);
-        reaction = this.#reactionTo(className, changes);
-      }
-      reaction(i);
-    }
-  }
-
-  /** What a change of this class calls for. */
-  #reactionTo(
-    className: string,
-    changes: ChangeBatch,
-  ): (index: number) => void {
-    const own = this.#followed.get(className);
-    const readers = this.#readersOf(className);
-    const byUuid = [...this.#followed.values()].filter((one) =>
-      one.readsByUuid(className),
-    );
-    const isPool = className === "pool";
-    if (own === undefined && readers.length + byUuid.length === 0 && !isPool)
-      return () => undefined;
-    // The id of a record that is not followed may follow from what it says.
-    const mayMove =
-      own === undefined && this.#views.get(className)?.idOf !== undefined;
-    return (index) => {
-      const poolId = changes.poolId(index);
-      const pool = this.#parts.pools.numberOf(poolId);
-      const kind = changes.kind(index);
-      const ref = changes.ref(index);
-      if (isPool) this.#onPoolChange(pool);
-      const isCompared = own?.onOwnChange(pool, ref, kind) ?? !mayMove;
-      for (const reader of readers) {
-        reader.onContentChange(pool, ref);
-        if (kind !== "update" || !isCompared) reader.onIdChange(pool, ref);
-      }
-      if (kind === "remove") return;
-      for (const reader of byUuid)
-        this.#onUuid(reader, { poolId, className, ref });
-    };
-  }
-
-  #onUuid(reader: FollowedClass, object: ObjectKey): void {
-    const { inventory, pools } = this.#parts;
-    const uuid = inventory.column(object, "uuid");
-    if (typeof uuid === "string")
-      reader.onUuid(pools.numberOf(object.poolId), uuid);
-  }
-
   #onPoolChange(pool: number): void {
     this.#changedPools.add(pool);
     this.#parts.pools.outdate(pool);
     this.#schedule();
-  }
-
-  #readersOf(className: string): FollowedClass[] {
-    return [...this.#followed.values()].filter((one) => one.reads(className));
   }
 
   #schedule(): void {

@@ -63,6 +63,10 @@ export class FollowedClass {
     });
   }
 
+  get view(): View {
+    return this.#options.view;
+  }
+
   /** Bytes of the tables. */
   get byteLength(): number {
     return this.#parts.rows.byteLength + this.#parts.dependencies.byteLength;

@@ -1,6 +1,9 @@
 /** What an entry takes beside its bytes: the Buffer, its ArrayBuffer and the place here, by estimate. */
 const ENTRY_BYTES = 256;
 
+/** As in RecordCache. */
+const NEWCOMERS = 4;
+
 /** Rows know their place in the cache: no map. */
 export interface CacheOwner {
   /** -1: not in the cache. */
@@ -64,6 +67,16 @@ export class ViewCache {
       this.#dropAt(Math.floor(this.#random() * this.#entries.length));
     this.#bytes += size;
     owner.setCachePlace(row, this.#entries.push({ owner, row, bytes }) - 1);
+  }
+
+  /**
+   * The same for what was only read: of those that find the cache full, one in
+   * a few gets in. What is read in turn does not drive out what would have been
+   * read next; what has changed does, for its next patch needs it.
+   */
+  offer(owner: CacheOwner, row: number, bytes: Buffer): void {
+    if (this.hasRoom(bytes.length) || this.#random() * NEWCOMERS < 1)
+      this.set(owner, row, bytes);
   }
 
   /** Is there room without dropping another? */

@@ -106,7 +106,7 @@ export class ViewRows implements ViewTable {
     const { bytes } = encoder.encode(view);
     const json = copyOf(bytes);
     // What has changed since the row was told must not pass for what was told: patches are made from there.
-    if (rows.hasDigest(row, digestOf(bytes))) cache.set(rows, row, json);
+    if (rows.hasDigest(row, digestOf(bytes))) cache.offer(rows, row, json);
     else rows.setFlag(row, RowFlag.leaked, true);
     return { view, json };
   }

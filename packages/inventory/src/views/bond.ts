@@ -8,6 +8,7 @@ export const bondView: View = {
   types: ["bond"],
   typeOf: () => "bond",
   build,
+  reads: {},
   columns: ["id", "$pool", "master", "mode"],
   searched: ["id"],
 };

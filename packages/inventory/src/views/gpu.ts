@@ -11,6 +11,7 @@ export const pgpuView: View = {
   types: ["PGPU"],
   typeOf: () => "PGPU",
   build: buildPgpu,
+  reads: {},
   columns: ["id", "$pool", "$host", "gpuGroup", "pci", "dom0Access"],
   searched: ["id"],
 };
@@ -21,6 +22,7 @@ export const vgpuView: View = {
   types: ["vgpu"],
   typeOf: () => "vgpu",
   build: buildVgpu,
+  reads: {},
   columns: ["id", "$pool", "vm", "gpuGroup", "vgpuType", "currentlyAttached"],
   searched: ["id"],
 };
@@ -31,6 +33,7 @@ export const gpuGroupView: View = {
   types: ["gpuGroup"],
   typeOf: () => "gpuGroup",
   build: buildGpuGroup,
+  reads: {},
   columns: ["id", "$pool", "name_label", "name_description", "allocation"],
   searched: ["id", "name_label", "name_description"],
 };
@@ -41,6 +44,7 @@ export const vgpuTypeView: View = {
   types: ["vgpuType"],
   typeOf: () => "vgpuType",
   build: buildVgpuType,
+  reads: {},
   columns: ["id", "$pool", "modelName", "vendorName", "framebufferSize"],
   searched: ["id", "modelName", "vendorName"],
 };

@@ -23,6 +23,17 @@ export const hostView: View = {
   types: ["host"],
   typeOf: () => "host",
   build,
+  reads: {
+    host_metrics: ["live", "memory_total", "memory_free"],
+    pool_update: [
+      "name_label",
+      "name_description",
+      "version",
+      "after_apply_guidance",
+      "installation_size",
+    ],
+    Certificate: ["fingerprint", "not_after"],
+  },
   columns: [
     "id",
     "$pool",

@@ -9,6 +9,7 @@ export const messageView: View = {
   types: ["message"],
   typeOf: () => "message",
   build,
+  reads: {},
   columns: ["id", "$pool", "name", "time", "$object"],
   searched: ["id", "name"],
 };

@@ -12,6 +12,7 @@ export const networkView: View = {
   types: ["network"],
   typeOf: () => "network",
   build,
+  reads: { PIF: ["bond_master_of"] },
   columns: [
     "id",
     "$pool",

@@ -11,6 +11,14 @@ export const hostPatchView: View = {
   types: ["patch"],
   typeOf: () => "patch",
   build: buildHostPatch,
+  reads: {
+    pool_patch: [
+      "name_label",
+      "name_description",
+      "after_apply_guidance",
+      "size",
+    ],
+  },
   columns: ["id", "$pool", "name", "description", "$host", "applied", "time"],
   searched: ["id", "name", "description"],
 };
@@ -23,6 +31,7 @@ export const poolPatchView: View = {
   // The same patch has the same uuid in every pool.
   idOf: ({ ref }) => ref,
   build: buildPoolPatch,
+  reads: {},
   columns: ["id", "$pool", "name", "description", "applied", "size"],
   searched: ["id", "name", "description"],
 };

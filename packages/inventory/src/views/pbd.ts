@@ -9,6 +9,7 @@ export const pbdView: View = {
   types: ["PBD"],
   typeOf: () => "PBD",
   build,
+  reads: {},
   columns: ["id", "$pool", "host", "SR", "attached"],
   searched: ["id"],
 };

@@ -8,6 +8,7 @@ export const pciView: View = {
   types: ["PCI"],
   typeOf: () => "PCI",
   build,
+  reads: {},
   columns: ["id", "$pool", "$host", "class_name", "device_name", "pci_id"],
   searched: ["id", "class_name", "device_name", "pci_id"],
 };

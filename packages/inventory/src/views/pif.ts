@@ -14,6 +14,10 @@ export const pifView: View = {
   types: ["PIF"],
   typeOf: () => "PIF",
   build,
+  reads: {
+    PIF_metrics: ["carrier", "device_name", "speed"],
+    Bond: ["master", "slaves"],
+  },
   columns: [
     "id",
     "$pool",

@@ -19,6 +19,7 @@ export const poolView: View = {
   types: ["pool"],
   typeOf: () => "pool",
   build,
+  reads: { host: ["name_label", "software_version"], VDI: ["SR"] },
   columns: [
     "id",
     "$pool",

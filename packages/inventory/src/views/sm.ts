@@ -9,6 +9,7 @@ export const smView: View = {
   types: ["SM"],
   typeOf: () => "SM",
   build,
+  reads: {},
   columns: ["id", "$pool", "name_label", "name_description", "SM_type"],
   searched: ["id", "name_label", "name_description", "SM_type"],
 };

@@ -22,6 +22,7 @@ export const srView: View = {
   types: ["SR"],
   typeOf: () => "SR",
   build,
+  reads: { PBD: ["host", "device_config"] },
   columns: [
     "id",
     "$pool",

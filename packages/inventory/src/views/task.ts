@@ -12,6 +12,7 @@ export const taskView: View = {
   types: ["task"],
   typeOf: () => "task",
   build,
+  reads: {},
   columns: [
     "id",
     "$pool",

@@ -9,6 +9,7 @@ export const pusbView: View = {
   types: ["PUSB"],
   typeOf: () => "PUSB",
   build: buildPusb,
+  reads: {},
   columns: ["id", "$pool", "host", "usbGroup", "description"],
   searched: ["id", "description"],
 };
@@ -19,6 +20,7 @@ export const vusbView: View = {
   types: ["VUSB"],
   typeOf: () => "VUSB",
   build: buildVusb,
+  reads: {},
   columns: ["id", "$pool", "vm", "usbGroup", "currentlyAttached"],
   searched: ["id"],
 };
@@ -29,6 +31,7 @@ export const usbGroupView: View = {
   types: ["USB_group"],
   typeOf: () => "USB_group",
   build: buildUsbGroup,
+  reads: {},
   columns: ["id", "$pool", "name_label", "name_description"],
   searched: ["id", "name_label", "name_description"],
 };

@@ -8,6 +8,7 @@ export const vbdView: View = {
   types: ["VBD"],
   typeOf: () => "VBD",
   build,
+  reads: {},
   columns: [
     "id",
     "$pool",

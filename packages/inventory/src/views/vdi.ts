@@ -20,6 +20,7 @@ export const vdiView: View = {
   types: [DISK, SNAPSHOT, "VDI-unmanaged"],
   typeOf,
   build,
+  reads: { VDI: ["physical_utilisation", "sm_config"] },
   columns: [
     "id",
     "type",

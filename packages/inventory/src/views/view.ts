@@ -42,6 +42,11 @@ export interface View {
   idOf?(source: ViewSource): string | undefined;
   /** The object's own fields; `id`, `type`, `uuid`, `$pool`, `$poolId` and `_xapiRef` are added by the catalog. */
   build(source: ViewSource): ViewObject;
+  /**
+   * Fields that `build` reads of records that it gets through links, by class:
+   * a change of others does not concern it. Absent: all of them do.
+   */
+  readonly reads?: Readonly<Record<string, readonly string[]>>;
   /** Paths (`memory.size`) that lists sort, filter and group by: kept ready as soon as the class is followed. */
   readonly columns: readonly string[];
   /** Those of `columns` in which a search looks. */

@@ -12,6 +12,7 @@ export const vifView: View = {
   types: ["VIF"],
   typeOf: () => "VIF",
   build,
+  reads: {},
   columns: [
     "id",
     "$pool",

@@ -35,6 +35,22 @@ export const vmView: View = {
   typeOf,
   idOf,
   build,
+  reads: {
+    VM_guest_metrics: [
+      "PV_drivers_version",
+      "PV_drivers_detected",
+      "PV_drivers_up_to_date",
+      "other",
+      "memory",
+      "networks",
+      "os_version",
+    ],
+    VM_metrics: ["start_time", "install_time", "VCPUs_number", "memory_actual"],
+    VBD: ["type", "VDI"],
+    VDI: ["SR"],
+    SR: ["shared", "PBDs"],
+    PBD: ["host"],
+  },
   columns: [
     "id",
     "type",

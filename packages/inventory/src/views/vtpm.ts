@@ -7,6 +7,7 @@ export const vtpmView: View = {
   types: ["VTPM"],
   typeOf: () => "VTPM",
   build,
+  reads: {},
   columns: ["id", "$pool", "vm"],
   searched: ["id"],
 };
