@@ -1,0 +1,136 @@
+import type {
+  Catalog,
+  Frame,
+  Inventory,
+  Steps,
+  ViewChange,
+  ViewObject,
+  ViewTable,
+} from "@xo-server/inventory";
+
+export interface Thing extends ViewObject {
+  readonly id: string;
+  readonly type: string;
+}
+
+/** A catalog in memory: one class a type, rows in the order of their coming. */
+export class FakeCatalog {
+  readonly followed: string[] = [];
+  readonly #things: (Thing | undefined)[];
+  readonly #frames: Frame[] = [];
+  readonly #listeners = new Set<(frame: Frame) => void>();
+  #revision = 0;
+  /** Frames up to here have been forgotten. */
+  forgotten = 0;
+  /** Steps that inSlices has done. */
+  steps = 0;
+
+  constructor(things: readonly (Thing | undefined)[] = []) {
+    this.#things = [...things];
+  }
+
+  get catalog(): Catalog {
+    return this as unknown as Catalog;
+  }
+
+  get inventory(): Pick<Inventory, "inSlices"> {
+    return {
+      inSlices: async (_lane: string, steps: Steps) => {
+        await Promise.resolve();
+        while (steps.next().done !== true) this.steps++;
+      },
+    };
+  }
+
+  get types(): readonly string[] {
+    return ["VM", "VM-template", "host", "SR"];
+  }
+
+  classOf(type: string): string | undefined {
+    return this.types.includes(type) ? type.replace(/-.*/, "") : undefined;
+  }
+
+  async follow(className: string): Promise<ViewTable> {
+    this.followed.push(className);
+    const rows = this.#things.map((thing) =>
+      thing !== undefined && this.classOf(thing.type) === className
+        ? thing
+        : undefined,
+    );
+    return {
+      rows: rows.length,
+      isLive: (row: number) => rows[row] !== undefined,
+      id: (row: number) => rows[row]!.id,
+      type: (row: number) => rows[row]!.type,
+      json: (row: number) => toJson(rows[row]!),
+      object: (row: number) => rows[row],
+    } as unknown as ViewTable;
+  }
+
+  readonly feed = this.#feed();
+
+  #feed() {
+    const revision = () => this.#revision;
+    return {
+      epoch: "e",
+      get revision() {
+        return revision();
+      },
+      since: ({ revision }: { revision: number }) =>
+        revision < this.forgotten
+          ? "resync"
+          : this.#frames.filter(({ last }) => last > revision),
+      subscribe: (listener: (frame: Frame) => void) => {
+        this.#listeners.add(listener);
+        return () => this.#listeners.delete(listener);
+      },
+    };
+  }
+
+  /** A window brings these: objects that are there now, and ids of those that have gone. */
+  bring(...things: (Thing | { readonly gone: string; type: string })[]): void {
+    const changes = things.map((thing): ViewChange => {
+      const isGone = "gone" in thing;
+      return {
+        row: 0,
+        id: String(isGone ? thing.gone : thing.id),
+        type: thing.type,
+        pool: "p",
+        kind: isGone ? "remove" : "update",
+        ...(isGone ? {} : { json: toJson(thing as Thing) }),
+      };
+    });
+    const frame = new FakeFrame(this.#revision + 1, changes);
+    this.#revision = frame.last;
+    this.#frames.push(frame);
+    for (const listener of this.#listeners) listener(frame);
+  }
+}
+
+class FakeFrame implements Frame {
+  readonly className = "VM";
+  readonly summaries = new Map();
+  readonly byteLength = 0;
+  readonly first: number;
+  readonly changes: readonly ViewChange[];
+  readonly #dresses = new Map<string, Buffer>();
+
+  constructor(first: number, changes: readonly ViewChange[]) {
+    this.first = first;
+    this.changes = changes;
+  }
+
+  get last(): number {
+    return this.first + this.changes.length - 1;
+  }
+
+  encoded(dress: string, encode: (frame: Frame) => Buffer): Buffer {
+    const known = this.#dresses.get(dress) ?? encode(this);
+    this.#dresses.set(dress, known);
+    return known;
+  }
+}
+
+function toJson(thing: Thing): Buffer {
+  return Buffer.from(JSON.stringify(thing));
+}

@@ -1,0 +1,156 @@
+import t from "tap";
+import {
+  ObjectListing,
+  type ListingRequest,
+} from "../src/objects/object-listing.js";
+import { FakeCatalog, type Thing } from "./catalog-of.js";
+
+const SEED = 20_261_121;
+
+/** Numbers that look random and are the same in each run. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    // The lower bits of these repeat soon.
+    return state >>> 8;
+  };
+}
+
+function randomThings(count: number): (Thing | undefined)[] {
+  const random = seeded(SEED);
+  const types = ["VM", "VM-template", "host", "SR"];
+  return Array.from({ length: count }, (_, i) =>
+    random() % 10 === 0
+      ? undefined
+      : {
+          id: `id-"${i}`,
+          type: types[random() % 4]!,
+          tags: random() % 2 === 0 ? ["a", "b"] : ["b"],
+          memory: { size: random() % 1000 },
+          name_label: `é ${"x".repeat(random() % 600)}`,
+        },
+  );
+}
+
+const things = randomThings(3000);
+const all = things.filter((thing) => thing !== undefined);
+const readable = () => undefined;
+
+async function list(
+  request: Partial<ListingRequest>,
+  fake = new FakeCatalog(things),
+) {
+  const listing = new ObjectListing(fake.catalog, fake.inventory);
+  const parts: Buffer[] = [];
+  for await (const part of listing.list({
+    readable,
+    format: "members",
+    ...request,
+  }))
+    parts.push(part);
+  return { fake, parts, text: Buffer.concat(parts).toString() };
+}
+
+/** What the plainest way of answering gives. */
+function naive(fits: (thing: Thing) => boolean): object {
+  return Object.fromEntries(all.filter(fits).map((one) => [one.id, one]));
+}
+
+t.test("the answer is all objects by id", async (t) => {
+  t.comment(`seed ${SEED}`);
+  const { text, parts } = await list({});
+  t.same(
+    JSON.parse(text),
+    naive(() => true),
+  );
+  t.ok(parts.length > 5, "in parts");
+  t.ok(parts.every(({ length }) => length < 200_000));
+  t.equal(
+    parts[0]!.toString(),
+    "{",
+    "the first leaves before any object is read",
+  );
+});
+
+t.test("nobody there: an empty object", async (t) => {
+  t.equal((await list({}, new FakeCatalog([]))).text, "{}");
+});
+
+t.test("a type in the filter is gone to directly", async (t) => {
+  const { text, fake } = await list({ filter: { type: "VM" } });
+  t.same(
+    JSON.parse(text),
+    naive(({ type }) => type === "VM"),
+  );
+  t.same(fake.followed, ["VM"]);
+  const none = await list({ filter: { type: "Unicorn" } });
+  t.equal(none.text, "{}");
+  t.same(none.fake.followed, []);
+});
+
+t.test("a list in the filter is contained in the object's", async (t) => {
+  const { text } = await list({ filter: { type: "host", tags: ["b", "a"] } });
+  t.same(
+    JSON.parse(text),
+    naive(
+      ({ type, tags }) => type === "host" && (tags as string[]).includes("a"),
+    ),
+  );
+});
+
+t.test("a filter may be a text", async (t) => {
+  const { text } = await list({ filter: "type:VM memory:size:>500" });
+  t.same(
+    JSON.parse(text),
+    naive(
+      ({ type, memory }) =>
+        type.startsWith("VM") && (memory as { size: number }).size > 500,
+    ),
+  );
+  t.same(
+    JSON.parse((await list({ filter: " " })).text),
+    naive(() => true),
+  );
+});
+
+t.test("a filter that cannot be read is told at once", async (t) => {
+  const listing = new ObjectListing(
+    ...(({ catalog, inventory }) => [catalog, inventory] as const)(
+      new FakeCatalog(),
+    ),
+  );
+  t.throws(() => listing.list({ filter: "a:(", readable, format: "members" }), {
+    code: "FILTER_INVALID",
+  });
+});
+
+t.test("a limit counts what is told", async (t) => {
+  for (const limit of [0, 1, 7]) {
+    const { text } = await list({ filter: { type: "SR" }, limit });
+    t.equal(Object.keys(JSON.parse(text) as object).length, limit);
+  }
+});
+
+t.test("what somebody may not read is not there", async (t) => {
+  const { text } = await list({
+    readable: (type) =>
+      type === "VM"
+        ? (value) => (value as Thing).id.endsWith("1")
+        : () => false,
+  });
+  t.same(
+    JSON.parse(text),
+    naive(({ type, id }) => type === "VM" && id.endsWith("1")),
+  );
+});
+
+t.test("lines have an object each", async (t) => {
+  const { text } = await list({ format: "lines", filter: { type: "VM" } });
+  const lines = text.trimEnd().split("\n");
+  const told = lines.map((line) => JSON.parse(line) as Thing);
+  t.same(
+    told,
+    all.filter(({ type }) => type === "VM"),
+  );
+});

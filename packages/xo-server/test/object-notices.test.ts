@@ -1,0 +1,272 @@
+import t from "tap";
+import type { Session } from "../src/people/session.js";
+import { createLoggers } from "../src/log/logger.js";
+import { ObjectNotices } from "../src/objects/object-notices.js";
+import { Rights } from "../src/rights/rights.js";
+import { FakeCatalog } from "./catalog-of.js";
+import { FakeClient } from "./fake-client.js";
+import { FakeClock } from "./fake-clock.js";
+
+/** A client that keeps what it is told, when it has room. */
+class Listener extends FakeClient {
+  hasRoom = true;
+  readonly buffers: Buffer[] = [];
+
+  constructor(rights?: Rights) {
+    super();
+    if (rights !== undefined) this.session = sessionOf(rights);
+  }
+
+  override trySend(message?: Buffer): boolean {
+    if (this.hasRoom && message !== undefined) this.buffers.push(message);
+    return this.hasRoom;
+  }
+
+  /** Such as `enter a b`. */
+  get heard(): string[] {
+    return this.buffers.map((bytes) => {
+      const { params } = JSON.parse(bytes.toString()) as {
+        params: { type: string; items: object };
+      };
+      return [params.type, ...Object.keys(params.items)].join(" ");
+    });
+  }
+}
+
+function sessionOf(rights: Rights | undefined): Session {
+  return {
+    userId: "u",
+    person: () =>
+      rights && { id: "u", name: "u", isAdmin: false, groups: [], rights },
+  };
+}
+
+function setUp() {
+  const fake = new FakeCatalog();
+  const clock = new FakeClock();
+  const notices = new ObjectNotices({
+    catalog: fake.catalog,
+    inventory: fake.inventory,
+    clock,
+    logger: createLoggers({ level: "silent" }).named("x"),
+  });
+  return { fake, clock, notices };
+}
+
+const vm = (id: string, more: object = {}) => ({ id, type: "VM", ...more });
+const gone = (id: string) => ({ gone: id, type: "VM" });
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Sees VMs that are tagged so. */
+const taggedOnly = (tag: string) =>
+  new Rights([
+    {
+      effect: "allow",
+      resource: "VM",
+      action: "read",
+      selector: `tags:${tag}`,
+    },
+  ]);
+
+t.test("what changes enters whole, what goes exits with 0", async (t) => {
+  const { fake, notices } = setUp();
+  const client = new Listener(Rights.all);
+  notices.follow(client);
+  fake.bring(vm("a", { name_label: "é" }), gone("b"));
+  await settle();
+  t.same(
+    client.buffers.map((bytes) => JSON.parse(bytes.toString()) as unknown),
+    [
+      {
+        jsonrpc: "2.0",
+        method: "all",
+        params: { type: "exit", items: { b: 0 } },
+      },
+      {
+        jsonrpc: "2.0",
+        method: "all",
+        params: {
+          type: "enter",
+          items: { a: { id: "a", type: "VM", name_label: "é" } },
+        },
+      },
+    ],
+  );
+});
+
+t.test("all who see everything are told the same bytes", async (t) => {
+  const { fake, notices } = setUp();
+  const viewer = new Rights([
+    { effect: "allow", resource: "*", action: "read" },
+  ]);
+  const clients = [
+    new Listener(Rights.all),
+    new Listener(viewer),
+    new Listener(),
+  ];
+  for (const client of clients) notices.follow(client);
+  fake.bring(vm("a"));
+  await settle();
+  t.equal(new Set(clients.map(({ buffers }) => buffers[0])).size, 1);
+});
+
+t.test(
+  "who has signed in is told after a moment, unless it declines",
+  async (t) => {
+    const { fake, clock, notices } = setUp();
+    const [eager, calm] = [new Listener(Rights.all), new Listener(Rights.all)];
+    for (const client of [eager, calm]) notices.renew(client);
+    t.notOk(notices.unsubscribe(calm));
+    fake.bring(vm("a"));
+    await settle();
+    clock.pass(1_000);
+    fake.bring(vm("b"));
+    await settle();
+    t.same(eager.heard, ["enter b"]);
+    t.same(calm.heard, []);
+    notices.follow(calm);
+    notices.renew(calm);
+    clock.pass(1_000);
+    fake.bring(vm("c"));
+    await settle();
+    t.same(calm.heard, [], "nor by listing objects");
+    notices.subscribe(calm);
+    fake.bring(vm("d"));
+    await settle();
+    t.same(calm.heard, ["enter d"]);
+  },
+);
+
+t.test("nobody is told of what they may not see", async (t) => {
+  const { fake, notices } = setUp();
+  const client = new Listener(taggedOnly("mine"));
+  const blind = new Listener(Rights.none);
+  notices.follow(client);
+  notices.follow(blind);
+  fake.bring(vm("a", { tags: ["mine"] }), vm("b"), {
+    id: "h",
+    type: "host",
+    tags: ["mine"],
+  });
+  fake.bring(gone("b"));
+  await settle();
+  t.same(client.heard, ["enter a"]);
+  fake.bring(vm("a", { tags: [] }));
+  await settle();
+  fake.bring(vm("a", { tags: ["other"] }), gone("a"));
+  await settle();
+  t.same(
+    client.heard,
+    ["enter a", "exit a"],
+    "what is theirs no longer leaves",
+  );
+  t.same(blind.heard, []);
+});
+
+t.test("what a listing has shown leaves, too", async (t) => {
+  const { fake, notices } = setUp();
+  const client = new Listener(taggedOnly("mine"));
+  notices.follow(client)!.tell("VM", "old");
+  fake.bring(gone("old"), gone("never-seen"));
+  await settle();
+  t.same(client.heard, ["exit old"]);
+});
+
+t.test("a session that is over hears no more", async (t) => {
+  const { fake, notices } = setUp();
+  const client = new Listener(Rights.all);
+  notices.follow(client);
+  client.session = sessionOf(undefined);
+  fake.bring(vm("a"));
+  await settle();
+  t.same(client.heard, []);
+  const late = new Listener();
+  late.session = sessionOf(undefined);
+  notices.follow(late);
+  fake.bring(vm("b"));
+  await settle();
+  t.same(late.heard, []);
+});
+
+t.test("who signs out hears no more", async (t) => {
+  const { fake, notices } = setUp();
+  const client = new Listener(Rights.all);
+  notices.follow(client);
+  client.session = undefined;
+  notices.renew(client);
+  fake.bring(vm("a"));
+  await settle();
+  t.same(client.heard, []);
+});
+
+t.test("who gets other rights has to list anew", async (t) => {
+  const { notices } = setUp();
+  const client = new Listener(Rights.all);
+  notices.follow(client);
+  notices.renew(client);
+  t.notOk(client.isClosed, "the same rights");
+  client.session = sessionOf(taggedOnly("mine"));
+  notices.renew(client);
+  t.ok(client.isClosed);
+});
+
+t.test("who has no room is told later, in order and once", async (t) => {
+  const { fake, clock, notices } = setUp();
+  const client = new Listener(Rights.all);
+  notices.follow(client);
+  client.hasRoom = false;
+  fake.bring(vm("a"));
+  await settle();
+  fake.bring(vm("b"), gone("a"));
+  await settle();
+  t.same(client.heard, []);
+  client.hasRoom = true;
+  clock.pass(100);
+  await settle();
+  t.same(client.heard, ["enter a", "exit a", "enter b"]);
+  clock.pass(100);
+  await settle();
+  t.equal(client.heard.length, 3);
+});
+
+t.test("who has fallen out of the feed is disconnected", async (t) => {
+  const { fake, clock, notices } = setUp();
+  const client = new Listener(Rights.all);
+  notices.follow(client);
+  client.hasRoom = false;
+  fake.bring(vm("a"), vm("b"));
+  await settle();
+  fake.forgotten = 2;
+  clock.pass(100);
+  await settle();
+  t.ok(client.isClosed);
+});
+
+t.test("many changes come in several notifications", async (t) => {
+  const { fake, notices } = setUp();
+  const client = new Listener(Rights.all);
+  notices.follow(client);
+  const ids = Array.from({ length: 1000 }, (_, i) => `vm${i}`);
+  fake.bring(...ids.map((id) => vm(id)));
+  await settle();
+  t.equal(client.heard.length, 4);
+  t.same(
+    client.heard.flatMap((one) => one.split(" ").slice(1)),
+    ids,
+  );
+});
+
+t.test("who has gone leaves nothing behind", async (t) => {
+  const { fake, clock, notices } = setUp();
+  const client = new Listener(Rights.all);
+  notices.renew(client);
+  notices.forget(client);
+  t.equal(clock.waiting, 0);
+  notices.follow(client);
+  t.ok(notices.forget(client));
+  t.notOk(notices.forget(client));
+  fake.bring(vm("a"));
+  await settle();
+  t.same(client.heard, []);
+  notices.stop();
+});
