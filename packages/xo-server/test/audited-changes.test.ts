@@ -1,0 +1,94 @@
+import { XoError } from "@xo-server/model";
+import type { AuditEntry, Store } from "@xo-server/store";
+import t from "tap";
+import { Type } from "typebox";
+import { createAudit } from "../src/operations/audit.js";
+import { createDispatcher } from "../src/operations/dispatcher.js";
+import { defineOperation } from "../src/operations/operation.js";
+import { FakeClient } from "./fake-client.js";
+
+const operations = [
+  defineOperation({
+    name: "vm.change",
+    summary: "Changes.",
+    params: Type.Object({
+      id: Type.String(),
+      config: Type.Optional(Type.Unknown()),
+      cloudConfig: Type.Optional(Type.String()),
+    }),
+    result: Type.Unknown(),
+    permission: "guest",
+    changes: true,
+    handler: () => ({ taskId: "t1" }),
+  }),
+  defineOperation({
+    name: "vm.read",
+    summary: "Reads.",
+    params: Type.Object({ id: Type.String() }),
+    result: Type.String(),
+    permission: "guest",
+    handler: ({ id }) => id,
+  }),
+];
+const context = {
+  permission: "guest",
+  client: new FakeClient(),
+  address: "192.0.2.7",
+} as const;
+
+function setUp(append: (entry: AuditEntry) => Promise<unknown>) {
+  const store = { state: "available" as Store["state"], audit: { append } };
+  const lines: unknown[] = [];
+  const log = (...line: unknown[]) => lines.push(line);
+  const logger = { debug: log, info: log, warn: log, error: log };
+  const audit = createAudit(store as unknown as Store, logger);
+  const dispatcher = createDispatcher(operations, logger, { audit });
+  const call = (name: string, params: object) =>
+    dispatcher.call(name, params, context);
+  return { store, lines, call };
+}
+
+t.test("changes are written with object and task", async (t) => {
+  const entries: AuditEntry[] = [];
+  const { call } = setUp(async (entry) => entries.push(entry));
+  const config = { user: "ada", password: "pw", deep: { token: "to" } };
+  await call("vm.change", { vm: "x", config, cloudConfig: "password: pw" });
+  await call("vm.read", { id: "x" });
+  t.same(entries, [
+    {
+      address: "192.0.2.7",
+      operation: "vm.change",
+      objectId: "x",
+      parameters: {
+        id: "x",
+        config: {
+          user: "ada",
+          password: "[redacted]",
+          deep: { token: "[redacted]" },
+        },
+        cloudConfig: "[redacted]",
+      },
+      outcome: "success",
+      taskId: "t1",
+    },
+  ]);
+});
+
+t.test("without a store nothing is changed, reading goes on", async (t) => {
+  const { store, call } = setUp(async () => undefined);
+  store.state = "unavailable";
+  await t.rejects(call("vm.change", { id: "x" }), {
+    code: "STORE_UNAVAILABLE",
+  });
+  t.equal(await call("vm.read", { id: "x" }), "x");
+});
+
+t.test("a store that goes meanwhile does not undo the answer", async (t) => {
+  const { lines, call } = setUp(() =>
+    Promise.reject(new XoError("STORE_UNAVAILABLE", { reason: "gone" })),
+  );
+  t.same(await call("vm.change", { id: "x" }), { taskId: "t1" });
+  t.match(lines, [
+    ["changed, but not in the audit log", { entry: { objectId: "x" } }],
+  ]);
+});
