@@ -118,27 +118,31 @@ if [ "$funcstack[1]" = "_xo-cli" ]; then _xo_cli "$@"; else compdef _xo_cli xo-c
 }
 
 function toFish(places: readonly Place[]): string {
-  const lines = places.flatMap(({ path, words }) => {
-    const seen = path
-      .split(" ")
-      .filter((name) => name !== "")
-      .map((name) => `__fish_seen_subcommand_from ${name}`);
-    const deeper = places
-      .filter((one) => one.path !== path && one.path.startsWith(path))
-      .map((one) => one.path.slice(path.length).trim().split(" ")[0]!);
-    const none = [...new Set(deeper)].join(" ");
-    const condition = [
-      ...seen,
-      ...(none === "" ? [] : [`not __fish_seen_subcommand_from ${none}`]),
-    ].join("; and ");
-    return words.map(({ text, about }) => {
+  const cases = places
+    .filter(({ path }) => path !== "")
+    .map(({ path }) => `      case ${quote(path)}; set place ${quote(path)}`);
+  const lines = places.flatMap(({ path, words }) =>
+    words.map(({ text, about }) => {
       const what = text.startsWith("--")
         ? `-l ${text.slice(2)}`
         : `-a ${quote(text)}`;
-      return `complete -c xo-cli ${condition === "" ? "" : `-n ${quote(condition)} `}${what} -d ${quote(about)}`;
-    });
-  });
-  return `# xo-cli completion for fish\n${lines.join("\n")}\n`;
+      const where = quote(`__xo_cli_at ${path}`.trim());
+      return `complete -c xo-cli -n ${where} ${what} -d ${quote(about)}`;
+    }),
+  );
+  return `# xo-cli completion for fish
+function __xo_cli_at
+  set -l place ''
+  set -l words (commandline -opc)
+  for word in $words[2..-1]
+    switch (string trim -- "$place $word")
+${cases.join("\n")}
+    end
+  end
+  test "$place" = "$argv"
+end
+${lines.join("\n")}
+`;
 }
 
 function quote(text: string): string {
