@@ -72,6 +72,14 @@ t.test("it fits the terminal, and the ids stay", async (t) => {
     cli.out,
   );
   t.match(cli.lines[2], /^a name .*… .*22222222-2222-4222-8222-222222222222$/);
+  t.equal(
+    cli.lines[0],
+    "name_label             power_state  mainIpAddress  CPUs.number  id",
+    "what there is no room for is left out",
+  );
+  const named = ["list", "VMs", "--fields", "name_label,tags,CPUs.number,id"];
+  const all = await runCli(t, [...named, "--server", url], { columns: 50 });
+  t.match(all.lines[0], /name.* +tags +CPUs.* +id/, "but not what was named");
 });
 
 t.test("colours are for terminals whose owner wants them", async (t) => {

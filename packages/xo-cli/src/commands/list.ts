@@ -9,7 +9,7 @@ import {
   type SortKey,
 } from "../objects/read-objects.js";
 import { toCell } from "../output/cell.js";
-import { toTable } from "../output/table.js";
+import { toTable, type Column } from "../output/table.js";
 
 interface ListOptions {
   readonly filter?: string;
@@ -45,7 +45,15 @@ async function list(
   const pages = readObjects(rpc, question satisfies Question);
   if (terminal.json || paths === undefined)
     await printJson(context, pages, paths);
-  else await printTable(context, pages, paths);
+  else {
+    const heads = paths.map((title, at) => ({
+      title,
+      isKept: title === "id",
+      // Who names columns gets them.
+      isOptional: fields === undefined && at > 0 && title !== "id",
+    }));
+    await printTable(context, pages, heads);
+  }
 }
 
 /** An array with one row a line, begun before the last rows are there. */
@@ -69,7 +77,7 @@ async function printJson(
 async function printTable(
   { terminal }: Context,
   pages: AsyncIterable<readonly Row[]>,
-  paths: readonly string[],
+  heads: readonly Column[],
 ): Promise<void> {
   const all: Row[] = [];
   for await (const rows of pages) all.push(...rows);
@@ -77,9 +85,8 @@ async function printTable(
     await terminal.note("nothing there");
     return;
   }
-  const heads = paths.map((title) => ({ title, isKept: title === "id" }));
   const cells = all.map((row) =>
-    paths.map((path) => toCell(path, valueAt(row, path))),
+    heads.map(({ title }) => toCell(title, valueAt(row, title))),
   );
   const [head, ...lines] = toTable(heads, cells, terminal.columns);
   await terminal.line([terminal.colours.bold(head), ...lines].join("\n"));

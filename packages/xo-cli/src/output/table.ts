@@ -5,11 +5,15 @@ import type { Cell } from "./cell.js";
 const GAP = 2;
 /** Narrower than this a column tells nothing. */
 const MIN_WIDTH = 6;
+/** So much of a column is worth more than another column. */
+const FAIR_WIDTH = 14;
 
 export interface Column {
   readonly title: string;
   /** Loses its end only when all others are at their narrowest: ids. */
   readonly isKept?: boolean;
+  /** Is left out, last ones first, where there is no room for all. */
+  readonly isOptional?: boolean;
 }
 
 /**
@@ -27,17 +31,37 @@ export function toTable(
       stringWidth(title),
     ),
   );
-  const widths = columns === undefined ? wanted : fit(heads, wanted, columns);
+  const shown = columns === undefined ? heads : choose(heads, wanted, columns);
+  const places = shown.map((head) => heads.indexOf(head));
+  const natural = places.map((at) => wanted[at]!);
+  const widths = columns === undefined ? natural : fit(shown, natural, columns);
   const head = heads.map(({ title }, at) => ({
     text: title,
     isNumber: rows.length > 0 && rows.every((row) => row[at]!.isNumber),
   }));
   return [head, ...rows].map((row) =>
-    row
-      .map((cell, at) => pad(cell, widths[at]!))
+    places
+      .map((from, at) => pad(row[from]!, widths[at]!))
       .join(" ".repeat(GAP))
       .trimEnd(),
   );
+}
+
+function choose(
+  heads: readonly Column[],
+  wanted: readonly number[],
+  columns: number,
+): readonly Column[] {
+  const least = ({ isKept }: Column, at: number): number =>
+    isKept === true ? wanted[at]! : Math.min(wanted[at]!, FAIR_WIDTH);
+  const needed = heads.reduce(
+    (sum, head, at) => sum + GAP + least(head, at),
+    -GAP,
+  );
+  const last = heads.findLastIndex(({ isOptional }) => isOptional === true);
+  return needed <= columns || last < 0
+    ? heads
+    : choose(heads.toSpliced(last, 1), wanted.toSpliced(last, 1), columns);
 }
 
 /** Takes from the widest first. */
