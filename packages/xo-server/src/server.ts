@@ -2,6 +2,7 @@ import { systemClock } from "./clock.js";
 import { sayWhatWasLoaded } from "./config/say-what-was-loaded.js";
 import { createJsonRpcDoor } from "./doors/json-rpc.js";
 import { OneTimePaths } from "./doors/one-time-paths.js";
+import { startRestTasks } from "./doors/rest/tasks/start-rest-tasks.js";
 import { findWebRoot } from "./doors/web-root.js";
 import { startWebServer } from "./doors/web-server.js";
 import { peopleMethods } from "./methods/people.js";
@@ -9,6 +10,7 @@ import { poolMethods } from "./methods/pool.js";
 import { queryMethods } from "./methods/query.js";
 import { statusMethods } from "./methods/status.js";
 import { systemMethods } from "./methods/system.js";
+import { serverMethods } from "./methods/server.js";
 import { tagMethods } from "./methods/tag.js";
 import { vmMethods } from "./methods/vm.js";
 import { vmPowerMethods } from "./methods/vm-power.js";
@@ -23,6 +25,7 @@ import type { Operation } from "./operations/operation.js";
 import { startPeople } from "./people/start-people.js";
 import { createLivePools } from "./pools/live-pools.js";
 import { createPools } from "./pools/pools.js";
+import { StoredPools } from "./pools/stored-pools.js";
 import { connectPools } from "./pools/connect-pools.js";
 import type { ServerOptions } from "./server-options.js";
 import { startMonitor } from "./start-monitor.js";
@@ -72,6 +75,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     createPool:
       options.createPool ??
       createLivePools({ ...options, ...parser, inventory }),
+    forgetPool: (id) => inventory.removePool(id),
     clock,
     logger: loggers.named("xo:main"),
   });
@@ -92,6 +96,11 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   stops.push("downloads", () => {
     paths.stop();
   });
+  const { servers } = store;
+  const stored = new StoredPools({
+    ...{ servers, pools },
+    logger: loggers.named("xo:main"),
+  });
   const poolObjects = new PoolObjects(objects.catalog, pools);
   const operations: readonly Operation[] = [
     ...systemMethods({ version, readStatus, operations: () => operations }),
@@ -100,6 +109,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...queryMethods(objects.queries, objects.readers),
     ...peopleMethods(store, reception, clock),
     ...xoMethods({ ...objects, paths }),
+    ...serverMethods({ servers, stored, listPools: () => pools.list() }),
     ...tagMethods(poolObjects),
     ...vmMethods(poolObjects),
     ...vmPowerMethods(poolObjects),
@@ -124,6 +134,10 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
       operations,
       dispatcher,
       authenticator: reception.signIn,
+      tasks: await startRestTasks(store, config.dataDir, {
+        clock,
+        logger: apiLogger,
+      }),
     },
     onGone: (client) => {
       statusFeed.unsubscribe(client);
@@ -137,6 +151,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   stops.push("web server", () => web.stop());
   loggers.named("xo:main").info(`Web server listening on ${web.url}`);
   await connectPools(pools, options, stops);
+  stored.connectAll();
   isStarted = true;
   return web.url;
 }

@@ -21,7 +21,7 @@ export interface WebServerOptions extends Omit<ApiSocketOptions, "limits"> {
   readonly paths?: OneTimePaths;
   readonly rest: Pick<
     RestDoorOptions,
-    "objects" | "operations" | "dispatcher" | "authenticator"
+    "objects" | "operations" | "dispatcher" | "authenticator" | "tasks"
   >;
 }
 

@@ -15,7 +15,7 @@ import type { Shown } from "./credentials.js";
 export interface Caller {
   readonly context: CallContext;
   /** @throws XoError UNAUTHORIZED where nobody may read without having signed in */
-  rights(): Rights;
+  readonly rights: () => Rights;
 }
 
 /** What is shown to all in a demo. */
@@ -39,7 +39,7 @@ export async function toCaller(
   const context = toCallContext(new RequestClient(session), address, anonymous);
   return {
     context,
-    rights() {
+    rights: () => {
       if (context.person !== undefined) return context.person.rights;
       if (context.permission === "viewer") return viewerRights;
       throw new XoError("UNAUTHORIZED");

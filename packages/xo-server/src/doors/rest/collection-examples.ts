@@ -63,6 +63,7 @@ export const collectionExamples: Readonly<
     power_state: "Running",
     memory: { size: 2_147_483_648 },
     $container: HOST,
+    tags: [],
     ...pooled,
   },
   srs: {
@@ -94,6 +95,7 @@ export const collectionExamples: Readonly<
     snapshot_time: 1_767_225_600,
     $snapshot_of: ID,
     $SR: ID,
+    tags: [],
     ...pooled,
   },
   vbds: {

@@ -18,8 +18,9 @@ const files = [
 export function addDocs(
   door: FastifyInstance,
   operations: readonly RestOperation[],
+  hasActions: boolean,
 ): void {
-  const specification = JSON.stringify(createOpenApi(operations));
+  const specification = JSON.stringify(createOpenApi(operations, hasActions));
   door.get("/", async (_request, reply) => reply.redirect(DOCS, 302));
   door.get("/docs/swagger.json", async (_request, reply) =>
     reply.type("application/json; charset=utf-8").send(specification),

@@ -1,4 +1,5 @@
 import { version } from "../../version.js";
+import { describeActions } from "./open-api-actions.js";
 import { describeCollections } from "./open-api-collections.js";
 import { describeFixedRoutes } from "./open-api-fixed-routes.js";
 import { describeOperation } from "./open-api-operations.js";
@@ -7,7 +8,10 @@ import type { RestOperation } from "./operation-routes.js";
 import { REST_ROOT } from "./rest-path.js";
 
 /** The REST API as OpenAPI 3.1 has it: from the collections and the operations, and from nowhere else. */
-export function createOpenApi(operations: readonly RestOperation[]): Json {
+export function createOpenApi(
+  operations: readonly RestOperation[],
+  hasActions: boolean,
+): Json {
   return {
     openapi: "3.1.0",
     info: {
@@ -19,15 +23,19 @@ export function createOpenApi(operations: readonly RestOperation[]): Json {
     },
     servers: [{ url: REST_ROOT }],
     security: [{ token: [] }, { basic: [] }, { bearer: [] }],
-    paths: describePaths(operations),
+    paths: describePaths(operations, hasActions),
     components,
   };
 }
 
-function describePaths(operations: readonly RestOperation[]): Json {
+function describePaths(
+  operations: readonly RestOperation[],
+  hasActions: boolean,
+): Json {
   const paths = new Map<string, Json>([
     ...describeCollections(),
     ...describeFixedRoutes(),
+    ...(hasActions ? describeActions() : []),
   ]);
   for (const operation of operations) {
     const { path, method } = operation.rest;

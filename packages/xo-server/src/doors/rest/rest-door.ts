@@ -6,6 +6,7 @@ import type { Objects } from "../../objects/start-objects.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { Operation, Permission } from "../../operations/operation.js";
 import type { Authenticator } from "../../people/authenticator.js";
+import { addActionRoutes } from "./action-routes.js";
 import { AddressRates } from "./address-rates.js";
 import { toCaller } from "./caller.js";
 import { addCollectionRoutes } from "./collection-routes.js";
@@ -17,6 +18,9 @@ import { addLoginRoute } from "./login-route.js";
 import { addOperationRoutes, restOperations } from "./operation-routes.js";
 import { addPublicRoutes } from "./public-routes.js";
 import { readText } from "./query-values.js";
+import { addTagRoutes } from "./tag-routes.js";
+import { addTaskRoutes } from "./task-routes.js";
+import type { RestTasks } from "./tasks/rest-tasks.js";
 import { toRestError } from "./rest-error.js";
 import { REST_ROOT } from "./rest-path.js";
 import { queryOf, setCaller } from "./rest-request.js";
@@ -27,6 +31,8 @@ export interface RestDoorOptions {
   readonly dispatcher: Dispatcher;
   /** Undefined: nobody can sign in. */
   readonly authenticator?: Authenticator | undefined;
+  /** Undefined: nothing is done to objects here. */
+  readonly tasks?: RestTasks | undefined;
   /** Of callers who have not signed in. */
   readonly permission: Permission;
   readonly maxRequestsPerSecond: number;
@@ -73,13 +79,17 @@ export async function addRest(
 }
 
 function addRoutes(door: FastifyInstance, options: RestDoorOptions): void {
-  const { objects, dispatcher } = options;
+  const { objects, dispatcher, tasks } = options;
   const operations = restOperations(options.operations);
   addPublicRoutes(door, options.clock);
-  addDocs(door, operations);
+  addDocs(door, operations, tasks !== undefined);
   addCollectionRoutes(door, objects);
   addOperationRoutes(door, operations, dispatcher);
   addEventRoutes(door, options);
+  if (tasks === undefined) return;
+  addTaskRoutes(door, { objects, tasks });
+  addActionRoutes(door, { objects, dispatcher, tasks });
+  addTagRoutes(door, objects, dispatcher);
 }
 
 function checkUrl({ url }: FastifyRequest): void {
