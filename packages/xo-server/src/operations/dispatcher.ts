@@ -51,11 +51,15 @@ export function createDispatcher(
       const entry = entries.get(name);
       if (entry === undefined)
         throw new XoError("UNKNOWN_METHOD", { method: name });
-      const params = admit(entry, given, context, findObject);
-      const { operation } = entry;
-      return operation.changes === true && audit !== undefined
-        ? changeAudited(operation, params, context, { audit, logger })
-        : run(operation, params, context, logger);
+      try {
+        const params = admit(entry, given, context, findObject);
+        const { operation } = entry;
+        return operation.changes === true && audit !== undefined
+          ? await changeAudited(operation, params, context, audit)
+          : await run(operation, params, context);
+      } catch (error) {
+        throw toKnownError(error, name, logger);
+      }
     },
   };
 }
@@ -83,12 +87,12 @@ async function changeAudited(
   operation: Operation,
   params: object,
   context: CallContext,
-  { audit, logger }: { audit: Audit; logger: Logger },
+  audit: Audit,
 ): Promise<unknown> {
   audit.check();
   const call = { operation, params, context };
   try {
-    const result = await run(operation, params, context, logger);
+    const result = await run(operation, params, context);
     await audit.write({ ...call, outcome: { result } });
     return result;
   } catch (error) {
@@ -97,18 +101,13 @@ async function changeAudited(
   }
 }
 
+/** A method without a result answers true: clients decode it into a boolean. */
 async function run(
-  { name, handler }: Operation,
+  { handler }: Operation,
   params: object,
   context: CallContext,
-  logger: Logger,
 ): Promise<unknown> {
-  try {
-    // A method without a result answers true: clients decode it into a boolean.
-    return (await handler(params as never, context)) ?? true;
-  } catch (error) {
-    throw toKnownError(error, name, logger);
-  }
+  return (await handler(params as never, context)) ?? true;
 }
 
 function toKnownError(error: unknown, name: string, logger: Logger): Error {
