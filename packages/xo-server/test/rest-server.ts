@@ -5,6 +5,7 @@ import { systemClock } from "../src/clock.js";
 import { loadConfig } from "../src/config/load-config.js";
 import { createJsonRpcDoor } from "../src/doors/json-rpc.js";
 import type { RestDoorOptions } from "../src/doors/rest/rest-door.js";
+import type { RestTasks } from "../src/doors/rest/tasks/rest-tasks.js";
 import {
   startWebServer,
   type WebServerOptions,
@@ -23,6 +24,7 @@ export interface RestServerOptions {
   /** Privileges by token, which is also the name; `admin` is always there. The password is `pw`. */
   readonly people?: Readonly<Record<string, readonly Privilege[]>>;
   readonly operations?: readonly Operation[];
+  readonly tasks?: RestTasks;
   /** Of callers who have not signed in; default: `viewer`. */
   readonly permission?: Permission;
   readonly yaml?: string;
@@ -63,7 +65,8 @@ export async function startRestServer(
   const dispatcher = createDispatcher(operations, logger, {
     findObject: (id) => objects.door.catalog.get(id),
   });
-  const rest: Pick<RestDoorOptions, "authenticator"> = {
+  const rest: Pick<RestDoorOptions, "authenticator" | "tasks"> = {
+    tasks: options.tasks,
     authenticator: toAuthenticator(options.people ?? {}),
   };
   // What no test here asks for is left out.

@@ -1,0 +1,226 @@
+import { XapiError } from "@xo-server/model";
+import type { Task } from "@xo-server/store";
+import t from "tap";
+import { Type } from "typebox";
+import { RestTasks } from "../src/doors/rest/tasks/rest-tasks.js";
+import {
+  defineOperation,
+  type Operation,
+} from "../src/operations/operation.js";
+import { FakeClock } from "./fake-clock.js";
+import { FakeObjects } from "./fake-objects.js";
+import { as, startRestServer } from "./rest-server.js";
+
+const allow = (action: string) =>
+  ({ effect: "allow", resource: "VM", action }) as const;
+const people = {
+  reader: [allow("read")],
+  operator: [allow("read"), allow("operate")],
+};
+
+/** A VM, what is asked of it, and when that ends. */
+function setUp() {
+  const calls: unknown[] = [];
+  let end: (result: unknown) => void = () => undefined;
+  let fail: (error: Error) => void = () => undefined;
+  const define = (name: string): Operation =>
+    defineOperation({
+      name,
+      summary: name,
+      params: Type.Object({
+        id: Type.String(),
+        host: Type.Optional(Type.String()),
+        force: Type.Optional(Type.Boolean()),
+        name: Type.Optional(Type.String()),
+        tag: Type.Optional(Type.String()),
+      }),
+      result: Type.Unknown(),
+      permission: {
+        action: `operate:${name}`,
+        resource: "VM",
+        id: ({ id }) => id,
+      },
+      handler: (params) => {
+        calls.push({ ...params, operation: name });
+        return name.startsWith("tag")
+          ? true
+          : new Promise((resolve, reject) => {
+              end = resolve;
+              fail = reject;
+            });
+      },
+    });
+  const rows = new Map<string, Task>();
+  const clock = new FakeClock();
+  const store = {
+    put: async (task: Task) => void rows.set(task.id, task),
+    get: async (id: string) => rows.get(id),
+    list: async (options?: { userId?: string; objectId?: string }) => ({
+      tasks: [...rows.values()].filter(
+        ({ userId, objectId }) =>
+          (options?.userId ?? userId) === userId &&
+          (options?.objectId ?? objectId) === objectId,
+      ),
+    }),
+  };
+  const logger = { warn: () => undefined };
+  return {
+    calls,
+    clock,
+    end: (result: unknown) => {
+      end(result);
+    },
+    fail: (error: Error) => {
+      fail(error);
+    },
+    options: {
+      people,
+      objects: new FakeObjects([
+        { id: "v", type: "VM", power_state: "Halted" },
+        { id: "p", type: "VM", power_state: "Paused" },
+      ]),
+      operations: [
+        ...["vm.start", "vm.stop", "vm.restart", "vm.snapshot"],
+        ...["tag.add", "tag.remove"],
+      ].map((name) => define(name)),
+      tasks: new RestTasks({ store, owner: "here", clock, logger }),
+    },
+  };
+}
+
+const post = (name: string, body?: string): RequestInit => ({
+  method: "POST",
+  headers: {
+    ...as(name).headers,
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+  },
+  ...(body === undefined ? {} : { body }),
+});
+
+t.test("an action answers with a task, which tells how it ends", async (t) => {
+  const { options, calls, clock, end } = setUp();
+  const { get, json } = await startRestServer(t, options);
+  const answer = await get("/vms/v/actions/start", post("operator"));
+  t.equal(answer.status, 202);
+  const { taskId } = (await answer.json()) as { taskId: string };
+  t.equal(answer.headers.get("location"), `/rest/v0/tasks/${taskId}`);
+  t.match(taskId, /^[0-9a-z]+-[0-9a-z]+$/);
+  t.same(calls, [{ operation: "vm.start", id: "v" }]);
+  t.match(await json(`/tasks/${taskId}`, as("operator")), {
+    id: taskId,
+    status: "pending",
+    start: clock.now(),
+    properties: {
+      name: "REST API: start VM",
+      objectId: "v",
+      userId: "id-of-operator",
+    },
+  });
+  const waiting = json(`/tasks/${taskId}?wait=true`, as("operator"));
+  clock.pass(500);
+  end(true);
+  const ended = (await waiting) as Record<string, unknown>;
+  t.match(ended, { status: "success", end: clock.now() });
+  t.notOk("result" in ended);
+  t.same(await json("/vms/v/tasks", as("operator")), [
+    `/rest/v0/tasks/${taskId}`,
+  ]);
+  t.match(await json("/tasks?fields=status", as("admin")), [
+    { status: "success" },
+  ]);
+  t.same(await json("/tasks", as("reader")), [], "others see none of it");
+  await json(`/tasks/${taskId}`, as("reader"), 404);
+});
+
+t.test("errors of the work are the task's, in XAPI's words", async (t) => {
+  const { options, fail } = setUp();
+  const { json } = await startRestServer(t, options);
+  const begin = async (path: string) =>
+    (await json(path, post("admin"), 202)) as { taskId: string };
+  const { taskId } = await begin("/vms/v/actions/start");
+  fail(new XapiError("NO_HOSTS", ["v"]));
+  const wait = `/tasks/${taskId}?wait=true`;
+  t.match(await json(wait, as("admin")), {
+    status: "failure",
+    result: { code: "NO_HOSTS", params: ["v"], message: "NO_HOSTS(v)" },
+  });
+  const paused = await begin("/vms/p/actions/start");
+  t.match(
+    await json(`/tasks/${paused.taskId}?wait=true`, as("admin")),
+    {
+      result: { code: "VM_BAD_POWER_STATE", params: ["p", "halted", "paused"] },
+    },
+    "start only starts",
+  );
+});
+
+t.test(
+  "who may not, or asks for what is not there, hears so at once",
+  async (t) => {
+    const { options, calls } = setUp();
+    const { json } = await startRestServer(t, options);
+    t.match(await json("/vms/v/actions/start", post("reader"), 403), {
+      error: "not enough privileges",
+    });
+    await json("/vms/absent/actions/start", post("admin"), 404);
+    await json("/vms/v/actions/start", { method: "POST" }, 401);
+    await json("/vms/v/actions/explode", post("admin"), 404);
+    t.match(await json("/vms/v/actions/start", post("admin", '{"x":1}'), 422), {
+      error: { "body.x": { message: /excess property/ } },
+    });
+    await json("/vms/v/actions/start?sync=1", post("admin"), 422);
+    t.same(calls, []);
+  },
+);
+
+t.test("with sync the answer waits", async (t) => {
+  const { options, calls, end, fail } = setUp();
+  const { get, json } = await startRestServer(t, options);
+  const whenCalled = async (count: number) => {
+    while (calls.length < count) await new Promise(setImmediate);
+  };
+  const snapshot = get(
+    "/vms/v/actions/snapshot?sync=true",
+    post("operator", '{"name_label":"s"}'),
+  );
+  await whenCalled(1);
+  end("new");
+  const answer = await snapshot;
+  t.equal(answer.status, 201);
+  t.equal(answer.headers.get("location"), "/rest/v0/vm-snapshots/new");
+  t.same(await answer.json(), { id: "new" });
+  const stop = get(
+    "/vms/v/actions/hard_shutdown?sync=true",
+    post("operator", ""),
+  );
+  await whenCalled(2);
+  end(true);
+  t.equal((await stop).status, 204);
+  const reboot = json(
+    "/vms/v/actions/clean_reboot?sync=true",
+    post("operator"),
+    500,
+  );
+  await whenCalled(3);
+  fail(new XapiError("VM_MISSING", ["v"]));
+  t.match(await reboot, { error: "VM_MISSING(v)", info: /XenServer/ });
+  t.match(calls, [
+    { id: "v", name: "s" },
+    { id: "v", force: true },
+    { id: "v", force: false },
+  ]);
+});
+
+t.test("tags are put and deleted by their name", async (t) => {
+  const { options, calls } = setUp();
+  const { get } = await startRestServer(t, options);
+  const change = (method: string, path: string) =>
+    get(path, { ...as("operator"), method });
+  t.equal((await change("PUT", "/vms/v/tags/a%2Fb%20c")).status, 204);
+  t.equal((await change("DELETE", "/vms/v/tags/x")).status, 204);
+  t.equal((await change("PUT", "/hosts/v/tags/x")).status, 404);
+  t.same(calls, [
+    { operation: "tag.add", id: "v", tag: "a/b c" },
+    { operation: "tag.remove", id: "v", tag: "x" },
+  ]);
+});
