@@ -39,8 +39,8 @@ Without --config: $XO_CONFIG, ./config.yaml, ~/.config/xo-server/config.yaml,
 /etc/xo-server/config.yaml; the first that exists. None is needed.
 
 Ends with 0 when asked to (SIGTERM, Ctrl-C), 64 when the command line is wrong,
-69 when the port is taken or the demo cannot be started, 70 on an error nobody
-foresaw, 78 when the config is wrong, 124 when stopping takes longer than 5 s.`;
+69 when the port is taken, or the demo or the store is not there, 70 on an error
+nobody foresaw, 78 when the config is wrong, 124 when stopping takes longer than 5 s.`;
 
 /** @param args without node and the program */
 export function parseCommandLine(

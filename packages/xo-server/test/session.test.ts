@@ -139,3 +139,16 @@ t.test("a token that is deleted takes its connections along", async (t) => {
   await admin.ask("token.delete", { pattern: { description: "keep" } });
   t.same(await admin.ask("user.getAuthenticationTokens"), []);
 });
+
+t.test("tokens that have run out are deleted", async (t) => {
+  const clock = new FakeClock();
+  const { connect } = await startTestServer(t, "", { clock });
+  const admin = await (await connect()).signIn();
+  await admin.ask("token.create", { expiresIn: "1 hour" });
+  await admin.ask("token.create", { expiresIn: "2 days" });
+  clock.pass(3_600_000);
+  const list = async () =>
+    (await admin.ask("user.getAuthenticationTokens")) as unknown[];
+  while ((await list()).length > 1);
+  t.equal((await list()).length, 1);
+});

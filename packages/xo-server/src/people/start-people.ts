@@ -3,6 +3,7 @@ import { systemClock } from "../clock.js";
 import type { Client } from "../operations/client.js";
 import type { ServerOptions } from "../server-options.js";
 import type { StopStack } from "../stop-stack.js";
+import { dropExpiredTokens } from "./expired-tokens.js";
 import { prepareStore } from "./first-start.js";
 import { People } from "./people.js";
 import { Sessions } from "./sessions.js";
@@ -26,7 +27,9 @@ export async function startPeople(
   await prepareStore(store, loggers.named("xo:people"), env);
   const people = new People(store);
   const sessions = new Sessions({ store, clock, onRights });
+  const stopDropping = dropExpiredTokens(store, clock);
   stops.push("people", () => {
+    stopDropping();
     sessions.stop();
     people.stop();
   });
