@@ -97,7 +97,7 @@ export class FakeCatalog {
         type: thing.type,
         pool: "p",
         kind: isGone ? "remove" : "update",
-        ...(isGone ? {} : { json: toJson(thing as Thing) }),
+        ...(isGone ? {} : { json: toJson(thing) }),
       };
     });
     const frame = new FakeFrame(this.#revision + 1, changes);

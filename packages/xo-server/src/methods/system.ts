@@ -1,3 +1,4 @@
+import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import { Status } from "../status/status.js";
@@ -8,6 +9,9 @@ export interface SystemMethodsOptions {
   /** All operations of the server, these included; asked for when called. */
   readonly operations: () => readonly Operation[];
 }
+
+/** Of Xen Orchestra's JSON-RPC API, which this is one of. */
+const API_VERSION = "0.1";
 
 const MethodInfo = Type.Object({
   description: Type.String(),
@@ -24,6 +28,43 @@ export function systemMethods(options: SystemMethodsOptions): Operation[] {
       result: Type.String(),
       permission: "none",
       handler: () => options.version,
+    }),
+    defineOperation({
+      name: "system.getVersion",
+      summary: "The version of the API.",
+      params: Type.Object({}),
+      result: Type.String(),
+      permission: "none",
+      handler: () => API_VERSION,
+    }),
+    defineOperation({
+      name: "system.getServerTimezone",
+      summary: "The time zone of the server, such as Europe/Paris.",
+      params: Type.Object({}),
+      result: Type.String(),
+      permission: "user",
+      handler: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
+    }),
+    defineOperation({
+      name: "system.listMethods",
+      summary: "The names of all methods.",
+      params: Type.Object({}),
+      result: Type.Array(Type.String()),
+      permission: "none",
+      handler: () => options.operations().map(({ name }) => name),
+    }),
+    defineOperation({
+      name: "system.methodSignature",
+      summary: "One method: its name, summary, permission and parameters.",
+      params: Type.Object({ method: Type.String({ minLength: 1 }) }),
+      result: Type.Array(Type.Unknown()),
+      permission: "none",
+      handler: ({ method: name }) => {
+        const found = options.operations().find((one) => one.name === name);
+        if (found === undefined)
+          throw new XoError("NO_SUCH_OBJECT", { type: "method", id: name });
+        return [{ name, ...toMethodInfo(found) }];
+      },
     }),
     defineOperation({
       name: "system.getMethodsInfo",

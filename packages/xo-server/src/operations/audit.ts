@@ -41,8 +41,9 @@ export function createAudit(
   };
 }
 
-/** Besides what logs leave out: codes of second factors, and configurations of guests, which have passwords in them. */
-const SECRET_PARAMETER = /^(otp|cloudConfig|networkConfig|xenStoreData)$/;
+/** Besides what logs leave out: codes of second factors, and what may have passwords in it: configurations of guests, addresses of proxies. */
+const SECRET_PARAMETER =
+  /^(otp|cloudConfig|networkConfig|xenStoreData|httpProxy)$/;
 
 function toEntry(call: AuditedCall): AuditEntry {
   const { operation, params, context, outcome } = call;

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.js";
+import type { Server, ServerCredentials } from "@xo-server/store";
 import type { DemoPool } from "../demo.js";
 
 type PoolConfig = Config["pools"][number];
@@ -40,6 +41,27 @@ export function toDemoSettings(
     tls: { trust: "verify" as const },
     isKept: false,
   }));
+}
+
+/** A pool that was named over the API; its id is that of the server in the store. */
+export function toStoredSettings(
+  { id, host, label, username, options }: Server,
+  { password, httpProxy }: ServerCredentials,
+): PoolSettings {
+  return {
+    id,
+    label: label === "" ? host : label,
+    hosts: [host],
+    user: username,
+    password,
+    enabled: true,
+    readOnly: options["readOnly"] === true,
+    ...(httpProxy === undefined ? {} : { proxy: httpProxy }),
+    tls: {
+      trust: options["allowUnauthorized"] === true ? "insecure" : "verify",
+    },
+    isKept: true,
+  };
 }
 
 /** A name for addresses, files and JSON keys: letters, digits, dots and dashes. */

@@ -20,6 +20,8 @@ export type CreatePool = (settings: PoolSettings) => Promise<LivePool>;
 
 export interface PoolsOptions {
   readonly createPool: CreatePool;
+  /** What was mirrored of a pool that is not followed any more goes. */
+  readonly forgetPool?: (id: string) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -28,6 +30,8 @@ export interface PoolsOptions {
 export interface Pools {
   /** Returns at once. */
   connect(settings: readonly PoolSettings[]): void;
+  /** Its objects go. False: it was not being followed. */
+  disconnect(id: string): Promise<boolean>;
   list(): PoolStatus[];
   /** @throws XoError NOT_CONNECTED */
   xapi(id: string): Xapi;
@@ -39,6 +43,14 @@ export function createPools(options: PoolsOptions): Pools {
   return {
     connect(all) {
       for (const settings of all) slots.push(new PoolSlot(settings, options));
+    },
+    async disconnect(id) {
+      const at = slots.findIndex((slot) => slot.id === id);
+      if (at < 0) return false;
+      const [slot] = slots.splice(at, 1);
+      await slot!.stop();
+      await options.forgetPool?.(id);
+      return true;
     },
     list: () => slots.map((slot) => slot.status()),
     xapi(id) {

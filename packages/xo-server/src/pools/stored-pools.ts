@@ -1,0 +1,60 @@
+import type { Store } from "@xo-server/store";
+import type { Logger } from "../log/logger.js";
+import type { PoolSettings } from "./pool-settings.js";
+import { toStoredSettings } from "./pool-settings.js";
+import type { Pools } from "./pools.js";
+
+export interface StoredPoolsOptions {
+  readonly servers: Store["servers"];
+  readonly pools: Pick<Pools, "connect" | "disconnect">;
+  readonly logger: Logger;
+}
+
+/** The pools that were named over the API: they stand in the store, beside those of the config. */
+export class StoredPools {
+  readonly #options: StoredPoolsOptions;
+  /** Of each server, what is being done to its connection: one thing after the other. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(options: StoredPoolsOptions) {
+    this.#options = options;
+  }
+
+  /** At the start. One whose secrets cannot be read does not keep the others away. */
+  connectAll(): void {
+    const { servers, pools, logger } = this.#options;
+    const settings: PoolSettings[] = [];
+    for (const server of servers.list())
+      try {
+        if (server.enabled)
+          settings.push(
+            toStoredSettings(server, servers.credentials(server.id)),
+          );
+      } catch (error) {
+        logger.error(`${server.label || server.host} is not connected`, {
+          error,
+        });
+      }
+    pools.connect(settings);
+  }
+
+  /** Brings the connection to what the store says of the server by now. */
+  async apply(id: string): Promise<void> {
+    const before = this.#turns.get(id) ?? Promise.resolve();
+    const turn = before.catch(() => undefined).then(() => this.#apply(id));
+    this.#turns.set(id, turn);
+    try {
+      await turn;
+    } finally {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+    }
+  }
+
+  async #apply(id: string): Promise<void> {
+    const { servers, pools } = this.#options;
+    await pools.disconnect(id);
+    const server = servers.get(id);
+    if (server?.enabled === true)
+      pools.connect([toStoredSettings(server, servers.credentials(id))]);
+  }
+}

@@ -1,0 +1,122 @@
+import t from "tap";
+import { StoredPools } from "../src/pools/stored-pools.js";
+import type { PoolSettings } from "../src/pools/pool-settings.js";
+import { createLoggers } from "../src/log/logger.js";
+import { startTestServer } from "./test-server.js";
+
+const CONFIGURED = `
+pools:
+  - { label: Paris, hosts: [192.0.2.1], password: hunter2 }
+`;
+const rome = { host: "192.0.2.2", username: "root", password: "hunter2" };
+
+t.test("a server that is added is connected, kept and told of", async (t) => {
+  const { connect, pools } = await startTestServer(t, CONFIGURED);
+  const admin = await (await connect()).signIn();
+  const id = await admin.ask("server.add", { ...rome, label: "Rome" });
+  t.type(id, "string");
+  const added = pools.find(({ current }) => current.id === id)!;
+  t.match(added.current, { label: "Rome", address: "192.0.2.2" });
+  added.become({ state: "watching" });
+  const all = await admin.ask("server.getAll");
+  t.match(all, [
+    {
+      ...{ id, host: "192.0.2.2", label: "Rome", username: "root" },
+      ...{ enabled: true, status: "connected" },
+      ...{ readOnly: false, allowUnauthorized: false },
+    },
+    { id: "paris", label: "Paris", status: "connecting" },
+  ]);
+  t.notMatch(JSON.stringify(all), "hunter2");
+  t.match(await admin.call("server.add", rome), {
+    error: { code: 16, message: "server already exists" },
+  });
+});
+
+t.test("a server that is changed is connected anew", async (t) => {
+  const { connect, pools } = await startTestServer(t);
+  const admin = await (await connect()).signIn();
+  const id = await admin.ask("server.add", rome);
+  t.equal(pools.length, 1);
+  const news = { id, host: "192.0.2.3", readOnly: true, label: null };
+  t.equal(await admin.ask("server.set", news), true);
+  t.ok(pools[0]!.stopped);
+  t.match(pools[1]!.current, { id, address: "192.0.2.3" });
+  t.match(await admin.ask("server.getAll"), [{ readOnly: true, label: "" }]);
+});
+
+t.test("a server can be left unconnected, and removed", async (t) => {
+  const { connect, pools } = await startTestServer(t);
+  const admin = await (await connect()).signIn();
+  const id = await admin.ask("server.add", { ...rome, autoConnect: false });
+  t.equal(pools.length, 0);
+  t.match(await admin.ask("server.getAll"), [{ status: "disconnected" }]);
+  t.equal(await admin.ask("server.enable", { id }), true);
+  t.equal(pools.length, 1);
+  t.equal(await admin.ask("server.disable", { id }), true);
+  t.ok(pools[0]!.stopped);
+  t.match(await admin.ask("server.getAll"), [{ enabled: false }]);
+  await admin.ask("server.enable", { id });
+  t.equal(await admin.ask("server.remove", { id }), true);
+  t.ok(pools[1]!.stopped);
+  t.same(await admin.ask("server.getAll"), []);
+  for (const method of ["server.remove", "server.enable", "server.set"])
+    t.match(await admin.call(method, { id }), {
+      error: { code: 1, message: `no such server ${String(id)}` },
+    });
+});
+
+t.test("at the start, who is enabled is connected", async (t) => {
+  const named = (id: string, enabled: boolean) => ({
+    ...{ id, host: `${id}.example`, username: "root", label: "", enabled },
+    ...{ options: { allowUnauthorized: true }, createdAt: 0, updatedAt: 0 },
+  });
+  const servers = [named("on", true), named("off", false), named("bad", true)];
+  const connected: PoolSettings[] = [];
+  const lines: string[] = [];
+  const stored = new StoredPools({
+    servers: {
+      list: () => servers.values(),
+      credentials(id: string) {
+        if (id === "bad") throw new Error("cannot be decrypted");
+        return { password: "hunter2", httpProxy: "http://proxy.example" };
+      },
+    } as never,
+    pools: {
+      connect: (settings) => void connected.push(...settings),
+      disconnect: async () => false,
+    },
+    logger: createLoggers({
+      destination: { write: (line) => lines.push(line) },
+    }).named("x"),
+  });
+  stored.connectAll();
+  t.match(connected, [
+    {
+      ...{ id: "on", label: "on.example", hosts: ["on.example"], user: "root" },
+      ...{ password: "hunter2", proxy: "http://proxy.example" },
+      tls: { trust: "insecure" },
+    },
+  ]);
+  t.equal(connected.length, 1);
+  t.match(lines.join(""), /bad\.example is not connected/);
+});
+
+t.test("the methods tell about themselves, one by one too", async (t) => {
+  const client = await (await startTestServer(t)).connect();
+  const names = (await client.ask("system.listMethods")) as string[];
+  t.ok(names.includes("xo.getAllObjects"));
+  t.same(
+    names.toSorted(),
+    Object.keys(
+      (await client.ask("system.getMethodsInfo")) as object,
+    ).toSorted(),
+  );
+  t.match(await client.ask("system.methodSignature", { method: "vm.start" }), [
+    { name: "vm.start", params: { id: { type: "string" } } },
+  ]);
+  t.match(await client.call("system.methodSignature", { method: "x" }), {
+    error: { code: 1 },
+  });
+  t.type(await client.ask("system.getVersion"), "string");
+});

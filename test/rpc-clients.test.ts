@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import t, { type Test } from "tap";
+import { WebSocket } from "ws";
+import { RunningProgram } from "./running-program.js";
+import { StatusPage } from "./status-page.js";
+
+// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 120_000 };
+t.comment("timeout=120000");
+
+interface Thing {
+  readonly id: string;
+  readonly type: string;
+  readonly power_state?: string;
+  readonly [key: string]: unknown;
+}
+type Things = Record<string, Thing>;
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: { readonly type: string; readonly items: object };
+  readonly result?: unknown;
+  readonly error?: {
+    readonly code: number;
+    readonly message: string;
+    readonly data: unknown;
+  };
+}
+
+/** What clients of Xen Orchestra do: number from 0, keep a copy of all objects by `all`. */
+class OldClient {
+  readonly copy = new Map<string, Thing>();
+  readonly #socket: WebSocket;
+  readonly #answers = new Map<number, (message: Message) => void>();
+  #next = 0;
+
+  static async connect(t: Test, url: string): Promise<OldClient> {
+    const socket = new WebSocket(`${url.replace(/^http/, "ws")}/api/`);
+    t.teardown(() => {
+      socket.terminate();
+    });
+    await new Promise((resolve, reject) => {
+      socket.once("open", resolve).once("error", reject);
+    });
+    return new OldClient(socket);
+  }
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on("message", (data: Buffer) => {
+      const message = JSON.parse(data.toString()) as Message;
+      if (message.id !== undefined) this.#answers.get(message.id)?.(message);
+      else if (message.method === "all") this.#apply(message.params!);
+    });
+  }
+
+  call(method: string, params?: object): Promise<Message> {
+    const id = this.#next++;
+    return new Promise((resolve) => {
+      this.#answers.set(id, resolve);
+      this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    });
+  }
+
+  async ask(method: string, params?: object): Promise<unknown> {
+    const { result, error } = await this.call(method, params);
+    if (error !== undefined)
+      throw new Error(`${method}: ${error.code} ${error.message}`);
+    return result;
+  }
+
+  /** Waits until the copy says so. */
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) await sleep(20);
+  }
+
+  #apply({ type, items }: NonNullable<Message["params"]>): void {
+    for (const [id, item] of Object.entries(items) as [string, Thing][])
+      if (type === "enter") this.copy.set(id, item);
+      else this.copy.delete(id);
+  }
+}
+
+t.test("a client of Xen Orchestra does its job unchanged", LIMIT, async (t) => {
+  const server = new RunningProgram(
+    t,
+    "xo-server",
+    ["start", "--demo", "C", "--host", "127.0.0.1", "--port", "0"],
+    { env: { XO_ADMIN_PASSWORD: "a good password" } },
+  );
+  const url = await server.find(/Web server listening on (http:\S+)/);
+  const page = await StatusPage.open(t, url);
+  await page.until(({ pools }) => pools["c"]?.state === "watching");
+
+  const client = await OldClient.connect(t, url);
+  t.match(await client.call("vm.start", { id: "x" }), {
+    id: 0,
+    error: { code: 2 },
+  });
+  t.match(
+    await client.ask("session.signIn", {
+      email: "admin",
+      password: "a good password",
+    }),
+    { permission: "admin" },
+  );
+  t.match(await client.ask("token.create", {}), /^[\w-]{43}$/);
+
+  const all = (await client.ask("xo.getAllObjects")) as Things;
+  t.ok(Object.entries(all).every(([id, object]) => object.id === id));
+  for (const type of ["pool", "host", "VM", "VM-template", "SR", "VDI"])
+    t.ok(
+      Object.values(all).some((one) => one.type === type),
+      type,
+    );
+  const vms = (await client.ask("xo.getAllObjects", {
+    filter: { type: "VM" },
+  })) as Things;
+  t.same(
+    Object.keys(vms).toSorted(),
+    Object.values(all)
+      .filter(({ type }) => type === "VM")
+      .map(({ id }) => id)
+      .toSorted(),
+  );
+
+  const { id } = Object.values(vms).find(
+    ({ power_state, tags }) => power_state === "Halted" && Array.isArray(tags),
+  )!;
+  const isIn = (state: string) => () =>
+    client.copy.get(id)?.power_state === state;
+  t.equal(await client.ask("vm.start", { vm: id }), true);
+  await client.until(isIn("Running"));
+  t.match(await client.call("vm.start", { id }), {
+    error: {
+      code: 13,
+      message: "VM state is running but should be halted",
+      data: { objectId: id, expected: "halted", actual: "running" },
+    },
+  });
+  for (const [method, state] of [
+    ["vm.pause", "Paused"],
+    ["vm.start", "Running"],
+    ["vm.suspend", "Suspended"],
+    ["vm.start", "Running"],
+    ["vm.stop", "Halted"],
+  ] as const) {
+    const params = method === "vm.stop" ? { id, force: true } : { id };
+    t.equal(await client.ask(method, params), true, method);
+    await client.until(isIn(state));
+  }
+
+  const tagsOf = () => (client.copy.get(id)?.["tags"] ?? []) as string[];
+  t.equal(await client.ask("tag.add", { id, tag: "é" }), true);
+  await client.until(() => tagsOf().includes("é"));
+  t.equal(await client.ask("tag.remove", { id, tag: "é" }), true);
+  await client.until(() => !tagsOf().includes("é"));
+  await client.ask("vm.set", { id, name_label: "new", auto_poweron: true });
+  await client.until(() => client.copy.get(id)?.["name_label"] === "new");
+  t.match(await client.ask("xo.getAllObjects", { filter: { id } }), {
+    [id]: { name_label: "new", auto_poweron: true },
+  });
+  const snapshot = (await client.ask("vm.snapshot", { id })) as string;
+  await client.until(() => client.copy.get(snapshot)?.type === "VM-snapshot");
+
+  const { $getFrom } = (await client.ask("xo.getAllObjects", {
+    filter: { type: "host" },
+    ndjson: true,
+  })) as { $getFrom: string };
+  const lines = await (await fetch(url + $getFrom)).text();
+  t.ok(
+    lines
+      .trimEnd()
+      .split("\n")
+      .every((line) => (JSON.parse(line) as Thing).type === "host"),
+  );
+  t.equal((await fetch(url + $getFrom)).status, 404);
+  t.equal(await server.stop("SIGTERM"), 0);
+});
