@@ -210,6 +210,18 @@ t.test("who gets other rights has to list anew", async (t) => {
   t.ok(client.isClosed);
 });
 
+t.test("who has listed nothing goes on with other rights", async (t) => {
+  const { fake, notices } = setUp();
+  const client = new Listener(Rights.all);
+  notices.subscribe(client);
+  client.session = sessionOf(taggedOnly("mine"));
+  notices.renew(client);
+  t.notOk(client.isClosed);
+  fake.bring(vm("a", { tags: ["mine"] }), vm("b"));
+  await settle();
+  t.same(client.heard, ["enter a"]);
+});
+
 t.test("who has no room is told later, in order and once", async (t) => {
   const { fake, clock, notices } = setUp();
   const client = new Listener(Rights.all);

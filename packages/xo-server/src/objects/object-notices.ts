@@ -21,6 +21,8 @@ export interface ObjectNoticesOptions {
 interface Follower {
   readonly client: Client;
   readonly view: SharedOutlook;
+  /** It has asked for all objects, and keeps them, as far as we know. */
+  hasCopy: boolean;
   /** Of the last change that it has been told. */
   revision: number;
 }
@@ -63,24 +65,21 @@ export class ObjectNotices {
     });
   }
 
-  /** From now on. Whoever has declined is left alone. */
+  /**
+   * From now on; called by whoever is about to list all objects to the client.
+   * @returns undefined for a client that has declined
+   */
   follow(client: Client): Outlook | undefined {
-    this.#cancelBeginning(client);
     if (this.#declined.has(client)) return undefined;
-    const known = this.#followers.get(client);
-    if (known !== undefined) return known.view.outlook;
-    const view = this.#outlookOf(client);
-    view.readers++;
-    const { revision } = this.#options.catalog.feed;
-    this.#followers.set(client, { client, view, revision });
-    this.#followAll();
-    return view.outlook;
+    const follower = this.#follow(client);
+    follower.hasCopy = true;
+    return follower.view.outlook;
   }
 
   /** The client asks for it itself. */
   subscribe(client: Client): void {
     this.#declined.delete(client);
-    this.follow(client);
+    this.#follow(client);
   }
 
   /** The client wants none, also after signing in. False: it got none before. */
@@ -96,7 +95,9 @@ export class ObjectNotices {
     else if (follower === undefined) this.#beginSoon(client);
     else if (this.#keyOf(client) !== follower.view.key) {
       this.forget(client);
-      client.close("rights have changed, list the objects anew");
+      if (follower.hasCopy)
+        client.close("rights have changed, list the objects anew");
+      else this.#follow(client);
     }
   }
 
@@ -119,13 +120,26 @@ export class ObjectNotices {
     this.#frames = [];
   }
 
+  #follow(client: Client): Follower {
+    this.#cancelBeginning(client);
+    const known = this.#followers.get(client);
+    if (known !== undefined) return known;
+    const view = this.#outlookOf(client);
+    view.readers++;
+    const { revision } = this.#options.catalog.feed;
+    const follower = { client, view, revision, hasCopy: false };
+    this.#followers.set(client, follower);
+    this.#followAll();
+    return follower;
+  }
+
   #beginSoon(client: Client): void {
     if (this.#beginning.has(client) || this.#declined.has(client)) return;
     const { clock } = this.#options;
     this.#beginning.set(
       client,
       clock.setTimeout(() => {
-        this.follow(client);
+        this.#follow(client);
       }, BEGIN_AFTER_MS),
     );
   }
