@@ -162,6 +162,7 @@ t.test(
     t.match(await json("/vms/v/actions/start", post("reader"), 403), {
       error: "not enough privileges",
     });
+    await json("/vms/p/actions/start", post("reader"), 403);
     await json("/vms/absent/actions/start", post("admin"), 404);
     await json("/vms/v/actions/start", { method: "POST" }, 401);
     await json("/vms/v/actions/explode", post("admin"), 404);

@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogEntry } from "@xo-server/inventory";
 import { XapiError, XoError, type ErrorCode } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { checkObject } from "../../operations/access.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
+import type { Operation } from "../../operations/operation.js";
 import { collections } from "./collections.js";
 import { findObject, type ObjectSources } from "./find-object.js";
 import { invalidInput } from "./invalid-input.js";
@@ -14,6 +16,7 @@ import { vmActions, type VmAction } from "./vm-actions.js";
 
 export interface ActionParts {
   readonly objects: ObjectSources;
+  readonly operations: readonly Operation[];
   readonly dispatcher: Dispatcher;
   readonly tasks: RestTasks;
 }
@@ -23,7 +26,10 @@ export function addActionRoutes(
   door: FastifyInstance,
   parts: ActionParts,
 ): void {
-  for (const action of vmActions)
+  const names = new Set(parts.operations.map(({ name }) => name));
+  for (const action of vmActions.filter(({ operation }) =>
+    names.has(operation),
+  ))
     door.post(`/vms/:id/actions/${action.action}`, (request, reply) =>
       act(action, parts, { request, reply }),
     );
@@ -38,7 +44,7 @@ const vms = collections.find(({ name }) => name === "vms")!;
 
 async function act(
   action: VmAction,
-  { objects, dispatcher, tasks }: ActionParts,
+  { objects, operations, dispatcher, tasks }: ActionParts,
   { request, reply }: Exchange,
 ): Promise<FastifyReply> {
   const { context, rights } = callerOf(request);
@@ -46,6 +52,12 @@ async function act(
   const given = readBody(action, request.body);
   const id = pathParameter(request, "id");
   const entry = await findObject(objects, vms, id, rights());
+  // What state it is in is told to who may do this.
+  const { permission } = operations.find(
+    ({ name }) => name === action.operation,
+  )!;
+  if (typeof permission === "object")
+    checkObject(context, permission, { id: entry.id, entry });
   const work = run(action, entry, (params) =>
     dispatcher.call(action.operation, { ...params, ...given }, context),
   );

@@ -88,7 +88,10 @@ function addRoutes(door: FastifyInstance, options: RestDoorOptions): void {
   addEventRoutes(door, options);
   if (tasks === undefined) return;
   addTaskRoutes(door, { objects, tasks });
-  addActionRoutes(door, { objects, dispatcher, tasks });
+  addActionRoutes(door, {
+    ...{ objects, dispatcher, tasks },
+    operations: options.operations,
+  });
   addTagRoutes(door, objects, dispatcher);
 }
 

@@ -1,0 +1,81 @@
+import t from "tap";
+import { RunningProgram } from "./running-program.js";
+import { StatusPage } from "./status-page.js";
+
+// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 120_000 };
+t.comment("timeout=120000");
+
+const PASSWORD = "correct horse battery";
+
+interface Vm {
+  readonly id: string;
+  readonly power_state: string;
+}
+
+t.test("a VM is found, started and followed over REST", LIMIT, async (t) => {
+  const server = new RunningProgram(
+    t,
+    "xo-server",
+    ["start", "--demo", "C", "--host", "127.0.0.1", "--port", "0"],
+    { env: { XO_ADMIN_PASSWORD: PASSWORD } },
+  );
+  const url = await server.find(/Web server listening on (http:\S+)/);
+  const page = await StatusPage.open(t, url);
+  await page.until(({ pools }) => pools["c"]?.state === "watching");
+  const ask = (path: string, init?: RequestInit) =>
+    fetch(`${url}/rest/v0${path}`, init);
+  const read = async (path: string) => (await (await ask(path)).json()) as Vm[];
+
+  const all = await read("/vms?fields=*");
+  const hrefs = await (await ask("/vms?ndjson=true")).text();
+  t.equal(hrefs.trimEnd().split("\n").length, all.length);
+  const halted = await read("/vms?filter=power_state:halted&fields=id");
+  t.equal(
+    halted.length,
+    all.filter(({ power_state }) => power_state === "Halted").length,
+  );
+  const { id } = halted[0]!;
+
+  const login = await fetch(`${url}/auth/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username: "admin", password: PASSWORD }),
+  });
+  const cookie = login.headers.get("set-cookie")!.split(";")[0]!;
+  const headers = { cookie, "content-type": "application/json" };
+  const abort = new AbortController();
+  t.teardown(() => {
+    abort.abort();
+  });
+  const events = await ask("/events", { headers, signal: abort.signal });
+  const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let told = "";
+  const until = async (text: RegExp) => {
+    for (let found; ; told += (await reader.read()).value ?? "")
+      if ((found = text.exec(told)) !== null) return found;
+  };
+  const [, stream] = await until(/"id":"([^"]+)"/);
+  const wish = { collection: "VM", fields: ["id", "power_state"] };
+  const subscribed = await ask(`/events/${stream}/subscriptions`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(wish),
+  });
+  t.equal(subscribed.status, 201);
+
+  const started = await ask(`/vms/${id}/actions/start`, {
+    method: "POST",
+    headers,
+  });
+  t.equal(started.status, 202);
+  const { taskId } = (await started.json()) as { taskId: string };
+  const task = await ask(`/tasks/${taskId}?wait=true`, { headers });
+  t.match(await task.json(), { status: "success" });
+  await until(new RegExp(`"id":"${id}","power_state":"Running"`));
+  t.match(await (await ask(`/vms/${id}`)).json(), { power_state: "Running" });
+
+  const refused = await ask(`/vms/${id}/actions/start`, { method: "POST" });
+  t.equal(refused.status, 401, "the demo's guests only look");
+  t.equal(await server.stop("SIGTERM"), 0);
+});
