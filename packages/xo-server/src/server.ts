@@ -60,7 +60,8 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const monitor = startMonitor(options, stops);
   const parser = startParser(options, stops);
   const store = await startStore(options, stops);
-  const inventory = await startInventory(monitor, options, stops);
+  const storedIds = Array.from(store.servers.list(), ({ id }) => id);
+  const inventory = await startInventory(monitor, storedIds, options, stops);
   const objects = startObjects(inventory, options, stops);
   const reception = await startPeople(
     store,

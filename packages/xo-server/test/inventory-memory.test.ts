@@ -36,6 +36,17 @@ t.test("pools of the config are kept, enabled or not", async (t) => {
   t.ok(existsSync(join(home, "data", "inventory.key")));
 });
 
+t.test("pools that were named over the API are kept, too", async (t) => {
+  const both = t.testdir({ "config.yaml": pools });
+  t.match(await toMemoryOptions(configOf(both), logger, ["s1"]), {
+    keepOnly: ["paris", "rome", "s1"],
+  });
+  const alone = t.testdir({ "config.yaml": "" });
+  t.match(await toMemoryOptions(configOf(alone), logger, ["s1"]), {
+    keepOnly: ["s1"],
+  });
+});
+
 t.test("the key may be elsewhere", async (t) => {
   const home = t.testdir();
   const keyFile = join(home, "secrets", "key");

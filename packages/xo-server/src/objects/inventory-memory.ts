@@ -6,15 +6,18 @@ import type { Logger } from "../log/logger.js";
 import { toPoolSettings } from "../pools/pool-settings.js";
 
 /**
- * Where the objects of the config's pools are kept for the next start: in
- * `<dataDir>/inventory`. What is kept of pools that the config no longer has goes.
+ * Where the objects of pools are kept for the next start: in
+ * `<dataDir>/inventory`. What is kept of pools that are not named any more goes.
+ * @param stored ids of pools that were named over the API
  * @returns undefined: nothing is kept
  */
 export async function toMemoryOptions(
   { dataDir, inventory, pools }: Config,
   logger: Logger,
+  stored: readonly string[] = [],
 ): Promise<MemoryOptions | undefined> {
-  if (!inventory.remember || pools.length === 0) return undefined;
+  if (!inventory.remember || pools.length + stored.length === 0)
+    return undefined;
   const path = inventory.keyFile || join(dataDir, "inventory.key");
   const key = await readInventoryKey({ path, logger });
   if (key === undefined) return undefined;
@@ -24,6 +27,6 @@ export async function toMemoryOptions(
     directory: join(dataDir, "inventory"),
     key,
     checkpointMs: inventory.checkpointMs,
-    keepOnly: toPoolSettings(named).map(({ id }) => id),
+    keepOnly: [...toPoolSettings(named).map(({ id }) => id), ...stored],
   };
 }

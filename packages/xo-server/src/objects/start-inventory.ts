@@ -12,14 +12,18 @@ import type { ServerOptions } from "../server-options.js";
 import type { StopStack } from "../stop-stack.js";
 import { toMemoryOptions } from "./inventory-memory.js";
 
-/** The mirror of all pools, with what it remembers of the last run. */
+/**
+ * The mirror of all pools, with what it remembers of the last run.
+ * @param stored ids of pools that are not in the config
+ */
 export async function startInventory(
   monitor: LoopMonitor,
+  stored: readonly string[],
   options: ServerOptions,
   stops: StopStack,
 ): Promise<Inventory> {
   const { config, loggers, clock = systemClock } = options;
-  const memory = await openMemory(options);
+  const memory = await openMemory(options, stored);
   const inventory = createInventory({
     ...config.inventory,
     ...toCacheLimits(config.inventory, memoryBudget(machineMemory())),
@@ -35,13 +39,11 @@ export async function startInventory(
 }
 
 /** Pools of a demo are others the next time; those of a test bring their own. */
-async function openMemory({
-  config,
-  demo,
-  createPool,
-  loggers,
-}: ServerOptions): Promise<MemoryOptions | undefined> {
+async function openMemory(
+  { config, demo, createPool, loggers }: ServerOptions,
+  stored: readonly string[],
+): Promise<MemoryOptions | undefined> {
   return demo === undefined && createPool === undefined
-    ? toMemoryOptions(config, loggers.named("xo:inventory"))
+    ? toMemoryOptions(config, loggers.named("xo:inventory"), stored)
     : undefined;
 }
