@@ -31,6 +31,7 @@ const good = [
     cpuUsPerReader: 11,
     plainCpuUsPerReader: 10,
   }),
+  result("churn", "mirror alone", { cpuPercent: 1.2 }),
   result("churn", "views, 0 readers", { cpuPercent: 1.5 }),
   result("churn", "views, 1 readers", {
     bytesPerSecondAndReader: 20e3,
@@ -78,8 +79,10 @@ t.test("targets are met, missed or not measured", async (t) => {
 
 t.test("targets are about the whole pool, not a smoke run's", async (t) => {
   const small = good.map((one) => ({ ...one, pool: "C" }));
-  const [, , , , , , , restart] = judgeTargets(small);
-  t.equal(restart?.met, undefined);
+  const restart = judgeTargets(small).find(({ promise }) =>
+    promise.includes("restart of inventory"),
+  )!;
+  t.equal(restart.met, undefined);
 });
 
 t.test("the document has a line for each result", async (t) => {
