@@ -37,9 +37,6 @@ export interface WebServer {
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
-/** A connection on which nothing moves for this long, in ms: who does not read an answer is cut off. */
-const IDLE_TIMEOUT_MS = 120_000;
-
 /** Characters of a part of a path: ids, references, tags. */
 const MOST_PARAMETER_CHARACTERS = 1024;
 
@@ -51,7 +48,6 @@ export async function startWebServer(
   const app = fastify({
     bodyLimit: http.maxBodyBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionTimeout: IDLE_TIMEOUT_MS,
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: MOST_PARAMETER_CHARACTERS,
