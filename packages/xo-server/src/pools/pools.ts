@@ -38,11 +38,21 @@ export interface Pools {
   stop(): Promise<void>;
 }
 
+/** Making a client takes half a millisecond: of a hundred at once the page would feel it. */
+const POOLS_A_TURN = 8;
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 export function createPools(options: PoolsOptions): Pools {
   const slots: PoolSlot[] = [];
   return {
     connect(all) {
-      for (const settings of all) slots.push(new PoolSlot(settings, options));
+      let turn: Promise<void> | undefined;
+      for (const [index, settings] of all.entries()) {
+        if (index > 0 && index % POOLS_A_TURN === 0)
+          turn = (turn ?? Promise.resolve()).then(nextTurn);
+        slots.push(new PoolSlot(settings, options, turn));
+      }
     },
     async disconnect(id) {
       const at = slots.findIndex((slot) => slot.id === id);
@@ -72,11 +82,17 @@ class PoolSlot {
   #pool: LivePool | undefined;
   #error: ErrorSummary | null = null;
 
-  constructor(settings: PoolSettings, options: PoolsOptions) {
+  /** @param turn when to make it; absent: now */
+  constructor(
+    settings: PoolSettings,
+    options: PoolsOptions,
+    turn?: Promise<void>,
+  ) {
     this.#settings = settings;
     this.#options = options;
     this.#named = options.clock.now();
-    this.#made = this.#make();
+    this.#made =
+      turn === undefined ? this.#make() : turn.then(() => this.#make());
   }
 
   get id(): string {
