@@ -5,8 +5,8 @@
  */
 export const errorTable = {
   // The way to a pool
-  CONNECTION_REFUSED: row("{address} refused the connection", 502),
-  UNREACHABLE: row("{address} cannot be reached: {reason}", 502),
+  CONNECTION_REFUSED: row("{address} refused the connection", 502, 9),
+  UNREACHABLE: row("{address} cannot be reached: {reason}", 502, 9),
   CONNECTION_LOST: row("the connection to {address} broke off: {reason}", 502),
   CONNECTION_TIMEOUT: row("{address} did not answer within {ms} ms", 504),
   CALL_TIMEOUT: row("{method} did not answer within {ms} ms", 504),
@@ -19,8 +19,12 @@ export const errorTable = {
     502,
   ),
   PROXY_FAILED: row("the proxy {proxy} did not open a way: {reason}", 502),
-  NO_CANDIDATE: row("no member of the pool could be reached: {reasons}", 502),
-  NOT_CONNECTED: row("not connected to {pool}", 503),
+  NO_CANDIDATE: row(
+    "no member of the pool could be reached: {reasons}",
+    502,
+    9,
+  ),
+  NOT_CONNECTED: row("not connected to {pool}", 503, 9),
   // What a pool answers
   BAD_ANSWER: row("{address} sent a bad answer: {reason}; it starts {start}"),
   HTTP_STATUS: row("{address} answered HTTP {status} {text}", 502),
@@ -51,6 +55,21 @@ export const errorTable = {
   QUEUE_FULL: row("{what} has {size} waiting, no more are taken", 503),
   PARSER_FAILED: row("the parser worker failed: {reason}", 500),
   UNSUPPORTED: row("{what} is not available: {reason}", 501),
+  // What a pool refuses, as clients of Xen Orchestra know it
+  NO_HOSTS_AVAILABLE: row("no hosts available", 409, 7),
+  POOL_REFUSED_LOGIN: row("authentication failed", 502, 8),
+  PV_DRIVERS_MISSING: row("missing PV drivers", 409, 11),
+  VM_IS_TEMPLATE: row("VM is a template", 409, 12),
+  VM_BAD_POWER_STATE: row(
+    "VM state is {actual} but should be {expected}",
+    409,
+    13,
+  ),
+  VM_LACKS_FEATURE: row("VM lacks feature {feature}", 409, 14),
+  POOL_IS_UPGRADING: row("the pool is being upgraded", 409, 15),
+  VDI_IN_USE: row("VDI in use", 409, 17),
+  HOST_OFFLINE: row("the host is offline", 409, 18),
+  OPERATION_BLOCKED: row("operation blocked", 403, 19),
   // The program
   CONFIG_INVALID: row("{where}: {reason}", 500),
   PORT_IN_USE: row("{host}:{port} is in use by another program", 500),
@@ -73,7 +92,7 @@ export const errorTable = {
   // The doors; -326xx are JSON-RPC 2.0's own codes, the others those that clients of Xen Orchestra know
   PARSE_ERROR: row("the message is not JSON: {reason}", 400, -32700),
   INVALID_REQUEST: row("not a request: {reason}", 400, -32600),
-  UNKNOWN_METHOD: row("no such method: {method}", 404, -32601),
+  UNKNOWN_METHOD: row("method not found: {method}", 404, -32601),
   INVALID_PARAMETERS: row("invalid parameters: {reason}", 422, 10),
   INTERNAL: row("internal error: {reason}", 500, -32603),
   TOO_MANY_REQUESTS: row("too many requests: {reason}", 429),
@@ -81,7 +100,7 @@ export const errorTable = {
   NO_SESSION: row("nobody has signed in", 401),
   CREDENTIALS_INVALID: row("invalid credentials", 401, 3),
   FORBIDDEN: row("not enough permissions", 403, 2),
-  NO_SUCH_OBJECT: row("no such {type}: {id}", 404, 1),
+  NO_SUCH_OBJECT: row("no such {type} {id}", 404, 1),
   FILTER_INVALID: row(
     "parse error: expected {expected} at position {position}",
     400,
