@@ -1,5 +1,5 @@
 /** Bytes until a fragment is sent: large enough that sending costs little, small enough to be made in a moment. */
-const FULL_BYTES = 128 * 1024;
+const FULL_BYTES = 256 * 1024;
 
 /** Part of a large answer, being put together. */
 export class Fragment {

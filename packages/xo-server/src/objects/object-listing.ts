@@ -126,10 +126,12 @@ class TableReader {
 
   #write(row: number, fragment: Fragment): void {
     const { request, writing } = this.#listing;
-    request.outlook?.tell(this.#table.type(row), this.#table.id(row));
     if (request.format === "members") {
-      const id = JSON.stringify(this.#table.id(row));
-      fragment.addText(writing.isFirst ? `${id}:` : `,${id}:`);
+      const id = this.#table.id(row);
+      const key = JSON.stringify(id);
+      fragment.addText(writing.isFirst ? `${key}:` : `,${key}:`);
+      if (request.outlook?.remembers === true)
+        request.outlook.tell(this.#table.type(row), id);
     }
     fragment.addBytes(this.#table.json(row));
     if (request.format === "lines") fragment.addText("\n");

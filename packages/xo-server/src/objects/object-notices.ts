@@ -154,10 +154,10 @@ export class ObjectNotices {
     const known = this.#outlooks.get(key);
     if (known !== undefined) return known;
     const name = String(++this.#outlooksMade);
-    const outlook = new Outlook(
-      name,
-      key === undefined ? () => "all" : (type) => key.extent("read", type),
-    );
+    const outlook =
+      key === undefined
+        ? new Outlook(name)
+        : new Outlook(name, (type) => key.extent("read", type));
     const view = { outlook, key, readers: 0 };
     this.#outlooks.set(key, view);
     return view;

@@ -16,14 +16,20 @@ type Meaning = "enter" | "exit" | undefined;
  * been told, so that an object that is theirs no longer leaves.
  */
 export class Outlook {
+  /** False: everything may be seen, nothing need be remembered. */
+  readonly remembers: boolean;
   readonly #name: string;
   readonly #extent: TypeExtent;
   readonly #told = new Set<string>();
 
-  /** @param name of no other outlook */
-  constructor(name: string, extent: TypeExtent) {
+  /**
+   * @param name of no other outlook
+   * @param extent absent: everything may be seen
+   */
+  constructor(name: string, extent?: TypeExtent) {
+    this.remembers = extent !== undefined;
     this.#name = name;
-    this.#extent = extent;
+    this.#extent = extent ?? (() => "all");
   }
 
   /** Somebody has been shown the object. */
