@@ -128,7 +128,12 @@ t.test("an admin registers and starts a VM, watching it", LIMIT, async (t) => {
   await watch.find(/"changed":\[.*"power_state".*"power_state":"Running"/);
   t.equal(await watch.stop("SIGINT"), 130);
 
-  const lines = await run(["rest", "get", `vms`, "ndjson=true", "limit=2"]);
+  const action = `vms/${id}/actions/hard_shutdown`;
+  const stopped = await run(["rest", "post", action, "--json"]);
+  t.match(JSON.parse(stopped.output), { status: "success" }, "its task");
+  const again = await run(["rest", "post", action]);
+  t.match(again, { code: 1, output: /VM_BAD_POWER_STATE/ });
+  const lines = await run(["rest", "get", "vms", "ndjson=true", "limit=2"]);
   t.match(lines.output, /^"\/rest\/v0\/vms\/.*"\n"\/rest\/v0\/vms\/.*"$/);
   t.equal((await run(["unregister"])).code, 0);
   t.equal((await run(["whoami"])).code, 3);
