@@ -39,6 +39,14 @@ const PublicServer = Type.Object({
   allowUnauthorized: Type.Boolean(),
 });
 
+const example = {
+  id: "00000000-0000-4000-8000-000000000001",
+  host: "192.0.2.10",
+  label: "Paris",
+  enabled: true,
+  status: "connected",
+};
+
 /** Pools to connect to. Those of config.yaml are told of, but changed there. */
 export function serverMethods({
   servers,
@@ -73,7 +81,35 @@ export function serverMethods({
       params: Type.Object({}),
       result: Type.Array(PublicServer),
       permission: "admin",
+      rest: {
+        method: "get",
+        path: "/servers",
+        operationId: "GetServers",
+        exposure: "allow",
+        example: [example],
+      },
       handler: () => toPublic([...servers.list()], listPools()),
+    }),
+    defineOperation({
+      name: "server.get",
+      summary: "One pool that there is to connect to, and how it is.",
+      params: Type.Object({ id }, closed),
+      result: PublicServer,
+      permission: "admin",
+      rest: {
+        method: "get",
+        path: "/servers/{id}",
+        operationId: "GetServer",
+        exposure: "allow",
+        example,
+      },
+      handler: ({ id }) => {
+        const all = toPublic([...servers.list()], listPools());
+        const server = all.find((one) => one.id === id);
+        if (server === undefined)
+          throw new XoError("NO_SUCH_OBJECT", { type: "server", id });
+        return server;
+      },
     }),
     defineOperation({
       name: "server.add",
@@ -95,6 +131,13 @@ export function serverMethods({
       ),
       ...change,
       result: Type.String({ description: "Id of the server." }),
+      rest: {
+        method: "post",
+        path: "/servers",
+        operationId: "AddServer",
+        exposure: "confirm",
+        status: 201,
+      },
       handler: async ({
         autoConnect = true,
         allowUnauthorized = false,
@@ -147,6 +190,13 @@ export function serverMethods({
       summary: "Disconnects a pool and forgets it; its objects go.",
       params: Type.Object({ id }, closed),
       ...change,
+      rest: {
+        method: "delete",
+        path: "/servers/{id}",
+        operationId: "DeleteServer",
+        exposure: "confirm",
+        status: 204,
+      },
       handler: async ({ id }) => {
         find(id);
         await servers.delete(id);
