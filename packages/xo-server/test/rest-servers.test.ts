@@ -1,0 +1,32 @@
+import t from "tap";
+import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
+
+t.test("pools to connect to are listed, added and deleted", async (t) => {
+  const { get } = await startTestServer(t);
+  const headers = {
+    authorization: `Basic ${btoa(`admin:${ADMIN_PASSWORD}`)}`,
+    "content-type": "application/json",
+  };
+  const ask = (path: string, method = "GET", body?: object) =>
+    get(`/rest/v0${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const given = { host: "192.0.2.9", username: "root", password: "hunter2" };
+  const added = await ask("/servers", "POST", given);
+  t.equal(added.status, 201);
+  const { id } = (await added.json()) as { id: string };
+  const href = `/rest/v0/servers/${id}`;
+  t.equal(added.headers.get("location"), href);
+  t.same(await (await ask("/servers")).json(), [href]);
+  const told = await (await ask(`/servers/${id}`)).text();
+  t.match(JSON.parse(told), { id, host: "192.0.2.9" });
+  t.notMatch(told, "hunter2");
+  t.equal((await get("/rest/v0/servers")).status, 401);
+  t.match(await (await ask("/servers", "POST", { host: "h" })).json(), {
+    error: { "body.password": { message: "'password' is required" } },
+  });
+  t.equal((await ask(`/servers/${id}`, "DELETE")).status, 204);
+  t.equal((await ask(`/servers/${id}`)).status, 404);
+});
