@@ -120,6 +120,11 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     findObject: (id) => objects.catalog.get(id),
     audit: createAudit(store, apiLogger),
   });
+  // What is remembered of the pools loads while the doors are being made; a demo takes seconds to start.
+  const connecting = connectPools(pools, options, stops).then(() => {
+    stored.connectAll();
+  });
+  connecting.catch(() => undefined);
   let isStarted = false;
   const web = await startWebServer({
     http: config.http,
@@ -151,8 +156,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   });
   stops.push("web server", () => web.stop());
   loggers.named("xo:main").info(`Web server listening on ${web.url}`);
-  await connectPools(pools, options, stops);
-  stored.connectAll();
+  await connecting;
   isStarted = true;
   return web.url;
 }
