@@ -126,26 +126,6 @@ t.test("the status has the server, its pools and their sum", async (t) => {
   });
 });
 
-t.test(
-  "many pools are made a few a turn, and all are there at once",
-  async (t) => {
-    const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
-    const some = names.map(
-      (id) => `{ label: ${id}, hosts: [${id}.example], password: x }`,
-    );
-    const { connect, pools } = await startTestServer(
-      t,
-      `pools: [${some.join(", ")}]`,
-    );
-    t.ok(pools.length < names.length);
-    const client = await connect();
-    const { result } = await client.call("system.getStatus");
-    t.same(Object.keys((result as { pools: object }).pools), names);
-    while (pools.length < names.length)
-      await new Promise((resolve) => setImmediate(resolve));
-  },
-);
-
 t.test("a status is what its schema says", async (t) => {
   const { Ajv } = await import("ajv");
   const { Status } = await import("../src/status/status.js");
