@@ -34,7 +34,8 @@ export const rows: readonly Row[] = [
     legacy: true,
   })),
   ...both("xml-rpc", "xml-rpc"),
-  ...both("xml-rpc:expat", "xml-rpc", "expat"),
+  // node-expat is not made for worker threads.
+  ours("xml-rpc:expat", "xml-rpc", "main", "expat"),
   ...both("xml-rpc:xmlrpc", "xml-rpc", "xmlrpc"),
   peer("json-rpc"),
   peer("xml-rpc"),

@@ -107,11 +107,7 @@ export function settingsOf(options: ParserPoolOptions): Settings {
   const given = Object.entries(options).filter(
     ([, value]) => value !== undefined,
   );
-  const settings = { ...defaults, ...Object.fromEntries(given) };
-  // node-expat can be loaded by one thread of a process only.
-  return Object.freeze(
-    settings.xml === "expat" ? { ...settings, maxThreads: 1 } : settings,
-  );
+  return Object.freeze({ ...defaults, ...Object.fromEntries(given) });
 }
 
 /** What the settings tell of the classes, as plain data that can go to workers. */

@@ -158,13 +158,11 @@ class Pool implements ParserPool {
   #run(task: DecodeTask, bytes: number, request: DecodeRequest): Runner {
     const { place, inlineBelowBytes, segmentBytes } = this.#settings;
     const threads = this.#threads;
-    // Only one thread can have Expat loaded: the worker then has it. An answer of
-    // one segment takes 1 to 3 ms in place: better than to wait for the first thread to start.
+    // An answer of one segment takes 1 to 3 ms in place: better than to wait for the first thread to start.
     const isInPlace =
       place === "auto" &&
       (bytes < inlineBelowBytes ||
-        (bytes <= segmentBytes && isQuick(task, threads))) &&
-      !task.format.endsWith("expat");
+        (bytes <= segmentBytes && isQuick(task, threads)));
     return threads === undefined || isInPlace
       ? this.#runInPlace(task, request)
       : this.#runByWorker(threads, task, request);
@@ -210,7 +208,7 @@ class Pool implements ParserPool {
     if (this.#toldFallback) return;
     this.#toldFallback = true;
     this.#settings.logger.warn(
-      "node-expat cannot be loaded: XML is read by the built-in reader",
+      "node-expat cannot be used here: XML is read by the built-in reader",
       { reason: result.fellBack },
     );
   }

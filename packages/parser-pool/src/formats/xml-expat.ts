@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { isMainThread } from "node:worker_threads";
 import { XoError } from "@xo-server/model";
 import type { ClassBook } from "../hints.js";
 import { badAnswer, tooDeep } from "./bad-input.js";
@@ -39,9 +40,10 @@ let loaded: ExpatModule | Error | undefined;
 
 /**
  * The native Expat. It needs the whole answer. node-expat 2.4 is not aware of
- * threads: only one thread of a process can have it loaded at a time; a second
- * one is told "Module did not self-register" (seen with Node 20.20, 2026-11-21).
- * Where it does not load, the reader of our own takes over and the output says so.
+ * threads: what it keeps belongs to the thread that loaded it first, and one run
+ * in four ended by SIGSEGV when a worker had loaded it and another one did after
+ * it (seen with Node 20.20, 2026-11-21). So the main thread alone has it. Where
+ * it does not load, the reader of our own takes over and the output says so.
  *
  * @throws XoError UNSUPPORTED: it does not load, and nothing else is wanted
  */
@@ -57,6 +59,7 @@ export const xmlExpat: Format = (input, classes) => {
 };
 
 function load(name: string): ExpatModule | Error {
+  if (!isMainThread) return new Error("it is not made for worker threads");
   try {
     return require(name) as ExpatModule;
   } catch (error) {

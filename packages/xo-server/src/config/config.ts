@@ -82,7 +82,7 @@ const ParserPool = section(
     xml: Type.Enum(["reader", "expat", "xmlrpc"], {
       default: "reader",
       description:
-        "How XML is read: reader (our own, fastest), expat (optional native package) or xmlrpc (the plain way).",
+        "How XML is read: reader (our own, fastest), expat (optional native package, on the main thread only) or xmlrpc (the plain way).",
     }),
     minThreads: Type.Integer({
       default: 1,
