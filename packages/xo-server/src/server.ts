@@ -2,7 +2,7 @@ import { systemClock } from "./clock.js";
 import { sayWhatWasLoaded } from "./config/say-what-was-loaded.js";
 import { createJsonRpcDoor } from "./doors/json-rpc.js";
 import { OneTimePaths } from "./doors/one-time-paths.js";
-import { startRestTasks } from "./doors/rest/tasks/start-rest-tasks.js";
+import { startTasks } from "./tasks/start-tasks.js";
 import { findWebRoot } from "./doors/web-root.js";
 import { startWebServer } from "./doors/web-server.js";
 import { peopleMethods } from "./methods/people.js";
@@ -140,7 +140,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
       operations,
       dispatcher,
       authenticator: reception.signIn,
-      tasks: await startRestTasks(store, config.dataDir, {
+      tasks: await startTasks(store, config.dataDir, {
         clock,
         logger: apiLogger,
       }),

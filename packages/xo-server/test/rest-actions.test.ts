@@ -2,11 +2,12 @@ import { XapiError } from "@xo-server/model";
 import type { Task } from "@xo-server/store";
 import t from "tap";
 import { Type } from "typebox";
-import { RestTasks } from "../src/doors/rest/tasks/rest-tasks.js";
+import { Tasks } from "../src/tasks/tasks.js";
 import {
   defineOperation,
   type Operation,
 } from "../src/operations/operation.js";
+import type { RestRoute } from "../src/operations/rest-route.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeObjects } from "./fake-objects.js";
 import { as, startRestServer } from "./rest-server.js";
@@ -18,6 +19,31 @@ const people = {
   operator: [allow("read"), allow("operate")],
 };
 
+const action = (name: string, route: Partial<RestRoute> = {}): RestRoute => ({
+  method: "post",
+  path: `/vms/{id}/actions/${name}`,
+  operationId: name,
+  isAction: true,
+  ...route,
+});
+
+const routes: Readonly<Record<string, readonly RestRoute[]>> = {
+  "vm.start": [action("start", { from: "Halted", body: { hostId: "host" } })],
+  "vm.stop": [action("hard_shutdown", { params: { force: true } })],
+  "vm.restart": [action("clean_reboot", { params: { force: false } })],
+  "vm.snapshot": [
+    action("snapshot", {
+      creates: "vm-snapshots",
+      body: { name_label: "name" },
+    }),
+  ],
+};
+
+function routesOf(name: string): Pick<Operation, "rest"> {
+  const rest = routes[name];
+  return rest === undefined ? {} : { rest };
+}
+
 /** A VM, what is asked of it, and when that ends. */
 function setUp() {
   const calls: unknown[] = [];
@@ -25,6 +51,7 @@ function setUp() {
   let fail: (error: Error) => void = () => undefined;
   const define = (name: string): Operation =>
     defineOperation({
+      ...routesOf(name),
       name,
       summary: name,
       params: Type.Object({
@@ -83,7 +110,7 @@ function setUp() {
         ...["vm.start", "vm.stop", "vm.restart", "vm.snapshot"],
         ...["tag.add", "tag.remove"],
       ].map((name) => define(name)),
-      tasks: new RestTasks({ store, owner: "here", clock, logger }),
+      tasks: new Tasks({ store, owner: "here", clock, logger }),
     },
   };
 }
@@ -169,6 +196,19 @@ t.test(
     t.match(await json("/vms/v/actions/start", post("admin", '{"x":1}'), 422), {
       error: { "body.x": { message: /excess property/ } },
     });
+    for (const [path, body] of [
+      ["start", { host: "h" }],
+      ["hard_shutdown", { force: false }],
+    ] as const)
+      t.match(
+        await json(
+          `/vms/v/actions/${path}`,
+          post("admin", JSON.stringify(body)),
+          422,
+        ),
+        { error: { [`body.${Object.keys(body)[0]}`]: { message: /excess/ } } },
+        "what has another name here, or is fixed, is not taken",
+      );
     await json("/vms/v/actions/start?sync=1", post("admin"), 422);
     t.same(calls, []);
   },

@@ -248,7 +248,9 @@ t.test(
       error: "not enough privileges",
       data: { missingPrivileges: [{ objectId: "v", action: "operate:poke" }] },
     });
-    await json("/vms/v/poke", put("none"), 404);
+    t.match(await json("/vms/v/poke", put("none"), 403), {
+      data: { missingPrivileges: [{ objectId: "v", action: "read" }] },
+    });
     await json("/vms/absent/poke", put("admin"), 404);
   },
 );

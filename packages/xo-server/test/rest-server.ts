@@ -5,7 +5,7 @@ import { systemClock } from "../src/clock.js";
 import { loadConfig } from "../src/config/load-config.js";
 import { createJsonRpcDoor } from "../src/doors/json-rpc.js";
 import type { RestDoorOptions } from "../src/doors/rest/rest-door.js";
-import type { RestTasks } from "../src/doors/rest/tasks/rest-tasks.js";
+import type { Tasks } from "../src/tasks/tasks.js";
 import {
   startWebServer,
   type WebServerOptions,
@@ -24,7 +24,7 @@ export interface RestServerOptions {
   /** Privileges by token, which is also the name; `admin` is always there. The password is `pw`. */
   readonly people?: Readonly<Record<string, readonly Privilege[]>>;
   readonly operations?: readonly Operation[];
-  readonly tasks?: RestTasks;
+  readonly tasks?: Tasks;
   /** Of callers who have not signed in; default: `viewer`. */
   readonly permission?: Permission;
   readonly yaml?: string;

@@ -2,6 +2,7 @@ import { XapiError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
+import type { RestRoute } from "../operations/rest-route.js";
 
 const id = Type.String({ minLength: 1, description: "Of a VM." });
 const force = Type.Optional(
@@ -13,6 +14,26 @@ const operate = (what: string) => ({
   resource: "VM",
   id: (params: { id: string }) => params.id,
 });
+
+type Routed = Pick<RestRoute, "body" | "from" | "params" | "summary">;
+
+/** `POST /vms/{id}/actions/clean_reboot`, known as CleanRebootVm. */
+function action(verb: string, route: Routed = {}): RestRoute {
+  const words = verb
+    .split("_")
+    .map((word) => word[0]!.toUpperCase() + word.slice(1));
+  return {
+    ...route,
+    method: "post",
+    path: `/vms/{id}/actions/${verb}`,
+    operationId: `${words.join("")}Vm`,
+    exposure: "confirm",
+    isAction: true,
+  };
+}
+
+const CLEAN = { params: { force: false } };
+const HARD = { params: { force: true } };
 
 /** Power of VMs. Each answers when XAPI has done it. */
 export function vmPowerMethods(objects: PoolObjects): Operation[] {
@@ -38,11 +59,25 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
         ),
       }),
       permission: operate("start"),
-      handler: ({ id, host, force = false }) =>
-        start(on(id), {
+      rest: [
+        action("start", {
+          summary: "Starts a VM",
+          from: "Halted",
+          body: { hostId: "host" },
+        }),
+        action("unpause", {
+          summary: "Lets a paused VM go on",
+          from: "Paused",
+          params: { force: false },
+        }),
+      ],
+      handler: ({ id, host, force = false }, context) => {
+        if (host !== undefined) context.check("operate:place", "host", host);
+        return start(on(id), {
           force,
           host: host === undefined ? undefined : objects.get(host, "host"),
-        }),
+        });
+      },
     }),
     defineOperation({
       ...shared,
@@ -51,6 +86,16 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
         "Shuts a VM down: its guest does, or with `force` its power goes.",
       params: forcible,
       permission: operate("stop"),
+      rest: [
+        action("clean_shutdown", {
+          ...CLEAN,
+          summary: "Asks the guest of a VM to shut down",
+        }),
+        action("hard_shutdown", {
+          ...HARD,
+          summary: "Takes the power from a VM",
+        }),
+      ],
       handler: ({ id, force = false }) =>
         steer(on(id), force ? "hard_shutdown" : "clean_shutdown"),
     }),
@@ -60,6 +105,13 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
       summary: "Reboots a VM: its guest does, or with `force` it is reset.",
       params: forcible,
       permission: operate("restart"),
+      rest: [
+        action("clean_reboot", {
+          ...CLEAN,
+          summary: "Asks the guest of a VM to reboot",
+        }),
+        action("hard_reboot", { ...HARD, summary: "Resets a VM" }),
+      ],
       handler: ({ id, force = false }) =>
         steer(on(id), force ? "hard_reboot" : "clean_reboot"),
     }),
@@ -69,6 +121,7 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
       summary: "Pauses a VM; vm.start lets it go on.",
       params: idOnly,
       permission: operate("pause"),
+      rest: action("pause"),
       handler: ({ id }) => steer(on(id), "pause"),
     }),
     defineOperation({
@@ -77,6 +130,7 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
       summary: "Writes a VM's memory to disk and stops it.",
       params: idOnly,
       permission: operate("suspend"),
+      rest: action("suspend"),
       handler: ({ id }) => steer(on(id), "suspend"),
     }),
     defineOperation({
@@ -85,6 +139,7 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
       summary: "Lets a suspended VM go on.",
       params: idOnly,
       permission: operate("resume"),
+      rest: action("resume"),
       handler: ({ id }) => steer(on(id), "resume", false, false),
     }),
   ];

@@ -71,6 +71,15 @@ export function vmMethods(objects: PoolObjects): Operation[] {
         id: ({ id }) => id,
       },
       changes: true,
+      rest: {
+        method: "post",
+        path: "/vms/{id}/actions/snapshot",
+        operationId: "SnapshotVm",
+        exposure: "confirm",
+        isAction: true,
+        creates: "vm-snapshots",
+        body: { name_label: "name" },
+      },
       handler: ({ id, ...options }) => snapshot(objects.get(id, "VM"), options),
     }),
   ];

@@ -3,7 +3,7 @@ import { Ajv } from "ajv";
 import type { Logger } from "../log/logger.js";
 import { checkLevel, checkObject, type FindObject } from "./access.js";
 import type { Audit } from "./audit.js";
-import type { CallContext, Operation } from "./operation.js";
+import type { CallContext, HandlerContext, Operation } from "./operation.js";
 import { createCheck, type CheckParameters } from "./parameters.js";
 
 /** The one place where a call is checked, made, and its failure given a name. */
@@ -54,9 +54,10 @@ export function createDispatcher(
       try {
         const params = admit(entry, given, context, findObject);
         const { operation } = entry;
+        const handled = toHandlerContext(context, findObject);
         return operation.changes === true && audit !== undefined
-          ? await changeAudited(operation, params, context, audit)
-          : await run(operation, params, context);
+          ? await changeAudited(operation, params, handled, audit)
+          : await run(operation, params, handled);
       } catch (error) {
         throw toKnownError(error, name, logger);
       }
@@ -83,10 +84,22 @@ function admit(
   return params;
 }
 
+function toHandlerContext(
+  context: CallContext,
+  findObject: FindObject,
+): HandlerContext {
+  return {
+    ...context,
+    check(action, resource, id) {
+      checkObject(context, { action, resource }, { id, entry: findObject(id) });
+    },
+  };
+}
+
 async function changeAudited(
   operation: Operation,
   params: object,
-  context: CallContext,
+  context: HandlerContext,
   audit: Audit,
 ): Promise<unknown> {
   audit.check();
@@ -105,7 +118,7 @@ async function changeAudited(
 async function run(
   { handler }: Operation,
   params: object,
-  context: CallContext,
+  context: HandlerContext,
 ): Promise<unknown> {
   return (await handler(params as never, context)) ?? true;
 }

@@ -40,6 +40,16 @@ export interface CallContext {
   readonly address: string;
 }
 
+/** Who calls, for a handler. */
+export interface HandlerContext extends CallContext {
+  /**
+   * For every object that parameters name beside the one that the permission
+   * is about: a host to start on, an SR to put a disk on.
+   * @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller may not do this to it
+   */
+  check(action: string, resource: string, id: string): void;
+}
+
 /**
  * One operation, declared once. Doors, docs and the page's types follow from
  * it; they translate, they never decide.
@@ -55,9 +65,9 @@ export interface Operation {
   readonly permission: Permission | ObjectPermission;
   /** Goes to the audit log, and is refused while that cannot be written. */
   readonly changes?: boolean;
-  readonly handler: (params: never, context: CallContext) => unknown;
+  readonly handler: (params: never, context: HandlerContext) => unknown;
   /** Where the REST API has it; absent: only JSON-RPC does. */
-  readonly rest?: RestRoute;
+  readonly rest?: RestRoute | readonly RestRoute[];
 }
 
 /** Checks that handler and schemas fit each other. */
@@ -72,7 +82,7 @@ export function defineOperation<P extends TObject, R extends TSchema>(
         });
     readonly handler: (
       params: Static<P>,
-      context: CallContext,
+      context: HandlerContext,
     ) => Static<R> | Promise<Static<R>>;
   },
 ): Operation {

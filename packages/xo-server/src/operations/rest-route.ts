@@ -1,16 +1,27 @@
 /** Where an operation is found in the REST API. */
 export interface RestRoute {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
-  /** Under /rest/v0; `{id}` names a parameter of the operation: `/vms/{id}/actions/start`. */
+  /**
+   * Under /rest/v0; `{id}` names a parameter of the operation: `/vms/{id}/actions/start`.
+   * Where the first is that of an object of this folder, it is looked for there and nowhere else.
+   */
   readonly path: string;
   /** The name by which tools built on the specification know it. */
   readonly operationId: string;
+  /** Default: the operation's. */
+  readonly summary?: string;
   /** Whether an assistant may use it: at once, after confirmation, or not. Default: not. */
   readonly exposure?: "allow" | "confirm" | "deny";
   /** Of success. 201: the result is an id or has one, and `Location` tells its object. Default: 200, 204 where there is no result. */
   readonly status?: 200 | 201 | 204;
   /** Answers 202 with a task, unless asked to wait (`?sync`). */
   readonly isAction?: boolean;
+  /** Folder of the object whose id the result is, or has as `id`. Default: the one that the path names, with status 201. */
+  readonly creates?: string;
+  /** Power state that the object must be in, where the operation would take others. */
+  readonly from?: string;
+  /** Parameters that are the same in every request here, and not taken from it. */
+  readonly params?: Readonly<Record<string, unknown>>;
   /** Parameter by key of the body, where they differ. */
   readonly body?: Readonly<Record<string, string>>;
   /** A result, for the specification: assistants take its keys as default fields. */

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { createOpenApi } from "./open-api.js";
-import type { RestOperation } from "./operation-routes.js";
+import type { RestOperation } from "./rest-operation.js";
 import { REST_ROOT } from "./rest-path.js";
 
 const DOCS = `${REST_ROOT}/docs`;

@@ -1,7 +1,7 @@
 import { collections, type Collection } from "./collections.js";
 import {
+  exampleTask,
   failures,
-  jsonType,
   listContent,
   listParameters,
   objectContent,
@@ -11,12 +11,9 @@ import {
 } from "./open-api-parts.js";
 import { taggedCollections } from "./tag-routes.js";
 import { toHref } from "./rest-path.js";
-import { vmActions, type VmAction } from "./vm-actions.js";
-
-const TASK = "mh0abc12-0123456789ab";
 
 const task: Json = {
-  id: TASK,
+  id: exampleTask,
   status: "success",
   start: 1_767_225_600_000,
   end: 1_767_225_600_500,
@@ -25,7 +22,7 @@ const task: Json = {
 
 const flag = { type: "boolean" } as const;
 
-/** Actions, the tasks that they begin, and tags. */
+/** The tasks that actions begin, and tags. */
 export function describeActions(): ReadonlyMap<string, Json> {
   return new Map<string, Json>([
     ["/tasks", { get: describeTasks("GetTasks", "tasks", []) }],
@@ -33,10 +30,6 @@ export function describeActions(): ReadonlyMap<string, Json> {
     ...collections
       .filter(({ subCollections }) => subCollections.length > 0)
       .map(describeTasksOf),
-    ...vmActions.map((action): [string, Json] => [
-      `/vms/{id}/actions/${action.action}`,
-      { post: describeAction(action) },
-    ]),
     ...taggedCollections.map(describeTags),
   ]);
 }
@@ -46,7 +39,7 @@ function describeTasks(
   tag: string,
   parameters: readonly Json[],
 ): Json {
-  const example = { ...task, href: toHref("tasks", TASK) };
+  const example = { ...task, href: toHref("tasks", exampleTask) };
   return {
     operationId,
     summary: "What has been asked for lately, and how it ended",
@@ -85,37 +78,6 @@ const getTask: Json = {
     ...failures([400, 401, 404, 422]),
   },
 };
-
-function describeAction(action: VmAction): Json {
-  const { operationId, summary, body = {}, creates } = action;
-  const properties = Object.fromEntries(
-    Object.keys(body).map((key) => [key, { type: "string" }]),
-  );
-  const schema = { type: "object", properties, additionalProperties: false };
-  return {
-    operationId,
-    summary,
-    tags: ["vms"],
-    "x-mcp-exposure": "confirm",
-    parameters: [
-      pathParameter("id"),
-      {
-        name: "sync",
-        in: "query",
-        description: "Answers when it is done, without a task.",
-        schema: flag,
-      },
-    ],
-    requestBody: { content: { [jsonType]: { schema } } },
-    responses: {
-      ...success(202, objectContent({ type: "object" }, { taskId: TASK })),
-      ...(creates === undefined
-        ? success(204)
-        : success(201, objectContent({ type: "object" }, undefined))),
-      ...failures([400, 401, 403, 404, 422, 500]),
-    },
-  };
-}
 
 function describeTags({ name, operationIds }: Collection): [string, Json] {
   const noun = operationIds.get.replace(/^Get/, "");

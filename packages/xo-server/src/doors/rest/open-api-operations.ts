@@ -1,5 +1,6 @@
 import type { RestRoute } from "../../operations/rest-route.js";
 import {
+  exampleTask,
   failures,
   jsonType,
   listContent,
@@ -9,7 +10,7 @@ import {
   success,
   type Json,
 } from "./open-api-parts.js";
-import { isList, nounOf, type RestOperation } from "./operation-routes.js";
+import { isList, nounOf, type RestOperation } from "./rest-operation.js";
 import { pathNames } from "./operation-parameters.js";
 
 /** An operation as the specification has it. */
@@ -17,7 +18,7 @@ export function describeOperation(operation: RestOperation): Json {
   const { rest, summary } = operation;
   return {
     operationId: rest.operationId,
-    summary,
+    summary: rest.summary ?? summary,
     tags: [rest.path.split("/")[1] ?? nounOf(rest)],
     "x-mcp-exposure": rest.exposure ?? "deny",
     ...describeInput(operation),
@@ -32,9 +33,14 @@ function describeInput(operation: RestOperation): Json {
   const { rest, params } = operation;
   const inPath = pathNames(rest.path);
   const schemas = params.properties as Readonly<Record<string, Json>>;
-  const others = Object.keys(schemas).filter((name) => !inPath.includes(name));
+  const others = Object.keys(schemas).filter(
+    (name) => !inPath.includes(name) && !Object.hasOwn(rest.params ?? {}, name),
+  );
   const required = new Set((params.required ?? []) as readonly string[]);
-  const path = inPath.map(pathParameter);
+  const path = [
+    ...inPath.map(pathParameter),
+    ...(rest.isAction === true ? [syncParameter] : []),
+  ];
   if (rest.method === "get" || others.length === 0)
     return {
       parameters: [
@@ -87,8 +93,34 @@ function describeBody(
   };
 }
 
+const syncParameter: Json = {
+  name: "sync",
+  in: "query",
+  description: "Answers when it is done, without a task.",
+  schema: { type: "boolean" },
+};
+
+function describeAction({ rest, result }: RestOperation): Json {
+  const { type } = result as { readonly type?: unknown };
+  return {
+    ...success(202, objectContent({ type: "object" }, { taskId: exampleTask })),
+    ...(rest.creates !== undefined
+      ? success(201, objectContent(created, rest.example))
+      : type === "object"
+        ? success(200, objectContent({ ...(result as Json) }, rest.example))
+        : success(204)),
+    ...failures([500]),
+  };
+}
+
+const created: Json = {
+  type: "object",
+  properties: { id: { type: "string" } },
+};
+
 function describeSuccess(operation: RestOperation): Json {
   const { rest, result } = operation;
+  if (rest.isAction === true) return describeAction(operation);
   const { type } = result as { readonly type?: unknown };
   const status = rest.status ?? (type === "boolean" ? 204 : 200);
   if (status === 204) return success(204);
@@ -97,8 +129,6 @@ function describeSuccess(operation: RestOperation): Json {
     : rest.example;
   if (isList(operation)) return success(status, listContent(example ?? {}));
   const schema: Json =
-    status === 201 && type === "string"
-      ? { type: "object", properties: { id: { type: "string" } } }
-      : { ...(result as Json) };
+    status === 201 && type === "string" ? created : { ...(result as Json) };
   return success(status, objectContent(schema, rest.example));
 }

@@ -129,3 +129,6 @@ export function objectContent(schema: Json, example: unknown): Json {
 function query(name: string, description: string, schema: Json): Json {
   return { name, in: "query", description, schema };
 }
+
+/** Of a task, in examples. */
+export const exampleTask = "mh0abc12-0123456789ab";

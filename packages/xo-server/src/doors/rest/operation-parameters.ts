@@ -43,11 +43,25 @@ export function collectParameters(
     ...fromText(query),
     ...fromBody,
     ...fromText(path),
+    ...Object.entries(rest.params ?? {}),
   ]);
 }
 
-function parameterOf({ body = {} }: RestRoute, key: string): string {
-  return Object.hasOwn(body, key) ? body[key]! : key;
+/** A parameter with another name here, or that is given already, is not taken by its own. */
+function parameterOf(
+  { body = {}, params = {} }: RestRoute,
+  key: string,
+): string {
+  if (Object.hasOwn(body, key)) return body[key]!;
+  if (Object.hasOwn(params, key) || Object.values(body).includes(key))
+    throw invalidInput({ [`body.${key}`]: excess(key) });
+  return key;
+}
+
+function excess(name: string): InputFault {
+  return {
+    message: `"${name}" is an excess property and therefore is not allowed`,
+  };
 }
 
 function toMembers(body: unknown): object {
@@ -110,9 +124,7 @@ function nameOf({ instancePath, params }: SchemaError): string {
 function toFault({ keyword, message }: SchemaError, name: string): InputFault {
   switch (keyword) {
     case "additionalProperties":
-      return {
-        message: `"${name}" is an excess property and therefore is not allowed`,
-      };
+      return excess(name);
     case "required":
       return { message: `'${name}' is required` };
     default:

@@ -1,120 +1,81 @@
 import type { ViewObject } from "@xo-server/inventory";
-import { XoError } from "@xo-server/model";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Dispatcher } from "../../operations/dispatcher.js";
-import type { Operation } from "../../operations/operation.js";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import type { RestRoute } from "../../operations/rest-route.js";
 import { RawJson } from "../raw-json.js";
+import { answerAction } from "./action-answer.js";
 import { readObjects } from "./collection-pages.js";
 import { readCollectionQuery } from "./collection-query.js";
 import { collections } from "./collections.js";
-import { collectParameters, toInputError } from "./operation-parameters.js";
+import { toInputError } from "./operation-parameters.js";
+import {
+  readOperationRequest,
+  type Exchange,
+  type OperationParts,
+} from "./operation-request.js";
+import { isList, nounOf, type RestOperation } from "./rest-operation.js";
 import { callerOf, queryOf } from "./rest-request.js";
 import { toHref } from "./rest-path.js";
 import { sendList } from "./send-list.js";
-
-export type RestOperation = Operation & { readonly rest: RestRoute };
-
-export function restOperations(
-  operations: readonly Operation[],
-): readonly RestOperation[] {
-  return operations.filter(
-    (operation): operation is RestOperation => operation.rest !== undefined,
-  );
-}
 
 /** Routes of the operations that say that they have one. */
 export function addOperationRoutes(
   app: FastifyInstance,
   operations: readonly RestOperation[],
-  dispatcher: Dispatcher,
+  parts: OperationParts,
 ): void {
+  const folders = new Set(
+    operations
+      .filter(({ rest }) => rest.method === "get")
+      .map(({ rest }) => /^\/([^/]+)\/\{/.exec(rest.path)?.[1])
+      .concat(collections.map(({ name }) => name)),
+  );
   for (const operation of operations) {
-    const { method, path, isAction } = operation.rest;
-    if (isAction === true)
-      throw new XoError("UNSUPPORTED", {
-        what: operation.name,
-        reason: "the REST API has no tasks yet",
-      });
+    const { method, path, isAction = false } = operation.rest;
+    // Without tasks there is nothing that could tell how an action ended.
+    if (isAction && parts.tasks === undefined) continue;
     app.route({
       method: method.toUpperCase(),
       url: path.replace(/\{(\w+)\}/g, ":$1"),
       handler: (request, reply) =>
-        answer(operation, operations, dispatcher, { request, reply }),
+        isAction
+          ? answerAction(operation, parts, { request, reply })
+          : answer(operation, { ...parts, folders }, { request, reply }),
     });
   }
 }
 
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+interface Parts extends OperationParts {
+  /** Whose objects can be fetched by themselves. */
+  readonly folders: ReadonlySet<string | undefined>;
 }
 
 async function answer(
   operation: RestOperation,
-  operations: readonly RestOperation[],
-  dispatcher: Dispatcher,
+  parts: Parts,
   { request, reply }: Exchange,
 ): Promise<FastifyReply> {
-  const { context } = callerOf(request);
   const query = queryOf(request);
   // Before anything is done.
   const list = isList(operation) ? readCollectionQuery(query) : undefined;
-  const path = withMe(request.params as Record<string, string>, operation, {
-    me: context.person?.id,
-  });
-  const given = { path, query, body: request.body };
-  const result = await dispatcher
-    .call(operation.name, collectParameters(operation, given), context)
+  const { params } = await readOperationRequest(operation, parts, request);
+  const result = await parts.dispatcher
+    .call(operation.name, params, callerOf(request).context)
     .catch((error: unknown) => {
       throw toInputError(error, operation, query);
     });
   if (list === undefined || !Array.isArray(result))
-    return send(reply, operation, result);
+    return send(reply, operation.rest, result);
   const noun = nounOf(operation.rest);
   const objects = result as readonly ViewObject[];
   const href = (object: ViewObject) => toHref(noun, String(object["id"]));
   // What cannot be fetched by itself is told at once.
-  const fields = hasObjects(noun, operations) ? list.fields : "*";
+  const fields = parts.folders.has(noun) ? list.fields : "*";
   return sendList(reply, readObjects(objects, href, list), { ...list, fields });
-}
-
-/** `/users/me` is whoever asks. */
-function withMe(
-  path: Readonly<Record<string, string>>,
-  { rest }: RestOperation,
-  { me }: { readonly me: string | undefined },
-): Readonly<Record<string, string>> {
-  const isMe = rest.path.startsWith("/users/{id}") && path["id"] === "me";
-  return isMe && me !== undefined ? { ...path, id: me } : path;
-}
-
-export function isList({ rest, result }: RestOperation): boolean {
-  const { type } = result as { readonly type?: unknown };
-  return rest.method === "get" && type === "array";
-}
-
-/** The folder that the path names: `users` for `/groups/{id}/users`. */
-export function nounOf({ path }: RestRoute): string {
-  const parts = path.split("/").filter((part) => !part.startsWith("{"));
-  return parts.at(-1) ?? "";
-}
-
-function hasObjects(
-  noun: string,
-  operations: readonly RestOperation[],
-): boolean {
-  return (
-    collections.some(({ name }) => name === noun) ||
-    operations.some(
-      ({ rest }) => rest.method === "get" && rest.path.startsWith(`/${noun}/{`),
-    )
-  );
 }
 
 function send(
   reply: FastifyReply,
-  { rest }: RestOperation,
+  rest: RestRoute,
   result: unknown,
 ): FastifyReply {
   const status = rest.status ?? (result === true ? 204 : 200);
@@ -126,6 +87,6 @@ function send(
   const created = typeof result === "string" ? { id: result } : result;
   const { id } = created as { readonly id?: unknown };
   if (typeof id === "string")
-    reply.header("location", toHref(nounOf(rest), id));
+    reply.header("location", toHref(rest.creates ?? nounOf(rest), id));
   return reply.send(JSON.stringify(created));
 }

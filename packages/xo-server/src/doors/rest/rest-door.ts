@@ -6,7 +6,6 @@ import type { Objects } from "../../objects/start-objects.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { Operation, Permission } from "../../operations/operation.js";
 import type { Authenticator } from "../../people/authenticator.js";
-import { addActionRoutes } from "./action-routes.js";
 import { AddressRates } from "./address-rates.js";
 import { toCaller } from "./caller.js";
 import { addCollectionRoutes } from "./collection-routes.js";
@@ -15,13 +14,14 @@ import { checkSameSite } from "./cross-site.js";
 import { addDocs } from "./docs.js";
 import { addEventRoutes } from "./events/event-routes.js";
 import { addLoginRoute } from "./login-route.js";
-import { addOperationRoutes, restOperations } from "./operation-routes.js";
+import { addOperationRoutes } from "./operation-routes.js";
 import { addPublicRoutes } from "./public-routes.js";
 import { readText } from "./query-values.js";
 import { addTagRoutes } from "./tag-routes.js";
 import { addTaskRoutes } from "./task-routes.js";
-import type { RestTasks } from "./tasks/rest-tasks.js";
+import type { Tasks } from "../../tasks/tasks.js";
 import { toRestError } from "./rest-error.js";
+import { restOperations } from "./rest-operation.js";
 import { REST_ROOT } from "./rest-path.js";
 import { queryOf, setCaller } from "./rest-request.js";
 
@@ -32,7 +32,7 @@ export interface RestDoorOptions {
   /** Undefined: nobody can sign in. */
   readonly authenticator?: Authenticator | undefined;
   /** Undefined: nothing is done to objects here. */
-  readonly tasks?: RestTasks | undefined;
+  readonly tasks?: Tasks | undefined;
   /** Of callers who have not signed in. */
   readonly permission: Permission;
   readonly maxRequestsPerSecond: number;
@@ -84,14 +84,10 @@ function addRoutes(door: FastifyInstance, options: RestDoorOptions): void {
   addPublicRoutes(door, options.clock);
   addDocs(door, operations, tasks !== undefined);
   addCollectionRoutes(door, objects);
-  addOperationRoutes(door, operations, dispatcher);
+  addOperationRoutes(door, operations, { objects, dispatcher, tasks });
   addEventRoutes(door, options);
   if (tasks === undefined) return;
   addTaskRoutes(door, { objects, tasks });
-  addActionRoutes(door, {
-    ...{ objects, dispatcher, tasks },
-    operations: options.operations,
-  });
   addTagRoutes(door, objects, dispatcher);
 }
 

@@ -8,12 +8,12 @@ import { readBoolean } from "./query-values.js";
 import { callerOf, pathParameter, queryOf } from "./rest-request.js";
 import { toHref } from "./rest-path.js";
 import { sendList } from "./send-list.js";
-import type { RestTasks, TaskReader, TaskView } from "./tasks/rest-tasks.js";
+import type { Tasks, TaskReader, TaskView } from "../../tasks/tasks.js";
 
 /** Our tasks, which are not those of XAPI. */
 export function addTaskRoutes(
   door: FastifyInstance,
-  { objects, tasks }: { objects: ObjectSources; tasks: RestTasks },
+  { objects, tasks }: { objects: ObjectSources; tasks: Tasks },
 ): void {
   door.get("/tasks", async (request, reply) => {
     if (readBoolean(queryOf(request), "watch"))

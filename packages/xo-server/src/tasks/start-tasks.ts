@@ -2,19 +2,19 @@ import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../../../clock.js";
-import type { Logger } from "../../../log/logger.js";
-import { RestTasks } from "./rest-tasks.js";
+import type { Clock } from "../clock.js";
+import type { Logger } from "../log/logger.js";
+import { Tasks } from "./tasks.js";
 
 /** Ended tasks are forgotten after this long, in ms: two weeks. */
 const KEPT_MS = 14 * 24 * 3600 * 1000;
 
 /** @param dataDir two servers of one machine have different ones */
-export async function startRestTasks(
+export async function startTasks(
   store: Store,
   dataDir: string,
   parts: { readonly clock: Clock; readonly logger: Logger },
-): Promise<RestTasks> {
+): Promise<Tasks> {
   const owner = createHash("sha256")
     .update(`${hostname()}\n${resolve(dataDir)}`)
     .digest("base64url");
@@ -25,5 +25,5 @@ export async function startRestTasks(
   } catch (error) {
     logger.warn("tasks of the last run are left as they are", { error });
   }
-  return new RestTasks({ store: store.tasks, owner, clock, logger });
+  return new Tasks({ store: store.tasks, owner, clock, logger });
 }

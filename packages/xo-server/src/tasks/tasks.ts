@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { XapiError, XoError } from "@xo-server/model";
 import type { Store, Task } from "@xo-server/store";
-import type { Clock } from "../../../clock.js";
-import type { Logger } from "../../../log/logger.js";
+import type { Clock } from "../clock.js";
+import type { Logger } from "../log/logger.js";
 
-export interface RestTasksOptions {
+export interface TasksOptions {
   readonly store: Pick<Store["tasks"], "put" | "get" | "list">;
   /** What tells this server's tasks from those of others. */
   readonly owner: string;
@@ -33,11 +33,11 @@ interface Running {
 }
 
 /** Work that a client does not wait for. It is written down when it begins and when it ends. */
-export class RestTasks {
-  readonly #options: RestTasksOptions;
+export class Tasks {
+  readonly #options: TasksOptions;
   readonly #running = new Map<string, Running>();
 
-  constructor(options: RestTasksOptions) {
+  constructor(options: TasksOptions) {
     this.#options = options;
   }
 

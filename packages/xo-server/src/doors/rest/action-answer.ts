@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { CatalogEntry } from "@xo-server/inventory";
+import { XapiError, XoError, type ErrorCode } from "@xo-server/model";
+import type { FastifyReply } from "fastify";
+import { checkObject } from "../../operations/access.js";
+import type { RestRoute } from "../../operations/rest-route.js";
+import type { TaskSubject } from "../../tasks/tasks.js";
+import { toInputError } from "./operation-parameters.js";
+import {
+  readOperationRequest,
+  type Exchange,
+  type OperationParts,
+} from "./operation-request.js";
+import { subjectOf, type RestOperation } from "./rest-operation.js";
+import { readBoolean } from "./query-values.js";
+import { callerOf, queryOf } from "./rest-request.js";
+import { REST_ROOT, toHref } from "./rest-path.js";
+
+/** An action is answered with a task, or with `?sync` when it is done. */
+export async function answerAction(
+  operation: RestOperation,
+  parts: OperationParts,
+  { request, reply }: Exchange,
+): Promise<FastifyReply> {
+  const { context } = callerOf(request);
+  const query = queryOf(request);
+  const isSync = readBoolean(query, "sync");
+  const { params, entry } = await readOperationRequest(
+    operation,
+    parts,
+    request,
+  );
+  // What state it is in is told to who may do this.
+  const { permission, rest } = operation;
+  if (entry !== undefined && typeof permission === "object")
+    checkObject(context, permission, { id: entry.id, entry });
+  const work = run(rest, entry, () =>
+    parts.dispatcher.call(operation.name, params, context),
+  ).catch((error: unknown) => {
+    throw toInputError(error, operation, query);
+  });
+  if (isSync) return sendResult(rest, reply, await work);
+  await untilAdmitted(work);
+  const subject = {
+    ...toSubject(rest, entry),
+    userId: context.person?.id,
+    params: (request.body as object | undefined) ?? {},
+  };
+  const taskId = await parts.tasks!.follow(subject, work);
+  return reply
+    .code(202)
+    .header("location", `${REST_ROOT}/tasks/${taskId}`)
+    .send({ taskId });
+}
+
+async function run(
+  { from }: RestRoute,
+  entry: CatalogEntry | undefined,
+  call: () => Promise<unknown>,
+): Promise<unknown> {
+  if (from === undefined || entry === undefined) return call();
+  const { power_state: state } = JSON.parse(entry.json.toString()) as {
+    readonly power_state?: string;
+  };
+  if (state !== from)
+    throw new XapiError("VM_BAD_POWER_STATE", [
+      entry.id,
+      from.toLowerCase(),
+      String(state).toLowerCase(),
+    ]);
+  return call();
+}
+
+/** What is refused before it begins. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  "UNAUTHORIZED",
+  "FORBIDDEN",
+  "NO_SUCH_OBJECT",
+  "INVALID_PARAMETERS",
+  "STORE_UNAVAILABLE",
+]);
+
+/** A refusal is the answer; errors of the work itself are the task's. */
+async function untilAdmitted(work: Promise<unknown>): Promise<void> {
+  const failed = work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const error = await Promise.race([failed, nextTurn()]);
+  if (error instanceof XoError && REFUSALS.has(error.code)) throw error;
+}
+
+function toSubject(
+  rest: RestRoute,
+  entry: CatalogEntry | undefined,
+): Pick<TaskSubject, "name" | "objectType" | "objectId"> {
+  const action = rest.path.split("/").at(-1)!;
+  const type = subjectOf(rest)?.collection.type ?? rest.path.split("/")[1]!;
+  return {
+    name: `REST API: ${action} ${type}`,
+    objectType: type,
+    objectId: entry?.id ?? "",
+  };
+}
+
+function sendResult(
+  { creates, status }: RestRoute,
+  reply: FastifyReply,
+  result: unknown,
+): FastifyReply {
+  if (creates !== undefined) {
+    const created = typeof result === "string" ? { id: result } : result;
+    const { id } = created as { readonly id: string };
+    return reply
+      .code(201)
+      .header("location", toHref(creates, id))
+      .send(created);
+  }
+  const hasResult = typeof result === "object" && result !== null;
+  return status === 200 || hasResult
+    ? reply.code(200).send(result)
+    : reply.code(204).send();
+}
