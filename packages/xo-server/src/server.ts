@@ -5,15 +5,13 @@ import { OneTimePaths } from "./doors/one-time-paths.js";
 import { startTasks } from "./tasks/start-tasks.js";
 import { findWebRoot } from "./doors/web-root.js";
 import { startWebServer } from "./doors/web-server.js";
+import { objectMethods } from "./methods/objects.js";
 import { peopleMethods } from "./methods/people.js";
 import { poolMethods } from "./methods/pool.js";
 import { queryMethods } from "./methods/query.js";
 import { statusMethods } from "./methods/status.js";
 import { systemMethods } from "./methods/system.js";
 import { serverMethods } from "./methods/server.js";
-import { tagMethods } from "./methods/tag.js";
-import { vmMethods } from "./methods/vm.js";
-import { vmPowerMethods } from "./methods/vm-power.js";
 import { xoMethods } from "./methods/xo.js";
 import { startMetrics } from "./metrics/start-metrics.js";
 import { PoolObjects } from "./objects/pool-objects.js";
@@ -111,9 +109,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...peopleMethods(store, reception, clock),
     ...xoMethods({ ...objects, paths }),
     ...serverMethods({ servers, stored, listPools: () => pools.list() }),
-    ...tagMethods(poolObjects),
-    ...vmMethods(poolObjects),
-    ...vmPowerMethods(poolObjects),
+    ...objectMethods(poolObjects),
   ];
   const apiLogger = loggers.named("xo:api");
   const dispatcher = createDispatcher(operations, apiLogger, {

@@ -1,0 +1,14 @@
+import type { PoolObjects } from "../objects/pool-objects.js";
+import type { Operation } from "../operations/operation.js";
+import { tagMethods } from "./tag.js";
+import { vmMethods } from "./vm.js";
+import { vmPowerMethods } from "./vm-power.js";
+
+/** What is done to objects of pools. */
+export function objectMethods(objects: PoolObjects): Operation[] {
+  return [
+    ...tagMethods(objects),
+    ...vmMethods(objects),
+    ...vmPowerMethods(objects),
+  ];
+}
