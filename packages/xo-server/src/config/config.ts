@@ -1,6 +1,8 @@
 import { DEFAULT_THROTTLE_MS } from "@xo-server/xen-api";
-import { Type, type Static, type TObject, type TProperties } from "typebox";
+import { Type, type Static } from "typebox";
 import { logFormats, logLevels } from "../log/logger.js";
+import { bytes, count, milliseconds, section } from "./config-parts.js";
+import { HttpConfig } from "./http-config.js";
 import { PoolConfig, transports } from "./pool-config.js";
 
 /**
@@ -9,46 +11,6 @@ import { PoolConfig, transports } from "./pool-config.js";
  */
 
 const MIB = 1024 * 1024;
-
-const Http = section("The web page, the API and /health.", {
-  host: Type.String({
-    default: "0.0.0.0",
-    minLength: 1,
-    description: "Address to listen on; 127.0.0.1 for this machine only.",
-  }),
-  port: Type.Integer({
-    default: 9000,
-    minimum: 0,
-    maximum: 65535,
-    description: "Port to listen on; 0 takes any free one.",
-  }),
-  maxConnections: count(
-    10_000,
-    "Open connections at most; further ones are closed.",
-  ),
-  maxHeaderBytes: bytes(
-    16_384,
-    "Headers of a request at most, in bytes.",
-    1024,
-  ),
-  maxBodyBytes: bytes(MIB, "Body of a request at most, in bytes."),
-  maxRequestsPerSecond: count(
-    2000,
-    "Requests of the REST API a second from one address; more of them are refused.",
-  ),
-  maxMessageBytes: bytes(
-    4 * MIB,
-    "WebSocket message from a client at most, in bytes.",
-  ),
-  maxMessagesPerSecond: count(
-    200,
-    "WebSocket messages a second that a client gets answered; more of them wait.",
-  ),
-  maxBufferedBytes: bytes(
-    4 * MIB,
-    "Answers waiting for a slow client at most, in bytes; it is closed above that.",
-  ),
-});
 
 const Log = section("What is logged, and how.", {
   format: Type.Enum(logFormats, {
@@ -232,7 +194,7 @@ export const Config = Type.Object(
       description:
         "Where the server keeps its own files. Relative to where it is started.",
     }),
-    http: Http,
+    http: HttpConfig,
     log: Log,
     perf: Perf,
     parserPool: ParserPool,
@@ -251,43 +213,3 @@ export type Config = DeepReadonly<Static<typeof Config>>;
 export type DeepReadonly<T> = T extends object
   ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
   : T;
-
-/** A part of the config; absent means all its defaults. */
-function section<T extends TProperties>(
-  description: string,
-  properties: T,
-): TObject<T> {
-  return Type.Object(properties, {
-    description,
-    default: {},
-    additionalProperties: false,
-  });
-}
-
-function milliseconds(preset: number, description: string) {
-  return Type.Integer({
-    default: preset,
-    minimum: 1,
-    // What a timer of Node can hold.
-    maximum: 2 ** 31 - 1,
-    description,
-  });
-}
-
-function bytes(preset: number, description: string, minimum = 1) {
-  return Type.Integer({
-    default: preset,
-    minimum,
-    maximum: Number.MAX_SAFE_INTEGER,
-    description,
-  });
-}
-
-function count(preset: number, description: string) {
-  return Type.Integer({
-    default: preset,
-    minimum: 1,
-    maximum: 1_000_000,
-    description,
-  });
-}

@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import { Ajv } from "ajv";
+import { checkHttp } from "./check-http.js";
 import { Config } from "./config.js";
 import {
   currentSurroundings,
@@ -108,9 +109,11 @@ const validate = new Ajv({
 /** Fills in the defaults, and tells all that is wrong. */
 function check(content: unknown): ConfigProblem[] {
   if (!validate(content)) return (validate.errors ?? []).map(toConfigProblem);
-  return (content as Config).pools.flatMap((pool, index) =>
-    checkPool(pool, ["pools", index]),
-  );
+  const { http, pools } = content as Config;
+  return [
+    ...checkHttp(http),
+    ...pools.flatMap((pool, index) => checkPool(pool, ["pools", index])),
+  ];
 }
 
 type CheckedPool = Config["pools"][number];

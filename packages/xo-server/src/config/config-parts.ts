@@ -1,0 +1,41 @@
+import { Type, type TObject, type TProperties } from "typebox";
+
+/** A part of the config; absent means all its defaults. */
+export function section<T extends TProperties>(
+  description: string,
+  properties: T,
+): TObject<T> {
+  return Type.Object(properties, {
+    description,
+    default: {},
+    additionalProperties: false,
+  });
+}
+
+export function milliseconds(preset: number, description: string) {
+  return Type.Integer({
+    default: preset,
+    minimum: 1,
+    // What a timer of Node can hold.
+    maximum: 2 ** 31 - 1,
+    description,
+  });
+}
+
+export function bytes(preset: number, description: string, minimum = 1) {
+  return Type.Integer({
+    default: preset,
+    minimum,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description,
+  });
+}
+
+export function count(preset: number, description: string, minimum = 1) {
+  return Type.Integer({
+    default: preset,
+    minimum,
+    maximum: 1_000_000,
+    description,
+  });
+}

@@ -1,0 +1,20 @@
+import { isIP } from "node:net";
+
+/** Addresses that begin with the same `bits`. */
+export interface Network {
+  readonly address: string;
+  readonly family: "ipv4" | "ipv6";
+  readonly bits: number;
+}
+
+/** An address, or a network as in `10.0.0.0/8`; undefined: neither. */
+export function toNetwork(text: string): Network | undefined {
+  const [, address = "", bitsText] =
+    /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const version = isIP(address);
+  if (version === 0) return undefined;
+  const most = version === 4 ? 32 : 128;
+  const bits = bitsText === undefined ? most : Number(bitsText);
+  if (bits > most) return undefined;
+  return { address, family: version === 4 ? "ipv4" : "ipv6", bits };
+}
