@@ -2,12 +2,14 @@ import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Operation } from "../operations/operation.js";
 import type { Reception } from "../people/start-people.js";
+import { Tickets } from "../people/tickets.js";
 import { TotpEnrolments } from "../people/totp-enrolments.js";
 import { aclMethods } from "./acl.js";
 import { groupMethods } from "./group.js";
 import { privilegeMethods } from "./privilege.js";
 import { roleMethods } from "./role.js";
 import { sessionMethods } from "./session.js";
+import { sessionTicketMethods } from "./session-ticket.js";
 import { tokenMethods } from "./token.js";
 import { totpMethods } from "./totp.js";
 import { userMethods } from "./user.js";
@@ -21,6 +23,7 @@ export function peopleMethods(
   const enrolments = new TotpEnrolments(clock);
   return [
     ...sessionMethods({ store, signIn, sessions }),
+    ...sessionTicketMethods({ store, sessions, tickets: new Tickets(clock) }),
     ...tokenMethods(store),
     ...userMethods({ store, signIn, sessions }),
     ...totpMethods({ store, signIn, enrolments }),

@@ -44,6 +44,7 @@ export function describeFixedRoutes(): ReadonlyMap<string, Json> {
       { get: describePublic("swaggerSpec", "This document", "deny", {}) },
     ],
     ["/auth/login", { post: login }],
+    ["/auth/logout", { post: logout }],
     ["/events", { get: openEvents }],
     ["/events/{id}/subscriptions", { post: addSubscription }],
     [
@@ -93,6 +94,14 @@ const login: Json = {
     ...success(200, objectContent(anyObject, undefined)),
     ...failures([400, 401, 422]),
   },
+};
+
+const logout: Json = {
+  operationId: "Logout",
+  summary: "Deletes the token that was shown, and its cookie",
+  tags: ["server"],
+  "x-mcp-exposure": "deny",
+  responses: { ...success(204), ...failures([400, 401]) },
 };
 
 const openEvents: Json = {

@@ -14,6 +14,7 @@ import { checkSameSite } from "./cross-site.js";
 import { addDocs } from "./docs.js";
 import { addEventRoutes } from "./events/event-routes.js";
 import { addLoginRoute } from "./login-route.js";
+import { addLogoutRoute } from "./logout-route.js";
 import { addOperationRoutes } from "./operation-routes.js";
 import { addPublicRoutes } from "./public-routes.js";
 import { readText } from "./query-values.js";
@@ -82,6 +83,7 @@ function addRoutes(door: FastifyInstance, options: RestDoorOptions): void {
   const { objects, dispatcher, tasks } = options;
   const operations = restOperations(options.operations);
   addPublicRoutes(door, options.clock);
+  addLogoutRoute(door, dispatcher);
   addDocs(door, operations, tasks !== undefined);
   addCollectionRoutes(door, objects);
   addOperationRoutes(door, operations, { objects, dispatcher, tasks });

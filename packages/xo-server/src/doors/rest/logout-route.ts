@@ -1,0 +1,28 @@
+import type { FastifyInstance } from "fastify";
+import type { Dispatcher } from "../../operations/dispatcher.js";
+import { TOKEN_COOKIE } from "./credentials.js";
+import { callerOf } from "./rest-request.js";
+
+/** The token that the request shows is deleted, and the browser told to forget its cookie. */
+export function addLogoutRoute(
+  door: FastifyInstance,
+  dispatcher: Dispatcher,
+): void {
+  door.post("/auth/logout", async (request, reply) => {
+    const { context } = callerOf(request);
+    const { session } = context.client;
+    if (session?.tokenId !== undefined)
+      await dispatcher.call(
+        "token.deleteOwn",
+        { tokens: [session.tokenId] },
+        context,
+      );
+    return reply
+      .header(
+        "set-cookie",
+        `${TOKEN_COOKIE}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`,
+      )
+      .code(204)
+      .send();
+  });
+}
