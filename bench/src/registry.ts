@@ -1,3 +1,4 @@
+import { apiBench } from "./api/api-bench.js";
 import type { Bench } from "./bench.js";
 import { eventsBench } from "./events/events-bench.js";
 import { fleetBench } from "./fleet/fleet-bench.js";
@@ -12,4 +13,5 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["inventory", inventoryBench],
   ["fleet", fleetBench],
   ["perf-probe", perfProbeBench],
+  ["api", apiBench],
 ]);

@@ -1,0 +1,13 @@
+import type { PoolAddress } from "../harness/simulator.js";
+import type { ApiScale } from "./api-scale.js";
+
+/** What the program of a row is told. */
+export interface ApiJob {
+  readonly scale: ApiScale;
+  /** Those that the server is to have. */
+  readonly pools: readonly PoolAddress[];
+  /** More options of node for the server, such as `--cpu-prof`. */
+  readonly nodeOptions: readonly string[];
+  /** Least time between two answers of a pool with changes, in ms. */
+  readonly throttleMs?: number;
+}

@@ -1,0 +1,31 @@
+import { figureOf, type Report } from "../harness/result.js";
+import type { Section } from "./api-rows.js";
+
+/** Of every line of a section. */
+const FIGURES: Readonly<Record<Section, readonly string[]>> = {
+  "all-objects": ["objects", "ratio", "firstMs", "longestOwnBlockMs"],
+  "rest-list": ["perSecond", "delayP99Ms", "longestOwnBlockMs"],
+  "fan-out": ["p50Ms", "p99Ms", "told"],
+  messages: ["perSecond", "bytesPerSecond", "serverCpuUs"],
+  rights: ["seenShare", "ratioPerByte", "cpuRatioPerByte"],
+  "idle-sockets": ["bytesPerClient"],
+};
+
+/**
+ * What CI asks of a smoke run: every row gave every figure. No time is judged.
+ * @throws Error naming the rows that did not
+ */
+export function checkShape({ results }: Report): void {
+  const wrong = results.flatMap((result) => {
+    const missing = FIGURES[result.place as Section].filter(
+      (name) => !Number.isFinite(figureOf(result, name)),
+    );
+    return missing.length === 0
+      ? []
+      : [
+          `${result.place} ${result.mode}: ${result.failure ?? `no ${missing.join(", ")}`}`,
+        ];
+  });
+  if (wrong.length > 0)
+    throw new Error(`rows without figures:\n${wrong.join("\n")}`);
+}

@@ -1,0 +1,92 @@
+import { formatCount, formatMs } from "../harness/format.js";
+import { figureOf, type Result } from "../harness/result.js";
+import { atMost, atMostMs, type Target } from "../harness/target.js";
+import type { Section } from "./api-rows.js";
+
+/** The Corosync figures that small messages are held against: DESIGN. */
+const SMALL_PER_SECOND = 138_586;
+const LARGE_BYTES_PER_SECOND = 256e6;
+
+/** For who sees half of everything. */
+const MOST_FOR_RIGHTS = 1.1;
+const MOST_BLOCK_MS = 10;
+
+/** What the API must reach, from the results of one run. */
+export function judgeTargets(results: readonly Result[]): Target[] {
+  const of = (place: Section, mode?: string): Result | undefined =>
+    results.find(
+      (one) => one.place === place && (mode === undefined || one.mode === mode),
+    );
+  const list = of("all-objects");
+  const rest = of("rest-list");
+  const calls = (size: number) =>
+    of("messages", `${size} bytes, calls and answers`);
+  const oneWay = (size: number) =>
+    of("messages", `${size} bytes, notifications to the server`);
+  const small = "Messages of 100 bytes a second over one socket";
+  const large = "MB/s of messages of 2,200 bytes over one socket";
+  return [
+    atMostMs("All objects: first byte, warm", 50, figureOf(list, "firstMs")),
+    atMost(
+      "All objects: against the same bytes from a file",
+      1.3,
+      figureOf(list, "ratio"),
+    ),
+    atMostMs(
+      "All objects: longest block, waits for a core taken off",
+      MOST_BLOCK_MS,
+      figureOf(list, "longestOwnBlockMs"),
+    ),
+    atLeastOf("All VMs over REST, others live: a second and core", 10, {
+      value: figureOf(rest, "perCoreSecond"),
+      text: (value) => value.toFixed(1),
+    }),
+    atMostMs(
+      "All VMs over REST: longest block, waits for a core taken off",
+      MOST_BLOCK_MS,
+      figureOf(rest, "longestOwnBlockMs"),
+    ),
+    atMostMs(
+      "One change to 1,000 clients, from the pool on: p99",
+      100,
+      figureOf(of("fan-out", "no throttle"), "p99Ms"),
+    ),
+    ...(
+      [
+        ["calls and their answers", calls],
+        ["one way, to the server", oneWay],
+      ] as const
+    ).flatMap(([what, line]) => [
+      atLeastOf(`${small}, ${what}`, SMALL_PER_SECOND, {
+        value: figureOf(line(100), "perSecond"),
+        text: formatCount,
+      }),
+      atLeastOf(`${large}, ${what}`, LARGE_BYTES_PER_SECOND / 1e6, {
+        value: figureOf(line(2200), "bytesPerSecond") / 1e6,
+        text: formatMs,
+      }),
+    ]),
+    ...results
+      .filter(({ place }) => place === "rights")
+      .map((line) =>
+        atMost(
+          `Who sees half, against an admin's list by byte: ${line.mode}`,
+          MOST_FOR_RIGHTS,
+          figureOf(line, "ratioPerByte"),
+        ),
+      ),
+  ];
+}
+
+function atLeastOf(
+  what: string,
+  limit: number,
+  { value, text }: { value: number; text: (value: number) => string },
+): Target {
+  const isMeasured = Number.isFinite(value);
+  return {
+    promise: `${what}: at least ${formatCount(limit)}`,
+    measured: isMeasured ? text(value) : "-",
+    met: isMeasured ? value >= limit : undefined,
+  };
+}

@@ -1,0 +1,14 @@
+const WORD = "bench-changed-at:";
+
+/** What the bench writes into a VM's description: when. */
+export function stampNow(): string {
+  return `${WORD}${(performance.timeOrigin + performance.now()).toFixed(3)};`;
+}
+
+/** Of what the simulator's churn writes into other_config, and of `stampNow`; Unix time in ms. */
+const STAMP = /(?:"sim:changed_at":"|bench-changed-at:)(\d+(?:\.\d+)?)/g;
+
+/** The moments of the changes that a message tells of. */
+export function readStamps(message: string): number[] {
+  return Array.from(message.matchAll(STAMP), ([, digits]) => Number(digits));
+}

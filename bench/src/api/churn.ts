@@ -1,0 +1,13 @@
+import type { PoolAddress } from "../harness/simulator.js";
+
+/** From now on simulated pools change so many times a second each. */
+export async function setChurn(
+  pools: readonly PoolAddress[],
+  perSecond: number,
+): Promise<void> {
+  for (const { url } of pools) {
+    const body = JSON.stringify({ perSecond });
+    const answer = await fetch(`${url}/sim/churn`, { method: "POST", body });
+    if (!answer.ok) throw new Error(`churn: ${await answer.text()}`);
+  }
+}

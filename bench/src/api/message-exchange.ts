@@ -1,0 +1,118 @@
+import { setImmediate } from "node:timers/promises";
+import type { ServerFigures } from "./server-figures.js";
+import { maskedFrame, RawSocket } from "./raw-socket.js";
+
+/** What can be measured: the real server, or a plain one. */
+export interface Served {
+  readonly url: string;
+  /** Of who signs in; absent: nobody has to. */
+  readonly token?: string;
+  begin(): Promise<void>;
+  end(): Promise<ServerFigures>;
+}
+
+export interface ExchangeOptions {
+  /** Of each message, payload, in bytes. */
+  readonly size: number;
+  /** Sent in all; answers come on top. */
+  readonly messages: number;
+  /** Requests without an id: nothing comes back but for the last. */
+  readonly isOneWay?: boolean;
+}
+
+export interface Exchange extends ServerFigures {
+  /** Messages, those of both directions together. */
+  readonly perSecond: number;
+  /** Payload, of both directions together. */
+  readonly bytesPerSecond: number;
+  /** CPU time a message. */
+  readonly serverCpuUs: number;
+  readonly clientCpuUs: number;
+}
+
+/** Messages that are under way at a time: what a client may send without waiting. */
+const WINDOW = 2048;
+/** Messages that are written at a time. */
+const BURST = 64;
+
+/** Sends calls (or, to a plain server, anything) as fast as they are answered, over one socket. */
+export async function exchangeMessages(
+  served: Served,
+  path: string,
+  { size, messages, isOneWay = false }: ExchangeOptions,
+): Promise<Exchange> {
+  const socket = await RawSocket.open(served.url, path);
+  const { counter } = socket;
+  if (served.token !== undefined) await signIn(socket, served.token);
+  const call = maskedFrame(callOf(size, isOneWay));
+  const burst = Buffer.concat(Array.from({ length: BURST }, () => call));
+  await send(socket, { burst, messages: Math.ceil(messages / 5), isOneWay });
+  const [messagesBefore, bytesBefore] = [
+    counter.messages,
+    counter.payloadBytes,
+  ];
+  await served.begin();
+  const cpuBefore = process.cpuUsage();
+  const start = performance.now();
+  const sent = await send(socket, { burst, messages, isOneWay });
+  const seconds = (performance.now() - start) / 1000;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const figures = await served.end();
+  const both = sent + counter.messages - messagesBefore;
+  const bytes = sent * size + counter.payloadBytes - bytesBefore;
+  socket.close();
+  return {
+    ...figures,
+    perSecond: both / seconds,
+    bytesPerSecond: bytes / seconds,
+    serverCpuUs: (figures.cpuMs * 1000) / both,
+    clientCpuUs: (user + system) / both,
+  };
+}
+
+async function signIn(socket: RawSocket, token: string): Promise<void> {
+  const call = { jsonrpc: "2.0", id: 0, method: "session.signIn" };
+  await socket.exchange(JSON.stringify({ ...call, params: { token } }));
+}
+
+/** @returns how many were sent, when the last has been answered */
+async function send(
+  socket: RawSocket,
+  {
+    burst,
+    messages,
+    isOneWay,
+  }: { burst: Buffer; messages: number; isOneWay: boolean },
+): Promise<number> {
+  const { counter } = socket;
+  const before = counter.messages;
+  let sent = 0;
+  while (sent < messages) {
+    if (!isOneWay && sent - (counter.messages - before) > WINDOW - BURST)
+      await socket.until(before + sent - WINDOW / 2);
+    const hasRoom = socket.write(burst);
+    sent += BURST;
+    if (!hasRoom) await socket.drained();
+    else if (sent % (8 * BURST) === 0) await setImmediate();
+  }
+  if (!isOneWay) {
+    await socket.until(before + sent);
+    return sent;
+  }
+  // The server takes messages in their order: this answer is the last thing.
+  socket.write(maskedFrame(callOf(100, false)));
+  await socket.until(before + 1);
+  return sent + 1;
+}
+
+/** Text of a cheap call, as long as is asked for; its answer is about as long, for the id is what it is padded with. */
+function callOf(size: number, isNotification: boolean): string {
+  const call = { jsonrpc: "2.0", method: "system.getServerTimezone" };
+  const text = (padding: string) =>
+    JSON.stringify(
+      isNotification
+        ? { ...call, params: { padding } }
+        : { ...call, id: padding },
+    );
+  return text("x".repeat(Math.max(1, size - text("").length)));
+}

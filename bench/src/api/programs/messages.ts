@@ -1,0 +1,57 @@
+import { median } from "../../harness/figures.js";
+import { readJob, reportFigures } from "../../measure/job.js";
+import type { ApiJob } from "../api-job.js";
+import { exchangeMessages, type Exchange } from "../message-exchange.js";
+import { MeasuredServer } from "../measured-server.js";
+import { PlainServer } from "../plain-server.js";
+
+const SMALL = 100;
+const LARGE = 2200;
+const TURNS = 3;
+
+const titles = {
+  calls: "calls and answers",
+  oneWay: "notifications to the server",
+  ground: "ws alone, echo",
+} as const;
+
+// Calls and answers over one socket, and notifications one way; the same through `ws` alone.
+const job = await readJob<ApiJob>();
+const server = await MeasuredServer.start(job);
+const plain = await PlainServer.start();
+const figures: Record<string, number> = {};
+for (const size of [SMALL, LARGE]) {
+  const messages = size === SMALL ? job.scale.messages : job.scale.messages / 4;
+  const calls: Exchange[] = [];
+  const oneWay: Exchange[] = [];
+  const ground: Exchange[] = [];
+  for (let turn = 0; turn < TURNS; turn++) {
+    calls.push(await exchangeMessages(server, "/api/", { size, messages }));
+    oneWay.push(
+      await exchangeMessages(server, "/api/", {
+        size,
+        messages,
+        isOneWay: true,
+      }),
+    );
+    ground.push(await exchangeMessages(plain, "/echo", { size, messages }));
+  }
+  for (const [name, all] of Object.entries({ calls, oneWay, ground })) {
+    const key = `${size} bytes, ${titles[name as keyof typeof titles]}`;
+    figures[`${key}/perSecond`] = median(all.map((one) => one.perSecond));
+    figures[`${key}/bytesPerSecond`] = median(
+      all.map((one) => one.bytesPerSecond),
+    );
+    figures[`${key}/serverCpuUs`] = median(all.map((one) => one.serverCpuUs));
+    figures[`${key}/clientCpuUs`] = median(all.map((one) => one.clientCpuUs));
+    figures[`${key}/longestBlockMs`] = Math.max(
+      ...all.map((one) => one.longestBlockMs),
+    );
+    figures[`${key}/longestOwnBlockMs`] = Math.max(
+      ...all.map((one) => one.longestOwnBlockMs),
+    );
+  }
+}
+plain.stop();
+await server.stop();
+reportFigures(figures);

@@ -1,0 +1,26 @@
+import t from "tap";
+import { parseApiOptions } from "../src/api/api-options.js";
+
+const parse = (...args: string[]) => parseApiOptions(args, "docs");
+
+t.test("all rows are a full run, which replaces the document", async (t) => {
+  t.match(parse(), { runs: 3, out: "docs", smoke: false });
+});
+
+t.test("a part of the rows leaves the document alone", async (t) => {
+  t.match(parse("--only", "rights"), { out: undefined, only: ["rights"] });
+  t.match(parse("--only", "rights", "--out", "here"), { out: "here" });
+});
+
+t.test("profiled figures are not published", async (t) => {
+  t.match(parse("--cpu-prof", "p"), { out: undefined, profile: "p" });
+});
+
+t.test("a smoke run is one run, for nobody to read", async (t) => {
+  t.match(parse("--smoke", "--runs", "4"), { runs: 1, out: undefined });
+});
+
+t.test("what it does not know is refused", async (t) => {
+  t.throws(() => parse("A"), { name: "UsageError" });
+  t.throws(() => parse("--runs", "0"), { name: "UsageError" });
+});
