@@ -32,6 +32,10 @@ t.test(
         await page.goto(server.url);
         await page.getByText("Pool C").waitFor();
         t.same(await violations(page), [], "while pools load");
+        await page.getByRole("button", { name: "Sign in" }).click();
+        await page.getByLabel("Password").waitFor();
+        t.same(await violations(page), [], "while signing in");
+        await page.keyboard.press("Escape");
         server.show(noPools());
         await page.getByText("No pools yet").waitFor();
         t.same(await violations(page), [], "without pools");

@@ -8,6 +8,7 @@ import {
 import type { AddressInfo, Socket } from "node:net";
 import { extname, join, normalize } from "node:path";
 import { WebSocketServer, type WebSocket } from "ws";
+import { ScriptedPeople } from "./scripted-people.js";
 import type { ScriptedStatus } from "./scripted-status.js";
 
 /** No stricter policy lets the page live; a looser one would hide an inline style. */
@@ -45,8 +46,10 @@ export async function startScriptedServer(
   let subscriptions = 0;
   let away = false;
   const sockets = new Set<WebSocket>();
+  const people = new ScriptedPeople();
   const http = createServer((request, response) => {
-    void serveFile(root, request, response);
+    if (request.method === "POST") void people.answer(request, response);
+    else void serveFile(root, request, response);
   });
   const doors = new WebSocketServer({ noServer: true });
 
@@ -62,7 +65,15 @@ export async function startScriptedServer(
     sockets.add(page);
     page.on("close", () => sockets.delete(page));
     page.on("message", (data: Buffer) => {
-      const { id } = JSON.parse(data.toString("utf8")) as { id: number };
+      const { id, method } = JSON.parse(data.toString("utf8")) as {
+        id: number;
+        method: string;
+      };
+      if (method !== "status.subscribe") {
+        const result = method === "session.signOut" ? true : { email: "ada" };
+        page.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
+        return;
+      }
       subscriptions += 1;
       page.send(
         JSON.stringify({ jsonrpc: "2.0", id, result: { revision, status } }),

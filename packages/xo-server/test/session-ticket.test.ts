@@ -51,7 +51,9 @@ t.test("a ticket is good once, and for half a minute", async (t) => {
 
 t.test("who has not signed in gets none", async (t) => {
   const { post } = await setUp(t);
-  t.equal((await post("/session/ticket", {})).status, 401);
+  t.match(await (await post("/session/ticket", {})).json(), { ticket: null });
+  const cookie = "authenticationToken=no";
+  t.equal((await post("/session/ticket", { cookie })).status, 401);
 });
 
 t.test(

@@ -22,25 +22,22 @@ export function sessionTicketMethods({
     defineOperation({
       name: "session.createTicket",
       summary:
-        "A ticket with which a socket is signed in as whoever asks, once, within half a minute.",
+        "A ticket with which a socket is signed in as whoever asks, once, within half a minute; null for who has not signed in.",
       params: Type.Object({}),
       result: Type.Object({
-        ticket: Type.String(),
+        ticket: Type.Union([Type.String(), Type.Null()]),
         expiresInMs: Type.Integer(),
       }),
-      permission: "user",
+      permission: "none",
       rest: {
         method: "post",
         path: "/session/ticket",
         operationId: "CreateSessionTicket",
-        status: 201,
       },
       handler(_, { client }) {
-        if (client.session === undefined) throw new XoError("NO_SESSION");
-        return {
-          ticket: tickets.give(client.session),
-          expiresInMs: TICKET_LIFETIME_MS,
-        };
+        const { session } = client;
+        const ticket = session === undefined ? null : tickets.give(session);
+        return { ticket, expiresInMs: TICKET_LIFETIME_MS };
       },
     }),
     defineOperation({

@@ -25,6 +25,8 @@ export interface StatusStreamOptions extends Omit<
   "onState" | "onNotification"
 > {
   onView: (view: StatusView) => void;
+  /** For each connection, as soon as calls can be made on it. */
+  onOpen?: (call: (method: string, params?: Json) => Promise<Json>) => void;
   /** Least time between two views. A change of the connection is told at once. */
   pauseMs?: number;
   /** After so long without a word the server is asked, and given up if it stays silent. */
@@ -39,6 +41,7 @@ export class StatusStream {
   readonly #client: JsonRpcClient;
   readonly #clock: Clock;
   readonly #onView: (view: StatusView) => void;
+  readonly #onOpen: NonNullable<StatusStreamOptions["onOpen"]>;
   readonly #pauseMs: number;
   readonly #silenceMs: number;
   #view: StatusView = {
@@ -56,11 +59,13 @@ export class StatusStream {
 
   constructor({
     onView,
+    onOpen = () => undefined,
     pauseMs = 250,
     silenceMs = 15_000,
     ...options
   }: StatusStreamOptions) {
     this.#onView = onView;
+    this.#onOpen = onOpen;
     this.#pauseMs = pauseMs;
     this.#silenceMs = silenceMs;
     this.#clock = options.clock ?? systemClock;
@@ -94,8 +99,10 @@ export class StatusStream {
     this.#view = { ...this.#view, connection, live: this.#view.live && open };
     if (!open) this.#subscribing = false;
     this.#tellNow();
-    if (open) void this.#subscribe();
-    else this.#clock.clearTimeout(this.#silenceTimer);
+    if (open) {
+      void this.#subscribe();
+      this.#onOpen((method, params) => this.#client.call(method, params));
+    } else this.#clock.clearTimeout(this.#silenceTimer);
   }
 
   async #subscribe(): Promise<void> {

@@ -1,8 +1,9 @@
 import { onScopeDispose, shallowRef, type ShallowRef } from "vue";
+import type { Call } from "./use-session.js";
 import { StatusStream, type StatusView } from "../api/status-stream.js";
 
 /** The server's status, live, with the connection kept up for as long as the scope lives. */
-export function useStatus(): {
+export function useStatus(onOpen: (call: Call) => void): {
   view: Readonly<ShallowRef<StatusView>>;
   retryNow: () => void;
 } {
@@ -15,6 +16,7 @@ export function useStatus(): {
   });
   const stream = new StatusStream({
     url: socketUrl(),
+    onOpen,
     onView: (next) => {
       view.value = next;
     },

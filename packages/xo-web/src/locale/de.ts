@@ -21,6 +21,17 @@ export const de: Messages = {
     tryNow: "Jetzt versuchen",
     refused: "Der Server hat mit einem Fehler geantwortet: {reason}",
   },
+  session: {
+    signIn: "Anmelden",
+    signOut: "Abmelden",
+    name: "Name oder E-Mail",
+    password: "Passwort",
+    code: "Code des zweiten Faktors",
+    cancel: "Abbrechen",
+    refused: "Name oder Passwort stimmt nicht.",
+    tooSoon: "Zu viele Fehlversuche: in {seconds} s noch einmal.",
+    failed: "Das ging nicht: {reason}",
+  },
   theme: {
     system: "System",
     light: "Hell",

@@ -23,6 +23,17 @@ export const en = {
     tryNow: "Try now",
     refused: "The server answered with an error: {reason}",
   },
+  session: {
+    signIn: "Sign in",
+    signOut: "Sign out",
+    name: "Name or e-mail",
+    password: "Password",
+    code: "Code of your second factor",
+    cancel: "Cancel",
+    refused: "The name or the password is wrong.",
+    tooSoon: "Too many wrong tries: try again in {seconds} s.",
+    failed: "That did not work: {reason}",
+  },
   theme: {
     system: "System",
     light: "Light",

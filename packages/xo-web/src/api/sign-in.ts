@@ -1,0 +1,66 @@
+/** How a try to sign in ended. */
+export type SignInOutcome =
+  | { readonly kind: "signed-in" }
+  /** Wrong, or too soon after a wrong one: the server does not say which. */
+  | { readonly kind: "refused"; readonly retryAfterMs: number | undefined }
+  /** The password is right; a code of the second factor is wanted. */
+  | { readonly kind: "code-wanted" }
+  | { readonly kind: "failed"; readonly reason: string };
+
+export interface SignInForm {
+  readonly username: string;
+  readonly password: string;
+  readonly otp?: string;
+}
+
+const root = "rest/v0";
+
+/** Name and password for a cookie that no script can read. */
+export async function signIn(form: SignInForm): Promise<SignInOutcome> {
+  try {
+    const answer = await post("auth/login", form);
+    if (answer.ok) return { kind: "signed-in" };
+    const { error, data } = (await answer.json()) as {
+      readonly error?: unknown;
+      readonly data?: { otpRequired?: boolean; retryAfterMs?: number };
+    };
+    if (answer.status !== 401)
+      return { kind: "failed", reason: textOf(error, answer.status) };
+    if (data?.otpRequired === true) return { kind: "code-wanted" };
+    return { kind: "refused", retryAfterMs: data?.retryAfterMs };
+  } catch (error) {
+    return { kind: "failed", reason: String(error) };
+  }
+}
+
+/** The cookie and its token are gone, also where the token was not valid any more. */
+export async function signOut(): Promise<void> {
+  await post("auth/logout");
+}
+
+/**
+ * What a socket is signed in with: sockets read no cookies.
+ * @returns undefined: nobody has signed in in this browser, or their time is over
+ */
+export async function fetchTicket(): Promise<string | undefined> {
+  const answer = await post("session/ticket");
+  if (!answer.ok) return undefined;
+  const { ticket } = (await answer.json()) as { ticket: string | null };
+  return ticket ?? undefined;
+}
+
+function post(path: string, body?: object): Promise<Response> {
+  return fetch(new URL(`${root}/${path}`, document.baseURI), {
+    method: "POST",
+    ...(body === undefined
+      ? {}
+      : {
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify(body),
+        }),
+  });
+}
+
+function textOf(error: unknown, status: number): string {
+  return typeof error === "string" ? error : `HTTP ${status}`;
+}

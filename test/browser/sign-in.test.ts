@@ -1,0 +1,89 @@
+/// <reference lib="dom" />
+import t, { type Test } from "tap";
+import type { Browser, Page } from "playwright-core";
+import {
+  complaintsOf,
+  launchChromium,
+  noBrowserReason,
+  webRoot,
+} from "./chromium.js";
+import { livePools } from "./scenarios.js";
+import { startScriptedServer } from "./scripted-server.js";
+
+const skip = noBrowserReason() ?? false;
+
+t.test("signing in on the page", { skip, timeout: 120_000 }, async (t) => {
+  const browser = await launchChromium();
+  t.teardown(() => browser.close());
+
+  t.test("name, password and code; it lasts over a reload", async (t) => {
+    const { page } = await visit(t, browser);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Name or e-mail").fill("ada");
+    await page.getByLabel("Password").fill("right");
+    await page.keyboard.press("Enter");
+    const code = page.getByLabel("Code of your second factor");
+    await code.waitFor();
+    t.ok(await code.evaluate((field) => field === document.activeElement));
+    await page.keyboard.type("123 456");
+    await page.keyboard.press("Enter");
+    await page.getByText("ada", { exact: true }).waitFor();
+    t.equal(await page.getByRole("dialog").count(), 0);
+    t.equal(
+      await page.evaluate("document.cookie"),
+      "",
+      "out of scripts' reach",
+    );
+    await page.reload();
+    await page.getByText("ada", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+  });
+
+  t.test("what is wrong is said, and the form stays", async (t) => {
+    const { page, server } = await visit(t, browser);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Name or e-mail").fill("ada");
+    await page.getByLabel("Password").fill("wrong");
+    await page.keyboard.press("Enter");
+    const alert = page.getByRole("alert");
+    await alert.getByText("The name or the password is wrong.").waitFor();
+    await page.getByLabel("Password").fill("right");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Code of your second factor").fill("000000");
+    await page.keyboard.press("Enter");
+    await alert.getByText("try again in 2 s").waitFor();
+    await server.stop();
+    await page.keyboard.press("Enter");
+    await alert.getByText("That did not work").waitFor();
+    t.equal(await page.getByLabel("Name or e-mail").inputValue(), "ada");
+    await page.keyboard.press("Escape");
+    t.equal(await page.getByRole("dialog").count(), 0);
+  });
+
+  t.test("who does not sign in sees no complaint", async (t) => {
+    const { page, complaints } = await visit(t, browser);
+    await page.getByRole("button", { name: "Sign in" }).waitFor();
+    t.same(complaints, []);
+  });
+});
+
+async function visit(
+  t: Test,
+  browser: Browser,
+): Promise<{
+  page: Page;
+  server: Awaited<ReturnType<typeof startScriptedServer>>;
+  complaints: string[];
+}> {
+  const server = await startScriptedServer(webRoot, livePools());
+  t.teardown(() => server.stop());
+  const context = await browser.newContext({ locale: "en-US" });
+  t.teardown(() => context.close());
+  const page = await context.newPage();
+  const complaints = complaintsOf(page);
+  await page.goto(server.url);
+  return { page, server, complaints };
+}
