@@ -12,6 +12,7 @@ export type {
   Place,
   XmlWay,
 } from "./options.js";
+export type { XportTable } from "./formats/xport-table.js";
 export type { StreamHandlers } from "./decode-stream.js";
 export type { HistogramSnapshot } from "./histogram.js";
 export type { IntegerPlace } from "./hints.js";

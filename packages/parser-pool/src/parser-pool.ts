@@ -19,6 +19,7 @@ import {
 import { PRIORITIES } from "./fair-queue.js";
 import type { FormatName } from "./formats/formats.js";
 import { recordUnits } from "./formats/record-units.js";
+import type { XportTable } from "./formats/xport-table.js";
 import { ClassBook } from "./hints.js";
 import type { HistogramSnapshot } from "./histogram.js";
 import { Meter } from "./meter.js";
@@ -77,6 +78,16 @@ export interface ParserPoolStats {
 /** Turns the bytes of XAPI's answers into values and record batches, off the main thread. */
 export interface ParserPool {
   open(request: DecodeRequest, handlers: StreamHandlers): AnswerStream;
+  /**
+   * Reads the body of an answer to `rrd_updates`, whole. Its parts, each a buffer
+   * of its own, are given away.
+   * @param lane whose turn it is
+   * @throws XoError BAD_ANSWER, ANSWER_TOO_LARGE, PARSER_FAILED, QUEUE_FULL, CLOSED
+   */
+  readXport(
+    parts: readonly Uint8Array<ArrayBuffer>[],
+    lane: string,
+  ): Promise<XportTable>;
   stats(): ParserPoolStats;
   /** Streams that are open fail with CLOSED; resolves when the threads have ended. */
   close(): Promise<void>;
@@ -85,6 +96,9 @@ export interface ParserPool {
 export function createParserPool(options: ParserPoolOptions = {}): ParserPool {
   return new Pool(settingsOf(options));
 }
+
+/** A byte of numbers takes about as long as so many of records. */
+const XPORT_WEIGHT = 4;
 
 class Pool implements ParserPool {
   readonly #settings: Settings;
@@ -124,6 +138,35 @@ class Pool implements ParserPool {
     });
     this.#streams.add(stream);
     return stream;
+  }
+
+  async readXport(
+    parts: readonly Uint8Array<ArrayBuffer>[],
+    lane: string,
+  ): Promise<XportTable> {
+    if (this.#closed) throw new XoError("CLOSED", { what: "the parser pool" });
+    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
+    const limit = this.#settings.maxBodyBytes;
+    if (bytes > limit) throw new XoError("ANSWER_TOO_LARGE", { bytes, limit });
+    const request: DecodeRequest = {
+      encoding: "json-rpc",
+      shape: "value",
+      priority: "bulk",
+      lane,
+    };
+    const task: DecodeTask = {
+      ...{ format: "xport", shape: "value", className: "", final: true },
+      pieces: parts.map((part) => ({
+        bytes: part,
+        start: 0,
+        end: part.length,
+      })),
+      state: undefined,
+    };
+    const result = await this.#run(task, bytes * XPORT_WEIGHT, request).result;
+    if ("failed" in result)
+      throw new XoError(result.failed.code, result.failed.data);
+    return result.xport!;
   }
 
   stats(): ParserPoolStats {

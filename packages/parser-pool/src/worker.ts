@@ -47,7 +47,11 @@ function buffersOf(result: DecodeResult | DecodeFailure): ArrayBuffer[] {
     buffers.add(table.buffer as ArrayBuffer);
     buffers.add(columns.buffer as ArrayBuffer);
   }
-  const { answer } = result;
+  const { answer, xport } = result;
+  if (xport !== undefined) {
+    buffers.add(xport.values.buffer);
+    buffers.add(xport.legend.buffer);
+  }
   if (answer?.outcome === "success" && answer.value !== undefined)
     buffers.add(answer.value.buffer);
   return [...buffers];

@@ -1,5 +1,6 @@
 import type { AnswerShape, RecordBatch, WireEncoding } from "@xo-server/model";
 import type { ClassBook } from "../hints.js";
+import type { XportTable } from "./xport-table.js";
 
 /**
  * Bytes that a reader may look at (and scribble on) behind `end`: it puts a
@@ -29,6 +30,8 @@ export interface FormatOutput {
   readonly state: unknown;
   /** For the final piece. */
   readonly answer?: RawAnswer;
+  /** What the format `xport` reads. */
+  readonly xport?: XportTable;
   /** Another way was taken than the one asked for: why. */
   readonly fellBack?: string;
 }

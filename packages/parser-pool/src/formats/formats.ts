@@ -4,11 +4,13 @@ import { jsonRpc } from "./json-rpc.js";
 import { xmlExpat } from "./xml-expat.js";
 import { xmlReader } from "./xml-reader.js";
 import { xmlXmlrpc } from "./xml-xmlrpc.js";
+import { xport } from "./xport.js";
 
 export type FormatName =
   | "json-rpc"
   | `xml-${"reader" | "expat" | "xmlrpc"}`
-  | `json-in-xml-${"reader" | "expat" | "xmlrpc"}`;
+  | `json-in-xml-${"reader" | "expat" | "xmlrpc"}`
+  | "xport";
 
 /** All ways to read an answer, by name. */
 export const formats = {
@@ -19,4 +21,5 @@ export const formats = {
   "json-in-xml-reader": jsonInXml(xmlReader),
   "json-in-xml-expat": jsonInXml(xmlExpat),
   "json-in-xml-xmlrpc": jsonInXml(xmlXmlrpc),
+  xport,
 } as const satisfies Readonly<Record<FormatName, Format>>;

@@ -1,0 +1,95 @@
+import { badAnswer } from "./bad-input.js";
+import { readDecimal } from "./xport-number.js";
+import { XportBuilder, type XportTable } from "./xport-table.js";
+
+const LT = 0x3c;
+const GT = 0x3e;
+const SLASH = 0x2f;
+
+/** Longer than any name of an element here. */
+const LONGEST_NAME = 8;
+
+/**
+ * Reads rrdtool's `<xport><meta>...</meta><data><row><t/><v/>...</row></data></xport>`,
+ * which hosts answer that know no JSON. None of its elements has attributes.
+ * @throws XoError BAD_ANSWER
+ */
+export function readXportXml(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): XportTable {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, end);
+  const builder = new XportBuilder();
+  const row = { time: NaN };
+  let isWhole = false;
+  for (let at = start; ;) {
+    const open = text.indexOf(LT, at);
+    const close = open === -1 ? -1 : text.indexOf(GT, open);
+    if (close === -1) break;
+    const name = nameIn(text, open + 1, close);
+    const next = text.indexOf(LT, close);
+    const to = next === -1 ? end : next;
+    take(builder, row, { name, text, from: close + 1, to });
+    isWhole ||= name === "/xport";
+    at = close + 1;
+  }
+  if (!isWhole) throw badAnswer("it breaks off");
+  return builder.table();
+}
+
+/** `v` and `/row`; the declaration and whatever is longer is nothing to us. */
+function nameIn(text: Buffer, from: number, to: number): string {
+  if (to - from > LONGEST_NAME) return "";
+  if (to - from === 1) return String.fromCharCode(text[from]!);
+  return text[to - 1] === SLASH ? "" : text.toString("latin1", from, to);
+}
+
+interface Element {
+  readonly name: string;
+  readonly text: Buffer;
+  /** What stands behind the tag, up to the next. */
+  readonly from: number;
+  readonly to: number;
+}
+
+function take(
+  builder: XportBuilder,
+  row: { time: number },
+  { name, text, from, to }: Element,
+): void {
+  switch (name) {
+    case "v":
+      builder.value(readDecimal(text, from, to));
+      break;
+    case "t":
+      row.time = readDecimal(text, from, to);
+      break;
+    case "/row":
+      builder.row(row.time);
+      row.time = NaN;
+      break;
+    case "entry":
+      builder.name(withoutReferences(text.toString("utf8", from, to)));
+      break;
+    case "step":
+      builder.step = readDecimal(text, from, to);
+      break;
+    case "end":
+      builder.end = readDecimal(text, from, to);
+      break;
+  }
+}
+
+const references: Readonly<Record<string, string>> = {
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&apos;": "'",
+  "&amp;": "&",
+};
+
+function withoutReferences(text: string): string {
+  if (!text.includes("&")) return text;
+  return text.replace(/&(?:lt|gt|quot|apos|amp);/g, (one) => references[one]!);
+}
