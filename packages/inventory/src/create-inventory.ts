@@ -126,6 +126,10 @@ class PoolInventory implements Inventory {
     return this.#mirrors.get(poolId)?.status;
   }
 
+  async caughtUp(poolId: string): Promise<void> {
+    await this.#mirrors.get(poolId)?.caughtUp();
+  }
+
   onPoolStatus(listener: PoolListener): () => void {
     this.#poolListeners.add(listener);
     return () => this.#poolListeners.delete(listener);

@@ -91,6 +91,13 @@ export interface Inventory {
   stop(): Promise<void>;
   readonly pools: readonly string[];
   poolStatus(poolId: string): PoolStatus | undefined;
+  /**
+   * Resolves when all that the pool has changed by now is here: who has changed
+   * something there can read it. At once for a pool that is not mirrored; it may
+   * take long for one that cannot be reached.
+   * @throws what the pool said when it was asked how far it is
+   */
+  caughtUp(poolId: string): Promise<void>;
   /** Tells when a pool's state, or whether it is stale, has changed; returns how to stop listening. */
   onPoolStatus(listener: PoolListener): () => void;
   get(poolId: string, className: string, ref: Ref): XapiRecord | undefined;

@@ -99,7 +99,7 @@ export class FakePool implements PoolSource {
   }
 
   async injectToken(): Promise<string> {
-    return String(this.#generation);
+    return `${this.#generation},0`;
   }
 
   async listRecords(className: string, options: ListOptions) {
@@ -143,7 +143,7 @@ export class FakePool implements PoolSource {
   }
 
   async *events(options: EventsOptions = {}): AsyncGenerator<XapiEvents> {
-    let from = Number(options.from);
+    let from = Number.parseInt(options.from ?? "0", 10);
     const { signal, classes = ["*"] } = options;
     const wake = () => {
       this.#wake();
@@ -167,7 +167,7 @@ export class FakePool implements PoolSource {
       yield {
         kind: "changes",
         batches: items.length === 0 ? [] : [buildBatch(items)],
-        token: String(from),
+        token: `${from},0`,
         validRefCounts: new Map(
           [...this.objects].map(([name, table]) => [
             name,

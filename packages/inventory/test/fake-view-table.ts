@@ -194,6 +194,7 @@ export function createFakeCatalog(table: FakeViewTable): Catalog {
     follow: async () => table,
     tables: new Map([["VM", table]]),
     get: () => undefined,
+    settled: () => Promise.resolve(),
     feed: {
       epoch: "fake",
       get revision() {

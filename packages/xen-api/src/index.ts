@@ -1,6 +1,7 @@
 export { createXapi } from "./create-xapi.js";
 export { createPlainDecoder } from "./plain-decoder.js";
 export { DEFAULT_THROTTLE_MS } from "./options.js";
+export { isOlderToken } from "./event-token.js";
 export { isLasting } from "./retry-policy.js";
 export type { BackoffOptions, TransportName, XapiOptions } from "./options.js";
 export type { TlsPolicy, TrustOnFirstUse } from "./http/tls-policy.js";

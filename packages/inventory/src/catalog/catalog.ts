@@ -23,6 +23,8 @@ export interface Catalog {
   readonly tables: ReadonlyMap<string, ViewTable>;
   /** One object by its id, or by its XAPI reference; of any class, followed or not. */
   get(id: string): CatalogEntry | undefined;
+  /** Resolves when the views of all that has changed by now have been made and told. */
+  settled(): Promise<void>;
   readonly feed: ViewFeed;
   readonly stats: CatalogStats;
   stop(): void;

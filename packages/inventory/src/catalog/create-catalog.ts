@@ -62,6 +62,9 @@ class InventoryCatalog implements Catalog {
   #timer: unknown;
   #isFlushing = false;
   #isStopped = false;
+  /** Who waits for the flush that is coming, and for the one after it. */
+  #waiting: (() => void)[] = [];
+  #waitingLonger: (() => void)[] = [];
 
   constructor(inventory: Inventory, options: CatalogOptions) {
     const {
@@ -150,6 +153,15 @@ class InventoryCatalog implements Catalog {
     return this.#finder.find(id);
   }
 
+  settled(): Promise<void> {
+    if (this.#isStopped || (this.#timer === undefined && !this.#isFlushing))
+      return Promise.resolve();
+    return new Promise((resolve) => {
+      // A flush that runs may be past what has changed last.
+      (this.#isFlushing ? this.#waitingLonger : this.#waiting).push(resolve);
+    });
+  }
+
   get stats(): CatalogStats {
     const { cache, counters, feed } = this.#parts;
     let objects = 0;
@@ -174,6 +186,8 @@ class InventoryCatalog implements Catalog {
     this.#unsubscribe();
     if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#release();
+    this.#release();
   }
 
   #createFollowed(view: View): FollowedClass {
@@ -235,8 +249,17 @@ class InventoryCatalog implements Catalog {
   #flushed(): void {
     this.#isFlushing = false;
     const followed = [...this.#followed.values()];
+    this.#release();
     if (this.#changedPools.size > 0 || followed.some((one) => one.isDirty))
       this.#schedule();
+    else this.#release();
+  }
+
+  #release(): void {
+    const waiting = this.#waiting;
+    this.#waiting = this.#waitingLonger;
+    this.#waitingLonger = [];
+    for (const resolve of waiting) resolve();
   }
 
   /** Work that ends early when the catalog stops. */

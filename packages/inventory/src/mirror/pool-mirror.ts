@@ -104,6 +104,10 @@ export class PoolMirror {
     this.#reflector.start();
   }
 
+  caughtUp(): Promise<void> {
+    return this.#reflector.caughtUp();
+  }
+
   async stop(): Promise<void> {
     await this.#reflector.stop();
     await this.#memory?.stop();

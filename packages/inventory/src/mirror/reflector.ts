@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { Clock, Logger } from "@xo-server/xen-api";
+import { isOlderToken, type Clock, type Logger } from "@xo-server/xen-api";
 import { listingOrder } from "./class-order.js";
 import { CountCheck } from "./count-check.js";
 import { inParallel } from "./in-parallel.js";
@@ -7,6 +7,7 @@ import { listingFailure } from "./listing-failure.js";
 import type { ListingTurns } from "./listing-turns.js";
 import { pause } from "./pause.js";
 import type { PoolSource } from "./pool-source.js";
+import { TokenWaiters } from "./token-waiters.js";
 import { untilConnected } from "./until-connected.js";
 import type { MemoryStatus } from "../memory/frame.js";
 import type { PoolStore } from "../store/pool-store.js";
@@ -54,6 +55,7 @@ export class Reflector {
   readonly #abort = new AbortController();
   readonly #mirrored = new Set<string>();
   readonly #counts: CountCheck;
+  readonly #waiters = new TokenWaiters();
   #state: ReflectorState = "connecting";
   #since: number;
   #staleSince: number | undefined;
@@ -111,6 +113,18 @@ export class Reflector {
     this.#ended ??= this.#run();
   }
 
+  /**
+   * Resolves when all that the pool has changed by now is in the store. It may
+   * take long where the pool is lost meanwhile.
+   * @throws what the pool said when it was asked
+   */
+  async caughtUp(): Promise<void> {
+    const token = await this.#options.source.injectToken();
+    if (this.#abort.signal.aborted) return;
+    if (this.#token === undefined || isOlderToken(this.#token, token))
+      await this.#waiters.wait(token);
+  }
+
   /** Resolves when nothing of it runs any more. The store stays as it is. */
   async stop(): Promise<void> {
     this.#abort.abort(new XoError("ABORTED", { what: this.#options.label }));
@@ -126,6 +140,7 @@ export class Reflector {
     await this.#remembered;
     leave();
     this.#markStale();
+    this.#waiters.end();
     this.#enter("stopped");
   }
 
@@ -294,6 +309,7 @@ export class Reflector {
 
   #freshen(token: string): void {
     this.#token = token;
+    this.#waiters.reached(token);
     if (this.#options.source.state.name !== "connected") return;
     this.#lastError = undefined;
     if (this.#staleSince === undefined) return;
