@@ -8,19 +8,28 @@ export type { CommitCounters } from "./commit/committer.js";
 export type { Logger } from "./logger.js";
 export type { Acl, Acls } from "./nouns/acls.js";
 export type { AuditEntry, AuditRecord } from "./nouns/audit-entry.js";
+export type { AuditLog, AuditPageOptions } from "./nouns/audit-log.js";
+export type { AuditVerdict } from "./nouns/audit-walk.js";
 export type {
-  AuditLog,
-  AuditPageOptions,
-  AuditVerdict,
-} from "./nouns/audit-log.js";
+  CloudConfig,
+  CloudConfigKind,
+  CloudConfigs,
+  NewCloudConfig,
+} from "./nouns/cloud-configs.js";
 export type { Grants, Subject } from "./nouns/grants.js";
 export type { Group, Groups } from "./nouns/groups.js";
 export type { Job, Jobs, NewJob } from "./nouns/jobs.js";
+export type { Plugins, StoredPlugin } from "./nouns/plugins.js";
 export type {
   NewPrivilege,
   Privilege,
   Privileges,
 } from "./nouns/privileges.js";
+export type {
+  NewResourceSet,
+  ResourceSet,
+  ResourceSets,
+} from "./nouns/resource-sets.js";
 export type { NewRole, Role, Roles } from "./nouns/roles.js";
 export type {
   NewServer,

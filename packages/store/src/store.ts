@@ -2,10 +2,13 @@ import type { AvailabilityState } from "./commit/availability.js";
 import type { CommitCounters } from "./commit/committer.js";
 import type { Acls } from "./nouns/acls.js";
 import type { AuditLog } from "./nouns/audit-log.js";
+import type { CloudConfigs } from "./nouns/cloud-configs.js";
 import type { Grants } from "./nouns/grants.js";
 import type { Groups } from "./nouns/groups.js";
 import type { Jobs } from "./nouns/jobs.js";
+import type { Plugins } from "./nouns/plugins.js";
 import type { Privileges } from "./nouns/privileges.js";
+import type { ResourceSets } from "./nouns/resource-sets.js";
 import type { Roles } from "./nouns/roles.js";
 import type { Servers } from "./nouns/servers.js";
 import type { Settings } from "./nouns/settings.js";
@@ -33,6 +36,9 @@ export interface Store {
   readonly grants: Grants;
   readonly acls: Acls;
   readonly jobs: Jobs;
+  readonly cloudConfigs: CloudConfigs;
+  readonly resourceSets: ResourceSets;
+  readonly plugins: Plugins;
   readonly tasks: Tasks;
   readonly audit: AuditLog;
 

@@ -18,6 +18,9 @@ export interface Tables {
   grants: GrantRow;
   acls: AclRow;
   jobs: JobRow;
+  cloud_configs: CloudConfigRow;
+  resource_sets: ResourceSetRow;
+  plugins: PluginRow;
   tasks: TaskRow;
   audit: AuditRow;
   audit_head: AuditHeadRow;
@@ -133,6 +136,32 @@ export interface JobRow {
   updated_at: number;
 }
 
+export interface CloudConfigRow {
+  id: string;
+  /** `user` or `network` */
+  kind: string;
+  name: string;
+  template: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface ResourceSetRow {
+  id: string;
+  name: string;
+  body_json: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface PluginRow {
+  id: string;
+  /** JSON: any of it may be a secret. */
+  configuration_sealed: string | null;
+  autoload: number;
+  updated_at: number;
+}
+
 export interface TaskRow {
   id: string;
   /** The server that runs it. */
@@ -145,6 +174,8 @@ export interface TaskRow {
   updated_at: number;
   ended_at: number | null;
   body_json: string;
+  /** When somebody asked its server to give it up. */
+  abort_asked_at: number | null;
 }
 
 export interface AuditRow {
@@ -165,7 +196,7 @@ export interface AuditRow {
   hash: string;
 }
 
-/** One row: where the chain ends, sealed so that its end cannot be cut off. */
+/** `head`: where the chain ends, sealed so that its end cannot be cut off; `start`: the last row that was pruned. */
 export interface AuditHeadRow {
   id: string;
   seq: number;

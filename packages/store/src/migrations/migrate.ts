@@ -8,9 +8,13 @@ import {
 } from "kysely";
 import type { Tables } from "../tables.js";
 import { first } from "./001-first.js";
+import { setsAndPlugins } from "./002-sets-and-plugins.js";
 
 /** All steps in their order. A step that was released is never changed. */
-const migrations: Readonly<Record<string, Migration>> = { "001-first": first };
+const migrations: Readonly<Record<string, Migration>> = {
+  "001-first": first,
+  "002-sets-and-plugins": setsAndPlugins,
+};
 
 /**
  * Brings the tables to this version's state. Several servers may start at once.

@@ -2,15 +2,16 @@ import { XoError } from "@xo-server/model";
 import { sql } from "kysely";
 import type { WriteUnit } from "../commit/write-unit.js";
 import { checkPageRows } from "../limits.js";
-import type { Tables } from "../tables.js";
+import type { AuditRow } from "../tables.js";
+import { AuditEnds, type AuditEnd } from "./audit-ends.js";
 import {
   GENESIS,
-  hashOf,
   toAuditRecord,
   toAuditRow,
   type AuditEntry,
   type AuditRecord,
 } from "./audit-entry.js";
+import { walkAudit, type AuditVerdict } from "./audit-walk.js";
 import type { Parts } from "./parts.js";
 
 export interface AuditPageOptions {
@@ -23,32 +24,21 @@ export interface AuditPageOptions {
   readonly limit?: number;
 }
 
-export type AuditVerdict =
-  | { readonly intact: true; readonly checked: number }
-  | {
-      readonly intact: false;
-      /** Rows that were found to be in order before. */
-      readonly checked: number;
-      /** The first row that is not what was written, and in what way. */
-      readonly broken: { readonly seq: number; readonly reason: string };
-    };
-
-const HEAD = "head";
-const SEAL_PURPOSE = "head of the audit log";
-const VERIFY_PAGE_ROWS = 250;
-
 /**
  * Who did what. Each row's hash covers the row before, so that none can be
  * changed, taken out or put in; the end is sealed with a key that is not in the
- * database, so that none can be cut off. (A whole database put back to an older
+ * database, so that none can be cut off. Old rows can be pruned: the last of them is sealed in the same
+ * way, and the chain goes on from it. (A whole database put back to an older
  * copy cannot be told from inside.) In the database only: everything throws
  * XoError STORE_UNAVAILABLE while it is gone.
  */
 export class AuditLog {
   readonly #parts: Parts;
+  readonly #ends: AuditEnds;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#ends = new AuditEnds(parts);
   }
 
   /** Resolves once it is on the disk. */
@@ -59,7 +49,7 @@ export class AuditLog {
       const head = await unit.sql
         .updateTable("audit_head")
         .set({ seq: sql<number>`seq + 1` })
-        .where("id", "=", HEAD)
+        .where("id", "=", "head")
         .returningAll()
         .executeTakeFirstOrThrow();
       const row = toAuditRow(entry, {
@@ -68,7 +58,7 @@ export class AuditLog {
         previous: head.hash,
       });
       await unit.sql.insertInto("audit").values(row).execute();
-      await this.#setHead(unit, row);
+      await this.#ends.write(unit, this.#ends.make("head", row));
       return toAuditRecord(row);
     });
   }
@@ -93,118 +83,102 @@ export class AuditLog {
 
   /** Walks the log, page by page, to the first link that is broken. What is appended meanwhile is not looked at. */
   async verify(): Promise<AuditVerdict> {
-    const head = await this.#head();
-    let previous = GENESIS;
-    for (let checked = 0; ;) {
-      const rows = await this.#pageAfter(checked, head.seq);
-      for (const row of rows) {
-        const reason = flawOf(row, checked + 1, previous);
-        if (reason !== undefined) return broken(checked, reason);
-        previous = row.hash;
-        checked++;
-      }
-      if (rows.length < VERIFY_PAGE_ROWS)
-        return this.#verifyEnd(head, checked, previous);
+    const head = await this.#ends.read("head");
+    const start = await this.#ends.read("start");
+    if (!this.#ends.isSealed(start))
+      return broken(0, start.seq, "the seal of what was pruned is not ours");
+    let checked = 0;
+    let last: Pick<AuditEnd, "seq" | "hash"> = start;
+    for await (const { rows, flaw } of walkAudit(
+      this.#parts,
+      start,
+      head.seq,
+    )) {
+      checked += rows.length;
+      last = rows.at(-1) ?? last;
+      if (flaw !== undefined) return broken(checked, flaw.seq, flaw.reason);
     }
+    const next = last.seq + 1;
+    if (!this.#ends.isSealed(head))
+      return broken(checked, next, "the seal is not ours");
+    if (last.seq < head.seq)
+      return broken(checked, next, `it is missing, ${head.seq} were written`);
+    if (last.hash !== head.hash)
+      return broken(checked, next, "it is not the last one");
+    const pruned = start.seq === 0 ? {} : { pruned: start.seq };
+    return { intact: true, checked, ...pruned };
+  }
+
+  /**
+   * Deletes the oldest rows, up to the first that is not older. Each is checked
+   * before: what is broken stays where it can be seen.
+   * @param before milliseconds since the epoch
+   * @returns how many rows are gone now, and what is broken where that stopped it
+   */
+  async prune(before: number): Promise<AuditVerdict & { gone: number }> {
+    const start = await this.#ends.read("start");
+    const { seq: last } = await this.#ends.read("head");
+    if (!this.#ends.isSealed(start)) {
+      const reason = "the seal of what was pruned is not ours";
+      return { ...broken(0, start.seq, reason), gone: 0 };
+    }
+    let gone = 0;
+    for await (const { rows, flaw } of walkAudit(this.#parts, start, last)) {
+      const young = rows.findIndex(({ time }) => time >= before);
+      const old = young === -1 ? rows : rows.slice(0, young);
+      await this.#forget(old.at(-1));
+      gone += old.length;
+      if (young !== -1) break;
+      if (flaw !== undefined)
+        return { ...broken(gone, flaw.seq, flaw.reason), gone };
+    }
+    return { intact: true, checked: gone, gone };
   }
 
   /** Makes the first head. Of several servers that start at once, one does. */
   async prepare(): Promise<void> {
-    const head = { id: HEAD, seq: 0, hash: GENESIS };
+    const head = this.#ends.make("head", { seq: 0, hash: GENESIS });
     await this.#parts.committer.run((unit) =>
       unit.sql
         .insertInto("audit_head")
-        .values({ ...head, seal: this.#sealOf(head) })
+        .values(head)
         .onConflict((conflict) => conflict.column("id").doNothing())
         .execute(),
     );
   }
 
-  /** Seals the end with the key in use now. */
+  /** Seals both ends with the key in use now. */
   async reseal(unit: WriteUnit): Promise<void> {
-    // Writing locks the head, reading would not.
-    const head = await unit.sql
-      .updateTable("audit_head")
-      .set({ id: HEAD })
-      .where("id", "=", HEAD)
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    if (!this.#isSealed(head))
-      throw new XoError("SECRET_DAMAGED", { what: "end of the audit log" });
-    await this.#setHead(unit, head);
+    for (const id of ["head", "start"] as const) {
+      // Writing locks the row, reading would not.
+      const end = await unit.sql
+        .updateTable("audit_head")
+        .set({ id })
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
+      if (end === undefined) continue;
+      if (!this.#ends.isSealed(end))
+        throw new XoError("SECRET_DAMAGED", { what: `${id} of the audit log` });
+      await this.#ends.write(unit, this.#ends.make(id, end));
+    }
   }
 
-  async #verifyEnd(
-    head: Tables["audit_head"],
-    checked: number,
-    last: string,
-  ): Promise<AuditVerdict> {
-    if (!this.#isSealed(head)) return broken(checked, "the seal is not ours");
-    if (checked < head.seq)
-      return broken(checked, `it is missing, ${head.seq} were written`);
-    if (last !== head.hash) return broken(checked, "it is not the last one");
-    return { intact: true, checked };
+  /** @param last what the chain goes on from */
+  async #forget(last: AuditRow | undefined): Promise<void> {
+    if (last === undefined) return;
+    await this.#parts.committer.run(async (unit) => {
+      await unit.sql.deleteFrom("audit").where("seq", "<=", last.seq).execute();
+      await this.#ends.write(unit, this.#ends.make("start", last));
+    });
   }
-
-  async #head(): Promise<Tables["audit_head"]> {
-    const { engine, availability } = this.#parts;
-    const head = await availability.ask(() =>
-      engine.reader
-        .selectFrom("audit_head")
-        .selectAll()
-        .where("id", "=", HEAD)
-        .executeTakeFirst(),
-    );
-    return head ?? { id: HEAD, seq: 0, hash: GENESIS, seal: "" };
-  }
-
-  #pageAfter(seq: number, last: number) {
-    const { engine, availability } = this.#parts;
-    return availability.ask(() =>
-      engine.reader
-        .selectFrom("audit")
-        .selectAll()
-        .where("seq", ">", seq)
-        .where("seq", "<=", last)
-        .orderBy("seq")
-        .limit(VERIFY_PAGE_ROWS)
-        .execute(),
-    );
-  }
-
-  async #setHead(
-    unit: WriteUnit,
-    { seq, hash }: { seq: number; hash: string },
-  ): Promise<void> {
-    await unit.sql
-      .updateTable("audit_head")
-      .set({ hash, seal: this.#sealOf({ seq, hash }) })
-      .where("id", "=", HEAD)
-      .execute();
-  }
-
-  #sealOf({ seq, hash }: { seq: number; hash: string }): string {
-    return this.#parts.vault.authenticate(SEAL_PURPOSE, `${seq}/${hash}`);
-  }
-
-  #isSealed({ seq, hash, seal }: Tables["audit_head"]): boolean {
-    const { vault } = this.#parts;
-    return vault.isAuthentic(SEAL_PURPOSE, `${seq}/${hash}`, seal);
-  }
-}
-
-function flawOf(
-  row: Tables["audit"],
-  seq: number,
-  previous: string,
-): string | undefined {
-  if (row.seq !== seq) return "it is missing";
-  if (row.previous !== previous) return "it does not follow the row before";
-  if (row.hash !== hashOf(row)) return "it was changed";
-  return undefined;
 }
 
 /** @param checked rows before */
-function broken(checked: number, reason: string): AuditVerdict {
-  return { intact: false, checked, broken: { seq: checked + 1, reason } };
+function broken(
+  checked: number,
+  seq: number,
+  reason: string,
+): AuditVerdict & { intact: false } {
+  return { intact: false, checked, broken: { seq, reason } };
 }

@@ -1,10 +1,13 @@
 import { Acls } from "./acls.js";
 import { AuditLog } from "./audit-log.js";
+import { CloudConfigs } from "./cloud-configs.js";
 import { Grants } from "./grants.js";
 import { Groups } from "./groups.js";
 import { Jobs } from "./jobs.js";
 import type { Parts } from "./parts.js";
+import { Plugins } from "./plugins.js";
 import { Privileges } from "./privileges.js";
+import { ResourceSets } from "./resource-sets.js";
 import { Roles } from "./roles.js";
 import { Servers } from "./servers.js";
 import { Settings } from "./settings.js";
@@ -27,6 +30,9 @@ export function createNouns(parts: Parts) {
     grants: new Grants(parts),
     acls: new Acls(parts),
     jobs: new Jobs(parts),
+    cloudConfigs: new CloudConfigs(parts),
+    resourceSets: new ResourceSets(parts),
+    plugins: new Plugins(parts),
     tasks: new Tasks(parts),
     audit: new AuditLog(parts),
   };

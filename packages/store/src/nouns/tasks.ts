@@ -1,5 +1,11 @@
 import { XoError } from "@xo-server/model";
-import { checkName, checkPageRows, checkText, toJson } from "../limits.js";
+import {
+  checkName,
+  checkPageRows,
+  checkText,
+  limits,
+  toJson,
+} from "../limits.js";
 import type { TaskRow } from "../tables.js";
 import type { Parts } from "./parts.js";
 
@@ -128,6 +134,83 @@ export class Tasks {
       throw new XoError("NO_SUCH_OBJECT", { type: "task", id });
   }
 
+  /** Of other servers, those whose state has changed last first. @param since milliseconds since the epoch */
+  async listForeign(owner: string, since: number): Promise<Task[]> {
+    const { engine, availability } = this.#parts;
+    const rows = await availability.ask(() =>
+      engine.reader
+        .selectFrom("tasks")
+        .selectAll()
+        .where("updated_at", ">=", since)
+        .where("owner", "!=", owner)
+        .orderBy("updated_at", "desc")
+        .limit(limits.pageRows)
+        .execute(),
+    );
+    return rows.map(toTask);
+  }
+
+  /** Of these, those that are there. @param ids up to 1,000 */
+  async whichOf(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    const { engine, availability } = this.#parts;
+    const rows = await availability.ask(() =>
+      engine.reader
+        .selectFrom("tasks")
+        .select("id")
+        .where("id", "in", ids.slice(0, limits.pageRows))
+        .execute(),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Lets the server that runs a task know that it is not wanted. @returns false: it has ended, or there is none */
+  async askToAbort(id: string): Promise<boolean> {
+    const { committer, clock } = this.#parts;
+    const rows = await committer.run((unit) =>
+      unit.sql
+        .updateTable("tasks")
+        .set({ abort_asked_at: clock.now() })
+        .where("id", "=", id)
+        .where("status", "=", "pending")
+        .returning("id")
+        .execute(),
+    );
+    return rows.length > 0;
+  }
+
+  /** Ids of the tasks of a server that are not wanted any more. */
+  async unwanted(owner: string): Promise<string[]> {
+    const { engine, availability } = this.#parts;
+    const rows = await availability.ask(() =>
+      engine.reader
+        .selectFrom("tasks")
+        .select("id")
+        .where("owner", "=", owner)
+        .where("status", "=", "pending")
+        .where("abort_asked_at", "is not", null)
+        .limit(limits.pageRows)
+        .execute(),
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** @param userId whose; absent: everybody's, @returns those that are gone */
+  async deleteEnded(userId?: string): Promise<Pick<Task, "id" | "userId">[]> {
+    const rows = await this.#parts.committer.run((unit) => {
+      const ended = unit.sql
+        .deleteFrom("tasks")
+        .where("status", "!=", "pending");
+      const mine =
+        userId === undefined ? ended : ended.where("user_id", "=", userId);
+      return mine.returning(["id", "user_id"]).execute();
+    });
+    return rows.map(({ id, user_id }) => ({
+      id,
+      ...(user_id === null ? {} : { userId: user_id }),
+    }));
+  }
+
   /** @param time milliseconds since the epoch, @returns how many there were */
   async deleteEndedBefore(time: number): Promise<number> {
     const rows = await this.#parts.committer.run((unit) =>
@@ -148,7 +231,7 @@ function parseCursor(cursor: string): { time: number; id: string } {
   return { time: Number(match[1]), id: checkText("the cursor", match[2]!) };
 }
 
-function toRow(task: Task): TaskRow {
+function toRow(task: Task): Omit<TaskRow, "abort_asked_at"> {
   return {
     id: checkName("the task's id", task.id),
     owner: checkName("the owner", task.owner),

@@ -100,6 +100,17 @@ export class KeyKeeper {
         await tables.users.update(unit, row.id, {
           totp_sealed: again(row.totp_sealed, sealedPlace.totp(row.id)),
         });
+    for (const row of await unit.sql
+      .selectFrom("plugins")
+      .selectAll()
+      .execute())
+      if (row.configuration_sealed !== null)
+        await tables.plugins.update(unit, row.id, {
+          configuration_sealed: again(
+            row.configuration_sealed,
+            sealedPlace.plugin(row.id),
+          ),
+        });
     await unit.sql
       .updateTable("meta")
       .set({ value: sealCheck(vault) })

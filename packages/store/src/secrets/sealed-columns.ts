@@ -2,6 +2,7 @@
 export const sealedPlace = {
   server: (id: string) => `servers/credentials/${id}`,
   totp: (id: string) => `users/totp/${id}`,
+  plugin: (id: string) => `plugins/configuration/${id}`,
   keyCheck: "meta/key-check",
 } as const;
 
@@ -14,4 +15,5 @@ export interface SealedColumn {
 export const sealedColumns: ReadonlyMap<string, SealedColumn> = new Map([
   ["servers", { column: "credentials_sealed", placeOf: sealedPlace.server }],
   ["users", { column: "totp_sealed", placeOf: sealedPlace.totp }],
+  ["plugins", { column: "configuration_sealed", placeOf: sealedPlace.plugin }],
 ]);

@@ -92,6 +92,68 @@ export async function testAudit(t: Test, harness: StoreHarness) {
       t.match(await store.audit.verify(), { intact: false, broken: { seq } });
     });
 
+  /** Five rows, then two that are a day younger; the five are pruned. */
+  async function prune(t: Test) {
+    const { bench, store } = await setUp(t);
+    const day = bench.clock.now() + 24 * 3600 * 1000;
+    bench.clock.advance(24 * 3600 * 1000);
+    await append(store, "young 1");
+    await append(store, "young 2");
+    t.match(await store.audit.prune(day), { intact: true, gone: 5 });
+    return { bench, store, day };
+  }
+
+  t.test("the chain goes on where it was pruned", async (t) => {
+    const { bench, store, day } = await prune(t);
+    t.match(await store.audit.prune(day), { gone: 0 });
+    const again = await bench.open();
+    t.same(await again.audit.verify(), {
+      intact: true,
+      checked: 2,
+      pruned: 5,
+    });
+    await append(again, "younger");
+    bench.clock.advance(1);
+    t.match(await again.audit.prune(bench.clock.now()), { gone: 3 });
+    t.same(await again.audit.verify(), {
+      intact: true,
+      checked: 0,
+      pruned: 8,
+    });
+    t.equal((await append(again, "last")).seq, 9);
+    await store.rotateKey();
+    t.match(await store.audit.verify(), { intact: true, checked: 1 });
+  });
+
+  for (const [what, sql, seq] of [
+    ["more taken away than was pruned", "delete from audit where seq = 6", 6],
+    [
+      "a start that was moved along",
+      "delete from audit where seq = 6; update audit_head set seq = 6, hash = (select previous from audit where seq = 7) where id = 'start'",
+      6,
+    ],
+    ["a start that is gone", "delete from audit_head where id = 'start'", 1],
+  ] as const)
+    t.test(`${what} is found`, async (t) => {
+      const { bench, store } = await prune(t);
+      for (const statement of sql.split("; ")) await bench.query(statement);
+      t.match(await store.audit.verify(), { intact: false, broken: { seq } });
+    });
+
+  t.test("what is broken is not pruned", async (t) => {
+    const { bench, store } = await setUp(t);
+    await bench.query("update audit set user_name = 'eve' where seq = 3");
+    t.match(await store.audit.prune(Number.MAX_SAFE_INTEGER), {
+      intact: false,
+      gone: 2,
+      broken: { seq: 3 },
+    });
+    t.match(await store.audit.verify(), {
+      intact: false,
+      broken: { seq: 3, reason: "it was changed" },
+    });
+  });
+
   t.test("whatever somebody says is written down", async (t) => {
     const store = await (await createBench(t, harness)).open();
     const record = await store.audit.append({

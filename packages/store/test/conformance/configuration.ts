@@ -21,6 +21,20 @@ export async function fillStore(store: Store) {
   await store.grants.add(role.id, { type: "group", id: group.id });
   await store.acls.add({ subject: user.id, object: "vm", action: "viewer" });
   await store.jobs.create({ name: "j", type: "backup", body: [1] });
+  await store.cloudConfigs.create({
+    kind: "network",
+    name: "net",
+    template: "version: 2\n",
+  });
+  await store.resourceSets.create({
+    name: "students",
+    subjects: [group.id],
+    limits: { cpus: 4 },
+  });
+  await store.plugins.set("openmetrics", {
+    autoload: true,
+    configuration: { secret: "PLUGINSECRET" },
+  });
   await store.settings.set("ui/theme", { emoji: "🚀", nul: "\0" });
   const server = { host: "h", username: "root", password: "pool-secret" };
   const { id } = await store.servers.add(server);
@@ -47,6 +61,9 @@ export function describeStore(store: Store) {
     ),
     acls: sorted(store.acls.list()),
     jobs: sorted(store.jobs.list()),
+    cloudConfigs: sorted(store.cloudConfigs.list()),
+    resourceSets: sorted(store.resourceSets.list()),
+    openmetrics: store.plugins.configuration("openmetrics"),
   };
 }
 
@@ -55,7 +72,13 @@ export async function testConfiguration(t: Test, harness: StoreHarness) {
     const source = await (await createBench(t, harness)).open();
     const { serverId, userId, tokenText } = await fillStore(source);
     const file = await collect(source.exportConfiguration(passphrase));
-    for (const secret of ["pool-secret", "TOTPSECRET", "scrypt$", "ada"])
+    for (const secret of [
+      "pool-secret",
+      "TOTPSECRET",
+      "PLUGINSECRET",
+      "scrypt$",
+      "ada",
+    ])
       t.notMatch(file.toString("latin1"), secret);
 
     const bench = await createBench(t, harness);

@@ -62,6 +62,7 @@ export async function createBench(t: Teardown, harness: StoreHarness) {
         "servers",
         "users",
         "tokens",
+        "plugins",
         "audit",
       ];
       const rows = await Promise.all(

@@ -7,7 +7,9 @@ import type { StoreHarness } from "./harness.js";
 import { testJobsAndTasks } from "./jobs-and-tasks.js";
 import { testKeys } from "./keys.js";
 import { testPeople } from "./people.js";
+import { testPlugins } from "./plugins.js";
 import { testRandomChanges } from "./random-changes.js";
+import { testResourceSets } from "./resource-sets.js";
 import { testRights } from "./rights.js";
 import { testServers } from "./servers.js";
 import { testSettings } from "./settings.js";
@@ -29,6 +31,8 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("tokens", (t) => testTokens(t, harness));
   await t.test("rights", (t) => testRights(t, harness));
   await t.test("jobs and tasks", (t) => testJobsAndTasks(t, harness));
+  await t.test("resource sets", (t) => testResourceSets(t, harness));
+  await t.test("plugins", (t) => testPlugins(t, harness));
   await t.test("the audit log", (t) => testAudit(t, harness));
   await t.test("commits", (t) => testCommits(t, harness));
   await t.test("sharing", (t) => testSharing(t, harness));

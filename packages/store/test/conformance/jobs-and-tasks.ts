@@ -93,6 +93,35 @@ export async function testJobsAndTasks(t: Test, harness: StoreHarness) {
     });
   });
 
+  t.test("a server hears of the tasks of others", async (t) => {
+    const bench = await createBench(t, harness);
+    const store = await bench.open();
+    await store.tasks.put(task("mine", { updatedAt: 3_000 }));
+    await store.tasks.put(task("old", { owner: "server-2" }));
+    const theirs = task("theirs", { owner: "server-2", updatedAt: 2_000 });
+    await store.tasks.put(theirs);
+    t.same(await store.tasks.listForeign("server-1", 2_000), [theirs]);
+    t.same([...(await store.tasks.whichOf(["old", "gone"]))], ["old"]);
+    t.same([...(await store.tasks.whichOf([]))], []);
+  });
+
+  t.test("one server asks another to give a task up", async (t) => {
+    const store = await (await createBench(t, harness)).open();
+    await store.tasks.put(task("a"));
+    await store.tasks.put(
+      task("b", { status: "success", endedAt: 2_000, userId: "u" }),
+    );
+    t.equal(await store.tasks.askToAbort("a"), true);
+    t.equal(await store.tasks.askToAbort("b"), false);
+    t.equal(await store.tasks.askToAbort("absent"), false);
+    await store.tasks.put(task("a", { body: { progress: 1 } }));
+    t.same(await store.tasks.unwanted("server-1"), ["a"]);
+    t.same(await store.tasks.unwanted("server-2"), []);
+    t.same(await store.tasks.deleteEnded("other"), []);
+    t.same(await store.tasks.deleteEnded(), [{ id: "b", userId: "u" }]);
+    t.ok(await store.tasks.get("a"));
+  });
+
   t.test("what a server left behind is called interrupted", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();

@@ -1,0 +1,65 @@
+import type { Test } from "tap";
+import { createBench, type StoreHarness } from "./harness.js";
+
+export async function testResourceSets(t: Test, harness: StoreHarness) {
+  t.test("a set is kept, changed and deleted", async (t) => {
+    const bench = await createBench(t, harness);
+    const { resourceSets } = await bench.open();
+    const made = await resourceSets.create({
+      name: "students",
+      subjects: ["u", "u"],
+      limits: { cpus: 4, memory: 2 ** 40 },
+    });
+    t.match(made, { subjects: ["u"], objects: [], shareByDefault: false });
+    await Promise.all(
+      ["a", "b", "c"].map((id) =>
+        resourceSets.update(made.id, ({ objects }) => ({
+          objects: [...objects, id],
+        })),
+      ),
+    );
+    const again = await bench.open();
+    const set = again.resourceSets.get(made.id)!;
+    t.same([...set.objects].toSorted(), ["a", "b", "c"]);
+    t.same(set.limits, { cpus: 4, memory: 2 ** 40 });
+    await again.resourceSets.delete(made.id);
+    t.same([...again.resourceSets.list()], []);
+    await t.rejects(
+      again.resourceSets.update(made.id, () => ({})),
+      { code: "NO_SUCH_OBJECT" },
+    );
+    await t.rejects(again.resourceSets.delete(made.id), {
+      code: "NO_SUCH_OBJECT",
+    });
+    await t.rejects(again.resourceSets.create({ name: " " }), {
+      code: "INVALID_PARAMETERS",
+    });
+  });
+
+  t.test("a template is kept, changed and deleted", async (t) => {
+    const bench = await createBench(t, harness);
+    const { cloudConfigs } = await bench.open();
+    const template = `#cloud-config\n${"# x\n".repeat(10_000)}`;
+    const made = await cloudConfigs.create({
+      kind: "user",
+      name: "debian",
+      template,
+    });
+    await cloudConfigs.update(made.id, { name: "debian 12" });
+    const again = await bench.open();
+    t.same(again.cloudConfigs.get(made.id), { ...made, name: "debian 12" });
+    await again.cloudConfigs.delete(made.id);
+    t.same([...again.cloudConfigs.list()], []);
+    await t.rejects(again.cloudConfigs.update(made.id, { name: "n" }), {
+      code: "NO_SUCH_OBJECT",
+    });
+    await t.rejects(
+      again.cloudConfigs.create({
+        kind: "user",
+        name: "n",
+        template: "x".repeat(300_000),
+      }),
+      { code: "VALUE_TOO_LARGE" },
+    );
+  });
+}
