@@ -1,8 +1,10 @@
 import { systemClock } from "./clock.js";
 import { sayWhatWasLoaded } from "./config/say-what-was-loaded.js";
 import { createJsonRpcDoor } from "./doors/json-rpc.js";
+import { LimitHits } from "./doors/limit-hits.js";
 import { OneTimePaths } from "./doors/one-time-paths.js";
 import { startTasks } from "./tasks/start-tasks.js";
+import { startTls } from "./doors/tls/start-tls.js";
 import { findWebRoot } from "./doors/web-root.js";
 import { startWebServer } from "./doors/web-server.js";
 import { objectMethods } from "./methods/objects.js";
@@ -79,6 +81,14 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     logger: loggers.named("xo:main"),
   });
   const clients = () => web.clients;
+  const hits = new LimitHits();
+  const tls = await startTls({
+    ...{ http: config.http, dataDir: config.dataDir, clock },
+    logger: loggers.named("xo:http"),
+  });
+  stops.push("certificate", () => {
+    tls?.stop();
+  });
   const readParser = () => parser.readFigures();
   const sources = {
     monitor,
@@ -88,6 +98,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     objects,
     pools,
     clients,
+    ...{ hits, tls },
   };
   const readStatus = startStatus({ ...options, ...sources, readParser, stops });
   const statusFeed = startStatusFeed(readStatus, options, stops);
@@ -123,7 +134,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   connecting.catch(() => undefined);
   let isStarted = false;
   const web = await startWebServer({
-    http: config.http,
+    ...{ http: config.http, tls, hits },
     door: createJsonRpcDoor(dispatcher, (ref) => objects.catalog.get(ref)?.id),
     paths,
     readHealth: () => toHealth(isStarted, pools.list(), store.state),

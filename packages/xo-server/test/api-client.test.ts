@@ -2,6 +2,8 @@ import { EventEmitter } from "node:events";
 import t from "tap";
 import type { WebSocket } from "ws";
 import { ApiClient } from "../src/doors/api-client.js";
+import { LimitHits } from "../src/doors/limit-hits.js";
+import { Rates } from "../src/doors/rates.js";
 import { createLoggers } from "../src/log/logger.js";
 import { FakeClock } from "./fake-clock.js";
 
@@ -40,7 +42,12 @@ function setUp(maxMessagesPerSecond = 100) {
   const clock = new FakeClock();
   const client = new ApiClient({
     socket: socket as unknown as WebSocket,
-    address: "192.0.2.7:1234",
+    address: "192.0.2.7",
+    rateKey: "192.0.2.7",
+    userRates: new Rates(1000, clock),
+    limits: { setGuest: () => undefined },
+    hits: new LimitHits(),
+    maxDepth: 64,
     door: { answer: (text) => Promise.resolve(`answer to ${text}`) },
     permission: "guest",
     clock,

@@ -1,3 +1,4 @@
+import { XoError, errorTable } from "@xo-server/model";
 import type { RawData, WebSocket } from "ws";
 import type { Clock } from "../clock.js";
 import type { JsonRpcDoor } from "./json-rpc.js";
@@ -5,13 +6,19 @@ import type { Logger } from "../log/logger.js";
 import type { Client } from "../operations/client.js";
 import { toCallContext, type Permission } from "../operations/operation.js";
 import type { Session } from "../people/session.js";
+import { isDeeperThan } from "./json-depth.js";
+import type { LimitHits } from "./limit-hits.js";
 import { Outbox } from "./outbox.js";
+import type { Rates } from "./rates.js";
+import type { Counted, SocketLimits } from "./socket-limits.js";
 import { TokenBucket } from "./token-bucket.js";
 
 export interface ApiClientOptions {
   readonly socket: WebSocket;
-  /** With the port. */
+  /** Of who is at the other end, without the port. */
   readonly address: string;
+  /** What the address counts as. */
+  readonly rateKey: string;
   readonly door: JsonRpcDoor;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -19,6 +26,11 @@ export interface ApiClientOptions {
   readonly permission: Permission;
   readonly maxMessagesPerSecond: number;
   readonly maxBufferedBytes: number;
+  readonly maxDepth: number;
+  /** What all clients of a user, or all guests of an address, may send together. */
+  readonly userRates: Rates;
+  readonly limits: Pick<SocketLimits, "setGuest">;
+  readonly hits: LimitHits;
 }
 
 /** A calm end, in the words of RFC 6455. */
@@ -26,18 +38,22 @@ const GOING_AWAY = 1001;
 const UNSUPPORTED_DATA = 1003;
 const POLICY_VIOLATION = 1008;
 
+/** Of a batch, a request has so many characters at least. */
+const SMALLEST_REQUEST = 32;
+const LARGEST_BATCH = 100;
+
 /**
  * One WebSocket connection of the API. Messages above the rate are not refused:
  * they wait, and the socket is not read meanwhile.
  */
-export class ApiClient implements Client {
+export class ApiClient implements Client, Counted {
+  readonly rateKey: string;
   readonly #socket: WebSocket;
   readonly #options: ApiClientOptions;
   readonly #bucket: TokenBucket;
   readonly #outbox: Outbox;
   /** Already read from the socket when it was paused; no more than one chunk of it. */
   readonly #waiting: string[] = [];
-  readonly #address: string;
   #session: Session | undefined;
   #timer: unknown;
 
@@ -56,7 +72,7 @@ export class ApiClient implements Client {
         this.#cutOff();
       },
     });
-    this.#address = options.address.replace(/:\d+$/, "");
+    this.rateKey = options.rateKey;
     this.#socket.on("message", (data, isBinary) => {
       this.#onMessage(data, isBinary);
     });
@@ -65,6 +81,7 @@ export class ApiClient implements Client {
       options.clock.clearTimeout(this.#timer);
     });
     this.#socket.on("error", (error) => {
+      if (isTooBig(error)) options.hits.count("message_size");
       options.logger.debug(`${options.address}: ${error.message}`);
     });
   }
@@ -75,6 +92,7 @@ export class ApiClient implements Client {
 
   setSession(session: Session | undefined): void {
     this.#session = session;
+    this.#options.limits.setGuest(this, session === undefined);
   }
 
   trySend(message: Buffer): boolean {
@@ -101,16 +119,32 @@ export class ApiClient implements Client {
 
   #drain(): void {
     this.#timer = undefined;
-    while (this.#waiting.length > 0 && this.#bucket.take())
-      void this.#answer(this.#waiting.shift()!);
-    if (this.#waiting.length === 0) {
+    let waitMs = 0;
+    while (this.#waiting.length > 0 && waitMs === 0) {
+      waitMs = this.#pay(costOf(this.#waiting[0]!));
+      if (waitMs === 0) void this.#answer(this.#waiting.shift()!);
+    }
+    if (waitMs === 0) {
       this.#socket.resume();
       return;
     }
+    this.#options.hits.count("message_rate");
     this.#socket.pause();
     this.#timer = this.#options.clock.setTimeout(() => {
       this.#drain();
-    }, this.#bucket.waitMs());
+    }, waitMs);
+  }
+
+  /** From what this client may send, and from what it shares with others; both or none. @returns ms until it can, 0: done */
+  #pay(cost: number): number {
+    const { userRates } = this.#options;
+    const shared = userRates.bucketOf(this.#session?.userId ?? this.rateKey);
+    const waitMs = Math.max(this.#bucket.waitMs(cost), shared.waitMs(cost));
+    if (waitMs === 0) {
+      this.#bucket.take(cost);
+      shared.take(cost);
+    }
+    return waitMs;
   }
 
   async #answer(text: string): Promise<void> {
@@ -119,17 +153,49 @@ export class ApiClient implements Client {
       this.#socket.close(POLICY_VIOLATION, "the session is over");
       return;
     }
-    const { door, permission } = this.#options;
-    const context = toCallContext(this, this.#address, permission);
+    const { door, permission, address, maxDepth, hits } = this.#options;
+    if (isDeeperThan(text, maxDepth)) {
+      hits.count("depth");
+      this.#outbox.send(tooDeep(maxDepth));
+      return;
+    }
+    const context = toCallContext(this, address, permission);
     const answer = await door.answer(text, context);
     if (answer !== undefined) this.#outbox.send(answer);
   }
 
   #cutOff(): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    const { logger, address } = this.#options;
+    const { logger, address, hits } = this.#options;
+    hits.count("slow_reader");
     logger.warn(`${address} does not read its answers, closing`);
     this.#socket.close(POLICY_VIOLATION, "answers are not being read");
     this.#socket.terminate();
   }
+}
+
+/** A batch costs as much as the requests that it may hold. */
+function costOf(text: string): number {
+  if (!/^\s*\[/.test(text)) return 1;
+  const most = Math.ceil(text.length / SMALLEST_REQUEST);
+  return Math.min(most, LARGEST_BATCH);
+}
+
+function tooDeep(limit: number): string {
+  const { code, message, data } = new XoError("INVALID_REQUEST", {
+    reason: `it is nested deeper than ${limit} levels`,
+  });
+  const error = {
+    code: errorTable[code].jsonRpc,
+    message,
+    data: { code, ...data },
+  };
+  return JSON.stringify({ jsonrpc: "2.0", id: null, error });
+}
+
+function isTooBig(error: Error & { code?: unknown }): boolean {
+  return (
+    error.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH" ||
+    error.code === "WS_ERR_TOO_MANY_BUFFERED_PARTS"
+  );
 }

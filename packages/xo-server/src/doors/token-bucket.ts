@@ -13,21 +13,18 @@ export class TokenBucket {
     this.#filledAt = now();
   }
 
-  /** True: it may pass, and has been counted. */
-  take(): boolean {
-    this.#fill();
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
+  /** True: it may pass, and has been counted. What costs more than a second's worth passes when the bucket is full. */
+  take(cost = 1): boolean {
+    if (this.waitMs(cost) > 0) return false;
+    this.#tokens -= cost;
     return true;
   }
 
-  /** Milliseconds until the next may pass. */
-  waitMs(): number {
+  /** Milliseconds until it may pass; 0: now. */
+  waitMs(cost = 1): number {
     this.#fill();
-    return Math.max(
-      0,
-      Math.ceil(((1 - this.#tokens) * 1000) / this.#perSecond),
-    );
+    const lacking = Math.min(cost, this.#perSecond) - this.#tokens;
+    return Math.max(0, Math.ceil((lacking * 1000) / this.#perSecond));
   }
 
   #fill(): void {

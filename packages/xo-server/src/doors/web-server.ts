@@ -1,17 +1,32 @@
+import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import fastifyStatic from "@fastify/static";
 import { XoError, errorTable } from "@xo-server/model";
 import fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { attachApiSocket, type ApiSocketOptions } from "./api-socket.js";
+import { BodyGuard } from "./body-guard.js";
 import type { Config } from "../config/config.js";
+import { createHttpServer } from "./http-server.js";
+import { LimitHits } from "./limit-hits.js";
+import { toListenError } from "./listen.js";
 import { addOneTimePaths, type OneTimePaths } from "./one-time-paths.js";
+import { OuterReader } from "./outer.js";
+import { addPage } from "./page.js";
 import type { Health } from "../status/health.js";
 import { EXPOSITION_TYPE } from "../metrics/exposition.js";
 import { addRest, type RestDoorOptions } from "./rest/rest-door.js";
-import { securityHeaders } from "./security-headers.js";
+import { securityHeaders, transportSecurity } from "./security-headers.js";
+import { startRedirectServer } from "./tls/redirect-server.js";
+import type { Tls } from "./tls/start-tls.js";
 
-export interface WebServerOptions extends Omit<ApiSocketOptions, "limits"> {
+export interface WebServerOptions extends Omit<
+  ApiSocketOptions,
+  "limits" | "outers" | "hits"
+> {
   readonly http: Config["http"];
+  /** Undefined: plain HTTP. */
+  readonly tls?: Tls | undefined;
+  /** Where it is counted how often limits are hit. */
+  readonly hits?: LimitHits;
   readonly readHealth: () => Health;
   /** What /metrics answers: see metrics/exposition. */
   readonly readMetrics: () => string;
@@ -30,12 +45,10 @@ export interface WebServer {
   /** As it listens, such as `http://0.0.0.0:9000`. */
   readonly url: string;
   readonly clients: number;
+  /** Of the server that sends browsers to https; undefined: there is none. */
+  readonly redirectPort: number | undefined;
   stop(): Promise<void>;
 }
-
-/** Time for the headers, and for the whole of a request, in ms. */
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Characters of a part of a path: ids, references, tags. */
 const MOST_PARAMETER_CHARACTERS = 1024;
@@ -44,17 +57,49 @@ const MOST_PARAMETER_CHARACTERS = 1024;
 export async function startWebServer(
   options: WebServerOptions,
 ): Promise<WebServer> {
-  const { http } = options;
-  const app = fastify({
+  const { http, tls, hits = new LimitHits() } = options;
+  const outers = new OuterReader(http.trustedProxies);
+  const app = createApp(http, (onRequest) =>
+    createHttpServer({ http, tls, hits }, onRequest),
+  );
+  addArrival(app, { ...options, hits, outers });
+  addErrors(app, options, hits);
+  addHealth(app, options.readHealth);
+  addMetrics(app, options.readMetrics);
+  if (options.paths !== undefined) addOneTimePaths(app, options.paths);
+  await addRest(app, { ...options, ...options.rest, ...http, hits });
+  await addPage(app, options.webRoot);
+  const api = attachApiSocket(app.server, {
+    ...{ ...options, hits, outers },
+    limits: http,
+  });
+  await listen(app, http);
+  const { port } = app.server.address() as AddressInfo;
+  const redirect = await startRedirect(app, http, port);
+  return {
+    url: `${tls === undefined ? "http" : "https"}://${http.host.includes(":") ? `[${http.host}]` : http.host}:${port}`,
+    redirectPort: redirect?.port,
+    get clients() {
+      return api.clients;
+    },
+    async stop() {
+      await redirect?.stop();
+      await api.stop();
+      await app.close();
+    },
+  };
+}
+
+function createApp(
+  http: Config["http"],
+  createServer: (onRequest: RequestListener) => Server,
+): FastifyInstance {
+  return fastify({
     bodyLimit: http.maxBodyBytes,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    serverFactory: (onRequest) => createServer(onRequest),
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: MOST_PARAMETER_CHARACTERS,
-    },
-    http: {
-      maxHeaderSize: http.maxHeaderBytes,
-      headersTimeout: HEADERS_TIMEOUT_MS,
     },
     // Browsers keep connections open for the next request; a stopping server does not wait for it.
     forceCloseConnections: true,
@@ -66,37 +111,36 @@ export async function startWebServer(
       },
     },
   });
-  app.server.maxConnections = http.maxConnections;
-  app.addHook("onRequest", async (_request, reply) => {
-    reply.headers(securityHeaders);
-  });
-  addErrors(app, options);
-  addHealth(app, options.readHealth);
-  addMetrics(app, options.readMetrics);
-  if (options.paths !== undefined) addOneTimePaths(app, options.paths);
-  await addRest(app, { ...options, ...options.rest, ...http });
-  await addPage(app, options.webRoot);
-  const api = attachApiSocket(app.server, { ...options, limits: http });
-  await listen(app, http);
-  const { port } = app.server.address() as AddressInfo;
-  return {
-    url: `http://${http.host.includes(":") ? `[${http.host}]` : http.host}:${port}`,
-    get clients() {
-      return api.clients;
-    },
-    async stop() {
-      await api.stop();
-      await app.close();
-    },
-  };
 }
 
-const NOT_OUR_ADDRESS = new Set([
-  "EADDRNOTAVAIL",
-  "EAI_AGAIN",
-  "EINVAL",
-  "ENOTFOUND",
-]);
+interface ArrivalOptions extends Pick<WebServerOptions, "http" | "clock"> {
+  readonly hits: LimitHits;
+  readonly outers: OuterReader;
+}
+
+/** What is done with every request first, and said in every answer. */
+function addArrival(
+  app: FastifyInstance,
+  { http, hits, outers, clock }: ArrivalOptions,
+): void {
+  const { hstsSeconds } = http.tls;
+  const bodies = new BodyGuard({
+    timeoutMs: http.bodyTimeoutMs,
+    onStuck: () => {
+      hits.count("body_timeout");
+    },
+    clock,
+  });
+  app.addHook("preClose", async () => {
+    bodies.stop();
+  });
+  app.addHook("onRequest", async ({ raw }, reply) => {
+    const { isSecure } = outers.note(raw);
+    bodies.watch(raw);
+    reply.headers(securityHeaders);
+    if (isSecure) reply.headers(transportSecurity(hstsSeconds));
+  });
+}
 
 async function listen(
   app: FastifyInstance,
@@ -106,24 +150,23 @@ async function listen(
     await app.listen({ host, port });
   } catch (error) {
     await app.close();
-    throw toListenError(error as NodeJS.ErrnoException, host, port);
+    throw toListenError(error as NodeJS.ErrnoException, { host, port });
   }
 }
 
-function toListenError(
-  error: NodeJS.ErrnoException,
-  host: string,
-  port: number,
-): Error {
-  const invalid = (where: string, reason: string) =>
-    new XoError("CONFIG_INVALID", { where, reason }, error);
-  if (error.code === "EADDRINUSE")
-    return new XoError("PORT_IN_USE", { host, port }, error);
-  if (error.code === "EACCES")
-    return invalid("http.port", `this user may not listen on port ${port}`);
-  if (NOT_OUR_ADDRESS.has(error.code ?? ""))
-    return invalid("http.host", `${host} is not an address of this machine`);
-  return error;
+async function startRedirect(
+  app: FastifyInstance,
+  http: Config["http"],
+  securePort: number,
+) {
+  const { redirectPort: port } = http.tls;
+  if (port === 0) return undefined;
+  try {
+    return await startRedirectServer({ ...http, port, securePort });
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
 }
 
 function notUsed(): never {
@@ -154,36 +197,10 @@ function addMetrics(app: FastifyInstance, read: () => string): void {
   );
 }
 
-async function addPage(
-  app: FastifyInstance,
-  webRoot: string | undefined,
-): Promise<void> {
-  if (webRoot === undefined) {
-    app.get("/", async (_request, reply) =>
-      reply
-        .code(503)
-        .type("text/plain; charset=utf-8")
-        .send("The web page has not been built yet: npm run build\n"),
-    );
-    return;
-  }
-  await app.register(fastifyStatic, {
-    root: webRoot,
-    cacheControl: false,
-    setHeaders(reply, path) {
-      // Vite puts a digest of the content into the names of assets, and into no other.
-      const isNamedByContent = /[\\/]assets[\\/]/.test(path);
-      reply.setHeader(
-        "cache-control",
-        isNamedByContent ? "public, max-age=31536000, immutable" : "no-cache",
-      );
-    },
-  });
-}
-
 function addErrors(
   app: FastifyInstance,
   { logger }: Pick<WebServerOptions, "logger">,
+  hits: LimitHits,
 ): void {
   app.setNotFoundHandler(async (request) => {
     throw new XoError("NO_SUCH_OBJECT", { type: "page", id: request.url });
@@ -193,6 +210,7 @@ function addErrors(
       const { code, message, data } = error;
       return reply.code(errorTable[code].http).send({ code, message, data });
     }
+    hits.countError(error);
     const { statusCode = 500, message } = error;
     // Too big, not readable, cut short: fastify knows the status best.
     if (statusCode < 500)

@@ -1,11 +1,14 @@
 import type { Inventory } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
 import type { Store } from "@xo-server/store";
+import type { LimitHits } from "../doors/limit-hits.js";
+import type { Tls } from "../doors/tls/start-tls.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { Parser } from "../parser.js";
 import type { Pools } from "../pools/pools.js";
 import { version } from "../version.js";
 import { toCatalogMetrics, toQueryMetrics } from "./catalog-metrics.js";
+import { toDoorMetrics } from "./door-metrics.js";
 import { toExposition } from "./exposition.js";
 import { toInventoryMetrics } from "./inventory-metrics.js";
 import { toProcessMetrics } from "./process-metrics.js";
@@ -19,12 +22,17 @@ export interface MetricsOptions {
   readonly objects: Objects;
   readonly pools: Pools;
   readonly clients: () => number;
+  /** How often the doors' limits were hit. */
+  readonly hits: LimitHits;
+  /** Undefined: plain HTTP. */
+  readonly tls: Pick<Tls, "expiresAt"> | undefined;
 }
 
 /** @returns the figures of now as text for Prometheus, at each call */
 export function startMetrics(options: MetricsOptions): () => string {
   const { monitor, parser, store, inventory, objects, pools, clients } =
     options;
+  const { hits, tls } = options;
   return () =>
     toExposition([
       ...toProcessMetrics({
@@ -33,6 +41,7 @@ export function startMetrics(options: MetricsOptions): () => string {
         parser: parser.readFigures(),
         clients: clients(),
       }),
+      ...toDoorMetrics(hits, tls),
       ...toStoreMetrics(store),
       ...toInventoryMetrics(
         inventory,

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
+import { PAGE_POLICY } from "../security-headers.js";
 import { createOpenApi } from "./open-api.js";
 import type { RestOperation } from "./rest-operation.js";
 import { REST_ROOT } from "./rest-path.js";
@@ -27,7 +28,12 @@ export function addDocs(
   );
   for (const [path, file, type] of files) {
     const content = readFileSync(join(folder(), file));
-    door.get(path, async (_request, reply) => reply.type(type).send(content));
+    door.get(path, async (_request, reply) =>
+      reply
+        .header("content-security-policy", PAGE_POLICY)
+        .type(type)
+        .send(content),
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { Authenticator } from "../../people/authenticator.js";
 import type { Permission } from "../../operations/operation.js";
+import { outerOf } from "../outer.js";
 import { toCaller } from "./caller.js";
 import { TOKEN_COOKIE, type Shown } from "./credentials.js";
 import { invalidInput } from "./invalid-input.js";
@@ -20,7 +21,7 @@ export function addLoginRoute(
 ): void {
   app.post("/auth/login", async (request, reply) => {
     const shown = readLogin(request.body);
-    const caller = await toCaller(shown, request.ip, options);
+    const caller = await toCaller(shown, outerOf(request.raw).address, options);
     const token = await options.dispatcher.call(
       "token.create",
       {},
@@ -29,7 +30,7 @@ export function addLoginRoute(
     if (typeof token !== "string")
       throw new XoError("INTERNAL", { reason: "no token" });
     return reply
-      .header("set-cookie", toCookie(token, request.protocol === "https"))
+      .header("set-cookie", toCookie(token, outerOf(request.raw).isSecure))
       .send({ user: { id: caller.context.person?.id } });
   });
 }

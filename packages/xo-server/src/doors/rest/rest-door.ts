@@ -6,13 +6,16 @@ import type { Objects } from "../../objects/start-objects.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { Operation, Permission } from "../../operations/operation.js";
 import type { Authenticator } from "../../people/authenticator.js";
-import { AddressRates } from "./address-rates.js";
+import type { LimitHits } from "../limit-hits.js";
+import { outerOf } from "../outer.js";
+import { DATA_POLICY } from "../security-headers.js";
+import { Admission } from "./admission.js";
 import { toCaller } from "./caller.js";
 import { addCollectionRoutes } from "./collection-routes.js";
 import { readCredentials } from "./credentials.js";
-import { checkSameSite } from "./cross-site.js";
 import { addDocs } from "./docs.js";
 import { addEventRoutes } from "./events/event-routes.js";
+import { addJsonBodies } from "./json-bodies.js";
 import { addLoginRoute } from "./login-route.js";
 import { addLogoutRoute } from "./logout-route.js";
 import { addOperationRoutes } from "./operation-routes.js";
@@ -37,13 +40,15 @@ export interface RestDoorOptions {
   /** Of callers who have not signed in. */
   readonly permission: Permission;
   readonly maxRequestsPerSecond: number;
+  readonly maxRequestsPerUserPerSecond: number;
   readonly maxBufferedBytes: number;
+  readonly maxDepth: number;
+  readonly maxEventStreams: number;
+  readonly maxEventStreamsPerUser: number;
+  readonly hits: LimitHits;
   readonly clock: Clock;
   readonly logger: Logger;
 }
-
-/** Characters of a URL at most: filters are in it. */
-const MOST_URL_CHARACTERS = 32_768;
 
 /** The REST API, under /rest/v0, and the sign-in of its clients. */
 export async function addRest(
@@ -51,15 +56,14 @@ export async function addRest(
   options: RestDoorOptions,
 ): Promise<void> {
   const { dispatcher, authenticator, permission: anonymous } = options;
-  const rates = new AddressRates(options.maxRequestsPerSecond, options.clock);
+  const admission = new Admission(options);
   const dress = (door: FastifyInstance) => {
-    addJsonBodies(door);
-    addErrors(door, options.logger);
+    addJsonBodies(door, options);
+    addErrors(door, options);
     door.addHook("onRequest", async (request, reply) => {
       reply.header("cache-control", "no-store");
-      rates.take(request.ip);
-      checkUrl(request);
-      checkSameSite(request.method, request.headers);
+      reply.header("content-security-policy", DATA_POLICY);
+      admission.admit(request);
     });
   };
   const login = { authenticator, anonymous, dispatcher };
@@ -71,7 +75,7 @@ export async function addRest(
     async (door) => {
       dress(door);
       addLoginRoute(door, login);
-      addAuthentication(door, { authenticator, anonymous });
+      addAuthentication(door, { authenticator, anonymous, admission });
       addNotFound(door);
       addRoutes(door, options);
     },
@@ -93,40 +97,22 @@ function addRoutes(door: FastifyInstance, options: RestDoorOptions): void {
   addTagRoutes(door, objects, dispatcher);
 }
 
-function checkUrl({ url }: FastifyRequest): void {
-  if (url.length > MOST_URL_CHARACTERS)
-    throw new XoError("INVALID_REQUEST", {
-      reason: `the URL has more than ${MOST_URL_CHARACTERS} characters`,
-    });
-}
-
 function addAuthentication(
   door: FastifyInstance,
-  parts: Pick<RestDoorOptions, "authenticator"> & { anonymous: Permission },
+  parts: Pick<RestDoorOptions, "authenticator"> & {
+    readonly anonymous: Permission;
+    readonly admission: Admission;
+  },
 ): void {
-  const { authenticator, anonymous } = parts;
+  const { authenticator, anonymous, admission } = parts;
   door.addHook("onRequest", async (request) => {
     const otp = readText(queryOf(request), "otp");
     const shown = readCredentials(request.headers, otp);
     const who = { authenticator, anonymous };
-    setCaller(request, await toCaller(shown, request.ip, who));
+    const caller = await toCaller(shown, outerOf(request.raw).address, who);
+    admission.admitUser(caller.context.person?.id);
+    setCaller(request, caller);
   });
-}
-
-/** Some clients say that a body is JSON and send none. */
-function addJsonBodies(door: FastifyInstance): void {
-  door.removeContentTypeParser(["application/json", "text/plain"]);
-  door.addContentTypeParser(
-    "application/json",
-    { parseAs: "string" },
-    (_request, text, done) => {
-      try {
-        done(null, text === "" ? undefined : JSON.parse(text as string));
-      } catch {
-        done(new XoError("PARSE_ERROR", { reason: "the body" }));
-      }
-    },
-  );
 }
 
 /** A route of its own: the page's files, which are looked for everywhere else, have another way to say it. */
@@ -141,8 +127,12 @@ function addNotFound(door: FastifyInstance): void {
   door.all("/*", refuse);
 }
 
-function addErrors(door: FastifyInstance, logger: Logger): void {
+function addErrors(
+  door: FastifyInstance,
+  { logger, hits }: Pick<RestDoorOptions, "logger" | "hits">,
+): void {
   door.setErrorHandler(async (error: Error, request, reply) => {
+    hits.countError(error);
     const known = toRestError(error);
     if (known === undefined)
       logger.error(`${request.method} ${request.url} failed`, { error });

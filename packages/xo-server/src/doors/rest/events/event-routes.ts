@@ -14,15 +14,16 @@ export interface EventRoutesOptions extends Omit<
 /** `/events`: changes as they happen (CONTRACT 2.5). */
 export function addEventRoutes(
   door: FastifyInstance,
-  { objects, clock, maxBufferedBytes }: EventRoutesOptions,
+  { objects, ...options }: EventRoutesOptions,
 ): void {
-  const streams = new EventStreams({ ...objects, clock, maxBufferedBytes });
+  const streams = new EventStreams({ ...options, ...objects });
   door.addHook("preClose", async () => {
     streams.stop();
   });
   door.get("/events", { exposeHeadRoute: false }, (request, reply) => {
     const caller = callerOf(request);
     caller.rights();
+    streams.checkRoom(caller);
     reply.hijack();
     const { raw } = reply;
     raw.writeHead(200, {

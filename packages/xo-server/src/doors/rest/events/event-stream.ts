@@ -10,6 +10,8 @@ export interface EventStreamOptions {
   readonly response: ServerResponse;
   /** Bytes that wait for a slow reader at most. */
   readonly maxBufferedBytes: number;
+  /** It is cut off for that. */
+  readonly onSlow: () => void;
 }
 
 interface Subscribed {
@@ -87,9 +89,11 @@ export class EventStream {
   }
 
   #send(text: string | Buffer): void {
-    const { response, maxBufferedBytes } = this.#options;
+    const { response, maxBufferedBytes, onSlow } = this.#options;
     if (response.writableEnded || response.destroyed) return;
     response.write(text);
-    if (response.writableLength > maxBufferedBytes) response.destroy();
+    if (response.writableLength <= maxBufferedBytes) return;
+    onSlow();
+    response.destroy();
   }
 }

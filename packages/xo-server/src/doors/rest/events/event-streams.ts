@@ -4,6 +4,7 @@ import type { Catalog, Queries, ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Clock } from "../../../clock.js";
 import type { Extent } from "../../../rights/rights.js";
+import type { LimitHits } from "../../limit-hits.js";
 import { isAlarm, toAlarm } from "../alarms.js";
 import type { Caller } from "../caller.js";
 import { invalidInput } from "../invalid-input.js";
@@ -14,13 +15,14 @@ export interface EventStreamsOptions {
   readonly catalog: Pick<Catalog, "classOf" | "feed" | "follow" | "get">;
   readonly queries: Pick<Queries, "page">;
   readonly maxBufferedBytes: number;
+  /** Streams at a time at most. */
+  readonly maxEventStreams: number;
+  readonly maxEventStreamsPerUser: number;
+  readonly hits: LimitHits;
   readonly clock: Clock;
 }
 
 const PING_MS = 30_000;
-
-/** Streams at a time at most. */
-const MOST_STREAMS = 1_000;
 
 /** Ids that are read at a time. */
 const PAGE = 1_000;
@@ -39,13 +41,28 @@ export class EventStreams {
     });
   }
 
-  /** @throws XoError QUEUE_FULL */
+  /** @throws XoError QUEUE_FULL: there are too many in all, or of this user */
+  checkRoom(caller: Caller): void {
+    const { maxEventStreams, maxEventStreamsPerUser, hits } = this.#options;
+    const all = [...this.#streams.values()];
+    const own = all.filter((stream) => stream.belongsTo(caller)).length;
+    const isFull = all.length >= maxEventStreams;
+    if (!isFull && own < maxEventStreamsPerUser) return;
+    hits.count("event_streams");
+    const size = isFull ? maxEventStreams : maxEventStreamsPerUser;
+    throw new XoError("QUEUE_FULL", { what: "/events", size });
+  }
+
+  /** There is room for it. */
   open(response: ServerResponse, caller: Caller): EventStream {
-    if (this.#streams.size >= MOST_STREAMS)
-      throw new XoError("QUEUE_FULL", { what: "/events", size: MOST_STREAMS });
-    const { maxBufferedBytes } = this.#options;
+    const { maxBufferedBytes, hits } = this.#options;
     const id = randomUUID();
-    const stream = new EventStream({ id, caller, response, maxBufferedBytes });
+    const stream = new EventStream({
+      ...{ id, caller, response, maxBufferedBytes },
+      onSlow: () => {
+        hits.count("slow_reader");
+      },
+    });
     this.#streams.set(id, stream);
     response.on("close", () => {
       this.#streams.delete(id);

@@ -1,0 +1,41 @@
+/** What the doors refuse because it is too much of something. */
+export const limitNames = [
+  "body_size",
+  "body_timeout",
+  "depth",
+  "event_streams",
+  "guest_sockets",
+  "header_size",
+  "header_timeout",
+  "connections",
+  "message_rate",
+  "message_size",
+  "request_rate_address",
+  "request_rate_user",
+  "slow_reader",
+  "sockets",
+  "sockets_of_address",
+  "url_size",
+] as const;
+export type LimitName = (typeof limitNames)[number];
+
+/** How often each limit was hit since the start. */
+export class LimitHits {
+  readonly #counts = new Map<LimitName, number>(
+    limitNames.map((name) => [name, 0]),
+  );
+
+  count(name: LimitName): void {
+    this.#counts.set(name, this.#counts.get(name)! + 1);
+  }
+
+  /** Where it is the HTTP library that refuses. */
+  countError(error: Error & { readonly code?: unknown }): void {
+    if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") this.count("body_size");
+  }
+
+  /** By name; all are there, also those that were never hit. */
+  read(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#counts);
+  }
+}

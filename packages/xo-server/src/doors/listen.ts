@@ -1,0 +1,54 @@
+import type { Server } from "node:net";
+import { XoError } from "@xo-server/model";
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** @throws XoError as of `toListenError` */
+export async function listen(
+  server: Server,
+  { host, port }: Endpoint,
+  portKey: string,
+): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen({ host, port }, () => {
+        server.off("error", reject);
+        resolve();
+      });
+    });
+  } catch (error) {
+    throw toListenError(
+      error as NodeJS.ErrnoException,
+      { host, port },
+      portKey,
+    );
+  }
+}
+
+const NOT_OUR_ADDRESS = new Set([
+  "EADDRNOTAVAIL",
+  "EAI_AGAIN",
+  "EINVAL",
+  "ENOTFOUND",
+]);
+
+/** PORT_IN_USE, CONFIG_INVALID (an address that is not ours, a port that is not for us), or the error as it is. */
+export function toListenError(
+  error: NodeJS.ErrnoException,
+  { host, port }: Endpoint,
+  portKey = "http.port",
+): Error {
+  const invalid = (where: string, reason: string) =>
+    new XoError("CONFIG_INVALID", { where, reason }, error);
+  if (error.code === "EADDRINUSE")
+    return new XoError("PORT_IN_USE", { host, port }, error);
+  if (error.code === "EACCES")
+    return invalid(portKey, `this user may not listen on port ${port}`);
+  if (NOT_OUR_ADDRESS.has(error.code ?? ""))
+    return invalid("http.host", `${host} is not an address of this machine`);
+  return error;
+}

@@ -1,0 +1,43 @@
+import { X509Certificate, createPrivateKey } from "node:crypto";
+import { createSecureContext, type SecureVersion } from "node:tls";
+import { XoError } from "@xo-server/model";
+
+/** A certificate (with those between it and its authority) and its key, as PEM. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+  /** SHA-256 of the certificate, hexadecimal with colons. */
+  readonly fingerprint: string;
+  /** When the certificate ends, in ms since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** @throws XoError CONFIG_INVALID for what is no certificate, no key, or not the key of this certificate */
+export function toKeyPair(cert: string, key: string, where: string): KeyPair {
+  try {
+    const certificate = new X509Certificate(cert);
+    if (!certificate.checkPrivateKey(createPrivateKey(key)))
+      throw new Error("the key is not that of the certificate");
+    // What a key can be and OpenSSL still refuses to serve with: too short, for one.
+    createSecureContext({ cert, key });
+    const expiresAt = Date.parse(certificate.validTo);
+    return { cert, key, fingerprint: certificate.fingerprint256, expiresAt };
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new XoError("CONFIG_INVALID", { where, reason }, error);
+  }
+}
+
+export interface SecureSettings {
+  readonly cert: string;
+  readonly key: string;
+  readonly minVersion: SecureVersion;
+}
+
+/** What a TLS server is made and renewed with. */
+export function toSecureSettings(
+  { cert, key }: KeyPair,
+  minVersion: SecureVersion,
+): SecureSettings {
+  return { cert, key, minVersion };
+}

@@ -1,0 +1,105 @@
+import { readFile, writeFile, mkdir, rename } from "node:fs/promises";
+import { isIP } from "node:net";
+import { hostname, networkInterfaces } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "../../clock.js";
+import { toKeyPair, type KeyPair } from "./key-pair.js";
+
+export interface SelfSignedOptions {
+  readonly dataDir: string;
+  /** What the server listens on. */
+  readonly host: string;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Who trusts it has pinned it; an early end would only break that. */
+const YEARS = 10;
+
+/** The pair in `dataDir`; made if it is not there, or has ended. */
+export async function loadSelfSigned(
+  options: SelfSignedOptions,
+): Promise<KeyPair> {
+  const { dataDir, clock } = options;
+  const paths = {
+    cert: join(dataDir, "tls.crt"),
+    key: join(dataDir, "tls.key"),
+  };
+  const found = await read(paths);
+  if (found !== undefined && found.expiresAt > clock.now()) return found;
+  const made = await make(options);
+  await mkdir(dataDir, { recursive: true });
+  await replace(paths.key, made.key, 0o600);
+  await replace(paths.cert, made.cert, 0o644);
+  return made;
+}
+
+interface Paths {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Undefined: nothing is there. @throws XoError CONFIG_INVALID for what is there and broken: it is not overwritten */
+async function read({ cert, key }: Paths): Promise<KeyPair | undefined> {
+  try {
+    const [certText, keyText] = await Promise.all([
+      readFile(cert, "utf8"),
+      readFile(key, "utf8"),
+    ]);
+    return toKeyPair(certText, keyText, cert);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function make({ host, clock }: SelfSignedOptions): Promise<KeyPair> {
+  // A quarter of a second of modules that a server with a certificate never needs.
+  const { generate } = await import("selfsigned");
+  const begin = new Date(clock.now());
+  const end = new Date(begin);
+  end.setUTCFullYear(begin.getUTCFullYear() + YEARS);
+  const { cert, private: key } = await generate(
+    [{ name: "commonName", value: hostname().slice(0, 64) }],
+    {
+      keyType: "ec",
+      curve: "P-256",
+      algorithm: "sha256",
+      notBeforeDate: begin,
+      notAfterDate: end,
+      extensions: [
+        { name: "basicConstraints", cA: false, critical: true },
+        { name: "keyUsage", digitalSignature: true, critical: true },
+        { name: "extKeyUsage", serverAuth: true },
+        { name: "subjectAltName", altNames: [...namesOf(host)].map(toAltName) },
+      ],
+    },
+  );
+  return toKeyPair(cert, key, "tls.crt");
+}
+
+/** By which clients may call this machine. */
+function namesOf(host: string): Set<string> {
+  const addresses = Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .map(({ address }) => address.replace(/%.*$/, ""));
+  const names = new Set([hostname(), "localhost", ...addresses, host]);
+  for (const none of ["0.0.0.0", "::", ""]) names.delete(none);
+  return names;
+}
+
+function toAltName(name: string) {
+  return isIP(name) === 0
+    ? { type: 2 as const, value: name }
+    : { type: 7 as const, ip: name };
+}
+
+/** Whole or not at all; never readable for others, not even for a moment. */
+async function replace(
+  path: string,
+  content: string,
+  mode: number,
+): Promise<void> {
+  const part = `${path}.part`;
+  await writeFile(part, content, { mode, flag: "w" });
+  await rename(part, path);
+}

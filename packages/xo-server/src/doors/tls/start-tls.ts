@@ -1,0 +1,114 @@
+import type { EventEmitter } from "node:events";
+import type { SecureVersion, Server } from "node:tls";
+import type { Clock } from "../../clock.js";
+import type { Config } from "../../config/config.js";
+import type { Logger } from "../../log/logger.js";
+import {
+  CertificateWatch,
+  markOf,
+  readCertificate,
+} from "./certificate-watch.js";
+import {
+  toSecureSettings,
+  type KeyPair,
+  type SecureSettings,
+} from "./key-pair.js";
+import { loadSelfSigned } from "./self-signed.js";
+
+export interface TlsOptions {
+  readonly http: Pick<Config["http"], "host" | "tls">;
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Where SIGHUP comes from; default: the process. */
+  readonly signals?: Pick<EventEmitter, "on" | "off">;
+}
+
+/** The certificate of the server, now and after it has been replaced. */
+export class Tls {
+  readonly minVersion: SecureVersion;
+  readonly #logger: Logger;
+  #pair: KeyPair;
+  #server: Pick<Server, "setSecureContext"> | undefined;
+  #stop: () => void = () => undefined;
+
+  constructor(pair: KeyPair, minVersion: SecureVersion, logger: Logger) {
+    this.#pair = pair;
+    this.minVersion = minVersion;
+    this.#logger = logger;
+    this.#tell("The certificate has");
+  }
+
+  get settings(): SecureSettings {
+    return toSecureSettings(this.#pair, this.minVersion);
+  }
+
+  /** When the certificate ends, in ms since the epoch. */
+  get expiresAt(): number {
+    return this.#pair.expiresAt;
+  }
+
+  /** New connections of this server are made with what is taken from now on. */
+  attach(server: Pick<Server, "setSecureContext">): void {
+    this.#server = server;
+    server.setSecureContext(this.settings);
+  }
+
+  take(pair: KeyPair): void {
+    this.#pair = pair;
+    this.#server?.setSecureContext(this.settings);
+    this.#tell("A new certificate is in use, it has");
+  }
+
+  stopWith(stop: () => void): void {
+    this.#stop = stop;
+  }
+
+  stop(): void {
+    this.#stop();
+  }
+
+  #tell(what: string): void {
+    const { fingerprint, expiresAt } = this.#pair;
+    const until = new Date(expiresAt).toISOString().slice(0, 10);
+    this.#logger.info(
+      `${what} SHA-256 fingerprint ${fingerprint}, good until ${until}`,
+    );
+  }
+}
+
+/** Undefined: the config wants plain HTTP. @throws XoError CONFIG_INVALID */
+export async function startTls(options: TlsOptions): Promise<Tls | undefined> {
+  const { http, dataDir, clock, logger } = options;
+  const { certificate, key, selfSigned, minVersion } = http.tls;
+  if (selfSigned) {
+    const pair = await loadSelfSigned({ dataDir, host: http.host, clock });
+    return new Tls(pair, minVersion, logger);
+  }
+  if (certificate === "") return undefined;
+  const files = { certificate, key };
+  const seen = await markOf(files);
+  const tls = new Tls(await readCertificate(files), minVersion, logger);
+  const onChange = (pair: KeyPair) => {
+    tls.take(pair);
+  };
+  const watch = new CertificateWatch(
+    { ...files, onChange, clock, logger },
+    seen,
+  );
+  tls.stopWith(reloadAtSignal(watch, options.signals ?? process));
+  return tls;
+}
+
+/** @returns the way to stop all of it */
+function reloadAtSignal(
+  watch: CertificateWatch,
+  signals: Pick<EventEmitter, "on" | "off">,
+): () => void {
+  const reload = () => void watch.reload();
+  signals.on("SIGHUP", reload);
+  return () => {
+    signals.off("SIGHUP", reload);
+    watch.stop();
+  };
+}
