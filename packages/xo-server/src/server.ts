@@ -16,6 +16,7 @@ import { systemMethods } from "./methods/system.js";
 import { serverMethods } from "./methods/server.js";
 import { xoMethods } from "./methods/xo.js";
 import { startMetrics } from "./metrics/start-metrics.js";
+import { CatchUp } from "./objects/catch-up.js";
 import { PoolObjects } from "./objects/pool-objects.js";
 import { startInventory } from "./objects/start-inventory.js";
 import { startObjects } from "./objects/start-objects.js";
@@ -123,9 +124,12 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...objectMethods(poolObjects),
   ];
   const apiLogger = loggers.named("xo:api");
+  const { catalog } = objects;
+  const catchUp = new CatchUp({ inventory, catalog, clock, logger: apiLogger });
   const dispatcher = createDispatcher(operations, apiLogger, {
-    findObject: (id) => objects.catalog.get(id),
+    findObject: (id) => catalog.get(id),
     audit: createAudit(store, apiLogger),
+    catchUp: (pools) => catchUp.with(pools),
   });
   // What is remembered of the pools loads while the doors are being made; a demo takes seconds to start.
   const connecting = connectPools(pools, options, stops).then(() => {

@@ -4,7 +4,10 @@ import type { Logger } from "../log/logger.js";
 import { checkLevel, checkObject, type FindObject } from "./access.js";
 import type { Audit } from "./audit.js";
 import type { CallContext, HandlerContext, Operation } from "./operation.js";
+import { inWork } from "../tasks/current-work.js";
+import { unwatchedWork } from "../tasks/work.js";
 import { createCheck, type CheckParameters } from "./parameters.js";
+import { touchedPools } from "./touched-pools.js";
 
 /** The one place where a call is checked, made, and its failure given a name. */
 export interface Dispatcher {
@@ -21,6 +24,8 @@ export interface Guards {
   readonly findObject?: FindObject;
   /** Default: changes are not written down. */
   readonly audit?: Audit;
+  /** Resolves when objects are read as these pools have them now. Default: at once. */
+  readonly catchUp?: (pools: ReadonlySet<string>) => Promise<void>;
 }
 
 interface Entry {
@@ -31,8 +36,9 @@ interface Entry {
 export function createDispatcher(
   operations: readonly Operation[],
   logger: Logger,
-  { findObject = () => undefined, audit }: Guards = {},
+  guards: Guards = {},
 ): Dispatcher {
+  const { findObject = () => undefined } = guards;
   const ajv = new Ajv({
     allErrors: true,
     useDefaults: true,
@@ -55,8 +61,8 @@ export function createDispatcher(
         const params = admit(entry, given, context, findObject);
         const { operation } = entry;
         const handled = toHandlerContext(context, findObject);
-        return operation.changes === true && audit !== undefined
-          ? await changeAudited(operation, params, handled, audit)
+        return operation.changes === true
+          ? await change(operation, params, handled, guards)
           : await run(operation, params, handled);
       } catch (error) {
         throw toKnownError(error, name, logger);
@@ -88,12 +94,38 @@ function toHandlerContext(
   context: CallContext,
   findObject: FindObject,
 ): HandlerContext {
+  const { work = unwatchedWork } = context;
   return {
     ...context,
+    work,
+    signal: work.signal,
+    progress(fraction) {
+      work.progress(fraction);
+    },
     check(action, resource, id) {
       checkObject(context, { action, resource }, { id, entry: findObject(id) });
     },
   };
+}
+
+/** What the caller has changed is there to be read when the answer comes. */
+async function change(
+  operation: Operation,
+  params: object,
+  context: HandlerContext,
+  { findObject, audit, catchUp }: Guards,
+): Promise<unknown> {
+  // Before the call: what it deletes has no pool any more.
+  const pools =
+    findObject === undefined || catchUp === undefined
+      ? new Set<string>()
+      : touchedPools(params, findObject);
+  const result =
+    audit === undefined
+      ? await run(operation, params, context)
+      : await changeAudited(operation, params, context, audit);
+  if (pools.size > 0) await catchUp?.(pools);
+  return result;
 }
 
 async function changeAudited(
@@ -120,7 +152,8 @@ async function run(
   params: object,
   context: HandlerContext,
 ): Promise<unknown> {
-  return (await handler(params as never, context)) ?? true;
+  const result = inWork(context.work, () => handler(params as never, context));
+  return (await result) ?? true;
 }
 
 function toKnownError(error: unknown, name: string, logger: Logger): Error {
