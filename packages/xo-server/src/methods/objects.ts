@@ -1,5 +1,6 @@
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Operation } from "../operations/operation.js";
+import { storageMethods } from "./storage.js";
 import { tagMethods } from "./tag.js";
 import { vmMethods } from "./vm.js";
 import { vmPowerMethods } from "./vm-power.js";
@@ -7,6 +8,7 @@ import { vmPowerMethods } from "./vm-power.js";
 /** What is done to objects of pools. */
 export function objectMethods(objects: PoolObjects): Operation[] {
   return [
+    ...storageMethods(objects),
     ...tagMethods(objects),
     ...vmMethods(objects),
     ...vmPowerMethods(objects),

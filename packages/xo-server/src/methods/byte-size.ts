@@ -1,0 +1,25 @@
+import { XoError } from "@xo-server/model";
+import { Type } from "typebox";
+
+/** A number of bytes, or a text such as `10 GiB`. */
+export const byteSize = Type.Union(
+  [Type.Integer({ minimum: 0 }), Type.String({ minLength: 1 })],
+  { description: "In bytes, or such as `10 GiB`." },
+);
+
+const TEXT = /^\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?)b?\s*$/i;
+const POWERS = ["", "k", "m", "g", "t", "p"];
+
+/**
+ * `10 GiB` counts in 1024s, `10 GB` in 1000s, `10G` as Xen Orchestra does: in 1024s.
+ * @returns bytes
+ * @throws XoError INVALID_PARAMETERS
+ */
+export function toBytes(size: number | string): number {
+  const [, count, unit = "", binary = ""] = TEXT.exec(String(size)) ?? [];
+  const isDecimal = binary === "" && /[kmgtp]b\s*$/i.test(String(size));
+  const power = POWERS.indexOf(unit.toLowerCase());
+  const bytes = Math.round(Number(count) * (isDecimal ? 1000 : 1024) ** power);
+  if (Number.isSafeInteger(bytes)) return bytes;
+  throw new XoError("INVALID_PARAMETERS", { reason: `no size: ${size}` });
+}

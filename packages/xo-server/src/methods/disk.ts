@@ -1,0 +1,113 @@
+import { Type, type Static } from "typebox";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { byteSize, toBytes } from "./byte-size.js";
+import { idOf, idOfMade, NO_REF } from "./on-object.js";
+
+const newDisk = Type.Object({
+  name: Type.String({ minLength: 1 }),
+  size: byteSize,
+  sr: idOf("the SR that it is put on"),
+  vm: Type.Optional(idOf("a VM that gets it")),
+  bootable: Type.Optional(Type.Boolean()),
+  mode: Type.Optional(Type.Enum(["RO", "RW"])),
+  position: Type.Optional(
+    Type.String({ description: "In the VM; default: the first that is free." }),
+  ),
+});
+
+/** Disks made, and given to VMs; what is done to one that is there is in vdi. */
+export function diskMethods(objects: PoolObjects): Operation[] {
+  return [
+    defineOperation({
+      name: "disk.create",
+      summary: "Makes an empty disk, for a VM where one is given; its id.",
+      params: newDisk,
+      result: Type.String(),
+      permission: {
+        action: "administrate:create-vdi",
+        resource: "SR",
+        id: ({ sr }) => sr,
+      },
+      changes: true,
+      handler: async ({ sr, vm, name, size, ...place }, context) => {
+        if (vm !== undefined)
+          context.check("administrate:attach-disk", "*", vm);
+        const owner = vm && objects.get(vm, "VM", "VM-template");
+        const storage = objects.get(sr, "SR");
+        const ref = await createDisk(storage, {
+          name_label: name,
+          virtual_size: toBytes(size),
+        });
+        if (owner) await attach(owner, ref, place);
+        return idOfMade(objects, storage.xapi, { type: "VDI", ref });
+      },
+    }),
+  ];
+}
+
+export interface NewDisk {
+  readonly name_label: string;
+  /** Bytes. */
+  readonly virtual_size: number;
+}
+
+/** An empty disk, with what XAPI wants to be told of each. @returns its reference */
+export async function createDisk(
+  { xapi, ref }: PoolObject,
+  disk: NewDisk & Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const made = await xapi.callAsync("VDI.create", [
+    {
+      name_description: "",
+      other_config: {},
+      read_only: false,
+      sharable: false,
+      type: "user",
+      tags: [],
+      ...disk,
+      virtual_size: String(disk.virtual_size),
+      SR: ref,
+    },
+  ]);
+  return made as string;
+}
+
+type Place = Pick<Static<typeof newDisk>, "bootable" | "mode" | "position">;
+
+/** A disk that cannot be attached is not left behind. */
+async function attach(
+  { xapi, ref: vm, object }: PoolObject,
+  vdi: string,
+  { bootable = false, mode = "RW", position = "autodetect" }: Place,
+): Promise<void> {
+  try {
+    const vbd = await xapi.call("VBD.create", [
+      newVbd({ VM: vm, VDI: vdi, bootable, mode, userdevice: position }),
+    ]);
+    if (object["power_state"] === "Running")
+      await xapi.callAsync("VBD.plug", [vbd]);
+  } catch (error) {
+    await xapi.callAsync("VDI.destroy", [vdi]).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A record of a VBD with what XAPI wants to be told of each. */
+export function newVbd(
+  given: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return {
+    VDI: NO_REF,
+    bootable: false,
+    empty: false,
+    mode: "RW",
+    other_config: {},
+    qos_algorithm_params: {},
+    qos_algorithm_type: "",
+    type: "Disk",
+    unpluggable: true,
+    userdevice: "autodetect",
+    ...given,
+  };
+}

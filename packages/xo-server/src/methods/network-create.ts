@@ -1,0 +1,107 @@
+import { XoError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+
+export const bondModes = ["balance-slb", "active-backup", "lacp"] as const;
+
+export interface NewNetwork {
+  readonly name: string;
+  readonly description?: string;
+  /** Bytes. */
+  readonly mtu?: number;
+  readonly nbd?: boolean;
+}
+
+/** A network that has no way out yet. @returns its reference */
+export async function createNetwork(
+  xapi: Xapi,
+  { name, description = "", mtu = 1500, nbd = false }: NewNetwork,
+): Promise<Ref> {
+  const ref = (await xapi.call("network.create", [
+    {
+      name_label: name,
+      name_description: description,
+      MTU: String(mtu),
+      // Or XenCenter gives each new VM an interface to it.
+      other_config: { automatic: "false" },
+    },
+  ])) as Ref;
+  if (nbd)
+    await orDestroy(xapi, ref, () =>
+      xapi.call("network.add_purpose", [ref, "nbd"]),
+    );
+  return ref;
+}
+
+export interface NewVlan {
+  /** PIF that carries it, of any host. */
+  readonly trunk: Ref;
+  readonly network: Ref;
+  readonly vlan: number;
+}
+
+/** On all hosts of the pool. */
+export async function createVlan(
+  xapi: Xapi,
+  { trunk, network, vlan }: NewVlan,
+): Promise<void> {
+  const params = [trunk, network, String(vlan)];
+  await orDestroy(xapi, network, () =>
+    xapi.callAsync("pool.create_VLAN_from_PIF", params),
+  );
+}
+
+export interface NewBond {
+  /** PIFs of one host. */
+  readonly members: readonly PoolObject[];
+  readonly network: Ref;
+  readonly mode: (typeof bondModes)[number];
+}
+
+/** On every host that has PIFs of the same networks. */
+export async function createBond(
+  objects: PoolObjects,
+  xapi: Xapi,
+  { members, network, mode }: NewBond,
+): Promise<void> {
+  await orDestroy(xapi, network, async () => {
+    for (const pifs of peersOf(objects, members).values())
+      await xapi.callAsync("Bond.create", [network, pifs, "", mode, {}]);
+  });
+}
+
+/** By host, in the order of the hosts' PIFs given. */
+function peersOf(
+  objects: PoolObjects,
+  members: readonly PoolObject[],
+): ReadonlyMap<string, readonly Ref[]> {
+  const byHost = new Map<string, Ref[]>();
+  for (const { object } of members) {
+    const network = objects.get(String(object["$network"]), "network");
+    for (const id of network.object["PIFs"] as readonly string[]) {
+      const pif = objects.get(id, "PIF");
+      const host = String(pif.object["$host"]);
+      byHost.set(host, [...(byHost.get(host) ?? []), pif.ref]);
+    }
+  }
+  for (const [host, pifs] of byHost)
+    if (pifs.length !== members.length)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `host ${host} has ${pifs.length} PIFs of these ${members.length} networks`,
+      });
+  return byHost;
+}
+
+/** A network that does not get what it was made for is not left behind. */
+async function orDestroy(
+  xapi: Xapi,
+  network: Ref,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    await xapi.call("network.destroy", [network]).catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+import { XoError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import { Type } from "typebox";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import type { RestRoute } from "../operations/rest-route.js";
+
+/** A parameter that names an object. */
+export function idOf(what: string) {
+  return Type.String({ minLength: 1, description: `Of ${what}.` });
+}
+
+/** The right to do something to the object that `id` names; `*`: its type is looked at by the handler. */
+export function onId(action: string, resource: string) {
+  return { action, resource, id: ({ id }: { readonly id: string }) => id };
+}
+
+/** `POST /srs/{id}/actions/scan`, known as ScanSr. */
+export function actionRoute(
+  path: string,
+  operationId: string,
+  more: Partial<RestRoute> = {},
+): RestRoute {
+  return {
+    ...more,
+    ...{ method: "post", path, operationId },
+    exposure: "confirm",
+    isAction: true,
+  };
+}
+
+/** `DELETE /srs/{id}`, known as DeleteSr. */
+export function deleteRoute(path: string, operationId: string): RestRoute {
+  return {
+    ...{ method: "delete", path, operationId },
+    exposure: "confirm",
+    status: 204,
+  };
+}
+
+/** XAPI's null. */
+export const NO_REF = "OpaqueRef:NULL";
+
+/** The id of what a call has just made, when it is known here too. */
+export async function idOfMade(
+  objects: PoolObjects,
+  xapi: Xapi,
+  { type, ref }: { readonly type: string; readonly ref: unknown },
+): Promise<string> {
+  const uuid = await xapi.call(`${objects.classOf(type)}.get_uuid`, [ref]);
+  if (typeof uuid !== "string")
+    throw new XoError("INTERNAL", { reason: `the new ${type} has no uuid` });
+  await objects.untilKnown(uuid, type);
+  return uuid;
+}
+
+/** Calls `<class>.set_<field>` for each field that has a value. */
+export async function setFields(
+  xapi: Xapi,
+  { className, ref }: { readonly className: string; readonly ref: Ref },
+  fields: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  for (const [field, value] of Object.entries(fields))
+    if (value !== undefined)
+      await xapi.call(`${className}.set_${field}`, [ref, value]);
+}

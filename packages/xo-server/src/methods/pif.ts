@@ -1,0 +1,151 @@
+import { XapiError, XoError } from "@xo-server/model";
+import { Type, type Static } from "typebox";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { deleteAbove } from "./network-delete.js";
+import { idOf, onId } from "./on-object.js";
+
+const ipv4Modes = ["None", "DHCP", "Static"];
+const ipv6Modes = ["None", "DHCP", "Static", "Autoconf"];
+
+const address = Type.Object({
+  id: idOf("a PIF"),
+  mode: Type.Optional(Type.Enum(ipv4Modes)),
+  ip: Type.Optional(Type.String()),
+  netmask: Type.Optional(Type.String()),
+  gateway: Type.Optional(Type.String()),
+  dns: Type.Optional(Type.String()),
+  ipv6: Type.Optional(
+    Type.String({ description: "With its length: 2001:db8::2/64." }),
+  ),
+  ipv6Mode: Type.Optional(Type.Enum(ipv6Modes)),
+});
+
+/** Interfaces of hosts. */
+export function pifMethods(objects: PoolObjects): Operation[] {
+  const on = (id: string) => objects.get(id, "PIF");
+  const idOnly = Type.Object({ id: idOf("a PIF") });
+  const shared = { result: Type.Boolean(), changes: true };
+  const call = async (verb: string, id: string): Promise<true> => {
+    const { xapi, ref } = on(id);
+    await xapi.callAsync(`PIF.${verb}`, [ref]);
+    return true;
+  };
+  const modes = (name: string, values: readonly string[]) =>
+    defineOperation({
+      name,
+      summary: "How an interface can get its address.",
+      params: Type.Object({}),
+      result: Type.Array(Type.String()),
+      permission: "user",
+      handler: () => [...values],
+    });
+  return [
+    modes("pif.getIpv4ConfigurationModes", ipv4Modes),
+    modes("pif.getIpv6ConfigurationModes", ipv6Modes),
+    defineOperation({
+      ...shared,
+      name: "pif.connect",
+      summary: "Brings an interface of a host up.",
+      params: idOnly,
+      permission: onId("administrate:connect", "PIF"),
+      handler: ({ id }) => call("plug", id),
+    }),
+    defineOperation({
+      ...shared,
+      name: "pif.disconnect",
+      summary: "Takes an interface of a host down.",
+      params: idOnly,
+      permission: onId("administrate:disconnect", "PIF"),
+      handler: ({ id }) => call("unplug", id),
+    }),
+    defineOperation({
+      ...shared,
+      name: "pif.delete",
+      summary: "Deletes a VLAN or a bond of a host, with its interface.",
+      params: idOnly,
+      permission: onId("administrate:delete", "PIF"),
+      handler: async ({ id }) => {
+        const pif = on(id);
+        const { physical, vlan, isBondMaster } = pif.object;
+        if (physical === true || (vlan === -1 && isBondMaster !== true))
+          throw new XapiError("PIF_IS_PHYSICAL", [pif.ref], "PIF.destroy");
+        await deleteAbove(pif);
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "pif.editPif",
+      summary: "Gives a VLAN another tag, on all hosts.",
+      params: Type.Object({
+        id: idOf("the PIF of a VLAN"),
+        vlan: Type.Union([
+          Type.Integer({ minimum: 0, maximum: 4094 }),
+          Type.String({ pattern: "^\\d{1,4}$" }),
+        ]),
+      }),
+      permission: onId("administrate:set", "PIF"),
+      handler: ({ id, vlan }) => retag(objects, on(id), Number(vlan)),
+    }),
+    defineOperation({
+      ...shared,
+      name: "pif.reconfigureIp",
+      summary: "Gives an interface of a host its address, or a way to get one.",
+      params: address,
+      permission: onId("administrate:set", "PIF"),
+      handler: ({ id, ...given }) => reconfigure(on(id), given),
+    }),
+  ];
+}
+
+/** XAPI keeps a VLAN's tag: another one means another VLAN, in the same network. */
+async function retag(
+  objects: PoolObjects,
+  pif: PoolObject,
+  vlan: number,
+): Promise<true> {
+  const { xapi, object } = pif;
+  if (object["vlan"] === -1)
+    throw new XoError("INVALID_PARAMETERS", { reason: "it is no VLAN" });
+  const network = objects.get(String(object["$network"]), "network");
+  const ids = network.object["PIFs"] as readonly string[];
+  const trunk = await trunkOf(pif);
+  for (const id of ids) await deleteAbove(objects.get(id, "PIF"));
+  const params = [trunk, network.ref, String(vlan)];
+  await xapi.callAsync("pool.create_VLAN_from_PIF", params);
+  return true;
+}
+
+async function trunkOf({ xapi, ref }: PoolObject): Promise<unknown> {
+  const vlan = await xapi.call("PIF.get_VLAN_master_of", [ref]);
+  return xapi.call("VLAN.get_tagged_PIF", [vlan]);
+}
+
+async function reconfigure(
+  { xapi, ref, object }: PoolObject,
+  given: Omit<Static<typeof address>, "id">,
+): Promise<true> {
+  const { ip, netmask, gateway, dns, ipv6, ipv6Mode } = given;
+  const text = (value: string | undefined, field: string) =>
+    value ?? (object[field] as string);
+  const mode = given.mode ?? (ip === undefined ? undefined : "Static");
+  if (mode !== undefined)
+    await xapi.callAsync("PIF.reconfigure_ip", [
+      ref,
+      mode,
+      mode === "Static" ? text(ip, "ip") : "",
+      mode === "Static" ? text(netmask, "netmask") : "",
+      mode === "Static" ? text(gateway, "gateway") : "",
+      mode === "Static" ? text(dns, "dns") : "",
+    ]);
+  if (ipv6 !== undefined || ipv6Mode !== undefined)
+    await xapi.callAsync("PIF.reconfigure_ipv6", [
+      ref,
+      ipv6Mode ?? "Static",
+      ipv6 ?? "",
+      mode === undefined ? (gateway ?? "") : "",
+      dns ?? "",
+    ]);
+  return true;
+}

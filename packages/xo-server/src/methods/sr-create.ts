@@ -1,0 +1,236 @@
+import { XoError } from "@xo-server/model";
+import { Type, type TSchema } from "typebox";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { byteSize, toBytes } from "./byte-size.js";
+import { idOf } from "./on-object.js";
+import { makeSr, type NewSr } from "./sr-make.js";
+
+const text = Type.String({ minLength: 1 });
+const optional = Type.Optional(text);
+const texts = Type.Record(Type.String(), Type.String());
+
+const shared = {
+  host: idOf("a host; of storage of its own, the one that has it"),
+  nameLabel: text,
+  nameDescription: Type.Optional(Type.String()),
+};
+const preferredImageFormat = Type.Optional(
+  Type.Enum(["vhd", "qcow2", "vhd, qcow2", "qcow2, vhd"]),
+);
+const srUuid = Type.Optional(
+  Type.String({ description: "Of an SR that is there, to be taken back." }),
+);
+const nfs = { nfsVersion: optional, nfsOptions: optional };
+
+const onHost = {
+  action: "administrate:create-sr",
+  resource: "host",
+  id: ({ host }: { readonly host: string }) => host,
+};
+
+type Given = Readonly<Record<string, string | number | undefined>>;
+
+/** A kind of storage: the parameters that it takes, and what becomes of them. */
+interface Kind {
+  readonly name: string;
+  readonly summary: string;
+  readonly params: Readonly<Record<string, TSchema>>;
+  readonly make: (
+    given: Given,
+  ) => Pick<NewSr, "type" | "device" | "shared"> & Partial<NewSr>;
+}
+
+const kinds: readonly Kind[] = [
+  {
+    name: "sr.createNfs",
+    summary: "Makes an SR on an NFS share; its id.",
+    params: { server: text, serverPath: text, ...nfs, srUuid },
+    make: ({ server, serverPath, nfsVersion, nfsOptions }) => ({
+      ...{ type: "nfs", shared: true },
+      device: {
+        server,
+        serverpath: serverPath,
+        nfsversion: nfsVersion,
+        options: nfsOptions,
+      },
+    }),
+  },
+  {
+    name: "sr.createSmb",
+    summary: "Makes an SR on an SMB share; its id.",
+    params: { server: text, user: optional, password: optional, srUuid },
+    make: ({ server, user: username, password }) => ({
+      ...{ type: "smb", shared: true },
+      device: { server, username, password },
+    }),
+  },
+  {
+    name: "sr.createIscsi",
+    summary: "Makes an SR on an iSCSI LUN; its id.",
+    params: {
+      ...{ target: text, targetIqn: text, scsiId: text, srUuid },
+      port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
+      ...{ chapUser: optional, chapPassword: optional },
+    },
+    make: ({ target, port, targetIqn, scsiId, chapUser, chapPassword }) => ({
+      ...{ type: "lvmoiscsi", shared: true },
+      device: {
+        ...{ target, port, targetIQN: targetIqn, SCSIid: scsiId },
+        ...{ chapuser: chapUser, chappassword: chapPassword },
+      },
+    }),
+  },
+  {
+    name: "sr.createHba",
+    summary: "Makes an SR on a LUN of a Fibre Channel adapter; its id.",
+    params: { scsiId: text, srUuid },
+    make: ({ scsiId: SCSIid }) => ({
+      ...{ type: "lvmohba", shared: true, device: { SCSIid } },
+    }),
+  },
+  {
+    name: "sr.createLvm",
+    summary: "Makes an SR of logical volumes on a host's disk; its id.",
+    params: { device: text },
+    make: ({ device }) => ({ type: "lvm", shared: false, device: { device } }),
+  },
+  {
+    name: "sr.createExt",
+    summary: "Makes an SR of files on a host's disk; its id.",
+    params: { device: text },
+    make: ({ device }) => ({ type: "ext", shared: false, device: { device } }),
+  },
+  {
+    name: "sr.createZfs",
+    summary: "Makes an SR in a ZFS pool of a host; its id.",
+    params: { location: text },
+    make: ({ location }) => ({
+      ...{ type: "zfs", shared: false, device: { location } },
+    }),
+  },
+];
+
+/** How storage comes to be. */
+export function srCreateMethods(objects: PoolObjects): Operation[] {
+  return [
+    ...kinds.map((kind) => defineKind(objects, kind)),
+    createIso(objects),
+    createAny(objects),
+  ];
+}
+
+function defineKind(objects: PoolObjects, kind: Kind): Operation {
+  const { name, summary, params, make } = kind;
+  return defineOperation({
+    ...{ name, summary },
+    params: Type.Object({ ...shared, ...params, preferredImageFormat }),
+    result: Type.String(),
+    permission: onHost,
+    changes: true,
+    handler: (given) => {
+      const told = given as Given & typeof given;
+      const { device, ...kindOf } = make(told);
+      const formats = told["preferredImageFormat"];
+      return makeSr(objects, {
+        ...namesOf(told),
+        ...kindOf,
+        device: { ...device, "preferred-image-formats": formats },
+        uuid: told["srUuid"] as string | undefined,
+      });
+    },
+  });
+}
+
+function namesOf(given: Given & { readonly host: string }) {
+  const { host, nameLabel, nameDescription = "" } = given;
+  return {
+    host,
+    name_label: String(nameLabel),
+    name_description: String(nameDescription),
+  };
+}
+
+const isoTypes = ["local", "nfs", "smb"];
+
+function createIso(objects: PoolObjects): Operation {
+  return defineOperation({
+    name: "sr.createIso",
+    summary:
+      "Makes an SR of ISO images: `local` (a folder of the host), `nfs` or `smb`; its id.",
+    params: Type.Object({
+      ...shared,
+      path: text,
+      type: Type.Enum(isoTypes),
+      ...{ user: optional, password: optional, ...nfs, srUuid },
+    }),
+    result: Type.String(),
+    permission: onHost,
+    changes: true,
+    handler: ({ path, type, user, password, ...given }) => {
+      if (type === "smb" && user === undefined)
+        throw new XoError("INVALID_PARAMETERS", {
+          reason: "SMB wants a user",
+        });
+      const devices: Readonly<Record<string, Given>> = {
+        local: { legacy_mode: "true" },
+        nfs: { nfsversion: given.nfsVersion, options: given.nfsOptions },
+        smb: { type: "cifs", username: user, cifspassword: password },
+      };
+      return makeSr(objects, {
+        ...namesOf(given),
+        ...{ type: "iso", content_type: "iso", shared: type !== "local" },
+        device: { location: path, ...devices[type] },
+        uuid: given.srUuid,
+      });
+    },
+  });
+}
+
+/** Any kind, in XAPI's own words. */
+function createAny(objects: PoolObjects): Operation {
+  return defineOperation({
+    name: "sr.create",
+    summary: "Makes an SR of any kind that the host has a driver for; its id.",
+    params: Type.Object({
+      host: shared.host,
+      SR_type: text,
+      name_label: text,
+      name_description: Type.Optional(Type.String()),
+      content_type: Type.Optional(Type.String()),
+      device_config: texts,
+      sm_config: Type.Optional(texts),
+      size: Type.Optional(byteSize),
+    }),
+    result: Type.String(),
+    permission: onHost,
+    changes: true,
+    rest: {
+      ...{ method: "post", path: "/srs", operationId: "CreateSr" },
+      exposure: "confirm",
+      status: 201,
+      body: { hostId: "host" },
+    },
+    handler: ({ SR_type, device_config, size, sm_config, ...given }) =>
+      makeSr(objects, {
+        name_description: "",
+        ...given,
+        type: SR_type,
+        device: device_config,
+        ...(sm_config === undefined ? {} : { sm_config }),
+        ...(size === undefined ? {} : { physicalSize: toBytes(size) }),
+        shared: !LOCAL.has(SR_type),
+      }),
+  });
+}
+
+/** Kinds that one host alone has. */
+const LOCAL = new Set([
+  "ext",
+  "ext4",
+  "xfs",
+  "lvm",
+  "zfs",
+  "udev",
+  "largeblock",
+]);

@@ -1,0 +1,50 @@
+/** An answer that is longer is no list of shares or LUNs. */
+const MOST_CHARACTERS = 1 << 20;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+};
+
+/**
+ * Elements of this name in the XML of a storage driver, which nests elements
+ * and has neither attributes nor anything else; members go by `names`.
+ */
+export function readRows(
+  xml: string,
+  element: string,
+  names: Readonly<Record<string, string>>,
+): Record<string, string>[] {
+  const told = xml.slice(0, MOST_CHARACTERS);
+  return [...split(told, element)].map((inner) =>
+    Object.fromEntries(
+      Object.entries(names).flatMap(([tag, name]) => {
+        const [value] = split(inner, tag);
+        return value === undefined ? [] : [[name, toText(value)]];
+      }),
+    ),
+  );
+}
+
+/** What stands in each element of this name. */
+function* split(xml: string, element: string): Generator<string> {
+  const [open, close] = [`<${element}>`, `</${element}>`];
+  for (let at = 0; ;) {
+    const start = xml.indexOf(open, at);
+    const end = start < 0 ? -1 : xml.indexOf(close, start);
+    if (end < 0) return;
+    yield xml.slice(start + open.length, end);
+    at = end + close.length;
+  }
+}
+
+function toText(xml: string): string {
+  return xml
+    .trim()
+    .replace(/&(\w+);/g, (all, name: string) =>
+      Object.hasOwn(ENTITIES, name) ? ENTITIES[name]! : all,
+    );
+}

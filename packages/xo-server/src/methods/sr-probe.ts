@@ -1,0 +1,154 @@
+import { XapiError } from "@xo-server/model";
+import { Type, type TSchema } from "typebox";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { idOf } from "./on-object.js";
+import { readRows } from "./sr-probe-answer.js";
+
+const text = Type.String({ minLength: 1 });
+const optional = Type.Optional(text);
+const port = Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 }));
+
+type Given = Readonly<Record<string, string | number | undefined>>;
+
+/** A question to a driver about storage that is no SR here yet. */
+interface Probe {
+  readonly name: string;
+  readonly summary: string;
+  readonly params: Readonly<Record<string, TSchema>>;
+  readonly type: string;
+  readonly device: (given: Given) => Given;
+  /** Element of the answer, and the names of its members in ours. */
+  readonly rows: readonly [
+    element: string,
+    names: Readonly<Record<string, string>>,
+  ];
+}
+
+const chap = { chapUser: optional, chapPassword: optional };
+const uuid = ["SR", { UUID: "uuid" }] as const;
+
+function iscsi(given: Given): Given {
+  return {
+    ...{ target: given["target"], port: given["port"] },
+    ...{ targetIQN: given["targetIqn"], SCSIid: given["scsiId"] },
+    ...{ chapuser: given["chapUser"], chappassword: given["chapPassword"] },
+  };
+}
+
+function nfs({ server, serverPath, nfsVersion }: Given): Given {
+  return { server, serverpath: serverPath, nfsversion: nfsVersion };
+}
+
+const probes: readonly Probe[] = [
+  {
+    name: "sr.probeNfs",
+    summary: "What an NFS server shares.",
+    params: { server: text, nfsVersion: optional },
+    ...{ type: "nfs", device: nfs },
+    rows: ["Export", { Path: "path", Accesslist: "acl" }],
+  },
+  {
+    name: "sr.probeNfsExists",
+    summary: "The SRs that are on an NFS share.",
+    params: { server: text, serverPath: text, nfsVersion: optional },
+    ...{ type: "nfs", device: nfs, rows: uuid },
+  },
+  {
+    name: "sr.probeIscsiIqns",
+    summary: "The targets of an iSCSI server.",
+    params: { target: text, port, ...chap },
+    ...{ type: "lvmoiscsi", device: iscsi },
+    rows: ["TGT", { TargetIQN: "iqn", IPAddress: "ip" }],
+  },
+  {
+    name: "sr.probeIscsiLuns",
+    summary: "The LUNs of an iSCSI target.",
+    params: { target: text, port, targetIqn: text, ...chap },
+    ...{ type: "lvmoiscsi", device: iscsi },
+    rows: [
+      "LUN",
+      {
+        ...{ LUNid: "id", vendor: "vendor", serial: "serial" },
+        ...{ size: "size", SCSIid: "scsiId" },
+      },
+    ],
+  },
+  {
+    name: "sr.probeIscsiExists",
+    summary: "The SRs that are on an iSCSI LUN.",
+    params: { target: text, port, targetIqn: text, scsiId: text, ...chap },
+    ...{ type: "lvmoiscsi", device: iscsi, rows: uuid },
+  },
+  {
+    name: "sr.probeHba",
+    summary: "The LUNs that a host sees over Fibre Channel.",
+    params: {},
+    ...{ type: "lvmohba", device: () => ({}) },
+    rows: [
+      "BlockDevice",
+      {
+        ...{ hba: "hba", path: "path", SCSIid: "scsiId", size: "size" },
+        ...{ vendor: "vendor" },
+      },
+    ],
+  },
+  {
+    name: "sr.probeHbaExists",
+    summary: "The SRs that are on a LUN of a Fibre Channel adapter.",
+    params: { scsiId: text },
+    ...{ type: "lvmohba", rows: uuid },
+    device: ({ scsiId: SCSIid }) => ({ SCSIid }),
+  },
+  {
+    name: "sr.probeZfs",
+    summary: "The SRs that a host has in ZFS pools.",
+    params: {},
+    ...{ type: "zfs", device: () => ({}), rows: uuid },
+  },
+];
+
+/** What there is to make SRs of. */
+export function srProbeMethods(objects: PoolObjects): Operation[] {
+  return probes.map(({ name, summary, params, type, device, rows }) =>
+    defineOperation({
+      ...{ name, summary },
+      params: Type.Object({ host: idOf("the host that asks"), ...params }),
+      result: Type.Array(Type.Object({})),
+      permission: {
+        action: "administrate:create-sr",
+        resource: "host",
+        id: ({ host }) => host,
+      },
+      handler: async (given) => {
+        const { xapi, ref } = objects.get(given.host, "host");
+        const config = toTexts(device(given));
+        const answer = await ask(() =>
+          xapi.call("SR.probe", [ref, config, type, {}]),
+        );
+        return readRows(answer, ...rows);
+      },
+    }),
+  );
+}
+
+/** Drivers that miss a part of what they need tell in the error what it could be. */
+const TOLD_IN_ERROR = /^SR_BACKEND_FAILURE_(96|101|107|90)$/;
+
+async function ask(call: () => Promise<unknown>): Promise<string> {
+  try {
+    return String(await call());
+  } catch (error) {
+    const isTold = error instanceof XapiError && TOLD_IN_ERROR.test(error.code);
+    if (!isTold) throw error;
+    return error.params[2] ?? "";
+  }
+}
+
+function toTexts(given: Given): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(given)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => [key, String(value)]),
+  );
+}

@@ -1,0 +1,146 @@
+import { Type } from "typebox";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import {
+  actionRoute,
+  deleteRoute,
+  idOf,
+  onId,
+  setFields,
+} from "./on-object.js";
+
+/** Storage that is there; how it comes to be is in sr-create. */
+export function srMethods(objects: PoolObjects): Operation[] {
+  const on = (id: string) => objects.get(id, "SR");
+  const shared = {
+    params: Type.Object({ id: idOf("an SR") }),
+    result: Type.Boolean(),
+    changes: true,
+  };
+  return [
+    defineOperation({
+      ...shared,
+      name: "sr.set",
+      summary: "Changes the names of an SR.",
+      params: Type.Object({
+        id: idOf("an SR"),
+        name_label: Type.Optional(Type.String({ minLength: 1 })),
+        name_description: Type.Optional(Type.String()),
+      }),
+      permission: onId("operate:set", "SR"),
+      handler: async ({ id, ...names }) => {
+        const { xapi, ref } = on(id);
+        await setFields(xapi, { className: "SR", ref }, names);
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "sr.scan",
+      summary: "Looks for disks that came or went without XAPI.",
+      permission: onId("operate:scan", "SR"),
+      rest: actionRoute("/srs/{id}/actions/scan", "ScanSr"),
+      handler: async ({ id }) => {
+        const { xapi, ref } = on(id);
+        await xapi.callAsync("SR.scan", [ref]);
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "sr.connectAllPbds",
+      summary: "Connects all hosts to an SR.",
+      permission: onId("administrate:connect", "SR"),
+      handler: async ({ id }) => switchPbds(objects, on(id), true),
+    }),
+    defineOperation({
+      ...shared,
+      name: "sr.disconnectAllPbds",
+      summary: "Disconnects all hosts from an SR.",
+      permission: onId("administrate:disconnect", "SR"),
+      handler: async ({ id }) => switchPbds(objects, on(id), false),
+    }),
+    defineOperation({
+      ...shared,
+      name: "sr.forget",
+      summary: "Forgets an SR; what it holds stays on the storage.",
+      permission: onId("administrate:forget", "SR"),
+      rest: actionRoute("/srs/{id}/actions/forget", "ForgetSr"),
+      handler: ({ id }) => end(objects, on(id), "forget"),
+    }),
+    defineOperation({
+      ...shared,
+      name: "sr.destroy",
+      summary: "Wipes an SR, which must have no disks.",
+      permission: onId("administrate:delete", "SR"),
+      rest: deleteRoute("/srs/{id}", "DeleteSr"),
+      handler: ({ id }) => end(objects, on(id), "destroy"),
+    }),
+    defineOperation({
+      ...shared,
+      name: "sr.reclaimSpace",
+      summary: "Gives space that disks have freed back to the storage.",
+      params: Type.Object({
+        id: idOf("an SR"),
+        bypassBackupCheck: Type.Optional(
+          Type.Boolean({ description: "Taken, and not needed here." }),
+        ),
+      }),
+      permission: onId("operate:reclaim-space", "SR"),
+      rest: actionRoute("/srs/{id}/actions/reclaim_space", "ReclaimSpaceSr"),
+      handler: ({ id }) => trim(on(id), objects),
+    }),
+  ];
+}
+
+/** Those that are so already are passed over. */
+async function switchPbds(
+  objects: PoolObjects,
+  { xapi, object }: PoolObject,
+  attached: boolean,
+): Promise<true> {
+  const ids = object["$PBDs"] as readonly string[];
+  for (const id of ids) {
+    const pbd = objects.get(id, "PBD");
+    if (pbd.object["attached"] === attached) continue;
+    await xapi.callAsync(attached ? "PBD.plug" : "PBD.unplug", [pbd.ref]);
+  }
+  return true;
+}
+
+/** What XAPI refuses then leaves the SR connected as it was. */
+async function end(
+  objects: PoolObjects,
+  sr: PoolObject,
+  verb: "forget" | "destroy",
+): Promise<true> {
+  const plugged = (sr.object["$PBDs"] as readonly string[])
+    .map((id) => objects.get(id, "PBD"))
+    .filter(({ object }) => object["attached"] === true);
+  const done: PoolObject[] = [];
+  try {
+    for (const pbd of plugged) {
+      await sr.xapi.callAsync("PBD.unplug", [pbd.ref]);
+      done.push(pbd);
+    }
+    await sr.xapi.callAsync(`SR.${verb}`, [sr.ref]);
+  } catch (error) {
+    for (const { ref } of done)
+      await sr.xapi.callAsync("PBD.plug", [ref]).catch(() => undefined);
+    throw error;
+  }
+  return true;
+}
+
+async function trim(
+  { xapi, id, object }: PoolObject,
+  objects: PoolObjects,
+): Promise<true> {
+  const pool = objects.get(String(object["$pool"]), "pool");
+  const master = objects.get(String(pool.object["master"]), "host");
+  await xapi.callAsync("host.call_plugin", [
+    ...[master.ref, "trim", "do_trim"],
+    { sr_uuid: id },
+  ]);
+  return true;
+}

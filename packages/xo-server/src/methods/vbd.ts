@@ -1,0 +1,154 @@
+import { XapiError } from "@xo-server/model";
+import { Type } from "typebox";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { newVbd } from "./disk.js";
+import {
+  actionRoute,
+  deleteRoute,
+  idOf,
+  idOfMade,
+  NO_REF,
+  onId,
+} from "./on-object.js";
+
+const texts = Type.Record(Type.String(), Type.String());
+
+const newDrive = Type.Object({
+  VM: idOf("a VM"),
+  VDI: Type.Optional(idOf("a disk; an empty drive has none")),
+  type: Type.Optional(Type.Enum(["CD", "Disk", "Floppy"])),
+  mode: Type.Optional(Type.Enum(["RO", "RW"])),
+  bootable: Type.Optional(Type.Boolean()),
+  empty: Type.Optional(Type.Boolean()),
+  unpluggable: Type.Optional(Type.Boolean()),
+  userdevice: Type.Optional(
+    Type.String({ description: "Default: the first place that is free." }),
+  ),
+  other_config: Type.Optional(texts),
+  qos_algorithm_type: Type.Optional(Type.String()),
+  qos_algorithm_params: Type.Optional(texts),
+});
+
+/** Places of disks in VMs. */
+export function vbdMethods(objects: PoolObjects): Operation[] {
+  const on = (id: string) => objects.get(id, "VBD");
+  const shared = {
+    params: Type.Object({ id: idOf("a VBD") }),
+    result: Type.Boolean(),
+    changes: true,
+  };
+  return [
+    defineOperation({
+      name: "vbd.create",
+      summary: "Gives a VM a disk, without plugging it; the VBD's id.",
+      params: newDrive,
+      result: Type.String(),
+      permission: {
+        action: "administrate:attach-disk",
+        resource: "*",
+        id: ({ VM }) => VM,
+      },
+      changes: true,
+      rest: {
+        ...{ method: "post", path: "/vbds", operationId: "CreateVbd" },
+        exposure: "confirm",
+        status: 201,
+      },
+      handler: async ({ VM, VDI, ...given }, context) => {
+        if (VDI !== undefined) context.check("administrate:attach", "*", VDI);
+        const { xapi, ref } = objects.get(VM, "VM", "VM-template");
+        const disk = VDI && objects.get(VDI, "VDI", "VDI-snapshot").ref;
+        const record = { ...given, VM: ref, VDI: disk ?? NO_REF };
+        const empty = given.empty ?? VDI === undefined;
+        const vbd = await xapi.call("VBD.create", [
+          newVbd({ ...record, empty }),
+        ]);
+        return idOfMade(objects, xapi, { type: "VBD", ref: vbd });
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "vbd.connect",
+      summary: "Plugs a disk into a running VM.",
+      permission: onId("operate:connect", "VBD"),
+      rest: actionRoute("/vbds/{id}/actions/connect", "ConnectVbd"),
+      handler: async ({ id }) => {
+        const { xapi, ref } = on(id);
+        await xapi.callAsync("VBD.plug", [ref]);
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "vbd.disconnect",
+      summary: "Unplugs a disk from a running VM; it stays the VM's.",
+      permission: onId("operate:disconnect", "VBD"),
+      rest: actionRoute("/vbds/{id}/actions/disconnect", "DisconnectVbd"),
+      handler: ({ id }) => unplug(on(id)),
+    }),
+    defineOperation({
+      ...shared,
+      name: "vbd.delete",
+      summary: "Takes a disk from a VM, unplugged where it is not; it stays.",
+      permission: onId("administrate:delete", "VBD"),
+      rest: deleteRoute("/vbds/{id}", "DeleteVbd"),
+      handler: async ({ id }) => {
+        const vbd = on(id);
+        if (vbd.object["attached"] === true)
+          await unplug(vbd).catch(ignoreHalted);
+        await vbd.xapi.callAsync("VBD.destroy", [vbd.ref]);
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "vbd.set",
+      summary: "Moves a disk to another place of a halted VM.",
+      params: Type.Object({
+        id: idOf("a VBD"),
+        position: Type.Optional(
+          Type.Union([Type.String({ minLength: 1 }), Type.Number()]),
+        ),
+      }),
+      permission: onId("administrate:set", "VBD"),
+      handler: async ({ id, position }) => {
+        const { xapi, ref } = on(id);
+        if (position !== undefined)
+          await xapi.call("VBD.set_userdevice", [ref, String(position)]);
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "vbd.setBootable",
+      summary: "Says whether a VM may start from a disk.",
+      params: Type.Object({ id: idOf("a VBD"), bootable: Type.Boolean() }),
+      permission: onId("administrate:set", "VBD"),
+      handler: async ({ id, bootable }) => {
+        const { xapi, ref } = on(id);
+        await xapi.call("VBD.set_bootable", [ref, bootable]);
+        return true;
+      },
+    }),
+  ];
+}
+
+/** That it is unplugged already is as good. */
+async function unplug({ xapi, ref }: PoolObject): Promise<true> {
+  try {
+    await xapi.callAsync("VBD.unplug", [ref]);
+  } catch (error) {
+    const isDone =
+      error instanceof XapiError && error.code === "DEVICE_ALREADY_DETACHED";
+    if (!isDone) throw error;
+  }
+  return true;
+}
+
+/** The VM has stopped meanwhile, and nothing is plugged any more. */
+function ignoreHalted(error: unknown): void {
+  const isHalted =
+    error instanceof XapiError && error.code === "VM_BAD_POWER_STATE";
+  if (!isHalted) throw error;
+}

@@ -1,0 +1,152 @@
+import { XoError } from "@xo-server/model";
+import { Type, type Static } from "typebox";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { byteSize, toBytes } from "./byte-size.js";
+import { createDisk } from "./disk.js";
+import {
+  actionRoute,
+  deleteRoute,
+  idOf,
+  idOfMade,
+  onId,
+  setFields,
+} from "./on-object.js";
+
+const texts = Type.Record(Type.String(), Type.String());
+
+const newVdi = Type.Object({
+  sr: idOf("the SR that it is put on"),
+  virtual_size: byteSize,
+  name_label: Type.Optional(Type.String()),
+  name_description: Type.Optional(Type.String()),
+  tags: Type.Optional(Type.Array(Type.String())),
+  type: Type.Optional(
+    Type.Enum([
+      ...["system", "user", "ephemeral", "suspend", "crashdump"],
+      ...["ha_statefile", "metadata", "redo_log", "rrd"],
+      ...["pvs_cache", "cbt_metadata"],
+    ]),
+  ),
+  read_only: Type.Optional(Type.Boolean()),
+  sharable: Type.Optional(Type.Boolean()),
+  xenstore_data: Type.Optional(texts),
+  other_config: Type.Optional(texts),
+  sm_config: Type.Optional(texts),
+});
+
+const settings = Type.Object({
+  id: idOf("a disk"),
+  name_label: Type.Optional(Type.String()),
+  name_description: Type.Optional(Type.String()),
+  tags: Type.Optional(Type.Array(Type.String())),
+  size: Type.Optional(byteSize),
+  cbt: Type.Optional(
+    Type.Boolean({ description: "Changed blocks are kept track of." }),
+  ),
+});
+
+const DISKS = ["VDI", "VDI-snapshot", "VDI-unmanaged"] as const;
+
+/** Disks. */
+export function vdiMethods(objects: PoolObjects): Operation[] {
+  return [
+    defineOperation({
+      name: "vdi.create",
+      summary: "Makes an empty disk; its id.",
+      params: newVdi,
+      result: Type.String(),
+      permission: {
+        action: "administrate:create-vdi",
+        resource: "SR",
+        id: ({ sr }) => sr,
+      },
+      changes: true,
+      rest: {
+        ...{ method: "post", path: "/vdis", operationId: "CreateVdi" },
+        exposure: "confirm",
+        status: 201,
+        body: { srId: "sr" },
+      },
+      handler: async ({ sr, virtual_size, name_label = "", ...more }) => {
+        const storage = objects.get(sr, "SR");
+        const size = toBytes(virtual_size);
+        const disk = { ...more, name_label, virtual_size: size };
+        const ref = await createDisk(storage, disk);
+        return idOfMade(objects, storage.xapi, { type: "VDI", ref });
+      },
+    }),
+    defineOperation({
+      name: "vdi.set",
+      summary: "Changes settings of a disk. It can grow, not shrink.",
+      params: settings,
+      result: Type.Boolean(),
+      permission: onId("administrate:set", "*"),
+      changes: true,
+      rest: {
+        ...{ method: "patch", path: "/vdis/{id}", operationId: "UpdateVdi" },
+        exposure: "confirm",
+      },
+      handler: ({ id, ...given }) => set(objects.get(id, ...DISKS), given),
+    }),
+    defineOperation({
+      name: "vdi.delete",
+      summary: "Deletes a disk, or a snapshot of one.",
+      params: Type.Object({ id: idOf("a disk") }),
+      result: Type.Boolean(),
+      permission: onId("administrate:delete", "*"),
+      changes: true,
+      rest: [
+        deleteRoute("/vdis/{id}", "DeleteVdi"),
+        deleteRoute("/vdi-snapshots/{id}", "DeleteVdiSnapshot"),
+      ],
+      handler: async ({ id }) => {
+        const { xapi, ref } = objects.get(id, ...DISKS);
+        await xapi.callAsync("VDI.destroy", [ref]);
+        return true;
+      },
+    }),
+    defineOperation({
+      name: "vdi.migrate",
+      summary: "Moves a disk to another SR, VMs keep it; its new id.",
+      params: Type.Object({
+        id: idOf("a disk"),
+        sr_id: idOf("the SR that it goes to"),
+        resourceSet: Type.Optional(Type.String()),
+      }),
+      result: Type.String(),
+      permission: onId("administrate:migrate", "VDI"),
+      changes: true,
+      rest: actionRoute("/vdis/{id}/actions/migrate", "MigrateVdi", {
+        status: 200,
+        body: { srId: "sr_id" },
+        example: { id: "5c0d2e1a-7b0a-4c39-9a43-1f1d6b1b8a55" },
+      }),
+      handler: async ({ id, sr_id: sr }, context) => {
+        context.check("administrate:create-vdi", "SR", sr);
+        const { xapi, ref } = objects.get(id, "VDI");
+        const to = objects.get(sr, "SR").ref;
+        const moved = await xapi.callAsync("VDI.pool_migrate", [ref, to, {}]);
+        return idOfMade(objects, xapi, { type: "VDI", ref: moved });
+      },
+    }),
+  ];
+}
+
+async function set(
+  { xapi, ref, object }: PoolObject,
+  { size, cbt, ...fields }: Omit<Static<typeof settings>, "id">,
+): Promise<true> {
+  const bytes = size === undefined ? undefined : toBytes(size);
+  const before = Number(object["size"]);
+  if (bytes !== undefined && bytes < before)
+    throw new XoError("INVALID_PARAMETERS", {
+      reason: `a disk does not shrink: it has ${before} bytes, asked for are ${bytes}`,
+    });
+  if (bytes !== undefined && bytes > before)
+    await xapi.callAsync("VDI.resize", [ref, String(bytes)]);
+  if (cbt !== undefined && cbt !== object["cbt_enabled"])
+    await xapi.callAsync(cbt ? "VDI.enable_cbt" : "VDI.disable_cbt", [ref]);
+  await setFields(xapi, { className: "VDI", ref }, fields);
+  return true;
+}

@@ -1,0 +1,62 @@
+import { Type, type Static } from "typebox";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import { idOf, idOfMade } from "./on-object.js";
+
+const texts = Type.Record(Type.String(), Type.String());
+
+export const newVif = Type.Object({
+  vm: idOf("a VM"),
+  network: idOf("a network"),
+  device: Type.Optional(
+    Type.String({ description: "Default: the first place that is free." }),
+  ),
+  MAC: Type.Optional(
+    Type.String({ description: "Default: one that nobody else has." }),
+  ),
+  MTU: Type.Optional(Type.Integer({ minimum: 68, maximum: 65_535 })),
+  currently_attached: Type.Optional(
+    Type.Boolean({ description: "Taken, and not needed: see vif.connect." }),
+  ),
+  ipv4_allowed: Type.Optional(Type.Array(Type.String())),
+  ipv6_allowed: Type.Optional(Type.Array(Type.String())),
+  locking_mode: Type.Optional(
+    Type.Enum(["network_default", "locked", "unlocked", "disabled"]),
+  ),
+  other_config: Type.Optional(texts),
+  qos_algorithm_type: Type.Optional(Type.String()),
+  qos_algorithm_params: Type.Optional(texts),
+});
+
+/** An interface, with what XAPI wants to be told of each. @returns its id */
+export async function createVif(
+  objects: PoolObjects,
+  given: Static<typeof newVif>,
+): Promise<string> {
+  const { vm, network, MTU, ...more } = given;
+  const { xapi, ref: VM } = objects.get(vm, "VM", "VM-template");
+  const to = objects.get(network, "network");
+  const device = more.device ?? (await freeDevice(xapi, VM));
+  const ref = await xapi.call("VIF.create", [
+    {
+      MAC: "",
+      other_config: {},
+      qos_algorithm_params: {},
+      qos_algorithm_type: "",
+      ...more,
+      MTU: String(MTU ?? (to.object["MTU"] as number)),
+      // XAPI's word for what a suspended VM had.
+      currently_attached: false,
+      VM,
+      device,
+      network: to.ref,
+    },
+  ]);
+  return idOfMade(objects, xapi, { type: "VIF", ref });
+}
+
+type Xapi = ReturnType<PoolObjects["get"]>["xapi"];
+
+async function freeDevice(xapi: Xapi, vm: string): Promise<string> {
+  const free = await xapi.call("VM.get_allowed_VIF_devices", [vm]);
+  return Array.isArray(free) && free.length > 0 ? String(free[0]) : "0";
+}

@@ -1,0 +1,100 @@
+import type { Ref } from "@xo-server/model";
+import { Type, type Static } from "typebox";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { idOf } from "./on-object.js";
+
+export const vifSettings = Type.Object({
+  id: idOf("a VIF"),
+  network: Type.Optional(idOf("the network that it moves to")),
+  mac: Type.Optional(Type.String({ minLength: 1 })),
+  allowedIpv4Addresses: Type.Optional(Type.Array(Type.String())),
+  allowedIpv6Addresses: Type.Optional(Type.Array(Type.String())),
+  attached: Type.Optional(Type.Boolean()),
+  lockingMode: Type.Optional(
+    Type.Enum(["network_default", "locked", "unlocked", "disabled"]),
+  ),
+  rateLimit: Type.Optional(
+    Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+      description: "In kB/s; null or 0: none.",
+    }),
+  ),
+  resourceSet: Type.Optional(Type.String()),
+  txChecksumming: Type.Optional(Type.Boolean()),
+});
+
+export interface VifChange extends Omit<
+  Static<typeof vifSettings>,
+  "id" | "network" | "attached"
+> {
+  /** The network that it moves to. */
+  readonly to?: Ref;
+}
+
+/** @returns it, or the one that was made in its place */
+export async function setVif(
+  given: PoolObject,
+  { mac, to, ...settings }: VifChange,
+): Promise<PoolObject> {
+  const isMoved = mac !== undefined && mac !== given.object["MAC"];
+  const vif = isMoved ? await replace(given, mac) : given;
+  const { xapi, ref } = vif;
+  if (to !== undefined) await xapi.callAsync("VIF.move", [ref, to]);
+  for (const [method, ...params] of toCalls(settings))
+    await xapi.call(`VIF.${method}`, [ref, ...params]);
+  return vif;
+}
+
+/** XAPI keeps an interface's MAC address: another one means another interface. */
+async function replace(vif: PoolObject, mac: string): Promise<PoolObject> {
+  const { xapi, ref, object } = vif;
+  const isAttached = object["attached"] === true;
+  const record = (await xapi.call("VIF.get_record", [ref])) as object;
+  if (isAttached) await xapi.callAsync("VIF.unplug", [ref]);
+  await xapi.callAsync("VIF.destroy", [ref]);
+  const create = (MAC: unknown) =>
+    xapi.call("VIF.create", [
+      { ...record, MAC, currently_attached: false },
+    ]) as Promise<Ref>;
+  const made = await create(mac).catch(async (error: unknown) => {
+    // Better the old address than no interface.
+    await create(object["MAC"]);
+    throw error;
+  });
+  if (isAttached) await xapi.callAsync("VIF.plug", [made]);
+  return { ...vif, ref: made };
+}
+
+type Call = readonly [method: string, ...params: unknown[]];
+
+function toCalls(given: Omit<VifChange, "mac" | "to">): Call[] {
+  const direct: [string, unknown][] = [
+    ["locking_mode", given.lockingMode],
+    ["ipv4_allowed", given.allowedIpv4Addresses],
+    ["ipv6_allowed", given.allowedIpv6Addresses],
+  ];
+  return [
+    ...direct
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]): Call => [`set_${field}`, value]),
+    ...rateCalls(given.rateLimit),
+    ...checksumCalls(given.txChecksumming),
+  ];
+}
+
+function rateCalls(limit: number | null | undefined): Call[] {
+  if (limit === undefined) return [];
+  const isLimited = limit !== null && limit > 0;
+  return [
+    ["set_qos_algorithm_type", isLimited ? "ratelimit" : ""],
+    ["set_qos_algorithm_params", isLimited ? { kbps: String(limit) } : {}],
+  ];
+}
+
+/** XAPI refuses to add an entry that is there. */
+function checksumCalls(isOn: boolean | undefined): Call[] {
+  if (isOn === undefined) return [];
+  const remove: Call = ["remove_from_other_config", "ethtool-tx"];
+  return isOn
+    ? [remove]
+    : [remove, ["add_to_other_config", "ethtool-tx", "off"]];
+}
