@@ -21,6 +21,8 @@ export interface ParserFigures {
 export interface Parser {
   /** The introduction: parser-pool knows formats, xen-api asks for a decoder, neither knows the other. */
   readonly decoder: Decoder;
+  /** Reads what hosts measure. */
+  readonly xports: Pick<ParserPool, "readXport">;
   readFigures(): ParserFigures;
 }
 
@@ -34,7 +36,7 @@ export function createParser(
     ...(maxThreads === 0 ? {} : { maxThreads }),
     logger,
   });
-  return { decoder: pool, readFigures: () => toFigures(pool) };
+  return { decoder: pool, xports: pool, readFigures: () => toFigures(pool) };
 }
 
 function toFigures(pool: ParserPool): ParserFigures {

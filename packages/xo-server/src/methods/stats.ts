@@ -1,0 +1,186 @@
+import type { Queries } from "@xo-server/inventory";
+import { Type } from "typebox";
+import type { RawJson } from "../doors/raw-json.js";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import { readableTo } from "../objects/readable.js";
+import {
+  defineOperation,
+  type CallContext,
+  type Operation,
+} from "../operations/operation.js";
+import type { RestRoute } from "../operations/rest-route.js";
+import { granularities } from "../stats/granularity.js";
+import type { ObjectStats } from "../stats/object-stats.js";
+
+export interface StatsMethodsOptions {
+  readonly stats: ObjectStats;
+  readonly objects: PoolObjects;
+  readonly queries: Pick<Queries, "page">;
+}
+
+const how = {
+  granularity: Type.Optional(
+    Type.Enum([...granularities], {
+      description: "A point each 5 s (default), minute, hour or day.",
+    }),
+  ),
+  start: Type.Optional(
+    Type.Integer({
+      description:
+        "Only points after it, in s: endTimestamp of the answer before.",
+    }),
+  ),
+};
+const of = (what: string) =>
+  Type.String({ minLength: 1, description: `Of ${what}.` });
+
+const read = {
+  action: "read",
+  id: ({ id }: { id: string }) => id,
+};
+
+const ofOne = Type.Unsafe<RawJson>(
+  Type.Object({
+    endTimestamp: Type.Integer({ description: "Of the last point, in s." }),
+    interval: Type.Integer({ description: "Between two points, in s." }),
+    stats: Type.Object({}, { description: "Points, oldest first, or null." }),
+  }),
+);
+const ofHosts = Type.Unsafe<RawJson>(
+  Type.Object({}, { description: "Statistics of each host, by its id." }),
+);
+
+const route = (path: string, operationId: string): RestRoute => ({
+  method: "get",
+  path,
+  operationId,
+  exposure: "deny",
+});
+
+/** What hosts have measured: CONTRACT 2.7. */
+export function statsMethods(options: StatsMethodsOptions): Operation[] {
+  const { stats, objects } = options;
+  return [
+    defineOperation({
+      name: "host.stats",
+      summary: "What a host has measured of itself.",
+      params: Type.Object({ host: of("a host"), ...how }),
+      result: ofOne,
+      permission: { ...read, resource: "host", id: ({ host }) => host },
+      rest: route("/hosts/{host}/stats", "GetHostStats"),
+      handler: ({ host, ...request }) => stats.ofHost(host, request),
+    }),
+    defineOperation({
+      name: "vm.stats",
+      summary: "What its host has measured of a running VM.",
+      params: Type.Object({ id: of("a VM"), ...how }),
+      result: ofOne,
+      permission: { ...read, resource: "VM" },
+      rest: route("/vms/{id}/stats", "GetVmStats"),
+      handler: ({ id, ...request }) => stats.ofVm(id, request),
+    }),
+    defineOperation({
+      name: "pool.stats",
+      summary: "What the hosts of a pool have measured of themselves.",
+      params: Type.Object({ id: of("a pool"), ...how }),
+      result: ofHosts,
+      permission: { ...read, resource: "pool" },
+      rest: route("/pools/{id}/stats", "GetStats"),
+      handler: async ({ id, ...request }, context) =>
+        stats.ofHosts(await hostsOf(id, options, context), request),
+    }),
+    defineOperation({
+      name: "sr.stats",
+      summary: "Input and output of an SR as each of its hosts sees them.",
+      params: Type.Object({ id: of("an SR"), ...how }),
+      result: ofHosts,
+      permission: { ...read, resource: "SR" },
+      handler: ({ id, ...request }, context) => {
+        const hosts = plugsOf(id, objects).filter((host) =>
+          isReadable(host, context, objects),
+        );
+        return stats.ofSr(id, hosts, request);
+      },
+    }),
+    ...dataSourceMethods(objects),
+  ];
+}
+
+/** Those that the caller may see. */
+async function hostsOf(
+  id: string,
+  { objects, queries }: StatsMethodsOptions,
+  context: CallContext,
+): Promise<readonly string[]> {
+  const pool = objects.get(id, "pool");
+  const where = readableTo(context)("host");
+  const { ids } = await queries.page({
+    type: "host",
+    filter: `$pool:"${pool.id}"`,
+    ...(where === undefined ? {} : { where }),
+  });
+  return ids;
+}
+
+/** Hosts that an SR is plugged into. */
+function plugsOf(id: string, objects: PoolObjects): readonly string[] {
+  const pbds = objects.get(id, "SR").object["$PBDs"] as readonly string[];
+  return pbds.flatMap((pbd) => {
+    const { attached, host } = objects.get(pbd, "PBD").object;
+    return attached === true && typeof host === "string" ? [host] : [];
+  });
+}
+
+function isReadable(id: string, context: CallContext, objects: PoolObjects) {
+  const test = readableTo(context)("host");
+  return test === undefined || test(objects.get(id, "host").object);
+}
+
+/** What is measured of a VM beyond the usual. */
+function dataSourceMethods(objects: PoolObjects): Operation[] {
+  const path = "/vms/{id}/stats/data_source/{data_source}";
+  const shared = {
+    params: Type.Object({
+      id: of("a VM"),
+      data_source: Type.String({ minLength: 1, maxLength: 256 }),
+    }),
+    result: Type.Boolean(),
+    permission: {
+      action: "administrate:set",
+      resource: "VM",
+      id: ({ id }: { id: string }) => id,
+    },
+    changes: true,
+  };
+  const change =
+    (verb: string) =>
+    async ({ id, data_source }: { id: string; data_source: string }) => {
+      const { xapi, ref } = objects.get(id, "VM");
+      await xapi.call(`VM.${verb}`, [ref, data_source]);
+      return true;
+    };
+  return [
+    defineOperation({
+      ...shared,
+      name: "vm.addDataSource",
+      summary: "Has something more measured of a VM.",
+      rest: {
+        ...route(path, "AddDataSource"),
+        method: "put",
+        exposure: "confirm",
+      },
+      handler: change("record_data_source"),
+    }),
+    defineOperation({
+      ...shared,
+      name: "vm.deleteDataSource",
+      summary: "Forgets what was measured of a VM, and measures it no more.",
+      rest: {
+        ...route(path, "DeleteDataSource"),
+        method: "delete",
+        exposure: "confirm",
+      },
+      handler: change("forget_data_source_archives"),
+    }),
+  ];
+}

@@ -1,0 +1,17 @@
+/** How coarse statistics are, by the names that clients give. */
+export const granularities = ["seconds", "minutes", "hours", "days"] as const;
+export type Granularity = (typeof granularities)[number];
+
+/** An archive of XAPI's: so many points, each so many seconds from the next. */
+export interface Archive {
+  /** In s. */
+  readonly step: number;
+  readonly points: number;
+}
+
+export const archives: Readonly<Record<Granularity, Archive>> = {
+  seconds: { step: 5, points: 120 },
+  minutes: { step: 60, points: 120 },
+  hours: { step: 3600, points: 168 },
+  days: { step: 86_400, points: 366 },
+};

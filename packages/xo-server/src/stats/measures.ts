@@ -1,0 +1,91 @@
+/** How a column of XAPI's is told to clients: where, and in which unit. */
+export interface Measure {
+  readonly pattern: RegExp;
+  /** Keys in `stats`; `$1` is what the pattern's first group found. */
+  readonly path: readonly string[];
+  /** Default 1. */
+  readonly factor?: number;
+}
+
+const PERCENT = 100;
+const KIB = 1024;
+const MIB = 1024 * KIB;
+/** From microseconds to milliseconds. */
+const MILLI = 1 / 1000;
+
+/** CONTRACT 2.7. */
+export const hostMeasures: readonly Measure[] = [
+  measure(/^cpu(\d+)$/, ["cpus", "$1"], PERCENT),
+  measure(/^memory_total_kib$/, ["memory"], KIB),
+  measure(/^memory_free_kib$/, ["memoryFree"], KIB),
+  measure(/^loadavg$/, ["load"]),
+  measure(/^pif_eth(\d+)_rx$/, ["pifs", "rx", "$1"]),
+  measure(/^pif_eth(\d+)_tx$/, ["pifs", "tx", "$1"]),
+  ...storage((what) => new RegExp(`^${what}_([0-9a-f]{8})$`)),
+];
+
+export const vmMeasures: readonly Measure[] = [
+  measure(/^cpu(\d+)$/, ["cpus", "$1"], PERCENT),
+  measure(/^cpu_usage$/, ["cpuUsage"], PERCENT),
+  measure(/^memory$/, ["memory"]),
+  measure(/^memory_internal_free$/, ["memoryFree"], KIB),
+  measure(/^vif_(\d+)_rx$/, ["vifs", "rx", "$1"]),
+  measure(/^vif_(\d+)_tx$/, ["vifs", "tx", "$1"]),
+  measure(/^vif_(\d+)_rx_errors$/, ["vifErrors", "rx", "$1"]),
+  measure(/^vif_(\d+)_tx_errors$/, ["vifErrors", "tx", "$1"]),
+  measure(/^vbd_xvd([a-z]+)_read$/, ["xvds", "r", "$1"]),
+  measure(/^vbd_xvd([a-z]+)_write$/, ["xvds", "w", "$1"]),
+  ...storage((what) => new RegExp(`^vbd_xvd([a-z]+)_${what}$`)),
+];
+
+/** A host's columns about one SR, by the first eight characters of its uuid. */
+export function srMeasures(uuid: string): readonly Measure[] {
+  const prefix = uuid.slice(0, 8).replace(/[^0-9a-f]/g, "");
+  return storage((what) => new RegExp(`^${what}_${prefix}$`)).map(
+    ({ path, ...rest }) => ({ ...rest, path: path.slice(0, -1) }),
+  );
+}
+
+function storage(toPattern: (what: string) => RegExp): Measure[] {
+  return [
+    measure(toPattern("iops_read"), ["iops", "r", "$1"]),
+    measure(toPattern("iops_write"), ["iops", "w", "$1"]),
+    measure(toPattern("io_throughput_read"), ["ioThroughput", "r", "$1"], MIB),
+    measure(toPattern("io_throughput_write"), ["ioThroughput", "w", "$1"], MIB),
+    measure(toPattern("read_latency"), ["latency", "r", "$1"], MILLI),
+    measure(toPattern("write_latency"), ["latency", "w", "$1"], MILLI),
+    measure(toPattern("iowait"), ["iowait", "$1"]),
+  ];
+}
+
+function measure(
+  pattern: RegExp,
+  path: readonly string[],
+  factor = 1,
+): Measure {
+  return { pattern, path, factor };
+}
+
+/** A column, where it is told and by what it is multiplied. */
+export interface Told {
+  readonly column: number;
+  readonly path: readonly string[];
+  readonly factor: number;
+}
+
+/** Columns that nobody knows are left out. */
+export function toTold(
+  names: readonly string[],
+  columns: readonly number[],
+  measures: readonly Measure[],
+): Told[] {
+  return names.flatMap((name, i) => {
+    for (const { pattern, path, factor = 1 } of measures) {
+      const match = pattern.exec(name);
+      if (match === null) continue;
+      const keys = path.map((key) => (key === "$1" ? match[1]! : key));
+      return [{ column: columns[i]!, path: keys, factor }];
+    }
+    return [];
+  });
+}

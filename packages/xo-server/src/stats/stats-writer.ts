@@ -1,0 +1,90 @@
+import type { Steps } from "@xo-server/inventory";
+import type { Told } from "./measures.js";
+import type { Series } from "./series.js";
+
+/** Points of a window of time. */
+export interface StatsWindow {
+  /** Of the last point, in s. */
+  readonly end: number;
+  readonly points: number;
+}
+
+/** All that is kept; with `start` only what came later. */
+export function windowOf(series: Series, start: number | undefined) {
+  const { end, rows, step } = series;
+  const later = start === undefined ? rows : Math.ceil((end - start) / step);
+  return { end, points: Math.max(0, Math.min(rows, later)) };
+}
+
+/** A tree of JSON whose leaves are numbers over time. */
+type Branch = Map<string, Branch | Told>;
+
+/**
+ * Writes `{endTimestamp, interval, stats}` of one object, oldest point first and
+ * null where nothing was measured, in steps of a column each.
+ */
+export function* writeStats(
+  series: Series,
+  told: readonly Told[],
+  window: StatsWindow,
+  parts: string[],
+): Steps {
+  const { end } = window;
+  parts.push(`{"endTimestamp":${end},"interval":${series.step},"stats":`);
+  yield* writeBranch(toTree(told), series, window, parts);
+  parts.push("}");
+}
+
+function* writeBranch(
+  branch: Branch,
+  series: Series,
+  window: StatsWindow,
+  parts: string[],
+): Steps {
+  let separator = "{";
+  for (const [key, value] of branch) {
+    parts.push(`${separator}${JSON.stringify(key)}:`);
+    separator = ",";
+    if (value instanceof Map) yield* writeBranch(value, series, window, parts);
+    else {
+      parts.push(toPoints(series, value, window));
+      yield;
+    }
+  }
+  parts.push(separator === "{" ? "{}" : "}");
+}
+
+function toPoints(
+  series: Series,
+  { column, factor }: Told,
+  { end, points }: StatsWindow,
+): string {
+  let text = "[";
+  for (let i = points - 1; i >= 0; i--) {
+    const value = series.at(end - i * series.step, column) * factor;
+    text += Number.isFinite(value) ? value : "null";
+    if (i > 0) text += ",";
+  }
+  return `${text}]`;
+}
+
+/** Keys of a level in their natural order: `cpus.2` before `cpus.10`. */
+function toTree(told: readonly Told[]): Branch {
+  const root: Branch = new Map();
+  for (const one of told.toSorted(byPath)) {
+    let branch = root;
+    for (const key of one.path.slice(0, -1)) {
+      let next = branch.get(key);
+      if (!(next instanceof Map)) branch.set(key, (next = new Map()));
+      branch = next;
+    }
+    branch.set(one.path.at(-1)!, one);
+  }
+  return root;
+}
+
+const { compare } = new Intl.Collator("en", { numeric: true });
+
+function byPath(a: Told, b: Told): number {
+  return compare(a.path.join("."), b.path.join("."));
+}
