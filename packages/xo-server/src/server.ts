@@ -11,6 +11,7 @@ import { objectMethods } from "./methods/objects.js";
 import { peopleMethods } from "./methods/people.js";
 import { poolMethods } from "./methods/pool.js";
 import { queryMethods } from "./methods/query.js";
+import { statsMethods } from "./methods/stats.js";
 import { statusMethods } from "./methods/status.js";
 import { systemMethods } from "./methods/system.js";
 import { serverMethods } from "./methods/server.js";
@@ -33,6 +34,7 @@ import { startMonitor } from "./start-monitor.js";
 import { startParser } from "./start-parser.js";
 import { startStore } from "./start-store.js";
 import { toHealth } from "./status/health.js";
+import { startStats } from "./stats/start-stats.js";
 import { startStatus, startStatusFeed } from "./status/start-status.js";
 import { StopStack } from "./stop-stack.js";
 import { version } from "./version.js";
@@ -113,6 +115,8 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     logger: loggers.named("xo:main"),
   });
   const poolObjects = new PoolObjects(objects.catalog, pools);
+  const measured = { inventory, objects: poolObjects };
+  const stats = startStats(parser, measured, options);
   const operations: readonly Operation[] = [
     ...systemMethods({ version, readStatus, operations: () => operations }),
     ...poolMethods(() => pools.list()),
@@ -122,6 +126,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...xoMethods({ ...objects, paths }),
     ...serverMethods({ servers, stored, listPools: () => pools.list() }),
     ...objectMethods(poolObjects),
+    ...statsMethods({ ...objects, objects: poolObjects, stats: stats.objects }),
   ];
   const apiLogger = loggers.named("xo:api");
   const { catalog } = objects;
