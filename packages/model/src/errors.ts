@@ -69,6 +69,8 @@ export const errorTable = {
   POOL_IS_UPGRADING: row("the pool is being upgraded", 409, 15),
   VDI_IN_USE: row("VDI in use", 409, 17),
   HOST_OFFLINE: row("the host is offline", 409, 18),
+  FORBIDDEN_OPERATION: row("forbidden operation: {operation}", 403, 5),
+  LEFT_BEHIND: row("{reason}; could not be removed: {left}", 500),
   OPERATION_BLOCKED: row("operation blocked", 403, 19),
   // The program
   CONFIG_INVALID: row("{where}: {reason}", 500),
@@ -99,6 +101,11 @@ export const errorTable = {
   UNAUTHORIZED: row("not enough permissions: nobody has signed in", 401, 2),
   NO_SESSION: row("nobody has signed in", 401),
   CREDENTIALS_INVALID: row("invalid credentials", 401, 3),
+  PROVIDER_UNAVAILABLE: row(
+    "{provider} cannot be asked who somebody is: {reason}",
+    503,
+    28,
+  ),
   FORBIDDEN: row("not enough permissions", 403, 2),
   NO_SUCH_OBJECT: row("no such {type} {id}", 404, 1),
   FILTER_INVALID: row(

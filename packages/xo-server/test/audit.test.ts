@@ -51,8 +51,12 @@ t.test("what was changed is written down, without secrets", async (t) => {
       parameters: { email: "ada", password: "[redacted]" },
     },
     { ...who, operation: "token.create", outcome: "success" },
+    {
+      ...{ ...who, operation: "session.signIn", outcome: "success" },
+      parameters: { provider: "password" },
+    },
   ]);
-  t.match(await store.audit.verify(), { intact: true, checked: 4 });
+  t.match(await store.audit.verify(), { intact: true, checked: 5 });
   const all = lines.join("") + JSON.stringify(await store.audit.list());
   for (const secret of [token, ADMIN_PASSWORD, "hunter22"])
     t.notOk(all.includes(secret), "no secret in logs");

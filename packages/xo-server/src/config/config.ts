@@ -3,6 +3,8 @@ import { Type, type Static } from "typebox";
 import { logFormats, logLevels } from "../log/logger.js";
 import { bytes, count, milliseconds, section } from "./config-parts.js";
 import { HttpConfig } from "./http-config.js";
+import { LdapConfig } from "./ldap-config.js";
+import { OidcConfig } from "./oidc-config.js";
 import { PoolConfig, transports } from "./pool-config.js";
 
 /**
@@ -200,6 +202,8 @@ export const Config = Type.Object(
     parserPool: ParserPool,
     inventory: Inventory,
     store: StoreSection,
+    ldap: LdapConfig,
+    oidc: OidcConfig,
     xapi: Xapi,
     pools: Type.Array(PoolConfig, {
       default: [],

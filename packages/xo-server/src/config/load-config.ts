@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { Ajv } from "ajv";
 import { checkHttp } from "./check-http.js";
+import { checkSignIn, holdsSignInSecret } from "./check-sign-in.js";
 import { Config } from "./config.js";
 import {
   currentSurroundings,
@@ -109,9 +110,10 @@ const validate = new Ajv({
 /** Fills in the defaults, and tells all that is wrong. */
 function check(content: unknown): ConfigProblem[] {
   if (!validate(content)) return (validate.errors ?? []).map(toConfigProblem);
-  const { http, pools } = content as Config;
+  const { http, ldap, oidc, pools } = content as Config;
   return [
     ...checkHttp(http),
+    ...checkSignIn({ ldap, oidc }),
     ...pools.flatMap((pool, index) => checkPool(pool, ["pools", index])),
   ];
 }
@@ -184,6 +186,7 @@ function whereIs(
 function warningsAbout(file: ConfigFile, config: Config): string[] {
   const holdsPassword =
     config.pools.some((pool) => pool.password !== undefined) ||
+    holdsSignInSecret(config) ||
     /^postgres(ql)?:\/\/[^/@]*:[^/@]+@/.test(config.store.location);
   return holdsPassword && file.readableByOthers
     ? [

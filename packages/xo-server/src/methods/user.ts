@@ -173,6 +173,11 @@ export function userMethods(options: UserMethodsOptions): Operation[] {
       changes: true,
       async handler({ oldPassword, newPassword }, context) {
         const { id, name } = personOf(context);
+        if (users.get(id)?.hasPassword !== true)
+          throw new XoError("INVALID_PARAMETERS", {
+            reason: "the password is not kept here: change it where it is",
+            errors: [],
+          });
         await options.signIn.checkPassword(
           { name, password: oldPassword },
           context.address,

@@ -6,6 +6,8 @@ export interface Credentials {
   readonly password: string;
   /** One-time password, of users with a second factor. */
   readonly otp?: string;
+  /** Comes with each request: a password that was right a moment ago is not looked at again. */
+  readonly isRepeated?: boolean;
 }
 
 /** Turns what a caller shows into a session. */
@@ -17,4 +19,35 @@ export interface Authenticator {
   byToken(token: string, address: string): Promise<Session>;
   /** @throws XoError CREDENTIALS_INVALID */
   byPassword(credentials: Credentials, address: string): Promise<Session>;
+  /** Absent: nobody is sent elsewhere. */
+  readonly redirect?: RedirectSignIn | undefined;
+}
+
+/** What a sign-in elsewhere is held against when it comes back: for the browser that began it only. */
+export interface PendingSignIn {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** Sign-in at a provider, to which the browser is sent. */
+export interface RedirectSignIn {
+  /** What people call it. */
+  readonly label: string;
+  /** Where the provider sends people back to; empty: to the host that the browser asked. */
+  readonly returnUrl: string;
+  /** @throws XoError PROVIDER_UNAVAILABLE */
+  begin(returnUrl: string): Promise<{
+    readonly url: string;
+    readonly pending: PendingSignIn;
+  }>;
+  /**
+   * @param url with which the browser came back
+   * @throws XoError CREDENTIALS_INVALID with a `reason`, PROVIDER_UNAVAILABLE
+   */
+  finish(
+    url: string,
+    pending: PendingSignIn,
+    address: string,
+  ): Promise<Session>;
 }

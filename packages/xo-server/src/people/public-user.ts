@@ -10,7 +10,11 @@ export const PublicUser = Type.Object({
   permission: Type.String({ description: "admin or none" }),
   groups: Type.Array(Type.String(), { description: "Ids." }),
   preferences: Type.Record(Type.String(), Type.Unknown()),
-  authProviders: Type.Optional(Type.Record(Type.String(), Type.String())),
+  authProviders: Type.Optional(
+    Type.Record(Type.String(), Type.Object({ id: Type.String() }), {
+      description: "Who they are to the providers that vouch for them.",
+    }),
+  ),
 });
 export type PublicUser = Static<typeof PublicUser>;
 
@@ -18,6 +22,9 @@ export function toPublicUser(
   { id, name, permission, preferences, authProviders }: User,
   { groups }: Pick<Store, "groups">,
 ): PublicUser {
+  const providers = Object.entries(authProviders).map(
+    ([provider, id]) => [provider, { id }] as const,
+  );
   return {
     id,
     email: name,
@@ -25,6 +32,8 @@ export function toPublicUser(
     permission,
     groups: groups.groupsOf(id),
     preferences,
-    ...(Object.keys(authProviders).length === 0 ? {} : { authProviders }),
+    ...(providers.length === 0
+      ? {}
+      : { authProviders: Object.fromEntries(providers) }),
   };
 }

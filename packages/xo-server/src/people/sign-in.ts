@@ -1,29 +1,47 @@
 import { XoError } from "@xo-server/model";
 import type { Store, User } from "@xo-server/store";
 import type { Clock } from "../clock.js";
-import type { Authenticator, Credentials } from "./authenticator.js";
+import type {
+  Authenticator,
+  Credentials,
+  RedirectSignIn,
+} from "./authenticator.js";
 import { LoginThrottle } from "./login-throttle.js";
+import type { PasswordCheck, Verified } from "./password-check.js";
+import { PasswordProofs } from "./password-proofs.js";
 import type { People } from "./people.js";
 import type { Session } from "./session.js";
+import type { SignInLog } from "./sign-in-log.js";
 import { findTotpStep } from "./totp.js";
 import { Turns } from "./turns.js";
 
 export interface SignInOptions {
-  readonly store: Pick<Store, "users" | "tokens">;
+  readonly store: Pick<Store, "users" | "tokens" | "onChange">;
   readonly people: Pick<People, "get">;
+  readonly passwords: Pick<PasswordCheck, "verify" | "providersOf">;
+  readonly log: Pick<SignInLog, "write">;
   readonly clock: Pick<Clock, "now">;
+  readonly redirect?: RedirectSignIn | undefined;
 }
 
 /** The ways to become somebody: a token, or a name with a password and, for some, a code. */
 export class SignIn implements Authenticator {
+  readonly redirect: RedirectSignIn | undefined;
   readonly #options: SignInOptions;
   readonly #throttle: LoginThrottle;
+  readonly #proofs: PasswordProofs;
+  readonly #stopListening: () => void;
   /** Tries for one user come one after the other: guesses at the same time would all be first ones. */
   readonly #turns = new Turns();
 
   constructor(options: SignInOptions) {
     this.#options = options;
+    this.redirect = options.redirect;
     this.#throttle = new LoginThrottle(options.clock);
+    this.#proofs = new PasswordProofs(options.clock);
+    this.#stopListening = options.store.onChange((table) => {
+      if (table === "users") this.#proofs.forgetAll();
+    });
   }
 
   async byToken(text: string, address: string): Promise<Session> {
@@ -44,60 +62,102 @@ export class SignIn implements Authenticator {
     };
   }
 
-  /** @throws XoError TOO_MANY_REQUESTS, STORE_UNAVAILABLE (a code of a second factor is good once, and that is written down) */
+  /**
+   * @throws XoError TOO_MANY_REQUESTS, STORE_UNAVAILABLE (a code of a second
+   *   factor is good once, and that is written down), PROVIDER_UNAVAILABLE
+   */
   async byPassword(
     credentials: Credentials,
     address: string,
   ): Promise<Session> {
     const { people } = this.#options;
-    const user = await this.#turns.take(credentials.name, () =>
-      this.#check(credentials, address),
-    );
-    return { userId: user.id, person: () => people.get(user.id) };
+    const userId = await this.#takeTurn(credentials, async () => {
+      this.#checkThrottle(credentials, address);
+      // Not before: what guesses at a proof has to wait like any other guess.
+      return (
+        this.#findProof(credentials) ??
+        (await this.#enter(credentials, address))
+      );
+    });
+    return { userId, person: () => people.get(userId) };
   }
 
-  /** For who has signed in and proves it again. @throws XoError CREDENTIALS_INVALID, TOO_MANY_REQUESTS */
+  /** For who has signed in and proves it again. @throws XoError CREDENTIALS_INVALID, TOO_MANY_REQUESTS, PROVIDER_UNAVAILABLE */
   async checkPassword(
     credentials: Credentials,
     address: string,
   ): Promise<void> {
-    await this.#turns.take(credentials.name, () =>
-      this.#verify(credentials, address),
-    );
+    await this.#takeTurn(credentials, async () => {
+      this.#checkThrottle(credentials, address);
+      await this.#verify(credentials, address);
+    });
   }
 
-  async #check(credentials: Credentials, address: string): Promise<User> {
-    const { name, otp } = credentials;
-    const user = await this.#verify(credentials, address);
-    if (user.hasTotp && otp === undefined)
-      throw new XoError("CREDENTIALS_INVALID", { otpRequired: true });
-    if (!(await this.#isSecondFactor(user, otp))) this.#fail(name, address);
-    this.#throttle.succeeded(name);
-    return user;
+  stop(): void {
+    this.#stopListening();
   }
 
-  async #verify(
-    { name, password }: Credentials,
-    address: string,
-  ): Promise<User> {
+  #findProof({ name, password, isRepeated }: Credentials): string | undefined {
+    return isRepeated === true ? this.#proofs.find(name, password) : undefined;
+  }
+
+  #takeTurn<T>({ name }: Credentials, work: () => Promise<T>): Promise<T> {
+    // To directories names are the same in any case.
+    return this.#turns.take(name.toLowerCase(), work);
+  }
+
+  #checkThrottle({ name }: Credentials, address: string): void {
     const retryAfterMs = this.#throttle.waitMs(name, address);
     if (retryAfterMs > 0)
       throw new XoError("CREDENTIALS_INVALID", { retryAfterMs });
-    const { users } = this.#options.store;
-    const user = await users.verifyPassword(name, password);
-    return user ?? this.#fail(name, address);
   }
 
-  #fail(name: string, address: string): never {
+  async #enter(credentials: Credentials, address: string): Promise<string> {
+    const { name, password, isRepeated } = credentials;
+    const { log, store, passwords } = this.#options;
+    const prove = this.#proofs.expect(name, password);
+    try {
+      const { user, provider } = await this.#verify(credentials, address);
+      await this.#checkSecondFactor(user, credentials, address);
+      this.#throttle.succeeded(name);
+      if (isRepeated === true && !user.hasTotp) prove(user.id);
+      await log.write({ address, provider, user });
+      return user.id;
+    } catch (error) {
+      const user = store.users.findByName(name);
+      const provider = passwords.providersOf(name);
+      await log.write({ address, provider, user, error: error as Error });
+      throw error;
+    }
+  }
+
+  async #verify(credentials: Credentials, address: string): Promise<Verified> {
+    const verified = await this.#options.passwords.verify(credentials);
+    return verified ?? this.#fail(credentials, address);
+  }
+
+  async #checkSecondFactor(
+    user: User,
+    credentials: Credentials,
+    address: string,
+  ): Promise<void> {
+    if (!user.hasTotp) return;
+    const { otp } = credentials;
+    if (otp === undefined)
+      throw new XoError("CREDENTIALS_INVALID", { otpRequired: true });
+    if (!(await this.#isSecondFactor(user, otp)))
+      this.#fail(credentials, address);
+  }
+
+  #fail({ name }: Credentials, address: string): never {
     this.#throttle.failed(name, address);
     throw new XoError("CREDENTIALS_INVALID");
   }
 
-  async #isSecondFactor(user: User, otp: string | undefined): Promise<boolean> {
-    if (!user.hasTotp) return true;
+  async #isSecondFactor(user: User, otp: string): Promise<boolean> {
     const { store, clock } = this.#options;
     const secret = store.users.totpSecret(user.id);
-    if (secret === undefined || otp === undefined) return false;
+    if (secret === undefined) return false;
     const step = findTotpStep(secret, otp, clock.now());
     return step !== undefined && store.users.useTotpStep(user.id, step);
   }

@@ -5,9 +5,10 @@ import type { ServerOptions } from "../server-options.js";
 import type { StopStack } from "../stop-stack.js";
 import { dropExpiredTokens } from "./expired-tokens.js";
 import { prepareStore } from "./first-start.js";
+import { createSignIn } from "./create-sign-in.js";
 import { People } from "./people.js";
 import { Sessions } from "./sessions.js";
-import { SignIn } from "./sign-in.js";
+import type { SignIn } from "./sign-in.js";
 
 /** Who may come in, and who is in. */
 export interface Reception {
@@ -20,7 +21,7 @@ export interface Reception {
 export async function startPeople(
   store: Store,
   onRights: (client: Client) => void,
-  options: Pick<ServerOptions, "loggers" | "clock" | "env">,
+  options: Pick<ServerOptions, "config" | "loggers" | "clock" | "env">,
   stops: StopStack,
 ): Promise<Reception> {
   const { loggers, clock = systemClock, env } = options;
@@ -28,10 +29,12 @@ export async function startPeople(
   const people = new People(store);
   const sessions = new Sessions({ store, clock, onRights });
   const stopDropping = dropExpiredTokens(store, clock);
+  const signIn = createSignIn(store, people, options);
   stops.push("people", () => {
     stopDropping();
+    signIn.stop();
     sessions.stop();
     people.stop();
   });
-  return { people, sessions, signIn: new SignIn({ store, people, clock }) };
+  return { people, sessions, signIn };
 }

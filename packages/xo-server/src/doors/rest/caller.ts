@@ -36,6 +36,15 @@ export async function toCaller(
   }: { authenticator: Authenticator | undefined; anonymous: Permission },
 ): Promise<Caller> {
   const session = await signIn(shown, address, authenticator);
+  return toSessionCaller(session, address, anonymous);
+}
+
+/** @param session of who has just signed in; undefined: nobody has */
+export function toSessionCaller(
+  session: Session | undefined,
+  address: string,
+  anonymous: Permission,
+): Caller {
   const context = toCallContext(new RequestClient(session), address, anonymous);
   return {
     context,

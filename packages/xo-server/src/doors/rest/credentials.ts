@@ -55,6 +55,7 @@ function readBasic(value: string, otp: string | undefined): Shown {
     kind: "password",
     name,
     password,
+    isRepeated: true,
     ...(otp === undefined ? {} : { otp }),
   };
 }
@@ -66,7 +67,7 @@ function malformed(): XoError {
 }
 
 /** Of several with a name the first counts: the one with the longest path. */
-function readCookies(text: string): ReadonlyMap<string, string> {
+export function readCookies(text: string): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>();
   for (const part of text.split(";")) {
     const equals = part.indexOf("=");

@@ -1,12 +1,12 @@
-import { XoError } from "@xo-server/model";
 import type { FastifyInstance } from "fastify";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { Authenticator } from "../../people/authenticator.js";
 import type { Permission } from "../../operations/operation.js";
 import { outerOf } from "../outer.js";
 import { toCaller } from "./caller.js";
-import { TOKEN_COOKIE, type Shown } from "./credentials.js";
+import type { Shown } from "./credentials.js";
 import { invalidInput } from "./invalid-input.js";
+import { createTokenCookie } from "./token-cookie.js";
 
 export interface LoginOptions {
   readonly authenticator: Authenticator | undefined;
@@ -22,16 +22,16 @@ export function addLoginRoute(
   app.post("/auth/login", async (request, reply) => {
     const shown = readLogin(request.body);
     const caller = await toCaller(shown, outerOf(request.raw).address, options);
-    const token = await options.dispatcher.call(
-      "token.create",
-      {},
-      caller.context,
+    const { isSecure } = outerOf(request.raw);
+    const { context } = caller;
+    const cookie = await createTokenCookie(
+      options.dispatcher,
+      context,
+      isSecure,
     );
-    if (typeof token !== "string")
-      throw new XoError("INTERNAL", { reason: "no token" });
     return reply
-      .header("set-cookie", toCookie(token, outerOf(request.raw).isSecure))
-      .send({ user: { id: caller.context.person?.id } });
+      .header("set-cookie", cookie)
+      .send({ user: { id: context.person?.id } });
   });
 }
 
@@ -47,10 +47,4 @@ function readLogin(body: unknown): Shown {
     password,
     ...(typeof otp === "string" ? { otp } : {}),
   };
-}
-
-/** Not for scripts, not for requests of other sites, and under TLS not without it. */
-function toCookie(token: string, isSecure: boolean): string {
-  const secure = isSecure ? "; Secure" : "";
-  return `${TOKEN_COOKIE}=${encodeURIComponent(token)}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }

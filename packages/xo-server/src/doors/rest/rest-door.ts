@@ -15,6 +15,7 @@ import { addCollectionRoutes } from "./collection-routes.js";
 import { readCredentials } from "./credentials.js";
 import { addDocs } from "./docs.js";
 import { addEventRoutes } from "./events/event-routes.js";
+import { addSignInRoutes } from "../sign-in/sign-in-routes.js";
 import { addJsonBodies } from "./json-bodies.js";
 import { addLoginRoute } from "./login-route.js";
 import { addLogoutRoute } from "./logout-route.js";
@@ -70,6 +71,7 @@ export async function addRest(
   await app.register(async (door) => {
     dress(door);
     addLoginRoute(door, login);
+    addSignInRoutes(door, { ...login, clock: options.clock });
   });
   await app.register(
     async (door) => {
@@ -93,7 +95,7 @@ function addRoutes(door: FastifyInstance, options: RestDoorOptions): void {
   addOperationRoutes(door, operations, { objects, dispatcher, tasks });
   addEventRoutes(door, options);
   if (tasks === undefined) return;
-  addTaskRoutes(door, { objects, tasks });
+  addTaskRoutes(door, { objects, tasks, dispatcher });
   addTagRoutes(door, objects, dispatcher);
 }
 

@@ -1,0 +1,76 @@
+import type { Config } from "./config.js";
+import type { ConfigProblem } from "./config-problem.js";
+
+type SignInConfig = Pick<Config, "ldap" | "oidc">;
+
+/** What the schema cannot say. */
+export function checkSignIn({ ldap, oidc }: SignInConfig): ConfigProblem[] {
+  return [
+    ...(ldap.urls.length === 0 ? [] : checkLdap(ldap)),
+    ...(oidc.issuer === "" ? [] : checkOidc(oidc)),
+  ];
+}
+
+export function holdsSignInSecret({ ldap, oidc }: SignInConfig): boolean {
+  return ldap.bindPassword !== "" || oidc.clientSecret !== "";
+}
+
+function checkLdap(ldap: Config["ldap"]): ConfigProblem[] {
+  const { tls, bindPassword, bindPasswordFile, bindPasswordEnv } = ldap;
+  const ways = count(bindPassword, bindPasswordFile, bindPasswordEnv);
+  const isPinned = tls.trust === "fingerprint";
+  const isPin = /^([0-9A-F]{2}:?){31}[0-9A-F]{2}$/i.test(tls.fingerprint);
+  return toProblems("ldap", [
+    [ldap.base === "", "base", "is missing: where people are searched"],
+    [!ldap.filter.includes("{{name}}"), "filter", "must have {{name}} in it"],
+    [ways > 1, "bindPassword", "is said in more than one way"],
+    [ways === 0 && ldap.bindDn !== "", "bindPassword", "of bindDn is missing"],
+    [isPinned && !isPin, "tls.fingerprint", "must be 64 hexadecimal digits"],
+    [
+      !isPinned && tls.fingerprint !== "",
+      "tls.fingerprint",
+      "is only looked at with trust: fingerprint",
+    ],
+  ]);
+}
+
+function checkOidc(oidc: Config["oidc"]): ConfigProblem[] {
+  const { clientSecret, clientSecretFile, clientSecretEnv } = oidc;
+  const ways = count(clientSecret, clientSecretFile, clientSecretEnv);
+  const { issuer, redirectUrl } = oidc;
+  return toProblems("oidc", [
+    [oidc.clientId === "", "clientId", "is missing"],
+    [ways > 1, "clientSecret", "is said in more than one way"],
+    [!isSafe(issuer), "issuer", "must be an https:// address"],
+    [
+      redirectUrl !== "" && !isHttp(redirectUrl),
+      "redirectUrl",
+      "must be an http:// or https:// address",
+    ],
+  ]);
+}
+
+type Check = readonly [isWrong: boolean, key: string, reason: string];
+
+function toProblems(group: string, checks: readonly Check[]): ConfigProblem[] {
+  return checks
+    .filter(([isWrong]) => isWrong)
+    .map(([, key, reason]) => ({ path: [group, ...key.split(".")], reason }));
+}
+
+function count(...ways: readonly string[]): number {
+  return ways.filter((way) => way !== "").length;
+}
+
+function isHttp(address: string): boolean {
+  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
+}
+
+/** Nobody listens in, and nobody answers in its place: TLS, or this very machine. */
+function isSafe(address: string): boolean {
+  if (!isHttp(address)) return false;
+  const { protocol, hostname } = new URL(address);
+  return (
+    protocol === "https:" || /^(localhost|127\..*|\[::1\])$/.test(hostname)
+  );
+}

@@ -1,0 +1,86 @@
+import { connect, type Socket } from "node:net";
+import { XoError } from "@xo-server/model";
+import { Client } from "ldapts";
+import type { Clock } from "../../clock.js";
+import type { Config } from "../../config/config.js";
+import { createLdapTrust, type LdapTrust } from "./ldap-trust.js";
+
+/** What a directory says in one sign-in at most. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+export interface LdapConnectionOptions {
+  readonly ldap: Pick<Config["ldap"], "startTls" | "tls" | "timeoutMs">;
+  readonly url: string;
+  readonly clock: Pick<Clock, "setTimeout" | "clearTimeout">;
+}
+
+/**
+ * Does `work` over a connection of its own, which ends with it, or after
+ * `timeoutMs`, or when the directory says more than anybody asked for.
+ * @throws XoError CONNECTION_TIMEOUT, TLS_FINGERPRINT_MISMATCH,
+ *   ANSWER_TOO_LARGE, CONFIG_INVALID; errors of ldapts and of sockets
+ */
+export async function withLdap<T>(
+  { ldap, url, clock }: LdapConnectionOptions,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const end = new AbortController();
+  const give = (error: Error) => {
+    end.abort(error);
+  };
+  const { hostname } = new URL(url.replace(/^ldap/, "http"));
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const trust = await createLdapTrust(ldap.tls, host, give);
+  const client = createClient(url, trust, give);
+  const timer = clock.setTimeout(() => {
+    const data = { address: url, ms: ldap.timeoutMs };
+    give(new XoError("CONNECTION_TIMEOUT", data));
+  }, ldap.timeoutMs);
+  try {
+    const startTls = ldap.startTls && url.startsWith("ldap:");
+    const done = (async () => {
+      if (startTls) await client.startTLS({ ...trust.options });
+      return work(client);
+    })();
+    return await Promise.race([done, ended(end.signal)]);
+  } finally {
+    clock.clearTimeout(timer);
+    await client.unbind().catch(() => undefined);
+  }
+}
+
+function createClient(
+  url: string,
+  trust: LdapTrust,
+  give: (error: Error) => void,
+): Client {
+  const bounded = <S extends Socket>(socket: S): S => {
+    let bytes = 0;
+    socket.on("data", (data: Buffer) => {
+      bytes += data.length;
+      if (bytes <= MOST_BYTES) return;
+      give(new XoError("ANSWER_TOO_LARGE", { bytes, limit: MOST_BYTES }));
+      socket.destroy();
+    });
+    return socket;
+  };
+  return new Client({
+    url,
+    // To ldapts these mean that TLS is spoken from the start.
+    ...(url.startsWith("ldaps:") ? { tlsOptions: trust.options } : {}),
+    createConnection: ((port: number, host: string) =>
+      bounded(connect(port, host))) as typeof connect,
+    createSecureConnection: ((...given: Parameters<typeof trust.connect>) =>
+      bounded(trust.connect(...given))) as typeof trust.connect,
+  });
+}
+
+function ended(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const tell = () => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) tell();
+    else signal.addEventListener("abort", tell, { once: true });
+  });
+}

@@ -1,0 +1,184 @@
+import { XoError } from "@xo-server/model";
+import {
+  InvalidCredentialsError,
+  ResultCodeError,
+  type Client,
+  type Entry,
+} from "ldapts";
+import type { Clock } from "../../clock.js";
+import type { Config } from "../../config/config.js";
+import type { Logger } from "../../log/logger.js";
+import type { Directory, ForeignPerson, ProviderPolicy } from "../directory.js";
+import { readSecret } from "../read-secret.js";
+import { withLdap } from "./ldap-connection.js";
+import { fillFilter, isPlainName, memberFilter } from "./ldap-filter.js";
+
+/** Groups of one person at most. */
+const MOST_GROUPS = 1_000;
+/** Sign-ins that ask the directory at the same time at most. */
+const MOST_AT_ONCE = 64;
+
+export interface LdapDirectoryOptions {
+  readonly ldap: Config["ldap"];
+  readonly clock: Pick<Clock, "setTimeout" | "clearTimeout">;
+  readonly logger: Logger;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/** A directory that speaks LDAP: finds a person's entry, and tries the password on it. */
+export class LdapDirectory implements Directory {
+  readonly policy: ProviderPolicy;
+  readonly #options: LdapDirectoryOptions;
+  /** The last that answered first. */
+  #urls: readonly string[];
+  #asking = 0;
+
+  constructor(options: LdapDirectoryOptions) {
+    this.#options = options;
+    const { urls, adminGroup, linkByName } = options.ldap;
+    this.#urls = urls;
+    this.policy = { provider: "ldap", adminGroup, linkByName };
+  }
+
+  async verify(
+    name: string,
+    password: string,
+  ): Promise<ForeignPerson | undefined> {
+    // A bind with a name and no password succeeds: it means nobody (RFC 4513, 5.1.2).
+    if (password === "" || !isPlainName(name)) return undefined;
+    if (this.#asking >= MOST_AT_ONCE)
+      throw new XoError("TOO_MANY_REQUESTS", { reason: "sign-ins by LDAP" });
+    this.#asking++;
+    try {
+      return await this.#ask((client) => this.#verify(client, name, password));
+    } finally {
+      this.#asking--;
+    }
+  }
+
+  /** Asks one server after the other until one answers. */
+  async #ask<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const { ldap, clock, logger } = this.#options;
+    const reasons: string[] = [];
+    for (const url of this.#urls)
+      try {
+        const answer = await withLdap({ ldap, url, clock }, work);
+        this.#urls = [url, ...this.#urls.filter((other) => other !== url)];
+        return answer;
+      } catch (error) {
+        logger.warn(`The directory ${url} does not answer`, { error });
+        reasons.push(toReason(error));
+      }
+    const reason = [...new Set(reasons)].join("; ");
+    throw new XoError("PROVIDER_UNAVAILABLE", { provider: "LDAP", reason });
+  }
+
+  async #verify(
+    client: Client,
+    name: string,
+    password: string,
+  ): Promise<ForeignPerson | undefined> {
+    await this.#bindAsService(client);
+    const entry = await this.#findEntry(client, name);
+    if (entry === undefined) return undefined;
+    if (!(await this.#isPassword(client, entry.dn, password))) return undefined;
+    const person = this.#toPerson(entry);
+    if (this.#options.ldap.groups.base === "")
+      return { ...person, groups: undefined };
+    await this.#bindAsService(client);
+    return { ...person, groups: await this.#findGroups(client, entry) };
+  }
+
+  async #bindAsService(client: Client): Promise<void> {
+    const { ldap, env } = this.#options;
+    const password =
+      ldap.bindDn === "" ? "" : await readSecret(ldap, "bindPassword", env);
+    await client.bind(ldap.bindDn, password);
+  }
+
+  async #findEntry(client: Client, name: string): Promise<Entry | undefined> {
+    const { ldap, logger } = this.#options;
+    const { groups } = ldap;
+    const { searchEntries } = await client.search(ldap.base, {
+      filter: fillFilter(ldap.filter, { name }),
+      attributes: [ldap.nameAttribute, ldap.idAttribute, groups.memberIs],
+      explicitBufferAttributes: [ldap.idAttribute],
+      // One more than there may be.
+      sizeLimit: 2,
+    });
+    if (searchEntries.length < 2) return searchEntries[0];
+    logger.warn("A name means more than one entry of the directory", { name });
+    return undefined;
+  }
+
+  async #isPassword(
+    client: Client,
+    dn: string,
+    password: string,
+  ): Promise<boolean> {
+    try {
+      await client.bind(dn, password);
+      return true;
+    } catch (error) {
+      if (error instanceof InvalidCredentialsError) return false;
+      if (!(error instanceof ResultCodeError)) throw error;
+      // Locked, expired, may not sign in: the directory knows why.
+      this.#options.logger.warn(`The directory refuses ${dn}`, { error });
+      return false;
+    }
+  }
+
+  #toPerson(entry: Entry): Pick<ForeignPerson, "id" | "name"> {
+    const { idAttribute, nameAttribute } = this.#options.ldap;
+    const id = valuesOf(entry, idAttribute)[0];
+    const name = valuesOf(entry, nameAttribute)[0];
+    if (id === undefined || name === undefined)
+      throw new XoError("CONFIG_INVALID", {
+        where: id === undefined ? "ldap.idAttribute" : "ldap.nameAttribute",
+        reason: `${entry.dn} has no such attribute`,
+      });
+    return { id: toText(id), name: toText(name) };
+  }
+
+  async #findGroups(client: Client, entry: Entry): Promise<string[]> {
+    const { base, filter, ...groups } = this.#options.ldap.groups;
+    const isDn = groups.memberIs === "dn";
+    const member = isDn ? entry.dn : valuesOf(entry, groups.memberIs)[0];
+    if (member === undefined) return [];
+    const { searchEntries } = await client.search(base, {
+      filter: memberFilter(filter, groups.memberAttribute, toText(member)),
+      attributes: [groups.nameAttribute],
+      sizeLimit: MOST_GROUPS,
+    });
+    return searchEntries
+      .flatMap((group) => valuesOf(group, groups.nameAttribute).slice(0, 1))
+      .map(toText);
+  }
+}
+
+/** Names of attributes are the same in any case, to directories. */
+function valuesOf(entry: Entry, attribute: string): (string | Buffer)[] {
+  const wanted = attribute.toLowerCase();
+  const found = Object.entries(entry).find(
+    ([name]) => name.toLowerCase() === wanted,
+  );
+  const value = found?.[1] ?? [];
+  return Array.isArray(value) ? value : [value];
+}
+
+/** What is no text, as ids of Active Directory are not, in hexadecimal digits. */
+function toText(value: string | Buffer): string {
+  if (typeof value === "string") return value;
+  const text = value.toString("utf8");
+  return Buffer.from(text).equals(value) && /^[\x20-\x7e]+$/.test(text)
+    ? text
+    : value.toString("hex");
+}
+
+/** For who signs in: what they cannot change in few words, nothing about the inside. */
+function toReason(error: unknown): string {
+  if (error instanceof XoError) return error.code;
+  if (error instanceof ResultCodeError) return error.name;
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === "string" ? code : "no answer";
+}

@@ -1,0 +1,130 @@
+import * as oidc from "openid-client";
+import type { Config } from "../../config/config.js";
+import type { Logger } from "../../log/logger.js";
+import type { PendingSignIn } from "../authenticator.js";
+import type { ForeignPerson, ProviderPolicy } from "../directory.js";
+import { readSecret } from "../read-secret.js";
+import { boundedFetch } from "./bounded-fetch.js";
+import { toForeignPerson } from "./oidc-claims.js";
+import { toOidcError } from "./oidc-error.js";
+
+export interface OidcProviderOptions {
+  readonly oidc: Config["oidc"];
+  readonly logger: Logger;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+/**
+ * An OpenID Connect provider: authorization code flow with PKCE, state and
+ * nonce. What the provider offers is found out when the first person comes,
+ * and again after anything failed: a provider that is away holds up nobody else.
+ */
+export class OidcProvider {
+  readonly policy: ProviderPolicy;
+  readonly #options: OidcProviderOptions;
+  #configuration: Promise<oidc.Configuration> | undefined;
+
+  constructor(options: OidcProviderOptions) {
+    this.#options = options;
+    const { adminGroup, linkByName } = options.oidc;
+    this.policy = { provider: "oidc", adminGroup, linkByName };
+  }
+
+  /** @throws XoError PROVIDER_UNAVAILABLE */
+  async begin(returnUrl: string): Promise<{
+    readonly url: string;
+    readonly pending: PendingSignIn;
+  }> {
+    const pending = {
+      state: oidc.randomState(),
+      nonce: oidc.randomNonce(),
+      verifier: oidc.randomPKCECodeVerifier(),
+    };
+    const url = oidc.buildAuthorizationUrl(await this.#discover(), {
+      redirect_uri: returnUrl,
+      scope: this.#options.oidc.scopes,
+      state: pending.state,
+      nonce: pending.nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(pending.verifier),
+      code_challenge_method: "S256",
+    });
+    return { url: url.href, pending };
+  }
+
+  /** @throws XoError CREDENTIALS_INVALID with a `reason`, PROVIDER_UNAVAILABLE */
+  async finish(url: string, pending: PendingSignIn): Promise<ForeignPerson> {
+    const configuration = await this.#discover();
+    return this.#try(async () => {
+      const tokens = await oidc.authorizationCodeGrant(
+        configuration,
+        new URL(url),
+        {
+          expectedState: pending.state,
+          expectedNonce: pending.nonce,
+          pkceCodeVerifier: pending.verifier,
+          idTokenExpected: true,
+        },
+      );
+      return this.#toPerson(configuration, tokens);
+    });
+  }
+
+  async #toPerson(
+    configuration: oidc.Configuration,
+    tokens: Awaited<ReturnType<typeof oidc.authorizationCodeGrant>>,
+  ): Promise<ForeignPerson> {
+    const { nameClaim, groupsClaim } = this.#options.oidc;
+    const claims = tokens.claims()!;
+    const isWhole = [nameClaim, groupsClaim].every(
+      (claim) => claim === "" || Object.hasOwn(claims, claim),
+    );
+    const canAsk =
+      configuration.serverMetadata().userinfo_endpoint !== undefined;
+    const others =
+      isWhole || !canAsk
+        ? {}
+        : await oidc.fetchUserInfo(
+            configuration,
+            tokens.access_token,
+            claims.sub,
+          );
+    return toForeignPerson({ ...others, ...claims }, this.#options.oidc);
+  }
+
+  #discover(): Promise<oidc.Configuration> {
+    this.#configuration ??= this.#try(async () => {
+      const { oidc: config, env } = this.#options;
+      const secret = await readSecret(config, "clientSecret", env);
+      const execute = [oidc.enableNonRepudiationChecks];
+      // The config takes http for this very machine only.
+      if (config.issuer.startsWith("http:"))
+        execute.push(oidc.allowInsecureRequests);
+      return oidc.discovery(
+        new URL(config.issuer),
+        config.clientId,
+        secret === "" ? undefined : secret,
+        secret === "" ? oidc.None() : undefined,
+        {
+          timeout: config.timeoutMs / 1000,
+          [oidc.customFetch]: boundedFetch,
+          execute,
+        },
+      );
+    });
+    return this.#configuration;
+  }
+
+  async #try<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const told = toOidcError(error);
+      if (told.code !== "CREDENTIALS_INVALID") this.#configuration = undefined;
+      this.#options.logger.warn("Sign-in by OpenID Connect failed", {
+        error,
+        reason: told.data["reason"],
+      });
+      throw told;
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { Config } from "../config/config.js";
+import type { PendingSignIn, RedirectSignIn } from "./authenticator.js";
+import type { ForeignPeople } from "./foreign-people.js";
+import type { OidcProvider } from "./oidc/oidc-provider.js";
+import type { People } from "./people.js";
+import type { Session } from "./session.js";
+import type { SignInLog } from "./sign-in-log.js";
+
+export interface ProviderSignInOptions {
+  readonly oidc: Pick<Config["oidc"], "label" | "redirectUrl">;
+  readonly provider: OidcProvider;
+  readonly foreignPeople: ForeignPeople;
+  readonly people: Pick<People, "get">;
+  readonly log: Pick<SignInLog, "write">;
+}
+
+/**
+ * Whoever a provider vouches for is somebody here. A second factor is the
+ * provider's to ask for.
+ */
+export class ProviderSignIn implements RedirectSignIn {
+  readonly label: string;
+  readonly returnUrl: string;
+  readonly #options: ProviderSignInOptions;
+
+  constructor(options: ProviderSignInOptions) {
+    this.#options = options;
+    this.label = options.oidc.label;
+    this.returnUrl = options.oidc.redirectUrl;
+  }
+
+  begin(returnUrl: string): ReturnType<RedirectSignIn["begin"]> {
+    return this.#options.provider.begin(returnUrl);
+  }
+
+  async finish(
+    url: string,
+    pending: PendingSignIn,
+    address: string,
+  ): Promise<Session> {
+    const { provider, foreignPeople, people, log } = this.#options;
+    const { policy } = provider;
+    const entry = { address, provider: policy.provider };
+    try {
+      const person = await provider.finish(url, pending);
+      const user = await foreignPeople.admit(person, policy);
+      await log.write({ ...entry, user });
+      return { userId: user.id, person: () => people.get(user.id) };
+    } catch (error) {
+      await log.write({ ...entry, error: error as Error });
+      throw error;
+    }
+  }
+}

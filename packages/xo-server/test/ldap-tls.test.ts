@@ -1,0 +1,125 @@
+import { writeFileSync } from "node:fs";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { join } from "node:path";
+import { once } from "node:events";
+import t, { type Test } from "tap";
+import { systemClock } from "../src/clock.js";
+import { loadConfig } from "../src/config/load-config.js";
+import { createLoggers } from "../src/log/logger.js";
+import { LdapDirectory } from "../src/people/ldap/ldap-directory.js";
+import { makeCertificate } from "./certificate.js";
+import { SERVICE_PASSWORD, skipLdap, Slapd } from "./slapd.js";
+
+const AWAY = { code: "PROVIDER_UNAVAILABLE" };
+const silent = createLoggers({ destination: { write: () => undefined } });
+
+function createDirectory(t: Test, ldap: object): LdapDirectory {
+  const all = {
+    bindDn: "cn=service,dc=example",
+    bindPassword: SERVICE_PASSWORD,
+    base: "ou=people,dc=example",
+    ...ldap,
+  };
+  const home = t.testdir({ "config.yaml": JSON.stringify({ ldap: all }) });
+  const { config } = loadConfig(undefined, {}, { env: {}, cwd: home, home });
+  return new LdapDirectory({
+    ldap: config.ldap,
+    clock: systemClock,
+    logger: silent.named("xo:test"),
+  });
+}
+
+t.test("TLS", { skip: skipLdap }, async (t) => {
+  const { cert, key, fingerprint } = await makeCertificate();
+  const slapd = await Slapd.start({ tls: { cert, key } });
+  t.teardown(() => slapd.remove());
+  const caFile = join(t.testdir(), "ca.pem");
+  const wrong = fingerprint.replace(/^../, (two) =>
+    two === "00" ? "01" : "00",
+  );
+  const ways = [
+    { name: "verify", tls: { trust: "verify" }, isGood: false },
+    { name: "an authority", tls: { caFile }, isGood: true },
+    {
+      name: "the right pin",
+      tls: { trust: "fingerprint", fingerprint },
+      isGood: true,
+    },
+    {
+      name: "another pin",
+      tls: { trust: "fingerprint", fingerprint: wrong },
+      isGood: false,
+    },
+    { name: "insecure", tls: { trust: "insecure" }, isGood: true },
+  ];
+  for (const { name, tls, isGood } of ways)
+    for (const url of [slapd.url, slapd.secureUrl])
+      await t.test(`${name} with ${url.split(":")[0]}`, async (t) => {
+        const directory = createDirectory(t, { urls: [url], tls });
+        writeFileSync(caFile, cert);
+        const asked = directory.verify("ada", "ada-secret");
+        if (isGood) t.match(await asked, { name: "ada" });
+        else await t.rejects(asked, AWAY);
+      });
+});
+
+t.test(
+  "a directory without TLS gets no password when TLS is wanted",
+  { skip: skipLdap },
+  async (t) => {
+    const slapd = await Slapd.start();
+    t.teardown(() => slapd.remove());
+    const directory = createDirectory(t, { urls: [slapd.url] });
+    await t.rejects(directory.verify("ada", "ada-secret"), AWAY);
+  },
+);
+
+t.test("what is no directory is given up in time", async (t) => {
+  let heard = 0;
+  const silentServer = await listen(t, (socket) => {
+    socket.on("data", (data: Buffer) => (heard += data.length));
+  });
+  const directory = createDirectory(t, {
+    urls: [silentServer],
+    startTls: false,
+    timeoutMs: 100,
+  });
+  await t.rejects(directory.verify("ada", "ada-secret"), {
+    ...AWAY,
+    data: { reason: "CONNECTION_TIMEOUT" },
+  });
+  t.ok(heard > 0);
+});
+
+t.test("a directory that never ends what it says is cut off", async (t) => {
+  const chatter = await listen(t, (socket) => {
+    // The head of an answer of 2 GiB.
+    socket.write(Buffer.from("30847fffffff020102", "hex"));
+    const block = Buffer.alloc(65_536);
+    const more = () => {
+      while (!socket.destroyed && socket.write(block));
+    };
+    socket.on("drain", more);
+    more();
+  });
+  const directory = createDirectory(t, { urls: [chatter], startTls: false });
+  await t.rejects(directory.verify("ada", "ada-secret"), {
+    ...AWAY,
+    data: { reason: "ANSWER_TOO_LARGE" },
+  });
+});
+
+/** @returns its address as that of a directory */
+async function listen(
+  t: Test,
+  onSocket: (socket: Socket) => void,
+): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    t.teardown(() => socket.destroy());
+    onSocket(socket);
+  }).listen(0, "127.0.0.1");
+  t.teardown(() => server.close());
+  await once(server, "listening");
+  return `ldap://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
