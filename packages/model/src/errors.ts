@@ -72,6 +72,11 @@ export const errorTable = {
   FORBIDDEN_OPERATION: row("forbidden operation: {operation}", 403, 5),
   LEFT_BEHIND: row("{reason}; could not be removed: {left}", 500),
   OPERATION_BLOCKED: row("operation blocked", 403, 19),
+  INCORRECT_STATE: row(
+    "incorrect state: {property} of {object} is {actual} but should be {expected}",
+    409,
+    25,
+  ),
   // The program
   CONFIG_INVALID: row("{where}: {reason}", 500),
   PORT_IN_USE: row("{host}:{port} is in use by another program", 500),
