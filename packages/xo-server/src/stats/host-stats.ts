@@ -8,7 +8,7 @@ import {
 import { archives, type Granularity } from "./granularity.js";
 import { Legend, readLegend } from "./legend.js";
 import { Series } from "./series.js";
-import { Turnstile } from "./turnstile.js";
+import { Turnstile } from "../turnstile.js";
 
 export interface HostStatsOptions extends FetchParts {
   readonly inventory: Pick<Inventory, "inSlices">;
