@@ -93,7 +93,9 @@ function configText({ pools, throttleMs }: ApiJob, folder: string): string {
       port: 0,
       // What is measured is what it can do, not what it allows one client to ask.
       maxMessagesPerSecond: 1_000_000,
+      maxMessagesPerUserPerSecond: 1_000_000,
       maxRequestsPerSecond: 1_000_000,
+      maxRequestsPerUserPerSecond: 1_000_000,
     },
     ...(throttleMs === undefined ? {} : { xapi: { throttleMs } }),
     pools: pools.map(({ name, url, user, password }) => ({

@@ -30,8 +30,9 @@ export interface Exchange extends ServerFigures {
   readonly clientCpuUs: number;
 }
 
-/** Messages that are under way at a time: what a client may send without waiting. */
-const WINDOW = 2048;
+/** Messages that are under way at a time, and their bytes: far below what a server holds for a client that does not read. */
+const MOST_UNDER_WAY = 2048;
+const BYTES_UNDER_WAY = 1024 * 1024;
 /** Messages that are written at a time. */
 const BURST = 64;
 
@@ -46,7 +47,9 @@ export async function exchangeMessages(
   if (served.token !== undefined) await signIn(socket, served.token);
   const call = maskedFrame(callOf(size, isOneWay));
   const burst = Buffer.concat(Array.from({ length: BURST }, () => call));
-  await send(socket, { burst, messages: Math.ceil(messages / 5), isOneWay });
+  const window = Math.min(MOST_UNDER_WAY, Math.floor(BYTES_UNDER_WAY / size));
+  const load = { burst, window, isOneWay };
+  await send(socket, { ...load, messages: Math.ceil(messages / 5) });
   const [messagesBefore, bytesBefore] = [
     counter.messages,
     counter.payloadBytes,
@@ -54,7 +57,7 @@ export async function exchangeMessages(
   await served.begin();
   const cpuBefore = process.cpuUsage();
   const start = performance.now();
-  const sent = await send(socket, { burst, messages, isOneWay });
+  const sent = await send(socket, { ...load, messages });
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
   const figures = await served.end();
@@ -80,16 +83,17 @@ async function send(
   socket: RawSocket,
   {
     burst,
+    window,
     messages,
     isOneWay,
-  }: { burst: Buffer; messages: number; isOneWay: boolean },
+  }: { burst: Buffer; window: number; messages: number; isOneWay: boolean },
 ): Promise<number> {
   const { counter } = socket;
   const before = counter.messages;
   let sent = 0;
   while (sent < messages) {
-    if (!isOneWay && sent - (counter.messages - before) > WINDOW - BURST)
-      await socket.until(before + sent - WINDOW / 2);
+    if (!isOneWay && sent - (counter.messages - before) > window - BURST)
+      await socket.until(before + sent - window / 2);
     const hasRoom = socket.write(burst);
     sent += BURST;
     if (!hasRoom) await socket.drained();
@@ -107,7 +111,7 @@ async function send(
 
 /** Text of a cheap call, as long as is asked for; its answer is about as long, for the id is what it is padded with. */
 function callOf(size: number, isNotification: boolean): string {
-  const call = { jsonrpc: "2.0", method: "system.getServerTimezone" };
+  const call = { jsonrpc: "2.0", method: "system.getServerVersion" };
   const text = (padding: string) =>
     JSON.stringify(
       isNotification

@@ -10,6 +10,7 @@ import { FrameCounter } from "./frame-counter.js";
 export class RawSocket {
   readonly counter = new FrameCounter();
   readonly #socket: Socket;
+  #isClosed = false;
   #onChunk: (isEnd: boolean) => void = () => undefined;
 
   /** @param url of the server, `http://host:port` */
@@ -29,6 +30,10 @@ export class RawSocket {
 
   private constructor(socket: Socket) {
     this.#socket = socket;
+    socket.on("close", () => {
+      // Whoever waits for an answer would wait for ever.
+      if (!this.#isClosed) throw new Error("the server closed the connection");
+    });
   }
 
   /** Bytes as they stand: whole frames. @returns false when it is better to wait for `drained` */
@@ -66,6 +71,7 @@ export class RawSocket {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#socket.destroy();
   }
 

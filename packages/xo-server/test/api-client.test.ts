@@ -109,3 +109,24 @@ t.test("a client that goes while it waits leaves nothing behind", async (t) => {
   socket.emit("close");
   t.equal(clock.waiting, 0);
 });
+
+t.test(
+  "after some messages of one client, others have their turn",
+  async (t) => {
+    const { socket, say } = setUp(1_000_000);
+    const all = Array.from({ length: 200 }, (_, i) => String(i));
+    // One chunk of the socket: nobody else can do anything meanwhile.
+    const said = Promise.all(all.map((one) => say(one)));
+    await Promise.resolve();
+    t.ok(socket.isPaused);
+    await said;
+    t.ok(socket.sent.length < 100, `${socket.sent.length} in the first turn`);
+    while (socket.isPaused) await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    t.same(
+      socket.sent,
+      all.map((one) => `answer to ${one}`),
+      "and nothing is lost",
+    );
+  },
+);

@@ -41,12 +41,36 @@ class FakeSocket extends EventEmitter {
   }
 }
 
+/** Says which messages had been sent whenever it lets go of what it held back. */
+class FakeWire {
+  readonly writes: string[][] = [];
+  readonly #socket: FakeSocket;
+  #isCorked = false;
+
+  constructor(socket: FakeSocket) {
+    this.#socket = socket;
+  }
+
+  cork(): void {
+    if (this.#isCorked) throw new Error("corked twice");
+    this.#isCorked = true;
+  }
+
+  uncork(): void {
+    this.#isCorked = false;
+    const told = this.writes.flat().length;
+    this.writes.push(this.#socket.frames.slice(told).map(({ data }) => data));
+  }
+}
+
 function setUp() {
   const socket = new FakeSocket();
+  const wire = new FakeWire(socket);
   const clock = new FakeClock();
   let stuck = 0;
   const outbox = new Outbox({
     socket: socket as unknown as WebSocket,
+    wire,
     clock,
     maxBufferedBytes: 4_000_000,
     onStuck: () => {
@@ -54,7 +78,7 @@ function setUp() {
       socket.terminate();
     },
   });
-  return { socket, clock, outbox, stuck: () => stuck };
+  return { socket, wire, clock, outbox, stuck: () => stuck };
 }
 
 /** Promises that are ready have run. */
@@ -165,4 +189,18 @@ t.test("who has gone is sent nothing", async (t) => {
   outbox.send("x");
   t.notOk(outbox.trySend(Buffer.from("x")));
   t.same(socket.frames, []);
+});
+
+t.test("what is sent in one turn leaves in one write", async (t) => {
+  const { wire, outbox } = setUp();
+  outbox.send("a");
+  outbox.trySend(Buffer.from("b"));
+  // Answers to calls that came together are made in microtasks.
+  await Promise.resolve().then(() => {
+    outbox.send("c");
+  });
+  await settle();
+  outbox.send("d");
+  await settle();
+  t.same(wire.writes, [["a", "b", "c"], ["d"]]);
 });

@@ -8,13 +8,15 @@ import { toCallContext, type Permission } from "../operations/operation.js";
 import type { Session } from "../people/session.js";
 import { isDeeperThan } from "./json-depth.js";
 import type { LimitHits } from "./limit-hits.js";
-import { Outbox } from "./outbox.js";
+import { Outbox, type Wire } from "./outbox.js";
 import type { Rates } from "./rates.js";
 import type { Counted, SocketLimits } from "./socket-limits.js";
 import { TokenBucket } from "./token-bucket.js";
 
 export interface ApiClientOptions {
   readonly socket: WebSocket;
+  /** Under it. */
+  readonly wire?: Wire;
   /** Of who is at the other end, without the port. */
   readonly address: string;
   /** What the address counts as. */
@@ -42,6 +44,9 @@ const POLICY_VIOLATION = 1008;
 const SMALLEST_REQUEST = 32;
 const LARGEST_BATCH = 100;
 
+/** After so many messages of one client, others have their turn. */
+const MESSAGES_A_TURN = 64;
+
 /**
  * One WebSocket connection of the API. Messages above the rate are not refused:
  * they wait, and the socket is not read meanwhile.
@@ -56,6 +61,7 @@ export class ApiClient implements Client, Counted {
   readonly #waiting: string[] = [];
   #session: Session | undefined;
   #timer: unknown;
+  #leftInTurn = MESSAGES_A_TURN;
 
   constructor(options: ApiClientOptions) {
     this.#options = options;
@@ -63,9 +69,10 @@ export class ApiClient implements Client, Counted {
     this.#bucket = new TokenBucket(options.maxMessagesPerSecond, () =>
       options.clock.now(),
     );
-    const { socket, clock, maxBufferedBytes } = options;
+    const { socket, wire, clock, maxBufferedBytes } = options;
     this.#outbox = new Outbox({
       socket,
+      wire,
       clock,
       maxBufferedBytes,
       onStuck: () => {
@@ -114,15 +121,21 @@ export class ApiClient implements Client, Counted {
     }
     // `binaryType` is left at its default, so that it is one buffer.
     this.#waiting.push((data as Buffer).toString("utf8"));
-    if (this.#timer === undefined) this.#drain();
+    if (this.#timer === undefined && this.#leftInTurn > 0) this.#drain();
   }
 
   #drain(): void {
     this.#timer = undefined;
     let waitMs = 0;
-    while (this.#waiting.length > 0 && waitMs === 0) {
+    while (this.#waiting.length > 0 && this.#leftInTurn > 0) {
       waitMs = this.#pay(costOf(this.#waiting[0]!));
-      if (waitMs === 0) void this.#answer(this.#waiting.shift()!);
+      if (waitMs > 0) break;
+      this.#leftInTurn--;
+      void this.#answer(this.#waiting.shift()!);
+    }
+    if (this.#leftInTurn === 0) {
+      this.#endTurn();
+      return;
     }
     if (waitMs === 0) {
       this.#socket.resume();
@@ -133,6 +146,14 @@ export class ApiClient implements Client, Counted {
     this.#timer = this.#options.clock.setTimeout(() => {
       this.#drain();
     }, waitMs);
+  }
+
+  #endTurn(): void {
+    this.#socket.pause();
+    setImmediate(() => {
+      this.#leftInTurn = MESSAGES_A_TURN;
+      this.#drain();
+    });
   }
 
   /** From what this client may send, and from what it shares with others; both or none. @returns ms until it can, 0: done */

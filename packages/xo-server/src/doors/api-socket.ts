@@ -73,7 +73,12 @@ export function attachApiSocket(
     const { address } = outers.note(request);
     const client = new ApiClient({
       ...{ ...options, ...options.limits, limits, userRates },
-      ...{ socket: webSocket, address, rateKey: toRateKey(address) },
+      ...{
+        socket: webSocket,
+        wire: request.socket,
+        address,
+        rateKey: toRateKey(address),
+      },
     });
     clients.add(client);
     limits.add(client);

@@ -3,6 +3,7 @@ import {
   JSONRPCServer,
   createJSONRPCErrorResponse,
   createJSONRPCSuccessResponse,
+  isJSONRPCRequest,
   type JSONRPCRequest,
   type JSONRPCResponse,
 } from "json-rpc-2.0";
@@ -32,18 +33,25 @@ export function createJsonRpcDoor(
   const server = new JSONRPCServer<CallContext>({
     errorListener: () => undefined,
   });
+  const parts = { dispatcher, idOf };
   server.applyMiddleware(async (_next, request, context) =>
-    answerOne({ dispatcher, idOf }, request, context),
+    answerOne(parts, request, context),
   );
   return {
     async answer(text, context) {
-      const response = await receive(server, text, context);
+      const message = parse(text);
+      // Nearly all that comes. The library asks the same of it and does the same, in four times the time.
+      const response = isRequest(message)
+        ? await answerOne(parts, message, context)
+        : await receive(server, message, context);
       return response === null ? undefined : encode(response);
     },
   };
 }
 
 function encode(response: JSONRPCResponse | JSONRPCResponse[]): Message {
+  if (!Array.isArray(response) && !isEncoded(response.result))
+    return JSON.stringify(response);
   const all = Array.isArray(response) ? response : [response];
   if (all.some(({ result }) => result instanceof JsonStream))
     return new JsonStream(encodeInParts(all, Array.isArray(response)));
@@ -51,6 +59,10 @@ function encode(response: JSONRPCResponse | JSONRPCResponse[]): Message {
     return JSON.stringify(response);
   const parts = all.map(encodeOne);
   return Array.isArray(response) ? joinArray(parts) : parts[0]!;
+}
+
+function isEncoded(result: unknown): boolean {
+  return result instanceof JsonStream || result instanceof RawJson;
 }
 
 function encodeOne(response: JSONRPCResponse): Buffer {
@@ -84,18 +96,26 @@ function headOf({ id }: JSONRPCResponse) {
 
 type Answer = JSONRPCResponse | JSONRPCResponse[] | null;
 
-async function receive(
-  server: JSONRPCServer<CallContext>,
-  text: string,
-  context: CallContext,
-): Promise<Answer> {
-  let message: unknown;
+function isRequest(message: unknown): message is JSONRPCRequest {
+  return message !== null && isJSONRPCRequest(message);
+}
+
+/** What is no JSON stands as the error that tells of it. */
+function parse(text: string): unknown {
   try {
-    message = JSON.parse(text);
+    return JSON.parse(text) as unknown;
   } catch (error) {
     const reason = (error as Error).message;
-    return toErrorResponse(null, new XoError("PARSE_ERROR", { reason }));
+    return new XoError("PARSE_ERROR", { reason });
   }
+}
+
+async function receive(
+  server: JSONRPCServer<CallContext>,
+  message: unknown,
+  context: CallContext,
+): Promise<Answer> {
+  if (message instanceof XoError) return toErrorResponse(null, message);
   if (!Array.isArray(message))
     return server.receive(toRequest(message), context);
   if (message.length > MAX_BATCH) {
@@ -111,14 +131,18 @@ async function receive(
 
 /**
  * The library looks into what it takes for an object; anything else becomes an
- * object that is no request. A null id is none: clients of Xen Orchestra take it
- * so, as JSON-RPC 1 did.
+ * object that is no request.
  */
 function toRequest(message: unknown): JSONRPCRequest {
   if (typeof message !== "object" || message === null)
     return {} as JSONRPCRequest;
   const { id, ...others } = message as JSONRPCRequest;
-  return id === undefined || id === null ? others : { ...others, id };
+  return isNoId(id) ? others : { ...others, id };
+}
+
+/** A null id is none: clients of Xen Orchestra take it so, as JSON-RPC 1 did. */
+function isNoId(id: JSONRPCRequest["id"]): id is undefined | null {
+  return id === undefined || id === null;
 }
 
 interface Parts {
@@ -133,9 +157,9 @@ async function answerOne(
 ): Promise<JSONRPCResponse | null> {
   try {
     const result = await dispatcher.call(method, params, context);
-    return id === undefined ? null : createJSONRPCSuccessResponse(id, result);
+    return isNoId(id) ? null : createJSONRPCSuccessResponse(id, result);
   } catch (error) {
-    return id === undefined ? null : toErrorResponse(id, error as Error, idOf);
+    return isNoId(id) ? null : toErrorResponse(id, error as Error, idOf);
   }
 }
 

@@ -4,8 +4,16 @@ import type { JsonStream } from "./raw-json.js";
 
 export type Message = string | Buffer | JsonStream;
 
+/** What is under a WebSocket: it can hold back what is written, to send it in one go. */
+export interface Wire {
+  cork(): void;
+  uncork(): void;
+}
+
 export interface OutboxOptions {
   readonly socket: WebSocket;
+  /** Absent: each message is a write of its own. */
+  readonly wire?: Wire | undefined;
   readonly clock: Clock;
   /** Waiting to go out at most; beyond, `onStuck` is called. */
   readonly maxBufferedBytes: number;
@@ -39,17 +47,25 @@ export class Outbox {
   readonly #waiting: Message[] = [];
   #waitingBytes = 0;
   #isStreaming = false;
+  #isGathering = false;
+  readonly #scatter: () => void;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
+    this.#scatter = () => {
+      this.#isGathering = false;
+      options.wire?.uncork();
+    };
   }
 
   send(message: Message): void {
     const { socket } = this.#options;
     if (!this.#isOpen()) return;
     if (this.#isStreaming) this.#wait(message);
-    else if (isWhole(message)) socket.send(message, text);
-    else void this.#stream(message);
+    else if (isWhole(message)) {
+      this.#gather();
+      socket.send(message, text);
+    } else void this.#stream(message);
     if (socket.bufferedAmount + this.#waitingBytes > this.#limit())
       this.#options.onStuck();
   }
@@ -59,8 +75,18 @@ export class Outbox {
     const { socket } = this.#options;
     if (!this.#isOpen() || this.#isStreaming) return false;
     if (socket.bufferedAmount > SKIP_ABOVE_BYTES) return false;
+    this.#gather();
     socket.send(message, text);
     return true;
+  }
+
+  /** What is sent in one turn of the event loop leaves in one write to the network: one call into the system, not one a message. */
+  #gather(): void {
+    const { wire } = this.#options;
+    if (wire === undefined || this.#isGathering) return;
+    this.#isGathering = true;
+    wire.cork();
+    process.nextTick(this.#scatter);
   }
 
   #isOpen(): boolean {
