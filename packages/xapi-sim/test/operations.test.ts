@@ -359,6 +359,36 @@ t.test(
   },
 );
 
+t.test(
+  "a disk moves to another SR as a new one, and stays what it is on its own",
+  async (t) => {
+    const { call, db, context } = createTestPool();
+    const [own, other] = [...db.records("SR")]
+      .filter(
+        ([, sr]) => sr["shared"] === true && sr["content_type"] === "user",
+      )
+      .map(([ref]) => ref) as [string, string];
+    const vdi = await call("VDI.create", {
+      SR: own,
+      virtual_size: 2 ** 20,
+      name_label: "d",
+      type: "user",
+    });
+    t.equal(await call("VDI.pool_migrate", vdi, own, {}), vdi);
+    const moved = (await call("VDI.pool_migrate", vdi, other, {})) as string;
+    t.not(moved, vdi);
+    t.equal(db.get("VDI", moved)["SR"], other);
+    const trimmed = await call(
+      "host.call_plugin",
+      context.pool.coordinatorRef(),
+      "trim",
+      "do_trim",
+      { sr_uuid: db.get("SR", own)["uuid"] as string },
+    );
+    t.equal(trimmed, "True");
+  },
+);
+
 t.test("an SR goes only when it is unplugged and empty", async (t) => {
   const { call, db, failure, context } = createTestPool();
   const coordinator = context.pool.coordinatorRef();

@@ -248,6 +248,8 @@ function callPlugin(plugin: string, fn: string): string {
       return "{}";
     case "hyperthreading.py.get_hyperthreading":
       return "true";
+    case "trim.do_trim":
+      return "True";
     case "netdata.py.is_netdata_installed":
       return "false";
     default:

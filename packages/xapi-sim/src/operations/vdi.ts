@@ -76,6 +76,8 @@ export const vdiOperationTable: OperationTable = {
     db.get("SR", sr);
     return whileBusy(context, { className: "VDI", ref }, "mirror", async () => {
       await progressDuring(context, copyTime(vdi));
+      // There already: it stays what it is.
+      if (vdi["SR"] === sr) return ref;
       const moved = duplicateVdi(context, ref, { isSnapshot: false, sr });
       for (const vbd of refs(db.get("VDI", ref), "VBDs"))
         db.update("VBD", vbd, { VDI: moved });
