@@ -368,12 +368,12 @@ t.test(
         ([, sr]) => sr["shared"] === true && sr["content_type"] === "user",
       )
       .map(([ref]) => ref) as [string, string];
-    const vdi = await call("VDI.create", {
+    const vdi = (await call("VDI.create", {
       SR: own,
       virtual_size: 2 ** 20,
       name_label: "d",
       type: "user",
-    });
+    })) as string;
     t.equal(await call("VDI.pool_migrate", vdi, own, {}), vdi);
     const moved = (await call("VDI.pool_migrate", vdi, other, {})) as string;
     t.not(moved, vdi);
