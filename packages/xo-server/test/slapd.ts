@@ -183,6 +183,8 @@ export class Slapd {
           (name) => `include /etc/ldap/schema/${name}.schema`,
         ),
         `pidfile ${join(this.#folder, "slapd.pid")}`,
+        // As many directories do: a name with an empty password is a bind that succeeds.
+        "allow bind_anon_cred",
         "modulepath /usr/lib/ldap",
         "moduleload back_mdb",
         ...(tls === undefined

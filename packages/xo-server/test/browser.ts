@@ -1,0 +1,47 @@
+/** What a browser does with addresses and cookies, and no more. */
+export class Browser {
+  /** Cookies by host, then by name. */
+  readonly #jars = new Map<string, Map<string, string>>();
+
+  /** Cookies that a host has set, as they were set. */
+  readonly setCookies: string[] = [];
+
+  /** One request; redirects are not followed. */
+  async get(url: string, headers: Record<string, string> = {}) {
+    const { hostname } = new URL(url);
+    const jar = this.#jars.get(hostname) ?? new Map<string, string>();
+    this.#jars.set(hostname, jar);
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`);
+    const answer = await fetch(url, {
+      redirect: "manual",
+      headers: {
+        accept: "text/html",
+        ...headers,
+        ...(cookie.length > 0 ? { cookie: cookie.join("; ") } : {}),
+      },
+    });
+    for (const line of answer.headers.getSetCookie()) {
+      this.setCookies.push(line);
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (/max-age=0|1970/i.test(line)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    return answer;
+  }
+
+  /** Follows redirects. @param until stops before an address that fits */
+  async follow(url: string, until = (_: string) => false) {
+    for (let i = 0; i < 20; i++) {
+      const answer = await this.get(url);
+      const location = answer.headers.get("location");
+      if (location === null) return { url, answer };
+      url = new URL(location, url).href;
+      if (until(url)) return { url, answer };
+    }
+    throw new Error("too many redirects");
+  }
+
+  cookie(host: string, name: string): string | undefined {
+    return this.#jars.get(host)?.get(name);
+  }
+}
