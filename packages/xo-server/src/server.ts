@@ -14,6 +14,7 @@ import { queryMethods } from "./methods/query.js";
 import { statsMethods } from "./methods/stats.js";
 import { statusMethods } from "./methods/status.js";
 import { systemMethods } from "./methods/system.js";
+import { taskMethods } from "./methods/task.js";
 import { serverMethods } from "./methods/server.js";
 import { xoMethods } from "./methods/xo.js";
 import { startMetrics } from "./metrics/start-metrics.js";
@@ -117,6 +118,11 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const poolObjects = new PoolObjects(objects.catalog, pools);
   const measured = { inventory, objects: poolObjects };
   const stats = startStats(parser, measured, options);
+  const apiLogger = loggers.named("xo:api");
+  const tasks = await startTasks(store, config.dataDir, {
+    ...{ clock, stops },
+    logger: apiLogger,
+  });
   const operations: readonly Operation[] = [
     ...systemMethods({ version, readStatus, operations: () => operations }),
     ...poolMethods(() => pools.list()),
@@ -127,8 +133,8 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...serverMethods({ servers, stored, listPools: () => pools.list() }),
     ...objectMethods(poolObjects),
     ...statsMethods({ ...objects, objects: poolObjects, stats: stats.objects }),
+    ...taskMethods(poolObjects, tasks),
   ];
-  const apiLogger = loggers.named("xo:api");
   const { catalog } = objects;
   const catchUp = new CatchUp({ inventory, catalog, clock, logger: apiLogger });
   const dispatcher = createDispatcher(operations, apiLogger, {
@@ -156,10 +162,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
       operations,
       dispatcher,
       authenticator: reception.signIn,
-      tasks: await startTasks(store, config.dataDir, {
-        clock,
-        logger: apiLogger,
-      }),
+      tasks,
     },
     onGone: (client) => {
       statusFeed.unsubscribe(client);

@@ -1,5 +1,4 @@
 import { XapiError } from "@xo-server/model";
-import type { Task } from "@xo-server/store";
 import t from "tap";
 import { Type } from "typebox";
 import { Tasks } from "../src/tasks/tasks.js";
@@ -9,6 +8,7 @@ import {
 } from "../src/operations/operation.js";
 import type { RestRoute } from "../src/operations/rest-route.js";
 import { FakeClock } from "./fake-clock.js";
+import { FakeTaskStore } from "./fake-task-store.js";
 import { FakeObjects } from "./fake-objects.js";
 import { as, startRestServer } from "./rest-server.js";
 
@@ -77,19 +77,8 @@ function setUp() {
             });
       },
     });
-  const rows = new Map<string, Task>();
   const clock = new FakeClock();
-  const store = {
-    put: async (task: Task) => void rows.set(task.id, task),
-    get: async (id: string) => rows.get(id),
-    list: async (options?: { userId?: string; objectId?: string }) => ({
-      tasks: [...rows.values()].filter(
-        ({ userId, objectId }) =>
-          (options?.userId ?? userId) === userId &&
-          (options?.objectId ?? objectId) === objectId,
-      ),
-    }),
-  };
+  const store = new FakeTaskStore();
   const logger = { warn: () => undefined };
   return {
     calls,

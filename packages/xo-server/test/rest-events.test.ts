@@ -1,5 +1,7 @@
 import t, { type Test } from "tap";
 import { FakeClock } from "./fake-clock.js";
+import { FakeTaskStore } from "./fake-task-store.js";
+import { Tasks } from "../src/tasks/tasks.js";
 import { FakeObjects } from "./fake-objects.js";
 import { as, startRestServer, type RestServer } from "./rest-server.js";
 
@@ -212,4 +214,40 @@ t.test("who does not read is cut off", async (t) => {
   // More than what loopback's buffers take.
   objects.set({ id: "v", type: "VM", text: "x".repeat(32 << 20) });
   await t.rejects(reader.ended());
+});
+
+t.test("tasks of ours are told as those of a collection", async (t) => {
+  const clock = new FakeClock();
+  const store = new FakeTaskStore();
+  const logger = { warn: () => undefined };
+  const tasks = new Tasks({ store, owner: "here", clock, logger });
+  const begin = async (userId: string) => {
+    let end!: (result: unknown) => void;
+    const task = tasks.prepare({
+      ...{ name: "n", objectType: "VM", objectId: "v", userId, params: {} },
+    });
+    await tasks.follow(task, new Promise((resolve) => (end = resolve)));
+    return { id: task.id, work: task.work, end };
+  };
+  const server = await startRestServer(t, { people: { some: [] }, tasks });
+  const seen = await begin("id-of-some");
+  const { reader, subscribe, send } = await open(t, server, as("some"));
+  const wish = { collection: "task", fields: ["id", "status"] };
+  t.equal((await subscribe(wish)).status, 201);
+  await begin("id-of-admin");
+  const { id, work, end } = await begin("id-of-some");
+  work.progress(0.5);
+  end("x");
+  seen.end("y");
+  const next = async () => {
+    const { event, data } = await reader.next();
+    return [event, data["id"], data["status"], data["$subscription"]];
+  };
+  t.same(await next(), ["add", id, "pending", "task"]);
+  t.same(await next(), ["update", id, "success", "task"]);
+  t.same(await next(), ["update", seen.id, "success", "task"]);
+  await tasks.deleteEnded({ id: "a", isAdmin: true });
+  t.equal((await reader.next()).event, "remove");
+  t.equal((await send("DELETE", "/task")).status, 204);
+  t.equal((await send("DELETE", "/task")).status, 404);
 });

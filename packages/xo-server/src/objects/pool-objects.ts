@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import { followed } from "../tasks/current-work.js";
 import type { Pools } from "../pools/pools.js";
 
 /** An object, and the pool that it can be changed on. */
@@ -48,7 +49,7 @@ export class PoolObjects {
       type: entry.type,
       ref: object["_xapiRef"] as Ref,
       object,
-      xapi: this.#pools.xapi(entry.pool),
+      xapi: followed(this.#pools.xapi(entry.pool)),
     };
   }
 

@@ -43,14 +43,15 @@ export function createAudit(
 
 /** Besides what logs leave out: codes of second factors, and what may have passwords in it: configurations of guests, addresses of proxies. */
 const SECRET_PARAMETER =
-  /^(otp|cloudConfig|networkConfig|xenStoreData|httpProxy)$/;
+  /^(otp|cloud_?config|network_?config|xenStoreData|httpProxy|configuration)$/i;
 
 function toEntry(call: AuditedCall): AuditEntry {
   const { operation, params, context, outcome } = call;
   const { person, address } = context;
   const objectId = objectIdOf(operation, params);
   const taskId =
-    "result" in outcome ? textMember(outcome.result, "taskId") : undefined;
+    context.work?.taskId ??
+    ("result" in outcome ? textMember(outcome.result, "taskId") : undefined);
   return {
     ...(person === undefined ? {} : { userId: person.id }),
     ...(person === undefined ? {} : { userName: person.name }),
@@ -74,12 +75,13 @@ function objectIdOf(
     : textMember(params, "id");
 }
 
-function withoutSecrets(params: object): unknown {
+/** As it may be shown and kept. */
+export function withoutSecrets(params: object): object {
   const members = Object.entries(params).map(([key, value]) => [
     key,
     SECRET_PARAMETER.test(key) ? "[redacted]" : (value as unknown),
   ]);
-  return redact(Object.fromEntries(members));
+  return redact(Object.fromEntries(members)) as object;
 }
 
 function textMember(value: unknown, name: string): string | undefined {

@@ -4,6 +4,8 @@ import type { Logger } from "../log/logger.js";
 import { checkLevel, checkObject, type FindObject } from "./access.js";
 import type { Audit } from "./audit.js";
 import type { CallContext, HandlerContext, Operation } from "./operation.js";
+import { inWork } from "../tasks/current-work.js";
+import { unwatchedWork } from "../tasks/work.js";
 import { createCheck, type CheckParameters } from "./parameters.js";
 import { touchedPools } from "./touched-pools.js";
 
@@ -92,8 +94,14 @@ function toHandlerContext(
   context: CallContext,
   findObject: FindObject,
 ): HandlerContext {
+  const { work = unwatchedWork } = context;
   return {
     ...context,
+    work,
+    signal: work.signal,
+    progress(fraction) {
+      work.progress(fraction);
+    },
     check(action, resource, id) {
       checkObject(context, { action, resource }, { id, entry: findObject(id) });
     },
@@ -144,7 +152,8 @@ async function run(
   params: object,
   context: HandlerContext,
 ): Promise<unknown> {
-  return (await handler(params as never, context)) ?? true;
+  const result = inWork(context.work, () => handler(params as never, context));
+  return (await result) ?? true;
 }
 
 function toKnownError(error: unknown, name: string, logger: Logger): Error {

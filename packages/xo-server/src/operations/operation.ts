@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Person } from "../people/person.js";
+import type { Work } from "../tasks/work.js";
 import type { Client } from "./client.js";
 import type { RestRoute } from "./rest-route.js";
 
@@ -38,10 +39,17 @@ export interface CallContext {
   readonly client: Client;
   /** Where the call comes from, without a port. */
   readonly address: string;
+  /** What the call is done as; absent: nobody follows it. */
+  readonly work?: Work;
 }
 
 /** Who calls, for a handler. */
 export interface HandlerContext extends CallContext {
+  /** Aborted when the caller does not want it any more. Tasks of pools are cancelled without the handler's doing. */
+  readonly signal: AbortSignal;
+  readonly work: Work;
+  /** How far it is, 0 to 1; without it, it is as far as the pool's task that is under way. */
+  progress(fraction: number): void;
   /**
    * For every object that parameters name beside the one that the permission
    * is about: a host to start on, an SR to put a disk on.

@@ -4,26 +4,57 @@ import { resolve } from "node:path";
 import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
+import type { StopStack } from "../stop-stack.js";
 import { Tasks } from "./tasks.js";
 
 /** Ended tasks are forgotten after this long, in ms: two weeks. */
 const KEPT_MS = 14 * 24 * 3600 * 1000;
+/** Between two looks for these, in ms. */
+const SWEEP_MS = 3600 * 1000;
+
+export interface StartTasksParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly stops: StopStack;
+}
 
 /** @param dataDir two servers of one machine have different ones */
 export async function startTasks(
   store: Store,
   dataDir: string,
-  parts: { readonly clock: Clock; readonly logger: Logger },
+  { clock, logger, stops }: StartTasksParts,
 ): Promise<Tasks> {
   const owner = createHash("sha256")
     .update(`${hostname()}\n${resolve(dataDir)}`)
     .digest("base64url");
-  const { clock, logger } = parts;
+  const sweep = async () => {
+    try {
+      await store.tasks.deleteEndedBefore(clock.now() - KEPT_MS);
+    } catch (error) {
+      logger.warn("old tasks are left as they are", { error });
+    }
+  };
   try {
     await store.tasks.interrupt(owner);
-    await store.tasks.deleteEndedBefore(clock.now() - KEPT_MS);
   } catch (error) {
     logger.warn("tasks of the last run are left as they are", { error });
   }
-  return new Tasks({ store: store.tasks, owner, clock, logger });
+  await sweep();
+  const isShared = store.engine === "postgres";
+  const tasks = new Tasks({
+    ...{ store: store.tasks, owner, isShared, clock, logger },
+  });
+  let timer: unknown;
+  const sweepLater = () => {
+    timer = clock.setTimeout(() => {
+      void sweep();
+      sweepLater();
+    }, SWEEP_MS);
+  };
+  sweepLater();
+  stops.push("tasks", () => {
+    clock.clearTimeout(timer);
+    tasks.stop();
+  });
+  return tasks;
 }

@@ -1,173 +1,256 @@
-import { randomBytes } from "node:crypto";
-import { XapiError, XoError } from "@xo-server/model";
+import { XoError } from "@xo-server/model";
 import type { Store, Task } from "@xo-server/store";
+import { pause } from "./pause.js";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
+import { ForeignTasks } from "./foreign-tasks.js";
+import { RunningTask, type TaskSubject } from "./running-task.js";
+import {
+  mayRead,
+  type TaskChange,
+  type TaskListener,
+  type TaskReader,
+} from "./task-changes.js";
+import { TaskJournal } from "./task-journal.js";
+import { toView, type TaskView } from "./task-view.js";
+
+export type TaskStore = Pick<
+  Store["tasks"],
+  | "put"
+  | "get"
+  | "list"
+  | "delete"
+  | "deleteEnded"
+  | "listForeign"
+  | "whichOf"
+  | "askToAbort"
+  | "unwanted"
+>;
 
 export interface TasksOptions {
-  readonly store: Pick<Store["tasks"], "put" | "get" | "list">;
+  readonly store: TaskStore;
+  /** Other servers have tasks in the same store. */
+  readonly isShared?: boolean;
   /** What tells this server's tasks from those of others. */
   readonly owner: string;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Clock;
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** What is being done, for whom, to what. */
-export interface TaskSubject {
-  readonly name: string;
-  readonly objectType: string;
-  readonly objectId: string;
-  readonly userId: string | undefined;
-  readonly params: object;
+export interface TaskQuestion {
+  readonly objectId?: string;
 }
 
-/** As clients know it (CONTRACT 2.3); times in ms. */
-export type TaskView = Readonly<Record<string, unknown>> & {
-  readonly id: string;
-  readonly status: Task["status"];
-};
+/** Between two looks at the store for what other servers do, or ask for, in ms. */
+const LOOK_MS = 1_000;
+/** Of a list, read at a time. */
+const PAGE = 250;
+/** Who listens, at most: every change is told to each. */
+const MOST_LISTENERS = 1_000;
 
-interface Running {
-  readonly task: Task;
-  readonly ended: Promise<Task>;
-}
-
-/** Work that a client does not wait for. It is written down when it begins and when it ends. */
+/** Work that a client does not wait for. */
 export class Tasks {
   readonly #options: TasksOptions;
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<
+    string,
+    { readonly task: RunningTask; readonly ended: Promise<void> }
+  >();
+  readonly #journal: TaskJournal;
+  readonly #foreign: ForeignTasks;
+  readonly #listeners = new Set<TaskListener>();
+  #unwantedTimer: unknown;
 
   constructor(options: TasksOptions) {
     this.#options = options;
+    this.#journal = new TaskJournal(options);
+    this.#foreign = new ForeignTasks({
+      ...options,
+      tell: (change) => {
+        this.#tell(change);
+      },
+    });
   }
 
-  /** @returns the task's id */
-  async follow(subject: TaskSubject, work: Promise<unknown>): Promise<string> {
-    const task = this.#begin(subject);
-    await this.#write(task);
-    const ended = work
+  /** Something is about to be done. Nobody hears of it before it is followed. */
+  prepare(subject: TaskSubject): RunningTask {
+    return new RunningTask(subject, {
+      ...this.#options,
+      onChange: (task) => {
+        if (!this.#running.has(task.id)) return;
+        this.#tellOf(task);
+        if (task.work.status === "pending") this.#journal.writeLater(task);
+      },
+    });
+  }
+
+  /** @returns when it is written down that it has begun */
+  async follow(task: RunningTask, result: Promise<unknown>): Promise<void> {
+    const begun = this.#journal.write(task);
+    const ended = result
       .then(
-        (result) => this.#end(task, "success", toResult(result)),
-        (error: unknown) =>
-          this.#end(task, "failure", toFailure(error as Error)),
+        (value) => {
+          task.work.succeed(value);
+        },
+        (error: unknown) => {
+          task.work.fail(error as Error);
+        },
       )
+      .then(() => this.#journal.writeEnd(task))
       .finally(() => this.#running.delete(task.id));
     this.#running.set(task.id, { task, ended });
-    return task.id;
+    this.#tellOf(task);
+    this.#lookForUnwanted();
+    await begun;
   }
 
   /**
-   * @param wait until it is not pending any more, where it runs here
+   * @param wait until it is not pending any more, or the signal is aborted
    * @returns undefined: there is none, or it is somebody else's
    */
   async get(
     id: string,
     reader: TaskReader,
-    wait: boolean,
+    wait?: { readonly signal: AbortSignal },
   ): Promise<TaskView | undefined> {
     const running = this.#running.get(id);
-    const task =
-      running === undefined
-        ? await this.#options.store.get(id)
-        : await (wait ? running.ended : running.task);
-    return task !== undefined && mayRead(reader, task)
-      ? toView(task)
-      : undefined;
+    if (running === undefined) return this.#getStored(id, reader, wait);
+    const { task, ended } = running;
+    if (!mayRead(reader, task.subject)) return undefined;
+    if (wait !== undefined) await ended;
+    return task.work.view();
   }
 
-  /** The latest thousand. */
-  async list(
+  /** Newest first, read as they are taken. */
+  async *list(
     reader: TaskReader,
-    about: Pick<Task, "objectId"> = {},
-  ): Promise<readonly TaskView[]> {
+    about: TaskQuestion = {},
+  ): AsyncGenerator<readonly TaskView[], void, void> {
     const mine = reader.isAdmin ? {} : { userId: reader.id };
-    const { tasks } = await this.#options.store.list({
-      limit: 1000,
-      ...mine,
-      ...about,
-    });
-    return tasks.map(toView);
-  }
-
-  #begin({ userId, ...subject }: TaskSubject): Task {
-    const now = this.#options.clock.now();
-    return {
-      id: `${now.toString(36)}-${randomBytes(6).toString("hex")}`,
-      owner: this.#options.owner,
-      name: subject.name,
-      status: "pending",
-      ...(userId === undefined ? {} : { userId }),
-      objectId: subject.objectId,
-      startedAt: now,
-      updatedAt: now,
-      body: {
-        properties: { ...subject, userId, type: "xo:rest-api:action" },
-      },
-    };
-  }
-
-  async #end(task: Task, status: Task["status"], told: object): Promise<Task> {
-    const now = this.#options.clock.now();
-    const ended: Task = {
-      ...task,
-      status,
-      updatedAt: now,
-      endedAt: now,
-      body: { ...(task.body as object), ...told },
-    };
-    await this.#write(ended);
-    return ended;
-  }
-
-  /** The work goes on even if the store is gone. */
-  async #write(task: Task): Promise<void> {
-    try {
-      await this.#options.store.put(task);
-    } catch (error) {
-      this.#options.logger.warn(`task ${task.id} is not written down`, {
-        error,
+    let cursor: string | undefined;
+    do {
+      const page = await this.#options.store.list({
+        ...{ limit: PAGE, ...mine, ...about },
+        ...(cursor === undefined ? {} : { cursor }),
       });
+      yield page.tasks.map((task) => this.#viewOf(task));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+
+  /**
+   * Whoever does it hears that it is not wanted. The server that runs it does so within a second.
+   * @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: it has ended
+   */
+  async abort(id: string, reader: TaskReader): Promise<void> {
+    const here = this.#running.get(id)?.task;
+    const found = await this.get(id, reader);
+    if (found === undefined)
+      throw new XoError("NO_SUCH_OBJECT", { type: "task", id });
+    if (found.status !== "pending") throw notPending(id);
+    if (here !== undefined) here.abort();
+    else if (!(await this.#options.store.askToAbort(id))) throw notPending(id);
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: it runs here */
+  async delete(id: string, reader: TaskReader): Promise<void> {
+    const found = await this.get(id, reader);
+    if (found === undefined)
+      throw new XoError("NO_SUCH_OBJECT", { type: "task", id });
+    if (this.#running.has(id))
+      throw new XoError("FORBIDDEN_OPERATION", {
+        operation: "delete task",
+        reason: "it is pending; abort it first",
+      });
+    await this.#options.store.delete(id);
+    const { userId } = (found["properties"] ?? {}) as { userId?: string };
+    this.#tell({ kind: "remove", id, userId });
+  }
+
+  /** Those that have ended. @returns how many there were */
+  async deleteEnded(reader: TaskReader): Promise<number> {
+    const gone = await this.#options.store.deleteEnded(
+      reader.isAdmin ? undefined : reader.id,
+    );
+    for (const { id, userId } of gone)
+      this.#tell({ kind: "remove", id, userId });
+    return gone.length;
+  }
+
+  /** @returns how to stop listening, @throws XoError QUEUE_FULL */
+  watch(listener: TaskListener): () => void {
+    if (this.#listeners.size >= MOST_LISTENERS)
+      throw new XoError("QUEUE_FULL", {
+        what: "the watch of tasks",
+        size: MOST_LISTENERS,
+      });
+    this.#listeners.add(listener);
+    if (this.#options.isShared === true) this.#foreign.start();
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#foreign.stop();
+    };
+  }
+
+  stop(): void {
+    this.#journal.stop();
+    this.#foreign.stop();
+    this.#options.clock.clearTimeout(this.#unwantedTimer);
+  }
+
+  async #getStored(
+    id: string,
+    reader: TaskReader,
+    wait: { readonly signal: AbortSignal } | undefined,
+  ): Promise<TaskView | undefined> {
+    const { store, owner, clock } = this.#options;
+    for (;;) {
+      const task =
+        this.#journal.unwritten(id)?.toTask() ?? (await store.get(id));
+      if (task === undefined || !mayRead(reader, task)) return undefined;
+      const ends = task.status !== "pending" || task.owner === owner;
+      if (ends || wait === undefined || wait.signal.aborted)
+        return toView(task);
+      await pause(clock, LOOK_MS, wait.signal);
     }
   }
+
+  #viewOf(stored: Task): TaskView {
+    const task =
+      this.#running.get(stored.id)?.task ?? this.#journal.unwritten(stored.id);
+    return task?.work.view() ?? toView(stored);
+  }
+
+  #tellOf(task: RunningTask): void {
+    if (this.#listeners.size === 0) return;
+    const { userId } = task.subject;
+    this.#tell({ kind: "update", userId, task: task.work.view() });
+  }
+
+  #tell(change: TaskChange): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  /** What other servers were asked to give up, and runs here. */
+  #lookForUnwanted(): void {
+    const { isShared, clock, store, owner, logger } = this.#options;
+    if (isShared !== true || this.#unwantedTimer !== undefined) return;
+    const look = async () => {
+      try {
+        for (const id of await store.unwanted(owner))
+          this.#running.get(id)?.task.abort();
+      } catch (error) {
+        logger.warn("whether tasks are still wanted is not known", { error });
+      }
+      this.#unwantedTimer = undefined;
+      if (this.#running.size > 0) this.#lookForUnwanted();
+    };
+    this.#unwantedTimer = clock.setTimeout(() => void look(), LOOK_MS);
+  }
 }
 
-/** Who asks for tasks: admins see all, others their own. */
-export interface TaskReader {
-  readonly id: string;
-  readonly isAdmin: boolean;
-}
-
-function mayRead({ id, isAdmin }: TaskReader, { userId }: Task): boolean {
-  return isAdmin || userId === id;
-}
-
-function toView(task: Task): TaskView {
-  const { id, status, startedAt, updatedAt, endedAt, body } = task;
-  return {
-    id,
-    status,
-    start: startedAt,
-    updatedAt,
-    ...(endedAt === undefined ? {} : { end: endedAt }),
-    ...(body as object),
-  };
-}
-
-/** On success it is absent, or an object. */
-function toResult(result: unknown): object {
-  if (typeof result === "string") return { result: { id: result } };
-  return typeof result === "object" && result !== null ? { result } : {};
-}
-
-function toFailure(error: Error): object {
-  const told = error instanceof XapiError || error instanceof XoError;
-  return {
-    result: {
-      // What nobody foresaw may tell things that a client must not know.
-      message: told ? error.message : "internal error",
-      name: error.name,
-      ...(told ? { code: error.code } : {}),
-      ...(error instanceof XapiError ? { params: error.params } : {}),
-    },
-  };
+function notPending(id: string): XoError {
+  return new XoError("FORBIDDEN_OPERATION", {
+    operation: "abort task",
+    reason: `task ${id} is not pending`,
+  });
 }

@@ -3,8 +3,10 @@ import type { CatalogEntry } from "@xo-server/inventory";
 import { XapiError, XoError, type ErrorCode } from "@xo-server/model";
 import type { FastifyReply } from "fastify";
 import { checkObject } from "../../operations/access.js";
+import { withoutSecrets } from "../../operations/audit.js";
+import type { CallContext } from "../../operations/operation.js";
 import type { RestRoute } from "../../operations/rest-route.js";
-import type { TaskSubject } from "../../tasks/tasks.js";
+import type { TaskSubject } from "../../tasks/running-task.js";
 import { toInputError } from "./operation-parameters.js";
 import {
   readOperationRequest,
@@ -34,19 +36,23 @@ export async function answerAction(
   const { permission, rest } = operation;
   if (entry !== undefined && typeof permission === "object")
     checkObject(context, permission, { id: entry.id, entry });
-  const work = run(rest, entry, () =>
-    parts.dispatcher.call(operation.name, params, context),
-  ).catch((error: unknown) => {
-    throw toInputError(error, operation, query);
-  });
-  if (isSync) return sendResult(rest, reply, await work);
-  await untilAdmitted(work);
-  const subject = {
-    ...toSubject(rest, entry),
+  const begin = (caller: CallContext) =>
+    run(rest, entry, () =>
+      parts.dispatcher.call(operation.name, params, caller),
+    ).catch((error: unknown) => {
+      throw toInputError(error, operation, query);
+    });
+  if (isSync) return sendResult(rest, reply, await begin(context));
+  const path = request.params as Readonly<Record<string, string>>;
+  const task = parts.tasks!.prepare({
+    ...toSubject(rest, entry?.id ?? Object.values(path)[0]),
     userId: context.person?.id,
-    params: (request.body as object | undefined) ?? {},
-  };
-  const taskId = await parts.tasks!.follow(subject, work);
+    params: withoutSecrets((request.body as object | undefined) ?? {}),
+  });
+  const result = begin({ ...context, work: task.work });
+  await untilAdmitted(result);
+  await parts.tasks!.follow(task, result);
+  const taskId = task.id;
   return reply
     .code(202)
     .header("location", `${REST_ROOT}/tasks/${taskId}`)
@@ -92,14 +98,14 @@ async function untilAdmitted(work: Promise<unknown>): Promise<void> {
 
 function toSubject(
   rest: RestRoute,
-  entry: CatalogEntry | undefined,
+  objectId = "",
 ): Pick<TaskSubject, "name" | "objectType" | "objectId"> {
   const action = rest.path.split("/").at(-1)!;
   const type = subjectOf(rest)?.collection.type ?? rest.path.split("/")[1]!;
   return {
     name: `REST API: ${action} ${type}`,
     objectType: type,
-    objectId: entry?.id ?? "",
+    objectId,
   };
 }
 

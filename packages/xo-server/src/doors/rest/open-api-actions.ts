@@ -10,6 +10,7 @@ import {
   type Json,
 } from "./open-api-parts.js";
 import { taggedCollections } from "./tag-routes.js";
+import { tasksOfOurs } from "./task-routes.js";
 import { toHref } from "./rest-path.js";
 
 const task: Json = {
@@ -17,19 +18,33 @@ const task: Json = {
   status: "success",
   start: 1_767_225_600_000,
   end: 1_767_225_600_500,
+  progress: 100,
   properties: { name: "REST API: start VM" },
 };
 
 const flag = { type: "boolean" } as const;
 
+const watch: Json = {
+  name: "watch",
+  in: "query",
+  description:
+    'With ndjson: goes on with a line `["update", task]` or `["remove", {id}]` for each change.',
+  schema: flag,
+};
+
 /** The tasks that actions begin, and tags. */
 export function describeActions(): ReadonlyMap<string, Json> {
   return new Map<string, Json>([
-    ["/tasks", { get: describeTasks("GetTasks", "tasks", []) }],
+    ["/tasks", { get: describeTasks("GetTasks", "tasks", [watch]) }],
     ["/tasks/{id}", { get: getTask }],
     ...collections
       .filter(({ subCollections }) => subCollections.length > 0)
-      .map(describeTasksOf),
+      .map(({ name, operationIds }) =>
+        describeTasksOf(name, `${operationIds.get}Tasks`),
+      ),
+    ...tasksOfOurs.map(([folder, , operationId]) =>
+      describeTasksOf(folder, operationId),
+    ),
     ...taggedCollections.map(describeTags),
   ]);
 }
@@ -53,9 +68,8 @@ function describeTasks(
   };
 }
 
-function describeTasksOf({ name, operationIds }: Collection): [string, Json] {
-  const id = `${operationIds.get}Tasks`;
-  const get = describeTasks(id, name, [pathParameter("id")]);
+function describeTasksOf(name: string, operationId: string): [string, Json] {
+  const get = describeTasks(operationId, name, [pathParameter("id")]);
   return [`/${name}/{id}/tasks`, { get }];
 }
 

@@ -1,31 +1,48 @@
 import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { readObjects } from "./collection-pages.js";
+import type { Dispatcher } from "../../operations/dispatcher.js";
+import type { TaskReader } from "../../tasks/task-changes.js";
+import type { Tasks, TaskQuestion } from "../../tasks/tasks.js";
 import { readCollectionQuery } from "./collection-query.js";
 import { collections } from "./collections.js";
 import { findObject, type ObjectSources } from "./find-object.js";
 import { readBoolean } from "./query-values.js";
 import { callerOf, pathParameter, queryOf } from "./rest-request.js";
-import { toHref } from "./rest-path.js";
 import { sendList } from "./send-list.js";
-import type { Tasks, TaskReader, TaskView } from "../../tasks/tasks.js";
+import { readTasks } from "./task-pages.js";
+import { TaskWatches } from "./task-watches.js";
+
+export interface TaskRoutesParts {
+  readonly objects: ObjectSources;
+  readonly tasks: Tasks;
+  readonly dispatcher: Dispatcher;
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
 
 /** Our tasks, which are not those of XAPI. */
 export function addTaskRoutes(
   door: FastifyInstance,
-  { objects, tasks }: { objects: ObjectSources; tasks: Tasks },
+  { objects, tasks, dispatcher }: TaskRoutesParts,
 ): void {
-  door.get("/tasks", async (request, reply) => {
-    if (readBoolean(queryOf(request), "watch"))
-      throw new XoError("UNSUPPORTED", {
-        what: "watch",
-        reason: "ask again, or wait for one task",
-      });
-    return send(await tasks.list(readerOf(request)), { request, reply });
+  const watches = new TaskWatches(tasks);
+  door.addHook("preClose", async () => {
+    watches.stop();
   });
-  door.get("/tasks/:id", async (request) => {
+  door.get("/tasks", async (request, reply) => {
+    if (!readBoolean(queryOf(request), "watch"))
+      return send(tasks, {}, { request, reply });
+    watches.open({ request, reply }, readerOf(request));
+    return reply;
+  });
+  door.get("/tasks/:id", async (request, reply) => {
     const id = pathParameter(request, "id");
-    const wait = readBoolean(queryOf(request), "wait");
+    const wait = readBoolean(queryOf(request), "wait")
+      ? { signal: goneSignal(reply) }
+      : undefined;
     const task = await tasks.get(id, readerOf(request), wait);
     if (task === undefined)
       throw new XoError("NO_SUCH_OBJECT", { type: "task", id });
@@ -38,19 +55,36 @@ export function addTaskRoutes(
       const rights = callerOf(request).rights();
       const id = pathParameter(request, "id");
       const entry = await findObject(objects, collection, id, rights);
-      const about = { objectId: entry.id };
-      const found = await tasks.list(readerOf(request), about);
-      return send(found, { request, reply });
+      return send(tasks, { objectId: entry.id }, { request, reply });
+    });
+  for (const [folder, operation] of tasksOfOurs)
+    door.get(`/${folder}/:id/tasks`, async (request, reply) => {
+      const { context } = callerOf(request);
+      const id = pathParameter(request, "id");
+      const isMe = folder === "users" && id === "me";
+      const objectId = isMe ? (context.person?.id ?? id) : id;
+      // Whether there is one, and whether the caller may know.
+      if (objectId !== context.person?.id)
+        await dispatcher.call(operation, { id: objectId }, context);
+      return send(tasks, { objectId }, { request, reply });
     });
 }
 
-async function send(
-  tasks: readonly TaskView[],
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+/** Folders of objects that are not of pools, and what reads one of them. */
+export const tasksOfOurs: readonly (readonly [string, string, string])[] = [
+  ["users", "user.get", "GetUserTasks"],
+  ["groups", "group.get", "GetGroupTasks"],
+  ["servers", "server.get", "GetServerTasks"],
+];
+
+function send(
+  tasks: Tasks,
+  about: TaskQuestion,
+  { request, reply }: Exchange,
 ): Promise<FastifyReply> {
   const query = readCollectionQuery(queryOf(request));
-  const href = ({ id }: { id?: unknown }) => toHref("tasks", String(id));
-  return sendList(reply, readObjects(tasks, href, query), query);
+  const pages = readTasks(tasks.list(readerOf(request), about), query);
+  return sendList(reply, pages, query);
 }
 
 /** Who has not signed in has none. */
@@ -58,4 +92,13 @@ function readerOf(request: FastifyRequest): TaskReader {
   const { context, rights } = callerOf(request);
   rights();
   return context.person ?? { id: "", isAdmin: false };
+}
+
+/** Aborted when nobody waits for the answer any more. */
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  raw.once("close", () => {
+    gone.abort();
+  });
+  return gone.signal;
 }

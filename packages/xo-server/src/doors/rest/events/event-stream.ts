@@ -2,7 +2,9 @@ import type { ServerResponse } from "node:http";
 import type { Frame } from "@xo-server/inventory";
 import type { Extent, Rights } from "../../../rights/rights.js";
 import type { Caller } from "../caller.js";
+import type { TaskChange } from "../../../tasks/task-changes.js";
 import type { Subscription } from "./subscription.js";
+import type { TaskSubscription } from "./task-subscription.js";
 
 export interface EventStreamOptions {
   readonly id: string;
@@ -24,6 +26,7 @@ export class EventStream {
   readonly id: string;
   readonly #options: EventStreamOptions;
   readonly #subscribed = new Map<string, Subscribed>();
+  #tasks: TaskSubscription | undefined;
 
   constructor(options: EventStreamOptions) {
     this.id = options.id;
@@ -39,8 +42,17 @@ export class EventStream {
     this.#subscribed.set(subscription.name, { subscription, extent });
   }
 
+  subscribeToTasks(subscription: TaskSubscription): void {
+    this.#tasks = subscription;
+  }
+
   /** False: there was none. */
   unsubscribe(name: string): boolean {
+    if (name === "task") {
+      const had = this.#tasks !== undefined;
+      this.#tasks = undefined;
+      return had;
+    }
     return this.#subscribed.delete(name);
   }
 
@@ -62,6 +74,13 @@ export class EventStream {
         if (event !== undefined) events.push(event);
       }
     if (events.length > 0) this.#send(Buffer.concat(events));
+  }
+
+  tellTask(change: TaskChange): void {
+    const event = this.#tasks?.encode(change);
+    if (event === undefined) return;
+    if (this.#rights() === undefined) this.end();
+    else this.#send(event);
   }
 
   end(): void {

@@ -4,16 +4,20 @@ import type { Catalog, Queries, ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Clock } from "../../../clock.js";
 import type { Extent } from "../../../rights/rights.js";
+import type { Tasks } from "../../../tasks/tasks.js";
 import type { LimitHits } from "../../limit-hits.js";
 import { isAlarm, toAlarm } from "../alarms.js";
 import type { Caller } from "../caller.js";
 import { invalidInput } from "../invalid-input.js";
 import { EventStream } from "./event-stream.js";
 import { Subscription, type SubscriptionOptions } from "./subscription.js";
+import { TaskSubscription } from "./task-subscription.js";
 
 export interface EventStreamsOptions {
   readonly catalog: Pick<Catalog, "classOf" | "feed" | "follow" | "get">;
   readonly queries: Pick<Queries, "page">;
+  /** Absent: there are none. */
+  readonly tasks?: Pick<Tasks, "list" | "watch"> | undefined;
   readonly maxBufferedBytes: number;
   /** Streams at a time at most. */
   readonly maxEventStreams: number;
@@ -24,6 +28,12 @@ export interface EventStreamsOptions {
 
 const PING_MS = 30_000;
 
+function noCollection(name: string): XoError {
+  return invalidInput({
+    "body.collection": { message: "no such collection", value: name },
+  });
+}
+
 /** Ids that are read at a time. */
 const PAGE = 1_000;
 
@@ -32,6 +42,7 @@ export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #streams = new Map<string, EventStream>();
   readonly #unsubscribe: () => void;
+  #unwatch: (() => void) | undefined;
   #timer: unknown;
 
   constructor(options: EventStreamsOptions) {
@@ -82,13 +93,13 @@ export class EventStreams {
   ): Promise<void> {
     const { catalog } = this.#options;
     const stream = this.#find(id, caller);
+    if (wish.name === "task") {
+      await this.#subscribeToTasks(stream, caller, wish.fields);
+      return;
+    }
     const type = wish.name === "alarm" ? "message" : wish.name;
     const className = catalog.classOf(type);
-    // Those of XAPI: tasks of ours have another shape, and there are none yet.
-    if (className === undefined || type === "task")
-      throw invalidInput({
-        "body.collection": { message: "no such collection", value: wish.name },
-      });
+    if (className === undefined) throw noCollection(wish.name);
     const extent = caller.rights().extent("read", type);
     const subscription = new Subscription({
       ...wish,
@@ -108,8 +119,28 @@ export class EventStreams {
 
   stop(): void {
     this.#unsubscribe();
+    this.#unwatch?.();
     this.#options.clock.clearTimeout(this.#timer);
     for (const stream of this.#streams.values()) stream.end();
+  }
+
+  /** Ours: those of pools have another shape. */
+  async #subscribeToTasks(
+    stream: EventStream,
+    caller: Caller,
+    fields: SubscriptionOptions["fields"],
+  ): Promise<void> {
+    const { tasks } = this.#options;
+    if (tasks === undefined) throw noCollection("task");
+    caller.rights();
+    const reader = caller.context.person ?? { id: "", isAdmin: false };
+    const subscription = new TaskSubscription(reader, fields);
+    stream.subscribeToTasks(subscription);
+    this.#unwatch ??= tasks.watch((change) => {
+      for (const one of this.#streams.values()) one.tellTask(change);
+    });
+    for await (const page of tasks.list(reader))
+      for (const task of page) subscription.know(task);
   }
 
   #filterOf(

@@ -86,7 +86,7 @@ export class Subscription {
 }
 
 /** @param data JSON: it has no line ends */
-function toEvent(name: EventName, data: Buffer): Buffer {
+export function toEvent(name: EventName, data: Buffer): Buffer {
   return Buffer.concat([
     Buffer.from(`event: ${name}\ndata: `),
     data,

@@ -1,0 +1,55 @@
+import {
+  mayRead,
+  type TaskChange,
+  type TaskReader,
+} from "../../../tasks/task-changes.js";
+import type { TaskView } from "../../../tasks/task-view.js";
+import { pick } from "../collection-pages.js";
+import { toEvent } from "./subscription.js";
+
+/** Tasks that are remembered of one reader; the oldest are told anew. */
+const MOST_KNOWN = 10_000;
+
+/** What one stream is told of our tasks. */
+export class TaskSubscription {
+  readonly #reader: TaskReader;
+  readonly #fields: readonly string[] | "*";
+  /** What the reader knows, by id: the chosen fields, as they were told. */
+  readonly #known = new Map<string, string>();
+
+  constructor(reader: TaskReader, fields: readonly string[] | "*") {
+    this.#reader = reader;
+    this.#fields = fields;
+  }
+
+  /** The reader can have seen this task before. */
+  know(task: TaskView): void {
+    this.#known.delete(task.id);
+    this.#known.set(task.id, this.#encode(task));
+    if (this.#known.size > MOST_KNOWN)
+      this.#known.delete(this.#known.keys().next().value!);
+  }
+
+  /** A change as an event; undefined: it is nothing to this reader. */
+  encode(change: TaskChange): Buffer | undefined {
+    if (!mayRead(this.#reader, change)) return undefined;
+    if (change.kind === "remove")
+      return this.#known.delete(change.id)
+        ? toEvent("remove", toData({ id: change.id, type: "task" }))
+        : undefined;
+    const { task } = change;
+    const before = this.#known.get(task.id);
+    this.know(task);
+    if (before === this.#known.get(task.id)) return undefined;
+    const name = before === undefined ? "add" : "update";
+    return toEvent(name, toData(pick(task, this.#fields)));
+  }
+
+  #encode(task: TaskView): string {
+    return JSON.stringify(pick(task, this.#fields));
+  }
+}
+
+function toData(object: object): Buffer {
+  return Buffer.from(JSON.stringify({ ...object, $subscription: "task" }));
+}

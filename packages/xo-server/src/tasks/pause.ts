@@ -1,0 +1,19 @@
+import type { Clock } from "../clock.js";
+
+/** @returns after `ms`, or at once when the signal is aborted */
+export function pause(
+  clock: Pick<Clock, "setTimeout" | "clearTimeout">,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clock.clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = clock.setTimeout(end, ms);
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+  });
+}

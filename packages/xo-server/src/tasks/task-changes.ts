@@ -1,0 +1,30 @@
+import type { Task } from "@xo-server/store";
+import type { TaskView } from "./task-view.js";
+
+/** What becomes of a task. */
+export type TaskChange =
+  | {
+      readonly kind: "update";
+      readonly userId: string | undefined;
+      readonly task: TaskView;
+    }
+  | {
+      readonly kind: "remove";
+      readonly userId: string | undefined;
+      readonly id: string;
+    };
+
+export type TaskListener = (change: TaskChange) => void;
+
+/** Who asks for tasks: admins see all, others their own. */
+export interface TaskReader {
+  readonly id: string;
+  readonly isAdmin: boolean;
+}
+
+export function mayRead(
+  { id, isAdmin }: TaskReader,
+  { userId }: { readonly userId?: Task["userId"] | undefined },
+): boolean {
+  return isAdmin || userId === id;
+}

@@ -1,0 +1,89 @@
+import type { Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { Logger } from "../log/logger.js";
+import type { RunningTask } from "./running-task.js";
+
+export interface TaskJournalOptions {
+  readonly store: Pick<Store["tasks"], "put">;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+/** A change of a task is written down within this, in ms. */
+const WRITE_MS = 1_000;
+/** What could not be written is tried again after this, in ms. */
+const RETRY_MS = 5_000;
+/** Tasks that have ended and could not be written. */
+const MOST_UNWRITTEN = 1_000;
+
+/** Writes tasks down: when they begin, now and then, and when they end. The work goes on even if the store is gone. */
+export class TaskJournal {
+  readonly #options: TaskJournalOptions;
+  /** The last write of each task: they come one after the other. */
+  readonly #writes = new Map<RunningTask, Promise<void>>();
+  readonly #timers = new Map<RunningTask, unknown>();
+  readonly #unwritten = new Map<string, RunningTask>();
+  #retry: unknown;
+
+  constructor(options: TaskJournalOptions) {
+    this.#options = options;
+  }
+
+  /** Has ended, and is not in the store as it ended. */
+  unwritten(id: string): RunningTask | undefined {
+    return this.#unwritten.get(id);
+  }
+
+  writeLater(task: RunningTask): void {
+    if (this.#timers.has(task)) return;
+    const { clock } = this.#options;
+    const timer = clock.setTimeout(() => {
+      this.#timers.delete(task);
+      void this.write(task);
+    }, WRITE_MS);
+    this.#timers.set(task, timer);
+  }
+
+  /** As it is when its turn comes. */
+  write(task: RunningTask): Promise<void> {
+    const before = this.#writes.get(task) ?? Promise.resolve();
+    const write = before.then(() => this.#put(task));
+    this.#writes.set(task, write);
+    return write;
+  }
+
+  async writeEnd(task: RunningTask): Promise<void> {
+    this.#options.clock.clearTimeout(this.#timers.get(task));
+    this.#timers.delete(task);
+    await this.write(task);
+    this.#writes.delete(task);
+  }
+
+  stop(): void {
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#retry);
+    for (const timer of this.#timers.values()) clock.clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  async #put(task: RunningTask): Promise<void> {
+    const { store, logger } = this.#options;
+    try {
+      await store.put(task.toTask());
+      this.#unwritten.delete(task.id);
+    } catch (error) {
+      logger.warn(`task ${task.id} is not written down`, { error });
+      if (task.work.status !== "pending") this.#keep(task);
+    }
+  }
+
+  #keep(task: RunningTask): void {
+    this.#unwritten.set(task.id, task);
+    if (this.#unwritten.size > MOST_UNWRITTEN)
+      this.#unwritten.delete(this.#unwritten.keys().next().value!);
+    this.#retry ??= this.#options.clock.setTimeout(() => {
+      this.#retry = undefined;
+      for (const one of this.#unwritten.values()) void this.#put(one);
+    }, RETRY_MS);
+  }
+}

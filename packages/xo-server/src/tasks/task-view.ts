@@ -1,0 +1,52 @@
+import { XapiError, XoError } from "@xo-server/model";
+import type { Task } from "@xo-server/store";
+
+/** As clients know it (CONTRACT 2.3); times in ms. */
+export type TaskView = Readonly<Record<string, unknown>> & {
+  readonly id: string;
+  readonly status: Task["status"];
+};
+
+/** What is kept of a task beside the columns of its row. */
+export type TaskBody = Readonly<Record<string, unknown>>;
+
+export function toView(task: Task): TaskView {
+  const { id, status, startedAt, updatedAt, endedAt, body } = task;
+  return {
+    id,
+    status,
+    start: startedAt,
+    updatedAt,
+    ...(endedAt === undefined ? {} : { end: endedAt }),
+    ...(body as TaskBody),
+  };
+}
+
+/** Characters of a result, or of parameters, that are kept. */
+const MOST_CHARACTERS = 32_768;
+
+/** On success it is absent, or an object. */
+export function toResult(result: unknown): object | undefined {
+  if (typeof result === "string") return { id: result };
+  if (typeof result !== "object" || result === null) return undefined;
+  return bounded(result);
+}
+
+/** The same, unless it is too large to be kept. */
+export function bounded(value: object): object {
+  const { length } = JSON.stringify(value);
+  return length <= MOST_CHARACTERS
+    ? value
+    : { leftOut: `${length} characters` };
+}
+
+export function toFailure(error: Error): object {
+  const told = error instanceof XapiError || error instanceof XoError;
+  return {
+    // What nobody foresaw may tell things that a client must not know.
+    message: told ? error.message : "internal error",
+    name: error.name,
+    ...(told ? { code: error.code } : {}),
+    ...(error instanceof XapiError ? { params: error.params } : {}),
+  };
+}

@@ -1,0 +1,271 @@
+import { XapiError, XoError } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import t, { type Test } from "tap";
+import { followed, inWork } from "../src/tasks/current-work.js";
+import type { TaskChange } from "../src/tasks/task-changes.js";
+import { TaskMailbox } from "../src/tasks/task-mailbox.js";
+import { Tasks } from "../src/tasks/tasks.js";
+import { unwatchedWork, type Work } from "../src/tasks/work.js";
+import { FakeClock } from "./fake-clock.js";
+import { FakeTaskStore } from "./fake-task-store.js";
+
+const admin = { id: "a", isAdmin: true };
+const ada = { id: "u", isAdmin: false };
+const eve = { id: "e", isAdmin: false };
+
+function setUp(t: Test, shared = false) {
+  const store = new FakeTaskStore();
+  const clock = new FakeClock();
+  const open = (owner: string) => {
+    const tasks = new Tasks({
+      ...{ store, clock, owner, isShared: shared },
+      logger: { warn: () => undefined },
+    });
+    t.teardown(() => {
+      tasks.stop();
+    });
+    return tasks;
+  };
+  return { store, clock, open, tasks: open("here") };
+}
+
+/** Something that goes on until it is told to end. */
+async function begin(tasks: Tasks, userId = "u") {
+  let end!: (result?: unknown) => void;
+  let fail!: (error: Error) => void;
+  const task = tasks.prepare({
+    ...{ name: "start", objectType: "VM", objectId: "v", userId, params: {} },
+  });
+  const result = new Promise((resolve, reject) => {
+    end = resolve;
+    fail = reject;
+  });
+  await tasks.follow(task, result);
+  return { id: task.id, work: task.work, end, fail };
+}
+
+const settle = () => new Promise(setImmediate);
+
+t.test("a task tells its progress, notes and parts", async (t) => {
+  const { tasks, clock } = setUp(t);
+  const { id, work, end } = await begin(tasks);
+  let endPart!: () => void;
+  const part = work.part("copy a disk", async (part) => {
+    part.progress(0.25);
+    await new Promise<void>((resolve) => (endPart = resolve));
+    return { size: 1 };
+  });
+  work.info("a note", { disk: "d" });
+  work.warn("careful");
+  t.match(await tasks.get(id, ada), {
+    ...{ id, status: "pending", progress: 25, start: clock.now() },
+    infos: [{ message: "a note", data: { disk: "d" } }],
+    warnings: [{ message: "careful" }],
+    tasks: [
+      {
+        status: "pending",
+        progress: 25,
+        properties: { name: "copy a disk" },
+      },
+    ],
+  });
+  endPart();
+  await part;
+  work.progress(0.5);
+  await work
+    .part("fails", async (part) => {
+      part.progress(0.9);
+      throw new XapiError("SR_FULL", ["1", "2"]);
+    })
+    .catch(() => undefined);
+  t.match(await tasks.get(id, ada), {
+    progress: 50,
+    tasks: [
+      { status: "success", progress: 100, result: { size: 1 } },
+      { status: "failure", progress: 90, result: { code: "SR_FULL" } },
+    ],
+  });
+  end("new");
+  const waited = await tasks.get(id, ada, {
+    signal: new AbortController().signal,
+  });
+  t.match(waited, { status: "success", progress: 100, result: { id: "new" } });
+});
+
+t.test("tasks of pools are parts of what they are done for", async (t) => {
+  const { tasks } = setUp(t);
+  const { id, work } = await begin(tasks);
+  const asked: { method: string; signal: AbortSignal | undefined }[] = [];
+  let tell!: (fraction: number) => void;
+  const xapi = {
+    label: "pool",
+    callAsync: (
+      method: string,
+      _params: unknown,
+      options: Parameters<Xapi["callAsync"]>[2],
+    ) => {
+      asked.push({ method, signal: options?.signal });
+      tell = options?.onProgress ?? (() => undefined);
+      return new Promise((_, reject) => {
+        options?.signal?.addEventListener("abort", () => {
+          reject(new XoError("ABORTED", { what: method }));
+        });
+      });
+    },
+  } as unknown as Xapi;
+  t.equal(followed(xapi), xapi, "outside of any work it is what it is");
+  inWork(unwatchedWork, () => t.equal(followed(xapi), xapi));
+  const call = inWork(work, () => followed(xapi).callAsync("VM.copy", []));
+  const failed = t.rejects(call, { code: "ABORTED" });
+  t.equal(
+    inWork(work, () => followed(xapi).label),
+    "pool",
+  );
+  tell(0.4);
+  t.match(await tasks.get(id, ada), {
+    progress: 40,
+    tasks: [{ properties: { name: "XAPI: VM.copy" }, progress: 40 }],
+  });
+  await tasks.abort(id, ada);
+  t.ok(asked[0]!.signal!.aborted);
+  await failed;
+  t.match(await tasks.get(id, ada), {
+    tasks: [{ status: "failure", result: { code: "ABORTED" } }],
+  });
+});
+
+t.test("only who may can see, abort and delete a task", async (t) => {
+  const { tasks, store } = setUp(t);
+  const { id, work, end } = await begin(tasks);
+  for (const attempt of [tasks.abort(id, eve), tasks.delete(id, eve)])
+    await t.rejects(attempt, { code: "NO_SUCH_OBJECT" });
+  t.equal(await tasks.get(id, eve), undefined);
+  t.notOk(work.signal.aborted);
+  await t.rejects(tasks.delete(id, ada), { code: "FORBIDDEN_OPERATION" });
+  await tasks.abort(id, admin);
+  t.ok(work.signal.aborted);
+  t.match(await tasks.get(id, ada), {
+    status: "pending",
+    abortionRequestedAt: Number,
+  });
+  end();
+  await settle();
+  await t.rejects(tasks.abort(id, ada), { code: "FORBIDDEN_OPERATION" });
+  t.equal(await tasks.deleteEnded(eve), 0);
+  t.ok(store.rows.has(id));
+  await tasks.delete(id, ada);
+  t.equal(await tasks.get(id, ada), undefined);
+  await t.rejects(tasks.delete(id, ada), { code: "NO_SUCH_OBJECT" });
+});
+
+t.test("progress is written down once a second, the end at once", async (t) => {
+  const { tasks, store, clock } = setUp(t);
+  const { id, work, end } = await begin(tasks);
+  t.equal(store.puts.length, 1);
+  for (let i = 1; i <= 50; i++) work.progress(i / 100);
+  t.equal(store.puts.length, 1);
+  clock.pass(1_000);
+  await settle();
+  t.equal(store.puts.length, 2);
+  t.match(store.rows.get(id), { body: { progress: 50 } });
+  work.progress(0.6);
+  end();
+  await settle();
+  clock.pass(10_000);
+  await settle();
+  t.equal(store.puts.length, 3);
+  t.match(store.rows.get(id), { status: "success" });
+});
+
+t.test("a task outlives a store that is gone", async (t) => {
+  const { tasks, store, clock } = setUp(t);
+  store.isGone = true;
+  const { id, end } = await begin(tasks);
+  end("x");
+  await settle();
+  t.match(await tasks.get(id, ada), { status: "success" });
+  store.isGone = false;
+  clock.pass(5_000);
+  await settle();
+  t.match(store.rows.get(id), { status: "success" });
+  t.match(await tasks.get(id, ada), { result: { id: "x" } });
+});
+
+t.test("what is too large to keep is left out", async (t) => {
+  const { tasks } = setUp(t);
+  const { id, work, end } = await begin(tasks);
+  for (let i = 0; i < 500; i++) {
+    work.info(`note ${i}`);
+    await work.part(`part ${i}`, async () => undefined);
+  }
+  end({ text: "x".repeat(100_000) });
+  await settle();
+  const task = await tasks.get(id, admin);
+  t.match(task, { result: { leftOut: /characters/ } });
+  const { infos, tasks: parts } = task as { infos?: []; tasks?: [] };
+  t.same([infos?.length, parts?.length], [50, 50]);
+});
+
+t.test("tasks of another server are told from the store", async (t) => {
+  const { open, tasks, clock } = setUp(t, true);
+  const other = open("there");
+  const { id, work, end } = await begin(other);
+  const heard: TaskChange[] = [];
+  const stop = tasks.watch((change) => heard.push(change));
+  clock.pass(1_000);
+  await settle();
+  t.match(heard, [{ kind: "update", userId: "u", task: { id } }]);
+  const waiting = tasks.get(id, ada, { signal: new AbortController().signal });
+  await settle();
+  await tasks.abort(id, ada);
+  t.notOk(work.signal.aborted);
+  clock.pass(1_000);
+  await settle();
+  t.ok(work.signal.aborted, "the server that runs it has heard of it");
+  end();
+  await settle();
+  for (let i = 0; i < 3; i++) {
+    clock.pass(1_000);
+    await settle();
+  }
+  t.match(await waiting, { id, status: "success" });
+  t.match(heard.at(-1), { task: { status: "success" } });
+  await other.deleteEnded(admin);
+  clock.pass(1_000);
+  await settle();
+  t.match(heard.at(-1), { kind: "remove", id });
+  stop();
+  const { length } = heard;
+  await begin(other);
+  clock.pass(5_000);
+  await settle();
+  t.equal(heard.length, length, "who does not listen costs nothing");
+});
+
+t.test("a slow reader gets the newest of each task", async (t) => {
+  const mailbox = new TaskMailbox();
+  const change = (id: string, progress: number): TaskChange => ({
+    kind: "update",
+    userId: "u",
+    task: { id, status: "pending", progress },
+  });
+  for (let i = 0; i < 100; i++) mailbox.put(change("a", i));
+  mailbox.put(change("b", 1));
+  mailbox.put({ kind: "remove", userId: "u", id: "a" });
+  const reader = mailbox.take();
+  t.match((await reader.next()).value, { task: { id: "b" } });
+  t.match((await reader.next()).value, { kind: "remove", id: "a" });
+  const waiting = reader.next();
+  mailbox.put(change("c", 1));
+  t.match((await waiting).value, { task: { id: "c" } });
+  for (let i = 0; i <= 10_000; i++) mailbox.put(change(String(i), i));
+  t.ok((await reader.next()).done, "who lets too many wait is out");
+});
+
+t.test("work that nobody follows is done all the same", async (t) => {
+  const work: Work = unwatchedWork;
+  work.progress(1);
+  work.info("x");
+  t.equal(await work.part("p", async () => 1), 1);
+  t.notOk(work.signal.aborted);
+});
