@@ -1,6 +1,7 @@
 import fastify from "fastify";
 import t from "tap";
-import { addOneTimePaths, OneTimePaths } from "../src/doors/one-time-paths.js";
+import { OneTimePaths } from "../src/doors/one-time-paths.js";
+import { addOneTimePaths } from "../src/doors/one-time-routes.js";
 import { FakeClock } from "./fake-clock.js";
 
 async function* lines() {
@@ -32,7 +33,7 @@ t.test("an offer does not stand for ever", async (t) => {
   const paths = new OneTimePaths({ clock, lifeMs: 1_000 });
   const token = paths.offer(download()).$getFrom.slice("/api/".length);
   clock.pass(1_000);
-  t.equal(paths.take(token), undefined);
+  t.equal(paths.take(token, "download"), undefined);
   paths.offer(download());
   paths.stop();
   t.equal(clock.waiting, 0);
@@ -43,6 +44,6 @@ t.test("offers are bounded", async (t) => {
   const { $getFrom } = paths.offer(download());
   paths.offer(download());
   t.throws(() => paths.offer(download()), { code: "TOO_MANY_REQUESTS" });
-  paths.take($getFrom.slice("/api/".length));
+  paths.take($getFrom.slice("/api/".length), "download");
   t.ok(paths.offer(download()));
 });

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
-import type { FastifyInstance } from "fastify";
 import type { Clock } from "../clock.js";
+import type { OpenTransfer, ReceiveTransfer } from "../transfers/transfer.js";
 
 /** What can be fetched, once. */
 export interface Download {
@@ -13,23 +13,31 @@ export interface Download {
 
 export interface OneTimePathsOptions {
   readonly clock: Clock;
-  /** Offers that nobody has fetched yet, at most. */
+  /** Offers that nobody has taken up yet, at most. */
   readonly most?: number;
   /** How long an offer stands, in ms. */
   readonly lifeMs?: number;
 }
 
-const PREFIX = "/api/";
+/** What a path stands for. */
+export interface Offers {
+  readonly download: OpenTransfer;
+  readonly upload: ReceiveTransfer;
+}
+
+type Offer = { readonly [K in keyof Offers]?: Offers[K] };
+
+export const PATH_PREFIX = "/api/";
 
 /**
- * Paths that stand for one download each: who knows one may fetch it, once and
- * soon. Nothing else is asked of them, so a path is as good as a password.
+ * Paths that stand for one download or upload each: who knows one may use it,
+ * once and soon. Nothing else is asked of them, so a path is as good as a password.
  */
 export class OneTimePaths {
   readonly #clock: Clock;
   readonly #most: number;
   readonly #lifeMs: number;
-  readonly #offers = new Map<string, { download: Download; timer: unknown }>();
+  readonly #offers = new Map<string, { offer: Offer; timer: unknown }>();
 
   constructor({ clock, most = 1_000, lifeMs = 60_000 }: OneTimePathsOptions) {
     this.#clock = clock;
@@ -38,26 +46,36 @@ export class OneTimePaths {
   }
 
   /** @throws XoError TOO_MANY_REQUESTS */
-  offer(download: Download): { $getFrom: string } {
-    if (this.#offers.size >= this.#most)
-      throw new XoError("TOO_MANY_REQUESTS", {
-        reason: "too many downloads are waiting to be fetched",
-      });
-    const token = randomBytes(32).toString("base64url");
-    const timer = this.#clock.setTimeout(() => {
-      this.#offers.delete(token);
-    }, this.#lifeMs);
-    this.#offers.set(token, { download, timer });
-    return { $getFrom: `${PREFIX}${token}` };
+  offer({ type, body }: Download): { $getFrom: string } {
+    return this.offerDownload(async () => ({
+      type,
+      body: Readable.from(body, { objectMode: false }),
+    }));
   }
 
-  /** Undefined: there is none such any more. */
-  take(token: string): Download | undefined {
-    const offer = this.#offers.get(token);
-    if (offer === undefined) return undefined;
+  /**
+   * @param fileName ends the path: what a browser saves the file under
+   * @throws XoError TOO_MANY_REQUESTS
+   */
+  offerDownload(download: OpenTransfer, fileName = ""): { $getFrom: string } {
+    const path = this.#add({ download });
+    const name = fileName === "" ? "" : `/${encodeURIComponent(fileName)}`;
+    return { $getFrom: path + name };
+  }
+
+  /** @throws XoError TOO_MANY_REQUESTS */
+  offerUpload(upload: ReceiveTransfer): { $sendTo: string } {
+    return { $sendTo: this.#add({ upload }) };
+  }
+
+  /** Undefined: there is none such any more. One of the other kind stays. */
+  take<K extends keyof Offers>(token: string, kind: K): Offers[K] | undefined {
+    const found = this.#offers.get(token);
+    const taken = found?.offer[kind] as Offers[K] | undefined;
+    if (found === undefined || taken === undefined) return undefined;
     this.#offers.delete(token);
-    this.#clock.clearTimeout(offer.timer);
-    return offer.download;
+    this.#clock.clearTimeout(found.timer);
+    return taken;
   }
 
   stop(): void {
@@ -65,21 +83,17 @@ export class OneTimePaths {
       this.#clock.clearTimeout(timer);
     this.#offers.clear();
   }
-}
 
-/** A name may follow the token: it is what a browser saves the file under. */
-export function addOneTimePaths(
-  app: FastifyInstance,
-  paths: OneTimePaths,
-): void {
-  for (const path of [`${PREFIX}:token`, `${PREFIX}:token/*`])
-    app.get<{ Params: { token: string } }>(path, async (request, reply) => {
-      const download = paths.take(request.params.token);
-      if (download === undefined)
-        throw new XoError("NO_SUCH_OBJECT", { type: "page", id: request.url });
-      return reply
-        .type(download.type)
-        .header("cache-control", "no-store")
-        .send(Readable.from(download.body, { objectMode: false }));
-    });
+  #add(offer: Offer): string {
+    if (this.#offers.size >= this.#most)
+      throw new XoError("TOO_MANY_REQUESTS", {
+        reason: "too many transfers are waiting to be begun",
+      });
+    const token = randomBytes(32).toString("base64url");
+    const timer = this.#clock.setTimeout(() => {
+      this.#offers.delete(token);
+    }, this.#lifeMs);
+    this.#offers.set(token, { offer, timer });
+    return PATH_PREFIX + token;
+  }
 }

@@ -14,6 +14,8 @@ export interface RestRoute {
   readonly exposure?: "allow" | "confirm" | "deny";
   /** Of success. 201: the result is an id or has one, and `Location` tells its object. Default: 200, 204 where there is no result. */
   readonly status?: 200 | 201 | 204;
+  /** The operation offers a one-time path: what can be done there is done here at once, in bytes. */
+  readonly isTransfer?: boolean;
   /** Answers 202 with a task, unless asked to wait (`?sync`). */
   readonly isAction?: boolean;
   /** Folder of the object whose id the result is, or has as `id`. Default: the one that the path names, with status 201. */

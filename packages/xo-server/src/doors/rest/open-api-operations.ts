@@ -41,8 +41,10 @@ function describeInput(operation: RestOperation): Json {
     ...inPath.map(pathParameter),
     ...(rest.isAction === true ? [syncParameter] : []),
   ];
-  if (rest.method === "get" || others.length === 0)
+  const isTransfer = rest.isTransfer === true;
+  if (rest.method === "get" || isTransfer || others.length === 0)
     return {
+      ...(isTransfer && rest.method !== "get" ? { requestBody: bytes } : {}),
       parameters: [
         ...path,
         ...others.map((name) => ({
@@ -93,6 +95,15 @@ function describeBody(
   };
 }
 
+const bytes: Json = {
+  required: true,
+  content: {
+    "application/octet-stream": {
+      schema: { type: "string", format: "binary" },
+    },
+  },
+};
+
 const syncParameter: Json = {
   name: "sync",
   in: "query",
@@ -118,9 +129,16 @@ const created: Json = {
   properties: { id: { type: "string" } },
 };
 
+function describeTransfer({ method, creates, example }: RestRoute): Json {
+  if (method === "get") return success(200, bytes["content"] as Json);
+  if (creates === undefined) return success(204);
+  return success(201, objectContent(created, example));
+}
+
 function describeSuccess(operation: RestOperation): Json {
   const { rest, result } = operation;
   if (rest.isAction === true) return describeAction(operation);
+  if (rest.isTransfer === true) return describeTransfer(rest);
   const { type } = result as { readonly type?: unknown };
   const status = rest.status ?? (type === "boolean" ? 204 : 200);
   if (status === 204) return success(204);

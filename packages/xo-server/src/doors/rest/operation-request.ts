@@ -36,7 +36,9 @@ export async function readOperationRequest(
   const path = withMe(request.params as Record<string, string>, operation, {
     me: context.person?.id,
   });
-  const given = { query: queryOf(request), body: request.body };
+  const { isTransfer = false } = operation.rest;
+  const body = isTransfer ? undefined : request.body;
+  const given = { query: queryOf(request), body };
   if (subject === undefined)
     return {
       params: collectParameters(operation, { ...given, path }),

@@ -30,7 +30,9 @@ export function addOperationRoutes(
       .concat(collections.map(({ name }) => name)),
   );
   for (const operation of operations) {
-    const { method, path, isAction = false } = operation.rest;
+    const { method, path, isAction = false, isTransfer } = operation.rest;
+    // See binary-routes.
+    if (isTransfer === true) continue;
     // Without tasks there is nothing that could tell how an action ended.
     if (isAction && parts.tasks === undefined) continue;
     app.route({

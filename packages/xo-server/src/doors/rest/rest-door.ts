@@ -25,6 +25,8 @@ import { readText } from "./query-values.js";
 import { addTagRoutes } from "./tag-routes.js";
 import { addTaskRoutes } from "./task-routes.js";
 import type { Tasks } from "../../tasks/tasks.js";
+import type { OneTimePaths } from "../one-time-paths.js";
+import { addBinaryRoutes } from "./binary-routes.js";
 import { toRestError } from "./rest-error.js";
 import { restOperations } from "./rest-operation.js";
 import { REST_ROOT } from "./rest-path.js";
@@ -38,6 +40,8 @@ export interface RestDoorOptions {
   readonly authenticator?: Authenticator | undefined;
   /** Undefined: nothing is done to objects here. */
   readonly tasks?: Tasks | undefined;
+  /** Undefined: no bytes are carried here. */
+  readonly paths?: OneTimePaths | undefined;
   /** Of callers who have not signed in. */
   readonly permission: Permission;
   readonly maxRequestsPerSecond: number;
@@ -92,7 +96,10 @@ function addRoutes(door: FastifyInstance, options: RestDoorOptions): void {
   addLogoutRoute(door, dispatcher);
   addDocs(door, operations, tasks !== undefined);
   addCollectionRoutes(door, objects);
-  addOperationRoutes(door, operations, { objects, dispatcher, tasks });
+  const parts = { objects, dispatcher, tasks };
+  addOperationRoutes(door, operations, parts);
+  if (options.paths !== undefined)
+    addBinaryRoutes(door, operations, { ...parts, paths: options.paths });
   addEventRoutes(door, options);
   if (tasks === undefined) return;
   addTaskRoutes(door, { objects, tasks, dispatcher });

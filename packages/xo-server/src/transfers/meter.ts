@@ -1,0 +1,86 @@
+import { Transform, type TransformCallback } from "node:stream";
+import { XoError } from "@xo-server/model";
+import type { Clock } from "../clock.js";
+
+export interface MeterOptions {
+  readonly clock: Clock;
+  /** Nothing may stand still for longer, in ms. */
+  readonly idleMs: number;
+  /** For the error, should it. */
+  readonly what: string;
+  readonly onBytes?: (bytes: number) => void;
+  /** Called when all bytes have come; the end waits for it, and fails with it. */
+  readonly finished?: (() => Promise<void>) | undefined;
+}
+
+/** Bytes on their way that are read, or written, at a time. */
+const HIGH_WATER_BYTES = 256 * 1024;
+
+/** Lets bytes through, counts them, and gives up when nothing moves any more. */
+export class Meter extends Transform {
+  readonly #options: MeterOptions;
+  #bytes = 0;
+  #movedAt: number;
+  #timer: unknown;
+
+  constructor(options: MeterOptions) {
+    super({ highWaterMark: HIGH_WATER_BYTES });
+    this.#options = options;
+    this.#movedAt = options.clock.now();
+    this.#lookIn(options.idleMs);
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  override _transform(
+    chunk: Buffer,
+    _encoding: BufferEncoding,
+    done: TransformCallback,
+  ): void {
+    this.#bytes += chunk.length;
+    this.#movedAt = this.#options.clock.now();
+    this.#options.onBytes?.(this.#bytes);
+    done(null, chunk);
+  }
+
+  override _flush(done: TransformCallback): void {
+    const { finished = async () => undefined } = this.#options;
+    this.#rest();
+    finished().then(
+      () => {
+        done();
+      },
+      (error: unknown) => {
+        done(error as Error);
+      },
+    );
+  }
+
+  override _destroy(
+    error: Error | null,
+    done: (error?: Error | null) => void,
+  ): void {
+    this.#rest();
+    done(error);
+  }
+
+  #lookIn(ms: number): void {
+    this.#timer = this.#options.clock.setTimeout(() => {
+      const { clock, idleMs, what } = this.#options;
+      const left = this.#movedAt + idleMs - clock.now();
+      if (left > 0) this.#lookIn(left);
+      else
+        this.destroy(
+          new XoError("ABORTED", {
+            what: `${what}, as nothing moved for ${idleMs / 1000} s,`,
+          }),
+        );
+    }, ms);
+  }
+
+  #rest(): void {
+    this.#options.clock.clearTimeout(this.#timer);
+  }
+}

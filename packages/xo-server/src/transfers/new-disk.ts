@@ -1,0 +1,90 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { XapiError, XoError, type Ref } from "@xo-server/model";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { FOOTER_BYTES, readVhdSize } from "./vhd-footer.js";
+import { peek } from "./peek.js";
+import type { Delivery, TransferWork } from "./transfer.js";
+import { sendToXapi } from "./xapi-streams.js";
+
+export type DiskFormat = "raw" | "vhd";
+
+export interface IncomingDisk {
+  readonly format: DiskFormat;
+  readonly name: string;
+  /** Makes an empty disk of so many bytes. */
+  readonly create: (bytes: number) => Promise<string>;
+}
+
+/**
+ * A new disk with these contents. Where they do not come whole it is not left behind.
+ * @returns its reference
+ */
+export async function receiveDisk(
+  { xapi }: PoolObject,
+  delivery: Delivery,
+  { format, name, create }: IncomingDisk,
+  work: TransferWork,
+): Promise<Ref> {
+  const vdi = (await create(await sizeOf(format, delivery)));
+  try {
+    await sendToXapi(
+      xapi,
+      {
+        ...delivery,
+        path: "/import_raw_vdi",
+        query: { vdi, format },
+        label: `Import of ${name}`,
+      },
+      work,
+    );
+  } catch (error) {
+    await removeDisk(xapi, vdi);
+    throw error;
+  }
+  return vdi;
+}
+
+/** @throws XoError INVALID_PARAMETERS where it does not fit the disk */
+export async function checkFits(
+  format: DiskFormat,
+  delivery: Delivery,
+  bytes: number,
+): Promise<void> {
+  if (format === "raw" && delivery.length === undefined) return;
+  const size = await sizeOf(format, delivery);
+  if (size > bytes)
+    throw new XoError("INVALID_PARAMETERS", {
+      reason: `${size} bytes do not fit on a disk of ${bytes}`,
+    });
+}
+
+async function sizeOf(
+  format: DiskFormat,
+  { body, length }: Delivery,
+): Promise<number> {
+  if (format === "vhd") return readVhdSize(await peek(body, FOOTER_BYTES));
+  if (length !== undefined && length > 0) return length;
+  throw new XoError("INVALID_PARAMETERS", {
+    reason: "of raw contents Content-Length must tell the size",
+  });
+}
+
+/** Pauses, in ms, in which XAPI lets go of a disk whose import has been cut. */
+const RETRIES_MS = [200, 500, 1_000, 2_000, 4_000];
+
+async function removeDisk(
+  xapi: PoolObject["xapi"],
+  vdi: string,
+): Promise<void> {
+  for (const ms of [...RETRIES_MS, undefined])
+    try {
+      await xapi.callAsync("VDI.destroy", [vdi]);
+      return;
+    } catch (error) {
+      const isBusy =
+        error instanceof XapiError &&
+        /^(VDI_IN_USE|OTHER_OPERATION_IN_PROGRESS)$/.test(error.code);
+      if (!isBusy || ms === undefined) return;
+      await pause(ms);
+    }
+}

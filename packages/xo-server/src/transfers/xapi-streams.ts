@@ -1,0 +1,124 @@
+import type { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { XapiError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import type { Source, TransferWork } from "./transfer.js";
+
+/** A handler of XAPI's, and what its task is called. */
+export interface Handler {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly label: string;
+}
+
+/** How long the task of a stream that failed gets to tell the reason, in ms. */
+const REASON_WITHIN_MS = 2_000;
+
+/** @throws XapiError that the handler's task tells; XoError of the connection */
+export async function openXapiStream(
+  xapi: Xapi,
+  { path, query, label }: Handler,
+  work: TransferWork,
+): Promise<Omit<Source, "type">> {
+  const task = await startTask(xapi, label, work);
+  try {
+    const { signal } = task;
+    const stream = { path, query, task: task.ref, signal };
+    const { body } = await xapi.getStream(stream);
+    return {
+      body,
+      finished: async () => {
+        await task.result;
+      },
+    };
+  } catch (error) {
+    throw await task.reasonFor(error);
+  }
+}
+
+export interface Parcel extends Handler {
+  readonly body: Readable;
+  /** Bytes; without it the body ends with the connection. */
+  readonly length: number | undefined;
+  /** Of the handler's result, in the data model's words. */
+  readonly resultType?: string;
+}
+
+/**
+ * @returns the result that the handler's task tells
+ * @throws XapiError that it tells; XoError of the connection, ABORTED
+ */
+export async function sendToXapi(
+  xapi: Xapi,
+  { path, query, label, body, length, resultType }: Parcel,
+  work: TransferWork,
+): Promise<unknown> {
+  const task = await startTask(xapi, label, work, resultType);
+  try {
+    const { signal } = task;
+    await xapi.putStream(body, {
+      ...{ path, query, task: task.ref, signal },
+      ...(length === undefined ? {} : { contentLength: length }),
+    });
+    return await task.result;
+  } catch (error) {
+    throw await task.reasonFor(error);
+  }
+}
+
+interface StreamTask {
+  readonly ref: Ref;
+  readonly signal: AbortSignal;
+  readonly result: Promise<unknown>;
+  /** Ends the task; what it told, where it did, is the reason. */
+  reasonFor(error: unknown): Promise<unknown>;
+}
+
+/** Handlers answer 200 before they have done anything: what goes wrong then is told in their task alone. */
+async function startTask(
+  xapi: Xapi,
+  label: string,
+  work: TransferWork,
+  resultType = "",
+): Promise<StreamTask> {
+  const ref = (await xapi.call("task.create", [label, ""])) as Ref;
+  const ended = new AbortController();
+  const signal = AbortSignal.any([work.signal, ended.signal]);
+  const result = xapi
+    .watchTask(ref, {
+      ...{ signal, resultType },
+      onProgress: (fraction) => {
+        work.progress(fraction);
+      },
+    })
+    .catch((error: unknown) => {
+      throw unwrap(error);
+    });
+  const forget = () => xapi.call("task.destroy", [ref]).catch(() => undefined);
+  result.then(forget, forget);
+  return {
+    ...{ ref, signal, result },
+    async reasonFor(error) {
+      const told = await Promise.race([
+        result.then(
+          () => undefined,
+          (reason: unknown) => reason,
+        ),
+        work.signal.aborted ? undefined : pause(REASON_WITHIN_MS),
+      ]);
+      ended.abort();
+      return told instanceof XapiError ? told : error;
+    },
+  };
+}
+
+/** XAPI wraps what fails in a handler: `UUID_INVALID: [ VM; 0000 ]`, as what was denied. */
+function unwrap(error: unknown): unknown {
+  if (!(error instanceof XapiError)) return error;
+  const [what = "", inner = ""] = error.params;
+  const isWrapped =
+    error.code === "RBAC_PERMISSION_DENIED" && what.startsWith("http/");
+  const [, code, params] = /^([A-Z0-9_]+): \[ ?(.*?) ?\]$/s.exec(inner) ?? [];
+  if (!isWrapped || code === undefined) return error;
+  return new XapiError(code, params === "" ? [] : params!.split("; "));
+}
