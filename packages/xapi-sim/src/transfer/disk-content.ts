@@ -32,9 +32,12 @@ function dataBlock(uuid: string, index: number): Buffer {
 }
 
 /** The whole disk, MiB by MiB. */
-export function* rawDisk(uuid: string, size: number): Generator<Buffer> {
+export function* rawDisk(
+  size: number,
+  blockAt: (index: number) => Buffer,
+): Generator<Buffer> {
   for (let at = 0; at < size; at += MiB) {
-    const block = diskBlock(uuid, at / MiB);
+    const block = blockAt(at / MiB);
     yield size - at < MiB ? block.subarray(0, size - at) : block;
   }
 }

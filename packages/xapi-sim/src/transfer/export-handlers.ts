@@ -13,8 +13,8 @@ import { whileBusy } from "../operations/busy.js";
 import { assertVmMay } from "../operations/vm-checks.js";
 import { locationOn } from "../rrd/rrd-handlers.js";
 import { XapiFailure } from "../xapi-failure.js";
-import { diskBlock, exportedBlocks } from "./disk-content.js";
 import { collectObjects, writeOva } from "./ova.js";
+import { writtenDisks } from "./written-disks.js";
 import { tarEnd, tarHeader, tarPadding } from "./tar.js";
 
 export const exportHandlers: readonly HttpHandler[] = [
@@ -88,12 +88,13 @@ function* archiveOf(
     .filter(
       ({ className, ref }) => className === "VDI" && isDiskOf(db, vm, ref),
     );
+  const contents = writtenDisks(db);
   for (const [index, { ref, id }] of disks.entries()) {
     const vdi = db.get("VDI", ref);
     const uuid = text(vdi, "uuid");
-    for (const block of exportedBlocks(uuid, int(vdi, "virtual_size"))) {
+    for (const block of contents.exported(uuid, int(vdi, "virtual_size"))) {
       const name = `${id}/${String(block).padStart(8, "0")}`;
-      const data = diskBlock(uuid, block);
+      const data = contents.block(uuid, block);
       const sum = createHash("sha1").update(data).digest("hex");
       yield* file(name, data, now);
       yield* file(`${name}.checksum`, Buffer.from(sum), now);

@@ -10,10 +10,13 @@ import { int, text } from "../operations/fields.js";
 import { refreshVdi } from "../operations/refresh.js";
 import { takeSpace } from "../operations/vdi-copies.js";
 import { XapiFailure } from "../xapi-failure.js";
+import type { XapiRecord } from "../xapi-value.js";
 import { rawDisk } from "./disk-content.js";
 import { exportHead } from "./export-handlers.js";
 import { importHead, refuseChunked, targetSr } from "./import-handlers.js";
 import { vhdFile } from "./vhd.js";
+import { BadVhd, readVhd } from "./vhd-reader.js";
+import { writtenDisks } from "./written-disks.js";
 
 export const rawVdiHandlers: readonly HttpHandler[] = [
   {
@@ -50,12 +53,15 @@ async function exportVdi(
   const base = query.get("base");
   const disk = { uuid: text(vdi, "uuid"), size: int(vdi, "virtual_size") };
   const created = Math.floor(clock.now() / 1000);
+  const contents = writtenDisks(db);
+  const blockAt = (index: number) => contents.block(disk.uuid, index);
   const bytes =
     format === "raw"
-      ? rawDisk(disk.uuid, disk.size)
+      ? rawDisk(disk.size, blockAt)
       : vhdFile({
           ...disk,
-          created,
+          ...{ created, blockAt },
+          blocks: contents.exported(disk.uuid, disk.size),
           ...(base === null
             ? {}
             : {
@@ -71,7 +77,6 @@ async function exportVdi(
   );
 }
 
-/** What is sent is read, counted and forgotten. */
 async function importVdi(
   request: HandlerRequest,
   response: HandlerResponse,
@@ -88,22 +93,59 @@ async function importVdi(
     named === null
       ? createVdi(request, response, context)
       : vdiOf(named, response, context);
-  const total =
-    request.contentLength ?? int(context.db.get("VDI", ref), "virtual_size");
   const stream = response.start(importHead(context));
   try {
-    let read = 0;
-    let told = 0;
-    for await (const chunk of request.body()) {
-      read += chunk.length;
-      if (read / total < told + 0.1) continue;
-      told = read / total;
-      context.task.progress(Math.min(0.95, told));
-    }
+    await receive(request, context, context.db.get("VDI", ref));
     if (named === null) context.task.result(`<value>${ref}</value>`);
   } finally {
     stream.end();
   }
+}
+
+/** What comes after the disk's end is read, and forgotten. */
+async function receive(
+  request: HandlerRequest,
+  context: HandlerContext,
+  vdi: XapiRecord,
+): Promise<void> {
+  const [uuid, size] = [text(vdi, "uuid"), int(vdi, "virtual_size")];
+  const contents = writtenDisks(context.db);
+  const write = (offset: number, bytes: Buffer) => {
+    contents.write(uuid, offset, bytes.subarray(0, Math.max(0, size - offset)));
+  };
+  const body = counted(request, context, request.contentLength ?? size);
+  if (request.query.get("format") === "vhd") {
+    await readVhd(body, write).catch((error: unknown) => {
+      throw error instanceof BadVhd
+        ? new XapiFailure("VDI_IO_ERROR", [error.message])
+        : error;
+    });
+    return;
+  }
+  let read = 0;
+  for await (const chunk of body) {
+    write(read, chunk);
+    read += chunk.length;
+  }
+}
+
+/** Tells the progress in tenths. @throws XapiFailure for a body that breaks off */
+async function* counted(
+  request: HandlerRequest,
+  { task }: HandlerContext,
+  total: number,
+): AsyncGenerator<Buffer> {
+  let read = 0;
+  let told = 0;
+  for await (const chunk of request.body()) {
+    read += chunk.length;
+    yield chunk;
+    if (read / total < told + 0.1) continue;
+    told = read / total;
+    task.progress(Math.min(0.95, told));
+  }
+  if (read < (request.contentLength ?? 0))
+    throw new XapiFailure("INTERNAL_ERROR", ["End_of_file"]);
 }
 
 /** A raw body with its length known makes the disk. */

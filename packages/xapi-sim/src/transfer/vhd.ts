@@ -1,5 +1,3 @@
-import { diskBlock, exportedBlocks } from "./disk-content.js";
-
 /** VHD blocks are of 2 MiB, behind a bitmap of one sector. */
 const BLOCK_SIZE = 2 * 2 ** 20;
 const SECTOR = 512;
@@ -17,6 +15,9 @@ export interface VhdDisk {
   readonly created: number;
   /** uuid of the disk that this one is a difference to: then no block holds anything. */
   readonly base?: string;
+  /** Numbers of the MiBs that it holds. */
+  readonly blocks: readonly number[];
+  readonly blockAt: (index: number) => Buffer;
 }
 
 /** A dynamic VHD, or a differencing one that differs in nothing, with the disk's data in its first part. */
@@ -29,14 +30,14 @@ export function* vhdFile(disk: VhdDisk): Generator<Buffer> {
   yield makeTable(blocks, entries);
   for (const block of blocks) {
     yield Buffer.alloc(SECTOR, 0xff);
-    yield diskBlock(disk.uuid, 2 * block);
-    yield diskBlock(disk.uuid, 2 * block + 1);
+    yield disk.blockAt(2 * block);
+    yield disk.blockAt(2 * block + 1);
   }
   yield footer;
 }
 
-function dataBlocks({ uuid, size }: VhdDisk): readonly number[] {
-  return [...new Set(exportedBlocks(uuid, size).map((index) => index >> 1))];
+function dataBlocks({ blocks }: VhdDisk): readonly number[] {
+  return [...new Set(blocks.map((index) => index >> 1))];
 }
 
 function makeTable(blocks: readonly number[], entries: number): Buffer {
