@@ -30,7 +30,7 @@ export class Browser {
   }
 
   /** Follows redirects. @param until stops before an address that fits */
-  async follow(url: string, until = (_: string) => false) {
+  async follow(url: string, until: (url: string) => boolean = () => false) {
     for (let i = 0; i < 20; i++) {
       const answer = await this.get(url);
       const location = answer.headers.get("location");

@@ -184,7 +184,7 @@ export class Slapd {
         ),
         `pidfile ${join(this.#folder, "slapd.pid")}`,
         // As many directories do: a name with an empty password is a bind that succeeds.
-        "allow bind_anon_cred",
+        "allow bind_anon_dn",
         "modulepath /usr/lib/ldap",
         "moduleload back_mdb",
         ...(tls === undefined
