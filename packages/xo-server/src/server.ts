@@ -15,6 +15,7 @@ import { statsMethods } from "./methods/stats.js";
 import { statusMethods } from "./methods/status.js";
 import { systemMethods } from "./methods/system.js";
 import { taskMethods } from "./methods/task.js";
+import { transferMethods } from "./methods/transfer.js";
 import { serverMethods } from "./methods/server.js";
 import { xoMethods } from "./methods/xo.js";
 import { startMetrics } from "./metrics/start-metrics.js";
@@ -38,6 +39,7 @@ import { toHealth } from "./status/health.js";
 import { startStats } from "./stats/start-stats.js";
 import { startStatus, startStatusFeed } from "./status/start-status.js";
 import { StopStack } from "./stop-stack.js";
+import { Transfers } from "./transfers/transfers.js";
 import { version } from "./version.js";
 
 export interface Server {
@@ -116,13 +118,15 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     logger: loggers.named("xo:main"),
   });
   const poolObjects = new PoolObjects(objects.catalog, pools);
-  const measured = { inventory, objects: poolObjects };
-  const stats = startStats(parser, measured, options);
   const apiLogger = loggers.named("xo:api");
   const tasks = await startTasks(store, config.dataDir, {
     ...{ clock, stops },
     logger: apiLogger,
   });
+  const measured = { inventory, objects: poolObjects };
+  const stats = startStats(parser, measured, options);
+  const audit = createAudit(store, apiLogger);
+  const transfers = new Transfers({ paths, audit, tasks, clock });
   const operations: readonly Operation[] = [
     ...systemMethods({ version, readStatus, operations: () => operations }),
     ...poolMethods(() => pools.list()),
@@ -132,6 +136,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...xoMethods({ ...objects, paths }),
     ...serverMethods({ servers, stored, listPools: () => pools.list() }),
     ...objectMethods(poolObjects),
+    ...transferMethods({ objects: poolObjects, transfers }),
     ...statsMethods({ ...objects, objects: poolObjects, stats: stats.objects }),
     ...taskMethods(poolObjects, tasks),
   ];
@@ -139,7 +144,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const catchUp = new CatchUp({ inventory, catalog, clock, logger: apiLogger });
   const dispatcher = createDispatcher(operations, apiLogger, {
     findObject: (id) => catalog.get(id),
-    audit: createAudit(store, apiLogger),
+    audit,
     catchUp: (pools) => catchUp.with(pools),
   });
   // What is remembered of the pools loads while the doors are being made; a demo takes seconds to start.

@@ -13,7 +13,7 @@ export interface Audit {
 }
 
 export interface AuditedCall {
-  readonly operation: Operation;
+  readonly operation: Pick<Operation, "name" | "permission">;
   readonly params: object;
   readonly context: CallContext;
   readonly outcome: { readonly result: unknown } | { readonly error: Error };
@@ -67,7 +67,7 @@ function toEntry(call: AuditedCall): AuditEntry {
 }
 
 function objectIdOf(
-  { permission }: Operation,
+  { permission }: AuditedCall["operation"],
   params: object,
 ): string | undefined {
   return typeof permission === "object"

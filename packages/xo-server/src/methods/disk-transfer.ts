@@ -1,0 +1,218 @@
+import { Type } from "typebox";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import {
+  defineOperation,
+  type HandlerContext,
+  type Operation,
+} from "../operations/operation.js";
+import { checkFits, receiveDisk } from "../transfers/new-disk.js";
+import type { Transfers } from "../transfers/transfers.js";
+import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
+import { createDisk } from "./disk.js";
+import { idOf, idOfMade, onId } from "./on-object.js";
+
+/** Path that the contents are fetched from. */
+export const getFrom = Type.Object({ $getFrom: Type.String() });
+/** Path that the contents are sent to. */
+export const sendTo = Type.Object({ $sendTo: Type.String() });
+
+const format = Type.Enum(["raw", "vhd"]);
+
+const types = { raw: "application/octet-stream", vhd: "application/vhd" };
+
+export interface TransferMethodsOptions {
+  readonly objects: PoolObjects;
+  readonly transfers: Transfers;
+}
+
+/** Contents of disks, out and in. */
+export function diskTransferMethods(
+  options: TransferMethodsOptions,
+): Operation[] {
+  return [...contentMethods(options), ...importMethods(options)];
+}
+
+function contentMethods({
+  objects,
+  transfers,
+}: TransferMethodsOptions): Operation[] {
+  return [
+    defineOperation({
+      name: "disk.exportContent",
+      summary: "The contents of a disk, to be fetched from the path answered.",
+      params: Type.Object({
+        id: idOf("a disk"),
+        format: Type.Optional(format),
+        preferNbd: Type.Optional(
+          Type.Boolean({ description: "Taken, and not needed here." }),
+        ),
+        nbdConcurrency: Type.Optional(Type.Number()),
+      }),
+      result: getFrom,
+      permission: onId("administrate:export", "*"),
+      rest: [
+        {
+          ...{ method: "get", path: "/vdis/{id}.{format}" },
+          ...{ operationId: "ExportVdiContent", isTransfer: true },
+          summary: "The contents of a disk",
+        },
+        {
+          ...{ method: "get", path: "/vdi-snapshots/{id}.{format}" },
+          ...{ operationId: "ExportVdiSnapshotContent", isTransfer: true },
+          summary: "The contents of a snapshot of a disk",
+        },
+      ],
+      handler: ({ id, format = "vhd" }, context) => {
+        const vdi = objects.get(id, "VDI", "VDI-snapshot", "VDI-unmanaged");
+        const { xapi, ref, object } = vdi;
+        const fileName = `${nameOf(vdi)}.${format}`;
+        const subject = {
+          ...about("disk.exportContent", `Export of ${fileName}`, vdi),
+          ...{ params: { id, format }, context, fileName },
+        };
+        return transfers.offerDownload(subject, async (work) => ({
+          type: types[format],
+          ...(format === "raw" ? { length: Number(object["size"]) } : {}),
+          ...(await openXapiStream(
+            xapi,
+            {
+              path: "/export_raw_vdi",
+              query: { vdi: ref, format },
+              label: subject.name,
+            },
+            work,
+          )),
+        }));
+      },
+    }),
+    defineOperation({
+      name: "disk.importContent",
+      summary:
+        "Overwrites a disk with what is sent to the path answered. What is cut leaves it as far as it came.",
+      params: Type.Object({
+        id: idOf("a disk"),
+        format: Type.Optional(format),
+      }),
+      result: sendTo,
+      permission: onId("administrate:import-content", "VDI"),
+      rest: {
+        ...{ method: "put", path: "/vdis/{id}.{format}" },
+        ...{ operationId: "ImportVdiContent", isTransfer: true, status: 204 },
+        summary: "Overwrites a disk",
+      },
+      handler: ({ id, format = "vhd" }, context) => {
+        const vdi = objects.get(id, "VDI");
+        const label = `Import of ${nameOf(vdi)}`;
+        const subject = {
+          ...about("disk.importContent", label, vdi),
+          ...{ params: { id, format }, context },
+        };
+        return transfers.offerUpload(subject, async (delivery, work) => {
+          await checkFits(format, delivery, Number(vdi.object["size"]));
+          const query = { vdi: vdi.ref, format };
+          const path = "/import_raw_vdi";
+          await sendToXapi(vdi.xapi, { ...delivery, path, query, label }, work);
+          return true;
+        });
+      },
+    }),
+  ];
+}
+
+interface Incoming {
+  readonly operation: string;
+  readonly sr: string;
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly format: "raw" | "vhd";
+}
+
+function importMethods(options: TransferMethodsOptions): Operation[] {
+  const action = "administrate:create-vdi";
+  const offer = (disk: Incoming, context: HandlerContext) =>
+    offerImport(options, disk, context);
+  return [
+    defineOperation({
+      name: "disk.import",
+      summary: "A new disk of what is sent to the path answered.",
+      params: Type.Object({
+        name: Type.String({ minLength: 1 }),
+        description: Type.Optional(Type.String()),
+        sr: idOf("the SR that it is put on"),
+        type: Type.Enum(["raw", "vhd", "iso"], {
+          description: "ISO images are raw.",
+        }),
+      }),
+      result: sendTo,
+      permission: { action, resource: "SR", id: ({ sr }) => sr },
+      handler: ({ type, ...disk }, context) => {
+        const format = type === "vhd" ? "vhd" : "raw";
+        return offer({ ...disk, operation: "disk.import", format }, context);
+      },
+    }),
+    defineOperation({
+      name: "sr.importVdi",
+      summary:
+        "A new disk of what is sent to the path answered: a dynamic VHD, or raw.",
+      params: Type.Object({
+        id: idOf("the SR that it is put on"),
+        name_label: Type.Optional(Type.String()),
+        name_description: Type.Optional(Type.String()),
+        raw: Type.Optional(
+          Type.Union([Type.Boolean(), Type.Enum(["true", "false", ""])], {
+            description: "Given without a value it is true.",
+          }),
+        ),
+      }),
+      result: sendTo,
+      permission: onId(action, "SR"),
+      rest: {
+        ...{ method: "post", path: "/srs/{id}/vdis", creates: "vdis" },
+        ...{ operationId: "SrImportVdi", isTransfer: true, status: 201 },
+        exposure: "confirm",
+        summary: "A new disk: a dynamic VHD, or raw",
+      },
+      handler: ({ id: sr, raw = false, ...names }, context) =>
+        offer(
+          {
+            ...{ operation: "sr.importVdi", sr },
+            name: names.name_label ?? "",
+            description: names.name_description,
+            format: raw === false || raw === "false" ? "vhd" : "raw",
+          },
+          context,
+        ),
+    }),
+  ];
+}
+
+function offerImport(
+  { objects, transfers }: TransferMethodsOptions,
+  { operation, sr, name, description = "", format }: Incoming,
+  context: HandlerContext,
+): { $sendTo: string } {
+  const storage = objects.get(sr, "SR");
+  const subject = {
+    ...about(operation, `Import of ${name}`, storage),
+    ...{ params: { sr, name, format }, context },
+  };
+  const labels = { name_label: name, name_description: description };
+  return transfers.offerUpload(subject, async (delivery, work) => {
+    const create = (virtual_size: number) =>
+      createDisk(storage, { ...labels, virtual_size });
+    const disk = { name, format, create };
+    const ref = await receiveDisk(storage, delivery, disk, work);
+    return idOfMade(objects, storage.xapi, { type: "VDI", ref });
+  });
+}
+
+/** Of a transfer, for its task and the audit log. */
+export function about(operation: string, name: string, object: PoolObject) {
+  const { id, type } = object;
+  return { operation, name, object: { id, type } };
+}
+
+export function nameOf({ object, id }: PoolObject): string {
+  const name = object["name_label"];
+  return typeof name === "string" && name !== "" ? name : id;
+}

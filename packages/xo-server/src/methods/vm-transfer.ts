@@ -1,0 +1,177 @@
+import { XoError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import { Type } from "typebox";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import {
+  defineOperation,
+  type HandlerContext,
+  type Operation,
+} from "../operations/operation.js";
+import { checkXva } from "../transfers/xva.js";
+import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
+import {
+  about,
+  getFrom,
+  nameOf,
+  sendTo,
+  type TransferMethodsOptions,
+} from "./disk-transfer.js";
+import { idOf, idOfMade, onId } from "./on-object.js";
+
+const compressions = ["true", "false", "", "gzip", "zstd"] as const;
+
+const folders = {
+  vms: "ExportVm",
+  "vm-snapshots": "ExportVmSnapshot",
+  "vm-templates": "ExportVmTemplate",
+};
+
+/** Whole VMs as XVA, out and in. */
+export function vmTransferMethods({
+  objects,
+  transfers,
+}: TransferMethodsOptions): Operation[] {
+  return [
+    defineOperation({
+      name: "vm.export",
+      summary:
+        "A halted VM, a snapshot or a template with its disks as XVA, to be fetched from the path answered.",
+      params: Type.Object({
+        id: idOf("a VM, a snapshot or a template"),
+        compress: Type.Optional(
+          Type.Union([Type.Boolean(), Type.Enum([...compressions])], {
+            description: "true: gzip.",
+          }),
+        ),
+        format: Type.Optional(Type.Enum(["xva"])),
+      }),
+      result: getFrom,
+      permission: onId("administrate:export", "*"),
+      rest: Object.entries(folders).map(([folder, operationId]) => ({
+        ...{ method: "get", path: `/${folder}/{id}.{format}` },
+        ...{ operationId, isTransfer: true },
+        summary: "All of it, with its disks, as XVA",
+      })),
+      handler: ({ id, compress = false }, context) => {
+        const vm = objects.get(id, "VM", "VM-snapshot", "VM-template");
+        const fileName = `${nameOf(vm)}.xva`;
+        const subject = {
+          ...about("vm.export", `Export of ${fileName}`, vm),
+          ...{ params: { id, compress }, context, fileName },
+        };
+        return transfers.offerDownload(subject, async (work) => ({
+          type: "application/octet-stream",
+          ...(await openXapiStream(
+            vm.xapi,
+            {
+              path: "/export",
+              query: { ref: vm.ref, use_compression: toCompression(compress) },
+              label: subject.name,
+            },
+            work,
+          )),
+        }));
+      },
+    }),
+    defineOperation({
+      name: "vm.import",
+      summary: "A new VM of the XVA that is sent to the path answered.",
+      params: Type.Object({
+        sr: idOf("the SR that its disks are put on"),
+        type: Type.Optional(Type.Enum(["xva"])),
+        data: Type.Optional(
+          Type.Object({}, { description: "Taken, and not needed for XVA." }),
+        ),
+      }),
+      result: sendTo,
+      permission: {
+        action: "administrate:create-vdi",
+        resource: "SR",
+        id: ({ sr }) => sr,
+      },
+      handler: ({ sr }, context) => {
+        const storage = objects.get(sr, "SR");
+        const pool = objects.get(String(storage.object["$pool"]), "pool");
+        const place = { operation: "vm.import", pool, storage };
+        return offerImport({ objects, transfers }, place, context);
+      },
+    }),
+    defineOperation({
+      name: "pool.importVm",
+      summary: "A new VM of the XVA that is sent to the path answered.",
+      params: Type.Object({
+        id: idOf("a pool"),
+        sr: Type.Optional(idOf("an SR; default: the pool's")),
+      }),
+      result: sendTo,
+      permission: onId("administrate:import-vm", "pool"),
+      rest: {
+        ...{ method: "post", path: "/pools/{id}/vms", creates: "vms" },
+        ...{ operationId: "ImportVm", isTransfer: true, status: 201 },
+        exposure: "confirm",
+        summary: "A new VM of an XVA",
+      },
+      handler: ({ id, sr }, context) => {
+        const pool = objects.get(id, "pool");
+        const target = sr ?? (pool.object["default_SR"] as string | undefined);
+        if (target === undefined)
+          throw new XoError("INVALID_PARAMETERS", {
+            reason: "the pool has no default SR: name one",
+          });
+        context.check("administrate:create-vdi", "SR", target);
+        const storage = objects.get(target, "SR");
+        const place = { operation: "pool.importVm", pool, storage };
+        return offerImport({ objects, transfers }, place, context);
+      },
+    }),
+  ];
+}
+
+function toCompression(compress: boolean | string): string {
+  if (compress === true || compress === "gzip") return "true";
+  if (compress === false || compress === "") return "false";
+  return compress;
+}
+
+interface Place {
+  readonly operation: string;
+  readonly pool: PoolObject;
+  readonly storage: PoolObject;
+}
+
+function offerImport(
+  { objects, transfers }: TransferMethodsOptions,
+  { operation, pool, storage }: Place,
+  context: HandlerContext,
+): { $sendTo: string } {
+  const label = `Import of a VM to ${nameOf(storage)}`;
+  const subject = {
+    ...about(operation, label, pool),
+    ...{ params: { sr: storage.id }, context },
+  };
+  const { xapi, ref } = storage;
+  return transfers.offerUpload(subject, async (delivery, work) => {
+    if (storage.object["$pool"] !== pool.id)
+      throw new XoError("NO_SUCH_OBJECT", { type: "SR", id: storage.id });
+    await checkXva(delivery.body);
+    const made = await sendToXapi(
+      xapi,
+      {
+        ...{ ...delivery, path: "/import", query: { sr_id: ref }, label },
+        resultType: "VM ref set",
+      },
+      work,
+    );
+    return idOfFirst(objects, xapi, made as readonly Ref[]);
+  });
+}
+
+async function idOfFirst(
+  objects: PoolObjects,
+  xapi: Xapi,
+  [ref]: readonly Ref[],
+): Promise<string> {
+  const isTemplate = await xapi.call("VM.get_is_a_template", [ref]);
+  const type = isTemplate === true ? "VM-template" : "VM";
+  return idOfMade(objects, xapi, { type, ref });
+}

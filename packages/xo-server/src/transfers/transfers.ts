@@ -1,0 +1,200 @@
+import { finished as onceFinished, pipeline } from "node:stream";
+import { XapiError, XoError } from "@xo-server/model";
+import type { Clock } from "../clock.js";
+import type { OneTimePaths } from "../doors/one-time-paths.js";
+import type { Audit } from "../operations/audit.js";
+import type { Tasks } from "../tasks/tasks.js";
+import { feed } from "./feed.js";
+import { Meter } from "./meter.js";
+import type {
+  Delivery,
+  OpenDownload,
+  Source,
+  TransferSubject,
+  TransferWork,
+} from "./transfer.js";
+
+export interface TransfersOptions {
+  readonly paths: OneTimePaths;
+  /** Default: nothing is written down. */
+  readonly audit?: Audit;
+  /** Default: nobody can follow them. */
+  readonly tasks?: Pick<Tasks, "prepare" | "follow">;
+  readonly clock: Clock;
+  /** A transfer ends when nothing has moved for so long, in ms. */
+  readonly idleMs?: number;
+}
+
+/** A slow reader is let be; one that has gone without a word is not. */
+const IDLE_MS = 300_000;
+
+/** How one ended. */
+interface Outcome {
+  readonly bytes: number;
+  readonly result?: unknown;
+  readonly error?: Error;
+}
+
+/** What is known of a stream's end. */
+interface Ending {
+  readonly length: number | undefined;
+  readonly finished?: Source["finished"] | undefined;
+}
+
+/**
+ * Streams between a client and a pool. Who made the path has been checked; each
+ * is a task, and is written to the audit log when it has ended, with its bytes.
+ * No byte is kept: the slower side sets the pace.
+ */
+export class Transfers {
+  readonly #options: TransfersOptions;
+
+  constructor(options: TransfersOptions) {
+    this.#options = options;
+  }
+
+  /** @throws XoError TOO_MANY_REQUESTS, STORE_UNAVAILABLE: it could not be written down */
+  offerDownload(
+    subject: TransferSubject & { readonly fileName: string },
+    open: (work: TransferWork) => Promise<Source>,
+  ): { $getFrom: string } {
+    this.#options.audit?.check();
+    const { fileName } = subject;
+    return this.#options.paths.offerDownload(
+      async () => ({ ...(await this.#download(subject, open)), fileName }),
+      fileName,
+    );
+  }
+
+  /** @throws XoError TOO_MANY_REQUESTS, STORE_UNAVAILABLE: it could not be written down */
+  offerUpload(
+    subject: TransferSubject,
+    receive: (delivery: Delivery, work: TransferWork) => Promise<unknown>,
+  ): { $sendTo: string } {
+    this.#options.audit?.check();
+    return this.#options.paths.offerUpload((delivery) =>
+      this.#upload(subject, delivery, receive),
+    );
+  }
+
+  async #download(
+    subject: TransferSubject,
+    open: (work: TransferWork) => Promise<Source>,
+  ): Promise<OpenDownload> {
+    const { work, end } = this.#begin(subject);
+    try {
+      const { type, body, length, finished } = await open(work);
+      const meter = this.#meter(subject, work, { length, finished });
+      // How it ended is seen below, at the meter.
+      pipeline(body, meter, () => undefined);
+      onceFinished(meter, (error) => {
+        void end({
+          bytes: meter.bytes,
+          ...(error ? { error: toReason(error) } : {}),
+        });
+      });
+      return { type, body: meter, ...(length === undefined ? {} : { length }) };
+    } catch (error) {
+      await end({ bytes: 0, error: error as Error });
+      throw error;
+    }
+  }
+
+  async #upload(
+    subject: TransferSubject,
+    { body, length }: Delivery,
+    receive: (delivery: Delivery, work: TransferWork) => Promise<unknown>,
+  ): Promise<unknown> {
+    const { work, end } = this.#begin(subject);
+    const meter = this.#meter(subject, work, { length });
+    // Whoever reads it sees the error; nobody does before it is read.
+    meter.on("error", () => undefined);
+    feed(body, meter);
+    try {
+      const result = await receive({ body: meter, length }, work);
+      await end({ bytes: meter.bytes, result });
+      return result;
+    } catch (error) {
+      const reason = toReason(meter.errored ?? (error as Error));
+      await end({ bytes: meter.bytes, error: reason });
+      throw reason;
+    } finally {
+      meter.destroy();
+    }
+  }
+
+  #meter(
+    { name }: TransferSubject,
+    work: TransferWork,
+    { length, finished }: Ending,
+  ): Meter {
+    const { clock, idleMs = IDLE_MS } = this.#options;
+    let told = 0;
+    return new Meter({
+      ...{ clock, idleMs, finished, what: name },
+      onBytes(bytes) {
+        if (length === undefined || bytes < told + length / 100) return;
+        told = bytes;
+        work.progress(Math.min(0.99, bytes / length));
+      },
+    });
+  }
+
+  #begin(subject: TransferSubject): {
+    readonly work: TransferWork;
+    readonly end: (outcome: Outcome) => Promise<void>;
+  } {
+    const { tasks, audit } = this.#options;
+    const { object, name, params, context } = subject;
+    const task = tasks?.prepare({
+      ...{ name, params },
+      ...{ objectId: object.id, objectType: object.type },
+      userId: context.person?.id,
+    });
+    const gone = new AbortController();
+    const stop = () => {
+      gone.abort();
+    };
+    task?.work.signal.addEventListener("abort", stop, { once: true });
+    let settle: (outcome: Outcome) => void = () => undefined;
+    const ended = new Promise<unknown>((resolve, reject) => {
+      settle = ({ error, result, bytes }) => {
+        if (error === undefined) resolve(result ?? { bytes });
+        else reject(error);
+      };
+    });
+    ended.catch(() => undefined);
+    if (task !== undefined) void tasks!.follow(task, ended);
+    return {
+      work: {
+        signal: gone.signal,
+        progress: (fraction) => task?.work.progress(fraction),
+      },
+      end: async (outcome) => {
+        if (outcome.error !== undefined) gone.abort();
+        settle(outcome);
+        await audit?.write(toEntry(subject, outcome));
+      },
+    };
+  }
+}
+
+function toEntry(
+  { operation: name, object, params, context }: TransferSubject,
+  { bytes, result, error }: Outcome,
+): Parameters<Audit["write"]>[0] {
+  const { id, type: resource } = object;
+  const permission = { action: "", resource, id: () => id };
+  return {
+    operation: { name, permission },
+    params: { ...params, bytes },
+    context,
+    outcome: error === undefined ? { result } : { error },
+  };
+}
+
+/** A reader that goes away shows as an early end. */
+function toReason(error: Error): Error {
+  if (error instanceof XoError || error instanceof XapiError) return error;
+  return new XoError("ABORTED", { what: "the transfer" }, error);
+}
