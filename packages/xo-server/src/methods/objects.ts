@@ -3,7 +3,6 @@ import type { Operation } from "../operations/operation.js";
 import { storageMethods } from "./storage.js";
 import { tagMethods } from "./tag.js";
 import { vmMethods } from "./vm.js";
-import { vmPowerMethods } from "./vm-power.js";
 
 /** What is done to objects of pools. */
 export function objectMethods(objects: PoolObjects): Operation[] {
@@ -11,6 +10,5 @@ export function objectMethods(objects: PoolObjects): Operation[] {
     ...storageMethods(objects),
     ...tagMethods(objects),
     ...vmMethods(objects),
-    ...vmPowerMethods(objects),
   ];
 }

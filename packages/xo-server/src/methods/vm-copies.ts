@@ -1,0 +1,193 @@
+import type { Ref } from "@xo-server/model";
+import { Type } from "typebox";
+import type { Xapi } from "@xo-server/xen-api";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { copyVm } from "../vms/copy-vm.js";
+import { unfollowed } from "../vms/made.js";
+import { id } from "../vms/vm-parameters.js";
+
+const name = Type.Optional(
+  Type.String({ description: "Of the copy; default: of its own." }),
+);
+const compress = Type.Optional(
+  Type.Union([Type.Boolean(), Type.Enum(["", "gzip", "native", "zstd"])], {
+    description: "Of the data on its way to another pool.",
+  }),
+);
+const sr = Type.String({
+  minLength: 1,
+  description: "Id of an SR, of this pool or of another.",
+});
+
+/** VMs from VMs. */
+export function vmCopyMethods(objects: PoolObjects): Operation[] {
+  const shared = { result: Type.String(), changes: true };
+  const source = (vm: string) => objects.get(vm, "VM", "VM-snapshot");
+  return [
+    defineOperation({
+      ...shared,
+      name: "vm.clone",
+      summary: "Makes a VM like another one; its id.",
+      params: Type.Object({
+        id,
+        name,
+        full_copy: Type.Optional(
+          Type.Boolean({ description: "Shares no data with the other one." }),
+        ),
+        fast: Type.Optional(
+          Type.Boolean({ description: "Shares data with it (default)." }),
+        ),
+        sr: Type.Optional(sr),
+        compress,
+      }),
+      permission: {
+        action: "administrate:clone",
+        resource: "*",
+        id: ({ id }) => id,
+      },
+      rest: {
+        method: "post",
+        path: "/vms/{id}/actions/clone",
+        operationId: "CloneVm",
+        exposure: "confirm",
+        isAction: true,
+        creates: "vms",
+        body: { name_label: "name", srId: "sr" },
+      },
+      handler: (given, context) => {
+        const { id: vm, full_copy = false, fast = !full_copy } = given;
+        const options = { name: given.name, compress: given.compress };
+        if (given.sr === undefined)
+          return clone(objects, source(vm), { ...options, fast });
+        context.check("operate:store", "SR", given.sr);
+        return copy(objects, source(vm), { ...options, sr: given.sr });
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "vm.copy",
+      summary: "Copies a VM with all its data, also to another pool; its id.",
+      params: Type.Object({ vm: id, sr, name, compress }),
+      permission: {
+        action: "administrate:clone",
+        resource: "*",
+        id: ({ vm }) => vm,
+      },
+      handler: ({ vm, ...options }, context) => {
+        context.check("operate:store", "SR", options.sr);
+        return copy(objects, source(vm), options);
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "vm.copyToTemplate",
+      summary: "Makes a template like a VM; its id.",
+      params: Type.Object({ id }),
+      permission: {
+        action: "administrate:clone",
+        resource: "*",
+        id: ({ id }) => id,
+      },
+      handler: async ({ id }) => {
+        const { xapi, ref, object } = source(id);
+        const made = (await xapi.callAsync("VM.clone", [
+          ref,
+          String(object["name_label"]),
+        ])) as Ref;
+        await xapi.call("VM.set_is_a_template", [made, true]);
+        return told(objects, xapi, made, "VM-template");
+      },
+    }),
+    ...["vm.convertToTemplate", "vm.convert"].map((name) =>
+      defineOperation({
+        name,
+        summary:
+          name === "vm.convert"
+            ? "Older name of vm.convertToTemplate."
+            : "Makes a halted VM a template.",
+        params: Type.Object({ id }),
+        result: Type.Boolean(),
+        changes: true,
+        permission: {
+          action: "administrate:convert",
+          resource: "VM",
+          id: ({ id }) => id,
+        },
+        handler: async ({ id }) => {
+          const { xapi, ref } = objects.get(id, "VM");
+          await xapi.call("VM.set_is_a_template", [ref, true]);
+          return true;
+        },
+      }),
+    ),
+  ];
+}
+
+interface CloneOptions {
+  readonly name?: string | undefined;
+  readonly fast: boolean;
+}
+
+async function clone(
+  objects: PoolObjects,
+  { xapi, ref, object }: PoolObject,
+  { name, fast }: CloneOptions,
+): Promise<string> {
+  const label = name ?? nameOf(object, "clone");
+  const made = fast
+    ? await xapi.callAsync("VM.clone", [ref, label])
+    : await xapi.callAsync("VM.copy", [ref, label, "OpaqueRef:NULL"]);
+  return toldAsVm(objects, xapi, made as Ref);
+}
+
+interface CopyWish {
+  readonly sr: string;
+  readonly name?: string | undefined;
+  readonly compress?: boolean | string | undefined;
+}
+
+async function copy(
+  objects: PoolObjects,
+  vm: PoolObject,
+  { sr, name, compress = false }: CopyWish,
+): Promise<string> {
+  const { xapi, ref } = await copyVm(vm, {
+    name: name ?? nameOf(vm.object, "copy"),
+    sr: objects.get(sr, "SR"),
+    cleaner: unfollowed(objects, sr),
+    compression: toCompression(compress),
+  });
+  return toldAsVm(objects, xapi, ref);
+}
+
+function toCompression(given: boolean | string): "" | "gzip" | "zstd" {
+  if (given === "zstd") return given;
+  return given === false || given === "" ? "" : "gzip";
+}
+
+function nameOf(object: PoolObject["object"], what: string): string {
+  return `${String(object["name_label"])}_${what}`;
+}
+
+/** A copy of a snapshot is a template, as with XAPI all snapshots are. */
+async function toldAsVm(
+  objects: PoolObjects,
+  xapi: Xapi,
+  ref: Ref,
+): Promise<string> {
+  if (await xapi.call("VM.get_is_a_template", [ref]))
+    await xapi.call("VM.set_is_a_template", [ref, false]);
+  return told(objects, xapi, ref, "VM");
+}
+
+async function told(
+  objects: PoolObjects,
+  xapi: Xapi,
+  ref: Ref,
+  type: string,
+): Promise<string> {
+  const uuid = String(await xapi.call("VM.get_uuid", [ref]));
+  await objects.untilKnown(uuid, type);
+  return uuid;
+}

@@ -1,0 +1,107 @@
+import { Type, type Static } from "typebox";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import {
+  defineOperation,
+  type HandlerContext,
+  type Operation,
+} from "../operations/operation.js";
+import { migrateVm, type Migration } from "../vms/migrate-vm.js";
+import { PoolScope } from "../vms/pool-scope.js";
+
+const optionalId = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, description }));
+
+const ids = Type.Optional(
+  Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 })),
+);
+
+const params = Type.Object({
+  vm: Type.String({ minLength: 1, description: "Id of the VM." }),
+  targetHost: Type.String({
+    minLength: 1,
+    description: "Id of a host, of this pool or of another.",
+  }),
+  sr: optionalId("SR for its disks."),
+  mapVdisSrs: ids,
+  mapVifsNetworks: ids,
+  migrationNetwork: optionalId("Network that the data is sent through."),
+  force: Type.Optional(
+    Type.Boolean({ description: "Also where the CPUs of the hosts differ." }),
+  ),
+  bypassAssert: Type.Optional(
+    Type.Boolean({ description: "Taken, and not needed: XAPI checks." }),
+  ),
+});
+
+export function vmMigrateMethods(objects: PoolObjects): Operation[] {
+  return [
+    defineOperation({
+      name: "vm.migrate",
+      summary: "Moves a VM to another host, with its disks where needed.",
+      params,
+      result: Type.Boolean(),
+      permission: {
+        action: "operate:migrate",
+        resource: "VM",
+        id: ({ vm }) => vm,
+      },
+      changes: true,
+      rest: {
+        method: "post",
+        path: "/vms/{vm}/actions/migrate",
+        operationId: "MigrateVm",
+        exposure: "confirm",
+        isAction: true,
+        body: {
+          hostId: "targetHost",
+          // As some clients call it.
+          host: "targetHost",
+          srId: "sr",
+          srIdByVdiId: "mapVdisSrs",
+          networkIdByVifId: "mapVifsNetworks",
+          migrationNetworkId: "migrationNetwork",
+        },
+      },
+      handler: async (given, context) => {
+        await migrateVm(plan(given, objects, context), objects);
+        return true;
+      },
+    }),
+  ];
+}
+
+function plan(
+  given: Static<typeof params>,
+  objects: PoolObjects,
+  context: HandlerContext,
+): Migration {
+  const vm = objects.get(given.vm, "VM");
+  context.check("operate:place", "host", given.targetHost);
+  const host = objects.get(given.targetHost, "host");
+  const scope = new PoolScope(objects, host, context);
+  const sr = (id: string) => scope.use("operate:store", "SR", id).ref;
+  const network = (id: string) =>
+    scope.use("operate:attach", "network", id).ref;
+  const { migrationNetwork } = given;
+  return {
+    vm,
+    host,
+    sr: given.sr === undefined ? undefined : sr(given.sr),
+    srs: mapValues(given.mapVdisSrs, sr),
+    networks: mapValues(given.mapVifsNetworks, network),
+    network:
+      migrationNetwork === undefined
+        ? undefined
+        : scope.use("operate:send", "network", migrationNetwork).ref,
+    force: given.force === true,
+  };
+}
+
+function mapValues<T>(
+  given: Readonly<Record<string, string>> = {},
+  convert: (id: string) => T,
+): Map<string, T> {
+  return new Map(
+    Object.entries(given).map(([key, id]) => [key, convert(id)] as const),
+  );
+}

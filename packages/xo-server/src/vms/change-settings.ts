@@ -1,0 +1,50 @@
+import type { Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import type { PoolScope } from "./pool-scope.js";
+import {
+  toSettingCalls,
+  type GivenSettings,
+  type RefOf,
+} from "./setting-calls.js";
+import { readRecord } from "./xapi-records.js";
+
+/**
+ * Looks up, before anything is changed, what settings name.
+ * @throws XoError NO_SUCH_OBJECT, FORBIDDEN, INVALID_PARAMETERS
+ */
+export function findNamed(
+  { affinityHost, suspendSr }: GivenSettings,
+  scope: PoolScope,
+): RefOf {
+  const host =
+    affinityHost && scope.use("operate:place", "host", affinityHost).ref;
+  const sr = suspendSr && scope.use("operate:store", "SR", suspendSr).ref;
+  return (type) => (type === "host" ? host! : sr!);
+}
+
+export async function changeSettings(
+  { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
+  given: GivenSettings,
+  refOf: RefOf,
+): Promise<void> {
+  const record = await readRecord(xapi, "VM", ref);
+  for (const [message, ...params] of toSettingCalls(given, record, refOf))
+    await xapi.call(`VM.${message}`, [ref, ...params]);
+}
+
+/** XAPI starts VMs with their hosts only where the pool says so too. */
+export async function allowAutoPowerOn(
+  objects: PoolObjects,
+  vm: PoolObject,
+): Promise<void> {
+  const pool = objects.get(String(vm.object["$pool"]), "pool");
+  await putEntry(vm.xapi, pool.ref, "auto_poweron");
+}
+
+async function putEntry(xapi: Xapi, pool: Ref, key: string): Promise<void> {
+  const entries = await xapi.call("pool.get_other_config", [pool]);
+  if ((entries as Readonly<Record<string, string>>)[key] === "true") return;
+  await xapi.call("pool.remove_from_other_config", [pool, key]);
+  await xapi.call("pool.add_to_other_config", [pool, key, "true"]);
+}

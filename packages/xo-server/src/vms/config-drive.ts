@@ -1,0 +1,67 @@
+import { XoError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import { FAT_CAPACITY, writeFatImage } from "./fat-image.js";
+import type { Made } from "./made.js";
+import { createDisk, createDrive } from "./new-drives.js";
+import { writeDisk } from "./write-disk.js";
+
+/** What cloud-init is to do in a guest. */
+export interface GuestConfig {
+  readonly userData: string;
+  /** Netplan's format, version 1 or 2. */
+  readonly networkConfig?: string | undefined;
+}
+
+const LABEL = "cidata";
+
+/**
+ * A disk image as cloud-init's data source NoCloud looks for it, by its label
+ * (https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html).
+ * @param instance id of the VM: with a new one, the guest is configured anew
+ * @throws XoError INVALID_PARAMETERS: it does not fit
+ */
+export function writeConfigImage(
+  { userData, networkConfig }: GuestConfig,
+  instance: string,
+): Buffer {
+  const files = Object.entries({
+    "meta-data": `instance-id: ${instance}\n`,
+    "user-data": userData,
+    ...(networkConfig === undefined ? {} : { "network-config": networkConfig }),
+  }).map(([name, text]) => ({ name, content: Buffer.from(text) }));
+  const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
+  if (bytes + files.length * 512 > FAT_CAPACITY) {
+    const reason = `the configuration has ${bytes} bytes, a config drive takes ${FAT_CAPACITY}`;
+    throw new XoError("INVALID_PARAMETERS", { reason });
+  }
+  const serial = parseInt(instance.slice(0, 8), 16) || 0;
+  return writeFatImage(files, { label: LABEL, serial });
+}
+
+export interface ConfigDriveParts {
+  readonly xapi: Xapi;
+  readonly vm: { readonly ref: Ref; readonly uuid: string };
+  readonly sr: Ref;
+  readonly made: Made;
+}
+
+/** @returns references of the drive and its disk */
+export async function createConfigDrive(
+  { xapi, vm, sr, made }: ConfigDriveParts,
+  config: GuestConfig,
+): Promise<{ readonly vbd: Ref; readonly vdi: Ref }> {
+  const image = writeConfigImage(config, vm.uuid);
+  const vdi = await createDisk(
+    xapi,
+    {
+      sr,
+      size: image.length,
+      name: "XO CloudConfigDrive",
+      description: "Configuration for cloud-init",
+    },
+    made,
+  );
+  await writeDisk(xapi, vdi, image);
+  const vbd = await createDrive(xapi, { vm: vm.ref, vdi, mode: "RO" });
+  return { vbd, vdi };
+}

@@ -1,0 +1,111 @@
+import { Type, type Static } from "typebox";
+import { byteSize as size } from "../methods/byte-size.js";
+import { settingParameters } from "./vm-parameters.js";
+
+const optionalId = Type.Optional(Type.String({ minLength: 1 }));
+const open = { additionalProperties: true };
+const position = Type.Optional(
+  Type.Union([
+    Type.String({ minLength: 1, maxLength: 8 }),
+    Type.Integer({ minimum: 0, maximum: 255 }),
+  ]),
+);
+
+const disk = Type.Object(
+  {
+    userdevice: position,
+    destroy: Type.Optional(Type.Boolean()),
+    name_label: Type.Optional(Type.String()),
+    name_description: Type.Optional(Type.String()),
+    size: Type.Optional(size),
+    SR: optionalId,
+    $SR: optionalId,
+    sr: optionalId,
+  },
+  {
+    ...open,
+    description:
+      "With `userdevice`, the template's disk there: renamed, moved, grown or (`destroy`) removed. Without, one more.",
+  },
+);
+
+const addresses = Type.Optional(
+  Type.Array(Type.String({ maxLength: 64 }), { maxItems: 256 }),
+);
+const card = Type.Object(
+  {
+    network: optionalId,
+    mac: Type.Optional(Type.String({ maxLength: 32 })),
+    device: position,
+    destroy: Type.Optional(Type.Boolean()),
+    mtu: Type.Optional(Type.Integer({ minimum: 68, maximum: 65535 })),
+    allowedIpv4Addresses: addresses,
+    allowedIpv6Addresses: addresses,
+    ipv4_allowed: addresses,
+    ipv6_allowed: addresses,
+  },
+  open,
+);
+export type GivenCard = Static<typeof card>;
+
+const config = Type.Optional(
+  Type.Union([Type.String({ maxLength: 2 ** 22 }), Type.Null()]),
+);
+
+/** CONTRACT 1.7: Terraform, the web page and scripts send more than is needed, and it is not minded. */
+export const createParameters = Type.Object(
+  {
+    ...settingParameters,
+    name_label: Type.String({ description: "Of the new VM." }),
+    template: Type.String({
+      minLength: 1,
+      description: "Id; of a default template also its uuid.",
+    }),
+    pool: Type.Optional(
+      Type.String({ minLength: 1, description: "Id of the template's pool." }),
+    ),
+    clone: Type.Optional(
+      Type.Boolean({
+        description:
+          "Shares the template's data where the storage can (default), or copies all of it.",
+      }),
+    ),
+    bootAfterCreate: Type.Optional(Type.Boolean()),
+    VDIs: Type.Optional(Type.Array(disk, { maxItems: 255 })),
+    existingDisks: Type.Optional(Type.Record(Type.String(), disk)),
+    VIFs: Type.Optional(
+      Type.Array(card, {
+        maxItems: 64,
+        description: "In place of all that the template has.",
+      }),
+    ),
+    keepVIFs: Type.Optional(
+      Type.Boolean({
+        description:
+          "VIFs come beside the template's, or in place of the one with the same `device`.",
+      }),
+    ),
+    installation: Type.Optional(
+      Type.Object({
+        method: Type.Enum(["cdrom", "cd", "network"]),
+        repository: Type.Optional(
+          Type.String({
+            description: 'Id of an ISO image, a URL, or "pxe".',
+          }),
+        ),
+      }),
+    ),
+    cloudConfig: config,
+    networkConfig: config,
+    destroyCloudConfigVdiAfterBoot: Type.Optional(Type.Boolean()),
+    copyHostBiosStrings: Type.Optional(Type.Boolean()),
+    createVtpm: Type.Optional(Type.Boolean()),
+    vgpuType: optionalId,
+    gpuGroup: optionalId,
+    pv_args: Type.Optional(Type.String()),
+    coreOs: Type.Optional(Type.Boolean()),
+    acls: Type.Optional(Type.Array(Type.Object({}, open))),
+  },
+  open,
+);
+export type CreateParameters = Static<typeof createParameters>;

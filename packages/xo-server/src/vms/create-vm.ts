@@ -1,0 +1,130 @@
+import type { Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import { insertCd } from "./cd-drive.js";
+import { createConfigDrive } from "./config-drive.js";
+import { destroyVm } from "./destroy-vm.js";
+import type { Made } from "./made.js";
+import type { NewVm } from "./new-vm.js";
+import { placeCards } from "./place-cards.js";
+import { placeDisks, type DiskPlace } from "./place-disks.js";
+import { entryCalls, type Call } from "./setting-calls.js";
+import {
+  disksOf,
+  isSet,
+  readDrives,
+  readRecord,
+  type VmRecord,
+} from "./xapi-records.js";
+
+export interface CreatedVm {
+  readonly ref: Ref;
+  readonly uuid: string;
+  /** With what only the first boot needs. */
+  readonly configDrive: { readonly vbd: Ref; readonly vdi: Ref } | undefined;
+}
+
+/**
+ * Makes a VM, not started yet.
+ * @param toSettings its settings, when it is known what the template gave it
+ */
+export async function createVm(
+  plan: NewVm,
+  made: Made,
+  toSettings: (vm: VmRecord) => readonly Call[],
+): Promise<CreatedVm> {
+  const { xapi } = plan.template;
+  const ref = await copyTemplate(plan);
+  made.add(`VM ${plan.name} (${ref})`, (cleaner) =>
+    destroyVm(cleaner, ref, {
+      deleteDisks: true,
+      bypassBlock: true,
+      evenDefaultTemplate: true,
+    }),
+  );
+  await provision(plan, ref);
+  const vm = await readRecord(xapi, "VM", ref);
+  for (const [message, ...params] of toSettings(vm))
+    await xapi.call(`VM.${message}`, [ref, ...params]);
+  const place: DiskPlace = { ...plan, xapi, vm: ref, made };
+  if (plan.disks !== undefined) await placeDisks(place, plan.disks);
+  await placeCards(plan, ref, vm);
+  await installFrom(plan, ref, vm);
+  await furnish(plan, ref);
+  const configDrive = await configure(plan, place, vm.uuid);
+  return { ref, uuid: vm.uuid, configDrive };
+}
+
+async function copyTemplate(plan: NewVm): Promise<Ref> {
+  const { xapi, ref } = plan.template;
+  const made = plan.isClone
+    ? await xapi.callAsync("VM.clone", [ref, plan.name])
+    : await xapi.callAsync("VM.copy", [ref, plan.name, "OpaqueRef:NULL"]);
+  return made as Ref;
+}
+
+/** Templates without disks tell in other_config which ones they want; who names disks decides alone. */
+async function provision(plan: NewVm, ref: Ref): Promise<void> {
+  const { xapi } = plan.template;
+  const { install } = plan;
+  const calls = entryCalls("other_config", {
+    ...(plan.disks === undefined ? {} : { disks: null }),
+    ...(install?.method === "network" && install.repository !== "pxe"
+      ? { "install-repository": install.repository || null }
+      : {}),
+  });
+  for (const [message, ...params] of calls)
+    await xapi.call(`VM.${message}`, [ref, ...params]);
+  await xapi.callAsync("VM.provision", [ref]);
+}
+
+async function installFrom(
+  { install, template: { xapi } }: NewVm,
+  ref: Ref,
+  { HVM_boot_policy, HVM_boot_params }: VmRecord,
+): Promise<void> {
+  if (install === undefined) return;
+  if (install.method === "cdrom") {
+    await insertCd(xapi, ref, install.image, true);
+    return;
+  }
+  if (HVM_boot_policy === "") return;
+  const { order = "cd" } = HVM_boot_params;
+  const networkFirst = `n${order.replace("n", "")}`;
+  for (const [message, ...params] of entryCalls("HVM_boot_params", {
+    order: networkFirst,
+  }))
+    await xapi.call(`VM.${message}`, [ref, ...params]);
+}
+
+async function furnish(plan: NewVm, ref: Ref): Promise<void> {
+  const { xapi } = plan.template;
+  const { biosHost, hasVtpm, gpu } = plan;
+  if (biosHost !== undefined)
+    await xapi.callAsync("VM.copy_bios_strings", [ref, biosHost]);
+  if (hasVtpm) await xapi.callAsync("VTPM.create", [ref, false]);
+  if (gpu !== undefined)
+    await xapi.callAsync("VGPU.create", [ref, gpu.group, "0", {}, gpu.type]);
+}
+
+async function configure(
+  { config, defaultSr, disks = [] }: NewVm,
+  { xapi, vm, made }: DiskPlace,
+  uuid: string,
+): Promise<CreatedVm["configDrive"]> {
+  if (config === undefined) return undefined;
+  const sr =
+    disks.find((disk) => disk.sr !== undefined && !disk.destroy)?.sr ??
+    (await firstSrOf(xapi, vm)) ??
+    defaultSr ??
+    "OpaqueRef:NULL";
+  return createConfigDrive({ xapi, vm: { ref: vm, uuid }, sr, made }, config);
+}
+
+/** Where the VM's first disk is. */
+async function firstSrOf(xapi: Xapi, vm: Ref): Promise<Ref | undefined> {
+  const { VBDs } = await readRecord(xapi, "VM", vm);
+  const [first] = disksOf(await readDrives(xapi, VBDs));
+  if (first === undefined) return undefined;
+  const { SR } = await readRecord(xapi, "VDI", first.VDI);
+  return isSet(SR) ? SR : undefined;
+}

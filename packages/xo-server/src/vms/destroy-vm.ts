@@ -1,0 +1,113 @@
+import { XoError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import { isGone } from "./made.js";
+import {
+  disksOf,
+  isSet,
+  readDrives,
+  readRecord,
+  type VmRecord,
+} from "./xapi-records.js";
+
+export interface DestroyOptions {
+  readonly deleteDisks: boolean;
+  /** Also where `destroy` is blocked. */
+  readonly bypassBlock: boolean;
+  /** Also one that came with the product. */
+  readonly evenDefaultTemplate: boolean;
+}
+
+/**
+ * A VM, template or snapshot with its snapshots; disks that others have too stay.
+ * A VM that runs loses its power before.
+ * @throws XoError FORBIDDEN_OPERATION; LEFT_BEHIND names disks and snapshots that stayed
+ */
+export async function destroyVm(
+  xapi: Xapi,
+  ref: Ref,
+  options: DestroyOptions,
+): Promise<void> {
+  const vm = await readRecord(xapi, "VM", ref);
+  assertAllowed(vm, options);
+  const disks = options.deleteDisks ? await ownDisks(xapi, vm, ref) : [];
+  if (vm.power_state !== "Halted" && !isSet(vm.snapshot_of))
+    await xapi.callAsync("VM.hard_shutdown", [ref]);
+  await unlock(xapi, ref, vm);
+  await xapi.callAsync("VM.destroy", [ref]);
+  const left = [
+    ...(await destroyAll(disks, (vdi) => xapi.callAsync("VDI.destroy", [vdi]))),
+    ...(await destroyAll(vm.snapshots, (snapshot) =>
+      destroyVm(xapi, snapshot, { ...options, bypassBlock: true }),
+    )),
+  ];
+  if (left.length > 0)
+    throw new XoError("LEFT_BEHIND", {
+      reason: `${vm.name_label} is deleted`,
+      left: left.join(", "),
+    });
+}
+
+/** XAPI looks at these itself, but only after the VM has been shut down. */
+function assertAllowed(vm: VmRecord, options: DestroyOptions): void {
+  const blocked = Object.hasOwn(vm.blocked_operations, "destroy")
+    ? vm.blocked_operations["destroy"]
+    : undefined;
+  if (blocked !== undefined && !options.bypassBlock)
+    throw forbidden(vm, blocked);
+  if (isDefaultTemplate(vm) && !options.evenDefaultTemplate)
+    throw forbidden(vm, "it is a default template");
+}
+
+function isDefaultTemplate(vm: VmRecord): boolean {
+  return (
+    vm.is_a_template &&
+    (vm.is_default_template === true ||
+      vm.other_config["default_template"] === "true")
+  );
+}
+
+function forbidden({ uuid }: VmRecord, reason: string): XoError {
+  return new XoError("FORBIDDEN_OPERATION", {
+    operation: "destroy",
+    reason,
+    objectId: uuid,
+  });
+}
+
+async function unlock(xapi: Xapi, ref: Ref, vm: VmRecord): Promise<void> {
+  if (isDefaultTemplate(vm))
+    await xapi.call("VM.set_is_default_template", [ref, false]);
+  if (Object.hasOwn(vm.blocked_operations, "destroy"))
+    await xapi.call("VM.remove_from_blocked_operations", [ref, "destroy"]);
+}
+
+/** Disks that no other VM has, and what its memory was saved to. */
+async function ownDisks(xapi: Xapi, vm: VmRecord, ref: Ref): Promise<Ref[]> {
+  const drives = disksOf(await readDrives(xapi, vm.VBDs));
+  const vdis = [...new Set(drives.map(({ VDI }) => VDI))];
+  const owned = await Promise.all(vdis.map((vdi) => isOnlyOf(xapi, vdi, ref)));
+  const own = vdis.filter((_, i) => owned[i]);
+  return isSet(vm.suspend_VDI) ? [...own, vm.suspend_VDI] : own;
+}
+
+async function isOnlyOf(xapi: Xapi, vdi: Ref, vm: Ref): Promise<boolean> {
+  const { VBDs } = await readRecord(xapi, "VDI", vdi);
+  const drives = await readDrives(xapi, VBDs);
+  return drives.every(({ VM }) => VM === vm);
+}
+
+/** @returns those that stayed, each with the reason */
+async function destroyAll(
+  refs: readonly Ref[],
+  destroy: (ref: Ref) => Promise<unknown>,
+): Promise<string[]> {
+  const left: string[] = [];
+  for (const ref of refs)
+    try {
+      await destroy(ref);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : "";
+      if (!isGone(error)) left.push(`${ref} (${reason})`);
+    }
+  return left;
+}

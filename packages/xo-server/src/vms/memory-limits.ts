@@ -1,0 +1,69 @@
+import { XoError } from "@xo-server/model";
+
+/** Bytes. XAPI wants staticMin <= dynamicMin <= dynamicMax <= staticMax. */
+export interface MemoryLimits {
+  readonly staticMin: number;
+  readonly dynamicMin: number;
+  readonly dynamicMax: number;
+  readonly staticMax: number;
+}
+
+/** Bytes. */
+export interface MemoryWish {
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly staticMax?: number | undefined;
+}
+
+/**
+ * The four limits after a change of some. A halted VM that is given a maximum
+ * alone gets just that much: its guest then needs no balloon driver.
+ * @throws XoError INVALID_PARAMETERS for a minimum above its maximum
+ */
+export function toMemoryLimits(
+  now: MemoryLimits,
+  wish: MemoryWish,
+  isRunning: boolean,
+): MemoryLimits {
+  const dynamicMax = wish.max ?? Math.min(now.dynamicMax, ceiling(wish));
+  const fixed = wish.max !== undefined && !isRunning;
+  const dynamicMin =
+    wish.min ?? (fixed ? dynamicMax : Math.min(now.dynamicMin, dynamicMax));
+  const staticMax =
+    wish.staticMax ??
+    (fixed ? dynamicMax : Math.max(now.staticMax, dynamicMax));
+  assertOrder("memoryMin", dynamicMin, { memoryMax: dynamicMax });
+  assertOrder("memoryMax", dynamicMax, { memoryStaticMax: staticMax });
+  const staticMin = Math.min(now.staticMin, dynamicMin);
+  return { staticMin, dynamicMin, dynamicMax, staticMax };
+}
+
+/** Limits as XAPI's calls take them; only where one differs, static ones only where one of them does. */
+export function toMemoryCalls(
+  now: MemoryLimits,
+  next: MemoryLimits,
+): (readonly [method: string, ...bytes: string[]])[] {
+  const { staticMin, staticMax, dynamicMin, dynamicMax } = next;
+  if (staticMin !== now.staticMin || staticMax !== now.staticMax) {
+    const all = [staticMin, staticMax, dynamicMin, dynamicMax];
+    return [["set_memory_limits", ...all.map(String)]];
+  }
+  if (dynamicMin === now.dynamicMin && dynamicMax === now.dynamicMax) return [];
+  const range = [dynamicMin, dynamicMax];
+  return [["set_memory_dynamic_range", ...range.map(String)]];
+}
+
+function ceiling({ staticMax = Infinity }: MemoryWish): number {
+  return staticMax;
+}
+
+function assertOrder(
+  name: string,
+  value: number,
+  limit: Readonly<Record<string, number>>,
+): void {
+  const [[other, most] = ["", 0]] = Object.entries(limit);
+  if (value <= most) return;
+  const reason = `${name} (${value}) is more than ${other} (${most})`;
+  throw new XoError("INVALID_PARAMETERS", { reason });
+}

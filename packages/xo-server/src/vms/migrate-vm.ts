@@ -1,0 +1,159 @@
+import { XapiError, XoError, type Ref } from "@xo-server/model";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { disksOf, readDrives, readRecord } from "./xapi-records.js";
+
+/** Where a VM, its disks and its interfaces are to go. */
+export interface Migration {
+  readonly vm: PoolObject;
+  /** A host of the same pool or of another. */
+  readonly host: PoolObject;
+  /** For disks that are not named one by one. */
+  readonly sr: Ref | undefined;
+  /** SR by the uuid of a disk. */
+  readonly srs: ReadonlyMap<string, Ref>;
+  /** Network by the uuid of an interface. */
+  readonly networks: ReadonlyMap<string, Ref>;
+  /** That the data is sent through; undefined: the host's management network. */
+  readonly network: Ref | undefined;
+  /** Also where the hosts' CPUs differ. */
+  readonly force: boolean;
+}
+
+/**
+ * Moves a VM; its disks too where that is asked for, where the host is of
+ * another pool, or does not see them.
+ */
+export async function migrateVm(
+  migration: Migration,
+  objects: PoolObjects,
+): Promise<void> {
+  const { vm, host, force } = migration;
+  if (movesStorage(migration)) return sendVm(migration, objects);
+  try {
+    const options = { force: String(force) };
+    await vm.xapi.callAsync("VM.pool_migrate", [vm.ref, host.ref, options]);
+  } catch (error) {
+    const isApart =
+      error instanceof XapiError && error.code === "VM_REQUIRES_SR";
+    if (!isApart) throw error;
+    await sendVm(migration, objects);
+  }
+}
+
+function movesStorage(migration: Migration): boolean {
+  const { sr, srs, networks, network } = migration;
+  return (
+    isElsewhere(migration) ||
+    sr !== undefined ||
+    network !== undefined ||
+    srs.size + networks.size > 0
+  );
+}
+
+function isElsewhere({ vm, host }: Migration): boolean {
+  return vm.object["$pool"] !== host.object["$pool"];
+}
+
+async function sendVm(
+  migration: Migration,
+  objects: PoolObjects,
+): Promise<void> {
+  const { vm, host, force } = migration;
+  const record = await readRecord(vm.xapi, "VM", vm.ref);
+  const disks = disksOf(await readDrives(vm.xapi, record.VBDs));
+  const targets = targetsOf(migration, objects);
+  const vdiMap: Record<Ref, Ref> = {};
+  for (const { VDI } of disks) {
+    const { uuid, SR } = await readRecord(vm.xapi, "VDI", VDI);
+    vdiMap[VDI] = targets.srOf(uuid, SR);
+  }
+  assertKnown(
+    "disk",
+    migration.srs,
+    await uuidsOf(vm, "VDI", Object.keys(vdiMap)),
+  );
+  const management = await managementNetwork(host);
+  const uuids = await uuidsOf(vm, "VIF", record.VIFs);
+  assertKnown("interface", migration.networks, uuids);
+  const vifMap: Record<Ref, Ref> = {};
+  for (const [i, vif] of record.VIFs.entries()) {
+    const network = migration.networks.get(uuids[i]!);
+    if (network !== undefined || isElsewhere(migration))
+      vifMap[vif] = network ?? management;
+  }
+  const token = await host.xapi.call("host.migrate_receive", [
+    host.ref,
+    migration.network ?? management,
+    {},
+  ]);
+  await vm.xapi.callAsync("VM.migrate_send", [
+    vm.ref,
+    token,
+    true,
+    vdiMap,
+    vifMap,
+    { force: String(force) },
+  ]);
+}
+
+/** @throws XoError INVALID_PARAMETERS: told where something goes that the VM does not have */
+function assertKnown(
+  what: string,
+  wishes: ReadonlyMap<string, Ref>,
+  uuids: readonly string[],
+): void {
+  for (const uuid of wishes.keys())
+    if (!uuids.includes(uuid))
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `the VM has no ${what} ${uuid}`,
+      });
+}
+
+async function uuidsOf(
+  { xapi }: PoolObject,
+  className: string,
+  refs: readonly Ref[],
+): Promise<string[]> {
+  const uuids = await Promise.all(
+    refs.map((ref) => xapi.call(`${className}.get_uuid`, [ref])),
+  );
+  return uuids.map(String);
+}
+
+/** Disks stay where they are if the host sees them there. */
+function targetsOf(
+  { host, sr: wished, srs }: Migration,
+  objects: PoolObjects,
+): { srOf(uuid: string, current: Ref): Ref } {
+  const seen = srsOf(host, objects);
+  const { default_SR } = objects.get(String(host.object["$pool"])).object;
+  const common =
+    typeof default_SR === "string"
+      ? objects.get(default_SR, "SR").ref
+      : undefined;
+  return {
+    srOf(uuid, current) {
+      const sr =
+        srs.get(uuid) ?? wished ?? (seen.has(current) ? current : common);
+      if (sr !== undefined) return sr;
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `no SR is named for disk ${uuid}, and the pool has no default`,
+      });
+    },
+  };
+}
+
+function srsOf({ object }: PoolObject, objects: PoolObjects): Set<Ref> {
+  const pbds = object["$PBDs"] as readonly string[];
+  return new Set(
+    pbds
+      .map((id) => objects.get(id, "PBD").object)
+      .filter(({ attached }) => attached === true)
+      .map((pbd) => objects.get(String(pbd["SR"]), "SR").ref),
+  );
+}
+
+async function managementNetwork({ xapi, ref }: PoolObject): Promise<Ref> {
+  const pif = await xapi.call("host.get_management_interface", [ref]);
+  return (await xapi.call("PIF.get_network", [pif])) as Ref;
+}

@@ -1,0 +1,97 @@
+import { NULL_REF, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import type { Made } from "./made.js";
+
+export interface NewDisk {
+  readonly sr: Ref;
+  /** Bytes. */
+  readonly size: number;
+  readonly name: string;
+  readonly description?: string | undefined;
+}
+
+export async function createDisk(
+  xapi: Xapi,
+  { sr, size, name, description = "" }: NewDisk,
+  made: Made,
+): Promise<Ref> {
+  const record = {
+    name_label: name,
+    name_description: description,
+    SR: sr,
+    virtual_size: String(size),
+    type: "user",
+    sharable: false,
+    read_only: false,
+    other_config: {},
+  };
+  const vdi = (await xapi.callAsync("VDI.create", [record])) as Ref;
+  made.add(`disk ${vdi}`, (cleaner) => cleaner.callAsync("VDI.destroy", [vdi]));
+  return vdi;
+}
+
+export interface NewDrive {
+  readonly vm: Ref;
+  /** Absent: an empty CD drive. */
+  readonly vdi?: Ref;
+  readonly type?: "Disk" | "CD";
+  readonly mode?: "RO" | "RW";
+  /** Absent: the first that is free. */
+  readonly position?: string | undefined;
+  readonly bootable?: boolean | undefined;
+}
+
+/** A VBD. A running guest sees it once it is plugged. */
+export async function createDrive(
+  xapi: Xapi,
+  { vm, vdi = NULL_REF, type = "Disk", ...drive }: NewDrive,
+): Promise<Ref> {
+  const record = {
+    VM: vm,
+    VDI: vdi,
+    userdevice: drive.position ?? "autodetect",
+    bootable: drive.bootable ?? false,
+    mode: drive.mode ?? (type === "CD" ? "RO" : "RW"),
+    type,
+    unpluggable: true,
+    empty: vdi === NULL_REF,
+    other_config: {},
+    qos_algorithm_type: "",
+    qos_algorithm_params: {},
+  };
+  return (await xapi.callAsync("VBD.create", [record])) as Ref;
+}
+
+export interface NewInterface {
+  readonly vm: Ref;
+  readonly network: Ref;
+  readonly device: string;
+  /** Absent: XAPI makes one. */
+  readonly mac?: string | undefined;
+  readonly mtu?: number | undefined;
+  readonly ipv4?: readonly string[] | undefined;
+  readonly ipv6?: readonly string[] | undefined;
+}
+
+/** A VIF; with addresses named, no others pass. */
+export async function createInterface(
+  xapi: Xapi,
+  { vm, network, device, mac = "", mtu = 1500, ...more }: NewInterface,
+): Promise<Ref> {
+  const { ipv4 = [], ipv6 = [] } = more;
+  const isLocked = ipv4.length > 0 || ipv6.length > 0;
+  const record = {
+    VM: vm,
+    network,
+    device,
+    MAC: mac,
+    MTU: String(mtu),
+    other_config: {},
+    qos_algorithm_type: "",
+    qos_algorithm_params: {},
+    locking_mode: isLocked ? "locked" : "network_default",
+    ipv4_allowed: ipv4,
+    ipv6_allowed: ipv6,
+  };
+  return (await xapi.callAsync("VIF.create", [record])) as Ref;
+}

@@ -1,0 +1,162 @@
+import { XoError, type Ref } from "@xo-server/model";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import type { HandlerContext } from "../operations/operation.js";
+import type { GuestConfig } from "./config-drive.js";
+import type { CreateParameters, GivenCard } from "./create-parameters.js";
+import { checkDiskWishes, readDiskWishes } from "./disk-wishes.js";
+import type { PlacedDisk } from "./place-disks.js";
+import { PoolScope } from "./pool-scope.js";
+import { findTemplate, readDiskSizes } from "./template.js";
+
+/** A VM to be made: every object looked up, every right checked, nothing done yet. */
+export interface NewVm {
+  readonly template: PoolObject;
+  readonly name: string;
+  readonly isClone: boolean;
+  /** Undefined: those that the template has, or tells to make. */
+  readonly disks: readonly PlacedDisk[] | undefined;
+  readonly defaultSr: Ref | undefined;
+  /** Undefined: those that the template has. */
+  readonly cards: readonly NewCard[] | undefined;
+  /** Besides those that the template has. */
+  readonly keepsCards: boolean;
+  readonly install: Installation | undefined;
+  readonly config: GuestConfig | undefined;
+  readonly dropsConfig: boolean;
+  /** Host whose vendor strings the guest sees. */
+  readonly biosHost: Ref | undefined;
+  readonly hasVtpm: boolean;
+  readonly gpu: { readonly group: Ref; readonly type: Ref } | undefined;
+  readonly starts: boolean;
+}
+
+export interface NewCard {
+  /** Place of the template's that it replaces; absent: the first that is free. */
+  readonly device: string | undefined;
+  /** Undefined: the template's there only goes. */
+  readonly network: Ref | undefined;
+  readonly mac: string | undefined;
+  readonly mtu: number | undefined;
+  readonly ipv4: readonly string[] | undefined;
+  readonly ipv6: readonly string[] | undefined;
+}
+
+export type Installation =
+  | { readonly method: "cdrom"; readonly image: Ref }
+  | { readonly method: "network"; readonly repository: string };
+
+/** @throws XoError NO_SUCH_OBJECT, FORBIDDEN, INVALID_PARAMETERS */
+export function planNewVm(
+  given: CreateParameters,
+  objects: PoolObjects,
+  rights: Pick<HandlerContext, "check">,
+): { readonly plan: NewVm; readonly scope: PoolScope } {
+  const template = findTemplate(given, objects);
+  rights.check("administrate:create-vm", "VM-template", template.id);
+  const scope = new PoolScope(objects, template, rights);
+  const { affinityHost } = given;
+  const { object: pool } = objects.get(String(template.object["$pool"]));
+  const host = affinityHost ?? String(pool["master"]);
+  const plan: NewVm = {
+    template,
+    name: given.name_label,
+    isClone: given.clone ?? true,
+    disks: planDisks(given, objects, scope),
+    defaultSr: defaultSrOf(pool, objects),
+    cards: given.VIFs?.map((card) => planCard(card, scope)),
+    keepsCards: given.keepVIFs === true,
+    install: planInstallation(given, scope),
+    config: planConfig(given),
+    dropsConfig: given.destroyCloudConfigVdiAfterBoot === true,
+    biosHost:
+      given.copyHostBiosStrings === true
+        ? objects.get(host, "host").ref
+        : undefined,
+    hasVtpm: given.createVtpm === true,
+    gpu: planGpu(given, scope),
+    starts: given.bootAfterCreate === true,
+  };
+  if (plan.dropsConfig && !plan.starts)
+    throw invalid("destroyCloudConfigVdiAfterBoot needs bootAfterCreate");
+  return { plan, scope };
+}
+
+function planDisks(
+  { VDIs, existingDisks }: CreateParameters,
+  objects: PoolObjects,
+  scope: PoolScope,
+): PlacedDisk[] | undefined {
+  if (VDIs === undefined && existingDisks === undefined) return undefined;
+  const wishes = readDiskWishes(VDIs ?? [], existingDisks);
+  checkDiskWishes(wishes, readDiskSizes(scope.anchor, objects));
+  return wishes.map((wish) => ({
+    ...wish,
+    sr:
+      wish.sr === undefined
+        ? undefined
+        : scope.use("operate:store", "SR", wish.sr).ref,
+  }));
+}
+
+function defaultSrOf(
+  pool: PoolObject["object"],
+  objects: PoolObjects,
+): Ref | undefined {
+  const id = pool["default_SR"];
+  return typeof id === "string" ? objects.get(id, "SR").ref : undefined;
+}
+
+function planCard(card: GivenCard, scope: PoolScope): NewCard {
+  const { device, destroy = false } = card;
+  if (card.network === undefined && !destroy)
+    throw invalid("a VIF names no network");
+  const network =
+    card.network === undefined || destroy
+      ? undefined
+      : scope.use("operate:attach", "network", card.network);
+  const MTU = network?.object["MTU"];
+  return {
+    device: device === undefined ? undefined : String(device),
+    network: network?.ref,
+    mac: card.mac,
+    mtu: card.mtu ?? (typeof MTU === "number" ? MTU : undefined),
+    ipv4: card.allowedIpv4Addresses ?? card.ipv4_allowed,
+    ipv6: card.allowedIpv6Addresses ?? card.ipv6_allowed,
+  };
+}
+
+function planInstallation(
+  { installation }: CreateParameters,
+  scope: PoolScope,
+): Installation | undefined {
+  if (installation === undefined) return undefined;
+  const { method, repository = "" } = installation;
+  if (method === "network") return { method, repository };
+  return { method: "cdrom", image: scope.use("read", "VDI", repository).ref };
+}
+
+function planConfig({
+  cloudConfig,
+  networkConfig,
+}: CreateParameters): GuestConfig | undefined {
+  if (!cloudConfig) {
+    if (networkConfig) throw invalid("networkConfig needs cloudConfig");
+    return undefined;
+  }
+  return { userData: cloudConfig, networkConfig: networkConfig ?? undefined };
+}
+
+function planGpu(
+  { gpuGroup, vgpuType }: CreateParameters,
+  scope: PoolScope,
+): NewVm["gpu"] {
+  if (gpuGroup === undefined || vgpuType === undefined) return undefined;
+  return {
+    group: scope.use("operate:attach", "gpuGroup", gpuGroup).ref,
+    type: scope.use("read", "vgpuType", vgpuType).ref,
+  };
+}
+
+function invalid(reason: string): XoError {
+  return new XoError("INVALID_PARAMETERS", { reason });
+}

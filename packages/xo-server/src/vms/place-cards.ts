@@ -1,0 +1,39 @@
+import type { Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import type { NewVm } from "./new-vm.js";
+import { createInterface } from "./new-drives.js";
+import type { VmRecord } from "./xapi-records.js";
+
+/** Brings the interfaces of a new VM to what was wished. */
+export async function placeCards(
+  { cards, keepsCards, template: { xapi } }: NewVm,
+  vm: Ref,
+  { VIFs }: VmRecord,
+): Promise<void> {
+  if (cards === undefined) return;
+  const devices = new Map<string, Ref>();
+  for (const vif of VIFs) devices.set(await deviceOf(xapi, vif), vif);
+  const named = new Set(cards.map(({ device }) => device));
+  for (const [device, vif] of devices)
+    if (!keepsCards || named.has(device)) {
+      await xapi.callAsync("VIF.destroy", [vif]);
+      devices.delete(device);
+    }
+  const taken = new Set([...devices.keys(), ...named]);
+  for (const { network, ...card } of cards) {
+    const device = card.device ?? firstFree(taken);
+    taken.add(device);
+    if (network !== undefined)
+      await createInterface(xapi, { ...card, vm, network, device });
+  }
+}
+
+async function deviceOf(xapi: Xapi, vif: Ref): Promise<string> {
+  return String(await xapi.call("VIF.get_device", [vif]));
+}
+
+function firstFree(taken: ReadonlySet<string | undefined>): string {
+  let device = 0;
+  while (taken.has(String(device))) device++;
+  return String(device);
+}

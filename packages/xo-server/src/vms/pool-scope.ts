@@ -1,0 +1,31 @@
+import { XoError } from "@xo-server/model";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import type { HandlerContext } from "../operations/operation.js";
+
+/** Objects of one pool that a call names, each checked against the caller's rights. */
+export class PoolScope {
+  /** What all others must be in one pool with. */
+  readonly anchor: PoolObject;
+  readonly #objects: PoolObjects;
+  readonly #rights: Pick<HandlerContext, "check">;
+
+  constructor(
+    objects: PoolObjects,
+    anchor: PoolObject,
+    rights: Pick<HandlerContext, "check">,
+  ) {
+    this.#objects = objects;
+    this.anchor = anchor;
+    this.#rights = rights;
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN; INVALID_PARAMETERS: of another pool */
+  use(action: string, type: string, id: string): PoolObject {
+    this.#rights.check(action, type, id);
+    const found = this.#objects.get(id, type);
+    const pool = found.object["$pool"];
+    if (pool === this.anchor.object["$pool"]) return found;
+    const reason = `${type} ${id} is in another pool`;
+    throw new XoError("INVALID_PARAMETERS", { reason });
+  }
+}

@@ -1,0 +1,47 @@
+import { XoError } from "@xo-server/model";
+import type { HandlerContext } from "../operations/operation.js";
+
+/** What people of a resource set may use without rights of their own. */
+export interface ResourceSets {
+  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller is not one of its people */
+  open(id: string, context: HandlerContext): OpenResourceSet;
+}
+
+export interface OpenResourceSet {
+  /** May its people use this object? */
+  has(objectId: string): boolean;
+  /**
+   * Takes what a VM needs from what is left.
+   * @returns gives it back
+   * @throws XoError where it is not enough
+   */
+  take(usage: ResourceUsage): Promise<() => Promise<void>>;
+}
+
+export interface ResourceUsage {
+  readonly cpus: number;
+  /** Bytes. */
+  readonly memory: number;
+  /** Bytes. */
+  readonly disk: number;
+}
+
+/** A server without resource sets. */
+export const noResourceSets: ResourceSets = {
+  open(id) {
+    throw new XoError("NO_SUCH_OBJECT", { type: "resourceSet", id });
+  },
+};
+
+/** The caller's rights, or those that a set lends. */
+export function checkWith(
+  set: OpenResourceSet | undefined,
+  context: HandlerContext,
+): Pick<HandlerContext, "check"> {
+  if (set === undefined) return context;
+  return {
+    check(action, resource, id) {
+      if (!set.has(id)) context.check(action, resource, id);
+    },
+  };
+}

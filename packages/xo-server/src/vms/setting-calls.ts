@@ -1,0 +1,195 @@
+import { NULL_REF, type Ref } from "@xo-server/model";
+import type { VmSettings } from "./vm-parameters.js";
+import { toBytes } from "../methods/byte-size.js";
+import { toMemoryCalls, toMemoryLimits } from "./memory-limits.js";
+import { isRunning, type VmRecord } from "./xapi-records.js";
+
+/** A message of XAPI's class VM, without the VM, which comes first. */
+export type Call = readonly [message: string, ...params: unknown[]];
+
+/** Of objects that settings name by their ids. */
+export type RefOf = (type: "host" | "SR", id: string) => Ref;
+
+/** Settings; of a new VM also when, by whom and from which template it was made. */
+export type GivenSettings = Omit<VmSettings, "creation"> & {
+  readonly creation?: object;
+};
+
+/** XAPI's calls, in an order that it takes, that bring a VM to what was given. */
+export function toSettingCalls(
+  given: GivenSettings,
+  vm: VmRecord,
+  refOf: RefOf,
+): Call[] {
+  return [
+    ...fieldCalls(given, refOf),
+    ...mapCalls(given, vm),
+    ...cpuCalls(given, vm),
+    ...memoryCalls(given, vm),
+  ];
+}
+
+function fieldCalls(given: GivenSettings, refOf: RefOf): Call[] {
+  const { affinityHost, suspendSr } = given;
+  const fields: readonly (readonly [string, unknown])[] = [
+    ["name_label", given.name_label],
+    ["name_description", given.name_description],
+    ["tags", given.tags],
+    ["ha_restart_priority", given.high_availability],
+    ["start_delay", given.startDelay?.toString()],
+    ["PV_args", given.PV_args],
+    ["has_vendor_device", given.hasVendorDevice],
+    ["domain_type", given.virtualizationMode],
+    ["uefi_mode", given.uefiMode],
+    ["affinity", toRef(affinityHost, (id) => refOf("host", id))],
+    ["suspend_SR", toRef(suspendSr, (id) => refOf("SR", id))],
+  ];
+  return fields
+    .filter(([, value]) => value !== undefined)
+    .map(([field, value]): Call => [`set_${field}`, value]);
+}
+
+function toRef(
+  id: string | null | undefined,
+  refOf: (id: string) => Ref,
+): Ref | undefined {
+  return id === undefined ? undefined : id === null ? NULL_REF : refOf(id);
+}
+
+type Entries = Readonly<
+  Record<string, string | number | boolean | null | undefined>
+>;
+
+function mapCalls(given: GivenSettings, vm: VmRecord): Call[] {
+  const { cpuMask, blockedOperations = {} } = given;
+  const blocked = Object.entries(blockedOperations).map(([name, reason]) => [
+    name,
+    reason === false ? null : reason,
+  ]);
+  return [
+    ...entryCalls("platform", {
+      "cores-per-socket": orNone(given.coresPerSocket),
+      "exp-nested-hvm": given.expNestedHvm,
+      "nested-virt": given.nestedVirt,
+      secureboot: given.secureBoot,
+      viridian: given.viridian,
+      vga: given.vga,
+      videoram: given.videoram,
+      nic_type: orNone(given.nicType),
+    }),
+    ...entryCalls("HVM_boot_params", {
+      firmware: orNone(given.hvmBootFirmware),
+    }),
+    ...entryCalls("VCPUs_params", {
+      cap: given.cpuCap,
+      weight: given.cpuWeight,
+      mask: cpuMask && orNone(cpuMask.join(",")),
+    }),
+    ...entryCalls("other_config", toNotes(given, vm)),
+    ...entryCalls("xenstore_data", given.xenStoreData ?? {}),
+    ...entryCalls(
+      "blocked_operations",
+      Object.fromEntries(blocked) as Record<string, string | null>,
+    ),
+  ];
+}
+
+/** What clients keep in a VM's other_config. */
+function toNotes(
+  given: GivenSettings,
+  { uuid, other_config }: VmRecord,
+): Entries {
+  const { auto_poweron, resourceSet, creation } = given;
+  const own = creationKey(uuid);
+  return {
+    auto_poweron: auto_poweron === false ? null : auto_poweron,
+    "xo:notes": given.notes,
+    "xo:resource_set": resourceSet && JSON.stringify(resourceSet),
+    ...(resourceSet === null ? { "xo:resource_set": null } : {}),
+    ...(creation === undefined
+      ? {}
+      : { [own]: withCreation(other_config[own], creation) }),
+  };
+}
+
+/** Where clients keep what they know of this very VM: a copy has another uuid. */
+export function creationKey(uuid: string): string {
+  return `xo:${uuid.slice(0, 8)}`;
+}
+
+function withCreation(before: string | undefined, news: object): string {
+  const told = readObject(before);
+  const creation = { ...readMember(told, "creation"), ...news };
+  return JSON.stringify({ ...told, creation });
+}
+
+function readObject(text = "{}"): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function readMember(value: object, name: string): object {
+  const member: unknown = Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+  return typeof member === "object" && member !== null ? member : {};
+}
+
+/** Empty means none. */
+function orNone<T>(value: T | "" | 0): T | null {
+  return value === "" || value === 0 ? null : value;
+}
+
+/** XAPI refuses to add an entry that is there, and takes it well when one to be removed is not. */
+export function entryCalls(field: string, entries: Entries): Call[] {
+  return Object.entries(entries).flatMap(([key, value]): Call[] => {
+    if (value === undefined) return [];
+    const remove: Call = [`remove_from_${field}`, key];
+    return value === null
+      ? [remove]
+      : [remove, [`add_to_${field}`, key, String(value)]];
+  });
+}
+
+/** At no moment may there be more CPUs at the start than the most. */
+function cpuCalls({ CPUs, cpusMax }: GivenSettings, vm: VmRecord): Call[] {
+  const before = Number(vm.VCPUs_max);
+  const most = Math.max(Number(cpusMax ?? before), cpusMax ? 0 : (CPUs ?? 0));
+  const set =
+    CPUs === undefined
+      ? []
+      : ([
+          [
+            isRunning(vm) ? "set_VCPUs_number_live" : "set_VCPUs_at_startup",
+            String(CPUs),
+          ],
+        ] satisfies Call[]);
+  if (most === before) return set;
+  const setMost: Call = ["set_VCPUs_max", String(most)];
+  return most > before ? [setMost, ...set] : [...set, setMost];
+}
+
+function memoryCalls(given: GivenSettings, vm: VmRecord): Call[] {
+  const { memory, memoryMin, memoryMax = memory, memoryStaticMax } = given;
+  const wish = {
+    min: sizeOf(memoryMin),
+    max: sizeOf(memoryMax),
+    staticMax: sizeOf(memoryStaticMax),
+  };
+  if (Object.values(wish).every((bytes) => bytes === undefined)) return [];
+  const now = {
+    staticMin: Number(vm.memory_static_min),
+    dynamicMin: Number(vm.memory_dynamic_min),
+    dynamicMax: Number(vm.memory_dynamic_max),
+    staticMax: Number(vm.memory_static_max),
+  };
+  return toMemoryCalls(now, toMemoryLimits(now, wish, isRunning(vm)));
+}
+
+function sizeOf(size: number | string | undefined): number | undefined {
+  return size === undefined ? undefined : toBytes(size);
+}

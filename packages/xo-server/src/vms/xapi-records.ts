@@ -1,0 +1,99 @@
+import { NULL_REF, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+
+/*
+ * What XAPI's own records say now: the catalog may be some events behind what
+ * was just made. Integers come as numbers or, on old transports, as texts.
+ */
+
+export interface VmRecord {
+  readonly uuid: string;
+  readonly name_label: string;
+  readonly power_state: string;
+  readonly is_a_template: boolean;
+  readonly is_default_template?: boolean;
+  readonly domain_type?: string;
+  readonly HVM_boot_policy: string;
+  readonly HVM_boot_params: Readonly<Record<string, string>>;
+  readonly PV_bootloader: string;
+  readonly VBDs: readonly Ref[];
+  readonly VIFs: readonly Ref[];
+  readonly snapshots: readonly Ref[];
+  readonly snapshot_of: Ref;
+  readonly snapshot_info: Readonly<Record<string, string>>;
+  readonly suspend_VDI: Ref;
+  readonly metrics: Ref;
+  readonly guest_metrics: Ref;
+  readonly other_config: Readonly<Record<string, string>>;
+  readonly blocked_operations: Readonly<Record<string, string>>;
+  readonly memory_static_min: number | string;
+  readonly memory_dynamic_min: number | string;
+  readonly memory_dynamic_max: number | string;
+  readonly memory_static_max: number | string;
+  readonly VCPUs_max: number | string;
+  readonly VCPUs_at_startup: number | string;
+}
+
+export interface VbdRecord {
+  readonly VM: Ref;
+  readonly VDI: Ref;
+  readonly type: string;
+  readonly mode: string;
+  readonly userdevice: string;
+  readonly bootable: boolean;
+  readonly empty: boolean;
+  readonly currently_attached: boolean;
+  readonly other_config: Readonly<Record<string, string>>;
+}
+
+export interface VdiRecord {
+  readonly uuid: string;
+  readonly name_label: string;
+  readonly SR: Ref;
+  readonly VBDs: readonly Ref[];
+  readonly virtual_size: number | string;
+}
+
+interface Records {
+  readonly VM: VmRecord;
+  readonly VBD: VbdRecord;
+  readonly VDI: VdiRecord;
+}
+
+export async function readRecord<C extends keyof Records>(
+  xapi: Pick<Xapi, "call">,
+  className: C,
+  ref: Ref,
+): Promise<Records[C]> {
+  return (await xapi.call(`${className}.get_record`, [ref])) as Records[C];
+}
+
+export function isSet(ref: Ref | undefined): ref is Ref {
+  return ref !== undefined && ref !== "" && ref !== NULL_REF;
+}
+
+export function isRunning({ power_state }: Pick<VmRecord, "power_state">) {
+  return power_state === "Running" || power_state === "Paused";
+}
+
+/** A VBD of a VM, with its reference. */
+export interface Drive extends VbdRecord {
+  readonly ref: Ref;
+}
+
+export async function readDrives(
+  xapi: Pick<Xapi, "call">,
+  vbds: readonly Ref[],
+): Promise<Drive[]> {
+  return Promise.all(
+    vbds.map(async (ref) => ({
+      ...(await readRecord(xapi, "VBD", ref)),
+      ref,
+    })),
+  );
+}
+
+/** Disks, not CD drives. */
+export function disksOf(drives: readonly Drive[]): Drive[] {
+  return drives.filter(({ type, VDI }) => type !== "CD" && isSet(VDI));
+}
