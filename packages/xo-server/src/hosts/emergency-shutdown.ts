@@ -1,0 +1,24 @@
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { guestsOf, toEach } from "./guests.js";
+import { goDown } from "./restart.js";
+
+/**
+ * Shuts a host down, as fast as nothing is lost: guests are suspended, those
+ * that cannot be lose their power.
+ */
+export async function emergencyShutdown(
+  host: PoolObject,
+  objects: PoolObjects,
+): Promise<void> {
+  const { xapi, ref } = host;
+  await xapi.call("host.disable", [ref]);
+  const guests = guestsOf(host, objects);
+  await toEach(guests, async (vm) => {
+    try {
+      await vm.xapi.callAsync("VM.suspend", [vm.ref]);
+    } catch {
+      await vm.xapi.callAsync("VM.hard_shutdown", [vm.ref]);
+    }
+  });
+  await goDown(host, "host.shutdown");
+}

@@ -1,0 +1,68 @@
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { Turnstile } from "../turnstile.js";
+
+/** VMs that are in a host's memory, its own control domain left out. */
+export function guestsOf(host: PoolObject, objects: PoolObjects): PoolObject[] {
+  return (host.object["residentVms"] as readonly string[])
+    .map((id) => objects.get(id))
+    .filter(({ type }) => type === "VM");
+}
+
+/** VMs that are suspended, resumed or moved at a time. */
+const AT_A_TIME = 4;
+
+/**
+ * Does something to each of them, a few at a time, whatever becomes of the others.
+ * @throws the first error, when all have ended
+ */
+export async function toEach(
+  vms: readonly PoolObject[],
+  run: (vm: PoolObject) => Promise<unknown>,
+): Promise<void> {
+  const turnstile = new Turnstile(AT_A_TIME);
+  const outcomes = await Promise.allSettled(
+    vms.map((vm) => turnstile.run(() => run(vm))),
+  );
+  for (const outcome of outcomes)
+    if (outcome.status === "rejected") throw outcome.reason;
+}
+
+/**
+ * Does something while these operations of the VMs are not blocked; what
+ * blocked them is put back.
+ */
+export async function withoutBlocks<T>(
+  vms: readonly PoolObject[],
+  operations: readonly string[],
+  run: () => Promise<T>,
+): Promise<T> {
+  const lifted = vms.flatMap((vm) =>
+    operations.flatMap((operation) => {
+      const blocks = vm.object["blockedOperations"] as Blocks | undefined;
+      const reason = blocks?.[operation];
+      return reason === undefined ? [] : [{ vm, operation, reason }];
+    }),
+  );
+  try {
+    for (const { vm, operation } of lifted)
+      await vm.xapi.call("VM.remove_from_blocked_operations", [
+        vm.ref,
+        operation,
+      ]);
+    return await run();
+  } finally {
+    for (const { vm, operation, reason } of lifted) {
+      await vm.xapi.call("VM.remove_from_blocked_operations", [
+        vm.ref,
+        operation,
+      ]);
+      await vm.xapi.call("VM.add_to_blocked_operations", [
+        vm.ref,
+        operation,
+        reason,
+      ]);
+    }
+  }
+}
+
+type Blocks = Readonly<Record<string, string>>;

@@ -1,0 +1,97 @@
+import { XoError, type ErrorCode } from "@xo-server/model";
+import type { Clock } from "../clock.js";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { pause } from "../tasks/pause.js";
+
+export interface RestartParts {
+  readonly objects: PoolObjects;
+  readonly clock: Clock;
+  /** Aborted: nobody wants to wait any more. */
+  readonly signal: AbortSignal;
+}
+
+const LOOK_EVERY_MS = 1_000;
+/** Large servers check their memory for a quarter of an hour. */
+const WITHIN_MS = 30 * 60_000;
+
+/** What a coordinator answers that goes down while it is asked. */
+const GONE: ReadonlySet<string> = new Set<ErrorCode>([
+  "CALL_TIMEOUT",
+  "CONNECTION_LOST",
+  "CONNECTION_REFUSED",
+  "CONNECTION_TIMEOUT",
+  "NOT_CONNECTED",
+  "NO_CANDIDATE",
+  "TASK_LOST",
+  "UNREACHABLE",
+]);
+
+/** @throws what the pool refused; that the connection went with the host is no refusal */
+export async function goDown(
+  { xapi, ref }: PoolObject,
+  method: "host.reboot" | "host.restart_agent" | "host.shutdown",
+): Promise<void> {
+  try {
+    await xapi.callAsync(method, [ref]);
+  } catch (error) {
+    if (!(error instanceof XoError) || !GONE.has(error.code)) throw error;
+  }
+}
+
+/**
+ * Reboots a host and waits until it takes guests again.
+ * @throws XoError CALL_TIMEOUT, ABORTED; what the pool refused
+ */
+export async function rebootAndWait(
+  host: PoolObject,
+  parts: RestartParts,
+): Promise<void> {
+  await goDown(host, "host.reboot");
+  const { startTime } = host.object;
+  await until(parts, "host.reboot", () => {
+    const now = parts.objects.get(host.id, "host").object;
+    return now["power_state"] === "Running" && now["startTime"] !== startTime;
+  });
+  // One that was disabled before it went down may come back disabled.
+  await until(parts, "host.enable", async () => {
+    const { xapi, ref } = parts.objects.get(host.id, "host");
+    await xapi.call("host.enable", [ref]);
+    return true;
+  });
+}
+
+/** Restarts XAPI on a host; guests go on. */
+export async function restartAgent(
+  host: PoolObject,
+  parts: RestartParts,
+): Promise<void> {
+  await goDown(host, "host.restart_agent");
+  const { agentStartTime } = host.object;
+  await until(
+    parts,
+    "host.restart_agent",
+    () =>
+      parts.objects.get(host.id, "host").object["agentStartTime"] !==
+      agentStartTime,
+  );
+}
+
+/** Looks every second; that it cannot be looked at means not yet. */
+async function until(
+  { clock, signal }: RestartParts,
+  method: string,
+  isSo: () => boolean | Promise<boolean>,
+): Promise<void> {
+  const deadline = clock.now() + WITHIN_MS;
+  for (;;) {
+    try {
+      if (await isSo()) return;
+    } catch (error) {
+      if (clock.now() >= deadline) throw error;
+    }
+    if (signal.aborted) throw new XoError("ABORTED", { what: method });
+    if (clock.now() >= deadline)
+      throw new XoError("CALL_TIMEOUT", { method, ms: WITHIN_MS });
+    await pause(clock, LOOK_EVERY_MS, signal);
+  }
+}

@@ -1,0 +1,195 @@
+import { XoError } from "@xo-server/model";
+import { Type } from "typebox";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import type { RestRoute } from "../operations/rest-route.js";
+import { actionRoute, idOf, onId, setFields } from "./on-object.js";
+
+const id = idOf("a host");
+
+/** Hosts and what is set of them; their power is in host-power. */
+export function hostMethods(objects: PoolObjects): Operation[] {
+  const on = (id: string) => objects.get(id, "host");
+  const shared = { result: Type.Boolean(), changes: true };
+  const idOnly = Type.Object({ id });
+  const may = (what: string) => onId(`administrate:${what}`, "host");
+  const call = async (id: string, method: string): Promise<true> => {
+    const { xapi, ref } = on(id);
+    await xapi.callAsync(method, [ref]);
+    return true;
+  };
+  return [
+    defineOperation({
+      ...shared,
+      name: "host.set",
+      summary: "Changes settings of a host.",
+      params: Type.Object({
+        id,
+        name_label: Type.Optional(Type.String()),
+        name_description: Type.Optional(Type.String()),
+        iscsiIqn: Type.Optional(Type.String()),
+        multipathing: Type.Optional(Type.Boolean()),
+        tags: Type.Optional(Type.Array(Type.String())),
+      }),
+      permission: may("set"),
+      handler: async ({ id, iscsiIqn, ...fields }) => {
+        const { xapi, ref } = on(id);
+        const target = { className: "host", ref };
+        await setFields(xapi, target, { ...fields, iscsi_iqn: iscsiIqn });
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "host.detach",
+      summary:
+        "Ejects a host from its pool: it becomes a pool of its own, and its local disks are erased.",
+      params: idOnly,
+      permission: may("detach"),
+      rest: denied("detach", "DetachHost"),
+      handler: ({ id }) => call(id, "pool.eject"),
+    }),
+    defineOperation({
+      ...shared,
+      name: "host.forget",
+      summary: "Forgets a host that is down and does not come back.",
+      params: idOnly,
+      permission: may("forget"),
+      rest: denied("forget", "ForgetHost"),
+      handler: ({ id }) => {
+        checkDown(on(id));
+        return call(id, "host.destroy");
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "host.scanPifs",
+      summary: "Looks for new network interfaces of a host.",
+      params: idOnly,
+      permission: may("scan"),
+      rest: actionRoute("/hosts/{id}/actions/scan_pifs", "HostScanPifs"),
+      handler: ({ id }) => call(id, "PIF.scan"),
+    }),
+    defineOperation({
+      ...shared,
+      name: "host.managementReconfigure",
+      summary: "Has a host use another interface for its management.",
+      params: Type.Object({ id, pif: idOf("an interface of the host") }),
+      permission: may("set"),
+      rest: actionRoute(
+        "/hosts/{id}/actions/management_reconfigure",
+        "ManagementReconfigure",
+      ),
+      handler: async ({ id, pif }, context) => {
+        context.check("read", "PIF", pif);
+        const { xapi } = on(id);
+        const { ref, object } = objects.get(pif, "PIF");
+        if (object["$host"] !== id)
+          throw new XoError("NO_SUCH_OBJECT", { type: "PIF", id: pif });
+        await xapi.callAsync("host.management_reconfigure", [ref]);
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "host.setRemoteSyslogHost",
+      summary: "Has a host send its logs to another; null: to nobody.",
+      params: Type.Object({
+        id,
+        syslogDestination: Type.Union([
+          Type.String({ minLength: 1 }),
+          Type.Null(),
+        ]),
+      }),
+      permission: may("set"),
+      handler: async ({ id, syslogDestination }) => {
+        const { xapi, ref } = on(id);
+        const key = "syslog_destination";
+        await xapi.call("host.remove_from_logging", [ref, key]);
+        if (syslogDestination !== null)
+          await xapi.call("host.add_to_logging", [ref, key, syslogDestination]);
+        await xapi.call("host.syslog_reconfigure", [ref]);
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "host.setPowerOnMode",
+      summary: "How a host is switched on; empty: it cannot be.",
+      params: Type.Object({
+        id,
+        powerOnMode: Type.String({
+          description:
+            "Such as `wake-on-lan`; else a script on the coordinator.",
+        }),
+        configuration: Type.Optional(Type.Record(Type.String(), Type.String())),
+      }),
+      permission: may("set"),
+      handler: async ({ id, powerOnMode, configuration = {} }) => {
+        const { xapi, ref } = on(id);
+        const params = [ref, powerOnMode, configuration];
+        await xapi.call("host.set_power_on_mode", params);
+        return true;
+      },
+    }),
+    defineOperation({
+      name: "host.getSchedulerGranularity",
+      summary: "What is given to one VM at a time: a thread, core or socket.",
+      params: idOnly,
+      result: Type.String(),
+      permission: onId("read", "host"),
+      handler: async ({ id }) => {
+        const { xapi, ref } = on(id);
+        return String(await xapi.call("host.get_sched_gran", [ref]));
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "host.setSchedulerGranularity",
+      summary: "What is given to one VM at a time, from the next start on.",
+      params: Type.Object({
+        id,
+        schedulerGranularity: Type.Enum(["cpu", "core", "socket"]),
+      }),
+      permission: may("set"),
+      handler: async ({ id, schedulerGranularity }) => {
+        const { xapi, ref } = on(id);
+        await xapi.call("host.set_sched_gran", [ref, schedulerGranularity]);
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "host.installCertificate",
+      summary: "Has a host use this certificate for TLS.",
+      params: Type.Object({
+        id,
+        certificate: Type.String({ minLength: 1 }),
+        chain: Type.Optional(Type.String()),
+        privateKey: Type.String({ minLength: 1 }),
+      }),
+      permission: may("set"),
+      handler: async ({ id, certificate, chain = "", privateKey }) => {
+        const { xapi, ref } = on(id);
+        const params = [ref, certificate, privateKey, chain];
+        await xapi.callAsync("host.install_server_certificate", params);
+        return true;
+      },
+    }),
+  ];
+}
+
+/** Not for assistants. */
+function denied(verb: string, operationId: string): RestRoute {
+  const route = actionRoute(`/hosts/{id}/actions/${verb}`, operationId);
+  return { ...route, exposure: "deny" };
+}
+
+/** XAPI would refuse it too, in words that fewer clients know. */
+function checkDown({ id, object }: PoolObject): void {
+  const actual = object["power_state"];
+  if (actual === "Running")
+    throw new XoError("INCORRECT_STATE", {
+      ...{ object: id, property: "power_state", actual, expected: "Halted" },
+    });
+}
