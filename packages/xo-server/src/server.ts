@@ -7,11 +7,11 @@ import { startTasks } from "./tasks/start-tasks.js";
 import { startTls } from "./doors/tls/start-tls.js";
 import { findWebRoot } from "./doors/web-root.js";
 import { startWebServer } from "./doors/web-server.js";
+import { hostAndPoolMethods } from "./methods/hosts-and-pools.js";
 import { objectMethods } from "./methods/objects.js";
 import { peopleMethods } from "./methods/people.js";
 import { poolMethods } from "./methods/pool.js";
 import { queryMethods } from "./methods/query.js";
-import { statsMethods } from "./methods/stats.js";
 import { statusMethods } from "./methods/status.js";
 import { systemMethods } from "./methods/system.js";
 import { taskMethods } from "./methods/task.js";
@@ -137,7 +137,10 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...serverMethods({ servers, stored, listPools: () => pools.list() }),
     ...objectMethods(poolObjects),
     ...transferMethods({ objects: poolObjects, transfers }),
-    ...statsMethods({ ...objects, objects: poolObjects, stats: stats.objects }),
+    ...hostAndPoolMethods({
+      ...{ queries: objects.queries, objects: poolObjects },
+      ...{ stats: stats.objects, clock },
+    }),
     ...taskMethods(poolObjects, tasks),
   ];
   const { catalog } = objects;

@@ -1,5 +1,6 @@
 import { createParserPool } from "@xo-server/parser-pool";
 import t, { type Test } from "tap";
+import { createHostsOf } from "../src/methods/hosts-and-pools.js";
 import { statsMethods } from "../src/methods/stats.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { HostStats } from "../src/stats/host-stats.js";
@@ -58,7 +59,11 @@ async function setUp(t: Test) {
   const clock = new FakeClock();
   const hosts = new HostStats({ parser, clock, inventory });
   const stats = new ObjectStats({ objects: poolObjects, hosts, inventory });
-  const operations = statsMethods({ stats, objects: poolObjects, queries });
+  const operations = statsMethods({
+    stats,
+    objects: poolObjects,
+    hostsOf: createHostsOf(queries),
+  });
   const allow = (resource: string) =>
     ({ effect: "allow", action: "read", resource }) as const;
   const server = await startRestServer(t, {

@@ -127,7 +127,7 @@ export function poolPowerMethods({
         force: flag("Not built yet."),
       }),
       permission: onPool("administrate:set"),
-      rest: action("add_host", "AddHost"),
+      rest: { ...action("add_host", "AddHost"), exposure: "deny" },
       handler: () =>
         notBuilt(
           "joining a pool",

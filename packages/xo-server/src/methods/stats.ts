@@ -1,4 +1,3 @@
-import type { Queries } from "@xo-server/inventory";
 import { Type } from "typebox";
 import type { RawJson } from "../doors/raw-json.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
@@ -11,11 +10,13 @@ import {
 import type { RestRoute } from "../operations/rest-route.js";
 import { granularities } from "../stats/granularity.js";
 import type { ObjectStats } from "../stats/object-stats.js";
+import type { HostsOf } from "./host-patches.js";
 
 export interface StatsMethodsOptions {
   readonly stats: ObjectStats;
   readonly objects: PoolObjects;
-  readonly queries: Pick<Queries, "page">;
+  /** Hosts of a pool, by the pool's id. */
+  readonly hostsOf: HostsOf;
 }
 
 const how = {
@@ -58,8 +59,11 @@ const route = (path: string, operationId: string): RestRoute => ({
 });
 
 /** What hosts have measured: CONTRACT 2.7. */
-export function statsMethods(options: StatsMethodsOptions): Operation[] {
-  const { stats, objects } = options;
+export function statsMethods({
+  stats,
+  objects,
+  hostsOf,
+}: StatsMethodsOptions): Operation[] {
   return [
     defineOperation({
       name: "host.stats",
@@ -87,7 +91,7 @@ export function statsMethods(options: StatsMethodsOptions): Operation[] {
       permission: { ...read, resource: "pool" },
       rest: route("/pools/{id}/stats", "GetStats"),
       handler: async ({ id, ...request }, context) =>
-        stats.ofHosts(await hostsOf(id, options, context), request),
+        stats.ofHosts(await hostsOf(id, readableTo(context)("host")), request),
     }),
     defineOperation({
       name: "sr.stats",
@@ -104,22 +108,6 @@ export function statsMethods(options: StatsMethodsOptions): Operation[] {
     }),
     ...dataSourceMethods(objects),
   ];
-}
-
-/** Those that the caller may see. */
-async function hostsOf(
-  id: string,
-  { objects, queries }: StatsMethodsOptions,
-  context: CallContext,
-): Promise<readonly string[]> {
-  const pool = objects.get(id, "pool");
-  const where = readableTo(context)("host");
-  const { ids } = await queries.page({
-    type: "host",
-    filter: `$pool:"${pool.id}"`,
-    ...(where === undefined ? {} : { where }),
-  });
-  return ids;
 }
 
 /** Hosts that an SR is plugged into. */
