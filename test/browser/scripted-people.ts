@@ -27,6 +27,13 @@ export class ScriptedPeople {
         const isIn = request.headers.cookie?.includes("authenticationToken=t");
         return void send(200, { ticket: isIn === true ? "ticket" : null });
       }
+      case "/rest/v0/signin/providers":
+        return void send(200, {
+          providers: [
+            { id: "password", name: "Password", kind: "password" },
+            { id: "oidc", name: "Acme", kind: "redirect", url: "/?at-acme" },
+          ],
+        });
       case "/rest/v0/auth/logout":
         return void send(200, {}, `${COOKIE}; Max-Age=0`);
       case "/rest/v0/auth/login": {

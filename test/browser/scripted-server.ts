@@ -48,7 +48,8 @@ export async function startScriptedServer(
   const sockets = new Set<WebSocket>();
   const people = new ScriptedPeople();
   const http = createServer((request, response) => {
-    if (request.method === "POST") void people.answer(request, response);
+    if (request.url?.startsWith("/rest/") === true)
+      void people.answer(request, response);
     else void serveFile(root, request, response);
   });
   const doors = new WebSocketServer({ noServer: true });

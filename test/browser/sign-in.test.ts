@@ -63,6 +63,13 @@ t.test("signing in on the page", { skip, timeout: 120_000 }, async (t) => {
     t.equal(await page.getByRole("dialog").count(), 0);
   });
 
+  t.test("another place to sign in is a link", async (t) => {
+    const { page } = await visit(t, browser);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("link", { name: "Sign in with Acme" }).click();
+    await page.waitForURL(/at-acme/);
+  });
+
   t.test("who does not sign in sees no complaint", async (t) => {
     const { page, complaints } = await visit(t, browser);
     await page.getByRole("button", { name: "Sign in" }).waitFor();

@@ -49,8 +49,36 @@ export async function fetchTicket(): Promise<string | undefined> {
   return ticket ?? undefined;
 }
 
+/** A place elsewhere where one can sign in, and that sends the browser back. */
+export interface RedirectProvider {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+}
+
+interface Provider {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly url?: string;
+}
+
+/** @returns none where the server does not say */
+export async function fetchRedirectProviders(): Promise<RedirectProvider[]> {
+  const answer = await fetch(addressOf("signin/providers"));
+  if (!answer.ok) return [];
+  const { providers } = (await answer.json()) as { providers: Provider[] };
+  return providers.flatMap(({ id, name, kind, url }) =>
+    kind === "redirect" && url !== undefined ? [{ id, name, url }] : [],
+  );
+}
+
+function addressOf(path: string): URL {
+  return new URL(`${root}/${path}`, document.baseURI);
+}
+
 function post(path: string, body?: object): Promise<Response> {
-  return fetch(new URL(`${root}/${path}`, document.baseURI), {
+  return fetch(addressOf(path), {
     method: "POST",
     ...(body === undefined
       ? {}

@@ -31,6 +31,7 @@ export const de: Messages = {
     refused: "Name oder Passwort stimmt nicht.",
     tooSoon: "Zu viele Fehlversuche: in {seconds} s noch einmal.",
     failed: "Das ging nicht: {reason}",
+    elsewhere: "Anmelden mit {name}",
   },
   theme: {
     system: "System",

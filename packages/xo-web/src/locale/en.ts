@@ -33,6 +33,7 @@ export const en = {
     refused: "The name or the password is wrong.",
     tooSoon: "Too many wrong tries: try again in {seconds} s.",
     failed: "That did not work: {reason}",
+    elsewhere: "Sign in with {name}",
   },
   theme: {
     system: "System",
