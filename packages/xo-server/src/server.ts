@@ -8,10 +8,12 @@ import { startTls } from "./doors/tls/start-tls.js";
 import { findWebRoot } from "./doors/web-root.js";
 import { startWebServer } from "./doors/web-server.js";
 import { hostAndPoolMethods } from "./methods/hosts-and-pools.js";
+import { cloudConfigMethods } from "./methods/cloud-config.js";
 import { objectMethods } from "./methods/objects.js";
 import { peopleMethods } from "./methods/people.js";
 import { poolMethods } from "./methods/pool.js";
 import { queryMethods } from "./methods/query.js";
+import { resourceSetMethods } from "./methods/resource-set.js";
 import { statusMethods } from "./methods/status.js";
 import { systemMethods } from "./methods/system.js";
 import { taskMethods } from "./methods/task.js";
@@ -31,6 +33,7 @@ import { createLivePools } from "./pools/live-pools.js";
 import { createPools } from "./pools/pools.js";
 import { StoredPools } from "./pools/stored-pools.js";
 import { connectPools } from "./pools/connect-pools.js";
+import { ResourceSets } from "./resource-sets/resource-sets.js";
 import type { ServerOptions } from "./server-options.js";
 import { startMonitor } from "./start-monitor.js";
 import { startParser } from "./start-parser.js";
@@ -127,6 +130,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const stats = startStats(parser, measured, options);
   const audit = createAudit(store, apiLogger);
   const transfers = new Transfers({ paths, audit, tasks, clock });
+  const sets = new ResourceSets({ ...objects, store, clock });
   const operations: readonly Operation[] = [
     ...systemMethods({ version, readStatus, operations: () => operations }),
     ...poolMethods(() => pools.list()),
@@ -135,7 +139,9 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...peopleMethods(store, reception, clock),
     ...xoMethods({ ...objects, paths }),
     ...serverMethods({ servers, stored, listPools: () => pools.list() }),
-    ...objectMethods(poolObjects),
+    ...objectMethods(poolObjects, sets),
+    ...resourceSetMethods(store, sets),
+    ...cloudConfigMethods(store),
     ...transferMethods({ objects: poolObjects, transfers }),
     ...hostAndPoolMethods({
       ...{ queries: objects.queries, objects: poolObjects },

@@ -10,6 +10,8 @@ export interface ResourceSet {
   readonly subjects: readonly string[];
   /** Ids of templates, networks, SRs. */
   readonly objects: readonly string[];
+  /** Ids of the pools that these were in when they were named. */
+  readonly pools: readonly string[];
   /** How much at most, by `cpus`, `memory` and `disk` (bytes), `vms` ...; what is not there is not limited. */
   readonly limits: Readonly<Record<string, number>>;
   /** Given to each VM. */
@@ -89,6 +91,7 @@ function columnsOf(set: NewResourceSet): { name: string; body_json: string } {
   const body: Body = {
     subjects: [...new Set(set.subjects)],
     objects: [...new Set(set.objects)],
+    pools: [...new Set(set.pools)],
     limits: set.limits ?? {},
     tags: [...new Set(set.tags)],
     ipPools: [...new Set(set.ipPools)],

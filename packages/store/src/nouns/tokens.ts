@@ -91,6 +91,16 @@ export class Tokens {
     return { text, token: this.#toToken(row) };
   }
 
+  /** @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS, STORE_UNAVAILABLE */
+  async describe(id: string, description: string): Promise<void> {
+    const { tables, committer } = this.#parts;
+    tables.tokens.require(id);
+    checkText("the description", description);
+    await committer.run((unit) =>
+      tables.tokens.update(unit, id, { description }),
+    );
+  }
+
   /** Notes that a token was used; written down once a minute at most. */
   touch(id: string, address?: string): void {
     this.#uses.note(id, address);

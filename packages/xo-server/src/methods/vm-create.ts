@@ -98,6 +98,7 @@ async function create(
       // Goes on after the answer. A drive that stays is in sight of everybody.
       dropConfigDrive(cleaner, created).catch(() => undefined);
     await objects.untilKnown(created.uuid, "VM");
+    await set?.own(created.uuid);
     return created.uuid;
   });
 }

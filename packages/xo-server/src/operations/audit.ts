@@ -79,9 +79,14 @@ function objectIdOf(
 export function withoutSecrets(params: object): object {
   const members = Object.entries(params).map(([key, value]) => [
     key,
-    SECRET_PARAMETER.test(key) ? "[redacted]" : (value as unknown),
+    SECRET_PARAMETER.test(key) || isText(key, value) ? "[redacted]" : (value as unknown),
   ]);
   return redact(Object.fromEntries(members)) as object;
+}
+
+/** A template of a guest's configuration, not the id of one. */
+function isText(key: string, value: unknown): boolean {
+  return key === "template" && typeof value === "string" && /\n/.test(value);
 }
 
 function textMember(value: unknown, name: string): string | undefined {

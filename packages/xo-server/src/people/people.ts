@@ -12,6 +12,7 @@ const TABLES: ReadonlySet<string> = new Set([
   "privileges",
   "grants",
   "acls",
+  "resource_sets",
 ]);
 
 /** The users of the store as callers: with groups and rights, made once and again when these change. */

@@ -5,13 +5,14 @@ import { toAclPrivileges } from "../rights/acl-privileges.js";
 import { builtInRoles } from "../rights/built-in-roles.js";
 import type { Privilege } from "../rights/privilege.js";
 import { Rights } from "../rights/rights.js";
+import { toSetPrivileges } from "../rights/set-privileges.js";
 
 /** Different rights that are kept; more of them are made again when they are needed. */
 const MOST = 1_000;
 
 type Sources = Pick<
   Store,
-  "groups" | "grants" | "roles" | "privileges" | "acls"
+  "groups" | "grants" | "roles" | "privileges" | "acls" | "resourceSets"
 >;
 
 /**
@@ -42,10 +43,17 @@ export class RightsOf {
     const acls = subjects
       .flatMap((subject) => [...this.#store.acls.ofSubject(subject.id)])
       .map(({ object, action }) => ({ object, action }));
-    const key = keyOf([...privileges, ...acls]);
+    const sets = [...this.#store.resourceSets.list()]
+      .filter((set) => subjects.some((one) => set.subjects.includes(one.id)))
+      .map(({ objects, pools }) => ({ objects, pools }));
+    const key = keyOf([...privileges, ...acls, ...sets]);
     const rights =
       this.#made.get(key) ??
-      new Rights([...privileges, ...toAclPrivileges(acls)]);
+      new Rights([
+        ...privileges,
+        ...toAclPrivileges(acls),
+        ...toSetPrivileges(sets),
+      ]);
     this.#made.delete(key);
     this.#made.set(key, rights);
     if (this.#made.size > MOST)

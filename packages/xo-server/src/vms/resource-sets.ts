@@ -16,6 +16,8 @@ export interface OpenResourceSet {
    * @throws XoError where it is not enough
    */
   take(usage: ResourceUsage): Promise<() => Promise<void>>;
+  /** The VM was made of it: it belongs to who made it, or to all people of the set. */
+  own(vmId: string): Promise<void>;
 }
 
 export interface ResourceUsage {

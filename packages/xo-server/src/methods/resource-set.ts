@@ -1,0 +1,265 @@
+import type { NewResourceSet, Store } from "@xo-server/store";
+import { Type, type Static } from "typebox";
+import {
+  defineOperation,
+  type HandlerContext,
+  type Operation,
+} from "../operations/operation.js";
+import type { ResourceSets } from "../resource-sets/resource-sets.js";
+
+const id = Type.String({ minLength: 1, description: "Of a resource set." });
+const name = Type.String({ minLength: 1, maxLength: 1024 });
+const quantity = Type.Integer({ minimum: 0 });
+const limitId = Type.String({
+  pattern: "^[A-Za-z][\\w.:-]{0,127}$",
+  description: "`cpus`, `memory` or `disk` (bytes), `vms`.",
+});
+const ids = Type.Array(Type.String({ minLength: 1 }), { maxItems: 10_000 });
+const Limits = Type.Record(
+  Type.String(),
+  Type.Union([
+    quantity,
+    Type.Object({ total: quantity }, { additionalProperties: true }),
+  ]),
+  { description: "How much at most, by name; what is not there is not bound." },
+);
+const closed = { additionalProperties: false } as const;
+
+const PublicSet = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  subjects: Type.Array(Type.String()),
+  objects: Type.Array(Type.String()),
+  limits: Type.Record(
+    Type.String(),
+    Type.Object({ total: Type.Number(), usage: Type.Number() }),
+  ),
+  tags: Type.Array(Type.String()),
+  ipPools: Type.Array(Type.String()),
+  shareByDefault: Type.Boolean(),
+});
+
+/** How this operation reads the set, and what becomes of one member. */
+const change = {
+  result: Type.Boolean(),
+  permission: "admin",
+  changes: true,
+} as const;
+
+/** What some people may make VMs of, and how much of it. */
+export function resourceSetMethods(
+  { resourceSets }: Pick<Store, "resourceSets">,
+  sets: ResourceSets,
+): Operation[] {
+  const update = async (
+    setId: string,
+    patch: Parameters<typeof resourceSets.update>[1],
+  ): Promise<true> => {
+    await resourceSets.update(setId, patch);
+    return true;
+  };
+  const readable = async (setId: string, context: HandlerContext) =>
+    toMutable(await sets.get(setId, context));
+
+  return [
+    defineOperation({
+      name: "resourceSet.getAll",
+      summary: "The resource sets that one may use; of an admin all.",
+      params: Type.Object({}),
+      result: Type.Array(PublicSet),
+      permission: "user",
+      handler: async (_, { person }) =>
+        person === undefined ? [] : (await sets.list(person)).map(toMutable),
+    }),
+    defineOperation({
+      name: "resourceSet.get",
+      summary: "One resource set, and how much of it is used.",
+      params: Type.Object({ id }, closed),
+      result: PublicSet,
+      permission: "user",
+      handler: (params, context) => readable(params.id, context),
+    }),
+    defineOperation({
+      ...change,
+      name: "resourceSet.create",
+      summary: "A new resource set; as it is then.",
+      params: Type.Object({ name, ...optionalParts() }, closed),
+      result: PublicSet,
+      async handler(given, context) {
+        const set = await resourceSets.create({
+          name: given.name,
+          ...partsOf(given, sets),
+        });
+        return readable(set.id, context);
+      },
+    }),
+    defineOperation({
+      ...change,
+      name: "resourceSet.set",
+      summary: "Changes a resource set; what is not given stays.",
+      params: Type.Object(
+        { id, name: Type.Optional(name), ...optionalParts() },
+        closed,
+      ),
+      handler: ({ id: setId, name: newName, ...given }) =>
+        update(setId, () => ({
+          ...(newName === undefined ? {} : { name: newName }),
+          ...partsOf(given, sets),
+        })),
+    }),
+    defineOperation({
+      ...change,
+      name: "resourceSet.delete",
+      summary: "Deletes a resource set; its VMs stay.",
+      params: Type.Object({ id }, closed),
+      async handler(params) {
+        await resourceSets.delete(params.id);
+        return true;
+      },
+    }),
+    ...memberMethods(sets, update),
+    ...limitMethods(update),
+    defineOperation({
+      ...change,
+      name: "resourceSet.recomputeAllLimits",
+      summary: "Nothing: what is used is always counted anew.",
+      params: Type.Object({}),
+      handler: () => true,
+    }),
+  ];
+}
+
+type Update = (
+  id: string,
+  patch: Parameters<Store["resourceSets"]["update"]>[1],
+) => Promise<true>;
+
+function memberMethods(sets: ResourceSets, update: Update): Operation[] {
+  const object = Type.String({
+    minLength: 1,
+    description: "Id of a template, a network, an SR.",
+  });
+  const subject = Type.String({
+    minLength: 1,
+    description: "Id of a user or a group.",
+  });
+  const setObjects = (objects: readonly string[]) => ({
+    objects,
+    pools: sets.poolsOf(objects),
+  });
+  return [
+    defineOperation({
+      ...change,
+      name: "resourceSet.addObject",
+      summary: "Lets the people of a set use an object.",
+      params: Type.Object({ id, object }, closed),
+      handler: (given) =>
+        update(given.id, ({ objects }) =>
+          setObjects([...objects, given.object]),
+        ),
+    }),
+    defineOperation({
+      ...change,
+      name: "resourceSet.removeObject",
+      summary: "Takes an object from a set.",
+      params: Type.Object({ id, object }, closed),
+      handler: (given) =>
+        update(given.id, ({ objects }) =>
+          setObjects(objects.filter((one) => one !== given.object)),
+        ),
+    }),
+    defineOperation({
+      ...change,
+      name: "resourceSet.addSubject",
+      summary: "Lets a user or a group use a set.",
+      params: Type.Object({ id, subject }, closed),
+      handler: (given) =>
+        update(given.id, ({ subjects }) => ({
+          subjects: [...subjects, given.subject],
+        })),
+    }),
+    defineOperation({
+      ...change,
+      name: "resourceSet.removeSubject",
+      summary: "Takes a set from a user or a group.",
+      params: Type.Object({ id, subject }, closed),
+      handler: (given) =>
+        update(given.id, ({ subjects }) => ({
+          subjects: subjects.filter((one) => one !== given.subject),
+        })),
+    }),
+  ];
+}
+
+function limitMethods(update: Update): Operation[] {
+  return [
+    defineOperation({
+      ...change,
+      name: "resourceSet.addLimit",
+      summary: "Bounds how much the VMs of a set take.",
+      params: Type.Object({ id, limitId, quantity }, closed),
+      handler: (given) =>
+        update(given.id, ({ limits }) => ({
+          limits: { ...limits, [given.limitId]: given.quantity },
+        })),
+    }),
+    defineOperation({
+      ...change,
+      name: "resourceSet.removeLimit",
+      summary: "Takes a bound from a set.",
+      params: Type.Object({ id, limitId }, closed),
+      handler: (given) =>
+        update(given.id, ({ limits }) => ({
+          limits: Object.fromEntries(
+            Object.entries(limits).filter(([key]) => key !== given.limitId),
+          ),
+        })),
+    }),
+  ];
+}
+
+function optionalParts() {
+  return {
+    subjects: Type.Optional(ids),
+    objects: Type.Optional(ids),
+    limits: Type.Optional(Limits),
+    tags: Type.Optional(ids),
+    ipPools: Type.Optional(ids),
+    shareByDefault: Type.Optional(
+      Type.Boolean({ description: "VMs belong to all people of the set." }),
+    ),
+  };
+}
+
+interface GivenParts {
+  readonly subjects?: readonly string[];
+  readonly objects?: readonly string[];
+  readonly limits?: Static<typeof Limits>;
+  readonly tags?: readonly string[];
+  readonly ipPools?: readonly string[];
+  readonly shareByDefault?: boolean;
+}
+
+function partsOf(
+  { limits, objects, ...others }: GivenParts,
+  sets: Pick<ResourceSets, "poolsOf">,
+): Partial<NewResourceSet> {
+  return {
+    ...others,
+    ...(objects === undefined ? {} : { objects, pools: sets.poolsOf(objects) }),
+    ...(limits === undefined ? {} : { limits: toTotals(limits) }),
+  };
+}
+
+function toTotals(limits: Static<typeof Limits>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(limits).map(([key, limit]) => [
+      key,
+      typeof limit === "number" ? limit : limit.total,
+    ]),
+  );
+}
+
+function toMutable(set: object): Static<typeof PublicSet> {
+  return set as Static<typeof PublicSet>;
+}

@@ -1,0 +1,187 @@
+import type { Catalog } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import type { ResourceSet, Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { CallContext, HandlerContext } from "../operations/operation.js";
+import type { Person } from "../people/person.js";
+import type {
+  OpenResourceSet,
+  ResourceSets as UsableSets,
+  ResourceUsage,
+} from "../vms/resource-sets.js";
+import {
+  noUsage,
+  readUsage,
+  type SetUsage,
+  type UsageSources,
+} from "./set-usage.js";
+
+export interface ResourceSetsOptions extends UsageSources {
+  readonly catalog: Pick<Catalog, "follow" | "get">;
+  readonly store: Pick<Store, "resourceSets" | "acls">;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** As clients know it: numbers are whole. */
+export interface PublicResourceSet extends Omit<
+  ResourceSet,
+  "limits" | "pools"
+> {
+  readonly limits: Readonly<
+    Record<string, { readonly total: number; readonly usage: number }>
+  >;
+}
+
+/** Until a VM that was made shows in its pool, it is counted here; no longer than this, in ms. */
+const TAKEN_MS = 3600 * 1000;
+
+interface Taken extends ResourceUsage {
+  readonly setId: string;
+  readonly at: number;
+  /** Once it is there. */
+  vmId?: string;
+}
+
+/** What people may make VMs of, how much is left of it, and whose the VMs are. */
+export class ResourceSets implements UsableSets {
+  readonly #options: ResourceSetsOptions;
+  readonly #taken = new Set<Taken>();
+
+  constructor(options: ResourceSetsOptions) {
+    this.#options = options;
+  }
+
+  /** Those of a person; of an admin all. */
+  async list(person: Person): Promise<PublicResourceSet[]> {
+    const { resourceSets } = this.#options.store;
+    const sets = [...resourceSets.list()].filter((set) => isOneOf(set, person));
+    if (sets.length === 0) return [];
+    const usage = await readUsage(this.#options);
+    return sets.map((set) => toPublic(set, usage.get(set.id)));
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, also where the caller is not one of its people */
+  async get(id: string, context: CallContext): Promise<PublicResourceSet> {
+    const set = this.#find(id, context);
+    return toPublic(set, (await readUsage(this.#options)).get(id));
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, also where the caller is not one of its people */
+  open(id: string, context: HandlerContext): OpenResourceSet {
+    const set = this.#find(id, context);
+    const usable = new Set(set.objects);
+    const taken: Taken[] = [];
+    return {
+      has: (objectId) => usable.has(objectId),
+      take: async (usage) => {
+        const mine = await this.#take(id, usage);
+        taken.push(mine);
+        return async () => void this.#taken.delete(mine);
+      },
+      own: async (vmId) => {
+        for (const one of taken) one.vmId = vmId;
+        await this.#give(vmId, this.#find(id, context), context);
+      },
+    };
+  }
+
+  /** Ids of the pools of objects, as far as they are known. */
+  poolsOf(objects: readonly string[]): string[] {
+    const pools = objects.flatMap((id) => {
+      const json = this.#options.catalog.get(id)?.json;
+      if (json === undefined) return [];
+      const { $pool } = JSON.parse(json.toString()) as { $pool?: unknown };
+      return typeof $pool === "string" ? [$pool] : [];
+    });
+    return [...new Set(pools)];
+  }
+
+  #find(id: string, { person }: CallContext): ResourceSet {
+    const set = this.#options.store.resourceSets.get(id);
+    if (set !== undefined && person !== undefined && isOneOf(set, person))
+      return set;
+    throw new XoError("NO_SUCH_OBJECT", { type: "resourceSet", id });
+  }
+
+  async #take(setId: string, wanted: ResourceUsage): Promise<Taken> {
+    const { store, clock } = this.#options;
+    const used = (await readUsage(this.#options)).get(setId) ?? noUsage;
+    // No turn of others from here on: whoever comes next sees what is taken now.
+    const limits = store.resourceSets.get(setId)?.limits ?? {};
+    const sum = this.#sumOf(setId, used);
+    for (const [name, amount] of Object.entries({ ...wanted, vms: 1 })) {
+      const left = limitOf(limits, name) - sum[name as keyof typeof sum];
+      if (amount > left)
+        throw new XoError("RESOURCES_EXHAUSTED", {
+          ...{ resourceSet: setId, resourceType: name },
+          ...{ requested: amount, available: Math.max(0, left) },
+        });
+    }
+    const taken: Taken = { ...wanted, setId, at: clock.now() };
+    this.#taken.add(taken);
+    return taken;
+  }
+
+  /** What the pools tell, and what was taken and does not show there yet. */
+  #sumOf(
+    setId: string,
+    used: SetUsage,
+  ): { cpus: number; memory: number; disk: number; vms: number } {
+    const { cpus, memory, disk, vms } = used;
+    const sum = { cpus, memory, disk, vms };
+    for (const one of this.#taken) {
+      if (one.setId !== setId) continue;
+      const isThere = one.vmId !== undefined && used.ids.has(one.vmId);
+      if (isThere || one.at < this.#options.clock.now() - TAKEN_MS) {
+        this.#taken.delete(one);
+        continue;
+      }
+      sum.cpus += one.cpus;
+      sum.memory += one.memory;
+      sum.disk += one.disk;
+      sum.vms++;
+    }
+    return sum;
+  }
+
+  /** To who made it, or to all people of the set. */
+  async #give(
+    vmId: string,
+    set: ResourceSet,
+    { person }: CallContext,
+  ): Promise<void> {
+    const owners = set.shareByDefault ? set.subjects : [person!.id];
+    for (const subject of owners)
+      await this.#options.store.acls.add({
+        ...{ subject, object: vmId, action: "admin" },
+      });
+  }
+}
+
+function isOneOf({ subjects }: ResourceSet, person: Person): boolean {
+  return (
+    person.isAdmin ||
+    [person.id, ...person.groups].some((id) => subjects.includes(id))
+  );
+}
+
+function limitOf(limits: ResourceSet["limits"], name: string): number {
+  return Object.hasOwn(limits, name) ? limits[name]! : Infinity;
+}
+
+function toPublic(
+  { limits, pools: _, ...set }: ResourceSet,
+  usage: SetUsage = noUsage,
+): PublicResourceSet {
+  const { cpus, memory, disk, vms } = usage;
+  const used = new Map(Object.entries({ cpus, memory, disk, vms }));
+  return {
+    ...set,
+    limits: Object.fromEntries(
+      Object.entries(limits).map(([name, total]) => [
+        name,
+        { total, usage: used.get(name) ?? 0 },
+      ]),
+    ),
+  };
+}

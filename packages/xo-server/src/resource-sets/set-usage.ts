@@ -1,0 +1,83 @@
+import type { Catalog, Queries, ViewObject } from "@xo-server/inventory";
+
+export interface UsageSources {
+  readonly catalog: Pick<Catalog, "follow" | "get">;
+  readonly queries: Pick<Queries, "page">;
+}
+
+/** What the VMs of a set take, by the names of its limits. Sizes in bytes. */
+export interface SetUsage {
+  readonly cpus: number;
+  readonly memory: number;
+  readonly disk: number;
+  readonly vms: number;
+  /** Whose. */
+  readonly ids: ReadonlySet<string>;
+}
+
+export const noUsage: SetUsage = {
+  ...{ cpus: 0, memory: 0, disk: 0, vms: 0 },
+  ids: new Set(),
+};
+
+/** VMs that are read at a time: a step of the main thread. */
+const PAGE = 100;
+
+/** What is taken of each set, by its id, as the pools tell. */
+export async function readUsage({
+  catalog,
+  queries,
+}: UsageSources): Promise<ReadonlyMap<string, SetUsage>> {
+  await Promise.all([catalog.follow("VBD"), catalog.follow("VDI")]);
+  const usage = new Map<string, SetUsage>();
+  let after: string | undefined;
+  do {
+    const page = await queries.page({
+      ...{ type: "VM", filter: "resourceSet?", sort: [], limit: PAGE },
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const row of page.rows) {
+      const vm = JSON.parse(row.toString()) as ViewObject;
+      const setId = String(vm["resourceSet"]);
+      usage.set(setId, withVm(usage.get(setId) ?? noUsage, vm, catalog));
+    }
+    after = page.next;
+  } while (after !== undefined);
+  return usage;
+}
+
+function withVm(
+  sum: SetUsage,
+  vm: ViewObject,
+  catalog: UsageSources["catalog"],
+): SetUsage {
+  const { CPUs, memory, $VBDs } = vm as {
+    readonly CPUs?: { readonly number?: number };
+    readonly memory?: { readonly dynamic?: readonly number[] };
+    readonly $VBDs?: readonly string[];
+  };
+  const disks = new Set(($VBDs ?? []).flatMap((id) => diskOf(id, catalog)));
+  const sizes = [...disks].map((id) => sizeOf(id, catalog));
+  return {
+    cpus: sum.cpus + (CPUs?.number ?? 0),
+    memory: sum.memory + (memory?.dynamic?.[1] ?? 0),
+    disk: sizes.reduce((all, size) => all + size, sum.disk),
+    vms: sum.vms + 1,
+    ids: new Set([...sum.ids, String(vm["id"])]),
+  };
+}
+
+function diskOf(vbd: string, catalog: Pick<Catalog, "get">): readonly string[] {
+  const { VDI, is_cd_drive } = read(vbd, catalog);
+  return typeof VDI === "string" && is_cd_drive !== true ? [VDI] : [];
+}
+
+function sizeOf(vdi: string, catalog: Pick<Catalog, "get">): number {
+  const { size } = read(vdi, catalog);
+  return typeof size === "number" ? size : 0;
+}
+
+function read(id: string, catalog: Pick<Catalog, "get">): ViewObject {
+  const json = catalog.get(id)?.json;
+  return json === undefined ? {} : (JSON.parse(json.toString()) as ViewObject);
+}

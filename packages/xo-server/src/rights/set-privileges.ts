@@ -1,0 +1,43 @@
+import type { Predicate } from "@xo-server/inventory";
+
+/** What people of a resource set may do with its objects: make VMs of them, and no more. */
+const USES = [
+  "operate:use",
+  "operate:attach",
+  "operate:store",
+  "operate:place",
+] as const;
+
+export interface SetPrivilege {
+  readonly effect: "allow";
+  readonly resource: "*";
+  readonly action: string;
+  readonly selector: Predicate;
+}
+
+/** Rights on the objects of resource sets themselves, not on what belongs to them; their pools can be read. */
+export function toSetPrivileges(
+  sets: readonly {
+    readonly objects: readonly string[];
+    readonly pools: readonly string[];
+  }[],
+): SetPrivilege[] {
+  if (sets.length === 0) return [];
+  const objects = new Set(sets.flatMap((set) => set.objects));
+  const readable = new Set([...objects, ...sets.flatMap((set) => set.pools)]);
+  const allow = (action: string, ids: ReadonlySet<string>): SetPrivilege => ({
+    ...{ effect: "allow", resource: "*", action },
+    selector: isOneOf(ids),
+  });
+  return [
+    allow("read", readable),
+    ...USES.map((action) => allow(action, objects)),
+  ];
+}
+
+function isOneOf(ids: ReadonlySet<string>): Predicate {
+  return (value) => {
+    const { id } = Object(value) as { readonly id?: unknown };
+    return typeof id === "string" && ids.has(id);
+  };
+}
