@@ -7,6 +7,7 @@ import type { CallContext, HandlerContext, Operation } from "./operation.js";
 import { inWork } from "../tasks/current-work.js";
 import { unwatchedWork } from "../tasks/work.js";
 import { createCheck, type CheckParameters } from "./parameters.js";
+import { isRefusal } from "./refusal.js";
 import { touchedPools } from "./touched-pools.js";
 
 /** The one place where a call is checked, made, and its failure given a name. */
@@ -141,7 +142,12 @@ async function changeAudited(
     await audit.write({ ...call, outcome: { result } });
     return result;
   } catch (error) {
-    await audit.write({ ...call, outcome: { error: error as Error } });
+    const written = audit.write({
+      ...call,
+      outcome: { error: error as Error },
+    });
+    // Who is refused need not wait for that: REST tells a refusal from work by how soon it comes.
+    if (!isRefusal(error)) await written;
     throw error;
   }
 }

@@ -1,0 +1,14 @@
+import { XoError, type ErrorCode } from "@xo-server/model";
+
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  "UNAUTHORIZED",
+  "FORBIDDEN",
+  "NO_SUCH_OBJECT",
+  "INVALID_PARAMETERS",
+  "STORE_UNAVAILABLE",
+]);
+
+/** What a call is refused with before it has begun. */
+export function isRefusal(error: unknown): error is XoError {
+  return error instanceof XoError && REFUSALS.has(error.code);
+}
