@@ -1,0 +1,71 @@
+import { Type } from "typebox";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import {
+  about,
+  getFrom,
+  nameOf,
+  type TransferMethodsOptions,
+} from "./disk-transfer.js";
+import { idOf, onId } from "./on-object.js";
+
+interface File {
+  readonly operation: string;
+  readonly summary: string;
+  readonly path: string;
+  readonly operationId: string;
+  /** XAPI's handler on the host, and what it sends. */
+  readonly handler: string;
+  readonly type: string;
+}
+
+const files: readonly File[] = [
+  {
+    operation: "host.getAuditLog",
+    summary: "What XAPI has written down of who did what, as text.",
+    path: "/hosts/{id}/audit.txt",
+    operationId: "GetAuditLog",
+    handler: "/audit_log",
+    type: "text/plain; charset=utf-8",
+  },
+  {
+    operation: "host.getLogs",
+    summary: "A host's logs, as a compressed archive.",
+    path: "/hosts/{id}/logs.tgz",
+    operationId: "GetHostLogs",
+    handler: "/host_logs_download",
+    type: "application/gzip",
+  },
+];
+
+/** Files that hosts have. They come as fast as they are taken, and are kept nowhere. */
+export function hostFileMethods({
+  objects,
+  transfers,
+}: TransferMethodsOptions): Operation[] {
+  return files.map(({ operation, summary, type, handler, ...route }) =>
+    defineOperation({
+      ...{ name: operation, summary },
+      params: Type.Object({ id: idOf("a host") }),
+      result: getFrom,
+      // Logs tell of what others did.
+      permission: onId("administrate:logs", "host"),
+      rest: { ...route, method: "get", exposure: "deny", isTransfer: true },
+      handler: ({ id }, context) => {
+        const host = objects.get(id, "host");
+        const file = route.path.split("/").at(-1)!;
+        const fileName = `${nameOf(host)} ${file}`;
+        const subject = {
+          ...about(operation, `Download of ${fileName}`, host),
+          ...{ params: { id }, context, fileName },
+        };
+        return transfers.offerDownload(subject, async ({ signal }) => {
+          const { body } = await host.xapi.getStream({
+            ...{ path: handler, signal },
+            host: String(host.object["address"]),
+          });
+          return { type, body };
+        });
+      },
+    }),
+  );
+}
