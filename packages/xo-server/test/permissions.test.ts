@@ -131,6 +131,7 @@ interface Info {
 function levelOf(method: string, { permission }: Info): Permission {
   const level = permissions.find((one) => one === permission);
   if (level !== undefined) return level;
-  const isOpen = /^session\.(signIn|getUser)|^system\./.test(method);
+  const isOpen =
+    /^session\.(signIn|getUser|getProviders|createTicket)|^system\./.test(method);
   return permission === undefined && isOpen ? "none" : "user";
 }

@@ -25,6 +25,17 @@ export async function testTokens(t: Test, harness: StoreHarness) {
     t.notMatch(await bench.dump(), text);
   });
 
+  t.test("a token gets another description, and nothing else", async (t) => {
+    const { bench, store, userId } = await setUp(t);
+    const { text, token } = await store.tokens.create({ userId });
+    await store.tokens.describe(token.id, "laptop");
+    const again = await bench.open();
+    t.same(again.tokens.find(text), { ...token, description: "laptop" });
+    await t.rejects(store.tokens.describe("none", "x"), {
+      code: "NO_SUCH_OBJECT",
+    });
+  });
+
   t.test("a client gets the same token again, prolonged", async (t) => {
     const { bench, store, userId } = await setUp(t);
     const wanted = { userId, clientId: "laptop" };

@@ -1,33 +1,17 @@
-import { XoError } from "@xo-server/model";
 import type { Group, Store } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
+import { PublicGroup, toPublicGroup } from "../people/public-group.js";
 
 const id = Type.String({ minLength: 1, description: "Of a group." });
 const userId = Type.String({ minLength: 1 });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
 const closed = { additionalProperties: false } as const;
-const PublicGroup = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  users: Type.Array(Type.String(), { description: "Ids." }),
-  provider: Type.Optional(Type.String()),
-});
-const example = {
-  id: "c98395a7-26d8-4e09-b055-d5f0f4a98312",
-  name: "operators",
-  users: ["722d17b9-699b-49d2-8193-be1ac573d3de"],
-};
 /** Who may do these, and what they leave behind. */
 const change = { permission: "admin", changes: true } as const;
 
 export function groupMethods({ groups }: Pick<Store, "groups">): Operation[] {
-  const toPublic = ({ id, name, provider }: Group) => ({
-    id,
-    name,
-    users: groups.membersOf(id),
-    ...(provider === undefined ? {} : { provider }),
-  });
+  const toPublic = (group: Group) => toPublicGroup(group, { groups });
 
   return [
     defineOperation({
@@ -36,34 +20,7 @@ export function groupMethods({ groups }: Pick<Store, "groups">): Operation[] {
       params: Type.Object({}),
       result: Type.Array(PublicGroup),
       permission: "admin",
-      rest: {
-        method: "get",
-        path: "/groups",
-        operationId: "GetGroups",
-        exposure: "allow",
-        example: [example],
-      },
       handler: () => Array.from(groups.list(), toPublic),
-    }),
-    defineOperation({
-      name: "group.get",
-      summary: "One group, with its users.",
-      params: Type.Object({ id }, closed),
-      result: PublicGroup,
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/groups/{id}",
-        operationId: "GetGroup",
-        exposure: "allow",
-        example,
-      },
-      handler({ id }) {
-        const group = groups.get(id);
-        if (group === undefined)
-          throw new XoError("NO_SUCH_OBJECT", { type: "group", id });
-        return toPublic(group);
-      },
     }),
     defineOperation({
       name: "group.create",

@@ -6,9 +6,11 @@ import { Tickets } from "../people/tickets.js";
 import { TotpEnrolments } from "../people/totp-enrolments.js";
 import { aclMethods } from "./acl.js";
 import { groupMethods } from "./group.js";
+import { peopleListMethods } from "./people-list.js";
 import { privilegeMethods } from "./privilege.js";
 import { roleMethods } from "./role.js";
 import { sessionMethods } from "./session.js";
+import { signInProviderMethods } from "./sign-in-provider.js";
 import { sessionTicketMethods } from "./session-ticket.js";
 import { tokenMethods } from "./token.js";
 import { totpMethods } from "./totp.js";
@@ -23,11 +25,13 @@ export function peopleMethods(
   const enrolments = new TotpEnrolments(clock);
   return [
     ...sessionMethods({ store, signIn, sessions }),
+    ...signInProviderMethods(signIn),
     ...sessionTicketMethods({ store, sessions, tickets: new Tickets(clock) }),
     ...tokenMethods(store),
     ...userMethods({ store, signIn, sessions }),
     ...totpMethods({ store, signIn, enrolments }),
     ...groupMethods(store),
+    ...peopleListMethods(store),
     ...aclMethods(store),
     ...roleMethods(store),
     ...privilegeMethods(store),

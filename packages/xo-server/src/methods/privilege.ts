@@ -3,7 +3,6 @@ import type { Privilege, Store } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import { isSelector } from "../people/rights-of.js";
-import { builtInRoles } from "../rights/built-in-roles.js";
 import { requireOwnRole } from "./role.js";
 
 const id = Type.String({ minLength: 1, description: "Of a privilege." });
@@ -13,7 +12,8 @@ const parts = {
   effect: Type.Enum(["allow", "deny"] as const),
   resource: Type.String({
     ...word,
-    description: "A type of objects, such as VM; `*`: all.",
+    description:
+      "A type of objects, such as VM; `*`: all of pools. People are user, group, acl-role and acl-privilege, and must be named.",
   }),
   action: Type.String({
     ...word,
@@ -26,22 +26,6 @@ const selector = Type.Optional(
     description: "Only objects that match, as filters of lists do.",
   }),
 );
-const PublicPrivilege = Type.Object({
-  id: Type.String(),
-  roleId: Type.String(),
-  effect: Type.String(),
-  resource: Type.String(),
-  action: Type.String(),
-  selector: Type.Optional(Type.Unknown()),
-});
-const example = {
-  id: "1f2a5c0e-6e0d-4a5b-8c39-0f6d5f9f9f0a",
-  roleId: "93cdeb2a-70d6-4e1d-9a2c-1c2b3f6e7a10",
-  effect: "allow",
-  resource: "VM",
-  action: "operate",
-  selector: "tags:prod",
-};
 const change = { permission: "admin", changes: true } as const;
 
 /** What roles allow and deny. */
@@ -57,62 +41,6 @@ export function privilegeMethods(
   }
 
   return [
-    defineOperation({
-      name: "privilege.getAll",
-      summary: "All privileges of all roles that were made here.",
-      params: Type.Object({}),
-      result: Type.Array(PublicPrivilege),
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/acl-privileges",
-        operationId: "GetAclV2Privileges",
-        exposure: "allow",
-        example: [example],
-      },
-      handler: () => [...privileges.list()],
-    }),
-    defineOperation({
-      name: "privilege.get",
-      summary: "One privilege.",
-      params: Type.Object({ id }, closed),
-      result: PublicPrivilege,
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/acl-privileges/{id}",
-        operationId: "GetAclV2Privilege",
-        exposure: "allow",
-        example,
-      },
-      handler: ({ id }) => find(id),
-    }),
-    defineOperation({
-      name: "role.getPrivileges",
-      summary: "What a role allows and denies.",
-      params: Type.Object({ id: Type.String({ minLength: 1 }) }, closed),
-      result: Type.Array(PublicPrivilege),
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/acl-roles/{id}/privileges",
-        operationId: "GetAclV2RolePrivileges",
-        exposure: "allow",
-        example: [example],
-      },
-      handler({ id }) {
-        const role = roles.get(id);
-        if (role === undefined)
-          throw new XoError("NO_SUCH_OBJECT", { type: "role", id });
-        if (!role.isTemplate) return [...privileges.ofRole(id)];
-        const builtIn = builtInRoles.find(({ name }) => name === role.name);
-        return (builtIn?.privileges ?? []).map((privilege, index) => ({
-          id: `${id}/${index}`,
-          roleId: id,
-          ...privilege,
-        }));
-      },
-    }),
     defineOperation({
       name: "privilege.create",
       summary: "Lets a role allow, or deny, something more.",

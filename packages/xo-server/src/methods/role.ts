@@ -2,22 +2,12 @@ import { XoError } from "@xo-server/model";
 import type { Role, Store, Subject } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
+import { privilegesOf } from "../people/public-role.js";
 
 const id = Type.String({ minLength: 1, description: "Of a role." });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
 const description = Type.String({ maxLength: 1024 });
 const closed = { additionalProperties: false } as const;
-const PublicRole = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Type.Optional(Type.String()),
-  isTemplate: Type.Optional(Type.Boolean()),
-});
-const example = {
-  id: "93cdeb2a-70d6-4e1d-9a2c-1c2b3f6e7a10",
-  name: "operator",
-  isTemplate: true,
-};
 const change = { permission: "admin", changes: true } as const;
 
 /** A role that can be changed. @throws XoError NO_SUCH_OBJECT, INVALID_PARAMETERS for one that comes with the program */
@@ -35,52 +25,10 @@ export function requireOwnRole(roles: Store["roles"], id: string): Role {
 
 /** Roles, and who has them. `role.getAll` is about the older kind of rights: see acl.ts. */
 export function roleMethods(
-  store: Pick<Store, "roles" | "grants">,
+  store: Pick<Store, "roles" | "grants" | "privileges">,
 ): Operation[] {
   const { roles, grants } = store;
-  const toPublic = ({ id, name, description, isTemplate }: Role) => ({
-    id,
-    name,
-    ...(description === "" ? {} : { description }),
-    ...(isTemplate ? { isTemplate } : {}),
-  });
-
   return [
-    defineOperation({
-      name: "role.list",
-      summary: "All roles: viewer, operator, admin, and those that were made.",
-      params: Type.Object({}),
-      result: Type.Array(PublicRole),
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/acl-roles",
-        operationId: "GetAclV2Roles",
-        exposure: "allow",
-        example: [example],
-      },
-      handler: () => Array.from(roles.list(), toPublic),
-    }),
-    defineOperation({
-      name: "role.get",
-      summary: "One role.",
-      params: Type.Object({ id }, closed),
-      result: PublicRole,
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/acl-roles/{id}",
-        operationId: "GetAclV2Role",
-        exposure: "allow",
-        example,
-      },
-      handler({ id }) {
-        const role = roles.get(id);
-        if (role === undefined)
-          throw new XoError("NO_SUCH_OBJECT", { type: "role", id });
-        return toPublic(role);
-      },
-    }),
     defineOperation({
       name: "role.create",
       summary: "A new role, which allows nothing yet.",
@@ -144,8 +92,60 @@ export function roleMethods(
         return true;
       },
     }),
+    defineOperation({
+      name: "role.copy",
+      summary: "A new role that allows and denies what another does.",
+      params: Type.Object(
+        {
+          id,
+          name: Type.Optional(name),
+          description: Type.Optional(description),
+        },
+        closed,
+      ),
+      result: Type.String({ description: "Id of the new role." }),
+      ...change,
+      rest: {
+        method: "post",
+        path: "/acl-roles/{id}/actions/copy",
+        operationId: "CopyAclV2Role",
+        exposure: "confirm",
+        isAction: true,
+        creates: "acl-roles",
+      },
+      handler: ({ id, ...wanted }) => copyRole(store, id, wanted),
+    }),
     ...grantMethods(grants),
   ];
+}
+
+/** @returns the id of the copy, which is whole or not there */
+async function copyRole(
+  store: Pick<Store, "roles" | "privileges">,
+  id: string,
+  wanted: { readonly name?: string; readonly description?: string },
+): Promise<string> {
+  const { roles, privileges } = store;
+  const role = roles.get(id);
+  if (role === undefined)
+    throw new XoError("NO_SUCH_OBJECT", { type: "role", id });
+  const { name = `${role.name} (copy)`, description = role.description } =
+    wanted;
+  const copy = await roles.create({ name, description });
+  try {
+    for (const { effect, resource, action, selector } of privilegesOf(
+      role,
+      store,
+    ))
+      await privileges.create({
+        ...{ roleId: copy.id, effect, resource, action },
+        ...(selector === undefined ? {} : { selector }),
+      });
+  } catch (error) {
+    await roles.delete(copy.id);
+    throw error;
+  }
+  return copy.id;
 }
 
 const places = {

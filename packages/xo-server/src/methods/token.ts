@@ -11,8 +11,9 @@ import { matchesPattern } from "../people/matches-pattern.js";
 import type { Person } from "../people/person.js";
 import { PublicToken, toPublicToken } from "../people/public-token.js";
 
+const description = Type.String({ maxLength: 1024 });
 const wanted = {
-  description: Type.Optional(Type.String({ maxLength: 1024 })),
+  description: Type.Optional(description),
   client: Type.Optional(
     Type.Object({ id: Type.String({ minLength: 1, maxLength: 1024 }) }),
   ),
@@ -106,6 +107,31 @@ export function tokenMethods(
         (await create(personOf(context).id, options)).text,
     }),
     defineOperation({
+      name: "token.set",
+      summary: "Another description for a token of one's own.",
+      params: Type.Object(
+        {
+          id: Type.String({
+            ...{ minLength: 1, maxLength: 1024 },
+            description: "The token itself, or its id.",
+          }),
+          description: Type.Optional(Type.Union([description, Type.Null()])),
+        },
+        { additionalProperties: false },
+      ),
+      result: Type.Boolean(),
+      permission: "user",
+      changes: true,
+      async handler({ id, description }, context) {
+        const token = tokens.find(id) ?? tokens.get(id);
+        if (token?.userId !== personOf(context).id)
+          throw new XoError("NO_SUCH_OBJECT", { type: "token", id: "given" });
+        if (description !== undefined)
+          await tokens.describe(token.id, description ?? "");
+        return true;
+      },
+    }),
+    defineOperation({
       name: "token.delete",
       summary: "Deletes tokens of anybody.",
       params: which,
@@ -149,13 +175,24 @@ export function tokenMethods(
       result: Type.Object({ token: PublicToken }),
       permission: "user",
       changes: true,
-      rest: {
-        method: "post",
-        path: "/users/{id}/authentication_tokens",
-        operationId: "PostAuthenticationTokens",
-        exposure: "confirm",
-        status: 201,
-      },
+      rest: [
+        {
+          method: "post",
+          path: "/users/{id}/authentication_tokens",
+          operationId: "PostAuthenticationTokens",
+          exposure: "confirm",
+          status: 201,
+        },
+        {
+          method: "post",
+          path: "/users/authentication_tokens",
+          operationId: "PostDeprecatedAuthenticationTokens",
+          summary: "As /users/me/authentication_tokens, for older clients.",
+          exposure: "confirm",
+          status: 201,
+          params: { id: "me" },
+        },
+      ],
       async handler({ id, ...options }, context) {
         const made = await create(userIdOf(id, context), options);
         // To REST clients the id is the token.

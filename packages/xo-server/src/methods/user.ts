@@ -1,7 +1,11 @@
 import { XoError } from "@xo-server/model";
-import type { Store } from "@xo-server/store";
+import type { Store, User } from "@xo-server/store";
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import {
+  defineOperation,
+  type CallContext,
+  type Operation,
+} from "../operations/operation.js";
 import { PublicUser, toPublicUser } from "../people/public-user.js";
 import type { Sessions } from "../people/sessions.js";
 import type { SignIn } from "../people/sign-in.js";
@@ -19,22 +23,14 @@ const password = Type.String({ minLength: 1, maxLength: 4096 });
 const permission = Type.Enum(["admin", "none"] as const);
 const preferences = Type.Record(Type.String(), Type.Unknown());
 const closed = { additionalProperties: false } as const;
-const example = {
-  id: "722d17b9-699b-49d2-8193-be1ac573d3de",
-  name: "ada@example.net",
-  permission: "none",
-  groups: [],
-  preferences: {},
-};
-
 export function userMethods(options: UserMethodsOptions): Operation[] {
   const { users, tokens } = options.store;
 
-  function find(userId: string): PublicUser {
+  /** @throws XoError NO_SUCH_OBJECT */
+  function find(userId: string): User {
     const user = users.get(userId);
-    if (user === undefined)
-      throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
-    return toPublicUser(user, options.store);
+    if (user !== undefined) return user;
+    throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
   }
 
   return [
@@ -44,36 +40,8 @@ export function userMethods(options: UserMethodsOptions): Operation[] {
       params: Type.Object({}),
       result: Type.Array(PublicUser),
       permission: "admin",
-      rest: {
-        method: "get",
-        path: "/users",
-        operationId: "GetUsers",
-        exposure: "allow",
-        example: [example],
-      },
       handler: () =>
         Array.from(users.list(), (user) => toPublicUser(user, options.store)),
-    }),
-    defineOperation({
-      name: "user.get",
-      summary: "One user; who is no admin sees oneself only.",
-      params: Type.Object({ id }, closed),
-      result: PublicUser,
-      permission: "user",
-      rest: {
-        method: "get",
-        path: "/users/{id}",
-        operationId: "GetUser",
-        exposure: "allow",
-        example,
-      },
-      handler({ id }, context) {
-        const person = personOf(context);
-        if (id === "me") return find(person.id);
-        if (id !== person.id && !person.isAdmin)
-          throw new XoError("NO_SUCH_OBJECT", { type: "user", id });
-        return find(id);
-      },
     }),
     defineOperation({
       name: "user.create",
@@ -161,6 +129,30 @@ export function userMethods(options: UserMethodsOptions): Operation[] {
       },
     }),
     defineOperation({
+      name: "user.removeAuthProvider",
+      summary:
+        "A user does not sign in by a provider any more; the user's sessions and tokens end.",
+      params: Type.Object(
+        { id, authProvider: Type.String({ minLength: 1, maxLength: 256 }) },
+        closed,
+      ),
+      result: Type.Boolean(),
+      permission: "admin",
+      changes: true,
+      async handler({ id, authProvider }, context) {
+        const { [authProvider]: gone, ...authProviders } =
+          find(id).authProviders;
+        if (gone === undefined)
+          throw new XoError("NO_SUCH_OBJECT", {
+            type: "authProvider",
+            id: authProvider,
+          });
+        await users.update(id, { authProviders });
+        await endStays(id, context);
+        return true;
+      },
+    }),
+    defineOperation({
       name: "user.changePassword",
       summary:
         "One's own password. Other sessions, and all tokens but the one in use, end.",
@@ -191,9 +183,17 @@ export function userMethods(options: UserMethodsOptions): Operation[] {
   async function setPassword(
     userId: string,
     password: string,
-    { client }: Parameters<Operation["handler"]>[1],
+    context: CallContext,
   ): Promise<void> {
     await users.setPassword(userId, password);
+    await endStays(userId, context);
+  }
+
+  /** Whoever came in the old way is out, but for who calls. */
+  async function endStays(
+    userId: string,
+    { client }: CallContext,
+  ): Promise<void> {
     await tokens.deleteOfUser(userId, client.session?.tokenId);
     options.sessions.closeOf(userId, client);
   }

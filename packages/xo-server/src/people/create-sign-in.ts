@@ -33,5 +33,8 @@ export function createSignIn(
           provider: new OidcProvider({ oidc, logger, env }),
         });
   const passwords = new PasswordCheck({ store, foreignPeople, directory });
-  return new SignIn({ store, people, passwords, log, clock, redirect });
+  return new SignIn({
+    ...{ store, people, passwords, log, clock, redirect },
+    directory: directory?.policy.provider,
+  });
 }

@@ -37,3 +37,11 @@ export function toPublicUser(
       : { authProviders: Object.fromEntries(providers) }),
   };
 }
+
+export const userExample = {
+  id: "722d17b9-699b-49d2-8193-be1ac573d3de",
+  name: "ada@example.net",
+  permission: "none",
+  groups: [],
+  preferences: {},
+};

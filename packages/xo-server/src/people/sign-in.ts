@@ -21,11 +21,14 @@ export interface SignInOptions {
   readonly passwords: Pick<PasswordCheck, "verify" | "providersOf">;
   readonly log: Pick<SignInLog, "write">;
   readonly clock: Pick<Clock, "now">;
+  /** The provider that is asked about passwords besides ours. */
+  readonly directory?: string | undefined;
   readonly redirect?: RedirectSignIn | undefined;
 }
 
 /** The ways to become somebody: a token, or a name with a password and, for some, a code. */
 export class SignIn implements Authenticator {
+  readonly directory: string | undefined;
   readonly redirect: RedirectSignIn | undefined;
   readonly #options: SignInOptions;
   readonly #throttle: LoginThrottle;
@@ -36,6 +39,7 @@ export class SignIn implements Authenticator {
 
   constructor(options: SignInOptions) {
     this.#options = options;
+    this.directory = options.directory;
     this.redirect = options.redirect;
     this.#throttle = new LoginThrottle(options.clock);
     this.#proofs = new PasswordProofs(options.clock);

@@ -1,7 +1,7 @@
 /** What roles are made of: one thing that may, or may not, be done to some objects. */
 export interface Privilege {
   readonly effect: "allow" | "deny";
-  /** A type of objects such as `VM` or `user`; `*`: all. */
+  /** A type of objects such as `VM`; `*`: all of pools. People must be named: see `people`. */
   readonly resource: string;
   /** Such as `read` or `operate:start`; `operate` means all that begin so, `*` all. */
   readonly action: string;
@@ -16,7 +16,16 @@ export function coversAction(granted: string, action: string): boolean {
   );
 }
 
+/** Who there is, and what they may do, is not told by a privilege for all objects. */
+const people: ReadonlySet<string> = new Set([
+  "user",
+  "group",
+  "acl-role",
+  "acl-privilege",
+]);
+
 /** Case is ignored: other tools write `vm` where objects say `VM`. */
 export function coversResource(granted: string, resource: string): boolean {
-  return granted === "*" || granted.toLowerCase() === resource.toLowerCase();
+  if (granted === "*") return !people.has(resource);
+  return granted.toLowerCase() === resource.toLowerCase();
 }

@@ -1,0 +1,181 @@
+import { Type, type TSchema } from "typebox";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import type { RestRoute } from "../operations/rest-route.js";
+import { PublicGroup, groupExample } from "../people/public-group.js";
+import {
+  PublicPrivilege,
+  PublicRole,
+  privilegeExample,
+  roleExample,
+} from "../people/public-role.js";
+import { PublicUser, userExample } from "../people/public-user.js";
+import {
+  VisiblePeople,
+  type VisiblePeopleStore,
+} from "../people/visible-people.js";
+import { personOf } from "./token.js";
+
+interface Noun {
+  readonly schema: TSchema;
+  readonly example: unknown;
+}
+
+const user: Noun = { schema: PublicUser, example: userExample };
+const group: Noun = { schema: PublicGroup, example: groupExample };
+const role: Noun = { schema: PublicRole, example: roleExample };
+const privilege: Noun = { schema: PublicPrivilege, example: privilegeExample };
+
+/** One way to read, and what it is called at each door. */
+interface Reading {
+  readonly name: string;
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly noun: Noun;
+  /** @param id of whatever the path begins with; empty: it names none */
+  readonly read: (people: VisiblePeople, id: string) => unknown;
+}
+
+const lists: readonly Reading[] = [
+  {
+    ...{ name: "user.list", path: "/users", operationId: "GetUsers" },
+    summary: "Users; who is no admin sees oneself, and whom privileges name.",
+    noun: user,
+    read: (people) => people.users(),
+  },
+  {
+    ...{ name: "group.list", path: "/groups", operationId: "GetGroups" },
+    summary: "Groups; who is no admin sees own ones, and what privileges name.",
+    noun: group,
+    read: (people) => people.groups(),
+  },
+  {
+    ...{ name: "role.list", path: "/acl-roles", operationId: "GetAclV2Roles" },
+    summary: "Roles; who is no admin sees own ones, and what privileges name.",
+    noun: role,
+    read: (people) => people.roles(),
+  },
+  {
+    ...{ name: "privilege.getAll", path: "/acl-privileges" },
+    operationId: "GetAclV2Privileges",
+    summary: "Privileges of the roles that were made here.",
+    noun: privilege,
+    read: (people) => people.privileges(),
+  },
+  {
+    ...{ name: "user.getGroups", path: "/users/{id}/groups" },
+    operationId: "GetUserGroups",
+    summary: "The groups that a user is in.",
+    noun: group,
+    read: (people, id) => people.groupsOf(id),
+  },
+  {
+    ...{ name: "user.getPrivileges", path: "/users/{id}/acl-privileges" },
+    operationId: "GetUserPrivileges",
+    summary: "What a user may and may not, by own roles and those of groups.",
+    noun: privilege,
+    read: (people, id) => people.privilegesOfUser(id),
+  },
+  {
+    ...{ name: "group.getUsers", path: "/groups/{id}/users" },
+    operationId: "GetGroupUsers",
+    summary: "Who is in a group.",
+    noun: user,
+    read: (people, id) => people.membersOf(id),
+  },
+  {
+    ...{ name: "group.getRoles", path: "/groups/{id}/acl-roles" },
+    operationId: "GetGroupAclRoles",
+    summary: "The roles that a group has.",
+    noun: role,
+    read: (people, id) => people.rolesOfGroup(id),
+  },
+  {
+    ...{ name: "role.getUsers", path: "/acl-roles/{id}/users" },
+    operationId: "GetAclRoleUsers",
+    summary: "Who has a role, not by a group.",
+    noun: user,
+    read: (people, id) => people.usersWith(id),
+  },
+  {
+    ...{ name: "role.getGroups", path: "/acl-roles/{id}/groups" },
+    operationId: "GetAclRoleGroups",
+    summary: "The groups that have a role.",
+    noun: group,
+    read: (people, id) => people.groupsWith(id),
+  },
+  {
+    ...{ name: "role.getPrivileges", path: "/acl-roles/{id}/privileges" },
+    operationId: "GetAclV2RolePrivileges",
+    summary: "What a role allows and denies.",
+    noun: privilege,
+    read: (people, id) => people.privilegesOfRole(id),
+  },
+];
+
+const singles: readonly Reading[] = [
+  {
+    ...{ name: "user.get", path: "/users/{id}", operationId: "GetUser" },
+    summary: "One user, or `me`.",
+    noun: user,
+    read: (people, id) => people.user(id),
+  },
+  {
+    ...{ name: "group.get", path: "/groups/{id}", operationId: "GetGroup" },
+    summary: "One group, with its users.",
+    noun: group,
+    read: (people, id) => people.group(id),
+  },
+  {
+    ...{ name: "role.get", path: "/acl-roles/{id}" },
+    operationId: "GetAclV2Role",
+    summary: "One role.",
+    noun: role,
+    read: (people, id) => people.role(id),
+  },
+  {
+    ...{ name: "privilege.get", path: "/acl-privileges/{id}" },
+    operationId: "GetAclV2Privilege",
+    summary: "One privilege.",
+    noun: privilege,
+    read: (people, id) => people.privilege(id),
+  },
+];
+
+/** Users, groups, roles and privileges, as far as the caller may know of them. */
+export function peopleListMethods(store: VisiblePeopleStore): Operation[] {
+  return [
+    ...lists.map((reading) =>
+      toOperation(reading, store, {
+        schema: Type.Array(reading.noun.schema),
+        example: [reading.noun.example],
+      }),
+    ),
+    ...singles.map((reading) => toOperation(reading, store, reading.noun)),
+  ];
+}
+
+function toOperation(
+  { name, path, operationId, summary, read }: Reading,
+  store: VisiblePeopleStore,
+  { schema, example }: Noun,
+): Operation {
+  const rest: RestRoute = {
+    ...{ method: "get", path, operationId, exposure: "allow", example },
+  };
+  const id = Type.String({ minLength: 1 });
+  return defineOperation({
+    ...{ name, summary, rest },
+    params: Type.Object(path.includes("{id}") ? { id } : {}, {
+      additionalProperties: false,
+    }),
+    result: schema,
+    permission: "user",
+    handler: (params, context) => {
+      const person = personOf(context);
+      const given = (params as { readonly id?: string }).id ?? "";
+      const isMe = given === "me" && name.startsWith("user.");
+      return read(new VisiblePeople(store, person), isMe ? person.id : given);
+    },
+  });
+}

@@ -1,0 +1,62 @@
+import { Type } from "typebox";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import type { SignIn } from "../people/sign-in.js";
+
+const Provider = Type.Object({
+  id: Type.String({ description: "Such as password, ldap or oidc." }),
+  name: Type.String({ description: "For people." }),
+  kind: Type.String({
+    description:
+      "password: name and password are asked here; redirect: the browser goes to `url`.",
+  }),
+  url: Type.Optional(Type.String()),
+});
+
+/** The ways in, for who stands before the door. */
+export function signInProviderMethods(
+  signIn: Pick<SignIn, "directory" | "redirect">,
+): Operation[] {
+  return [
+    defineOperation({
+      name: "session.getProviders",
+      summary: "The ways to sign in.",
+      params: Type.Object({}),
+      result: Type.Object({ providers: Type.Array(Provider) }),
+      permission: "none",
+      rest: {
+        method: "get",
+        path: "/signin/providers",
+        operationId: "GetSignInProviders",
+        exposure: "allow",
+        example: {
+          providers: [
+            { id: "password", name: "Password", kind: "password" },
+            {
+              ...{ id: "oidc", name: "Example", kind: "redirect" },
+              url: "/signin/oidc",
+            },
+          ],
+        },
+      },
+      handler() {
+        const { directory, redirect } = signIn;
+        return {
+          providers: [
+            { id: "password", name: "Password", kind: "password" },
+            ...(directory === undefined
+              ? []
+              : [{ id: directory, name: "LDAP", kind: "password" }]),
+            ...(redirect === undefined
+              ? []
+              : [
+                  {
+                    ...{ id: "oidc", name: redirect.label, kind: "redirect" },
+                    url: "/signin/oidc",
+                  },
+                ]),
+          ],
+        };
+      },
+    }),
+  ];
+}

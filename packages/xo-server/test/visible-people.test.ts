@@ -1,0 +1,201 @@
+import t, { type Test } from "tap";
+import { startTestServer } from "./test-server.js";
+
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A server with ada and ben, who are in a group with a role, and how each asks over REST. */
+async function setUp(t: Test) {
+  const { get, connect } = await startTestServer(t);
+  const root = await (await connect()).signIn();
+  const make = async (email: string) =>
+    (await root.ask("user.create", { email, password: email })) as string;
+  const [ada, ben] = [await make("ada"), await make("ben")];
+  const group = await root.ask("group.create", { name: "readers" });
+  await root.ask("group.setUsers", { id: group, userIds: [ada, ben] });
+  await root.ask("group.create", { name: "others" });
+  const role = await root.ask("role.create", { name: "reader" });
+  const privilege = { effect: "allow", resource: "VM", action: "read" };
+  await root.ask("privilege.create", { roleId: role, ...privilege });
+  await root.ask("role.addToGroup", { id: role, groupId: group });
+  const tokens = new Map<string, string>();
+  for (const name of ["ada", "ben"]) {
+    const client = await (await connect()).signIn(name, name);
+    tokens.set(name, (await client.ask("token.create", {})) as string);
+  }
+  tokens.set("admin", (await root.ask("token.create", {})) as string);
+  const ask = (name: string, path: string, method = "GET", body?: object) =>
+    get(`/rest/v0${path}`, {
+      method,
+      headers: {
+        cookie: `authenticationToken=${tokens.get(name)!}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const names = async (name: string, path: string) => {
+    const answer = await ask(name, `${path}?fields=*`);
+    t.equal(answer.status, 200, `${name} ${path}`);
+    return ((await answer.json()) as Named[]).map((one) => one.name).toSorted();
+  };
+  return {
+    ...{ root, ask, names, ada, ben, connect, tokens },
+    ...{ group: group as string, role: role as string },
+  };
+}
+
+t.test("admins see all of people, others what is theirs", async (t) => {
+  const { names } = await setUp(t);
+  t.same(await names("admin", "/users"), ["ada", "admin", "ben"]);
+  t.same(await names("ada", "/users"), ["ada"]);
+  t.same(await names("admin", "/groups"), ["others", "readers"]);
+  t.same(await names("ada", "/groups"), ["readers"]);
+  t.same(await names("ada", "/acl-roles"), ["reader"]);
+  const all = await names("admin", "/acl-roles");
+  t.same(all, ["admin", "operator", "reader", "viewer"]);
+});
+
+t.test("what is somebody's is under them", async (t) => {
+  const { names, ask, ada, ben, group, role } = await setUp(t);
+  for (const who of ["me", ada]) {
+    t.same(await names("ada", `/users/${who}/groups`), ["readers"]);
+    const path = `/users/${who}/acl-privileges?fields=*`;
+    t.match(await (await ask("ada", path)).json(), [
+      { roleId: role, resource: "VM", action: "read", effect: "allow" },
+    ]);
+  }
+  t.same(await names("admin", `/groups/${group}/users`), ["ada", "ben"]);
+  t.same(await names("ada", `/groups/${group}/users`), ["ada"]);
+  t.same(await names("admin", `/groups/${group}/acl-roles`), ["reader"]);
+  t.same(await names("admin", `/acl-roles/${role}/groups`), ["readers"]);
+  t.same(await names("admin", `/acl-roles/${role}/users`), []);
+  await ask("admin", `/acl-roles/${role}/users/${ben}`, "PUT");
+  t.same(await names("admin", `/acl-roles/${role}/users`), ["ben"]);
+  t.same(await names("ada", `/acl-roles/${role}/users`), []);
+});
+
+t.test("what is another's is not there", async (t) => {
+  const { ask, ben, ada, names, root } = await setUp(t);
+  const others = await root.ask("group.getAll");
+  const { id: other } = (others as Named[]).find(
+    (one) => one.name === "others",
+  )!;
+  for (const path of [
+    `/users/${ben}`,
+    `/users/${ben}/groups`,
+    `/users/${ben}/acl-privileges`,
+    `/groups/${other}`,
+    `/groups/${other}/users`,
+    `/groups/${other}/acl-roles`,
+    "/acl-roles/none/users",
+    "/acl-privileges/none",
+  ])
+    t.equal((await ask("ada", path)).status, 404, path);
+  const tokens = `/users/${ben}/authentication_tokens`;
+  t.equal((await ask("ada", tokens)).status, 403);
+  t.equal((await ask("ada", tokens, "POST", {})).status, 403);
+  for (const [method, path] of [
+    ["PUT", `/groups/${other}/users/${ada}`],
+    ["DELETE", `/users/${ben}`],
+    ["PATCH", `/users/${ben}`],
+    ["POST", "/acl-roles"],
+  ] as const)
+    t.equal((await ask("ada", path, method, {})).status, 403, path);
+  t.same(await names("ben", "/users"), ["ben"]);
+});
+
+t.test("privileges tell of people only when they name them", async (t) => {
+  const { names, root, role } = await setUp(t);
+  const allow = (resource: string) =>
+    root.ask("privilege.create", {
+      ...{ roleId: role, effect: "allow", resource, action: "*" },
+      ...(resource === "user" ? { selector: "name:ben" } : {}),
+    });
+  await allow("*");
+  t.same(await names("ada", "/users"), ["ada"]);
+  t.same(await names("ada", "/groups"), ["readers"]);
+  await allow("user");
+  t.same(await names("ada", "/users"), ["ada", "ben"]);
+  await allow("group");
+  t.same(await names("ada", "/groups"), ["others", "readers"]);
+});
+
+t.test("a role is copied with what it allows", async (t) => {
+  const { ask, role, root } = await setUp(t);
+  const path = `/acl-roles/${role}/actions/copy?sync=true`;
+  const made = await ask("admin", path, "POST", { name: "copy" });
+  t.equal(made.status, 201);
+  const { id } = (await made.json()) as Named;
+  t.equal(made.headers.get("location"), `/rest/v0/acl-roles/${id}`);
+  t.match(await root.ask("role.getPrivileges", { id }), [
+    { roleId: id, resource: "VM", action: "read" },
+  ]);
+  t.equal((await ask("ada", path, "POST", {})).status, 403);
+  const roles = (await root.ask("role.list")) as Named[];
+  const { id: viewer } = roles.find((one) => one.name === "viewer")!;
+  const ofViewer = await ask(
+    "admin",
+    `/acl-roles/${viewer}/actions/copy?sync=true`,
+    "POST",
+    {},
+  );
+  const { id: copy } = (await ofViewer.json()) as Named;
+  t.match(await root.ask("role.get", { id: copy }), {
+    name: "viewer (copy)",
+    isTemplate: undefined,
+  });
+  const [first] = (await root.ask("role.getPrivileges", {
+    id: viewer,
+  })) as Named[];
+  t.match(await root.ask("privilege.get", { id: first!.id }), {
+    action: "read",
+  });
+});
+
+t.test("tokens are made under old names, and described", async (t) => {
+  const { ask, connect, ada } = await setUp(t);
+  for (const path of [
+    "/users/authentication_tokens",
+    "/users/me/authentication_tokens",
+    `/users/${ada}/authentication_tokens`,
+  ]) {
+    const made = await ask("ada", path, "POST", { description: "x" });
+    t.equal(made.status, 201, path);
+    t.match(await made.json(), { token: { user_id: ada, description: "x" } });
+  }
+  const client = await (await connect()).signIn("ada", "ada");
+  const token = (await client.ask("token.create", {})) as string;
+  const described = async () =>
+    (
+      (await client.ask("user.getAuthenticationTokens")) as {
+        description?: string;
+      }[]
+    ).map(({ description }) => description);
+  t.notOk((await described()).includes("y"));
+  await client.ask("token.set", { id: token, description: "y" });
+  t.ok((await described()).includes("y"));
+  await client.ask("token.set", { id: token, description: null });
+  t.notOk((await described()).includes("y"));
+  const other = await (await connect()).signIn("ben", "ben");
+  t.match(await other.call("token.set", { id: token, description: "z" }), {
+    error: { code: 1 },
+  });
+});
+
+t.test("the ways to sign in are told to anybody", async (t) => {
+  const yaml = JSON.stringify({
+    ldap: { urls: ["ldaps://127.0.0.1"], base: "dc=example" },
+    oidc: { issuer: "https://127.0.0.1", clientId: "x", label: "Example" },
+  });
+  const { get } = await startTestServer(t, yaml);
+  const answer = await get("/rest/v0/signin/providers");
+  t.same(await answer.json(), {
+    providers: [
+      { id: "password", name: "Password", kind: "password" },
+      { id: "ldap", name: "LDAP", kind: "password" },
+      { id: "oidc", name: "Example", kind: "redirect", url: "/signin/oidc" },
+    ],
+  });
+});
