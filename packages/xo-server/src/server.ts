@@ -11,6 +11,7 @@ import { hostAndPoolMethods } from "./methods/hosts-and-pools.js";
 import { cloudConfigMethods } from "./methods/cloud-config.js";
 import { objectMethods } from "./methods/objects.js";
 import { peopleMethods } from "./methods/people.js";
+import { pluginMethods } from "./methods/plugin.js";
 import { poolMethods } from "./methods/pool.js";
 import { queryMethods } from "./methods/query.js";
 import { resourceSetMethods } from "./methods/resource-set.js";
@@ -33,6 +34,7 @@ import { createLivePools } from "./pools/live-pools.js";
 import { createPools } from "./pools/pools.js";
 import { StoredPools } from "./pools/stored-pools.js";
 import { connectPools } from "./pools/connect-pools.js";
+import { Plugins } from "./plugins/plugins.js";
 import { ResourceSets } from "./resource-sets/resource-sets.js";
 import type { ServerOptions } from "./server-options.js";
 import { startMonitor } from "./start-monitor.js";
@@ -130,6 +132,8 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const stats = startStats(parser, measured, options);
   const audit = createAudit(store, apiLogger);
   const transfers = new Transfers({ paths, audit, tasks, clock });
+  const plugins = new Plugins({ store, version, logger: apiLogger });
+  plugins.start();
   const sets = new ResourceSets({ ...objects, store, clock });
   const operations: readonly Operation[] = [
     ...systemMethods({ version, readStatus, operations: () => operations }),
@@ -142,6 +146,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...objectMethods(poolObjects, sets),
     ...resourceSetMethods(store, sets),
     ...cloudConfigMethods(store),
+    ...pluginMethods(plugins),
     ...transferMethods({ objects: poolObjects, transfers }),
     ...hostAndPoolMethods({
       ...{ queries: objects.queries, objects: poolObjects },

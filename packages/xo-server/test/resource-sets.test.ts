@@ -5,10 +5,7 @@ import { resourceSetMethods } from "../src/methods/resource-set.js";
 import { createLoggers } from "../src/log/logger.js";
 import { createAudit } from "../src/operations/audit.js";
 import { createDispatcher } from "../src/operations/dispatcher.js";
-import type {
-  CallContext,
-  HandlerContext,
-} from "../src/operations/operation.js";
+import type { HandlerContext } from "../src/operations/operation.js";
 import { People } from "../src/people/people.js";
 import { ResourceSets } from "../src/resource-sets/resource-sets.js";
 import { FakeClock } from "./fake-clock.js";
@@ -71,7 +68,7 @@ async function setUp(t: Test) {
       address: "192.0.2.1",
     }) as unknown as HandlerContext;
   const call = (name: string, method: string, params?: object) =>
-    dispatcher.call(method, params, contextOf(name) as CallContext);
+    dispatcher.call(method, params, contextOf(name));
   return { store, people, objects, sets, clock, idOf, contextOf, call };
 }
 

@@ -1,5 +1,5 @@
-import type { CloudConfigKind, Store } from "@xo-server/store";
-import { Type } from "typebox";
+import type { CloudConfig, CloudConfigKind, Store } from "@xo-server/store";
+import { Type, type Static } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
 
 const id = Type.String({ minLength: 1, description: "Of a template." });
@@ -23,7 +23,7 @@ export function cloudConfigMethods({
   const list = (wanted: CloudConfigKind) =>
     [...cloudConfigs.list()]
       .filter(({ kind }) => kind === wanted)
-      .map(({ kind: _, ...config }) => config);
+      .map(toPublic);
   const shared = { permission: "admin", changes: true } as const;
 
   return [
@@ -60,10 +60,10 @@ export function cloudConfigMethods({
         params: Type.Object({ name, template }, closed),
         result: PublicConfig,
         async handler(given) {
-          const { kind: _, ...made } = await cloudConfigs.create({
+          const made = await cloudConfigs.create({
             ...{ ...given, kind },
           });
-          return made;
+          return toPublic(made);
         },
       }),
     ),
@@ -93,4 +93,8 @@ export function cloudConfigMethods({
       },
     }),
   ];
+}
+
+function toPublic(config: CloudConfig): Static<typeof PublicConfig> {
+  return { id: config.id, name: config.name, template: config.template };
 }

@@ -170,15 +170,16 @@ function limitOf(limits: ResourceSet["limits"], name: string): number {
 }
 
 function toPublic(
-  { limits, pools: _, ...set }: ResourceSet,
+  set: ResourceSet,
   usage: SetUsage = noUsage,
 ): PublicResourceSet {
   const { cpus, memory, disk, vms } = usage;
   const used = new Map(Object.entries({ cpus, memory, disk, vms }));
+  const { id, name, subjects, objects, tags, ipPools, shareByDefault } = set;
   return {
-    ...set,
+    ...{ id, name, subjects, objects, tags, ipPools, shareByDefault },
     limits: Object.fromEntries(
-      Object.entries(limits).map(([name, total]) => [
+      Object.entries(set.limits).map(([name, total]) => [
         name,
         { total, usage: used.get(name) ?? 0 },
       ]),

@@ -1,0 +1,83 @@
+import { Type, type Static } from "typebox";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import type { Plugins } from "../plugins/plugins.js";
+
+const id = Type.String({ minLength: 1, description: "Such as openmetrics." });
+const closed = { additionalProperties: false } as const;
+const Params = Type.Object({ id }, closed);
+
+const PublicPlugin = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  version: Type.String(),
+  autoload: Type.Boolean(),
+  loaded: Type.Boolean(),
+  unloadable: Type.Boolean(),
+  testable: Type.Boolean(),
+  configuration: Type.Optional(Type.Unknown()),
+  configurationSchema: Type.Unknown(),
+});
+
+/** What is built in and known as plugins. */
+export function pluginMethods(plugins: Plugins): Operation[] {
+  const change = {
+    result: Type.Boolean(),
+    permission: "admin",
+    changes: true,
+  } as const;
+
+  /** Something that is done to one of them. */
+  const verb = (
+    name: string,
+    summary: string,
+    run: (id: string) => void | Promise<void>,
+  ) =>
+    defineOperation({
+      ...change,
+      name: `plugin.${name}`,
+      summary,
+      params: Params,
+      async handler(params) {
+        await run(params.id);
+        return true;
+      },
+    });
+
+  return [
+    defineOperation({
+      name: "plugin.get",
+      summary: "All plugins, without their secrets.",
+      params: Type.Object({}),
+      result: Type.Array(PublicPlugin),
+      permission: "admin",
+      handler: (): Static<typeof PublicPlugin>[] => plugins.list(),
+    }),
+    defineOperation({
+      ...change,
+      name: "plugin.configure",
+      summary:
+        "Configures a plugin, in force from its next load. A secret as plugin.get tells it stays as it is.",
+      params: Type.Object({ id, configuration: Type.Unknown() }, closed),
+      async handler(params) {
+        await plugins.configure(params.id, params.configuration);
+        return true;
+      },
+    }),
+    verb("load", "Switches a plugin on.", (one) => {
+      plugins.load(one);
+    }),
+    verb("unload", "Switches a plugin off.", (one) => {
+      plugins.unload(one);
+    }),
+    verb("enableAutoload", "Switches a plugin on at each start.", (one) =>
+      plugins.setAutoload(one, true),
+    ),
+    verb("disableAutoload", "Leaves a plugin off at the next start.", (one) =>
+      plugins.setAutoload(one, false),
+    ),
+    verb("purgeConfiguration", "Forgets how a plugin is configured.", (one) =>
+      plugins.purge(one),
+    ),
+  ];
+}

@@ -1,0 +1,164 @@
+import { XoError } from "@xo-server/model";
+import type { Store } from "@xo-server/store";
+import { Ajv } from "ajv";
+import type { Logger } from "../log/logger.js";
+import { openMetrics, type Plugin } from "./plugin.js";
+
+export interface PluginsOptions {
+  readonly store: Pick<Store, "plugins">;
+  readonly version: string;
+  readonly logger: Pick<Logger, "warn">;
+  /** Default: those that are built in. */
+  readonly builtIn?: readonly Plugin[];
+}
+
+/** As clients know it. */
+export interface PluginView {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly autoload: boolean;
+  readonly loaded: boolean;
+  readonly unloadable: boolean;
+  readonly testable: boolean;
+  readonly configuration?: object;
+  readonly configurationSchema: object;
+}
+
+/** Stands for a secret that is there. Given back, it leaves the secret as it is. */
+export const HIDDEN = "** obfuscated **";
+
+type Configuration = Readonly<Record<string, unknown>>;
+
+/** What is built in, and can be switched on and off. A configuration is in force from the next load. */
+export class Plugins {
+  readonly #options: PluginsOptions;
+  readonly #plugins: ReadonlyMap<string, Plugin>;
+  /** Those that are loaded, with the configuration of then. */
+  readonly #loaded = new Map<string, Configuration>();
+
+  constructor(options: PluginsOptions) {
+    this.#options = options;
+    const { builtIn = [openMetrics] } = options;
+    this.#plugins = new Map(builtIn.map((plugin) => [plugin.id, plugin]));
+  }
+
+  /** Loads those that are to be there from the start. */
+  start(): void {
+    for (const id of this.#plugins.keys()) {
+      if (this.#options.store.plugins.get(id)?.autoload !== true) continue;
+      try {
+        this.load(id);
+      } catch (error) {
+        this.#options.logger.warn(`the plugin ${id} is not loaded`, { error });
+      }
+    }
+  }
+
+  list(): PluginView[] {
+    return Array.from(this.#plugins.values(), (plugin) => this.#view(plugin));
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, INVALID_PARAMETERS */
+  async configure(id: string, given: unknown): Promise<void> {
+    const plugin = this.#find(id);
+    const configuration = this.#fillHidden(plugin, given);
+    const ajv = new Ajv({ allErrors: true });
+    if (!ajv.validate(plugin.configurationSchema, configuration))
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: ajv.errorsText(),
+        errors: ajv.errors ?? [],
+      });
+    await this.#options.store.plugins.set(id, { configuration });
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  async purge(id: string): Promise<void> {
+    this.#find(id);
+    await this.#options.store.plugins.set(id, { configuration: undefined });
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  async setAutoload(id: string, autoload: boolean): Promise<void> {
+    this.#find(id);
+    await this.#options.store.plugins.set(id, { autoload });
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: loaded already, or not configured */
+  load(id: string): void {
+    this.#find(id);
+    const configuration = this.#options.store.plugins.configuration(id);
+    if (this.#loaded.has(id)) throw refused("load", "it is loaded already");
+    if (configuration === undefined)
+      throw refused("load", "it is not configured");
+    this.#loaded.set(id, configuration as Configuration);
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: it is not loaded */
+  unload(id: string): void {
+    this.#find(id);
+    if (!this.#loaded.delete(id)) throw refused("unload", "it is not loaded");
+  }
+
+  /** What clients of /openmetrics must show; undefined: nobody may read it. */
+  openMetricsSecret(): string | undefined {
+    const secret = this.#loaded.get(openMetrics.id)?.["secret"];
+    return typeof secret === "string" ? secret : undefined;
+  }
+
+  #view(plugin: Plugin): PluginView {
+    const { id, name, description, configurationSchema } = plugin;
+    const { store, version } = this.#options;
+    const configuration = store.plugins.configuration(id) as
+      Configuration | undefined;
+    return {
+      ...{ id, name, description, version, configurationSchema },
+      autoload: store.plugins.get(id)?.autoload ?? false,
+      loaded: this.#loaded.has(id),
+      ...{ unloadable: true, testable: false },
+      ...(configuration === undefined
+        ? {}
+        : { configuration: hide(plugin, configuration) }),
+    };
+  }
+
+  #find(id: string): Plugin {
+    const plugin = this.#plugins.get(id);
+    if (plugin === undefined)
+      throw new XoError("NO_SUCH_OBJECT", { type: "plugin", id });
+    return plugin;
+  }
+
+  #fillHidden({ id, secrets }: Plugin, given: unknown): unknown {
+    if (typeof given !== "object" || given === null) return given;
+    const old = this.#options.store.plugins.configuration(id);
+    return Object.fromEntries(
+      Object.entries(given).map(([key, value]) => [
+        key,
+        secrets.includes(key) && value === HIDDEN
+          ? (Object(old) as Configuration)[key]
+          : (value as unknown),
+      ]),
+    );
+  }
+}
+
+function hide(
+  { secrets }: Plugin,
+  configuration: Configuration,
+): Configuration {
+  return Object.fromEntries(
+    Object.entries(configuration).map(([key, value]) => [
+      key,
+      secrets.includes(key) ? HIDDEN : value,
+    ]),
+  );
+}
+
+function refused(verb: string, reason: string): XoError {
+  return new XoError("FORBIDDEN_OPERATION", {
+    operation: `${verb} plugin`,
+    reason,
+  });
+}
