@@ -78,11 +78,13 @@ t.test("a task tells its progress, notes and parts", async (t) => {
       throw new XapiError("SR_FULL", ["1", "2"]);
     })
     .catch(() => undefined);
+  await work.part("XAPI: VM.clone", async () => "OpaqueRef:1");
   t.match(await tasks.get(id, ada), {
     progress: 50,
     tasks: [
       { status: "success", progress: 100, result: { size: 1 } },
       { status: "failure", progress: 90, result: { code: "SR_FULL" } },
+      { status: "success", result: undefined },
     ],
   });
   end("new");

@@ -79,7 +79,8 @@ export class TaskNode implements Work {
     const part = this.#addPart(name);
     try {
       const result = await run(part);
-      part.succeed(result);
+      // What a step gives as text is a reference of XAPI, never an id; clients take `result.id` for one.
+      part.succeed(typeof result === "string" ? undefined : result);
       return result;
     } catch (error) {
       part.fail(error as Error);
