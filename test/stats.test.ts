@@ -1,0 +1,69 @@
+import t from "tap";
+import { signIn } from "./signed-in.js";
+
+// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 120_000 };
+t.comment("timeout=120000");
+
+interface Stats {
+  readonly endTimestamp: number;
+  readonly interval: number;
+  readonly stats: Readonly<Record<string, unknown>>;
+}
+
+t.test("statistics of a simulated pool", LIMIT, async (t) => {
+  const size = ["--hosts", "2", "--vms", "6", "--members", "1"];
+  const { ask, read } = await signIn(t, ...size);
+  const hosts = (await read("/hosts?fields=*")) as {
+    id: string;
+    memory: { size: number };
+    cpus: { cores: number };
+  }[];
+  t.equal(hosts.length, 2);
+  for (const { id, memory, cpus } of hosts) {
+    const { endTimestamp, interval, stats } = (await read(
+      `/hosts/${id}/stats`,
+    )) as Stats;
+    t.equal(interval, 5);
+    t.ok(Math.abs(endTimestamp - Date.now() / 1000) < 60);
+    t.equal(Object.keys(stats["cpus"] as object).length, cpus.cores);
+    const bytes = stats["memory"] as number[];
+    t.equal(bytes.length, 120);
+    t.ok(Math.abs(bytes.at(-1)! - memory.size) < 2 ** 30, "in bytes");
+  }
+  const expected = {
+    seconds: [5, 120],
+    minutes: [60, 120],
+    hours: [3600, 168],
+    days: [86_400, 366],
+  } as const;
+  for (const [name, [interval, points]] of Object.entries(expected)) {
+    const path = `/hosts/${hosts[0]!.id}/stats?granularity=${name}`;
+    const host = (await read(path)) as Stats;
+    t.equal(host.interval, interval, name);
+    t.equal((host.stats["memory"] as number[]).length, points, name);
+  }
+
+  const vms = (await read("/vms?fields=*&filter=power_state:Running")) as {
+    id: string;
+  }[];
+  const vm = (await read(`/vms/${vms[0]!.id}/stats`)) as Stats;
+  t.equal(vm.interval, 5);
+  for (const name of ["cpus", "cpuUsage", "memory", "memoryFree", "vifs"])
+    t.ok(name in vm.stats, name);
+  t.equal((vm.stats["cpuUsage"] as unknown[]).length, 120);
+
+  const [pool] = (await read("/pools?fields=*")) as { id: string }[];
+  const ofPool = (await read(`/pools/${pool!.id}/stats`)) as Record<
+    string,
+    Stats
+  >;
+  t.same(Object.keys(ofPool).toSorted(), hosts.map(({ id }) => id).toSorted());
+  for (const one of Object.values(ofPool)) t.equal(one.interval, 5);
+
+  const [halted] = (await read("/vms?fields=*&filter=power_state:Halted")) as {
+    id: string;
+  }[];
+  if (halted !== undefined)
+    t.equal((await ask(`/vms/${halted.id}/stats`)).status, 409);
+});
