@@ -132,6 +132,8 @@ function levelOf(method: string, { permission }: Info): Permission {
   const level = permissions.find((one) => one === permission);
   if (level !== undefined) return level;
   const isOpen =
-    /^session\.(signIn|getUser|getProviders|createTicket)|^system\./.test(method);
+    /^session\.(signIn|getUser|getProviders|createTicket)|^system\./.test(
+      method,
+    );
   return permission === undefined && isOpen ? "none" : "user";
 }
