@@ -71,6 +71,7 @@ function isSafe(address: string): boolean {
   if (!isHttp(address)) return false;
   const { protocol, hostname } = new URL(address);
   return (
-    protocol === "https:" || /^(localhost|127\..*|\[::1\])$/.test(hostname)
+    protocol === "https:" ||
+    /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
   );
 }

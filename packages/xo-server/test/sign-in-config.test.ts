@@ -1,0 +1,94 @@
+import t, { type Test } from "tap";
+import { loadConfig } from "../src/config/load-config.js";
+
+/** What is wrong with a config; empty: nothing. */
+function problemsOf(t: Test, config: object): string {
+  const home = t.testdir({ "config.yaml": JSON.stringify(config) });
+  try {
+    loadConfig(undefined, {}, { env: {}, cwd: home, home });
+    return "";
+  } catch (error) {
+    const { data } = error as { data: { problems: string[] } };
+    return data.problems
+      .map((line) => line.replace(/^.*?:\d+: /, ""))
+      .join("\n");
+  }
+}
+
+const ldap = { urls: ["ldaps://127.0.0.1"], base: "dc=example" };
+const oidc = { issuer: "https://id.example", clientId: "xo" };
+const fingerprint = Array.from({ length: 32 }, () => "AB").join(":");
+
+t.test("what signing in elsewhere needs is asked for", async (t) => {
+  const wrongs: readonly (readonly [config: object, expected: string])[] = [
+    [{ ldap: { ...ldap, base: "" } }, "ldap.base is missing"],
+    [
+      { ldap: { ...ldap, filter: "(uid=x)" } },
+      "ldap.filter must have {{name}}",
+    ],
+    [{ ldap: { ...ldap, bindDn: "cn=x" } }, "ldap.bindPassword of bindDn is"],
+    [
+      { ldap: { ...ldap, bindPassword: "x", bindPasswordEnv: "Y" } },
+      "ldap.bindPassword is said in more than one way",
+    ],
+    [{ ldap: { urls: ["http://x"] } }, "ldap.urls[0] must match"],
+    [{ ldap: { urls: ["ldap://a:b@x"] } }, "ldap.urls[0] must match"],
+    [
+      { ldap: { ...ldap, tls: { trust: "fingerprint" } } },
+      "ldap.tls.fingerprint must be 64",
+    ],
+    [
+      { ldap: { ...ldap, tls: { fingerprint } } },
+      "ldap.tls.fingerprint is only looked at",
+    ],
+    [{ oidc: { issuer: oidc.issuer } }, "oidc.clientId is missing"],
+    [
+      { oidc: { ...oidc, issuer: "http://id.example" } },
+      "oidc.issuer must be an https:// address",
+    ],
+    [
+      { oidc: { ...oidc, issuer: "http://127.0.0.1.example" } },
+      "oidc.issuer must be an https:// address",
+    ],
+    [
+      { oidc: { ...oidc, redirectUrl: "javascript:x" } },
+      "oidc.redirectUrl must be an http",
+    ],
+    [
+      { oidc: { ...oidc, clientSecret: "x", clientSecretFile: "/y" } },
+      "oidc.clientSecret is said in more than one way",
+    ],
+  ];
+  for (const [config, expected] of wrongs)
+    t.match(problemsOf(t, config), expected, expected);
+});
+
+t.test("what is right is taken", async (t) => {
+  for (const config of [
+    {},
+    { ldap },
+    { ldap: { ...ldap, tls: { trust: "fingerprint", fingerprint } } },
+    { ldap: { ...ldap, bindDn: "cn=x", bindPasswordFile: "/run/secrets/x" } },
+    { oidc },
+    { oidc: { ...oidc, issuer: "http://127.0.0.1:1" } },
+    { oidc: { ...oidc, issuer: "http://[::1]:1", clientSecretEnv: "X" } },
+    // What is switched off may be half done.
+    { ldap: { base: "", filter: "x" }, oidc: { clientId: "" } },
+  ])
+    t.equal(problemsOf(t, config), "", JSON.stringify(config));
+});
+
+t.test("a config with secrets is better read by its owner only", async (t) => {
+  for (const config of [
+    { ldap: { bindPassword: "x" } },
+    { oidc: { clientSecret: "x" } },
+  ]) {
+    const home = t.testdir({ "config.yaml": JSON.stringify(config) });
+    const { warnings } = loadConfig(
+      undefined,
+      {},
+      { env: {}, cwd: home, home },
+    );
+    t.match(warnings, [/others may read it/]);
+  }
+});
