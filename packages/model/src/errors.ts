@@ -72,6 +72,7 @@ export const errorTable = {
   FORBIDDEN_OPERATION: row("forbidden operation: {operation}", 403, 5),
   LEFT_BEHIND: row("{reason}; could not be removed: {left}", 500),
   RESOURCES_EXHAUSTED: row("not enough resources in the set", 409, 24),
+  AUDIT_ALTERED: row("audit record {seq} was altered: {reason}", 500, 23),
   OPERATION_BLOCKED: row("operation blocked", 403, 19),
   INCORRECT_STATE: row(
     "incorrect state: {property} of {object} is {actual} but should be {expected}",

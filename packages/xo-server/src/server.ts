@@ -11,10 +11,14 @@ import { hostAndPoolMethods } from "./methods/hosts-and-pools.js";
 import { cloudConfigMethods } from "./methods/cloud-config.js";
 import { objectMethods } from "./methods/objects.js";
 import { peopleMethods } from "./methods/people.js";
+import { auditMethods } from "./methods/audit.js";
+import { backupMethods } from "./methods/backup.js";
+import { jobMethods } from "./methods/job.js";
 import { pluginMethods } from "./methods/plugin.js";
 import { poolMethods } from "./methods/pool.js";
 import { queryMethods } from "./methods/query.js";
 import { resourceSetMethods } from "./methods/resource-set.js";
+import { scheduleMethods } from "./methods/schedule.js";
 import { statusMethods } from "./methods/status.js";
 import { systemMethods } from "./methods/system.js";
 import { taskMethods } from "./methods/task.js";
@@ -31,6 +35,7 @@ import { createDispatcher } from "./operations/dispatcher.js";
 import type { Operation } from "./operations/operation.js";
 import { startPeople } from "./people/start-people.js";
 import { createLivePools } from "./pools/live-pools.js";
+import { namedPools } from "./pools/named-pools.js";
 import { createPools } from "./pools/pools.js";
 import { StoredPools } from "./pools/stored-pools.js";
 import { connectPools } from "./pools/connect-pools.js";
@@ -142,11 +147,19 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...queryMethods(objects.queries, objects.readers),
     ...peopleMethods(store, reception, clock),
     ...xoMethods({ ...objects, paths }),
-    ...serverMethods({ servers, stored, listPools: () => pools.list() }),
+    ...serverMethods({
+      ...{ servers, stored },
+      listPools: () => pools.list(),
+      namedPools: () => namedPools(objects),
+    }),
     ...objectMethods(poolObjects, sets),
     ...resourceSetMethods(store, sets),
     ...cloudConfigMethods(store),
     ...pluginMethods(plugins),
+    ...jobMethods(store),
+    ...scheduleMethods(store),
+    ...backupMethods(),
+    ...auditMethods(store),
     ...transferMethods({ objects: poolObjects, transfers }),
     ...hostAndPoolMethods({
       ...{ queries: objects.queries, objects: poolObjects },

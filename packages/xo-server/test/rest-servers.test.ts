@@ -27,6 +27,22 @@ t.test("pools to connect to are listed, added and deleted", async (t) => {
   t.match(await (await ask("/servers", "POST", { host: "h" })).json(), {
     error: { "body.password": { message: "'password' is required" } },
   });
+  const act = (verb: string) =>
+    ask(`/servers/${id}/actions/${verb}?sync=true`, "POST");
+  t.equal((await act("disconnect")).status, 204);
+  t.match(await (await ask(`/servers/${id}`)).json(), {
+    ...{ enabled: false, status: "disconnected" },
+  });
+  t.equal((await act("connect")).status, 204);
+  t.match(await (await ask(`/servers/${id}`)).json(), { enabled: true });
+  const begun = await ask(`/servers/${id}/actions/disconnect`, "POST");
+  t.equal(begun.status, 202);
+  const { taskId } = (await begun.json()) as { taskId: string };
+  t.same(await (await ask(`/servers/${id}/tasks`)).json(), [
+    `/rest/v0/tasks/${taskId}`,
+  ]);
+  t.equal((await ask("/servers/none/tasks")).status, 404);
+  t.equal((await ask("/servers/none/actions/connect", "POST")).status, 404);
   t.equal((await ask(`/servers/${id}`, "DELETE")).status, 204);
   t.equal((await ask(`/servers/${id}`)).status, 404);
 });

@@ -3,12 +3,15 @@ import type { Server, Store } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import type { StoredPools } from "../pools/stored-pools.js";
+import type { NamedPool } from "../pools/named-pools.js";
 import type { PoolStatus } from "../status/status.js";
 
 export interface ServerMethodsOptions {
   readonly servers: Store["servers"];
   readonly stored: Pick<StoredPools, "apply">;
   readonly listPools: () => readonly PoolStatus[];
+  /** Pools by the id of the server that they are known through. */
+  readonly namedPools: () => Promise<ReadonlyMap<string, NamedPool>>;
 }
 
 const id = Type.String({ minLength: 1, description: "Of a server." });
@@ -37,6 +40,12 @@ const PublicServer = Type.Object({
   error: Type.Optional(Type.Unknown()),
   readOnly: Type.Boolean(),
   allowUnauthorized: Type.Boolean(),
+  poolId: Type.Optional(Type.String()),
+  poolNameLabel: Type.Optional(Type.String()),
+  master: Type.Optional(
+    Type.String({ description: "Id of the pool's coordinator." }),
+  ),
+  version: Type.Optional(Type.String({ description: "Of its software." })),
 });
 
 const example = {
@@ -45,6 +54,8 @@ const example = {
   label: "Paris",
   enabled: true,
   status: "connected",
+  poolId: "00000000-0000-4000-8000-000000000002",
+  poolNameLabel: "Paris",
 };
 
 /** Pools to connect to. Those of config.yaml are told of, but changed there. */
@@ -52,6 +63,7 @@ export function serverMethods({
   servers,
   stored,
   listPools,
+  namedPools,
 }: ServerMethodsOptions): Operation[] {
   const change = {
     result: Type.Boolean(),
@@ -74,6 +86,14 @@ export function serverMethods({
     return true;
   }
 
+  async function list(): Promise<Public[]> {
+    const named = await namedPools();
+    return toPublic([...servers.list()], listPools()).map((server) => ({
+      ...server,
+      ...(server.status === "connected" ? named.get(server.id) : {}),
+    }));
+  }
+
   return [
     defineOperation({
       name: "server.getAll",
@@ -88,7 +108,7 @@ export function serverMethods({
         exposure: "allow",
         example: [example],
       },
-      handler: () => toPublic([...servers.list()], listPools()),
+      handler: () => list(),
     }),
     defineOperation({
       name: "server.get",
@@ -103,9 +123,8 @@ export function serverMethods({
         exposure: "allow",
         example,
       },
-      handler: ({ id }) => {
-        const all = toPublic([...servers.list()], listPools());
-        const server = all.find((one) => one.id === id);
+      handler: async ({ id }) => {
+        const server = (await list()).find((one) => one.id === id);
         if (server === undefined)
           throw new XoError("NO_SUCH_OBJECT", { type: "server", id });
         return server;
@@ -209,6 +228,13 @@ export function serverMethods({
       summary: "Connects a pool, now and at each start.",
       params: Type.Object({ id }, closed),
       ...change,
+      rest: {
+        method: "post",
+        path: "/servers/{id}/actions/connect",
+        operationId: "ConnectServer",
+        exposure: "confirm",
+        isAction: true,
+      },
       handler: ({ id }) => enable(id, true),
     }),
     defineOperation({
@@ -216,6 +242,13 @@ export function serverMethods({
       summary: "Disconnects a pool; its objects go.",
       params: Type.Object({ id }, closed),
       ...change,
+      rest: {
+        method: "post",
+        path: "/servers/{id}/actions/disconnect",
+        operationId: "DisconnectServer",
+        exposure: "confirm",
+        isAction: true,
+      },
       handler: ({ id }) => enable(id, false),
     }),
   ];

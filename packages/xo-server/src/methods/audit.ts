@@ -1,0 +1,114 @@
+import { XoError } from "@xo-server/model";
+import type { AuditRecord, Store } from "@xo-server/store";
+import { compileFilter, parseFilter } from "@xo-server/inventory";
+import { Type } from "typebox";
+import { defineOperation, type Operation } from "../operations/operation.js";
+
+const PublicRecord = Type.Object({
+  id: Type.String({ description: "The record's hash." }),
+  seq: Type.Number(),
+  time: Type.Number({ description: "ms" }),
+  event: Type.String(),
+  subject: Type.Object({
+    userId: Type.Optional(Type.String()),
+    userName: Type.Optional(Type.String()),
+    userIp: Type.Optional(Type.String()),
+  }),
+  data: Type.Unknown(),
+});
+
+const text = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
+
+/** Records that are looked at for one page: a filter that finds nothing must not hold the store. */
+const MOST_READ = 20_000;
+const PAGE = 500;
+
+/** The log of what was changed, for admins. */
+export function auditMethods({ audit }: Pick<Store, "audit">): Operation[] {
+  return [
+    defineOperation({
+      name: "audit.getRecords",
+      summary: "What was changed, by whom and how it ended; newest first.",
+      params: Type.Object(
+        {
+          userId: text,
+          operation: text,
+          objectId: text,
+          filter: Type.Optional(
+            Type.String({
+              maxLength: 16_384,
+              description: "Such as `event:vm.start data:outcome:failure`.",
+            }),
+          ),
+          before: Type.Optional(
+            Type.Integer({ minimum: 1, description: "Those before this seq." }),
+          ),
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+        },
+        { additionalProperties: false },
+      ),
+      result: Type.Object({
+        records: Type.Array(PublicRecord),
+        before: Type.Optional(
+          Type.Number({ description: "For the next page; absent: the last." }),
+        ),
+      }),
+      permission: "admin",
+      async handler({ filter = "", before, limit = 100, ...exact }) {
+        const test = compileFilter(parseFilter(filter));
+        const records: ReturnType<typeof toPublic>[] = [];
+        let next = before;
+        for (let read = 0; read < MOST_READ; read += PAGE) {
+          const page = await audit.list({
+            ...exact,
+            limit: PAGE,
+            ...(next === undefined ? {} : { before: next }),
+          });
+          for (const record of page) {
+            next = record.seq;
+            const told = toPublic(record);
+            if (test(told)) records.push(told);
+            if (records.length === limit) return { records, before: next };
+          }
+          if (page.length < PAGE) return { records };
+        }
+        return { records, ...(next === undefined ? {} : { before: next }) };
+      },
+    }),
+    defineOperation({
+      name: "audit.checkIntegrity",
+      summary:
+        "Whether the log is as it was written; how many records were looked at.",
+      params: Type.Object({}),
+      result: Type.Object({
+        nValid: Type.Number(),
+        pruned: Type.Number({ description: "Records that were taken away." }),
+      }),
+      permission: "admin",
+      async handler() {
+        const verdict = await audit.verify();
+        if (verdict.intact)
+          return { nValid: verdict.checked, pruned: verdict.pruned ?? 0 };
+        const { seq, reason } = verdict.broken;
+        throw new XoError("AUDIT_ALTERED", {
+          ...{ seq, reason, nValid: verdict.checked },
+        });
+      },
+    }),
+  ];
+}
+
+function toPublic(record: AuditRecord) {
+  const { seq, time, hash, userId, userName, address, operation } = record;
+  const { objectId, parameters, outcome, errorCode, taskId } = record;
+  const data = { objectId, parameters, outcome, errorCode, taskId };
+  return {
+    ...{ id: hash, seq, time, event: operation },
+    subject: {
+      ...(userId === undefined ? {} : { userId }),
+      ...(userName === undefined ? {} : { userName }),
+      ...(address === undefined ? {} : { userIp: address }),
+    },
+    data,
+  };
+}

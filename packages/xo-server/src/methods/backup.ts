@@ -1,0 +1,165 @@
+import { XoError } from "@xo-server/model";
+import { Type } from "typebox";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import type { RestRoute } from "../operations/rest-route.js";
+
+/** A folder of the REST API, and the names by which tools know its routes. */
+interface Folder {
+  readonly path: string;
+  readonly list: string;
+  readonly get: string;
+}
+
+/** Things that there are none of yet. */
+interface Nothing {
+  readonly type: string;
+  /** JSON-RPC; absent: there is none for one. */
+  readonly getAll: string;
+  readonly get: string;
+  readonly what: string;
+  readonly folders: readonly Folder[];
+}
+
+const folder = (path: string, list: string, get: string): Folder => ({
+  ...{ path, list, get },
+});
+
+const NOTHING: readonly Nothing[] = [
+  {
+    ...{ type: "backup job", what: "backup jobs" },
+    ...{ getAll: "backupNg.getAllJobs", get: "backupNg.getJob" },
+    folders: [
+      folder("/backup-jobs", "GetBackupJobs", "GetBackupJob"),
+      folder("/backup/jobs/vm", "GetVmBackupJobs", "GetVmBackupJob"),
+      folder(
+        "/backup/jobs/metadata",
+        "GetMetadataBackupJobs",
+        "GetMetadataBackupJob",
+      ),
+      folder(
+        "/backup/jobs/mirror",
+        "GetMirrorBackupJobs",
+        "GetMirrorBackupJob",
+      ),
+    ],
+  },
+  {
+    ...{ type: "backup log", what: "logs of backups" },
+    ...{ getAll: "backupLog.getAll", get: "backupLog.get" },
+    folders: [
+      folder("/backup-logs", "GetBackupLogs", "GetBackupLog"),
+      folder(
+        "/backup/logs",
+        "GetDeprecatedBackupLogs",
+        "GetDeprecatedBackupLog",
+      ),
+    ],
+  },
+  {
+    ...{ type: "restore log", what: "logs of restores" },
+    ...{ getAll: "restoreLog.getAll", get: "restoreLog.get" },
+    folders: [
+      folder("/restore-logs", "GetRestoreLogs", "GetRestoreLog"),
+      folder(
+        "/restore/logs",
+        "GetDeprecatedRestoreLogs",
+        "GetDeprecatedRestoreLog",
+      ),
+    ],
+  },
+  {
+    ...{ type: "backup repository", what: "repositories of backups" },
+    ...{ getAll: "remote.getAll", get: "remote.get" },
+    folders: [
+      folder("/backup-repositories", "GetRepositories", "GetRepository"),
+    ],
+  },
+  {
+    ...{ type: "backup archive", what: "archives of backups" },
+    ...{ getAll: "backupArchive.getAll", get: "backupArchive.get" },
+    folders: [
+      folder("/backup-archives", "GetBackupArchives", "GetBackupArchive"),
+    ],
+  },
+  {
+    ...{ type: "proxy", what: "proxies" },
+    ...{ getAll: "proxy.getAll", get: "proxy.get" },
+    folders: [folder("/proxies", "GetProxies", "GetProxy")],
+  },
+];
+
+/** Backups and proxies: clients ask for them, and hear that there are none. */
+export function backupMethods(): Operation[] {
+  return [
+    ...NOTHING.flatMap(listAndGet),
+    defineOperation({
+      name: "vm.getBackupJobs",
+      summary: "Backup jobs of a VM: none yet.",
+      params: Type.Object(
+        { id: Type.String({ minLength: 1 }) },
+        { additionalProperties: false },
+      ),
+      result: Type.Array(Type.Object({ id: Type.String() })),
+      permission: { action: "read", resource: "VM", id: ({ id }) => id },
+      rest: {
+        method: "get",
+        path: "/vms/{id}/backup-jobs",
+        operationId: "VmGetVmBackupJobs",
+        exposure: "allow",
+        example: [{ id: ID }],
+      },
+      handler: () => [],
+    }),
+    ...["backupNg.getAllLogs", "backupNg.getLogs", "remote.getAllInfo"].map(
+      (name) =>
+        defineOperation({
+          name,
+          summary: "None yet.",
+          params: Type.Object({}, { additionalProperties: true }),
+          result: Type.Record(Type.String(), Type.Unknown()),
+          permission: "admin",
+          handler: () => ({}),
+        }),
+    ),
+  ];
+}
+
+const ID = "00000000-0000-4000-8000-000000000004";
+
+function listAndGet(nothing: Nothing): Operation[] {
+  const { type, what, folders, getAll, get } = nothing;
+  const route = (path: string, operationId: string): RestRoute => ({
+    ...{ method: "get", path, operationId, exposure: "allow" },
+  });
+  return [
+    defineOperation({
+      name: getAll,
+      summary: `All ${what}: none yet.`,
+      params: Type.Object({}),
+      result: Type.Array(Type.Object({ id: Type.String() })),
+      permission: "user",
+      rest: folders.map(({ path, list }) => ({
+        ...route(path, list),
+        example: [{ id: ID }],
+      })),
+      handler: () => [],
+    }),
+    defineOperation({
+      name: get,
+      summary: `One of the ${what}: none yet.`,
+      params: Type.Object(
+        { id: Type.String({ minLength: 1 }) },
+        { additionalProperties: false },
+      ),
+      result: Type.Object({ id: Type.String() }),
+      permission: "user",
+      rest: folders.map((one) => ({
+        ...route(`${one.path}/{id}`, one.get),
+        example: { id: ID },
+      })),
+      handler({ id }): { id: string } {
+        throw new XoError("NO_SUCH_OBJECT", { type, id });
+      },
+    }),
+  ];
+}
