@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { UsageError } from "../bench.js";
 import { readArguments, readRuns } from "../harness/arguments.js";
 
@@ -45,7 +46,8 @@ export function parseApiOptions(
     only,
     json: values.json,
     out: values.out ?? (full ? documents : undefined),
-    profile,
+    // The measured servers run elsewhere.
+    profile: profile === undefined ? undefined : resolve(profile),
     smoke,
   };
 }

@@ -46,9 +46,12 @@ export {
   type Digest,
 } from "./catalog/digest.js";
 export { applyMergePatch } from "./catalog/merge-patch.js";
+export { holdsFor } from "./catalog/holds-for.js";
+export { MemberPicker } from "./catalog/member-picker.js";
 export { createMergePatch } from "./catalog/patch-writer.js";
 export { compileFilter } from "./filter/compile-filter.js";
 export { createObjectFilter } from "./filter/object-filter.js";
+export { filterFields, unionOfFields } from "./filter/filter-fields.js";
 export { formatFilter } from "./filter/format-filter.js";
 export { parseFilter } from "./filter/parse-filter.js";
 export type { Filter, Predicate } from "./filter/filter.js";

@@ -2,6 +2,7 @@ import type {
   Catalog,
   Digest,
   Frame,
+  Predicate,
   RowObserver,
   Steps,
   ViewChange,
@@ -152,6 +153,14 @@ export class FakeViewTable implements ViewTable {
   object(row: number): ViewObject {
     this.objectsRead++;
     return this.#objects[row]!;
+  }
+
+  writeId(): number {
+    return 0;
+  }
+
+  passes(row: number, test: Predicate): boolean {
+    return test(this.object(row));
   }
 
   summary(type: string) {

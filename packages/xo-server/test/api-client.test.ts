@@ -116,10 +116,9 @@ t.test(
     const { socket, say } = setUp(1_000_000);
     const all = Array.from({ length: 200 }, (_, i) => String(i));
     // One chunk of the socket: nobody else can do anything meanwhile.
-    const said = Promise.all(all.map((one) => say(one)));
+    for (const one of all) say(one);
     await Promise.resolve();
     t.ok(socket.isPaused);
-    await said;
     t.ok(socket.sent.length < 100, `${socket.sent.length} in the first turn`);
     while (socket.isPaused) await new Promise(setImmediate);
     await new Promise(setImmediate);

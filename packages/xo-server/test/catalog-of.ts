@@ -2,6 +2,7 @@ import type {
   Catalog,
   Frame,
   Inventory,
+  Predicate,
   Steps,
   ViewChange,
   ViewObject,
@@ -64,6 +65,8 @@ export class FakeCatalog {
       type: (row: number) => rows[row]!.type,
       json: (row: number) => toJson(rows[row]!),
       object: (row: number) => rows[row],
+      writeId: () => 0,
+      passes: (row: number, test: Predicate) => test(rows[row]),
     } as unknown as ViewTable;
   }
 

@@ -204,3 +204,17 @@ t.test("what is sent in one turn leaves in one write", async (t) => {
   await settle();
   t.same(wire.writes, [["a", "b", "c"], ["d"]]);
 });
+
+t.test("who made a stream hears which parts have been sent", async (t) => {
+  const { socket, outbox } = setUp();
+  const sent: string[] = [];
+  async function* make() {
+    yield Buffer.from("a");
+    yield Buffer.from("b");
+  }
+  outbox.send(new JsonStream(make(), (part) => sent.push(part.toString())));
+  await settle();
+  t.same(sent, [], "they wait to go out");
+  socket.take();
+  t.same(sent, ["a", "b"]);
+});

@@ -100,3 +100,23 @@ t.test("the roles from the start each include the one before", async (t) => {
   t.equal(operator!.extent("administrate:delete", "VM"), "none");
   t.equal(admin!.extent("administrate:delete", "VM"), "all");
 });
+
+t.test(
+  "a test names what it looks at, and looks at nothing else",
+  async (t) => {
+    const fieldsOf = (...privileges: Privilege[]) => {
+      const extent = new Rights(privileges).extent("read", "VM");
+      return typeof extent === "function" ? extent.fields : extent;
+    };
+    const read = (selector: string) => allow("read", { selector });
+    t.same(fieldsOf(read("tags:db")), ["tags"]);
+    t.same(fieldsOf(read("tags:db"), read("!$pool:x")), ["tags", "$pool"]);
+    t.same(fieldsOf(allow("read"), deny("read", { selector: "id:1" })), ["id"]);
+    t.same(fieldsOf(read("a:1"), deny("read", { selector: "|(b? c:d:>2)" })), [
+      "a",
+      "b",
+      "c",
+    ]);
+    t.equal(fieldsOf(read("tags:db"), read("web")), undefined, "anywhere");
+  },
+);

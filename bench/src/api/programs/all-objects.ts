@@ -34,8 +34,10 @@ for (let i = 0; i < job.scale.lists; i++) {
   const own = await lists.all();
   runs.push({ own, file: before ?? (await sendFile()) });
 }
+plainSocket.close();
 plain.stop();
 await rm(folder, { recursive: true });
+lists.close();
 await server.stop();
 reportFigures({
   objects,

@@ -25,6 +25,7 @@ for (const { name, token } of users) {
   });
   user.close();
 }
+admin.close();
 await server.stop();
 reportFigures(figures);
 

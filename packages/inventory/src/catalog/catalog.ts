@@ -1,5 +1,6 @@
 import type { Steps } from "../slicer.js";
 import type { ViewObject } from "../views/view.js";
+import type { Predicate } from "../filter/filter.js";
 import type { Digest } from "./digest.js";
 
 /** The objects of all pools as the outside sees them. Rows are numbered by class, across pools. */
@@ -47,6 +48,8 @@ export interface ViewTable {
   readonly count: number;
   isLive(row: number): boolean;
   id(row: number): string;
+  /** The id's bytes, where it is a uuid: as text it would be made and encoded again. @returns how many; 0: it is none */
+  writeId(row: number, bytes: Uint8Array, at: number): number;
   type(row: number): string;
   /** The inventory's name for the row's pool. */
   pool(row: number): string;
@@ -57,6 +60,11 @@ export interface ViewTable {
   json(row: number): Buffer;
   /** The same as an object. Not to be changed. */
   object(row: number): ViewObject;
+  /**
+   * Whether the object passes a test. The answer is remembered until the object
+   * changes: for tests that are asked again and again, such as what somebody may see.
+   */
+  passes(row: number, test: Predicate): boolean;
   /** Number of objects and digest of one type. */
   summary(type: string): TypeSummary;
   observe(observer: RowObserver): () => void;

@@ -193,6 +193,7 @@ export class FollowedClass {
     const { rows } = this.#parts;
     if (rows.has(row, RowFlag.dirty)) return;
     rows.setFlag(row, RowFlag.dirty, true);
+    this.table.forgetAnswers(row);
     this.#dirty.push(row);
     this.#options.onDirty();
   }

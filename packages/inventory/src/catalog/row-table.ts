@@ -1,6 +1,12 @@
 import type { Ref } from "@xo-server/model";
 import type { Digest } from "./digest.js";
-import { hashText, PACKED_WORDS, packUuid, unpackUuid } from "./packed-text.js";
+import {
+  hashText,
+  PACKED_WORDS,
+  packUuid,
+  unpackUuid,
+  writeUuid,
+} from "./packed-text.js";
 import { PagedRows } from "./paged-rows.js";
 import { ShardedIndex } from "./sharded-index.js";
 
@@ -179,6 +185,13 @@ export class RowTable {
     return this.#unpack(row, Cell.id);
   }
 
+  /** The id's bytes, where it is a uuid. @returns how many; 0: it is none */
+  writeId(row: number, bytes: Uint8Array, at: number): number {
+    if (!this.has(row, RowFlag.packedId)) return 0;
+    this.#find(row, Cell.id);
+    return writeUuid(found, bytes, at);
+  }
+
   has(row: number, flag: number): boolean {
     return (this.#cells.get(row, Cell.flags) & flag) !== 0;
   }
@@ -257,9 +270,13 @@ export class RowTable {
   }
 
   #unpack(row: number, cell: number): string {
+    this.#find(row, cell);
+    return unpackUuid(found);
+  }
+
+  #find(row: number, cell: number): void {
     for (let i = 0; i < PACKED_WORDS; i++)
       found[i] = this.#cells.get(row, cell + i);
-    return unpackUuid(found);
   }
 
   #isPacked(row: number, cell: number): boolean {

@@ -1,9 +1,12 @@
 import type { Logger } from "@xo-server/xen-api";
 import type { Steps } from "../slicer.js";
+import type { Predicate } from "../filter/filter.js";
 import type { ViewObject } from "../views/view.js";
 import type { Frame, RowObserver, TypeSummary, ViewTable } from "./catalog.js";
 import type { ClassParts } from "./class-parts.js";
 import { digestOf } from "./digest.js";
+import { holdsFor } from "./holds-for.js";
+import { RowAnswers } from "./row-answers.js";
 import { RowFlag } from "./row-table.js";
 import { copyOf } from "./view-encoder.js";
 
@@ -11,6 +14,7 @@ import { copyOf } from "./view-encoder.js";
 export class ViewRows implements ViewTable {
   readonly #parts: ClassParts;
   readonly #observers = new Set<RowObserver>();
+  readonly #answers = new RowAnswers();
 
   constructor(parts: ClassParts) {
     this.#parts = parts;
@@ -34,6 +38,10 @@ export class ViewRows implements ViewTable {
 
   id(row: number): string {
     return this.#parts.rows.id(row);
+  }
+
+  writeId(row: number, bytes: Uint8Array, at: number): number {
+    return this.#parts.rows.writeId(row, bytes, at);
   }
 
   type(row: number): string {
@@ -65,6 +73,22 @@ export class ViewRows implements ViewTable {
       : (JSON.parse(known.toString()) as ViewObject);
   }
 
+  passes(row: number, test: Predicate): boolean {
+    const known = this.#answers.get(row, test);
+    if (known !== undefined) return known;
+    const { rows } = this.#parts;
+    const holds = holdsFor(test, this.json(row));
+    // What has changed and is not told yet may be read already, and may change again.
+    if (!rows.has(row, RowFlag.dirty | RowFlag.leaked))
+      this.#answers.set(row, test, holds);
+    return holds;
+  }
+
+  /** The row's object may differ from now on. */
+  forgetAnswers(row: number): void {
+    this.#answers.forget(row);
+  }
+
   summary(type: string): TypeSummary {
     return this.#parts.summaries.get(type);
   }
@@ -79,6 +103,7 @@ export class ViewRows implements ViewTable {
   }
 
   tellSet(row: number, view: ViewObject): void {
+    this.#answers.forget(row);
     for (const one of this.#observers)
       guarded(this.#parts.logger, () => {
         one.rowSet(row, view);
@@ -86,6 +111,7 @@ export class ViewRows implements ViewTable {
   }
 
   tellRemoved(row: number): void {
+    this.#answers.forget(row);
     for (const one of this.#observers)
       guarded(this.#parts.logger, () => {
         one.rowRemoved(row);

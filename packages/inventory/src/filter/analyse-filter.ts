@@ -14,7 +14,12 @@ export type Plan =
       readonly path: readonly string[];
       readonly test: Predicate;
     }
-  | { readonly kind: "object"; readonly test: Predicate };
+  | {
+      readonly kind: "object";
+      readonly test: Predicate;
+      /** It will be asked again, by other questions. */
+      readonly isLasting?: boolean;
+    };
 
 /**
  * Of an object that is there, the plan holds exactly when `compileFilter(filter)`

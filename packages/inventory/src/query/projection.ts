@@ -1,6 +1,6 @@
-import { canonicalJson } from "../catalog/canonical-json.js";
 import type { ViewTable } from "../catalog/catalog.js";
 import { digestOf, type Digest } from "../catalog/digest.js";
+import { MemberPicker } from "../catalog/member-picker.js";
 import { PatchWriter } from "../catalog/patch-writer.js";
 
 /** An object as it was at one time, with the fields that were asked for; of another time it is another entry. */
@@ -23,7 +23,7 @@ export class Projection {
   readonly key: string;
   readonly #table: ViewTable;
   /** Undefined: the whole object. */
-  readonly #fields: readonly string[] | undefined;
+  readonly #picker: MemberPicker | undefined;
   readonly #entries = new Map<number, Entry>();
   /** Rows that changed since their entry was made. */
   readonly #stale = new Set<number>();
@@ -34,7 +34,7 @@ export class Projection {
   constructor(table: ViewTable, fields: readonly string[] | undefined) {
     this.key = Projection.keyOf(fields);
     this.#table = table;
-    this.#fields = fields;
+    this.#picker = fields && new MemberPicker(fields);
   }
 
   static keyOf(fields: readonly string[] | undefined): string {
@@ -71,9 +71,8 @@ export class Projection {
 
   /** Canonical JSON of a row's object, not kept. */
   encode(row: number): Buffer {
-    const fields = this.#fields;
-    if (fields === undefined) return this.#table.json(row);
-    return Buffer.from(canonicalJson(pick(this.#table.object(row), fields)));
+    const json = this.#table.json(row);
+    return this.#picker === undefined ? json : this.#picker.pick(json);
   }
 
   /**
@@ -102,15 +101,4 @@ function isSameEntry(a: Entry, b: Entry): boolean {
 
 export function isSameDigest(a: Digest, b: Digest): boolean {
   return a.high === b.high && a.low === b.low;
-}
-
-function pick(
-  object: Readonly<Record<string, unknown>>,
-  fields: readonly string[],
-): Record<string, unknown> {
-  const members = fields
-    .filter((field) => Object.hasOwn(object, field))
-    .map((field) => [field, object[field]] as const);
-  // fromEntries makes own members, of `__proto__` as well.
-  return Object.fromEntries(members);
 }

@@ -50,7 +50,8 @@ export function toQuestion(
     analyseFilter(parseFilter(filter)),
     ...words.map((word) => searchPlan(word, searched)),
   ];
-  if (where !== undefined) parts.push({ kind: "object", test: where });
+  if (where !== undefined)
+    parts.push({ kind: "object", test: where, isLasting: true });
   const plan: Plan = { kind: "and", parts };
   const sort = toSort(selection.sort ?? BY_NAME);
   return {

@@ -73,6 +73,8 @@ export class RowTest {
         return this.#compilePath(plan);
       case "object": {
         const { table } = this.#columns;
+        if (plan.isLasting === true)
+          return (row) => table.passes(row, plan.test);
         return (row) => plan.test(table.object(row));
       }
     }

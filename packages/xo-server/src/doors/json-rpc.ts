@@ -54,7 +54,13 @@ function encode(response: JSONRPCResponse | JSONRPCResponse[]): Message {
     return JSON.stringify(response);
   const all = Array.isArray(response) ? response : [response];
   if (all.some(({ result }) => result instanceof JsonStream))
-    return new JsonStream(encodeInParts(all, Array.isArray(response)));
+    return new JsonStream(
+      encodeInParts(all, Array.isArray(response)),
+      (part) => {
+        for (const { result } of all)
+          if (result instanceof JsonStream) result.onSent(part);
+      },
+    );
   if (!all.some(({ result }) => result instanceof RawJson))
     return JSON.stringify(response);
   const parts = all.map(encodeOne);

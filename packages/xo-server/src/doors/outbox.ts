@@ -112,7 +112,7 @@ export class Outbox {
     this.#isStreaming = true;
     try {
       for await (const part of message.parts) {
-        await this.#sendPart(part);
+        await this.#sendPart(part, message.onSent);
         if (!this.#isOpen()) break;
       }
       if (this.#isOpen()) socket.send(NOTHING, { ...fragment, fin: true });
@@ -134,16 +134,19 @@ export class Outbox {
   }
 
   /** Resolves when there is room for the next part. */
-  async #sendPart(part: Buffer): Promise<void> {
+  async #sendPart(part: Buffer, onSent: (part: Buffer) => void): Promise<void> {
     const { socket, clock, onStuck } = this.#options;
     if (socket.bufferedAmount + part.length <= AHEAD_BYTES) {
-      socket.send(part, fragment);
+      socket.send(part, fragment, () => {
+        onSent(part);
+      });
       return;
     }
     const timer = clock.setTimeout(onStuck, STUCK_AFTER_MS);
     // Also called, with an error, when the socket closes.
     await new Promise<void>((resolve) => {
       socket.send(part, fragment, () => {
+        onSent(part);
         resolve();
       });
     });

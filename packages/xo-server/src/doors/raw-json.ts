@@ -12,9 +12,15 @@ export class RawJson {
 export class JsonStream {
   /** UTF-8, cut between characters. */
   readonly parts: AsyncIterable<Buffer>;
+  /** Is told of each part that has been sent: its bytes may be used for another one then. */
+  readonly onSent: (part: Buffer) => void;
 
-  constructor(parts: AsyncIterable<Buffer>) {
+  constructor(
+    parts: AsyncIterable<Buffer>,
+    onSent: (part: Buffer) => void = () => undefined,
+  ) {
     this.parts = parts;
+    this.onSent = onSent;
   }
 }
 

@@ -51,6 +51,9 @@ export function xoMethods({
         const outlook = notices.follow(context.client);
         return new JsonStream(
           listing.list({ ...request, format: "members", outlook }),
+          (part) => {
+            listing.giveBack(part);
+          },
         );
       },
     }),

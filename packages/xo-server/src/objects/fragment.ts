@@ -1,10 +1,29 @@
+import type { ViewTable } from "@xo-server/inventory";
+
 /** Bytes until a fragment is sent: large enough that sending costs little, small enough to be made in a moment. */
 const FULL_BYTES = 256 * 1024;
 
+/** Bytes that a fragment has room for, so that few objects are too large for what is left. */
+const ROOM_BYTES = FULL_BYTES + FULL_BYTES / 4;
+
+/** Rooms that are kept for the next fragments. */
+const MOST_KEPT = 32;
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+/** With its quotes and the colon. */
+const UUID_KEY_BYTES = 39;
+
 /** Part of a large answer, being put together. */
 export class Fragment {
-  #bytes = Buffer.allocUnsafeSlow(FULL_BYTES + FULL_BYTES / 4);
+  #bytes: Buffer;
   #length = 0;
+
+  /** @param room where it is put together */
+  constructor(room: Buffer = Buffer.allocUnsafeSlow(ROOM_BYTES)) {
+    this.#bytes = room;
+  }
 
   get isFull(): boolean {
     return this.#length >= FULL_BYTES;
@@ -21,7 +40,28 @@ export class Fragment {
 
   addBytes(bytes: Buffer): void {
     this.#makeRoom(bytes.length);
-    this.#length += bytes.copy(this.#bytes, this.#length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  addComma(): void {
+    this.#makeRoom(1);
+    this.#bytes[this.#length++] = COMMA;
+  }
+
+  /** The id of an object and a colon, as JSON. */
+  addKey(table: Pick<ViewTable, "id" | "writeId">, row: number): void {
+    this.#makeRoom(UUID_KEY_BYTES);
+    const bytes = this.#bytes;
+    const at = this.#length;
+    const length = table.writeId(row, bytes, at + 1);
+    if (length === 0) {
+      this.addText(`${JSON.stringify(table.id(row))}:`);
+      return;
+    }
+    bytes[at] = bytes[at + 1 + length] = QUOTE;
+    bytes[at + 2 + length] = COLON;
+    this.#length = at + 3 + length;
   }
 
   /** What it has so far; nothing may be added any more. */
@@ -37,5 +77,31 @@ export class Fragment {
     );
     this.#bytes.copy(larger, 0, 0, this.#length);
     this.#bytes = larger;
+  }
+}
+
+/**
+ * Fragments in rooms that are used again: as much as a list takes, made anew
+ * each time, would be a full collection of the heap with every list.
+ */
+export class Fragments {
+  readonly #free: Buffer[] = [];
+  readonly #own = new WeakMap<ArrayBufferLike, Buffer>();
+
+  begin(): Fragment {
+    return new Fragment(this.#free.pop() ?? this.#makeRoom());
+  }
+
+  /** Of a finished fragment, which nobody reads any more. What is none of them is let pass. */
+  giveBack(part: Buffer): void {
+    const room = this.#own.get(part.buffer);
+    if (room === undefined || this.#free.includes(room)) return;
+    if (this.#free.length < MOST_KEPT) this.#free.push(room);
+  }
+
+  #makeRoom(): Buffer {
+    const room = Buffer.allocUnsafeSlow(ROOM_BYTES);
+    this.#own.set(room.buffer, room);
+    return room;
   }
 }

@@ -6,7 +6,7 @@ import type {
   ViewTable,
 } from "@xo-server/inventory";
 import type { Outlook } from "./outlook.js";
-import { Fragment } from "./fragment.js";
+import { Fragments, type Fragment } from "./fragment.js";
 import { toSelection, type ObjectSelection } from "./object-selection.js";
 import type { Readable } from "./readable.js";
 
@@ -31,6 +31,7 @@ export interface ListingRequest {
 export class ObjectListing {
   readonly #catalog: Catalog;
   readonly #inventory: Pick<Inventory, "inSlices">;
+  readonly #fragments = new Fragments();
 
   constructor(catalog: Catalog, inventory: Pick<Inventory, "inSlices">) {
     this.#catalog = catalog;
@@ -40,6 +41,11 @@ export class ObjectListing {
   /** @throws XoError FILTER_INVALID, INVALID_PARAMETERS, at once */
   list(request: ListingRequest): AsyncIterable<Buffer> {
     return this.#parts(request, toSelection(request.filter));
+  }
+
+  /** A part that has been sent, which nobody reads any more. */
+  giveBack(part: Buffer): void {
+    this.#fragments.giveBack(part);
   }
 
   async *#parts(
@@ -54,9 +60,10 @@ export class ObjectListing {
       const table = await this.#catalog.follow(className);
       const reader = new TableReader(table, { request, selection, writing });
       while (!reader.isDone) {
-        const fragment = new Fragment();
+        const fragment = this.#fragments.begin();
         await this.#inventory.inSlices("listing", reader.fill(fragment));
         if (!fragment.isEmpty) yield fragment.finish();
+        else this.#fragments.giveBack(fragment.finish());
       }
     }
     if (isMembers) yield Buffer.from("}");
@@ -69,6 +76,10 @@ export class ObjectListing {
   }
 }
 
+/** Rows that are passed over between two looks at the clock, and for how many of them one counts that is written. */
+const STEP = 64;
+const WRITTEN = 4;
+
 /** What the tables of one listing share. */
 interface Listing {
   readonly request: ListingRequest;
@@ -80,8 +91,9 @@ interface Listing {
 class TableReader {
   readonly #table: ViewTable;
   readonly #listing: Listing;
-  /** What an object of each type must pass, once asked for. */
-  readonly #tests = new Map<string, readonly Predicate[]>();
+  /** The type of the last object, and what those of it must pass to be seen. */
+  #type: string | undefined;
+  #readable: Predicate | undefined;
   #row = 0;
 
   constructor(table: ViewTable, listing: Listing) {
@@ -94,9 +106,15 @@ class TableReader {
   }
 
   *fill(fragment: Fragment): Steps {
+    let work = 0;
     while (!this.isDone && !fragment.isFull) {
       const row = this.#row++;
-      if (this.#fits(row)) this.#write(row, fragment);
+      if (this.#fits(row)) {
+        this.#write(row, fragment);
+        work += WRITTEN;
+      } else work++;
+      if (work < STEP) continue;
+      work = 0;
       yield;
     }
   }
@@ -106,32 +124,32 @@ class TableReader {
     const type = this.#table.type(row);
     const wanted = this.#listing.selection.type;
     if (wanted !== undefined && wanted !== type) return false;
-    const tests = this.#testsOf(type);
-    if (tests.length === 0) return true;
-    const object = this.#table.object(row);
-    return tests.every((test) => test(object));
+    return this.#isReadable(row, type) && this.#isAskedFor(row);
   }
 
-  #testsOf(type: string): readonly Predicate[] {
-    let tests = this.#tests.get(type);
-    if (tests === undefined) {
-      const { request, selection } = this.#listing;
-      tests = [request.readable(type), selection.test].filter(
-        (test) => test !== undefined,
-      );
-      this.#tests.set(type, tests);
+  #isReadable(row: number, type: string): boolean {
+    const { readable } = this.#listing.request;
+    // All rows in a row are of the same type, or nearly.
+    if (type !== this.#type) {
+      this.#type = type;
+      this.#readable = readable(type);
     }
-    return tests;
+    const test = this.#readable;
+    return test === undefined || this.#table.passes(row, test);
+  }
+
+  #isAskedFor(row: number): boolean {
+    const { test } = this.#listing.selection;
+    return test === undefined || test(this.#table.object(row));
   }
 
   #write(row: number, fragment: Fragment): void {
     const { request, writing } = this.#listing;
     if (request.format === "members") {
-      const id = this.#table.id(row);
-      const key = JSON.stringify(id);
-      fragment.addText(writing.isFirst ? `${key}:` : `,${key}:`);
+      if (!writing.isFirst) fragment.addComma();
+      fragment.addKey(this.#table, row);
       if (request.outlook?.remembers === true)
-        request.outlook.tell(this.#table.type(row), id);
+        request.outlook.tell(this.#table.type(row), this.#table.id(row));
     }
     fragment.addBytes(this.#table.json(row));
     if (request.format === "lines") fragment.addText("\n");

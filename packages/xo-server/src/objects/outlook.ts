@@ -1,4 +1,9 @@
-import type { Frame, Predicate, ViewChange } from "@xo-server/inventory";
+import {
+  holdsFor,
+  type Frame,
+  type Predicate,
+  type ViewChange,
+} from "@xo-server/inventory";
 import { joinObject, type RawMember } from "../doors/raw-json.js";
 
 /** Changes that go into one notification at most. */
@@ -82,7 +87,7 @@ export class Outlook {
     const extent = this.#extent(type);
     if (extent === "none") return undefined;
     if (extent === "all") return json === undefined ? "exit" : "enter";
-    if (json !== undefined && extent(JSON.parse(json.toString()))) {
+    if (json !== undefined && holdsFor(extent, json)) {
       this.#told.add(id);
       return "enter";
     }

@@ -49,7 +49,7 @@ export function toAclPrivileges(
 }
 
 function belongsTo(ids: ReadonlySet<string>): Predicate {
-  return (value) => {
+  const test = (value: unknown): boolean => {
     if (typeof value !== "object" || value === null) return false;
     const object = value as Readonly<Record<string, unknown>>;
     return OWNER_FIELDS.some((field) => {
@@ -57,4 +57,5 @@ function belongsTo(ids: ReadonlySet<string>): Predicate {
       return typeof id === "string" && ids.has(id);
     });
   };
+  return Object.assign(test, { fields: OWNER_FIELDS });
 }

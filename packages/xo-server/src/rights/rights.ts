@@ -1,6 +1,8 @@
 import {
   compileFilter,
+  filterFields,
   parseFilter,
+  unionOfFields,
   type Predicate,
   type ViewObject,
 } from "@xo-server/inventory";
@@ -72,7 +74,9 @@ function compile(privilege: SelectingPrivilege): CompiledPrivilege {
 
 function toExtent(selector: string | Predicate = ""): Extent {
   if (typeof selector === "function") return selector;
-  return selector.trim() === "" ? "all" : compileFilter(parseFilter(selector));
+  if (selector.trim() === "") return "all";
+  const filter = parseFilter(selector);
+  return withFields(compileFilter(filter), filterFields(filter));
 }
 
 function union(privileges: readonly CompiledPrivilege[]): Extent {
@@ -81,12 +85,27 @@ function union(privileges: readonly CompiledPrivilege[]): Extent {
   const tests = [...extents].filter((one) => typeof one === "function");
   if (tests.length === 0) return "none";
   if (tests.length === 1) return tests[0]!;
-  return (object) => tests.some((test) => test(object));
+  return withFields(
+    (object) => tests.some((test) => test(object)),
+    unionOfFields(tests.map(({ fields }) => fields)),
+  );
 }
 
 function without(allowed: Extent, denied: Extent): Extent {
   if (allowed === "none" || denied === "all") return "none";
   if (denied === "none") return allowed;
-  if (allowed === "all") return (object) => !denied(object);
-  return (object) => allowed(object) && !denied(object);
+  if (allowed === "all")
+    return withFields((object) => !denied(object), denied.fields);
+  return withFields(
+    (object) => allowed(object) && !denied(object),
+    unionOfFields([allowed.fields, denied.fields]),
+  );
+}
+
+/** Whoever asks may read these of an object, and no more. */
+function withFields(
+  test: Predicate,
+  fields: readonly string[] | undefined,
+): Predicate {
+  return Object.assign((value: unknown) => test(value), { fields });
 }

@@ -1,6 +1,7 @@
 import {
   compileFilter,
   formatFilter,
+  holdsFor,
   type Catalog,
   type CatalogEntry,
   type Filter,
@@ -80,7 +81,7 @@ export function readObjects(
 
 export function isInExtent(extent: Extent, { json }: CatalogEntry): boolean {
   return typeof extent === "function"
-    ? extent(JSON.parse(json.toString()))
+    ? holdsFor(extent, json)
     : extent === "all";
 }
 
