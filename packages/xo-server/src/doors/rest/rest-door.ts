@@ -20,6 +20,7 @@ import { addJsonBodies } from "./json-bodies.js";
 import { addLoginRoute } from "./login-route.js";
 import { addLogoutRoute } from "./logout-route.js";
 import { addOperationRoutes } from "./operation-routes.js";
+import { collectMethods, refuseOtherMethods } from "./other-methods.js";
 import { addPublicRoutes } from "./public-routes.js";
 import { readText } from "./query-values.js";
 import { addTagRoutes } from "./tag-routes.js";
@@ -83,7 +84,9 @@ export async function addRest(
       addLoginRoute(door, login);
       addAuthentication(door, { authenticator, anonymous, admission });
       addNotFound(door);
+      const declared = collectMethods(door);
       addRoutes(door, options);
+      refuseOtherMethods(door, declared);
     },
     { prefix: REST_ROOT },
   );
