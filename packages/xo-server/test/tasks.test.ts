@@ -79,11 +79,13 @@ t.test("a task tells its progress, notes and parts", async (t) => {
     })
     .catch(() => undefined);
   await work.part("XAPI: VM.clone", async () => "OpaqueRef:1");
+  await work.part("XAPI: VLAN.create", async () => ["OpaqueRef:2"]);
   t.match(await tasks.get(id, ada), {
     progress: 50,
     tasks: [
       { status: "success", progress: 100, result: { size: 1 } },
       { status: "failure", progress: 90, result: { code: "SR_FULL" } },
+      { status: "success", result: undefined },
       { status: "success", result: undefined },
     ],
   });

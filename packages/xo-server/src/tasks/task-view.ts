@@ -29,7 +29,8 @@ const MOST_CHARACTERS = 32_768;
 export function toResult(result: unknown): object | undefined {
   if (typeof result === "string") return { id: result };
   if (typeof result !== "object" || result === null) return undefined;
-  return bounded(result);
+  // Clients decode it into an object, or fail.
+  return Array.isArray(result) ? undefined : bounded(result);
 }
 
 /** The same, unless it is too large to be kept. */
