@@ -15,11 +15,22 @@ export async function simulate(
   t: Test,
   ...args: string[]
 ): Promise<readonly Simulated[]> {
+  return (await simulateIn(t, ...args)).pools;
+}
+
+/** With the process, to end it. */
+export async function simulateIn(
+  t: Test,
+  ...args: string[]
+): Promise<{
+  readonly program: RunningProgram;
+  readonly pools: readonly Simulated[];
+}> {
   const program = new RunningProgram(t, "xapi-sim", [
     ...["--pool", "C", "--json", "--prepare", "json", ...args],
   ]);
   const line = await program.find(/^\{"pools":.*/);
-  return (JSON.parse(line) as { pools: Simulated[] }).pools;
+  return { program, ...(JSON.parse(line) as { pools: Simulated[] }) };
 }
 
 export async function setFault(

@@ -40,7 +40,10 @@ export function sendDownload(
   return reply.send(body);
 }
 
-/** What does not come whole is answered, and nothing more is read. */
+/** Of a body that is refused, so much is read for the answer's sake: many clients look for one only when they have sent all. */
+const MOST_DRAINED_BYTES = 64 * 2 ** 20;
+
+/** A body that is refused is answered at once, and what is left of a large one is not read. */
 export async function receiveUpload(
   { body, headers, raw }: FastifyRequest,
   reply: FastifyReply,
@@ -48,13 +51,17 @@ export async function receiveUpload(
 ): Promise<unknown> {
   const told = headers["content-length"];
   const length = told === undefined ? undefined : Number(told);
+  const stream = (body as Readable | undefined) ?? raw;
   try {
     return await receive({
-      body: (body as Readable | undefined) ?? raw,
+      body: stream,
       length,
     });
   } catch (error) {
-    reply.header("connection", "close");
+    if (length === undefined || length > MOST_DRAINED_BYTES)
+      reply.header("connection", "close");
+    // Node does so itself only where nobody has begun to read.
+    else stream.unpipe().resume();
     throw error;
   }
 }

@@ -25,7 +25,7 @@ export async function receiveDisk(
   { format, name, create }: IncomingDisk,
   work: TransferWork,
 ): Promise<Ref> {
-  const vdi = (await create(await sizeOf(format, delivery)));
+  const vdi = await create(await sizeOf(format, delivery));
   try {
     await sendToXapi(
       xapi,
@@ -38,7 +38,8 @@ export async function receiveDisk(
       work,
     );
   } catch (error) {
-    await removeDisk(xapi, vdi);
+    // A pool that cannot be reached is asked again when it can be; nobody waits for that.
+    await Promise.race([removeDisk(xapi, vdi), pause(REMOVED_WITHIN_MS)]);
     throw error;
   }
   return vdi;
@@ -68,6 +69,9 @@ async function sizeOf(
     reason: "of raw contents Content-Length must tell the size",
   });
 }
+
+/** The caller hears of the failure after this long, in ms, removed or not. */
+const REMOVED_WITHIN_MS = 5_000;
 
 /** Pauses, in ms, in which XAPI lets go of a disk whose import has been cut. */
 const RETRIES_MS = [200, 500, 1_000, 2_000, 4_000];

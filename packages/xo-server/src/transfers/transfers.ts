@@ -20,6 +20,8 @@ export interface TransfersOptions {
   readonly audit?: Audit;
   /** Default: nobody can follow them. */
   readonly tasks?: Pick<Tasks, "prepare" | "follow">;
+  /** Resolves when what was made can be read. Default: at once. */
+  readonly settled?: () => Promise<void>;
   readonly clock: Clock;
   /** A transfer ends when nothing has moved for so long, in ms. */
   readonly idleMs?: number;
@@ -84,7 +86,13 @@ export class Transfers {
     const { work, end } = this.#begin(subject);
     try {
       const { type, body, length, finished } = await open(work);
-      const meter = this.#meter(subject, work, { length, finished });
+      const meter: Meter = this.#meter(subject, work, {
+        length,
+        finished: async () => {
+          checkWhole(meter.bytes, length);
+          await finished?.();
+        },
+      });
       // How it ended is seen below, at the meter.
       pipeline(body, meter, () => undefined);
       onceFinished(meter, (error) => {
@@ -112,6 +120,7 @@ export class Transfers {
     feed(body, meter);
     try {
       const result = await receive({ body: meter, length }, work);
+      await this.#options.settled?.();
       await end({ bytes: meter.bytes, result });
       return result;
     } catch (error) {
@@ -191,6 +200,14 @@ function toEntry(
     context,
     outcome: error === undefined ? { result } : { error },
   };
+}
+
+/** @throws XoError ABORTED */
+function checkWhole(bytes: number, length: number | undefined): void {
+  if (length !== undefined && bytes !== length)
+    throw new XoError("ABORTED", {
+      what: `after ${bytes} of ${length} bytes, the transfer`,
+    });
 }
 
 /** A reader that goes away shows as an early end. */

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
-import { XapiError, type Ref } from "@xo-server/model";
+import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { Source, TransferWork } from "./transfer.js";
 
@@ -13,6 +13,15 @@ export interface Handler {
 
 /** How long the task of a stream that failed gets to tell the reason, in ms. */
 const REASON_WITHIN_MS = 2_000;
+
+/** How long XAPI gets, in ms, to say that what it sent was all. An export that breaks off ends as one that does not. */
+const END_WITHIN_MS = 15_000;
+
+async function lostIn(ms: number, method: string): Promise<never> {
+  await pause(ms, undefined, { ref: false });
+  const reason = "it was not told that this was all";
+  throw new XoError("TASK_LOST", { method, reason });
+}
 
 /** @throws XapiError that the handler's task tells; XoError of the connection */
 export async function openXapiStream(
@@ -28,7 +37,11 @@ export async function openXapiStream(
     return {
       body,
       finished: async () => {
-        await task.result;
+        try {
+          await Promise.race([task.result, lostIn(END_WITHIN_MS, label)]);
+        } catch (error) {
+          throw await task.reasonFor(error);
+        }
       },
     };
   } catch (error) {

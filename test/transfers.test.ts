@@ -1,0 +1,216 @@
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { request } from "node:http";
+import t from "tap";
+import { startStorageBench, type Row } from "./storage-bench.js";
+
+// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 120_000 };
+t.comment("timeout=120000");
+
+const MiB = 2 ** 20;
+
+interface Offer {
+  readonly $getFrom: string;
+  readonly $sendTo: string;
+}
+
+const digest = (bytes: Uint8Array) =>
+  createHash("sha256").update(bytes).digest("hex");
+
+t.test("bytes go in and out of pools", LIMIT, async (t) => {
+  const bench = await startStorageBench(t);
+  const { admin, list, url } = bench;
+  const [sr] = await list("srs", "SR_type:nfs");
+  const [pool] = await list("pools");
+  const vdis = `/srs/${sr!.id}/vdis`;
+  const octets = { "content-type": "application/octet-stream" };
+  const send = (path: string, body: Buffer<ArrayBuffer>, method = "POST") =>
+    admin.fetch(path, { method, body, headers: octets });
+  const read = async (path: string) =>
+    Buffer.from(await (await admin.fetch(path)).arrayBuffer());
+
+  t.test("raw contents come back as they went", async (t) => {
+    const bytes = randomBytes(5 * MiB);
+    const made = await send(`${vdis}?raw=true&name_label=round`, bytes);
+    t.equal(made.status, 201);
+    const { id } = (await made.json()) as Row;
+    t.equal(made.headers.get("location"), `/rest/v0/vdis/${id}`);
+    const { body } = await admin.rest("GET", `/vdis/${id}`);
+    t.match(body, { name_label: "round", size: 5 * MiB });
+    const answer = await admin.fetch(`/vdis/${id}.raw`);
+    t.equal(answer.headers.get("content-length"), String(5 * MiB));
+    t.match(answer.headers.get("content-disposition"), /round\.raw$/);
+    t.equal(digest(Buffer.from(await answer.arrayBuffer())), digest(bytes));
+
+    const vhd = await read(`/vdis/${id}.vhd`);
+    t.equal(vhd.toString("latin1", 0, 8), "conectix");
+    const again = await send(`${vdis}?name_label=again`, vhd);
+    t.equal(again.status, 201);
+    const copy = ((await again.json()) as Row).id;
+    const raw = await read(`/vdis/${copy}.raw`);
+    t.equal(digest(raw), digest(bytes), "by way of a VHD, too");
+
+    const other = randomBytes(5 * MiB);
+    const put = await send(`/vdis/${copy}.raw`, other, "PUT");
+    t.equal(put.status, 204, await put.text());
+    t.equal(digest(await read(`/vdis/${copy}.raw`)), digest(other));
+  });
+
+  t.test("what cannot be is refused before a disk is made", async (t) => {
+    const before = (await list("vdis")).length;
+    const cases: [string, Buffer<ArrayBuffer>, number][] = [
+      [`${vdis}?name_label=x`, randomBytes(4096), 422],
+      [`${vdis}?name_label=x`, Buffer.alloc(0), 422],
+      [`${vdis}?raw=perhaps`, randomBytes(512), 422],
+      [`/pools/${pool!.id}/vms?sr=${sr!.id}`, randomBytes(4096), 422],
+      [`/pools/${pool!.id}/vms?sr=absent`, randomBytes(4096), 404],
+      [`/srs/absent/vdis?raw=true`, randomBytes(512), 404],
+    ];
+    for (const [path, body, status] of cases) {
+      const answer = await send(path, body);
+      t.equal(answer.status, status, `${path}: ${await answer.text()}`);
+    }
+    const { id } = (await list("vdis", "name_label:round"))[0]!;
+    const large = await send(`/vdis/${id}.raw`, Buffer.alloc(6 * MiB), "PUT");
+    t.equal(large.status, 422, await large.text());
+    const odd = await admin.fetch(`/vdis/${id}.png`);
+    t.equal(odd.status, 422, await odd.text());
+    t.equal((await list("vdis")).length, before);
+  });
+
+  t.test("an upload that is cut leaves no disk behind", async (t) => {
+    const upload = request(`${url}/rest/v0${vdis}?raw&name_label=cut`, {
+      method: "POST",
+      headers: {
+        ...{ ...octets, cookie: admin.cookie },
+        "content-length": 64 * MiB,
+      },
+    });
+    upload.on("error", () => undefined);
+    upload.write(randomBytes(4 * MiB));
+    while ((await list("vdis", "name_label:/^cut$/")).length === 0) continue;
+    t.pass("it is there while it is being filled");
+    upload.destroy();
+    while ((await list("vdis", "name_label:/^cut$/")).length > 0) continue;
+    const tasks = await list("tasks", '"Import of cut"');
+    t.match(tasks, [{ status: "failure" }]);
+  });
+
+  t.test("a VM goes out, and comes in as another", async (t) => {
+    const [vm] = await list("vms", "power_state:Halted");
+    const answer = await admin.fetch(`/vms/${vm!.id}.xva?compress=gzip`);
+    t.equal(answer.status, 200);
+    const xva = Buffer.from(await answer.arrayBuffer());
+    t.equal(xva.readUInt16BE(0), 0x1f8b);
+    const made = await send(`/pools/${pool!.id}/vms?sr=${sr!.id}`, xva);
+    t.equal(made.status, 201, made.headers.get("location") ?? "");
+    const { id } = (await made.json()) as Row;
+    t.not(id, vm!.id);
+    const { body } = await admin.rest("GET", `/vms/${id}`);
+    t.match(body, { name_label: vm!["name_label"], power_state: "Halted" });
+    const [running] = await list("vms", "power_state:Running");
+    const refused = await admin.fetch(`/vms/${running!.id}.xva`);
+    t.equal(refused.status, 500);
+    t.match(await refused.json(), { error: /VM_BAD_POWER_STATE/ });
+  });
+
+  t.test(
+    "paths of the JSON-RPC door work once, without a cookie",
+    async (t) => {
+      const [vm] = await list("vms", "power_state:Halted");
+      const { $getFrom } = await admin.ask<Offer>("vm.export", { vm: vm!.id });
+      t.match($getFrom, /^\/api\/[\w-]{43}\/.+\.xva$/);
+      t.equal((await fetch(url + $getFrom, { method: "POST" })).status, 404);
+      const xva = await (await fetch(url + $getFrom)).arrayBuffer();
+      t.equal(Buffer.from(xva).toString("latin1", 0, 7), "ova.xml");
+      t.equal((await fetch(url + $getFrom)).status, 404);
+
+      const post = async (path: string, body: BodyInit) => {
+        const answer = await fetch(url + path, { method: "POST", body });
+        return (await answer.json()) as { result: string };
+      };
+      const way = await admin.ask<Offer>("vm.import", {
+        sr: sr!.id,
+      });
+      const { result } = await post(way.$sendTo, xva);
+      t.match((await list("vms", `id:${result}`))[0], {
+        name_label: vm!["name_label"],
+      });
+
+      const bytes = randomBytes(MiB);
+      const disk = await admin.ask<Offer>("disk.import", {
+        ...{ name: "rpc", sr: sr!.id, type: "raw" },
+      });
+      const { result: id } = await post(disk.$sendTo, bytes);
+      const content = await admin.ask<Offer>("disk.exportContent", {
+        id,
+        format: "raw",
+      });
+      const back = await (await fetch(url + content.$getFrom)).arrayBuffer();
+      t.equal(digest(Buffer.from(back)), digest(bytes));
+      const over = await admin.ask<Offer>("disk.importContent", {
+        id,
+        format: "raw",
+      });
+      t.match(await post(over.$sendTo, randomBytes(MiB)), { result: true });
+    },
+  );
+
+  t.test("who has no right to it gets no path", async (t) => {
+    const [vm] = await list("vms", "power_state:Halted");
+    const [vdi] = await list("vdis", "name_label:rpc");
+    const eve = await bench.addUser("eve", {
+      [vm!.id]: "operator",
+      [vdi!.id]: "viewer",
+    });
+    for (const path of [`/vdis/${vdi!.id}.raw`, `/vms/${vm!.id}.xva`])
+      t.equal((await eve.fetch(path)).status, 403, path);
+    const body = randomBytes(512);
+    const post = { method: "POST", body };
+    const toUnseen = await eve.fetch(`${vdis}?raw=true`, post);
+    t.match(String(toUnseen.status), /^40[34]$/, await toUnseen.text());
+    const put = { method: "PUT", body };
+    t.equal((await eve.fetch(`/vdis/${vdi!.id}.raw`, put)).status, 403);
+    t.equal((await fetch(`${url}/rest/v0${vdis}?raw=true`, post)).status, 401);
+    for (const [method, params, code] of [
+      ["vm.export", { vm: vm!.id }, 2],
+      ["disk.exportContent", { id: vdi!.id }, 2],
+      ["disk.import", { name: "x", sr: sr!.id, type: "raw" }, 1],
+      ["vm.import", { sr: sr!.id }, 1],
+    ] as const)
+      t.match(await eve.call(method, params), { error: { code } }, method);
+  });
+
+  t.test(
+    "a pool that goes away ends what it sent, and what it got",
+    async (t) => {
+      const [vm] = await list("vms", "power_state:Running");
+      const { body } = await admin.rest(
+        "GET",
+        `/vms/${vm!.id}/vdis?fields=id,size`,
+      );
+      const [{ id }] = body as [Row];
+      const download = await admin.fetch(`/vdis/${id}.raw`);
+      const reader = download.body!.getReader();
+      t.equal((await reader.read()).done, false);
+      const upload = request(`${url}/rest/v0${vdis}?raw&name_label=lost`, {
+        method: "POST",
+        headers: {
+          ...{ ...octets, cookie: admin.cookie },
+          "content-length": 64 * MiB,
+        },
+      });
+      upload.on("error", () => undefined);
+      upload.write(randomBytes(4 * MiB));
+      while ((await list("vdis", "name_label:/^lost$/")).length === 0) continue;
+      const answered = once(upload, "response");
+      bench.poolProgram.child.kill("SIGKILL");
+      await t.rejects(async () => {
+        while (!(await reader.read()).done) continue;
+      });
+      const [{ statusCode }] = (await answered) as [{ statusCode: number }];
+      t.ok(statusCode >= 500, String(statusCode));
+    },
+  );
+});
