@@ -162,8 +162,8 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...auditMethods(store),
     ...transferMethods({ objects: poolObjects, transfers }),
     ...hostAndPoolMethods({
-      ...{ queries: objects.queries, objects: poolObjects },
-      ...{ stats: stats.objects, clock },
+      ...{ queries: objects.queries, objects: poolObjects, inventory },
+      ...{ stats, clock, listPools: () => pools.list() },
     }),
     ...taskMethods(poolObjects, tasks),
   ];

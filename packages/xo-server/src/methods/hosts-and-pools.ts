@@ -1,9 +1,12 @@
-import type { Queries } from "@xo-server/inventory";
+import type { Inventory, Queries } from "@xo-server/inventory";
 import { systemClock, type Clock } from "../clock.js";
+import { Dashboards } from "../dashboard/dashboards.js";
 import { MissingPatches } from "../hosts/missing-patches.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Operation } from "../operations/operation.js";
-import type { ObjectStats } from "../stats/object-stats.js";
+import type { Stats } from "../stats/start-stats.js";
+import type { PoolStatus } from "../status/status.js";
+import { dashboardMethods } from "./dashboard.js";
 import { hostHealthMethods } from "./host-health.js";
 import { patchMethods, type HostsOf } from "./host-patches.js";
 import { hostPowerMethods } from "./host-power.js";
@@ -14,20 +17,22 @@ import { statsMethods } from "./stats.js";
 
 export interface HostAndPoolOptions {
   readonly objects: PoolObjects;
-  readonly queries: Pick<Queries, "page">;
-  readonly stats: ObjectStats;
+  readonly queries: Pick<Queries, "group" | "page">;
+  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly stats: Stats;
+  readonly listPools: () => readonly PoolStatus[];
   readonly clock?: Clock | undefined;
 }
 
 /** What is done to hosts and pools, and what they tell. */
-export function hostAndPoolMethods({
-  objects,
-  queries,
-  stats,
-  clock = systemClock,
-}: HostAndPoolOptions): Operation[] {
+export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
+  const { objects, queries, stats, clock = systemClock } = options;
   const hostsOf = createHostsOf(queries);
   const patches = new MissingPatches(clock);
+  const dashboards = new Dashboards({
+    ...options,
+    ...{ patches, clock, stats: stats.hosts },
+  });
   return [
     ...hostMethods(objects),
     ...hostPowerMethods(objects, clock),
@@ -35,7 +40,8 @@ export function hostAndPoolMethods({
     ...patchMethods({ objects, patches, hostsOf }),
     ...poolSettingsMethods(objects),
     ...poolPowerMethods({ objects, hostsOf, clock }),
-    ...statsMethods({ stats, objects, hostsOf }),
+    ...statsMethods({ stats: stats.objects, objects, hostsOf }),
+    ...dashboardMethods(dashboards, clock),
   ];
 }
 

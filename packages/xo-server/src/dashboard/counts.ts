@@ -1,0 +1,51 @@
+import type { Predicate, Queries } from "@xo-server/inventory";
+import type { Readable } from "../objects/readable.js";
+
+/** Questions that columns answer: no object is parsed for them. */
+export class Counts {
+  readonly #queries: Pick<Queries, "group">;
+  readonly #readable: Readable;
+  readonly #filter: string;
+
+  /** @param filter that all objects must match */
+  constructor(
+    queries: Pick<Queries, "group">,
+    readable: Readable,
+    filter = "",
+  ) {
+    this.#queries = queries;
+    this.#readable = readable;
+    this.#filter = filter;
+  }
+
+  /** Number of objects by the value that they have at a path. */
+  async by(
+    type: string,
+    path: string,
+    filter = "",
+  ): Promise<ReadonlyMap<unknown, number>> {
+    const where: Predicate | undefined = this.#readable(type);
+    const groups = await this.#queries.group(
+      {
+        ...{ type, filter: `${this.#filter} ${filter}`.trim() },
+        ...(where === undefined ? {} : { where }),
+      },
+      path,
+    );
+    return new Map(groups.map(({ key, count }) => [key, count]));
+  }
+
+  /** Sum of the numbers at a path. */
+  async sum(type: string, path: string, filter = ""): Promise<number> {
+    let sum = 0;
+    for (const [value, count] of await this.by(type, path, filter))
+      if (typeof value === "number") sum += value * count;
+    return sum;
+  }
+}
+
+export function total(counts: ReadonlyMap<unknown, number>): number {
+  let sum = 0;
+  for (const count of counts.values()) sum += count;
+  return sum;
+}

@@ -1,0 +1,99 @@
+import type { Inventory, Steps } from "@xo-server/inventory";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import type { HostStats } from "../stats/host-stats.js";
+import type { Measured } from "../stats/legend.js";
+import { toStatsHost } from "../stats/object-stats.js";
+import type { Series } from "../stats/series.js";
+
+/** The latest figures of a host or VM. */
+export interface Usage {
+  readonly id: string;
+  /** Percent of all its processors. */
+  readonly cpu: number;
+  /** Bytes; NaN where nobody tells. */
+  readonly memory: number;
+  readonly memoryFree: number;
+}
+
+export interface Usages {
+  readonly hosts: readonly Usage[];
+  readonly vms: readonly Usage[];
+}
+
+export interface UsageParts {
+  readonly objects: Pick<PoolObjects, "get">;
+  readonly stats: Pick<HostStats, "read">;
+  readonly inventory: Pick<Inventory, "inSlices">;
+}
+
+/** Of hosts, and of all that run there; of hosts that do not tell, nothing. */
+export async function readUsages(
+  hosts: readonly string[],
+  { objects, stats, inventory }: UsageParts,
+): Promise<Usages> {
+  // A VM that has moved may still be told by the host that it was on.
+  const usages = {
+    host: new Map<string, Usage>(),
+    vm: new Map<string, Usage>(),
+  };
+  await Promise.all(
+    hosts.map(async (id) => {
+      try {
+        const host = toStatsHost(objects.get(id, "host"));
+        const series = await stats.read(host, "seconds");
+        await inventory.inSlices("dashboard", collect(series, usages));
+      } catch {
+        // A host that does not tell is no reason to tell nothing of the others.
+      }
+    }),
+  );
+  return { hosts: [...usages.host.values()], vms: [...usages.vm.values()] };
+}
+
+function* collect(
+  series: Series,
+  usages: Readonly<Record<"host" | "vm", Map<string, Usage>>>,
+): Steps {
+  for (const id of series.legend.uuids) {
+    const measured = series.legend.of(id)!;
+    const { type } = measured;
+    if (type === "host" || type === "vm")
+      usages[type].set(id, toUsage(id, measured, series));
+    yield;
+  }
+}
+
+const KIB = 1024;
+
+function toUsage(id: string, measured: Measured, series: Series): Usage {
+  const { names, columns, type } = measured;
+  const latest = (name: string) => {
+    const at = names.indexOf(name);
+    return at < 0 ? NaN : series.at(series.end, columns[at]!);
+  };
+  const cores = names.filter((name) => /^cpu\d+$/.test(name));
+  const sum = cores.reduce((all, name) => all + latest(name), 0);
+  const cpu = 100 * (cores.length === 0 ? NaN : sum / cores.length);
+  return type === "host"
+    ? {
+        ...{ id, cpu },
+        memory: KIB * latest("memory_total_kib"),
+        memoryFree: KIB * latest("memory_free_kib"),
+      }
+    : {
+        ...{ id, cpu },
+        memory: latest("memory"),
+        memoryFree: KIB * latest("memory_internal_free"),
+      };
+}
+
+/** Those with the highest share, highest first; what is not known has none. */
+export function topOf<T extends { readonly percent: number }>(
+  most: number,
+  all: readonly T[],
+): T[] {
+  return all
+    .filter(({ percent }) => Number.isFinite(percent))
+    .toSorted((a, b) => b.percent - a.percent)
+    .slice(0, most);
+}
