@@ -3,7 +3,7 @@ import { DEFAULT_DEMO } from "./demo.js";
 import { ExitCode } from "./exit-code.js";
 import type { ConfigOverrides } from "./config/load-config.js";
 import { storeCommands } from "./store-command-line.js";
-import type { StoreCommand } from "./store-command.js";
+import type { StoreCommand } from "./store-command-kinds.js";
 
 /** What the command line asks for. */
 export type Invocation =

@@ -9,6 +9,7 @@ import { loadConfig, type LoadedConfig } from "./config/load-config.js";
 import { createLoggers, type Loggers } from "./log/logger.js";
 import { runUntilSignal } from "./run-until-signal.js";
 import { startServer } from "./server.js";
+import { readSecret } from "./read-secret.js";
 import { runStoreCommand } from "./store-command.js";
 import { version } from "./version.js";
 
@@ -32,6 +33,7 @@ export async function main(
       const said = await runStoreCommand({
         ...invocation,
         readInput: () => text(process.stdin),
+        readSecret,
       });
       return say(said.text, said.code);
     }

@@ -1,5 +1,5 @@
-import { Command } from "commander";
-import type { StoreCommand } from "./store-command.js";
+import { Command, InvalidArgumentError } from "commander";
+import type { StoreCommand } from "./store-command-kinds.js";
 
 interface StoreOptions {
   readonly config?: string;
@@ -18,8 +18,21 @@ const AFTER_HELP = `
 They work on the store that the config names, also while a server runs on it:
 it takes notice within a second. Without --stdin a password is made and printed.`;
 
-/** `xo-server user ...` and `xo-server audit ...` */
+const AFTER_CONFIG_HELP = `
+The file has everything but tasks and the audit log: servers with their
+passwords, users, rights, resource sets. It is encrypted with a passphrase, which
+is asked for, or taken from $XO_CONFIG_PASSPHRASE.`;
+
+/** `xo-server user ...`, `xo-server config ...` and `xo-server audit ...` */
 export function storeCommands(onCommand: OnStoreCommand): Command[] {
+  return [
+    userCommand(onCommand),
+    configCommand(onCommand),
+    auditCommand(onCommand),
+  ];
+}
+
+function userCommand(onCommand: OnStoreCommand): Command {
   const user = new Command("user")
     .description("list, add, remove users; set passwords")
     .addHelpText("after", AFTER_HELP);
@@ -58,6 +71,37 @@ export function storeCommands(onCommand: OnStoreCommand): Command[] {
         },
       ),
     );
+  return user;
+}
+
+function configCommand(onCommand: OnStoreCommand): Command {
+  const config = new Command("config")
+    .description("export or import the whole configuration")
+    .addHelpText("after", AFTER_CONFIG_HELP);
+  for (const [name, description] of [
+    ["export", "writes the configuration into a new file"],
+    ["import", "puts that of a file in the place of what is there"],
+  ] as const)
+    config.addCommand(
+      verb(`${name} <file>`, description).action(
+        (file: string, options: StoreOptions) => {
+          onCommand({ verb: `config ${name}`, file }, options);
+        },
+      ),
+    );
+  return config;
+}
+
+interface AuditOptions extends StoreOptions {
+  readonly user?: string;
+  readonly operation?: string;
+  readonly object?: string;
+  readonly limit: number;
+  readonly json?: true;
+  readonly before: number;
+}
+
+function auditCommand(onCommand: OnStoreCommand): Command {
   const audit = new Command("audit").description("the log of what was changed");
   audit.addCommand(
     verb(
@@ -67,7 +111,51 @@ export function storeCommands(onCommand: OnStoreCommand): Command[] {
       onCommand({ verb: "audit verify" }, options);
     }),
   );
-  return [user, audit];
+  audit.addCommand(
+    verb("list", "the newest entries")
+      .option("--user <name>", "whose")
+      .option("--operation <name>", "such as vm.start")
+      .option("--object <id>", "of what was changed")
+      .option("--limit <number>", "at most", toCount, 100)
+      .option("--json", "an entry a line, with all that it has")
+      .action((options: AuditOptions) => {
+        const { user, operation, object, limit, json = false } = options;
+        onCommand(
+          {
+            ...{ verb: "audit list", limit, json },
+            ...(user === undefined ? {} : { user }),
+            ...(operation === undefined ? {} : { operation }),
+            ...(object === undefined ? {} : { objectId: object }),
+          },
+          options,
+        );
+      }),
+  );
+  audit.addCommand(
+    verb("prune", "takes old entries away; the rest stays verifiable")
+      .requiredOption(
+        "--before <date>",
+        "such as 2026-01-31, or 2026-01-31T12:00:00Z",
+        toTime,
+      )
+      .action((options: AuditOptions) => {
+        const { before } = options;
+        onCommand({ verb: "audit prune", before }, options);
+      }),
+  );
+  return audit;
+}
+
+function toCount(text: string): number {
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It is a number from 1 to 9999999.");
+}
+
+/** A day begins at midnight of UTC. */
+function toTime(text: string): number {
+  const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new InvalidArgumentError("It is a date such as 2026-01-31.");
 }
 
 function verb(usage: string, description: string): Command {

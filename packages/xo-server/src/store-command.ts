@@ -4,37 +4,15 @@ import { loadConfig } from "./config/load-config.js";
 import { ExitCode } from "./exit-code.js";
 import { createPassword } from "./people/first-start.js";
 import { toStoreOptions } from "./start-store.js";
-
-/** What the command line asks of the store, whether or not a server runs. */
-export type StoreCommand =
-  | { readonly verb: "user list" }
-  | {
-      readonly verb: "user add";
-      readonly name: string;
-      readonly isAdmin: boolean;
-      readonly fromStdin: boolean;
-    }
-  | {
-      readonly verb: "user password";
-      readonly name: string;
-      readonly fromStdin: boolean;
-    }
-  | { readonly verb: "user remove"; readonly name: string }
-  | { readonly verb: "user make-admin"; readonly name: string }
-  | { readonly verb: "audit verify" };
-
-export interface StoreCommandOptions {
-  readonly configPath: string | undefined;
-  readonly dataDir: string | undefined;
-  readonly command: StoreCommand;
-  /** All that comes in, to its end. */
-  readonly readInput: () => Promise<string>;
-}
-
-export interface Said {
-  readonly text: string;
-  readonly code: ExitCode;
-}
+import { runAuditCommand } from "./store-command-audit.js";
+import { runConfigCommand } from "./store-command-config.js";
+import type {
+  Said,
+  StoreCommand,
+  StoreCommandOptions,
+  UserCommand,
+} from "./store-command-kinds.js";
+import { note, ok } from "./store-command-said.js";
 
 /** @returns what to say, and the exit code; errors of ours are said, too */
 export async function runStoreCommand(
@@ -57,9 +35,29 @@ export async function runStoreCommand(
   }
 }
 
-async function run(
+async function run(store: Store, options: StoreCommandOptions): Promise<Said> {
+  const { command } = options;
+  switch (command.verb) {
+    case "config export":
+    case "config import":
+      return runConfigCommand(store, command, options);
+    case "audit verify":
+    case "audit list":
+    case "audit prune":
+      return runAuditCommand(store, command);
+    case "user list":
+    case "user add":
+    case "user password":
+    case "user remove":
+    case "user make-admin":
+      return runUserCommand(store, command, options.readInput);
+  }
+}
+
+async function runUserCommand(
   store: Store,
-  { command, readInput }: StoreCommandOptions,
+  command: UserCommand,
+  readInput: ReadInput,
 ): Promise<Said> {
   switch (command.verb) {
     case "user list":
@@ -78,8 +76,6 @@ async function run(
       await note(store, command);
       return ok([`${command.name} is an admin`]);
     }
-    case "audit verify":
-      return verify(store);
   }
 }
 
@@ -132,26 +128,6 @@ async function choosePassword(
   return { password, told: [] };
 }
 
-async function verify({ audit }: Store): Promise<Said> {
-  const verdict = await audit.verify();
-  if (verdict.intact)
-    return ok([`the audit log is intact: ${verdict.checked} entries`]);
-  const { seq, reason } = verdict.broken;
-  const text = `the audit log is broken at entry ${seq}: ${reason}; ${verdict.checked} before it are intact\n`;
-  return { text, code: ExitCode.failed };
-}
-
-/** Who has the machine can do all this; that it was done is written down. */
-async function note(store: Store, command: StoreCommand): Promise<void> {
-  const { verb, ...parameters } = command;
-  await store.audit.append({
-    address: "command line",
-    operation: verb,
-    parameters,
-    outcome: "success",
-  });
-}
-
 function find({ users }: Store, name: string): User {
   const user = users.findByName(name) ?? users.get(name);
   if (user !== undefined) return user;
@@ -162,8 +138,4 @@ function toLine({ id, name, permission, hasTotp }: User): string {
   return [name, permission, hasTotp ? "second factor" : "", id]
     .filter((part) => part !== "")
     .join("  ");
-}
-
-function ok(lines: readonly string[]): Said {
-  return { text: lines.map((line) => `${line}\n`).join(""), code: ExitCode.ok };
 }

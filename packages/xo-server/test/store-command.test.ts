@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
 import { parseCommandLine } from "../src/command-line.js";
@@ -7,13 +7,23 @@ import { runStoreCommand } from "../src/store-command.js";
 import { startTestServer } from "./test-server.js";
 
 /** What the command line says to `args`. */
-async function xoServer(dataDir: string, line: string, input = "") {
+async function xoServer(
+  dataDir: string,
+  line: string,
+  input = "",
+  env: Record<string, string> = {},
+) {
   const invocation = parseCommandLine(
     [...line.split(" "), "--data", dataDir],
     "1",
   );
   if (invocation.kind !== "store") throw new Error(JSON.stringify(invocation));
-  return runStoreCommand({ ...invocation, readInput: async () => input });
+  const lines = input.split("\n");
+  return runStoreCommand({
+    ...{ ...invocation, env },
+    readInput: async () => input,
+    readSecret: async () => lines.shift() ?? "",
+  });
 }
 
 t.test("a user is added, renewed and removed on the store", async (t) => {
@@ -66,4 +76,76 @@ t.test("the audit log is verified", async (t) => {
   });
   const file = await readFile(join(data, "store.db"));
   t.notOk(file.includes("hunter22"), "no password lies there");
+});
+
+t.test("a configuration is exported and imported", async (t) => {
+  const home = t.testdir();
+  const [one, two] = [join(home, "one"), join(home, "two")];
+  const file = join(home, "config.xo");
+  const words = "correct horse\n";
+  await xoServer(one, "user add ada --stdin", "first\n");
+  for (const [input, reason] of [
+    ["", /no passphrase/],
+    ["short\n", /less than 8/],
+    ["correct horse\nanother one\n", /not the same/],
+  ] as const)
+    t.match(await xoServer(one, `config export ${file}`, input), {
+      ...{ code: ExitCode.failed, text: reason },
+    });
+  const exported = await xoServer(
+    one,
+    `config export ${file}`,
+    words.repeat(2),
+  );
+  t.match(exported, { code: 0, text: /encrypted/ });
+  const bytes = await readFile(file);
+  t.equal((await stat(file)).mode & 0o777, 0o600);
+  t.notMatch(bytes.toString("latin1"), "password_hash");
+  t.match(await xoServer(one, `config export ${file}`, words.repeat(2)), {
+    ...{ code: ExitCode.failed, text: /there already/ },
+  });
+  t.match(await xoServer(two, `config import ${file}`, "wrong words\n"), {
+    ...{ code: ExitCode.failed, text: /passphrase is wrong/ },
+  });
+  const env = { XO_CONFIG_PASSPHRASE: "correct horse" };
+  t.match(await xoServer(two, `config import ${file}`, "", env), { code: 0 });
+  t.match((await xoServer(two, "user list")).text, /^ada/);
+  t.match(await xoServer(two, `config import ${file}.none`, "", env), {
+    code: ExitCode.failed,
+  });
+  t.match((await xoServer(two, "audit list")).text, /config import/);
+});
+
+t.test("the audit log is listed and pruned", async (t) => {
+  const data = join(t.testdir(), "data");
+  for (const name of ["ada", "bob", "eve"])
+    await xoServer(data, `user add ${name}`);
+  await xoServer(data, "user remove bob");
+  const { text } = await xoServer(data, "audit list --limit 2");
+  t.match(
+    text,
+    /^4 {2}\S+Z {2}- {2}command line {2}user remove {2}- {2}success\n3 /,
+  );
+  const json = await xoServer(data, "audit list --json --limit 1");
+  t.match(JSON.parse(json.text), { seq: 4, operation: "user remove" });
+  const year = new Date().getUTCFullYear();
+  t.match(await xoServer(data, `audit prune --before ${year - 1}-01-01`), {
+    ...{ code: 0, text: /nothing/ },
+  });
+  t.match(await xoServer(data, `audit prune --before ${year + 1}-01-01`), {
+    ...{ code: ExitCode.failed, text: /not come yet/ },
+  });
+  const now = new Date(Date.now()).toISOString();
+  t.match(await xoServer(data, `audit prune --before ${now}`), {
+    ...{ code: 0, text: /^4 entries are gone/ },
+  });
+  t.match(await xoServer(data, "audit verify"), {
+    ...{ code: 0, text: /1 entries, after 4 that were pruned/ },
+  });
+  t.match(parseCommandLine(["audit", "prune"], "1"), {
+    ...{ kind: "say", code: ExitCode.usage },
+  });
+  t.match(parseCommandLine(["audit", "prune", "--before", "soon"], "1"), {
+    ...{ kind: "say", code: ExitCode.usage },
+  });
 });

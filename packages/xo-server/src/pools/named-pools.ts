@@ -49,7 +49,7 @@ function describe(
   const { version } =
     json === undefined ? {} : (JSON.parse(json.toString()) as ViewObject);
   return {
-    poolNameLabel: String(name_label ?? ""),
+    poolNameLabel: typeof name_label === "string" ? name_label : "",
     ...(typeof master === "string" ? { master } : {}),
     ...(typeof version === "string" ? { version } : {}),
   };
