@@ -6,6 +6,7 @@ import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, refIn, refs, text, textParam } from "./fields.js";
 import { tellVm } from "./messages.js";
+import { endDomain } from "./vm-domain.js";
 import { refreshVm } from "./refresh.js";
 import { assertVmMay } from "./vm-checks.js";
 import { copyTime } from "./vdi-copies.js";
@@ -103,9 +104,15 @@ async function revert(context: CallContext, snapshot: string): Promise<void> {
   )
     throw new XapiFailure("VM_REVERT_FAILED", [vm ?? NULL_REF, snapshot]);
   await whileBusy(context, { className: "VM", ref: vm }, "revert", async () => {
+    // What runs has no say: it is as after a power cut.
+    if (refIn(db.get("VM", vm), "resident_on") !== undefined)
+      endDomain(context, vm, "Halted");
     await progressDuring(context, durations.snapshot);
     destroyDevices(context, vm);
-    db.update("VM", vm, revertedFields(record));
+    db.update("VM", vm, {
+      ...revertedFields(record),
+      power_state: text(record, "power_state"),
+    });
     for (const vbd of refs(record, "VBDs"))
       copyVbd(context, vbd, {
         copy: vm,

@@ -53,7 +53,14 @@ function freshVm({ random }: CallContext, vm: XapiRecord): XapiRecord {
   return {
     ...rest,
     ...emptyLinks,
-    other_config: { ...map(vm, "other_config"), mac_seed: random.uuid() },
+    other_config: {
+      // Copies of what came with the product did not.
+      ...without(map(vm, "other_config"), "default_template"),
+      ...(flag(vm, "is_a_template") && !flag(vm, "is_a_snapshot")
+        ? { base_template_name: text(vm, "name_label") }
+        : {}),
+      mac_seed: random.uuid(),
+    },
     power_state: "Halted",
     is_default_template: false,
     domid: -1,

@@ -5,10 +5,20 @@ import type {
   OperationTable,
 } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
-import type { XapiRecord } from "../xapi-value.js";
+import type { XapiMap, XapiRecord } from "../xapi-value.js";
 import { vmOperations } from "./allowed-operations.js";
 import { invalidValue } from "./failures.js";
-import { flag, int, intParam, refIn, refs, text, textParam } from "./fields.js";
+import {
+  flag,
+  int,
+  intParam,
+  map,
+  mapParam,
+  refIn,
+  refs,
+  text,
+  textParam,
+} from "./fields.js";
 import { refreshVm } from "./refresh.js";
 import {
   assertVmMay,
@@ -127,10 +137,25 @@ export const vmResourceOperations: OperationTable = {
     });
     refreshVm(db, vm);
   },
+  "VM.copy_bios_strings": ({ db }, params) => {
+    const [vm, host] = [textParam(params, 0), textParam(params, 1)];
+    const { bios_strings } = db.get("host", host);
+    setBiosStrings(db, vm, bios_strings as XapiMap);
+  },
+  "VM.set_bios_strings": ({ db }, params) => {
+    setBiosStrings(db, textParam(params, 0), mapParam(params, 1));
+  },
   "VM.get_boot_record": ({ db }, params) => db.get("VM", textParam(params, 0)),
   "VM.query_services": () => ({}),
   "VM.create": (context, params) => createVm(context, params[0] as XapiRecord),
 };
+
+/** They are set once. */
+function setBiosStrings(db: Database, vm: string, strings: XapiMap): void {
+  if (Object.keys(map(db.get("VM", vm), "bios_strings")).length > 0)
+    throw new XapiFailure("VM_BIOS_STRINGS_ALREADY_SET");
+  db.update("VM", vm, { bios_strings: strings });
+}
 
 type MemoryFields =
   | "memory_static_min"

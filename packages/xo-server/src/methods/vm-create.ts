@@ -109,6 +109,8 @@ function toSettings(
   { person }: HandlerContext,
 ): GivenSettings {
   return {
+    // Not the template's.
+    name_description: "",
     ...given,
     ...(given.pv_args === undefined ? {} : { PV_args: given.pv_args }),
     creation: {

@@ -3,10 +3,16 @@ import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
+import { despiteBlock } from "../vms/blocked-operation.js";
+import { recoveryStart } from "../vms/recovery-start.js";
 
 const id = Type.String({ minLength: 1, description: "Of a VM." });
 const force = Type.Optional(
   Type.Boolean({ description: "Without asking the guest." }),
+);
+
+const bypassBlockedOperation = Type.Optional(
+  Type.Boolean({ description: "Also where that is blocked." }),
 );
 
 const operate = (what: string) => ({
@@ -40,7 +46,6 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
   const on = (id: string) => objects.get(id, "VM");
   const shared = { result: Type.Boolean(), changes: true };
   const idOnly = Type.Object({ id });
-  const forcible = Type.Object({ id, force });
   return [
     defineOperation({
       ...shared,
@@ -84,7 +89,19 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
       name: "vm.stop",
       summary:
         "Shuts a VM down: its guest does, or with `force` its power goes.",
-      params: forcible,
+      params: Type.Object({
+        id,
+        force,
+        bypassBlockedOperation,
+        forceShutdownDelay: Type.Optional(
+          Type.Number({
+            minimum: 0,
+            maximum: 86_400_000,
+            description:
+              "In ms: a guest that has not shut down by then loses its power.",
+          }),
+        ),
+      }),
       permission: operate("stop"),
       rest: [
         action("clean_shutdown", {
@@ -96,14 +113,14 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
           summary: "Takes the power from a VM",
         }),
       ],
-      handler: ({ id, force = false }) =>
-        steer(on(id), force ? "hard_shutdown" : "clean_shutdown"),
+      handler: ({ id, force = false, ...options }) =>
+        stop(on(id), force ? "hard_shutdown" : "clean_shutdown", options),
     }),
     defineOperation({
       ...shared,
       name: "vm.restart",
       summary: "Reboots a VM: its guest does, or with `force` it is reset.",
-      params: forcible,
+      params: Type.Object({ id, force, bypassBlockedOperation }),
       permission: operate("restart"),
       rest: [
         action("clean_reboot", {
@@ -112,8 +129,8 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
         }),
         action("hard_reboot", { ...HARD, summary: "Resets a VM" }),
       ],
-      handler: ({ id, force = false }) =>
-        steer(on(id), force ? "hard_reboot" : "clean_reboot"),
+      handler: ({ id, force = false, ...options }) =>
+        stop(on(id), force ? "hard_reboot" : "clean_reboot", options),
     }),
     defineOperation({
       ...shared,
@@ -141,6 +158,17 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
       permission: operate("resume"),
       rest: action("resume"),
       handler: ({ id }) => steer(on(id), "resume", false, false),
+    }),
+    defineOperation({
+      ...shared,
+      name: "vm.recoveryStart",
+      summary: "Starts a halted VM from its CD, this once.",
+      params: idOnly,
+      permission: operate("start"),
+      handler: async ({ id }) => {
+        await recoveryStart(on(id));
+        return true;
+      },
     }),
   ];
 }
@@ -173,6 +201,31 @@ function stateIn(error: unknown): string | undefined {
   const isRefusal =
     error instanceof XapiError && error.code === "VM_BAD_POWER_STATE";
   return isRefusal ? error.params[2]?.toLowerCase() : undefined;
+}
+
+interface StopOptions {
+  readonly bypassBlockedOperation?: boolean;
+  readonly forceShutdownDelay?: number;
+}
+
+/** @param verb such as `clean_shutdown` */
+async function stop(
+  vm: PoolObject,
+  verb: string,
+  { bypassBlockedOperation = false, forceShutdownDelay = 0 }: StopOptions,
+): Promise<true> {
+  if (bypassBlockedOperation)
+    return despiteBlock(vm, verb, () => stop(vm, verb, { forceShutdownDelay }));
+  if (forceShutdownDelay === 0 || verb !== "clean_shutdown")
+    return steer(vm, verb);
+  const signal = AbortSignal.timeout(forceShutdownDelay);
+  try {
+    await vm.xapi.callAsync(`VM.${verb}`, [vm.ref], { signal });
+    return true;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return steer(vm, "hard_shutdown");
+  }
 }
 
 async function steer(

@@ -62,6 +62,6 @@ export async function createConfigDrive(
     made,
   );
   await writeDisk(xapi, vdi, image);
-  const vbd = await createDrive(xapi, { vm: vm.ref, vdi, mode: "RO" });
+  const vbd = await createDrive(xapi, { vm: vm.ref, vdi });
   return { vbd, vdi };
 }

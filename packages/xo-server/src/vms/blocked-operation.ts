@@ -1,0 +1,19 @@
+import type { PoolObject } from "../objects/pool-objects.js";
+import { readRecord } from "./xapi-records.js";
+
+/** Does what is blocked; it is blocked again afterwards, for the same reason. */
+export async function despiteBlock<T>(
+  { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
+  operation: string,
+  act: () => Promise<T>,
+): Promise<T> {
+  const { blocked_operations } = await readRecord(xapi, "VM", ref);
+  if (!Object.hasOwn(blocked_operations, operation)) return act();
+  const reason = blocked_operations[operation];
+  await xapi.call("VM.remove_from_blocked_operations", [ref, operation]);
+  try {
+    return await act();
+  } finally {
+    await xapi.call("VM.add_to_blocked_operations", [ref, operation, reason]);
+  }
+}

@@ -1,0 +1,38 @@
+import type { PoolObject } from "../objects/pool-objects.js";
+import { readRecord } from "./xapi-records.js";
+
+/** From the CD, once. */
+const FROM_CD = { order: "d" };
+
+/**
+ * Starts a halted VM from its CD, a paravirtual one as if it were not;
+ * its next start is as ever.
+ */
+export async function recoveryStart({
+  xapi,
+  ref,
+}: Pick<PoolObject, "xapi" | "ref">): Promise<void> {
+  const before = await readRecord(xapi, "VM", ref);
+  const { HVM_boot_params, HVM_boot_policy, domain_type } = before;
+  const isPv = HVM_boot_policy === "" || domain_type === "pv";
+  const boot = { ...HVM_boot_params, ...FROM_CD };
+  await xapi.call("VM.set_HVM_boot_params", [ref, boot]);
+  try {
+    if (isPv) await setKind(true);
+    await xapi.callAsync("VM.start", [ref, false, false]);
+  } finally {
+    if (isPv) await setKind(false);
+    await xapi.call("VM.set_HVM_boot_params", [ref, HVM_boot_params]);
+  }
+
+  /** Pools before 7.5 know the policy only, later ones the type. */
+  async function setKind(isHvm: boolean): Promise<void> {
+    if (domain_type === undefined) {
+      const policy = isHvm ? "BIOS order" : HVM_boot_policy;
+      await xapi.call("VM.set_HVM_boot_policy", [ref, policy]);
+    } else {
+      const type = isHvm ? "hvm" : domain_type;
+      await xapi.call("VM.set_domain_type", [ref, type]);
+    }
+  }
+}
