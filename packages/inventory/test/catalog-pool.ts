@@ -56,7 +56,7 @@ export async function catalogOf(
   const frames: Frame[] = [];
   catalog.feed.subscribe((frame) => frames.push(frame));
   /** What has changed is told. */
-  const flush = () => flushed(test.inventory, test.clock);
+  const flush = (ms?: number) => flushed(test.inventory, test.clock, ms);
   const stop = async () => {
     catalog.stop();
     await test.handle.stop();
@@ -68,8 +68,9 @@ export async function catalogOf(
 export async function flushed(
   inventory: Inventory,
   clock: FakeClock,
+  ms = 50,
 ): Promise<void> {
-  clock.advance(50);
+  clock.advance(ms);
   // The lane of the flush: behind it.
   await inventory.inSlices("views", nothing());
 }

@@ -56,6 +56,30 @@ t.test("a change comes out once a window, as a patch", async (t) => {
   await stop();
 });
 
+t.test(
+  "what changes in a calm is told soon, what follows waits for the window",
+  async (t) => {
+    const pool = createPool("a");
+    const { frames, poll, flush, stop } = await catalogOf(pool);
+    const change = async (name: string) => {
+      pool.put("VM", refOf("a"), record("a", { other: { name } }));
+      await poll();
+    };
+    await flush(1_000);
+    await change("x");
+    await flush(9);
+    t.equal(frames.length, 0);
+    await flush(1);
+    t.equal(frames.length, 1);
+    await change("y");
+    await flush(40);
+    t.equal(frames.length, 1, "so soon after the last one");
+    await flush(10);
+    t.equal(frames.length, 2);
+    await stop();
+  },
+);
+
 t.test("add and remove within a window are nothing", async (t) => {
   const pool = createPool("a");
   const { frames, builds, poll, flush, stop } = await catalogOf(pool);

@@ -27,7 +27,7 @@ export interface CatalogOptions {
   /** Default: those of all classes that have one. */
   readonly views?: readonly View[];
   readonly clock?: Clock;
-  /** How long after the first of several changes all of them are told, together. */
+  /** Least time between two tellings: what changes meanwhile is told together. What changes in a calm is told soon. */
   readonly windowMs?: number;
   /** Bytes of encoded objects that are kept. */
   readonly viewCacheBytes?: number;
@@ -36,6 +36,9 @@ export interface CatalogOptions {
   readonly logger?: Logger;
   readonly random?: () => number;
 }
+
+/** Changes that a pool tells at once are taken in within this, as a rule. */
+const SOON_MS = 10;
 
 export function createCatalog(
   inventory: Inventory,
@@ -61,6 +64,7 @@ class InventoryCatalog implements Catalog {
   readonly #changedPools = new Set<number>();
   #timer: unknown;
   #isFlushing = false;
+  #flushedAt = -Infinity;
   #isStopped = false;
   /** Who waits for the flush that is coming, and for the one after it. */
   #waiting: (() => void)[] = [];
@@ -222,14 +226,18 @@ class InventoryCatalog implements Catalog {
   #schedule(): void {
     if (this.#timer !== undefined || this.#isFlushing || this.#isStopped)
       return;
-    this.#timer = this.#clock.setTimeout(() => {
-      this.#timer = undefined;
-      this.#isFlushing = true;
-      void this.#run("views", this.#flush()).catch((error: unknown) => {
-        this.#parts.logger.error("the catalog failed", { error });
-        this.#flushed();
-      });
-    }, this.#windowMs);
+    const sinceLast = this.#clock.now() - this.#flushedAt;
+    this.#timer = this.#clock.setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#isFlushing = true;
+        void this.#run("views", this.#flush()).catch((error: unknown) => {
+          this.#parts.logger.error("the catalog failed", { error });
+          this.#flushed();
+        });
+      },
+      Math.max(this.#windowMs - sinceLast, Math.min(this.#windowMs, SOON_MS)),
+    );
   }
 
   *#flush(): Steps {
@@ -248,6 +256,7 @@ class InventoryCatalog implements Catalog {
   /** What came meanwhile has a window of its own. */
   #flushed(): void {
     this.#isFlushing = false;
+    this.#flushedAt = this.#clock.now();
     const followed = [...this.#followed.values()];
     this.#release();
     if (this.#changedPools.size > 0 || followed.some((one) => one.isDirty))
