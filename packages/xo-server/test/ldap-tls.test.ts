@@ -38,7 +38,12 @@ t.test("TLS", { skip: skipLdap }, async (t) => {
     two === "00" ? "01" : "00",
   );
   const ways = [
-    { name: "verify", tls: { trust: "verify" }, isGood: false },
+    {
+      name: "verify",
+      tls: { trust: "verify" },
+      isGood: false,
+      reason: "DEPTH_ZERO_SELF_SIGNED_CERT",
+    },
     { name: "an authority", tls: { caFile }, isGood: true },
     {
       name: "the right pin",
@@ -49,17 +54,18 @@ t.test("TLS", { skip: skipLdap }, async (t) => {
       name: "another pin",
       tls: { trust: "fingerprint", fingerprint: wrong },
       isGood: false,
+      reason: "TLS_FINGERPRINT_MISMATCH",
     },
     { name: "insecure", tls: { trust: "insecure" }, isGood: true },
   ];
-  for (const { name, tls, isGood } of ways)
+  for (const { name, tls, isGood, reason } of ways)
     for (const url of [slapd.url, slapd.secureUrl])
       await t.test(`${name} with ${url.split(":")[0]}`, async (t) => {
         const directory = createDirectory(t, { urls: [url], tls });
         writeFileSync(caFile, cert);
         const asked = directory.verify("ada", "ada-secret");
         if (isGood) t.match(await asked, { name: "ada" });
-        else await t.rejects(asked, AWAY);
+        else await t.rejects(asked, { ...AWAY, data: { reason } });
       });
 });
 
@@ -73,6 +79,49 @@ t.test(
     await t.rejects(directory.verify("ada", "ada-secret"), AWAY);
   },
 );
+
+t.test(
+  "of several servers the one that answered last is asked first",
+  { skip: skipLdap },
+  async (t) => {
+    let calls = 0;
+    const broken = await listen(t, (socket) => {
+      calls++;
+      socket.destroy();
+    });
+    const slapd = await Slapd.start();
+    t.teardown(() => slapd.remove());
+    const urls = [broken, slapd.url];
+    const directory = createDirectory(t, { urls, startTls: false });
+    for (let i = 0; i < 3; i++)
+      t.match(await directory.verify("ada", "ada-secret"), { name: "ada" });
+    t.equal(calls, 1);
+    await slapd.kill();
+    await t.rejects(directory.verify("ada", "ada-secret"), AWAY);
+    t.equal(calls, 2);
+  },
+);
+
+t.test("a directory is not asked by more than it can bear", async (t) => {
+  let calls = 0;
+  const slow = await listen(t, () => {
+    calls++;
+  });
+  const directory = createDirectory(t, {
+    urls: [slow],
+    startTls: false,
+    timeoutMs: 200,
+  });
+  const answers = await Promise.allSettled(
+    Array.from({ length: 70 }, () => directory.verify("ada", "x")),
+  );
+  const codes = answers.map(
+    (answer) =>
+      ((answer as PromiseRejectedResult).reason as { code: string }).code,
+  );
+  t.equal(codes.filter((code) => code === "TOO_MANY_REQUESTS").length, 6);
+  t.equal(calls, 64);
+});
 
 t.test("what is no directory is given up in time", async (t) => {
   let heard = 0;

@@ -3,6 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { User } from "@xo-server/store";
 import type { Credentials } from "../src/people/authenticator.js";
 import { SignIn } from "../src/people/sign-in.js";
+import { totpCode } from "../src/people/totp.js";
 import { FakeClock } from "./fake-clock.js";
 import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
 
@@ -134,15 +135,31 @@ t.test("with a second factor each code is asked for", async (t) => {
 });
 
 /** Statuses of requests with a name and a password. */
-async function startBasic(t: Test) {
-  const server = await startTestServer(t);
-  const status = async (name: string, password: string) => {
+async function startBasic(t: Test, clock = new FakeClock()) {
+  const server = await startTestServer(t, "", { clock });
+  const status = async (name: string, password: string, query = "") => {
     const authorization = `Basic ${btoa(`${name}:${password}`)}`;
     const init = { headers: { authorization } };
-    return (await server.get("/rest/v0/users/me", init)).status;
+    return (await server.get(`/rest/v0/users/me${query}`, init)).status;
   };
   return { ...server, status };
 }
+
+t.test("a code does not make up for the ones after it", async (t) => {
+  const clock = new FakeClock();
+  const { connect, status } = await startBasic(t, clock);
+  const root = await (await connect()).signIn();
+  const password = ADMIN_PASSWORD;
+  const begun = await root.ask("user.enrolTotp", { password });
+  const { secret } = begun as { secret: string };
+  const otp = () => totpCode(secret, clock.now());
+  await root.ask("user.confirmTotp", { otp: otp() });
+  const query = `?otp=${otp()}`;
+  t.equal(await status("admin", password), 401);
+  t.equal(await status("admin", password, query), 200);
+  t.equal(await status("admin", password), 401);
+  t.equal(await status("admin", password, query), 401);
+});
 
 t.test("an old password, and one of nobody, are refused at once", async (t) => {
   const { connect, status } = await startBasic(t);
