@@ -19,6 +19,8 @@ export function createSignIn(
   const { loggers, clock = systemClock, env } = options;
   const { ldap, oidc } = options.config;
   const logger = loggers.named("xo:people");
+  if (!ldap.startTls && ldap.urls.some((url) => url.startsWith("ldap:")))
+    logger.warn("LDAP without TLS: passwords go there in clear text");
   const foreignPeople = new ForeignPeople({ store, logger });
   const log = new SignInLog(store, logger);
   const directory =
