@@ -155,6 +155,35 @@ t.test("a task is followed to its end, with a bar on a terminal", async (t) => {
   t.equal(alone.out, "taskId: 0a-b\n");
 });
 
+t.test("a bar moves as the server tells", async (t) => {
+  const { server, env } = await start(t);
+  server.methods["vm.migrate"] = () => ({ taskId: "0a-b" });
+  const task = { id: "0a-b", status: "pending", progress: 0 };
+  let asked = 0;
+  server.routes["GET /rest/v0/tasks/0a-b"] = (...all) => {
+    json(200, ++asked === 1 ? task : { ...task, status: "success" })(...all);
+  };
+  const told = (change: object) =>
+    `${JSON.stringify(["update", { ...task, ...change }])}\n`;
+  server.routes["GET /rest/v0/tasks"] = (_request, response) => {
+    response.writeHead(200, { "content-type": "application/x-ndjson" });
+    response.write(told({ id: "0a-b2", progress: 99 }));
+    response.write(told({ progress: 25 }));
+    response.write(told({ progress: 75 }));
+    // It goes on: nobody ends it but the reader.
+    response.write(told({ status: "success", progress: 100 }));
+  };
+  const delay = async () => undefined;
+  const options = { env, delay, columns: 80 };
+  const cli = await runCli(t, ["call", "vm.migrate"], options);
+  t.equal(cli.code, 0, cli.err);
+  for (const figure of [" 0%", "25%", "75%"]) t.match(cli.err, figure);
+  t.notMatch(cli.err, "99%");
+  t.equal(asked, 2);
+  const watched = server.requests.find(({ line }) => /watch=true/.test(line));
+  t.match(watched?.line, /filter=id%3A%220a-b%22/);
+});
+
 t.test("a task that fails ends with 1", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.migrate"] = () => ({ taskId: "0a-b" });

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from "node:http";
+import { createInterface } from "node:readline";
 import { Refusal } from "../cli-error.js";
 import type { Context } from "../context.js";
 import { Progress } from "../output/progress.js";
@@ -22,24 +24,99 @@ export async function followTask(
   id: string,
 ): Promise<Task> {
   const { terminal, host } = context;
-  const path = `rest/v0/tasks/${encodeURIComponent(id)}`;
   const progress = new Progress(terminal, `task ${id}`);
+  const show = (task: Task): Promise<void> =>
+    progress.show(task.progress, task.properties?.name ?? "");
   const onInterrupt = (): void => {
     void terminal.note(`\nthe task goes on: xo-cli rest get tasks/${id}`);
   };
   host.interrupted.addEventListener("abort", onInterrupt);
   try {
-    for (let wait = FIRST_DELAY_MS; ; wait = Math.min(wait * 2, MAX_DELAY_MS)) {
-      const task = (await server.rest.getJson(path)) as Task;
-      if (task.status === "success") return task;
-      if (task.status !== "pending") throw toFailure(task);
-      await progress.show(task.progress, task.properties?.name ?? "");
-      await context.delay(wait);
-    }
+    const first = await readTask(server, id);
+    if (first.status !== "pending") return toSuccess(first);
+    await show(first);
+    const followed = { server, id, show };
+    // Who sees no bar is well served by asking now and then.
+    const hasEnded = terminal.canRedraw && (await watchTask(context, followed));
+    const wait = hasEnded ? 0 : FIRST_DELAY_MS;
+    return toSuccess(await pollTask(context, followed, wait));
   } finally {
     host.interrupted.removeEventListener("abort", onInterrupt);
     await progress.clear();
   }
+}
+
+interface Followed {
+  readonly server: Server;
+  readonly id: string;
+  readonly show: (task: Task) => Promise<void>;
+}
+
+/** Asks again and again, ever less often. @param wait before the first time, in ms */
+async function pollTask(
+  context: Context,
+  { server, id, show }: Followed,
+  wait: number,
+): Promise<Task> {
+  for (let ms = wait; ; ms = Math.min(ms * 2, MAX_DELAY_MS)) {
+    if (ms > 0) await context.delay(ms);
+    const task = await readTask(server, id);
+    if (task.status !== "pending") return task;
+    await show(task);
+    ms = Math.max(ms, FIRST_DELAY_MS / 2);
+  }
+}
+
+/**
+ * Takes what the server tells until the task has ended.
+ * @returns false: that is not to be had, or broke off; asking is left
+ */
+async function watchTask(
+  context: Context,
+  { server, id, show }: Followed,
+): Promise<boolean> {
+  const query = new URLSearchParams({
+    ...{ ndjson: "true", watch: "true", filter: `id:"${id}"` },
+  });
+  let answer: IncomingMessage;
+  try {
+    const path = `rest/v0/tasks?${query.toString()}`;
+    answer = await server.rest.request({ method: "GET", path });
+  } catch {
+    return false;
+  }
+  try {
+    const lines = createInterface({ input: answer, crlfDelay: Infinity });
+    for await (const line of lines) {
+      const task = toUpdate(line, id);
+      if (task === undefined) continue;
+      if (task.status !== "pending") return true;
+      await show(task);
+      // A bar that is drawn more often is no better.
+      await context.delay(FIRST_DELAY_MS);
+    }
+  } catch {
+    // The connection broke off: asking tells what became of it.
+  } finally {
+    answer.destroy();
+  }
+  return false;
+}
+
+function toUpdate(line: string, id: string): Task | undefined {
+  if (line === "") return undefined;
+  const [event, task] = JSON.parse(line) as [unknown, Task];
+  return event === "update" && task.id === id ? task : undefined;
+}
+
+async function readTask(server: Server, id: string): Promise<Task> {
+  const path = `rest/v0/tasks/${encodeURIComponent(id)}`;
+  return (await server.rest.getJson(path)) as Task;
+}
+
+function toSuccess(task: Task): Task {
+  if (task.status === "success") return task;
+  throw toFailure(task);
 }
 
 /** The id in an answer that names a task and nothing else. */
