@@ -7,6 +7,7 @@ t.test("what is there for other methods is told so", async (t) => {
     ["/ping", "POST", "GET, HEAD"],
     ["/vms", "DELETE", "GET, HEAD"],
     ["/events/x/subscriptions", "GET", "POST"],
+    ["/auth/login", "GET", "POST"],
   ] as const) {
     const answer = await get(path, { ...as("admin"), method });
     t.equal(answer.status, 405, `${method} ${path}`);

@@ -19,6 +19,7 @@ export function refuseOtherMethods(
   declared: ReadonlyMap<string, ReadonlySet<string>>,
 ): void {
   for (const [url, methods] of [...declared]) {
+    if (url.endsWith("*")) continue;
     const others = door.supportedMethods.filter((one) => !methods.has(one));
     const allow = [...methods].toSorted().join(", ");
     const refuse = async (_request: unknown, reply: FastifyReply) =>

@@ -81,10 +81,10 @@ export async function addRest(
   await app.register(
     async (door) => {
       dress(door);
+      const declared = collectMethods(door);
       addLoginRoute(door, login);
       addAuthentication(door, { authenticator, anonymous, admission });
       addNotFound(door);
-      const declared = collectMethods(door);
       addRoutes(door, options);
       refuseOtherMethods(door, declared);
     },
