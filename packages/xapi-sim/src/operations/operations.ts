@@ -5,6 +5,7 @@ import { networkOperations } from "./network.js";
 import { otherOperations } from "./others.js";
 import { poolOperationTable } from "./pool.js";
 import { srOperationTable } from "./sr.js";
+import { srProbeOperations } from "./sr-probe.js";
 import { vbdOperationTable } from "./vbd.js";
 import { vdiOperationTable } from "./vdi.js";
 import { vifOperationTable } from "./vif.js";
@@ -27,6 +28,7 @@ export const operations: OperationTable = {
   ...vifOperationTable,
   ...vdiOperationTable,
   ...srOperationTable,
+  ...srProbeOperations,
   ...hostOperationTable,
   ...poolOperationTable,
   ...networkOperations,

@@ -88,7 +88,6 @@ export const srOperationTable: OperationTable = {
   "SR.get_supported_types": ({ db }) => [
     ...new Set([...db.records("SM")].map(([, record]) => text(record, "type"))),
   ],
-  "SR.probe": () => '<?xml version="1.0" ?>\n<SRlist>\n</SRlist>\n',
   "SR.probe_ext": () => [],
   "SR.get_live_hosts": ({ db }, params) =>
     refs(db.get("SR", textParam(params, 0)), "PBDs")

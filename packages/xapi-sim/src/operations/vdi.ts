@@ -144,6 +144,8 @@ async function resize(
   const before = int(context.db.get("VDI", ref), "virtual_size");
   if (size < before)
     throw new XapiFailure("VDI_TOO_SMALL", [ref, String(before)]);
+  if (isInUse(context.db, ref))
+    throw new XapiFailure("VDI_IN_USE", [ref, "resize"]);
   await whileBusy(context, { className: "VDI", ref }, "resize", async () => {
     await context.delay(durations.diskChange);
     context.db.update("VDI", ref, { virtual_size: size });
