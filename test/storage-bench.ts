@@ -40,6 +40,8 @@ export interface StorageBench {
   ) => Promise<Operator>;
   /** Objects of a type, as REST filters them. */
   readonly list: (folder: string, filter?: string) => Promise<Row[]>;
+  /** Asks until there are no such objects; the limit of the test is that of its patience. */
+  readonly untilGone: (folder: string, filter: string) => Promise<void>;
 }
 
 /** A simulated pool and a server that follows it, both programs. */
@@ -58,6 +60,10 @@ export async function startStorageBench(t: Test): Promise<StorageBench> {
   const signIn = (email: string, password: string) =>
     connect(t, url, { email, password });
   const admin = await signIn("admin", PASSWORD);
+  const list: StorageBench["list"] = async (folder, filter = "") => {
+    const query = `fields=*&filter=${encodeURIComponent(filter)}`;
+    return (await admin.rest("GET", `/${folder}?${query}`)).body;
+  };
   return {
     ...{ url, pool: pool!, poolProgram, server, admin },
     async addUser(name, rights) {
@@ -68,10 +74,10 @@ export async function startStorageBench(t: Test): Promise<StorageBench> {
         await admin.ask("acl.add", { subject, object, action });
       return signIn(name, name);
     },
-    async list(folder, filter = "") {
-      const query = `fields=*&filter=${encodeURIComponent(filter)}`;
-      const { body } = await admin.rest("GET", `/${folder}?${query}`);
-      return body;
+    list,
+    async untilGone(folder, filter) {
+      while ((await list(folder, filter)).length > 0) continue;
+      t.pass(`no ${folder} ${filter}`);
     },
   };
 }

@@ -99,12 +99,11 @@ async function switchPbds(
   { xapi, object }: PoolObject,
   attached: boolean,
 ): Promise<true> {
-  const ids = object["$PBDs"] as readonly string[];
-  for (const id of ids) {
-    const pbd = objects.get(id, "PBD");
-    if (pbd.object["attached"] === attached) continue;
-    await xapi.callAsync(attached ? "PBD.plug" : "PBD.unplug", [pbd.ref]);
-  }
+  const refs = (object["$PBDs"] as readonly string[])
+    .map((id) => objects.get(id, "PBD"))
+    .filter((pbd) => pbd.object["attached"] !== attached)
+    .map(({ ref }) => ref);
+  await callAll(xapi, attached ? "PBD.plug" : "PBD.unplug", refs);
   return true;
 }
 
@@ -117,19 +116,29 @@ async function end(
   const plugged = (sr.object["$PBDs"] as readonly string[])
     .map((id) => objects.get(id, "PBD"))
     .filter(({ object }) => object["attached"] === true);
-  const done: PoolObject[] = [];
+  const refs = plugged.map(({ ref }) => ref);
   try {
-    for (const pbd of plugged) {
-      await sr.xapi.callAsync("PBD.unplug", [pbd.ref]);
-      done.push(pbd);
-    }
+    await callAll(sr.xapi, "PBD.unplug", refs);
     await sr.xapi.callAsync(`SR.${verb}`, [sr.ref]);
   } catch (error) {
-    for (const { ref } of done)
-      await sr.xapi.callAsync("PBD.plug", [ref]).catch(() => undefined);
+    // Those that could not be unplugged take no harm.
+    await callAll(sr.xapi, "PBD.plug", refs).catch(() => undefined);
     throw error;
   }
   return true;
+}
+
+/** On all hosts at a time; the first error when all have ended. */
+async function callAll(
+  xapi: PoolObject["xapi"],
+  method: string,
+  refs: readonly string[],
+): Promise<void> {
+  const calls = refs.map((ref) => xapi.callAsync(method, [ref]));
+  const failed = (await Promise.allSettled(calls)).find(
+    ({ status }) => status === "rejected",
+  );
+  if (failed?.status === "rejected") throw failed.reason;
 }
 
 async function trim(
