@@ -136,7 +136,10 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const measured = { inventory, objects: poolObjects };
   const stats = startStats(parser, measured, options);
   const audit = createAudit(store, apiLogger);
-  const transfers = new Transfers({ paths, audit, tasks, clock });
+  const transfers = new Transfers({
+    ...{ paths, audit, tasks, clock },
+    settled: () => objects.catalog.settled(),
+  });
   const plugins = new Plugins({ store, version, logger: apiLogger });
   plugins.start();
   const sets = new ResourceSets({ ...objects, store, clock });
