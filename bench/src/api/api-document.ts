@@ -135,8 +135,9 @@ const RIGHTS: readonly Column[] = [
   ["sees, of the bytes", "seenShare", percent],
   ["ms", "ms", formatMs],
   ["admin ms", "adminMs", formatMs],
+  ["added", "added", percent],
+  ["added CPU", "addedCpu", percent],
   ["by byte", "ratioPerByte", formatRatio],
-  ["CPU by byte", "cpuRatioPerByte", formatRatio],
   ["very first ms", "firstMs", formatMs],
   ["very first, CPU by byte", "firstCpuRatioPerByte", formatRatio],
   BLOCK,
@@ -155,6 +156,6 @@ const HOW_TO_READ = [
   "* **All VMs over REST**: two requests at a time on two kept connections; meanwhile the pool changes 50 times a second and 100 WebSocket clients are told of all of it. Delays are from the change in the simulator's database to the client, the pause of 250 ms between two answers of the pool and the catalog's window of 50 ms included. \"A second of CPU\" divides by the CPU time that the whole server took: what one core would do alone.",
   "* **One change**: the clock starts before `VM.set_name_description` is sent to the pool, and stops when a client has the whole message; every client counts for every change. *No throttle*: the pool answers `event.from` at once, so that it is the time after the throttle's pause, the window of 50 ms in which changes are gathered included. *Throttle of 250 ms*: as shipped, where a pool answers at most so often.",
   "* **Messages**: over one socket, at most 2,048 on their way. *Calls and answers*: `system.getServerVersion`, padded to the size by its id, which the answer brings back; both directions count. *Notifications to the server*: the same without id, so that nothing comes back. *ws alone*: a server that sends back what comes, and nothing else. Sizes are payloads.",
-  "* **Rights**: the list of somebody who sees about half of two pools, in turn with an admin's; \"by byte\": time a byte against the admin's, so that what is looked at and not shown is paid by what is. *Very first*: nothing is known of what this person may see. Explicit ids are every second VM, template, snapshot, SR and network, with what belongs to them.",
+  '* **Rights**: the list of somebody who sees about half of two pools, in turn with an admin\'s; "added": what the list takes beyond its part of the bytes, as a part of the time of the admin\'s whole list; "by byte": time a byte against the admin\'s, so that what is looked at and not shown is paid by what is. *Very first*: nothing is known of what this person may see. Explicit ids are every second VM, template, snapshot, SR and network, with what belongs to them.',
   "* **Connections**: resident memory after a full collection, over what it was with none; each has signed in by token and is told of changes.",
 ].join("\n");

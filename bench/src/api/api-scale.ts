@@ -31,7 +31,7 @@ export const fullScale: ApiScale = {
   ],
   halvesName: "two pools of 2,500 VMs",
   lists: 5,
-  restMs: 10_000,
+  restMs: 6_000,
   liveClients: 100,
   churn: 50,
   fanOutClients: 1000,

@@ -7,7 +7,7 @@ const FIGURES: Readonly<Record<Section, readonly string[]>> = {
   "rest-list": ["perSecond", "delayP99Ms", "longestOwnBlockMs"],
   "fan-out": ["p50Ms", "p99Ms", "told"],
   messages: ["perSecond", "bytesPerSecond", "serverCpuUs"],
-  rights: ["seenShare", "ratioPerByte", "cpuRatioPerByte"],
+  rights: ["seenShare", "added", "ratioPerByte"],
   "idle-sockets": ["bytesPerClient"],
 };
 

@@ -4,13 +4,23 @@ import { ApiClient } from "../api-client.js";
 import { readStamps } from "../change-stamp.js";
 import type { Delays, LiveClientsJob } from "../live-clients.js";
 
+/** Messages that may be on their way to the last client while the first gets others. */
+const KEPT = 64;
+
+interface Known {
+  readonly data: Buffer;
+  /** Of changes that nothing before has told of. */
+  readonly stamps: readonly number[];
+}
+
 // Connections that are told of changes; each message of each of them is timed.
 let delays: number[] = [];
 let messages = 0;
 let changes = 0;
-let last: Buffer = Buffer.alloc(0);
-let lastStamps: readonly number[] = [];
+const known: Known[] = [];
 const seen = new Set<number>();
+/** Stamps of before are from other measurements. */
+const openedAt = now();
 
 const [job] = (await once(process, "message")) as [LiveClientsJob];
 for (let i = 0; i < job.clients; i++) {
@@ -29,16 +39,27 @@ process.on("disconnect", () => process.exit(0));
 process.send?.("open");
 
 function note(data: Buffer): void {
-  const now = performance.timeOrigin + performance.now();
+  const at = now();
   messages++;
-  // All get the same bytes: they are read once.
-  if (!data.equals(last)) {
-    last = Buffer.from(data);
-    lastStamps = readStamps(last.toString());
-    for (const stamp of lastStamps) if (!seen.has(stamp)) changes++;
-    for (const stamp of lastStamps) seen.add(stamp);
-  }
-  for (const stamp of lastStamps) delays.push(now - stamp);
+  for (const stamp of stampsOf(data)) delays.push(at - stamp);
+}
+
+/** All clients get the same bytes: they are read once. An object that changes again brings its old stamps along. */
+function stampsOf(data: Buffer): readonly number[] {
+  const before = known.find((one) => one.data.equals(data));
+  if (before !== undefined) return before.stamps;
+  const stamps = readStamps(data.toString()).filter(
+    (stamp) => stamp > openedAt && !seen.has(stamp),
+  );
+  for (const stamp of stamps) seen.add(stamp);
+  changes += stamps.length;
+  known.push({ data: Buffer.from(data), stamps });
+  if (known.length > KEPT) known.shift();
+  return stamps;
+}
+
+function now(): number {
+  return performance.timeOrigin + performance.now();
 }
 
 function figures(): Delays {

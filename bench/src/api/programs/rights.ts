@@ -61,6 +61,12 @@ async function add(
     [`${key}/ratio`]: of(
       ({ user, admin: other }) => user.totalMs / other.totalMs,
     ),
+    [`${key}/added`]: of(
+      ({ user, admin: other }) => user.totalMs / other.totalMs - share,
+    ),
+    [`${key}/addedCpu`]: of(
+      ({ user, admin: other }) => user.cpuMs / other.cpuMs - share,
+    ),
     [`${key}/ratioPerByte`]: of(
       ({ user, admin: other }) => user.totalMs / other.totalMs / share,
     ),
