@@ -221,6 +221,23 @@ t.test(
 );
 
 t.test(
+  "a snapshot with memory is as a suspended VM: what runs is cut off, and it is shut down before it goes",
+  async (t) => {
+    const { call, guest, vm, db, failure } = createTestPool();
+    const ref = guest("Running");
+    const host = vm(ref)["resident_on"] as string;
+    const snapshot = (await call("VM.checkpoint", ref, "live")) as string;
+    await call("VM.revert", snapshot);
+    t.match(vm(ref), { power_state: "Suspended", resident_on: NULL_REF });
+    t.notOk((db.get("host", host)["resident_VMs"] as string[]).includes(ref));
+    t.equal((await failure("VM.destroy", snapshot))[0], "VM_BAD_POWER_STATE");
+    await call("VM.hard_shutdown", snapshot);
+    await call("VM.destroy", snapshot);
+    t.equal(db.find("VM", snapshot), undefined);
+  },
+);
+
+t.test(
   "a clone of a template is provisioned into a VM, which then starts and is destroyed",
   async (t) => {
     const { call, vm, db, failure } = createTestPool();
@@ -230,6 +247,17 @@ t.test(
     const ref = (await call("VM.clone", template, "new")) as string;
     t.equal(vm(ref)["is_a_template"], true);
     t.equal(vm(ref)["is_default_template"], false);
+    const { default_template, base_template_name } = vm(ref)[
+      "other_config"
+    ] as Record<string, string>;
+    t.equal(default_template, undefined);
+    t.equal(base_template_name, "Debian Bookworm 12");
+    const host = [...db.refs("host")][0]!;
+    await call("VM.copy_bios_strings", ref, host);
+    t.strictSame(vm(ref)["bios_strings"], db.get("host", host)["bios_strings"]);
+    t.strictSame(await failure("VM.copy_bios_strings", ref, host), [
+      "VM_BIOS_STRINGS_ALREADY_SET",
+    ]);
     await call("VM.provision", ref);
     t.equal(vm(ref)["is_a_template"], false);
     t.equal((vm(ref)["VBDs"] as string[]).length, 1);

@@ -11,6 +11,8 @@ interface Demand {
   readonly states: readonly string[];
   /** Also of templates and snapshots. */
   readonly templates?: boolean;
+  /** Also of snapshots: one with memory is as a suspended VM is. */
+  readonly snapshots?: boolean;
   /** Only with the guest's tools at work. */
   readonly agent?: boolean;
   /** Goes through although something else is going on. */
@@ -26,7 +28,11 @@ const demands = {
   unpause: { states: ["Paused"] },
   clean_shutdown: { states: ["Running"], agent: true },
   clean_reboot: { states: ["Running"], agent: true },
-  hard_shutdown: { states: ["Paused", "Suspended", "Running"], anyTime: true },
+  hard_shutdown: {
+    states: ["Paused", "Suspended", "Running"],
+    anyTime: true,
+    snapshots: true,
+  },
   hard_reboot: { states: ["Paused", "Running"] },
   suspend: { states: ["Running"], agent: true },
   resume: { states: ["Suspended"] },
@@ -59,7 +65,10 @@ export function assertVmMay(
     throw new XapiFailure("OPERATION_NOT_ALLOWED", [
       `Operation '${operation}' is not allowed on the control domain`,
     ]);
-  if (flag(vm, "is_a_template") && demand.templates !== true)
+  const fits =
+    demand.templates === true ||
+    (demand.snapshots === true && flag(vm, "is_a_snapshot"));
+  if (flag(vm, "is_a_template") && !fits)
     throw new XapiFailure("VM_IS_TEMPLATE", [ref, operation]);
   const [task, running] =
     Object.entries(map(vm, "current_operations"))[0] ?? [];

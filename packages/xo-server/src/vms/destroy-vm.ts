@@ -30,7 +30,8 @@ export async function destroyVm(
   const vm = await readRecord(xapi, "VM", ref);
   assertAllowed(vm, options);
   const disks = options.deleteDisks ? await ownDisks(xapi, vm, ref) : [];
-  if (vm.power_state !== "Halted" && !isSet(vm.snapshot_of))
+  // A snapshot with memory counts as suspended.
+  if (vm.power_state !== "Halted")
     await xapi.callAsync("VM.hard_shutdown", [ref]);
   await unlock(xapi, ref, vm);
   await xapi.callAsync("VM.destroy", [ref]);
