@@ -8,6 +8,7 @@ import { startTls } from "./doors/tls/start-tls.js";
 import { findWebRoot } from "./doors/web-root.js";
 import { startWebServer } from "./doors/web-server.js";
 import { hostAndPoolMethods } from "./methods/hosts-and-pools.js";
+import { configurationMethods } from "./methods/configuration.js";
 import { cloudConfigMethods } from "./methods/cloud-config.js";
 import { objectMethods } from "./methods/objects.js";
 import { peopleMethods } from "./methods/people.js";
@@ -163,6 +164,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...scheduleMethods(store),
     ...backupMethods(),
     ...auditMethods(store),
+    ...configurationMethods(store, paths),
     ...transferMethods({ objects: poolObjects, transfers }),
     ...hostAndPoolMethods({
       ...{ queries: objects.queries, objects: poolObjects, inventory },

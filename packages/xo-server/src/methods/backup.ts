@@ -88,6 +88,24 @@ const NOTHING: readonly Nothing[] = [
   },
 ];
 
+/** Those whose answer is by id. */
+const MAPS = [
+  "backupNg.getAllLogs",
+  "backupNg.getLogs",
+  "backupNg.listVmBackups",
+  "log.get",
+  "metadataBackup.list",
+  "remote.getAllInfo",
+] as const;
+
+const LISTS = [
+  "backupNg.getSuggestedExcludedTags",
+  "backupNg.listMountedPartitions",
+  "ipPool.getAll",
+  "metadataBackup.getAllJobs",
+  "mirrorBackup.getAllJobs",
+] as const;
+
 /** Backups and proxies: clients ask for them, and hear that there are none. */
 export function backupMethods(): Operation[] {
   return [
@@ -110,16 +128,25 @@ export function backupMethods(): Operation[] {
       },
       handler: () => [],
     }),
-    ...["backupNg.getAllLogs", "backupNg.getLogs", "remote.getAllInfo"].map(
-      (name) =>
-        defineOperation({
-          name,
-          summary: "None yet.",
-          params: Type.Object({}, { additionalProperties: true }),
-          result: Type.Record(Type.String(), Type.Unknown()),
-          permission: "admin",
-          handler: () => ({}),
-        }),
+    ...MAPS.map((name) =>
+      defineOperation({
+        name,
+        summary: "None yet.",
+        params: Type.Object({}, { additionalProperties: true }),
+        result: Type.Record(Type.String(), Type.Unknown()),
+        permission: "admin",
+        handler: () => ({}),
+      }),
+    ),
+    ...LISTS.map((name) =>
+      defineOperation({
+        name,
+        summary: "None yet.",
+        params: Type.Object({}, { additionalProperties: true }),
+        result: Type.Array(Type.Unknown()),
+        permission: name === "ipPool.getAll" ? "user" : "admin",
+        handler: () => [],
+      }),
     ),
   ];
 }
