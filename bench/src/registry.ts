@@ -5,6 +5,7 @@ import { fleetBench } from "./fleet/fleet-bench.js";
 import { inventoryBench } from "./inventory/inventory-bench.js";
 import { perfProbeBench } from "./perf-probe/perf-probe-bench.js";
 import { poolsBench } from "./pools/pools-bench.js";
+import { socketsBench } from "./sockets/sockets-bench.js";
 
 /** All benches by the name that they are called by. */
 export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
@@ -14,4 +15,5 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["fleet", fleetBench],
   ["perf-probe", perfProbeBench],
   ["api", apiBench],
+  ["sockets", socketsBench],
 ]);

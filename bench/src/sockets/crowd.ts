@@ -1,0 +1,49 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+export interface CrowdJob {
+  /** Of the server. */
+  readonly url: string;
+  readonly token: string;
+  readonly sockets: number;
+}
+
+/** How often its sockets were told of a change since the last time, and how late. */
+export interface Told {
+  readonly told: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** A process with very many connections. */
+export class Crowd {
+  readonly #child: ChildProcess;
+
+  /** Resolves when all have signed in and are told of what changes. */
+  static async open(job: CrowdJob): Promise<Crowd> {
+    const program = new URL("programs/crowd.js", import.meta.url);
+    const child = fork(fileURLToPath(program));
+    process.on("exit", () => child.kill("SIGKILL"));
+    const open = once(child, "message");
+    child.send(job);
+    await open;
+    return new Crowd(child);
+  }
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+  }
+
+  async told(): Promise<Told> {
+    const answered = once(this.#child, "message");
+    this.#child.send("told");
+    const [answer] = (await answered) as [Told];
+    return answer;
+  }
+
+  close(): void {
+    this.#child.kill();
+  }
+}

@@ -1,0 +1,56 @@
+import { setTimeout } from "node:timers/promises";
+import { stampNow } from "../../api/change-stamp.js";
+import { fullScale } from "../../api/api-scale.js";
+import { MeasuredServer } from "../../api/measured-server.js";
+import { SimulatedVms } from "../../api/simulated-vms.js";
+import { readJob, reportFigures } from "../../measure/job.js";
+import { Crowd } from "../crowd.js";
+import type { SocketsJob } from "../sockets-job.js";
+
+// One server, very many sockets: what they cost while nothing happens, and when something does.
+const job = await readJob<SocketsJob>();
+const { pool, sockets, idleMs, settleMs, changes } = job;
+const server = await MeasuredServer.start({
+  ...{ scale: fullScale, pools: [pool], nodeOptions: [] },
+});
+const { url, token } = server;
+const vms = await SimulatedVms.open(pool);
+// The first ones bring what is there once for all.
+(await Crowd.open({ url, token, sockets: Math.ceil(sockets / 20) })).close();
+await setTimeout(settleMs);
+const before = await server.memory();
+await server.begin();
+const startedAt = performance.now();
+const crowd = await Crowd.open({ url, token, sockets });
+const openMs = performance.now() - startedAt;
+const opening = await server.end();
+await setTimeout(settleMs);
+const after = await server.memory();
+await server.begin();
+await setTimeout(idleMs);
+const idle = await server.end();
+await crowd.told();
+await server.begin();
+for (let i = 0; i < changes; i++) {
+  await vms.describe(i, stampNow());
+  await setTimeout(settleMs);
+}
+const pushing = await server.end();
+const told = await crowd.told();
+crowd.close();
+await server.stop();
+reportFigures({
+  sockets,
+  rssBytes: after,
+  bytesPerSocket: (after - before) / sockets,
+  opensPerSecond: (sockets * 1000) / openMs,
+  openLongestOwnBlockMs: opening.longestOwnBlockMs,
+  idleCpuMsPerSecond: (idle.cpuMs * 1000) / idleMs,
+  idleLongestOwnBlockMs: idle.longestOwnBlockMs,
+  toldShare: told.told / (sockets * changes),
+  pushP50Ms: told.p50Ms,
+  pushP99Ms: told.p99Ms,
+  pushMaxMs: told.maxMs,
+  pushCpuUsPerSocket: (pushing.cpuMs * 1000) / (sockets * changes),
+  pushLongestOwnBlockMs: pushing.longestOwnBlockMs,
+});

@@ -1,0 +1,12 @@
+import type { PoolAddress } from "../harness/simulator.js";
+
+export interface SocketsJob {
+  readonly pool: PoolAddress;
+  readonly sockets: number;
+  /** How long they sit, told nothing. */
+  readonly idleMs: number;
+  /** Until all that a server does of its own accord is done. */
+  readonly settleMs: number;
+  /** Changes that all are told of, one at a time. */
+  readonly changes: number;
+}
