@@ -28,6 +28,7 @@ import { serverMethods } from "./methods/server.js";
 import { xoMethods } from "./methods/xo.js";
 import { startMetrics } from "./metrics/start-metrics.js";
 import { CatchUp } from "./objects/catch-up.js";
+import { OpenMetrics } from "./open-metrics/open-metrics.js";
 import { PoolObjects } from "./objects/pool-objects.js";
 import { startInventory } from "./objects/start-inventory.js";
 import { startObjects } from "./objects/start-objects.js";
@@ -184,6 +185,12 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     stored.connectAll();
   });
   connecting.catch(() => undefined);
+  const openMetrics = new OpenMetrics({
+    ...{ queries: objects.queries, objects: poolObjects, inventory, clock },
+    stats: stats.hosts,
+    listPools: () => pools.list(),
+    poolOf: (id) => objects.catalog.get(id)?.pool,
+  });
   let isStarted = false;
   const web = await startWebServer({
     ...{ http: config.http, tls, hits },
@@ -191,6 +198,10 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     paths,
     readHealth: () => toHealth(isStarted, pools.list(), store.state),
     readMetrics: startMetrics(sources),
+    openMetrics: {
+      secret: () => plugins.openMetricsSecret(),
+      read: () => openMetrics.read(),
+    },
     // Of real pools only states and figures are shown to who has not signed in; the demo has nothing to hide.
     permission: options.demo === undefined ? "guest" : "viewer",
     webRoot: findWebRoot(),

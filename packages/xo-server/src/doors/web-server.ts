@@ -10,6 +10,7 @@ import { LimitHits } from "./limit-hits.js";
 import { toListenError } from "./listen.js";
 import type { OneTimePaths } from "./one-time-paths.js";
 import { addOneTimePaths } from "./one-time-routes.js";
+import { addOpenMetrics, type OpenMetricsDoor } from "./open-metrics-routes.js";
 import { OuterReader } from "./outer.js";
 import { addPage } from "./page.js";
 import type { Health } from "../status/health.js";
@@ -31,6 +32,8 @@ export interface WebServerOptions extends Omit<
   readonly readHealth: () => Health;
   /** What /metrics answers: see metrics/exposition. */
   readonly readMetrics: () => string;
+  /** Figures of the pools; absent: there are none. */
+  readonly openMetrics?: OpenMetricsDoor;
   /** Folder of the built page; undefined: it has not been built. */
   readonly webRoot: string | undefined;
   /** What can be fetched once, by who knows its path; absent: nothing. */
@@ -67,6 +70,8 @@ export async function startWebServer(
   addErrors(app, options, hits);
   addHealth(app, options.readHealth);
   addMetrics(app, options.readMetrics);
+  if (options.openMetrics !== undefined)
+    addOpenMetrics(app, options.openMetrics);
   if (options.paths !== undefined) addOneTimePaths(app, options.paths);
   await addRest(app, { ...options, ...options.rest, ...http, hits });
   await addPage(app, options.webRoot);
