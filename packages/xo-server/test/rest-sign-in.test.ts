@@ -166,7 +166,7 @@ t.test(
     const { get, json, lines } = await startRestServer(t, { objects });
     t.match(await json("/absent", undefined, 404), { error: /^no such route/ });
     await json("/vms/a/b/c", undefined, 404);
-    await json("/vms", { method: "DELETE" }, 404);
+    await json("/vms", { method: "DELETE" }, 405);
     t.same(await json("/vms", undefined, 500), { error: "internal error" });
     t.match(lines.join(""), "inside secret", "but the log tells");
     await json("/vms?filter=" + "x".repeat(10_000), undefined, 500);
