@@ -1,0 +1,63 @@
+import t from "tap";
+import { createLoggers } from "../src/log/logger.js";
+import { taskMethods } from "../src/methods/task.js";
+import { PoolObjects } from "../src/objects/pool-objects.js";
+import { createDispatcher } from "../src/operations/dispatcher.js";
+import type { CallContext } from "../src/operations/operation.js";
+import { Rights } from "../src/rights/rights.js";
+import { Tasks } from "../src/tasks/tasks.js";
+import { FakeClock } from "./fake-clock.js";
+import { FakeObjects } from "./fake-objects.js";
+import { FakeTaskStore } from "./fake-task-store.js";
+
+const contextOf = (...actions: string[]): CallContext =>
+  ({
+    person: {
+      ...{ id: "u", name: "u", isAdmin: false, groups: [] },
+      rights: new Rights(
+        actions.map((action) => ({
+          ...({ effect: "allow", resource: "task" } as const),
+          action,
+        })),
+      ),
+    },
+    permission: "user",
+    address: "192.0.2.1",
+  }) as unknown as CallContext;
+
+t.test("tasks of pools are cancelled and destroyed by who may", async (t) => {
+  const calls: unknown[] = [];
+  const objects = new FakeObjects([
+    { id: "t", type: "task", _xapiRef: "OpaqueRef:t" },
+    { id: "v", type: "VM", _xapiRef: "OpaqueRef:v" },
+  ]);
+  const xapi = {
+    call: async (method: string, params: unknown) =>
+      void calls.push([method, params]),
+  };
+  const tasks = new Tasks({
+    ...{ store: new FakeTaskStore(), owner: "here", clock: new FakeClock() },
+    logger: { warn: () => undefined },
+  });
+  const { catalog } = objects.door;
+  const dispatcher = createDispatcher(
+    taskMethods(new PoolObjects(catalog, { xapi: () => xapi as never }), tasks),
+    createLoggers({ destination: { write: () => undefined } }).named("xo:t"),
+    { findObject: (id) => catalog.get(id) },
+  );
+  const may = contextOf("read", "administrate");
+  t.equal(await dispatcher.call("task.cancel", { id: "t" }, may), true);
+  t.equal(await dispatcher.call("task.destroy", { id: "t" }, may), true);
+  t.same(calls, [
+    ["task.cancel", ["OpaqueRef:t"]],
+    ["task.destroy", ["OpaqueRef:t"]],
+  ]);
+  for (const [id, context, code] of [
+    ["t", contextOf("read"), "FORBIDDEN"],
+    ["t", contextOf(), "NO_SUCH_OBJECT"],
+    ["v", may, "NO_SUCH_OBJECT"],
+    ["none", may, "NO_SUCH_OBJECT"],
+  ] as const)
+    await t.rejects(dispatcher.call("task.cancel", { id }, context), { code });
+  t.equal(calls.length, 2);
+});
