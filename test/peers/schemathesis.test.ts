@@ -1,0 +1,109 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { RunningProgram } from "../running-program.js";
+import { runProgram } from "./run-program.js";
+
+// A minute of requests. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 115_000 };
+t.comment("timeout=120000");
+
+const schemathesis = process.env["SCHEMATHESIS"];
+const skip =
+  schemathesis === undefined &&
+  "SCHEMATHESIS does not name the program (pip install schemathesis)";
+
+const PASSWORD = "correct horse";
+const LISTENING = /Web server listening on (http:\S+)/;
+
+/** Ends what the requests are made with, or does not end. */
+const LEFT_OUT =
+  /\/auth\/logout$|\/events$|\/authentication_tokens\/\{token\}$/;
+
+interface OpenApi {
+  readonly paths: Record<string, Record<string, { security?: object[] }>>;
+  readonly components: { securitySchemes: object };
+  security: object[];
+}
+
+t.test(
+  "nothing in the OpenAPI document breaks the server",
+  { ...LIMIT, skip },
+  async (t) => {
+    const server = new RunningProgram(
+      t,
+      "xo-server",
+      ["start", "--demo", "C", "--host", "127.0.0.1", "--port", "0"],
+      { env: { XO_ADMIN_PASSWORD: PASSWORD } },
+    );
+    const url = await server.find(LISTENING);
+    const rest = `${url}/rest/v0`;
+    const file = join(t.testdir({}), "openapi.json");
+    const answer = await fetch(`${rest}/docs/swagger.json`);
+    writeFileSync(
+      file,
+      JSON.stringify(withBearer((await answer.json()) as OpenApi)),
+    );
+    await runProgram(schemathesis!, [
+      ...[
+        "run",
+        file,
+        "--url",
+        rest,
+        "--header",
+        `Authorization: Bearer ${await createToken(rest)}`,
+      ],
+      ...[
+        "--checks",
+        "not_a_server_error,content_type_conformance,response_schema_conformance",
+      ],
+      ...[
+        "--phases",
+        "examples,fuzzing",
+        "--max-examples",
+        "5",
+        "--max-time",
+        "60",
+      ],
+      ...[
+        "--seed",
+        "1",
+        "--request-timeout",
+        "30",
+        "--no-color",
+        "--continue-on-failure",
+      ],
+    ]);
+    t.equal(await server.stop(), 0);
+    t.notMatch(server.output, / failed|TypeError/);
+  },
+);
+
+async function createToken(rest: string): Promise<string> {
+  const basic = Buffer.from(`admin:${PASSWORD}`).toString("base64");
+  const answer = await fetch(`${rest}/users/me/authentication_tokens`, {
+    method: "POST",
+    headers: {
+      authorization: `Basic ${basic}`,
+      "content-type": "application/json",
+    },
+    body: "{}",
+  });
+  return ((await answer.json()) as { token: { id: string } }).token.id;
+}
+
+/** One way to sign in: schemathesis would show several at once, which is refused. */
+function withBearer(document: OpenApi): OpenApi {
+  const security = [{ bearer: [] }];
+  document.components.securitySchemes = {
+    bearer: { type: "http", scheme: "bearer" },
+  };
+  document.security = security;
+  for (const [path, operations] of Object.entries(document.paths))
+    if (LEFT_OUT.test(path)) delete document.paths[path];
+    else
+      for (const operation of Object.values(operations))
+        if ((operation.security?.length ?? 0) > 0)
+          operation.security = security;
+  return document;
+}
