@@ -1,0 +1,236 @@
+import { randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import fastify from "fastify";
+import t, { type Test } from "tap";
+import { OneTimePaths } from "../src/doors/one-time-paths.js";
+import { addOneTimePaths } from "../src/doors/one-time-routes.js";
+import type { AuditedCall } from "../src/operations/audit.js";
+import { Tasks } from "../src/tasks/tasks.js";
+import type { Source } from "../src/transfers/transfer.js";
+import { Transfers } from "../src/transfers/transfers.js";
+import { FakeClient } from "./fake-client.js";
+import { FakeClock } from "./fake-clock.js";
+import { FakeTaskStore } from "./fake-task-store.js";
+
+const context = {
+  permission: "admin",
+  client: new FakeClient(),
+  address: "192.0.2.7",
+} as const;
+
+const subject = {
+  operation: "disk.move",
+  name: "Move of d",
+  object: { id: "d", type: "VDI" },
+  params: { format: "raw" },
+  context,
+};
+
+const MiB = 2 ** 20;
+
+async function setUp(t: Test) {
+  const clock = new FakeClock();
+  const written: AuditedCall[] = [];
+  let onWritten: () => void = () => undefined;
+  const store = new FakeTaskStore();
+  const logger = { warn: () => undefined };
+  const tasks = new Tasks({ store, owner: "here", clock, logger });
+  const paths = new OneTimePaths({ clock });
+  const transfers = new Transfers({
+    ...{ paths, clock, tasks, idleMs: 60_000 },
+    audit: {
+      check: () => undefined,
+      write: async (call) => {
+        written.push(call);
+        onWritten();
+      },
+    },
+  });
+  const app = fastify({ forceCloseConnections: true });
+  t.teardown(() => app.close());
+  addOneTimePaths(app, paths);
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  return {
+    ...{ clock, written, store, tasks, transfers, url },
+    /** What is written down of the transfer when it has ended. */
+    outcome: async (): Promise<AuditedCall> => {
+      while (written.length === 0)
+        await new Promise<void>((resolve) => (onWritten = resolve));
+      return written[0]!;
+    },
+  };
+}
+
+/** Bytes without an end, and how many were taken. */
+function endless() {
+  const chunk = randomBytes(64 * 1024);
+  const seen = { bytes: 0, isGone: false };
+  const body = new Readable({
+    read() {
+      seen.bytes += chunk.length;
+      this.push(chunk);
+    },
+    destroy(error, done) {
+      seen.isGone = true;
+      done(error);
+    },
+  });
+  return { body, seen };
+}
+
+const type = "application/octet-stream";
+
+t.test(
+  "a download is a task, and is written down with its bytes",
+  async (t) => {
+    const { transfers, url, outcome, store } = await setUp(t);
+    const bytes = randomBytes(3 * MiB);
+    const { $getFrom } = transfers.offerDownload(
+      { ...subject, fileName: "ä b.raw" },
+      async () => ({
+        type,
+        body: Readable.from([bytes]),
+        length: bytes.length,
+      }),
+    );
+    t.match($getFrom, /\/%C3%A4%20b\.raw$/);
+    const answer = await fetch(url + $getFrom);
+    t.equal(answer.headers.get("content-length"), String(3 * MiB));
+    t.match(answer.headers.get("content-disposition"), /%C3%A4%20b\.raw/);
+    t.ok(bytes.equals(Buffer.from(await answer.arrayBuffer())));
+    const { operation, params, outcome: end } = await outcome();
+    t.equal(operation.name, "disk.move");
+    t.same(params, { format: "raw", bytes: 3 * MiB });
+    t.notOk("error" in end);
+    t.match([...store.rows.values()], [{ objectId: "d", name: "Move of d" }]);
+  },
+);
+
+t.test("a slow reader sets the pace, and one that goes ends it", async (t) => {
+  const { transfers, url, outcome } = await setUp(t);
+  const { body, seen } = endless();
+  let signal: AbortSignal | undefined;
+  const { $getFrom } = transfers.offerDownload(
+    { ...subject, fileName: "" },
+    async (work) => {
+      ({ signal } = work);
+      return { type, body };
+    },
+  );
+  const abort = new AbortController();
+  const answer = await fetch(url + $getFrom, { signal: abort.signal });
+  const reader = answer.body!.getReader();
+  await reader.read();
+  // Until nothing is taken any more: the system's buffers are full.
+  for (let last = -1, calm = 0; calm < 200;) {
+    await nextTurn();
+    calm = last === seen.bytes ? calm + 1 : 0;
+    last = seen.bytes;
+  }
+  t.ok(seen.bytes < 32 * MiB, `${seen.bytes} bytes were taken`);
+  abort.abort();
+  const { outcome: end, params } = await outcome();
+  t.match(end, { error: { code: "ABORTED" } });
+  t.ok(Reflect.get(params, "bytes") > 0);
+  t.ok(seen.isGone, "the source is let go");
+  t.equal(signal?.aborted, true);
+});
+
+t.test("what is not whole does not look so", async (t) => {
+  const ends: [string, Partial<Source>][] = [
+    ["too short", { length: 2 * MiB }],
+    [
+      "not finished",
+      {
+        finished: () => Promise.reject(new Error("the pool says no")),
+      },
+    ],
+  ];
+  for (const [name, end] of ends) {
+    const { transfers, url, outcome } = await setUp(t);
+    const { $getFrom } = transfers.offerDownload(
+      { ...subject, fileName: "x" },
+      async () => ({ type, body: Readable.from([randomBytes(MiB)]), ...end }),
+    );
+    const answer = await fetch(url + $getFrom);
+    await t.rejects(answer.arrayBuffer(), name);
+    t.match((await outcome()).outcome, { error: { code: "ABORTED" } });
+  }
+});
+
+t.test("nothing may stand still for ever", async (t) => {
+  const { transfers, url, outcome, clock } = await setUp(t);
+  const body = new Readable({ read: () => undefined });
+  body.push(randomBytes(1024));
+  const { $getFrom } = transfers.offerDownload(
+    { ...subject, fileName: "x" },
+    async () => ({ type, body }),
+  );
+  const answer = await fetch(url + $getFrom);
+  const reader = answer.body!.getReader();
+  await reader.read();
+  clock.pass(59_000);
+  body.push(randomBytes(1024));
+  await reader.read();
+  clock.pass(59_000);
+  t.notOk(body.destroyed, "a byte now and then is enough");
+  clock.pass(2_000);
+  await t.rejects(reader.read());
+  t.match((await outcome()).outcome, { error: { message: /60 s/ } });
+});
+
+t.test("an upload goes on as it comes, and its result is told", async (t) => {
+  const { transfers, url, outcome } = await setUp(t);
+  const bytes = randomBytes(3 * MiB);
+  const got: Buffer[] = [];
+  const { $sendTo } = transfers.offerUpload(
+    subject,
+    async ({ body, length }) => {
+      t.equal(length, bytes.length);
+      for await (const chunk of body) got.push(chunk as Buffer);
+      return "made";
+    },
+  );
+  t.equal((await fetch(url + $sendTo)).status, 404, "it is no download");
+  const answer = await fetch(url + $sendTo, { method: "POST", body: bytes });
+  t.same(await answer.json(), { jsonrpc: "2.0", id: 0, result: "made" });
+  t.ok(bytes.equals(Buffer.concat(got)));
+  t.match((await outcome()).params, { bytes: 3 * MiB });
+  const again = await fetch(url + $sendTo, { method: "POST", body: bytes });
+  t.equal(again.status, 404);
+});
+
+t.test("an upload that is refused is answered", async (t) => {
+  const { transfers, url, outcome } = await setUp(t);
+  const { $sendTo } = transfers.offerUpload(subject, async ({ body }) => {
+    await new Promise((resolve) => body.once("readable", resolve));
+    throw new Error("no");
+  });
+  const body = randomBytes(8 * MiB);
+  const answer = await fetch(url + $sendTo, { method: "POST", body });
+  t.equal(answer.status, 499);
+  t.match((await outcome()).outcome, { error: { code: "ABORTED" } });
+});
+
+t.test("a task that is given up ends what it carries", async (t) => {
+  const { transfers, url, outcome, store, tasks } = await setUp(t);
+  const { body, seen } = endless();
+  const { $getFrom } = transfers.offerDownload(
+    { ...subject, fileName: "x" },
+    async ({ signal }) => {
+      signal.addEventListener("abort", () => body.destroy(new Error("gone")));
+      return { type, body };
+    },
+  );
+  const answer = await fetch(url + $getFrom);
+  const reader = answer.body!.getReader();
+  await reader.read();
+  const [id] = store.rows.keys();
+  await tasks.abort(id!, { id: "boss", isAdmin: true });
+  await t.rejects(async () => {
+    while (!(await reader.read()).done) continue;
+  });
+  t.match((await outcome()).outcome, { error: { code: "ABORTED" } });
+  t.ok(seen.isGone);
+});
