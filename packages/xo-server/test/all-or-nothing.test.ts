@@ -1,0 +1,53 @@
+import { XapiError } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import t from "tap";
+import { allOrNothing } from "../src/vms/made.js";
+
+const xapi = {} as Xapi;
+const failure = new XapiError("SR_FULL", ["1"]);
+
+t.test("a failure takes back what was made, in order", async (t) => {
+  const undone: string[] = [];
+  await t.rejects(
+    allOrNothing(xapi, async (made) => {
+      for (const what of ["VM", "disk"])
+        made.add(what, async (cleaner) => {
+          t.equal(cleaner, xapi);
+          undone.push(what);
+        });
+      throw failure;
+    }),
+    failure,
+    "and tells what it was",
+  );
+  t.same(undone, ["VM", "disk"]);
+});
+
+t.test("what stays is named; what had gone by itself is not", async (t) => {
+  await t.rejects(
+    allOrNothing(xapi, async (made) => {
+      made.add("VM", async () => {
+        throw new XapiError("HANDLE_INVALID", ["VM", "x"]);
+      });
+      made.add("disk 1", async () => {
+        throw new XapiError("VDI_IN_USE", ["x"]);
+      });
+      throw failure;
+    }),
+    {
+      code: "LEFT_BEHIND",
+      message: "SR_FULL(1); could not be removed: disk 1",
+      cause: failure,
+    },
+  );
+});
+
+t.test("a success keeps everything", async (t) => {
+  const result = allOrNothing(xapi, async (made) => {
+    made.add("VM", async () => {
+      t.fail("taken back");
+    });
+    return 1;
+  });
+  t.equal(await result, 1);
+});
