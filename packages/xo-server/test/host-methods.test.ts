@@ -1,0 +1,344 @@
+import { XapiError } from "@xo-server/model";
+import t, { type Test } from "tap";
+import { hostHealthMethods } from "../src/methods/host-health.js";
+import { hostPowerMethods } from "../src/methods/host-power.js";
+import { hostMethods } from "../src/methods/host.js";
+import { createHostsOf } from "../src/methods/hosts-and-pools.js";
+import { poolPowerMethods } from "../src/methods/pool-power.js";
+import { poolSettingsMethods } from "../src/methods/pool-settings.js";
+import { PoolObjects } from "../src/objects/pool-objects.js";
+import { createDispatcher } from "../src/operations/dispatcher.js";
+import type { CallContext, Operation } from "../src/operations/operation.js";
+import { Rights } from "../src/rights/rights.js";
+import { FakeClock } from "./fake-clock.js";
+import { FakeObjects, type FakeObject } from "./fake-objects.js";
+
+const host = (id: string, more: object = {}): FakeObject => ({
+  ...{ id, type: "host", $pool: "p", _xapiRef: `ref:${id}` },
+  ...{ power_state: "Running", enabled: true, residentVms: [`${id}-v`] },
+  ...{ name_label: id, startTime: 1, agentStartTime: 1 },
+  bios_strings: { "bios-version": "1.2" },
+  ...more,
+});
+const vm = (id: string, more: object = {}): FakeObject => ({
+  ...{ id, type: "VM", $pool: "p", _xapiRef: `ref:${id}` },
+  ...{ power_state: "Running", blockedOperations: {} },
+  ...more,
+});
+const objects: FakeObject[] = [
+  {
+    ...{ id: "p", type: "pool", $pool: "p", _xapiRef: "ref:p" },
+    ...{ master: "h1", HA_enabled: false },
+  },
+  host("h1"),
+  host("h2", { residentVms: ["h2-v", "dom0"] }),
+  vm("h1-v"),
+  vm("h2-v", { blockedOperations: { suspend: "mine" } }),
+  { id: "dom0", type: "VM-controller", $pool: "p", _xapiRef: "ref:dom0" },
+  { id: "sr", type: "SR", $pool: "p", _xapiRef: "ref:sr" },
+  { id: "net", type: "network", $pool: "p", _xapiRef: "ref:net" },
+  { id: "pif", type: "PIF", $pool: "p", $host: "h1", _xapiRef: "ref:pif" },
+];
+
+type Answer = (params: readonly unknown[]) => unknown;
+
+function setUp(answers: Readonly<Record<string, Answer>> = {}) {
+  const fakes = new FakeObjects(objects);
+  const calls: string[] = [];
+  const clock = new FakeClock();
+  const call = async (method: string, params: readonly unknown[] = []) => {
+    calls.push([method, ...params.map(toText)].join(" "));
+    return answers[method]?.(params) ?? "";
+  };
+  const xapi = { call, callAsync: call };
+  const { catalog, queries } = fakes.door;
+  const poolObjects = new PoolObjects(catalog, { xapi: () => xapi as never });
+  const operations: Operation[] = [
+    ...hostMethods(poolObjects),
+    ...hostPowerMethods(poolObjects, clock),
+    ...hostHealthMethods(poolObjects, clock),
+    ...poolSettingsMethods(poolObjects),
+    ...poolPowerMethods({
+      ...{ objects: poolObjects, clock },
+      hostsOf: createHostsOf(queries),
+    }),
+  ];
+  const logger = { error: () => undefined } as never;
+  const dispatcher = createDispatcher(operations, logger, {
+    findObject: (id) => catalog.get(id),
+  });
+  const as = (rights: Rights, isAdmin = false): CallContext =>
+    ({
+      person: { id: "u", name: "u", isAdmin, groups: [], rights },
+      ...{ permission: "user", address: "127.0.0.1" },
+    }) as never;
+  const run = (name: string, params: object, context = as(Rights.all, true)) =>
+    dispatcher.call(name, params, context);
+  return { calls, run, as, operations, fakes, clock };
+}
+
+function toText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+t.test("what XAPI is asked for", async (t) => {
+  const asked = async (name: string, params: object) => {
+    const { calls, run } = setUp();
+    t.equal(await run(name, params), true, name);
+    return calls;
+  };
+  const tables: readonly [string, object, readonly string[]][] = [
+    ["host.enable", { id: "h1" }, ["host.enable ref:h1"]],
+    ["host.disable", { id: "h1" }, ["host.disable ref:h1"]],
+    [
+      "host.disable",
+      { id: "h1", transient: false },
+      ["host.disable ref:h1 false"],
+    ],
+    [
+      "host.restart",
+      { id: "h1" },
+      ["host.disable ref:h1", "host.evacuate ref:h1", "host.reboot ref:h1"],
+    ],
+    [
+      "host.stop",
+      { id: "h1", bypassEvacuate: true },
+      ["host.disable ref:h1", "host.shutdown ref:h1"],
+    ],
+    ["host.start", { id: "h1" }, ["host.power_on ref:h1"]],
+    [
+      "host.evacuate",
+      { id: "h1", network: "net" },
+      ["host.evacuate ref:h1 ref:net"],
+    ],
+    [
+      "host.emergencyShutdownHost",
+      { host: "h2" },
+      ["host.disable ref:h2", "VM.suspend ref:h2-v", "host.shutdown ref:h2"],
+    ],
+    [
+      "host.set",
+      { id: "h1", name_label: "n", iscsiIqn: "iqn", multipathing: true },
+      [
+        "host.set_name_label ref:h1 n",
+        "host.set_multipathing ref:h1 true",
+        "host.set_iscsi_iqn ref:h1 iqn",
+      ],
+    ],
+    ["host.detach", { id: "h1" }, ["pool.eject ref:h1"]],
+    ["host.scanPifs", { id: "h1" }, ["PIF.scan ref:h1"]],
+    [
+      "host.managementReconfigure",
+      { id: "h1", pif: "pif" },
+      ["host.management_reconfigure ref:pif"],
+    ],
+    [
+      "host.setRemoteSyslogHost",
+      { id: "h1", syslogDestination: null },
+      [
+        "host.remove_from_logging ref:h1 syslog_destination",
+        "host.syslog_reconfigure ref:h1",
+      ],
+    ],
+    [
+      "pool.set",
+      { id: "p", auto_poweron: true, suspendSr: null, tags: ["a"] },
+      [
+        'pool.set_tags ref:p ["a"]',
+        "pool.set_suspend_image_SR ref:p OpaqueRef:NULL",
+        "pool.remove_from_other_config ref:p auto_poweron",
+        "pool.add_to_other_config ref:p auto_poweron true",
+      ],
+    ],
+    ["pool.setDefaultSr", { sr: "sr" }, ["pool.set_default_SR ref:p ref:sr"]],
+    [
+      "pool.setPoolMaster",
+      { host: "h2" },
+      ["pool.designate_new_master ref:h2"],
+    ],
+    [
+      "pool.enableHa",
+      { pool: "p", heartbeatSrs: ["sr"], configuration: {} },
+      ['pool.enable_ha ["ref:sr"] {}'],
+    ],
+    ["pool.disableHa", { pool: "p" }, ["pool.disable_ha"]],
+    [
+      "pool.managementReconfigure",
+      { id: "p", network: "net" },
+      ["pool.management_reconfigure ref:net"],
+    ],
+  ];
+  for (const [name, params, calls] of tables)
+    t.same(await asked(name, params), calls, name);
+});
+
+t.test("the coordinator goes down last", async (t) => {
+  const { calls, run } = setUp();
+  t.equal(await run("pool.emergencyShutdown", { pool: "p" }), true);
+  t.same(
+    calls.filter((call) => call.startsWith("host.shutdown")),
+    ["host.shutdown ref:h2", "host.shutdown ref:h1"],
+  );
+});
+
+t.test("a host that cannot be emptied takes VMs as before", async (t) => {
+  const refuse = () => {
+    throw new XapiError("HOST_NOT_ENOUGH_FREE_MEMORY", ["1", "0"]);
+  };
+  const { calls, run } = setUp({ "host.evacuate": refuse });
+  await t.rejects(run("host.restart", { id: "h1" }), {
+    code: "HOST_NOT_ENOUGH_FREE_MEMORY",
+  });
+  t.same(calls, [
+    "host.disable ref:h1",
+    "host.evacuate ref:h1",
+    "host.enable ref:h1",
+  ]);
+});
+
+t.test(
+  "a VM that cannot be suspended keeps the host from rebooting",
+  async (t) => {
+    const refuse = () => {
+      throw new XapiError("VM_LACKS_FEATURE", ["ref:h2-v"]);
+    };
+    const { calls, run } = setUp({ "VM.suspend": refuse });
+    const params = {
+      ...{ id: "h2", suspendResidentVms: true },
+      bypassBlockedSuspend: true,
+    };
+    await t.rejects(run("host.restart", params), { code: "VM_LACKS_FEATURE" });
+    t.same(calls, [
+      "VM.remove_from_blocked_operations ref:h2-v suspend",
+      "host.disable ref:h2",
+      "VM.suspend ref:h2-v",
+      "host.enable ref:h2",
+      "VM.remove_from_blocked_operations ref:h2-v suspend",
+      "VM.add_to_blocked_operations ref:h2-v suspend mine",
+    ]);
+  },
+);
+
+t.test("a rolling reboot ends at the first failure", async (t) => {
+  const { calls, run } = setUp({
+    "host.evacuate": () => {
+      throw new XapiError("NO_HOSTS_AVAILABLE", []);
+    },
+  });
+  await t.rejects(run("pool.rollingReboot", { pool: "p" }), {
+    code: "NO_HOSTS_AVAILABLE",
+  });
+  t.same(
+    calls,
+    [
+      "host.assert_can_evacuate ref:h1",
+      "host.assert_can_evacuate ref:h2",
+      "host.disable ref:h1",
+      "host.evacuate ref:h1",
+      "host.enable ref:h1",
+    ],
+    "the coordinator is the first, and the other one was left alone",
+  );
+});
+
+t.test("states that do not allow it are named", async (t) => {
+  const { calls, run, fakes } = setUp();
+  await t.rejects(run("host.forget", { id: "h1" }), {
+    code: "INCORRECT_STATE",
+    data: { property: "power_state", actual: "Running", expected: "Halted" },
+  });
+  fakes.set(host("h2", { enabled: false }));
+  await t.rejects(run("pool.rollingReboot", { pool: "p" }), {
+    code: "INCORRECT_STATE",
+    data: { object: "h2", property: "enabled" },
+  });
+  t.same(calls, []);
+  await t.rejects(run("pool.rollingUpdate", { pool: "p" }), {
+    code: "UNSUPPORTED",
+  });
+});
+
+t.test("what hosts tell of themselves", async (t) => {
+  const { run, clock } = setUp({
+    "host.call_plugin": ([, file]) =>
+      file === "hyperthreading.py" ? "true" : '{"sda":"PASSED","sdb":"?"}',
+    "host.get_sched_gran": () => "core",
+    "host.get_servertime": () =>
+      new Date(clock.now() - 60_000).toISOString().replace(/[-]|\.\d+/g, ""),
+  });
+  t.equal(await run("host.isHyperThreadingEnabled", { id: "h1" }), true);
+  t.same(await run("host.getSmt", { id: "h1" }), { enabled: true });
+  t.same(
+    await run("host.getSmartctlInformation", {
+      ...{ id: "h1", deviceNames: ["sda"] },
+    }),
+    { sda: "PASSED" },
+  );
+  t.equal(await run("host.getSchedulerGranularity", { id: "h1" }), "core");
+  t.match(await run("host.getBiosInfo", { id: "h1" }), {
+    currentBiosVersion: "1.2",
+  });
+  t.equal(await run("host.isHostServerTimeConsistent", { host: "h1" }), false);
+});
+
+/** Parameters that each operation takes, so that only rights are in the way. */
+function paramsOf({ params }: Operation): object {
+  const known: Readonly<Record<string, unknown>> = {
+    ...{ host: "h1", pool: "p", sr: "sr", network: "net", pif: "pif" },
+    ...{ maintenance: true, syslogDestination: null, powerOnMode: "" },
+    ...{ schedulerGranularity: "core", certificate: "c", privateKey: "k" },
+    heartbeatSrs: ["sr"],
+  };
+  const required = (params.required ?? []) as readonly string[];
+  return Object.fromEntries(required.map((name) => [name, known[name]]));
+}
+
+t.test("nobody does what they have no right to", async (t: Test) => {
+  const { calls, run, as, operations } = setUp();
+  const reader = as(
+    new Rights([{ effect: "allow", action: "read", resource: "*" }]),
+  );
+  const operator = as(
+    new Rights([
+      { effect: "allow", action: "read", resource: "*" },
+      { effect: "allow", action: "operate", resource: "*" },
+    ]),
+  );
+  const stranger = as(Rights.none);
+  for (const operation of operations) {
+    const { name, permission, changes = false } = operation;
+    const of = (id: string) => ({ ...paramsOf(operation), id });
+    const id = name.startsWith("pool.") ? "p" : "h1";
+    const takesId = Object.hasOwn(operation.params.properties, "id");
+    const params = takesId ? of(id) : paramsOf(operation);
+    t.type(permission, "object", name);
+    await t.rejects(run(name, params, stranger), { code: "NO_SUCH_OBJECT" });
+    if (!changes) continue;
+    await t.rejects(run(name, params, reader), { code: "FORBIDDEN" }, name);
+    await t.rejects(run(name, params, operator), { code: "FORBIDDEN" }, name);
+  }
+  t.same(calls, []);
+});
+
+t.test("objects named beside it are checked too", async (t) => {
+  const { calls, run, as } = setUp();
+  const manager = as(
+    new Rights([
+      { effect: "allow", action: "*", resource: "host" },
+      { effect: "allow", action: "*", resource: "pool" },
+    ]),
+  );
+  const hidden = { code: "NO_SUCH_OBJECT" };
+  const cases: readonly [string, object][] = [
+    ["host.evacuate", { id: "h1", network: "net" }],
+    ["host.managementReconfigure", { id: "h1", pif: "pif" }],
+    ["host.disable", { id: "h1", evacuate: true, vmsToForceMigrate: ["h1-v"] }],
+    ["pool.set", { id: "p", suspendSr: "sr" }],
+    ["pool.setDefaultSr", { sr: "sr" }],
+    ["pool.enableHa", { pool: "p", heartbeatSrs: ["sr"] }],
+    ["pool.managementReconfigure", { id: "p", network: "net" }],
+  ];
+  for (const [name, params] of cases)
+    await t.rejects(run(name, params, manager), hidden, name);
+  t.same(calls, []);
+});
