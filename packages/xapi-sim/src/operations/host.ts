@@ -1,6 +1,7 @@
 import { toDatetime } from "../clock.js";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
+import type { XapiValue } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, int, map, refs, text, textParam } from "./fields.js";
@@ -106,7 +107,15 @@ export const hostOperationTable: OperationTable = {
       dataSourcesOfVm(context, textParam(params, 0)),
       textParam(params, 1),
     ),
-  "host.record_data_source": () => undefined,
+  "host.record_data_source": (context, params) => {
+    checkSource(dataSourcesOfHost(context, textParam(params, 0)), params);
+  },
+  "VM.record_data_source": (context, params) => {
+    checkSource(dataSourcesOfVm(context, textParam(params, 0)), params);
+  },
+  "VM.forget_data_source_archives": (context, params) => {
+    checkSource(dataSourcesOfVm(context, textParam(params, 0)), params);
+  },
   "host.forget_data_source_archives": () => undefined,
   "host.dmesg": () =>
     "(XEN) Xen version 4.17.5\n(XEN) Command line: dom0_mem=8192M\n",
@@ -135,9 +144,43 @@ export const hostOperationTable: OperationTable = {
     db.update("host", textParam(params, 0), { edition: textParam(params, 1) });
   },
   "host.refresh_pack_info": () => undefined,
-  "host.get_sched_gran": () => "cpu",
+  "host.get_sched_gran": ({ db }, params) =>
+    map(db.get("host", textParam(params, 0)), "other_config")[GRANULARITY] ??
+    "cpu",
+  "host.set_sched_gran": ({ db }, params) => {
+    const host = textParam(params, 0);
+    const other_config = map(db.get("host", host), "other_config");
+    const value = textParam(params, 1);
+    db.update("host", host, {
+      other_config: { ...other_config, [GRANULARITY]: value },
+    });
+  },
+  "host.management_reconfigure": ({ db }, params) => {
+    manageBy({ db }, textParam(params, 0));
+  },
   "host.get_ntp_synchronized": () => true,
 };
+
+/** XAPI keeps it in the boot loader's configuration. */
+const GRANULARITY = "sim:sched-gran";
+
+function checkSource(
+  sources: readonly { readonly name_label: string }[],
+  params: readonly XapiValue[],
+): void {
+  const name = textParam(params, 1);
+  if (!sources.some(({ name_label }) => name_label === name))
+    throw new XapiFailure("INTERNAL_ERROR", ["Rrd.Invalid_data_source"]);
+}
+
+/** The host is reached by this interface from now on. */
+export function manageBy({ db }: HostContext, pif: string): void {
+  const record = db.get("PIF", pif);
+  if (text(record, "ip_configuration_mode") === "None")
+    throw new XapiFailure("PIF_HAS_NO_NETWORK_CONFIGURATION", [pif]);
+  for (const other of refs(db.get("host", text(record, "host")), "PIFs"))
+    db.update("PIF", other, { management: other === pif });
+}
 
 interface HostContext {
   readonly db: CallContext["db"];

@@ -3,7 +3,7 @@ import { XapiFailure } from "../xapi-failure.js";
 import { whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, map, refs, text, textParam } from "./fields.js";
-import { removeHost } from "./host.js";
+import { manageBy, removeHost } from "./host.js";
 
 export const poolOperationTable: OperationTable = {
   "pool.enable_ha": async (context, params) => {
@@ -73,6 +73,15 @@ export const poolOperationTable: OperationTable = {
       throw new XapiFailure("HOST_HAS_RESIDENT_VMS", [host]);
     await context.delay(durations.poolChange);
     removeHost({ db }, host, text(record, "control_domain"));
+  },
+  "pool.management_reconfigure": ({ db }, params) => {
+    const network = textParam(params, 0);
+    const pifs = refs(db.get("network", network), "PIFs");
+    const hosts = new Set(pifs.map((pif) => text(db.get("PIF", pif), "host")));
+    for (const host of db.refs("host"))
+      if (!hosts.has(host))
+        throw new XapiFailure("PIF_NOT_PRESENT", [host, network]);
+    for (const pif of pifs) manageBy({ db }, pif);
   },
   "pool.get_license_state": ({ db }, params) => {
     db.get("pool", textParam(params, 0));

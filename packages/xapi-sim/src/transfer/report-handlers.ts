@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { gzipSync } from "node:zlib";
 import type {
   HandlerContext,
   HandlerRequest,
@@ -21,6 +22,12 @@ export const reportHandlers: readonly HttpHandler[] = [
     method: "GET",
     path: "/audit_log",
     handle: auditLog,
+  },
+  {
+    name: "get_host_logs_download",
+    method: "GET",
+    path: "/host_logs_download",
+    handle: hostLogs,
   },
   // Public blobs need no credentials, so those are not looked at before the parameters are.
   {
@@ -116,6 +123,23 @@ function auditLog(_: HandlerRequest, response: HandlerResponse): void {
       ],
     })
     .end();
+}
+
+/** No log is kept here: an archive without files. */
+async function hostLogs(
+  _: HandlerRequest,
+  response: HandlerResponse,
+): Promise<void> {
+  const stream = response.start({
+    version: "1.1",
+    headers: [
+      ["Connection", "close"],
+      noCache,
+      ["content-type", "application/x-tgz"],
+    ],
+  });
+  const emptyTar = gzipSync(Buffer.alloc(1024));
+  await pipeline(Readable.from([emptyTar]), stream);
 }
 
 function getBlob({ query }: HandlerRequest, response: HandlerResponse): void {
