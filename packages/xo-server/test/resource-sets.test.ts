@@ -82,8 +82,8 @@ t.test("a set is made and changed as clients do it", async (t) => {
   t.same(made, {
     ...{ id, name: "students", subjects: [idOf("ada")], objects: ["net"] },
     limits: {
-      cpus: { total: 4, usage: 0 },
-      memory: { total: 8 * GIB, usage: 0 },
+      cpus: { total: 4, usage: 0, available: 4 },
+      memory: { total: 8 * GIB, usage: 0, available: 8 * GIB },
     },
     ...{ tags: [], ipPools: [], shareByDefault: false },
   });
@@ -153,7 +153,7 @@ t.test("what its VMs take is counted, and bounded", async (t) => {
   for (const object of vmOf(id)) objects.set(object);
   t.match(await call("ada", "resourceSet.get", { id }), {
     limits: {
-      cpus: { total: 6, usage: 2 },
+      cpus: { total: 6, usage: 2, available: 4 },
       memory: { usage: 2 * GIB },
       disk: { usage: 10 * GIB },
     },

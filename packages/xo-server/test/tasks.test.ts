@@ -138,6 +138,16 @@ t.test("tasks of pools are parts of what they are done for", async (t) => {
   });
 });
 
+t.test("a part of a task tells no reference as its result", async (t) => {
+  const { tasks } = setUp(t);
+  const { id, work } = await begin(tasks);
+  for (const result of ["", "OpaqueRef:1", ["a"], null])
+    await work.part("p", async () => result);
+  const task = (await tasks.get(id, ada)) as { tasks?: object[] };
+  t.equal(task.tasks?.length, 4);
+  t.notMatch(JSON.stringify(task), '"result"');
+});
+
 t.test("only who may can see, abort and delete a task", async (t) => {
   const { tasks, store } = setUp(t);
   const { id, work, end } = await begin(tasks);

@@ -32,7 +32,11 @@ const PublicSet = Type.Object({
   objects: Type.Array(Type.String()),
   limits: Type.Record(
     Type.String(),
-    Type.Object({ total: Type.Number(), usage: Type.Number() }),
+    Type.Object({
+      total: Type.Number(),
+      usage: Type.Number(),
+      available: Type.Number(),
+    }),
   ),
   tags: Type.Array(Type.String()),
   ipPools: Type.Array(Type.String()),

@@ -28,7 +28,15 @@ export interface PublicResourceSet extends Omit<
   "limits" | "pools"
 > {
   readonly limits: Readonly<
-    Record<string, { readonly total: number; readonly usage: number }>
+    Record<
+      string,
+      {
+        readonly total: number;
+        readonly usage: number;
+        /** What is left. */
+        readonly available: number;
+      }
+    >
   >;
 }
 
@@ -179,10 +187,11 @@ function toPublic(
   return {
     ...{ id, name, subjects, objects, tags, ipPools, shareByDefault },
     limits: Object.fromEntries(
-      Object.entries(set.limits).map(([name, total]) => [
-        name,
-        { total, usage: used.get(name) ?? 0 },
-      ]),
+      Object.entries(set.limits).map(([limit, total]) => {
+        const taken = used.get(limit) ?? 0;
+        const available = Math.max(0, total - taken);
+        return [limit, { total, usage: taken, available }];
+      }),
     ),
   };
 }
