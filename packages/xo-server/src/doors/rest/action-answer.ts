@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogEntry } from "@xo-server/inventory";
-import { XapiError, XoError, type ErrorCode } from "@xo-server/model";
+import { XapiError } from "@xo-server/model";
 import type { FastifyReply } from "fastify";
 import { checkObject } from "../../operations/access.js";
 import { withoutSecrets } from "../../operations/audit.js";
 import type { CallContext } from "../../operations/operation.js";
+import { isRefusal } from "../../operations/refusal.js";
 import type { RestRoute } from "../../operations/rest-route.js";
 import type { TaskSubject } from "../../tasks/running-task.js";
 import { toInputError } from "./operation-parameters.js";
@@ -77,15 +78,6 @@ async function run(
   return call();
 }
 
-/** What is refused before it begins. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set([
-  "UNAUTHORIZED",
-  "FORBIDDEN",
-  "NO_SUCH_OBJECT",
-  "INVALID_PARAMETERS",
-  "STORE_UNAVAILABLE",
-]);
-
 /** A refusal is the answer; errors of the work itself are the task's. */
 async function untilAdmitted(work: Promise<unknown>): Promise<void> {
   const failed = work.then(
@@ -93,7 +85,7 @@ async function untilAdmitted(work: Promise<unknown>): Promise<void> {
     (error: unknown) => error,
   );
   const error = await Promise.race([failed, nextTurn()]);
-  if (error instanceof XoError && REFUSALS.has(error.code)) throw error;
+  if (isRefusal(error)) throw error;
 }
 
 function toSubject(
@@ -122,8 +114,9 @@ function sendResult(
       .header("location", toHref(creates, id))
       .send(created);
   }
-  const hasResult = typeof result === "object" && result !== null;
+  const told = typeof result === "string" ? { id: result } : result;
+  const hasResult = typeof told === "object" && told !== null;
   return status === 200 || hasResult
-    ? reply.code(200).send(result)
+    ? reply.code(200).send(told)
     : reply.code(204).send();
 }
