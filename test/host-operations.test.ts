@@ -1,3 +1,4 @@
+import { gunzipSync } from "node:zlib";
 import t from "tap";
 import { signIn } from "./signed-in.js";
 
@@ -71,6 +72,17 @@ t.test("hosts are emptied, rebooted and forgotten", LIMIT, async (t) => {
     status: "success",
   });
   t.equal((await ask(`/hosts/${member.id}`)).status, 404);
+
+  const audit = await ask(`/hosts/${pool!.master}/audit.txt`);
+  t.equal(audit.status, 200, await audit.text());
+  t.match(audit.headers.get("content-type"), "text/plain");
+  const logs = await ask(`/hosts/${pool!.master}/logs.tgz`);
+  t.equal(logs.headers.get("content-type"), "application/gzip");
+  t.equal(gunzipSync(await logs.arrayBuffer()).length, 1024);
+  const all = (await read("/dashboard")) as { hostsStatus: object };
+  t.match(all.hostsStatus, { running: 2, total: 2 });
+  const dashboard = await read(`/pools/${pool!.id}/dashboard`);
+  t.match(dashboard, { vms: { status: { running: before.length } } });
 
   t.same(await read(`/hosts/${pool!.master}/smt`), { enabled: true });
   t.same(await read(`/hosts/${pool!.master}/missing_patches`), []);

@@ -53,6 +53,12 @@ t.test("statistics of a simulated pool", LIMIT, async (t) => {
     t.ok(name in vm.stats, name);
   t.equal((vm.stats["cpuUsage"] as unknown[]).length, 120);
 
+  const source = `/vms/${vms[0]!.id}/stats/data_source`;
+  const put = async (name: string) =>
+    (await ask(`${source}/${name}`, { method: "PUT" })).status;
+  t.equal(await put("cpu0"), 204);
+  t.equal(await put("nothing"), 500, "XAPI knows no such thing");
+
   const [pool] = (await read("/pools?fields=*")) as { id: string }[];
   const ofPool = (await read(`/pools/${pool!.id}/stats`)) as Record<
     string,
