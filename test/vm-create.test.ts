@@ -318,6 +318,18 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
     for (let tries = 0; tries < 50; tries++)
       if (String(await counts()) !== String(before)) await sleep(100);
     t.same(await counts(), before);
+    const path = `/pools/${pool.id}/actions/create_vm`;
+    const begun = await api.rest("POST", path, {
+      ...{ name_label: "given up", template: debian.id },
+      vdis: Array.from({ length: 20 }, () => ({ sr: sr.id, size: GiB })),
+    });
+    const { taskId } = (await begun.json()) as { taskId: string };
+    await api.rest("POST", `/tasks/${taskId}/actions/abort`);
+    const task = await api.rest("GET", `/tasks/${taskId}?wait=true`);
+    t.match(await task.json(), { status: /^(failure|interrupted)$/ });
+    for (let tries = 0; tries < 50; tries++)
+      if (String(await counts()) !== String(before)) await sleep(100);
+    t.same(await counts(), before, "given up on the way");
     t.match(await api.call("vm.create", terraform({ resourceSet: "none" })), {
       error: { code: 1 },
     });
