@@ -41,7 +41,8 @@ export function vbdMethods(objects: PoolObjects): Operation[] {
   return [
     defineOperation({
       name: "vbd.create",
-      summary: "Gives a VM a disk, without plugging it; the VBD's id.",
+      summary:
+        "Gives a VM a disk, plugged where the VM runs and can take it; the VBD's id.",
       params: newDrive,
       result: Type.String(),
       permission: {
@@ -57,13 +58,16 @@ export function vbdMethods(objects: PoolObjects): Operation[] {
       },
       handler: async ({ VM, VDI, ...given }, context) => {
         if (VDI !== undefined) context.check("administrate:attach", "*", VDI);
-        const { xapi, ref } = objects.get(VM, "VM", "VM-template");
+        const { xapi, ref, object } = objects.get(VM, "VM", "VM-template");
         const disk = VDI && objects.get(VDI, "VDI", "VDI-snapshot").ref;
         const record = { ...given, VM: ref, VDI: disk ?? NO_REF };
         const empty = given.empty ?? VDI === undefined;
         const vbd = await xapi.call("VBD.create", [
           newVbd({ ...record, empty }),
         ]);
+        // A guest without drivers gets it when it starts the next time.
+        if (!empty && object["power_state"] === "Running")
+          await xapi.callAsync("VBD.plug", [vbd]).catch(ignoreRefusal);
         return idOfMade(objects, xapi, { type: "VBD", ref: vbd });
       },
     }),
@@ -75,7 +79,7 @@ export function vbdMethods(objects: PoolObjects): Operation[] {
       rest: actionRoute("/vbds/{id}/actions/connect", "ConnectVbd"),
       handler: async ({ id }) => {
         const { xapi, ref } = on(id);
-        await xapi.callAsync("VBD.plug", [ref]);
+        await xapi.callAsync("VBD.plug", [ref]).catch(ignoreAttached);
         return true;
       },
     }),
@@ -132,6 +136,17 @@ export function vbdMethods(objects: PoolObjects): Operation[] {
       },
     }),
   ];
+}
+
+/** That it is plugged already is as good. */
+function ignoreAttached(error: unknown): void {
+  const isDone =
+    error instanceof XapiError && error.code === "DEVICE_ALREADY_ATTACHED";
+  if (!isDone) throw error;
+}
+
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof XapiError)) throw error;
 }
 
 /** That it is unplugged already is as good. */
