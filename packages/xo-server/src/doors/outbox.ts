@@ -75,7 +75,7 @@ export class Outbox {
     const { socket } = this.#options;
     if (!this.#isOpen() || this.#isStreaming) return false;
     if (socket.bufferedAmount > SKIP_ABOVE_BYTES) return false;
-    this.#gather();
+    // Not gathered: what is told to thousands is told in slices, and the writes are most of the work.
     socket.send(message, text);
     return true;
   }

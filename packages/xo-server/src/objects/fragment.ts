@@ -29,6 +29,11 @@ export class Fragment {
     return this.#length >= FULL_BYTES;
   }
 
+  /** In bytes. */
+  get length(): number {
+    return this.#length;
+  }
+
   get isEmpty(): boolean {
     return this.#length === 0;
   }

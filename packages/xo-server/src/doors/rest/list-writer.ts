@@ -1,3 +1,4 @@
+import type { Fragment, Fragments } from "../../objects/fragment.js";
 import type { CollectionQuery } from "./collection-query.js";
 import { encodeMarkdown } from "./markdown.js";
 import type { ObjectPage, ObjectPages } from "./object-pages.js";
@@ -8,61 +9,78 @@ export const listTypes: Readonly<Record<CollectionQuery["format"], string>> = {
   markdown: "text/markdown; charset=utf-8",
 };
 
-/** A list as the bytes of an answer, page by page. */
+/** With so many bytes an answer is begun, though more may come. */
+const WORTH_SENDING = 32 * 1024;
+
+/**
+ * A list as the bytes of an answer, part by part.
+ * @param fragments that it is put together in
+ */
 export function encodeList(
   pages: ObjectPages,
   { format, fields }: Pick<CollectionQuery, "format" | "fields">,
+  fragments: Fragments,
 ): AsyncGenerator<Buffer, void, void> {
   if (format === "markdown") return encodeMarkdown(pages, fields);
-  const encode = fields === undefined ? encodeHrefs : encodeObjects;
-  return format === "json"
-    ? encodeArray(pages, encode)
-    : encodeLines(pages, encode);
+  const write = fields === undefined ? writeHref : writeObject;
+  return join(pages, { ...dress[format], write, fragments });
 }
 
-type EncodePage = (page: ObjectPage, separator: string) => Buffer;
+type WriteRow = (fragment: Fragment, page: ObjectPage, row: number) => void;
 
-async function* encodeArray(pages: ObjectPages, encode: EncodePage) {
-  let lead = "[";
+const dress = {
+  json: { lead: "[", separator: ",", end: "]", endOfNone: "]" },
+  ndjson: { lead: "", separator: "\n", end: "\n", endOfNone: "" },
+} as const;
+
+interface Joining {
+  readonly lead: string;
+  readonly separator: string;
+  readonly end: string;
+  readonly endOfNone: string;
+  readonly write: WriteRow;
+  readonly fragments: Fragments;
+}
+
+async function* join(
+  pages: ObjectPages,
+  { lead, separator, end, endOfNone, write, fragments }: Joining,
+) {
+  let part = fragments.begin();
+  part.addText(lead);
+  let isFirst = true;
   for await (const page of pages) {
-    if (page.rows.length === 0) continue;
-    yield Buffer.concat([Buffer.from(lead), encode(page, ",")]);
-    lead = ",";
+    for (const row of page.rows.keys()) {
+      if (!isFirst) part.addText(separator);
+      isFirst = false;
+      write(part, page, row);
+      if (!part.isFull) continue;
+      yield part.finish();
+      part = fragments.begin();
+    }
+    if (part.length < WORTH_SENDING) continue;
+    yield part.finish();
+    part = fragments.begin();
   }
-  yield Buffer.from(lead === "[" ? "[]" : "]");
+  part.addText(isFirst ? endOfNone : end);
+  if (!part.isEmpty) yield part.finish();
 }
 
-async function* encodeLines(pages: ObjectPages, encode: EncodePage) {
-  for await (const page of pages) {
-    if (page.rows.length === 0) continue;
-    yield Buffer.concat([encode(page, "\n"), Buffer.from("\n")]);
-  }
-}
-
-function encodeHrefs({ hrefs }: ObjectPage, separator: string): Buffer {
-  return Buffer.from(hrefs.map((href) => JSON.stringify(href)).join(separator));
+function writeHref(part: Fragment, { hrefs }: ObjectPage, row: number): void {
+  part.addText(JSON.stringify(hrefs[row]));
 }
 
 /** `{}` has nothing that a comma would follow. */
 const EMPTY_OBJECT = 2;
 
-/** Each object as the bytes that it is, with its href before the last brace. */
-function encodeObjects({ hrefs, rows }: ObjectPage, separator: string): Buffer {
-  const tails = rows.map((row, i) => {
-    const comma = row.length === EMPTY_OBJECT ? "" : ",";
-    const end = i === rows.length - 1 ? "" : separator;
-    // Hrefs are percent-encoded: ASCII.
-    return `${comma}"href":${JSON.stringify(hrefs[i])}}${end}`;
-  });
-  const size = rows.reduce(
-    (sum, row, i) => sum + row.length - 1 + tails[i]!.length,
-    0,
-  );
-  const bytes = Buffer.allocUnsafe(size);
-  let at = 0;
-  for (const [i, row] of rows.entries()) {
-    at += row.copy(bytes, at, 0, row.length - 1);
-    at += bytes.write(tails[i]!, at, "latin1");
-  }
-  return bytes;
+/** An object as the bytes that it is, with its href before the last brace. */
+function writeObject(
+  part: Fragment,
+  { hrefs, rows }: ObjectPage,
+  row: number,
+): void {
+  const bytes = rows[row]!;
+  part.addBytes(bytes.subarray(0, -1));
+  const comma = bytes.length === EMPTY_OBJECT ? "" : ",";
+  part.addText(`${comma}"href":${JSON.stringify(hrefs[row])}}`);
 }
