@@ -82,7 +82,7 @@ function parse(argv: readonly string[]): Arguments {
     )
     .option(
       "--members <n>",
-      "listeners of members besides the coordinator",
+      "listeners of members besides the coordinator, no more than hosts",
       toInteger,
       0,
     )

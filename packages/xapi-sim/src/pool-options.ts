@@ -27,7 +27,7 @@ export interface PoolOptions {
   readonly host?: string;
   /** Default 0: any free port. */
   readonly port?: number;
-  /** How many members besides the coordinator have a listener of their own. Default 0. */
+  /** How many members besides the coordinator have a listener of their own, no more than there are hosts. Default 0. */
   readonly members?: number;
   /** true: a certificate is made. Default: plain HTTP. */
   readonly tls?: boolean | TlsIdentity;

@@ -60,7 +60,7 @@ export async function startPool(
   const members = await openMembers({
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
-    count: 1 + (options.members ?? 0),
+    count: Math.min(1 + (options.members ?? 0), hostsOf(options)),
     tls,
   });
   try {
@@ -69,6 +69,12 @@ export async function startPool(
     await Promise.all(members.map(({ listener }) => listener.stop()));
     throw error;
   }
+}
+
+/** Hosts that the pool will have; of one that is given, nobody has counted them yet. */
+function hostsOf({ fleet, origin, hosts, profile = "C" }: PoolOptions): number {
+  if (fleet !== undefined || origin !== undefined) return Infinity;
+  return hosts ?? profiles[profile].hosts;
 }
 
 async function tlsIdentity(
