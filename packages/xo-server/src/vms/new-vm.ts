@@ -143,7 +143,7 @@ function planConfig({
     if (networkConfig) throw invalid("networkConfig needs cloudConfig");
     return undefined;
   }
-  return { userData: cloudConfig, networkConfig: networkConfig ?? undefined };
+  return { userData: cloudConfig, networkConfig: networkConfig || undefined };
 }
 
 function planGpu(
