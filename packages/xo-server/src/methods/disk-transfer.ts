@@ -9,7 +9,7 @@ import { checkFits, receiveDisk } from "../transfers/new-disk.js";
 import type { Transfers } from "../transfers/transfers.js";
 import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
 import { createDisk } from "./disk.js";
-import { idOf, idOfMade, onId } from "./on-object.js";
+import { idOf, idOfBrought, onId } from "./on-object.js";
 
 /** Path that the contents are fetched from. */
 export const getFrom = Type.Object({ $getFrom: Type.String() });
@@ -202,7 +202,7 @@ function offerImport(
       createDisk(storage, { ...labels, virtual_size });
     const disk = { name, format, create };
     const ref = await receiveDisk(storage, delivery, disk, work);
-    return idOfMade(objects, storage.xapi, { type: "VDI", ref });
+    return idOfBrought(objects, storage.xapi, { type: "VDI", ref });
   });
 }
 

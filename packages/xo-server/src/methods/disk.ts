@@ -8,7 +8,8 @@ const newDisk = Type.Object({
   name: Type.String({ minLength: 1 }),
   size: byteSize,
   sr: idOf("the SR that it is put on"),
-  vm: Type.Optional(idOf("a VM that gets it")),
+  // Some clients send an empty text for none.
+  vm: Type.Optional(Type.String({ description: "Id of a VM that gets it." })),
   bootable: Type.Optional(Type.Boolean()),
   mode: Type.Optional(Type.Enum(["RO", "RW"])),
   position: Type.Optional(
@@ -31,8 +32,7 @@ export function diskMethods(objects: PoolObjects): Operation[] {
       },
       changes: true,
       handler: async ({ sr, vm, name, size, ...place }, context) => {
-        if (vm !== undefined)
-          context.check("administrate:attach-disk", "*", vm);
+        if (vm) context.check("administrate:attach-disk", "*", vm);
         const owner = vm && objects.get(vm, "VM", "VM-template");
         const storage = objects.get(sr, "SR");
         const ref = await createDisk(storage, {

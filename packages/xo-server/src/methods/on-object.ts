@@ -40,17 +40,32 @@ export function deleteRoute(path: string, operationId: string): RestRoute {
 /** XAPI's null. */
 export const NO_REF = "OpaqueRef:NULL";
 
-/** The id of what a call has just made, when it is known here too. */
+interface Made {
+  readonly type: string;
+  readonly ref: unknown;
+}
+
+/** The id of what a call has just made. The dispatcher sees to it that it is known when it is told. */
 export async function idOfMade(
   objects: PoolObjects,
   xapi: Xapi,
-  { type, ref }: { readonly type: string; readonly ref: unknown },
+  { type, ref }: Made,
 ): Promise<string> {
   const uuid = await xapi.call(`${objects.classOf(type)}.get_uuid`, [ref]);
   if (typeof uuid !== "string")
     throw new XoError("INTERNAL", { reason: `the new ${type} has no uuid` });
-  await objects.untilKnown(uuid, type);
   return uuid;
+}
+
+/** The same, when it is known here too: for what is not made by an operation itself. */
+export async function idOfBrought(
+  objects: PoolObjects,
+  xapi: Xapi,
+  made: Made,
+): Promise<string> {
+  const id = await idOfMade(objects, xapi, made);
+  await objects.untilKnown(id, made.type);
+  return id;
 }
 
 /** Calls `<class>.set_<field>` for each field that has a value. */

@@ -124,8 +124,9 @@ export function vdiMethods(objects: PoolObjects): Operation[] {
       }),
       handler: async ({ id, sr_id: sr }, context) => {
         context.check("administrate:create-vdi", "SR", sr);
-        const { xapi, ref } = objects.get(id, "VDI");
+        const { xapi, ref, object } = objects.get(id, "VDI");
         const to = objects.get(sr, "SR").ref;
+        if (object["$SR"] === sr) return id;
         const moved = await xapi.callAsync("VDI.pool_migrate", [ref, to, {}]);
         return idOfMade(objects, xapi, { type: "VDI", ref: moved });
       },
