@@ -1,0 +1,122 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { RunningProgram } from "../running-program.js";
+import { simulate, type Simulated } from "../simulated.js";
+
+/** Where get-clients.sh put other people's clients; empty: nowhere. */
+const CLIENTS = process.env["XO_CLIENTS"] ?? "";
+
+/** A file of a client. */
+export function clientFile(...path: string[]): string {
+  return join(CLIENTS, ...path);
+}
+
+/** For `skip`: a sentence where a client is not there. */
+export function missing(...path: string[]): string | false {
+  const file = clientFile(...path);
+  return CLIENTS !== "" && existsSync(file)
+    ? false
+    : `$XO_CLIENTS has no ${join(...path)} (test/clients/get-clients.sh FOLDER, then XO_CLIENTS=FOLDER)`;
+}
+
+export const USER = "admin";
+export const PASSWORD = "correct horse battery";
+
+/** Our server with one simulated pool, as programs in processes of their own. */
+export interface House {
+  /** `http://127.0.0.1:port` */
+  readonly url: string;
+  readonly server: RunningProgram;
+  /** A token of the user. */
+  readonly token: string;
+  /** A folder to work in. */
+  readonly folder: string;
+  /** Uuid of TEMPLATE. */
+  readonly template: string;
+}
+
+/** A template with disks and an interface, as people make them; guests made of it get an address. */
+export const TEMPLATE = "Template of a guest";
+
+export async function openHouse(t: Test): Promise<House> {
+  const [pool] = await simulate(t, "--members", "2");
+  const template = await makeTemplate(pool!);
+  const folder = t.testdir({ server: {}, client: {} });
+  const cwd = join(folder, "server");
+  mkdirSync(cwd, { recursive: true });
+  const line = `{ label: C, hosts: ["${pool!.url}"], password: ${pool!.password} }`;
+  writeFileSync(join(cwd, "config.yaml"), `pools: [${line}]\n`, {
+    mode: 0o600,
+  });
+  const server = new RunningProgram(
+    t,
+    "xo-server",
+    ["start", "--host", "127.0.0.1", "--port", "0"],
+    { cwd, env: { XO_ADMIN_PASSWORD: PASSWORD } },
+  );
+  const url = await server.find(/Web server listening on (http:\S+)/);
+  const token = await createToken(url);
+  const headers = { cookie: `authenticationToken=${token}` };
+  // It is listed last, with the other VMs.
+  for (let status = 404; status !== 200;)
+    ({ status } = await fetch(`${url}/rest/v0/vm-templates/${template}`, {
+      headers,
+    }));
+  return { url, server, token, folder: join(folder, "client"), template };
+}
+
+async function createToken(url: string): Promise<string> {
+  const basic = Buffer.from(`${USER}:${PASSWORD}`).toString("base64");
+  const answer = await fetch(`${url}/rest/v0/users/me/authentication_tokens`, {
+    method: "POST",
+    headers: {
+      authorization: `Basic ${basic}`,
+      "content-type": "application/json",
+    },
+    body: "{}",
+  });
+  const { token } = (await answer.json()) as { token: { id: string } };
+  return token.id;
+}
+
+interface Guest {
+  readonly power_state: string;
+  readonly is_a_template: boolean;
+  readonly VBDs: readonly string[];
+  readonly tags: readonly string[];
+  readonly other_config: Readonly<Record<string, string>>;
+}
+
+/** Clones a guest that is halted, and makes it a template. */
+async function makeTemplate({ url, user, password }: Simulated) {
+  const call = async (method: string, ...params: unknown[]) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const answer = await fetch(`${url}/jsonrpc`, { method: "POST", body });
+    const { result, error } = (await answer.json()) as {
+      result: unknown;
+      error?: unknown;
+    };
+    if (error !== undefined) throw new Error(JSON.stringify(error));
+    return result;
+  };
+  const login = ["session.login_with_password", user, password, "2.0"] as const;
+  const session = await call(...login, "test");
+  const all = (await call("VM.get_all_records", session)) as object;
+  const [guest, { tags }] = Object.entries(
+    all as Readonly<Record<string, Guest>>,
+  ).find(([, one]) => isModel(one))!;
+  const template = await call("VM.clone", session, guest, TEMPLATE);
+  await call("VM.set_is_a_template", session, template, true);
+  for (const tag of tags) await call("VM.remove_tags", session, template, tag);
+  return (await call("VM.get_uuid", session, template)) as string;
+}
+
+function isModel(vm: Guest): boolean {
+  return (
+    vm.power_state === "Halted" &&
+    !vm.is_a_template &&
+    vm.VBDs.length > 1 &&
+    /^Debian/.test(vm.other_config["base_template_name"] ?? "")
+  );
+}
