@@ -1,9 +1,11 @@
 import type { Inventory, Steps } from "@xo-server/inventory";
+import type { Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HostStats } from "../stats/host-stats.js";
 import type { Measured } from "../stats/legend.js";
 import { toStatsHost } from "../stats/object-stats.js";
 import type { Series } from "../stats/series.js";
+import { pause } from "../tasks/pause.js";
 
 /** The latest figures of a host or VM. */
 export interface Usage {
@@ -24,19 +26,24 @@ export interface UsageParts {
   readonly objects: Pick<PoolObjects, "get">;
   readonly stats: Pick<HostStats, "read">;
   readonly inventory: Pick<Inventory, "inSlices">;
+  readonly clock: Clock;
 }
 
-/** Of hosts, and of all that run there; of hosts that do not tell, nothing. */
+/** Hosts that take longer tell the next one who asks. */
+const WITHIN_MS = 3_000;
+
+/** Of hosts, and of all that run there; of hosts that do not tell in time, nothing. */
 export async function readUsages(
   hosts: readonly string[],
-  { objects, stats, inventory }: UsageParts,
+  { objects, stats, inventory, clock }: UsageParts,
 ): Promise<Usages> {
   // A VM that has moved may still be told by the host that it was on.
   const usages = {
     host: new Map<string, Usage>(),
     vm: new Map<string, Usage>(),
   };
-  await Promise.all(
+  const early = new AbortController();
+  const all = Promise.all(
     hosts.map(async (id) => {
       try {
         const host = toStatsHost(objects.get(id, "host"));
@@ -47,6 +54,8 @@ export async function readUsages(
       }
     }),
   );
+  await Promise.race([all, pause(clock, WITHIN_MS, early.signal)]);
+  early.abort();
   return { hosts: [...usages.host.values()], vms: [...usages.vm.values()] };
 }
 
