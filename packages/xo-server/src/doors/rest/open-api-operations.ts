@@ -15,8 +15,12 @@ import { pathNames } from "./operation-parameters.js";
 
 /** An operation as the specification has it. */
 export function describeOperation(operation: RestOperation): Json {
-  const { rest, summary } = operation;
+  const { rest, summary, permission } = operation;
+  const isPublic = permission === "none";
+  // What changes something may meet what is there already, or be more than fits.
+  const ofChanges = rest.method === "get" ? [] : [409, 413, 503];
   return {
+    ...(isPublic ? { security: [] } : {}),
     operationId: rest.operationId,
     summary: rest.summary ?? summary,
     tags: [rest.path.split("/")[1] ?? nounOf(rest)],
@@ -24,7 +28,7 @@ export function describeOperation(operation: RestOperation): Json {
     ...describeInput(operation),
     responses: {
       ...describeSuccess(operation),
-      ...failures([400, 401, 403, 404, 422]),
+      ...failures([400, 401, 403, 404, ...ofChanges, 422]),
     },
   };
 }

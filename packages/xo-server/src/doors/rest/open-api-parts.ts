@@ -11,7 +11,10 @@ const descriptions: Readonly<Record<number, string>> = {
   401: "Invalid credentials",
   403: "Not enough privileges",
   404: "No such object",
+  409: "It is there already, or in another state",
+  413: "More than fits",
   422: "Invalid parameters",
+  503: "Not now",
 };
 
 export const jsonType = "application/json";

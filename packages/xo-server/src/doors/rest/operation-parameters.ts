@@ -65,8 +65,9 @@ function excess(name: string): InputFault {
 }
 
 function toMembers(body: unknown): object {
-  if (body === undefined || body === null) return {};
-  if (typeof body === "object" && !Array.isArray(body)) return body;
+  if (body === undefined) return {};
+  if (typeof body === "object" && body !== null && !Array.isArray(body))
+    return body;
   throw invalidInput({ body: { message: "not an object" } });
 }
 
