@@ -10,7 +10,12 @@ import {
   success,
   type Json,
 } from "./open-api-parts.js";
-import { isList, nounOf, type RestOperation } from "./rest-operation.js";
+import {
+  isList,
+  nounOf,
+  shownPath,
+  type RestOperation,
+} from "./rest-operation.js";
 import { pathNames } from "./operation-parameters.js";
 
 /** An operation as the specification has it. */
@@ -42,7 +47,7 @@ function describeInput(operation: RestOperation): Json {
   );
   const required = new Set((params.required ?? []) as readonly string[]);
   const path = [
-    ...inPath.map(pathParameter),
+    ...pathNames(shownPath(rest)).map(pathParameter),
     ...(rest.isAction === true ? [syncParameter] : []),
   ];
   const isTransfer = rest.isTransfer === true;

@@ -4,7 +4,7 @@ import { describeCollections } from "./open-api-collections.js";
 import { describeFixedRoutes } from "./open-api-fixed-routes.js";
 import { describeOperation } from "./open-api-operations.js";
 import { components, type Json } from "./open-api-parts.js";
-import type { RestOperation } from "./rest-operation.js";
+import { shownPath, type RestOperation } from "./rest-operation.js";
 import { REST_ROOT } from "./rest-path.js";
 
 /** The REST API as OpenAPI 3.1 has it: from the collections and the operations, and from nowhere else. */
@@ -38,8 +38,9 @@ function describePaths(
     ...(hasActions ? describeActions() : []),
   ]);
   for (const operation of operations) {
-    const { path, method, isAction } = operation.rest;
+    const { method, isAction } = operation.rest;
     if (isAction === true && !hasActions) continue;
+    const path = shownPath(operation.rest);
     const known = paths.get(path) ?? {};
     paths.set(path, { ...known, [method]: describeOperation(operation) });
   }

@@ -45,3 +45,11 @@ export function subjectOf({ path }: RestRoute): Subject | undefined {
     ? undefined
     : { collection, parameter: parameter! };
 }
+
+/** For those who read the specification, the object that a path begins with is always `{id}`. */
+export function shownPath(rest: RestRoute): string {
+  const subject = subjectOf(rest);
+  return subject === undefined
+    ? rest.path
+    : rest.path.replace(`{${subject.parameter}}`, "{id}");
+}
