@@ -7,25 +7,7 @@ import { startTasks } from "./tasks/start-tasks.js";
 import { startTls } from "./doors/tls/start-tls.js";
 import { findWebRoot } from "./doors/web-root.js";
 import { startWebServer } from "./doors/web-server.js";
-import { hostAndPoolMethods } from "./methods/hosts-and-pools.js";
-import { configurationMethods } from "./methods/configuration.js";
-import { cloudConfigMethods } from "./methods/cloud-config.js";
-import { objectMethods } from "./methods/objects.js";
-import { peopleMethods } from "./methods/people.js";
-import { auditMethods } from "./methods/audit.js";
-import { backupMethods } from "./methods/backup.js";
-import { jobMethods } from "./methods/job.js";
-import { pluginMethods } from "./methods/plugin.js";
-import { poolMethods } from "./methods/pool.js";
-import { queryMethods } from "./methods/query.js";
-import { resourceSetMethods } from "./methods/resource-set.js";
-import { scheduleMethods } from "./methods/schedule.js";
-import { statusMethods } from "./methods/status.js";
-import { systemMethods } from "./methods/system.js";
-import { taskMethods } from "./methods/task.js";
-import { transferMethods } from "./methods/transfer.js";
-import { serverMethods } from "./methods/server.js";
-import { xoMethods } from "./methods/xo.js";
+import { allMethods } from "./methods/all.js";
 import { startMetrics } from "./metrics/start-metrics.js";
 import { CatchUp } from "./objects/catch-up.js";
 import { OpenMetrics } from "./open-metrics/open-metrics.js";
@@ -34,10 +16,8 @@ import { startInventory } from "./objects/start-inventory.js";
 import { startObjects } from "./objects/start-objects.js";
 import { createAudit } from "./operations/audit.js";
 import { createDispatcher } from "./operations/dispatcher.js";
-import type { Operation } from "./operations/operation.js";
 import { startPeople } from "./people/start-people.js";
 import { createLivePools } from "./pools/live-pools.js";
-import { namedPools } from "./pools/named-pools.js";
 import { createPools } from "./pools/pools.js";
 import { StoredPools } from "./pools/stored-pools.js";
 import { connectPools } from "./pools/connect-pools.js";
@@ -124,9 +104,8 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   stops.push("downloads", () => {
     paths.stop();
   });
-  const { servers } = store;
   const stored = new StoredPools({
-    ...{ servers, pools },
+    ...{ servers: store.servers, pools },
     logger: loggers.named("xo:main"),
   });
   const poolObjects = new PoolObjects(objects.catalog, pools);
@@ -145,34 +124,11 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const plugins = new Plugins({ store, version, logger: apiLogger });
   plugins.start();
   const sets = new ResourceSets({ ...objects, store, clock });
-  const operations: readonly Operation[] = [
-    ...systemMethods({ version, readStatus, operations: () => operations }),
-    ...poolMethods(() => pools.list()),
-    ...statusMethods(statusFeed),
-    ...queryMethods(objects.queries, objects.readers),
-    ...peopleMethods(store, reception, clock),
-    ...xoMethods({ ...objects, paths }),
-    ...serverMethods({
-      ...{ servers, stored },
-      listPools: () => pools.list(),
-      namedPools: () => namedPools(objects),
-    }),
-    ...objectMethods(poolObjects, sets),
-    ...resourceSetMethods(store, sets),
-    ...cloudConfigMethods(store),
-    ...pluginMethods(plugins),
-    ...jobMethods(store),
-    ...scheduleMethods(store),
-    ...backupMethods(),
-    ...auditMethods(store),
-    ...configurationMethods(store, paths),
-    ...transferMethods({ objects: poolObjects, transfers }),
-    ...hostAndPoolMethods({
-      ...{ queries: objects.queries, objects: poolObjects, inventory },
-      ...{ stats, clock, listPools: () => pools.list() },
-    }),
-    ...taskMethods(poolObjects, tasks),
-  ];
+  const operations = allMethods({
+    ...{ store, clock, reception, readStatus, statusFeed, paths },
+    ...{ inventory, objects, poolObjects, pools, stored, stats },
+    ...{ sets, plugins, transfers, tasks },
+  });
   const { catalog } = objects;
   const catchUp = new CatchUp({ inventory, catalog, clock, logger: apiLogger });
   const dispatcher = createDispatcher(operations, apiLogger, {

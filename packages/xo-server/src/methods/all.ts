@@ -1,0 +1,119 @@
+import type { Inventory } from "@xo-server/inventory";
+import type { Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { OneTimePaths } from "../doors/one-time-paths.js";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import type { Objects } from "../objects/start-objects.js";
+import type { Operation } from "../operations/operation.js";
+import type { Reception } from "../people/start-people.js";
+import type { Plugins } from "../plugins/plugins.js";
+import { namedPools } from "../pools/named-pools.js";
+import type { Pools } from "../pools/pools.js";
+import type { StoredPools } from "../pools/stored-pools.js";
+import type { ResourceSets } from "../resource-sets/resource-sets.js";
+import type { Stats } from "../stats/start-stats.js";
+import type { Status } from "../status/status.js";
+import type { StatusFeed } from "../status/status-feed.js";
+import type { Tasks } from "../tasks/tasks.js";
+import type { Transfers } from "../transfers/transfers.js";
+import { version } from "../version.js";
+import { auditMethods } from "./audit.js";
+import { backupMethods } from "./backup.js";
+import { cloudConfigMethods } from "./cloud-config.js";
+import { configurationMethods } from "./configuration.js";
+import { hostAndPoolMethods } from "./hosts-and-pools.js";
+import { jobMethods } from "./job.js";
+import { objectMethods } from "./objects.js";
+import { peopleMethods } from "./people.js";
+import { pluginMethods } from "./plugin.js";
+import { poolMethods } from "./pool.js";
+import { queryMethods } from "./query.js";
+import { resourceSetMethods } from "./resource-set.js";
+import { scheduleMethods } from "./schedule.js";
+import { serverMethods } from "./server.js";
+import { statusMethods } from "./status.js";
+import { systemMethods } from "./system.js";
+import { taskMethods } from "./task.js";
+import { transferMethods } from "./transfer.js";
+import { xoMethods } from "./xo.js";
+
+/** What operations are done with. */
+export interface MethodParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly reception: Reception;
+  readonly readStatus: () => Status;
+  readonly statusFeed: StatusFeed;
+  readonly paths: OneTimePaths;
+  readonly inventory: Inventory;
+  readonly objects: Objects;
+  readonly poolObjects: PoolObjects;
+  readonly pools: Pools;
+  readonly stored: StoredPools;
+  readonly stats: Stats;
+  readonly sets: ResourceSets;
+  readonly plugins: Plugins;
+  readonly transfers: Transfers;
+  readonly tasks: Tasks;
+}
+
+/** Every operation that there is. */
+export function allMethods(parts: MethodParts): readonly Operation[] {
+  const operations: readonly Operation[] = [
+    ...ofServer(parts, () => operations),
+    ...ofPeople(parts),
+    ...ofPools(parts),
+  ];
+  return operations;
+}
+
+/** About the server itself, and what it keeps. */
+function ofServer(
+  parts: MethodParts,
+  operations: () => readonly Operation[],
+): Operation[] {
+  const { store, readStatus, statusFeed, paths, objects, pools } = parts;
+  return [
+    ...systemMethods({ version, readStatus, operations }),
+    ...statusMethods(statusFeed),
+    ...serverMethods({
+      ...{ servers: store.servers, stored: parts.stored },
+      listPools: () => pools.list(),
+      namedPools: () => namedPools(objects),
+    }),
+    ...xoMethods({ ...objects, paths }),
+    ...configurationMethods(store, paths),
+    ...auditMethods(store),
+    ...pluginMethods(parts.plugins),
+    ...jobMethods(store),
+    ...scheduleMethods(store),
+    ...backupMethods(),
+  ];
+}
+
+/** About who may do what, with how much. */
+function ofPeople({ store, reception, clock, sets }: MethodParts): Operation[] {
+  return [
+    ...peopleMethods(store, reception, clock),
+    ...resourceSetMethods(store, sets),
+    ...cloudConfigMethods(store),
+  ];
+}
+
+/** About pools and what is in them. */
+function ofPools(parts: MethodParts): Operation[] {
+  const { clock, inventory, objects, poolObjects, pools, stats } = parts;
+  const { queries, readers } = objects;
+  const listPools = () => pools.list();
+  return [
+    ...poolMethods(listPools),
+    ...queryMethods(queries, readers),
+    ...objectMethods(poolObjects, parts.sets),
+    ...transferMethods({ objects: poolObjects, transfers: parts.transfers }),
+    ...hostAndPoolMethods({
+      ...{ queries, inventory, stats, clock, listPools },
+      objects: poolObjects,
+    }),
+    ...taskMethods(poolObjects, parts.tasks),
+  ];
+}
