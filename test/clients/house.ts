@@ -88,9 +88,34 @@ interface Guest {
   readonly other_config: Readonly<Record<string, string>>;
 }
 
-/** Clones a guest that is halted, and makes it a template. */
-async function makeTemplate({ url, user, password }: Simulated) {
-  const call = async (method: string, ...params: unknown[]) => {
+/** A VBD. */
+interface Place {
+  readonly type: string;
+  readonly VM: string;
+  readonly VDI: string;
+  readonly userdevice: string;
+  readonly mode: string;
+  readonly bootable: boolean;
+}
+
+type Call = (method: string, ...params: unknown[]) => Promise<unknown>;
+
+/** Clones a guest that is halted, gives it small disks, and makes it a template. */
+async function makeTemplate(pool: Simulated): Promise<string> {
+  const call = await signIn(pool);
+  const all = (await call("VM.get_all_records")) as Record<string, Guest>;
+  const [model, { tags }] = Object.entries(all).find(([, vm]) => isModel(vm))!;
+  const template = await call("VM.clone", model, TEMPLATE);
+  for (const tag of tags) await call("VM.remove_tags", template, tag);
+  for (const vbd of (await call("VM.get_VBDs", template)) as string[])
+    await shrink(call, vbd);
+  await call("VM.set_is_a_template", template, true);
+  return (await call("VM.get_uuid", template)) as string;
+}
+
+/** @returns calls in a session of their own */
+async function signIn({ url, user, password }: Simulated): Promise<Call> {
+  const call: Call = async (method, ...params) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     const answer = await fetch(`${url}/jsonrpc`, { method: "POST", body });
     const { result, error } = (await answer.json()) as {
@@ -100,16 +125,29 @@ async function makeTemplate({ url, user, password }: Simulated) {
     if (error !== undefined) throw new Error(JSON.stringify(error));
     return result;
   };
-  const login = ["session.login_with_password", user, password, "2.0"] as const;
-  const session = await call(...login, "test");
-  const all = (await call("VM.get_all_records", session)) as object;
-  const [guest, { tags }] = Object.entries(
-    all as Readonly<Record<string, Guest>>,
-  ).find(([, one]) => isModel(one))!;
-  const template = await call("VM.clone", session, guest, TEMPLATE);
-  await call("VM.set_is_a_template", session, template, true);
-  for (const tag of tags) await call("VM.remove_tags", session, template, tag);
-  return (await call("VM.get_uuid", session, template)) as string;
+  const login = [user, password, "2.0", "test"];
+  const session = await call("session.login_with_password", ...login);
+  return (method, ...params) => call(method, session, ...params);
+}
+
+/** Puts a disk of 10 GiB in the place of another one. */
+async function shrink(call: Call, vbd: string): Promise<void> {
+  const place = (await call("VBD.get_record", vbd)) as Place;
+  if (place.type !== "Disk") return;
+  const SR = await call("VDI.get_SR", place.VDI);
+  await call("VBD.destroy", vbd);
+  await call("VDI.destroy", place.VDI);
+  const common = { other_config: {}, type: "user", name_description: "" };
+  const VDI = await call("VDI.create", {
+    ...{ ...common, SR, name_label: "small", virtual_size: 10 * 2 ** 30 },
+    ...{ sharable: false, read_only: false },
+  });
+  const { VM, userdevice, mode, type, bootable } = place;
+  await call("VBD.create", {
+    ...{ VM, VDI, userdevice, mode, type, bootable },
+    ...{ empty: false, unpluggable: true, other_config: {} },
+    ...{ qos_algorithm_type: "", qos_algorithm_params: {} },
+  });
 }
 
 function isModel(vm: Guest): boolean {
