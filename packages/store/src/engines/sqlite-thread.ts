@@ -66,9 +66,17 @@ export class SqliteThread {
     await exited;
   }
 
-  /** Ends the thread as a crash would. What was not committed is undone by SQLite. */
-  async terminate(): Promise<void> {
-    await (await this.#worker)?.terminate();
+  /**
+   * Ends the thread as a crash would, but between two statements: one that is
+   * ended within `libsql` takes the process along. What was not committed is
+   * undone by SQLite.
+   */
+  async crash(): Promise<void> {
+    const worker = await this.#worker;
+    if (worker === undefined) return;
+    const exited = new Promise((resolve) => worker.once("exit", resolve));
+    worker.postMessage("crash");
+    await exited;
   }
 
   #start(): Promise<Worker> {

@@ -80,7 +80,9 @@ const connections: Record<ConnectionName, Connection> = {
   reader: new Connection(await openSqlite(file)),
 };
 
-parentPort!.on("message", (request: SqliteRequest | "close") => {
+parentPort!.on("message", (request: SqliteRequest | "close" | "crash") => {
+  // Of this thread, not of the process.
+  if (request === "crash") process.exit(1);
   if (request !== "close") {
     parentPort!.postMessage(connections[request.connection].answer(request));
     return;
