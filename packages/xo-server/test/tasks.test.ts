@@ -138,6 +138,37 @@ t.test("tasks of pools are parts of what they are done for", async (t) => {
   });
 });
 
+t.test(
+  "work that goes on is followed after other work has ended",
+  async (t) => {
+    const { tasks } = setUp(t);
+    const [long, short] = [await begin(tasks), await begin(tasks)];
+    const xapi = {
+      label: "pool",
+      callAsync: async () => "",
+    } as unknown as Xapi;
+    let goOn = () => undefined as void;
+    const paused = new Promise<void>((resolve) => (goOn = resolve));
+    const running = inWork(long.work, async () => {
+      await paused;
+      await followed(xapi).callAsync("VM.copy", []);
+      return followed(xapi) === xapi;
+    });
+    await inWork(short.work, async () => undefined);
+    t.throws(() =>
+      inWork(short.work, () => {
+        throw new Error("at once");
+      }),
+    );
+    goOn();
+    t.equal(await running, false);
+    t.match(await tasks.get(long.id, ada), {
+      tasks: [{ properties: { name: "XAPI: VM.copy" } }],
+    });
+    t.equal(followed(xapi), xapi);
+  },
+);
+
 t.test("a part of a task tells no reference as its result", async (t) => {
   const { tasks } = setUp(t);
   const { id, work } = await begin(tasks);
