@@ -61,7 +61,7 @@ export function createDispatcher(
       try {
         const params = admit(entry, given, context, findObject);
         const { operation } = entry;
-        const handled = toHandlerContext(context, findObject);
+        const handled = new HandlerCall(context, findObject);
         return operation.changes === true
           ? await change(operation, params, handled, guards)
           : await run(operation, params, handled);
@@ -91,22 +91,36 @@ function admit(
   return params;
 }
 
-function toHandlerContext(
-  context: CallContext,
-  findObject: FindObject,
-): HandlerContext {
-  const { work = unwatchedWork } = context;
-  return {
-    ...context,
-    work,
-    signal: work.signal,
-    progress(fraction) {
-      work.progress(fraction);
-    },
-    check(action, resource, id) {
-      checkObject(context, { action, resource }, { id, entry: findObject(id) });
-    },
-  };
+/** Made for every call, and so without copying one object into another. */
+class HandlerCall implements HandlerContext {
+  readonly person: CallContext["person"];
+  readonly permission: CallContext["permission"];
+  readonly client: CallContext["client"];
+  readonly address: string;
+  readonly work: HandlerContext["work"];
+  readonly #findObject: FindObject;
+
+  constructor(context: CallContext, findObject: FindObject) {
+    this.person = context.person;
+    this.permission = context.permission;
+    this.client = context.client;
+    this.address = context.address;
+    this.work = context.work ?? unwatchedWork;
+    this.#findObject = findObject;
+  }
+
+  get signal(): AbortSignal {
+    return this.work.signal;
+  }
+
+  progress(fraction: number): void {
+    this.work.progress(fraction);
+  }
+
+  check(action: string, resource: string, id: string): void {
+    const entry = this.#findObject(id);
+    checkObject(this, { action, resource }, { id, entry });
+  }
 }
 
 /** What the caller has changed is there to be read when the answer comes. */
