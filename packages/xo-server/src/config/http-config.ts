@@ -79,7 +79,11 @@ export const HttpConfig = section("The web page, the API and /health.", {
     MIB,
     "Body of a request at most, in bytes; images that are uploaded are not bound by it.",
   ),
-  maxDepth: count(64, "Nesting of a request or message above 3 KiB at most, in levels.", 8),
+  maxDepth: count(
+    64,
+    "Nesting of a request or message above 3 KiB at most, in levels.",
+    8,
+  ),
   maxRequestsPerSecond: count(
     2000,
     "Requests of the REST API a second from one address; more of them are refused.",

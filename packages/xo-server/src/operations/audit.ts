@@ -79,7 +79,9 @@ function objectIdOf(
 export function withoutSecrets(params: object): object {
   const members = Object.entries(params).map(([key, value]) => [
     key,
-    SECRET_PARAMETER.test(key) || isText(key, value) ? "[redacted]" : (value as unknown),
+    SECRET_PARAMETER.test(key) || isText(key, value)
+      ? "[redacted]"
+      : (value as unknown),
   ]);
   return redact(Object.fromEntries(members)) as object;
 }
