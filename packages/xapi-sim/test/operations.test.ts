@@ -554,6 +554,18 @@ t.test("other operations wait for the one that is going on", async (t) => {
   ]);
 });
 
+t.test("copies of one VM go on at the same time", async (t) => {
+  const { call, failure, db, guest } = createTestPool();
+  const ref = guest("Halted");
+  db.update("VM", ref, { current_operations: { "OpaqueRef:task": "clone" } });
+  t.type(await call("VM.clone", ref, "another"), "string");
+  db.update("VM", ref, { current_operations: { "OpaqueRef:task": "start" } });
+  t.equal(
+    (await failure("VM.clone", ref, "one more"))[0],
+    "OTHER_OPERATION_IN_PROGRESS",
+  );
+});
+
 t.test(
   "a VM moves with its disks to another SR, running all the while",
   async (t) => {

@@ -53,6 +53,13 @@ const demands = {
 
 export type CheckedOperation = keyof typeof demands;
 
+/** What reads a VM's disks and takes long: several may, at a time (XAPI's xapi_vm_lifecycle). */
+const longCopies: ReadonlySet<string> = new Set(["clone", "copy", "export"]);
+
+function goTogether(one: string, other: string): boolean {
+  return longCopies.has(one) && longCopies.has(other);
+}
+
 /** Raises what XAPI raises when a VM cannot do this now. */
 export function assertVmMay(
   db: Database,
@@ -71,7 +78,9 @@ export function assertVmMay(
   if (flag(vm, "is_a_template") && !fits)
     throw new XapiFailure("VM_IS_TEMPLATE", [ref, operation]);
   const [task, running] =
-    Object.entries(map(vm, "current_operations"))[0] ?? [];
+    Object.entries(map(vm, "current_operations")).find(
+      ([, other]) => !goTogether(operation, other as string),
+    ) ?? [];
   if (task !== undefined && demand.anyTime !== true)
     throw new XapiFailure("OTHER_OPERATION_IN_PROGRESS", [
       "VM",
