@@ -1,9 +1,6 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Bench } from "../bench.js";
 import { createReport } from "../harness/create-report.js";
-import { publish, reportText, writeReport } from "../harness/publish.js";
+import { publishRun, reportText, writeReport } from "../harness/publish.js";
 import { documentsFolder } from "../harness/repository.js";
 import { toResult, type Report, type Result } from "../harness/result.js";
 import { measureInRounds, type Measured } from "../harness/rounds.js";
@@ -79,13 +76,7 @@ async function leave(report: Report, options: ApiOptions): Promise<void> {
     "api.json": reportText(report),
   };
   process.stdout.write(documents["api.md"]);
-  const folder = options.smoke
-    ? await mkdtemp(join(tmpdir(), "xo-bench-"))
-    : options.out;
-  if (folder !== undefined) {
-    await publish(folder, documents);
-    tell(`written to ${folder}`);
-  }
+  await publishRun(documents, options);
   if (options.json !== undefined) await writeReport(options.json, report);
   if (options.smoke) checkShape(report);
 }

@@ -1,11 +1,8 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Bench } from "../bench.js";
 import { createReport } from "../harness/create-report.js";
 import { formatMegabytes, formatMs } from "../harness/format.js";
 import type { Figures } from "../harness/figures.js";
-import { publish, reportText, writeReport } from "../harness/publish.js";
+import { publishRun, reportText, writeReport } from "../harness/publish.js";
 import { documentsFolder } from "../harness/repository.js";
 import { toResult, type Report, type Result } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
@@ -59,16 +56,13 @@ function progress(outcome: Figures | Error): string {
 async function leave(report: Report, options: FleetOptions): Promise<void> {
   const document = fleetDocument(report);
   process.stdout.write(document);
-  const folder = options.smoke
-    ? await mkdtemp(join(tmpdir(), "xo-bench-"))
-    : options.out;
-  if (folder !== undefined) {
-    await publish(folder, {
+  await publishRun(
+    {
       "fleet.md": document,
       "fleet.json": reportText(report),
-    });
-    process.stderr.write(`written to ${folder}\n`);
-  }
+    },
+    options,
+  );
   if (options.json !== undefined) await writeReport(options.json, report);
   if (options.smoke) checkShape(report);
 }

@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Report } from "./result.js";
 
@@ -13,6 +14,24 @@ export async function publish(
   await mkdir(folder, { recursive: true });
   for (const [name, text] of Object.entries(documents))
     await writeFile(join(folder, name), text);
+}
+
+export interface Destination {
+  /** Undefined: nowhere. */
+  readonly out: string | undefined;
+  /** What a smoke run writes is looked at and thrown away. */
+  readonly smoke: boolean;
+}
+
+/** Writes the documents of a run where they go, and says where. */
+export async function publishRun(
+  documents: Documents,
+  { out, smoke }: Destination,
+): Promise<void> {
+  const folder = smoke ? await mkdtemp(join(tmpdir(), "xo-bench-")) : out;
+  if (folder === undefined) return;
+  await publish(folder, documents);
+  process.stderr.write(`written to ${folder}\n`);
 }
 
 /** Writes the JSON of a report where the user wants it. */

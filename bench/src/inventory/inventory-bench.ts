@@ -1,10 +1,7 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Bench } from "../bench.js";
 import { comparisonTable, reportAt } from "../harness/compare.js";
 import { createReport } from "../harness/create-report.js";
-import { publish, reportText, writeReport } from "../harness/publish.js";
+import { publishRun, reportText, writeReport } from "../harness/publish.js";
 import { documentsFolder } from "../harness/repository.js";
 import type { Report, Result } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
@@ -66,13 +63,7 @@ async function leave(report: Report, options: InventoryOptions): Promise<void> {
     process.stdout.write(
       `\n${comparisonTable(reportAt(options.compare, PUBLISHED), report)}\n`,
     );
-  const folder = options.smoke
-    ? await mkdtemp(join(tmpdir(), "xo-bench-"))
-    : options.out;
-  if (folder !== undefined) {
-    await publish(folder, documents);
-    tell(`written to ${folder}`);
-  }
+  await publishRun(documents, options);
   if (options.json !== undefined) await writeReport(options.json, report);
   if (options.smoke) checkShape(report);
 }

@@ -36,6 +36,7 @@ export {
   createCatalog,
   type CatalogOptions,
 } from "./catalog/create-catalog.js";
+export { Turns } from "./memory/turns.js";
 export { canonicalJson } from "./catalog/canonical-json.js";
 export {
   addDigest,

@@ -24,6 +24,7 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   413: "Request Entity Too Large",
   431: "Request Header Fields Too Large",
   500: "Internal Error",
+  // In XAPI's words: what it answers to DELETE, HEAD and PATCH (recorded: jsonrpc-delete).
   501: "Method not implemented",
   503: "Service Unavailable",
 };

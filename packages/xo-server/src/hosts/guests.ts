@@ -1,5 +1,5 @@
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { Turnstile } from "../turnstile.js";
+import { Turns } from "@xo-server/inventory";
 
 /** VMs that are in a host's memory, its own control domain left out. */
 export function guestsOf(host: PoolObject, objects: PoolObjects): PoolObject[] {
@@ -19,9 +19,9 @@ export async function toEach(
   vms: readonly PoolObject[],
   run: (vm: PoolObject) => Promise<unknown>,
 ): Promise<void> {
-  const turnstile = new Turnstile(AT_A_TIME);
+  const turns = new Turns(AT_A_TIME);
   const outcomes = await Promise.allSettled(
-    vms.map((vm) => turnstile.run(() => run(vm))),
+    vms.map((vm) => turns.take(() => run(vm))),
   );
   for (const outcome of outcomes)
     if (outcome.status === "rejected") throw outcome.reason;

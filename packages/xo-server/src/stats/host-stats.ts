@@ -8,7 +8,7 @@ import {
 import { archives, type Granularity } from "./granularity.js";
 import { Legend, readLegend } from "./legend.js";
 import { Series } from "./series.js";
-import { Turnstile } from "../turnstile.js";
+import { Turns } from "@xo-server/inventory";
 
 export interface HostStatsOptions extends FetchParts {
   readonly inventory: Pick<Inventory, "inSlices">;
@@ -41,7 +41,7 @@ export class HostStats {
   readonly #limitBytes: number;
   /** The one that was wanted last is last. */
   readonly #kept = new Map<string, Kept>();
-  readonly #turnstile = new Turnstile(MOST_FETCHES);
+  readonly #turns = new Turns(MOST_FETCHES);
   #bytes = 0;
 
   constructor(options: HostStatsOptions) {
@@ -121,7 +121,7 @@ export class HostStats {
     start: number,
   ): Promise<XportTable> {
     const { step } = archives[granularity];
-    return this.#turnstile.run(() =>
+    return this.#turns.take(() =>
       fetchMeasurements(host, { step, start }, this.#options),
     );
   }
