@@ -6,6 +6,7 @@ import { defineOperation, type Operation } from "../operations/operation.js";
 import { copyVm } from "../vms/copy-vm.js";
 import { unfollowed } from "../vms/made.js";
 import { id } from "../vms/vm-parameters.js";
+import { idOfMade } from "./on-object.js";
 
 const name = Type.Optional(
   Type.String({ description: "Of the copy; default: of its own." }),
@@ -96,7 +97,7 @@ export function vmCopyMethods(objects: PoolObjects): Operation[] {
           String(object["name_label"]),
         ])) as Ref;
         await xapi.call("VM.set_is_a_template", [made, true]);
-        return told(objects, xapi, made, "VM-template");
+        return idOfMade(objects, xapi, { type: "VM-template", ref: made });
       },
     }),
     ...["vm.convertToTemplate", "vm.convert"].map((name) =>
@@ -178,16 +179,5 @@ async function toldAsVm(
 ): Promise<string> {
   if (await xapi.call("VM.get_is_a_template", [ref]))
     await xapi.call("VM.set_is_a_template", [ref, false]);
-  return told(objects, xapi, ref, "VM");
-}
-
-async function told(
-  objects: PoolObjects,
-  xapi: Xapi,
-  ref: Ref,
-  type: string,
-): Promise<string> {
-  const uuid = String(await xapi.call("VM.get_uuid", [ref]));
-  await objects.untilKnown(uuid, type);
-  return uuid;
+  return idOfMade(objects, xapi, { type: "VM", ref });
 }
