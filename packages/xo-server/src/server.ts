@@ -128,6 +128,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...{ store, clock, reception, readStatus, statusFeed, paths },
     ...{ inventory, objects, poolObjects, pools, stored, stats },
     ...{ sets, plugins, transfers, tasks },
+    call: (...call) => dispatcher.call(...call),
   });
   const { catalog } = objects;
   const catchUp = new CatchUp({ inventory, catalog, clock, logger: apiLogger });

@@ -314,3 +314,36 @@ t.test("work that nobody follows is done all the same", async (t) => {
   t.equal(await work.part("p", async () => 1), 1);
   t.notOk(work.signal.aborted);
 });
+
+t.test(
+  "what an operation keeps is written down before it goes on, and shown to nobody",
+  async (t) => {
+    const { store, tasks } = setUp(t);
+    const subject = {
+      ...{ name: "reboot", objectType: "pool", objectId: "p", userId: "u" },
+      ...{ params: {}, operation: "pool.rollingReboot" },
+    };
+    let goOn!: () => void;
+    const { id, result } = await tasks.run(subject, async (work) => {
+      await work.keep({ done: ["early"] });
+      await new Promise<void>((resolve) => (goOn = resolve));
+      await work.keep({ done: ["host"] });
+      t.match(store.rows.get(id)?.body, { kept: { done: ["host"] } });
+      await new Promise<void>((resolve) => (goOn = resolve));
+      return "result";
+    });
+    t.match(store.rows.get(id)?.body, {
+      kept: { done: ["early"] },
+      properties: { operation: "pool.rollingReboot" },
+    });
+    goOn();
+    await settle();
+    t.notMatch(await tasks.get(id, ada), { kept: Object });
+    goOn();
+    t.equal(await result, "result");
+    await settle();
+    const stored = await tasks.get(id, ada);
+    t.match(stored, { status: "success" });
+    t.notMatch(stored, { kept: Object });
+  },
+);

@@ -4,6 +4,7 @@ import type { Clock } from "../clock.js";
 import type { OneTimePaths } from "../doors/one-time-paths.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Objects } from "../objects/start-objects.js";
+import type { Dispatcher } from "../operations/dispatcher.js";
 import type { Operation } from "../operations/operation.js";
 import type { Reception } from "../people/start-people.js";
 import type { Plugins } from "../plugins/plugins.js";
@@ -55,6 +56,8 @@ export interface MethodParts {
   readonly plugins: Plugins;
   readonly transfers: Transfers;
   readonly tasks: Tasks;
+  /** For operations that are made of others. */
+  readonly call: Dispatcher["call"];
 }
 
 /** Every operation that there is. */

@@ -74,6 +74,13 @@ export interface Operation {
   /** Goes to the audit log, and is refused while that cannot be written. */
   readonly changes?: boolean;
   readonly handler: (params: never, context: HandlerContext) => unknown;
+  /**
+   * Goes on, after the server has died, with what the handler has kept
+   * (`work.keep`): under the same task, as the same user, with the rights that
+   * they have now. Absent: what XAPI still does is waited for, and the task
+   * says what was not done.
+   */
+  readonly resume?: (kept: never, context: HandlerContext) => unknown;
   /** Where the REST API has it; absent: only JSON-RPC does. */
   readonly rest?: RestRoute | readonly RestRoute[];
 }
@@ -112,7 +119,7 @@ export function toCallContext(
   return { person, permission, client, address };
 }
 
-function permissionOf({ isAdmin, rights }: Person): Permission {
+export function permissionOf({ isAdmin, rights }: Person): Permission {
   if (isAdmin) return "admin";
   return rights.extent("operate", "*") === "all" ? "operator" : "user";
 }

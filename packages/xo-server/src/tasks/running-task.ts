@@ -12,6 +12,8 @@ export interface TaskSubject {
   readonly userId: string | undefined;
   /** Without secrets: they are shown. */
   readonly params: object;
+  /** Name of the declared operation that it is: what it is resumed by. */
+  readonly operation?: string;
 }
 
 export interface RunningTaskOptions {
@@ -19,6 +21,8 @@ export interface RunningTaskOptions {
   readonly owner: string;
   readonly clock: Pick<Clock, "now">;
   readonly onChange: (task: RunningTask) => void;
+  /** Resolves when it is written down as it is. */
+  readonly onKeep: (task: RunningTask) => Promise<void>;
 }
 
 /** A task of this server that has not ended. */
@@ -31,7 +35,7 @@ export class RunningTask {
 
   constructor(
     subject: TaskSubject,
-    { owner, clock, onChange }: RunningTaskOptions,
+    { owner, clock, onChange, onKeep }: RunningTaskOptions,
   ) {
     this.id = `${clock.now().toString(36)}-${randomBytes(6).toString("hex")}`;
     this.subject = subject;
@@ -45,6 +49,7 @@ export class RunningTask {
       onChange: () => {
         onChange(this);
       },
+      onKeep: () => onKeep(this),
     });
   }
 
@@ -68,7 +73,7 @@ export class RunningTask {
       startedAt: work.startedAt,
       updatedAt: work.updatedAt,
       ...(work.endedAt === undefined ? {} : { endedAt: work.endedAt }),
-      body: work.body(),
+      body: work.stored(),
     };
   }
 }

@@ -9,6 +9,8 @@ export interface TaskNodeOptions {
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, "now">;
   readonly onChange: () => void;
+  /** Resolves when the whole task is written down as it is. */
+  readonly onKeep: () => Promise<void>;
 }
 
 interface Note {
@@ -37,6 +39,7 @@ export class TaskNode implements Work {
   #tellsProgress = false;
   #abortionAskedAt: number | undefined;
   #result: object | undefined;
+  #kept: object | undefined;
 
   constructor(options: TaskNodeOptions) {
     this.id = options.id;
@@ -88,6 +91,11 @@ export class TaskNode implements Work {
     }
   }
 
+  keep(state: object): Promise<void> {
+    this.#kept = state;
+    return this.#options.onKeep();
+  }
+
   succeed(result: unknown): void {
     this.#progress = 100;
     this.#end("success", toResult(result));
@@ -100,6 +108,14 @@ export class TaskNode implements Work {
   noteAbortion(): void {
     this.#abortionAskedAt = this.#options.clock.now();
     this.#changed();
+  }
+
+  /** As `body`, with what nobody is shown. */
+  stored(): Readonly<Record<string, unknown>> {
+    return {
+      ...this.body(),
+      ...(this.#kept === undefined ? {} : { kept: this.#kept }),
+    };
   }
 
   /** All but what the row of a task has columns for. */
@@ -134,6 +150,8 @@ export class TaskNode implements Work {
       properties: { name },
       signal,
       clock,
+      // What a part keeps is not resumed: only the operation as a whole is.
+      onKeep: () => Promise.resolve(),
       onChange: () => {
         if (!this.#tellsProgress && part.#status === "pending")
           this.#progress = part.#progress;

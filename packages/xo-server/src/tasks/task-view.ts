@@ -11,14 +11,17 @@ export type TaskView = Readonly<Record<string, unknown>> & {
 export type TaskBody = Readonly<Record<string, unknown>>;
 
 export function toView(task: Task): TaskView {
-  const { id, status, startedAt, updatedAt, endedAt, body } = task;
+  const { id, status, startedAt, updatedAt, endedAt } = task;
+  // What an operation keeps for itself is nobody else's business.
+  const { kept, ...body } = task.body as TaskBody & { kept?: unknown };
+  void kept;
   return {
     id,
     status,
     start: startedAt,
     updatedAt,
     ...(endedAt === undefined ? {} : { end: endedAt }),
-    ...(body as TaskBody),
+    ...body,
   };
 }
 

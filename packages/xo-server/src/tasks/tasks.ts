@@ -13,6 +13,7 @@ import {
 } from "./task-changes.js";
 import { TaskJournal } from "./task-journal.js";
 import { toView, type TaskView } from "./task-view.js";
+import type { Work } from "./work.js";
 
 export type TaskStore = Pick<
   Store["tasks"],
@@ -80,7 +81,25 @@ export class Tasks {
         this.#tellOf(task);
         if (task.work.status === "pending") this.#journal.writeLater(task);
       },
+      // One that is not followed yet is written down when it is.
+      onKeep: async (task) => {
+        if (this.#running.has(task.id)) await this.#journal.write(task);
+      },
     });
+  }
+
+  /**
+   * Does something as a task that clients can follow.
+   * @returns when it is written down that it has begun
+   */
+  async run<T>(
+    subject: TaskSubject,
+    run: (work: Work) => Promise<T>,
+  ): Promise<{ readonly id: string; readonly result: Promise<T> }> {
+    const task = this.prepare(subject);
+    const result = run(task.work);
+    await this.follow(task, result);
+    return { id: task.id, result };
   }
 
   /** @returns when it is written down that it has begun */

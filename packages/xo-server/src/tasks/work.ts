@@ -13,6 +13,12 @@ export interface Work {
   warn(message: string, data?: object): void;
   /** A part with a progress and an end of its own. */
   part<T>(name: string, run: (part: Work) => Promise<T>): Promise<T>;
+  /**
+   * Written down before it resolves, in the place of what was kept before: the
+   * operation's `resume` gets it when the server has died meanwhile.
+   * @param state JSON without secrets
+   */
+  keep(state: object): Promise<void>;
 }
 
 /** What nobody follows. */
@@ -22,4 +28,5 @@ export const unwatchedWork: Work = {
   info: () => undefined,
   warn: () => undefined,
   part: (_name, run) => run(unwatchedWork),
+  keep: () => Promise.resolve(),
 };

@@ -49,6 +49,7 @@ export async function answerAction(
     ...toSubject(rest, entry?.id ?? Object.values(path)[0]),
     userId: context.person?.id,
     params: withoutSecrets((request.body as object | undefined) ?? {}),
+    operation: operation.name,
   });
   const result = begin({ ...context, work: task.work });
   await untilAdmitted(result);

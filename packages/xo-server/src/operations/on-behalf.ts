@@ -1,0 +1,23 @@
+import type { Person } from "../people/person.js";
+import type { Work } from "../tasks/work.js";
+import type { Client } from "./client.js";
+import { permissionOf, type CallContext } from "./operation.js";
+
+/** Nobody is connected: nothing can be sent. */
+const nobody: Client = {
+  session: undefined,
+  setSession: () => undefined,
+  trySend: () => false,
+  close: () => undefined,
+};
+
+/** A call that no connection makes: that of a job, of a task that goes on after a restart. */
+export function onBehalfOf(person: Person, work?: Work): CallContext {
+  return {
+    person,
+    permission: permissionOf(person),
+    client: nobody,
+    address: "",
+    ...(work === undefined ? {} : { work }),
+  };
+}
