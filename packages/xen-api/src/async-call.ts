@@ -27,15 +27,20 @@ export async function callAsync(
     throw new XoError("BAD_ANSWER", { address: label, reason, start: "" });
   }
   try {
+    options.onTask?.(ref);
     const resultType = resultTypeOf(method);
     return await tasks.watch({ ref, method, resultType, options });
   } finally {
-    void dismissTask(parts, ref);
+    void dismissTask(parts, ref, options.keepUntil);
   }
 }
 
 /** A task that has ended is of no use to anybody. One that goes on, or that is gone, is left alone. */
-async function dismissTask(parts: Parts, ref: string): Promise<void> {
+async function dismissTask(
+  parts: Parts,
+  ref: string,
+  keepUntil: Promise<unknown> | undefined,
+): Promise<void> {
   const { caller, settings, logger, label } = parts;
   const call = (method: string) =>
     caller.value({
@@ -45,6 +50,7 @@ async function dismissTask(parts: Parts, ref: string): Promise<void> {
       timeoutMs: settings.callTimeoutMs,
     });
   try {
+    await keepUntil;
     const status = await call("task.get_status");
     if (status !== "pending" && status !== "cancelling")
       await call("task.destroy");

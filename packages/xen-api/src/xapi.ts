@@ -41,6 +41,10 @@ export interface AsyncCallOptions {
   readonly onProgress?: (progress: number) => void;
   /** Aborting cancels the task on the pool; the promise still tells what became of it. */
   readonly signal?: AbortSignal;
+  /** The pool does it as this task from now on: whoever writes it down finds it again. */
+  readonly onTask?: (task: Ref) => void;
+  /** The pool is not told to forget the task, when it has ended, before this has resolved. */
+  readonly keepUntil?: Promise<unknown>;
 }
 
 export interface ListOptions {

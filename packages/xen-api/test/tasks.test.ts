@@ -396,3 +396,26 @@ t.test(
     await t.rejects(xapi.callAsync("VM.get_all"), { code: "Fault" });
   },
 );
+
+t.test(
+  "a call tells its task, which the pool keeps until it may forget it",
+  async (t) => {
+    const pool = await startPool(
+      t,
+      taskScript(() => done("<value>x</value>"), []),
+    );
+    const xapi = clientOf(t, pool);
+    await xapi.connect();
+    let forget = () => undefined as void;
+    const keepUntil = new Promise<void>((resolve) => (forget = resolve));
+    const told: string[] = [];
+    const onTask = (ref: string) => told.push(ref);
+    t.equal(await xapi.callAsync("VM.clone", [], { onTask, keepUntil }), "x");
+    t.same(told, [TASK]);
+    // A call of later that has been answered: an earlier one would have been seen.
+    await xapi.call("task.get_record", [TASK]);
+    t.notOk(pool.methods.includes("task.get_status"));
+    forget();
+    await until(() => pool.methods.includes("task.destroy"));
+  },
+);
