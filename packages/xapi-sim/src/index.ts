@@ -5,6 +5,8 @@ export { createStampedPools } from "./stamped/create-stamped-pools.js";
 export type { StampedPool } from "./stamped/stamped-pool.js";
 export { CHANGED_AT } from "./churn.js";
 export type { FaultName, FaultSetting, Faults } from "./faults.js";
+export type { Mishap, MishapConditions } from "./mishaps.js";
+export type { TemperName } from "./temper.js";
 export type { Database } from "./database.js";
 export type { Clock } from "./clock.js";
 export { main } from "./main.js";

@@ -3,6 +3,7 @@ import { profiles, type ProfileName } from "./fleet/profiles.js";
 import type { PoolOptions } from "./pool-options.js";
 import { startPool, type SimulatedPool } from "./simulated-pool.js";
 import { startFleet } from "./stamped/start-fleet.js";
+import { tempers, type TemperName } from "./temper.js";
 
 interface Arguments {
   readonly pool: readonly ProfileName[];
@@ -11,6 +12,8 @@ interface Arguments {
   readonly stamped?: { readonly pools: number; readonly vms: number };
   readonly seed: number;
   readonly churn: number;
+  readonly temper: TemperName;
+  readonly pace: number;
   readonly host: string;
   readonly port: number;
   readonly members: number;
@@ -73,6 +76,13 @@ function parse(argv: readonly string[]): Arguments {
     .option("--vms <n>", "VMs of a pool of another size", toInteger)
     .option("--seed <n>", "the same seed gives the same pools", toInteger, 1)
     .option("--churn <n>", "changes a second in each pool", toInteger, 0)
+    .option(
+      "--temper <name>",
+      "calm; busy: things take longer; flaky: some fail, members come and go",
+      toTemper,
+      "calm",
+    )
+    .option("--pace <factor>", "durations times this", toFactor, 1)
     .option("--host <address>", "where to listen", "127.0.0.1")
     .option(
       "--port <n>",
@@ -120,6 +130,21 @@ function collectProfile(
 function toInteger(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError("A whole number.");
   return Number(text);
+}
+
+function toTemper(text: string): TemperName {
+  if (!Object.hasOwn(tempers, text))
+    throw new InvalidArgumentError(
+      `There are ${Object.keys(tempers).join(", ")}.`,
+    );
+  return text as TemperName;
+}
+
+function toFactor(text: string): number {
+  const factor = Number(text);
+  if (text === "" || !(factor >= 0 && factor <= 1000))
+    throw new InvalidArgumentError("A number from 0 to 1000.");
+  return factor;
 }
 
 function toStamped(text: string): { pools: number; vms: number } {

@@ -4,6 +4,7 @@ import type { HttpHandler } from "./http-handler.js";
 import type { TlsIdentity } from "./listener.js";
 import type { OperationTable } from "./operation.js";
 import type { Origin } from "./origin.js";
+import type { TemperName } from "./temper.js";
 import type { FleetObject } from "./xapi-value.js";
 
 /** How a simulated pool is to be. All optional: a pool of profile C on any port of 127.0.0.1. */
@@ -21,6 +22,10 @@ export interface PoolOptions {
   readonly fleet?: Iterable<FleetObject>;
   /** Instead of objects: where the pool has them from. It answers listings in JSON only. */
   readonly origin?: Origin;
+  /** How long things take and how many fail; by the seed, so reproducible. Default calm: no failures. */
+  readonly temper?: TemperName;
+  /** Durations of operations times this; 0: everything is done at once. Default 1. */
+  readonly pace?: number;
   /** Changes a second. Default 0. */
   readonly churn?: number;
   /** Default 127.0.0.1. */

@@ -24,10 +24,12 @@ import type { TlsIdentity } from "./listener.js";
 import { openMembers, type Member } from "./members.js";
 import { httpHandlers, operations } from "./plugins.js";
 import { Membership } from "./membership.js";
+import { Mishaps, type MishapConditions } from "./mishaps.js";
 import type { PoolOptions } from "./pool-options.js";
 import { createRandom } from "./random.js";
 import { Sessions } from "./sessions.js";
 import { Tasks } from "./tasks.js";
+import { Temper } from "./temper.js";
 import type { FleetObject } from "./xapi-value.js";
 
 /** A pool that answers. */
@@ -41,6 +43,24 @@ export interface SimulatedPool {
   readonly password: string;
   readonly database: Database;
   readonly faults: Faults;
+  /** What waits to go wrong; `failNext` and `slowNext` add to it. */
+  readonly mishaps: Mishaps;
+  /**
+   * The next call of a message fails with this error, once: `failNext("VM.start",
+   * "SR_BACKEND_FAILURE_46", ["", "in use", ""])`. Of HTTP handlers: `http/put_import`.
+   */
+  failNext(
+    method: string,
+    error: string,
+    params?: readonly string[],
+    conditions?: MishapConditions,
+  ): void;
+  /** The next call of a message takes so many milliseconds more. */
+  slowNext(
+    method: string,
+    delayMs: number,
+    conditions?: MishapConditions,
+  ): void;
   /** PEM of the certificate, with TLS. */
   readonly certificate: string | undefined;
   /** Makes another member with a listener (default: the next) the coordinator. @returns its reference */
@@ -110,6 +130,11 @@ function assemble(
     password,
     database: db,
     faults: core.faults,
+    mishaps: core.mishaps,
+    failNext: (method, error, params = [], conditions = {}) =>
+      core.mishaps.add({ ...conditions, method, error, params }),
+    slowNext: (method, delayMs, conditions = {}) =>
+      core.mishaps.add({ ...conditions, method, delayMs }),
     certificate: tls?.cert,
     promote: (hostRef) => membership.promote(hostRef, core.sessions),
     setChurn: (perSecond) => churn.set(perSecond),
@@ -179,6 +204,12 @@ function makeCore(
     waiters,
     sessions,
     faults,
+    mishaps: new Mishaps(),
+    temper: new Temper(
+      options.temper ?? "calm",
+      options.pace ?? 1,
+      options.seed ?? 1,
+    ),
     tasks: new Tasks(db, clock, random),
     queue: new EventQueue(db, clock, waiters),
     listings: new Listings(options.origin),
@@ -229,6 +260,7 @@ function serve(
       generation: core.db.generation,
       churn: churn.perSecond,
       faults: core.faults.list(),
+      mishaps: core.mishaps.list(),
     }),
   };
   for (const [hostRef, { listener }] of membership.listening()) {

@@ -4,10 +4,12 @@ import type { EventQueue } from "../events/event-queue.js";
 import type { EventWaiters } from "../events/event-waiters.js";
 import type { Faults } from "../faults.js";
 import type { Listings } from "../listings.js";
+import type { Mishaps } from "../mishaps.js";
 import type { CallContext, PoolContext } from "../operation.js";
 import type { Random } from "../random.js";
 import type { Sessions } from "../sessions.js";
 import type { Tasks } from "../tasks.js";
+import type { Temper } from "../temper.js";
 import type { XapiValue } from "../xapi-value.js";
 
 /** The parts of a simulated pool that calls work with. */
@@ -21,6 +23,8 @@ export interface Core {
   readonly queue: EventQueue;
   readonly listings: Listings;
   readonly faults: Faults;
+  readonly mishaps: Mishaps;
+  readonly temper: Temper;
   readonly pool: PoolContext & {
     /** Makes another member the coordinator. @throws XapiFailure HANDLE_INVALID */
     promote(hostRef: string): void;

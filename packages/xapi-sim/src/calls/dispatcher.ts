@@ -1,4 +1,5 @@
 import { datamodel } from "@xo-server/model";
+import type { Mishap } from "../mishaps.js";
 import type { OperationTable, SessionContext } from "../operation.js";
 import { valueAnswer, type Answer } from "../rpc/answer.js";
 import { readParam, unknownMethod } from "../rpc/param-reader.js";
@@ -133,7 +134,7 @@ export class Dispatcher {
     const { db, pool, clock, random } = core;
     const delay = async (ms: number): Promise<void> => {
       const signal = task?.signal ?? new AbortController().signal;
-      await core.waiters.delay(ms, signal);
+      await core.waiters.delay(core.temper.duration(ms), signal);
       if (signal.aborted) throw new XapiFailure("TASK_CANCELLED", [task!.ref]);
     };
     return { core, origin, db, pool, session, task, clock, random, delay };
@@ -150,7 +151,27 @@ export class Dispatcher {
       : valueAnswer(method.result, result as XapiValue | undefined);
   }
 
-  #effect(
+  /** The effect, unless something is to come between. */
+  async #effect(
+    method: Method,
+    params: readonly XapiValue[],
+    context: CoreContext,
+  ): Promise<unknown> {
+    const { mishaps, temper } = this.#core;
+    const mishap = mishaps.strike(method.fullName, params[0]);
+    if (mishap !== undefined) await waitFor(mishap, context);
+    const failure =
+      mishap?.error !== undefined
+        ? new XapiFailure(mishap.error, mishap.params)
+        : method.model.async === true
+          ? temper.accident(method.className, params)
+          : undefined;
+    if (failure === undefined) return this.#plain(method, params, context);
+    if (mishap?.error !== undefined && mishap.when !== "work") throw failure;
+    return this.#plain(method, params, failingAtWork(context, failure));
+  }
+
+  #plain(
     method: Method,
     params: readonly XapiValue[],
     context: CoreContext,
@@ -184,6 +205,30 @@ export class Dispatcher {
       .catch((error: unknown) => tasks.fail(ref, toFailure(error)));
     return valueAnswer(fieldType("task ref"), ref);
   }
+}
+
+/** @throws XapiFailure TASK_CANCELLED */
+async function waitFor(
+  { delayMs = 0 }: Mishap,
+  { core, task }: CoreContext,
+): Promise<void> {
+  const signal = task?.signal ?? new AbortController().signal;
+  await core.waiters.delay(delayMs, signal);
+  if (signal.aborted) throw new XapiFailure("TASK_CANCELLED", [task!.ref]);
+}
+
+/** The first thing that takes time fails, once half of that time has passed. */
+function failingAtWork(
+  context: CoreContext,
+  failure: XapiFailure,
+): CoreContext {
+  return {
+    ...context,
+    delay: async (ms) => {
+      await context.delay(ms / 2);
+      throw failure;
+    },
+  };
 }
 
 function isAnswer(value: unknown): value is Answer {

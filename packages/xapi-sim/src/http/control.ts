@@ -5,6 +5,7 @@ import {
   type FaultSetting,
   type Faults,
 } from "../faults.js";
+import type { Mishap, Mishaps } from "../mishaps.js";
 import type { FaultyWriter } from "./faulty-writer.js";
 import { writeChunks } from "./body-writer.js";
 import { bodyLength, headText } from "./reply.js";
@@ -14,6 +15,7 @@ import type { SocketReader } from "./socket-reader.js";
 /** What can be steered from outside while the pool runs. */
 export interface Control {
   readonly faults: Faults;
+  readonly mishaps: Mishaps;
   /** Makes the next member with a listener (or the named one) the coordinator. */
   promote(hostRef?: string): string;
   /** The database goes back by so many changes, as if restored from a backup. */
@@ -35,6 +37,8 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
  *   POST /sim/promote   {} or {"host": "OpaqueRef:..."}
  *   POST /sim/rewind    {"generations": 1000}
  *   POST /sim/churn     {"perSecond": 100}
+ *   POST /sim/fail      {"method": "VM.start", "error": "SR_FULL", "params": ["1", "0"]}: the next call, once;
+ *                       more of it in mishaps.ts; {"clear": true} forgets those that wait
  */
 export async function serveControl(
   control: Control,
@@ -77,6 +81,10 @@ function steer(control: Control, path: string, message: Message): void {
     case "/sim/churn":
       control.setChurn(Number(message["perSecond"] ?? 0));
       break;
+    case "/sim/fail":
+      if (message["clear"] === true) control.mishaps.clear();
+      else control.mishaps.add(readMishap(message));
+      break;
     case "/sim":
       break;
     default:
@@ -94,6 +102,27 @@ function setFault(faults: Faults, name: string, setting: unknown): void {
   if (!isSetting)
     throw new Error(`${name}: true, false, a number or {"value": ...}`);
   faults.set(name as FaultName, setting as FaultSetting | number | boolean);
+}
+
+function readMishap(message: Message): Mishap {
+  const isText = (value: unknown) => typeof value === "string";
+  const { method, error, params = [], delayMs, times, when, object } = message;
+  const isCount = (value: unknown) =>
+    value === undefined || (Number.isInteger(value) && Number(value) >= 0);
+  const fits =
+    isText(method) &&
+    (isText(error) || (error === undefined && delayMs !== undefined)) &&
+    Array.isArray(params) &&
+    params.every(isText) &&
+    isCount(delayMs) &&
+    isCount(times) &&
+    (when === undefined || when === "start" || when === "work") &&
+    (object === undefined || isText(object));
+  if (!fits)
+    throw new Error(
+      'a failure is {"method", "error", "params", "delayMs", "times", "when", "object"}',
+    );
+  return message as unknown as Mishap;
 }
 
 async function answer(

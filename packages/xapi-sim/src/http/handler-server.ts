@@ -47,6 +47,7 @@ export class HandlerServer {
       handler.taskless === true ? undefined : this.#task(head, io, who.session);
     response.taskRef = task?.ref;
     try {
+      await this.#mishap(handler, who.session, { io, task });
       await handler.handle(
         toRequest(head, io.reader),
         response,
@@ -59,6 +60,20 @@ export class HandlerServer {
       who.end();
     }
     return response.finish();
+  }
+
+  /** @throws XapiFailure that this request is to meet */
+  async #mishap(
+    handler: HttpHandler,
+    session: SessionContext,
+    at: { io: HandlerIo; task: HandlerTask | undefined },
+  ): Promise<void> {
+    const mishap = this.#core.mishaps.strike(`http/${handler.name}`, undefined);
+    if (mishap === undefined) return;
+    const { delay } = this.#context(handler, session, at);
+    if (mishap.delayMs !== undefined) await delay(mishap.delayMs);
+    if (mishap.error !== undefined)
+      throw new XapiFailure(mishap.error, mishap.params);
   }
 
   async #authenticate(

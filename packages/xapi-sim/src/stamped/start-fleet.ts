@@ -12,7 +12,15 @@ export interface StampedFleetOptions
     StampedPoolsOptions,
     Pick<
       PoolOptions,
-      "host" | "port" | "user" | "password" | "tls" | "clock" | "refusalMs"
+      | "temper"
+      | "pace"
+      | "host"
+      | "port"
+      | "user"
+      | "password"
+      | "tls"
+      | "clock"
+      | "refusalMs"
     > {
   /** Changes a second in each pool. Default 0. */
   readonly churn?: number;

@@ -1,0 +1,123 @@
+import { createRandom, type Random } from "./random.js";
+import { XapiFailure } from "./xapi-failure.js";
+import type { XapiValue } from "./xapi-value.js";
+
+/**
+ * How a pool behaves over time. `calm`: everything takes its time and succeeds.
+ * `busy`: two to five times as long. `flaky`: up to twice as long, some of a
+ * hundred operations fail, and members go away and come back.
+ */
+export type TemperName = "calm" | "busy" | "flaky";
+
+interface Temperament {
+  /** Durations are multiplied by a number between these. */
+  readonly slowest: number;
+  readonly fastest: number;
+  /** Of a hundred operations so many fail. */
+  readonly failures: number;
+  /** Seconds between a member's absence and the next; 0: never. */
+  readonly outageEvery: number;
+}
+
+export const tempers: Readonly<Record<TemperName, Temperament>> = {
+  calm: { slowest: 1, fastest: 1, failures: 0, outageEvery: 0 },
+  busy: { slowest: 5, fastest: 2, failures: 0, outageEvery: 0 },
+  flaky: { slowest: 2, fastest: 1, failures: 4, outageEvery: 120 },
+};
+
+/** Decides, from a seed, how long things take and which of them fail. */
+export class Temper {
+  readonly outageEvery: number;
+  readonly #temperament: Temperament;
+  readonly #pace: number;
+  readonly #random: Random;
+
+  /** @param pace durations times this; 0: everything is done at once */
+  constructor(name: TemperName, pace: number, seed: number) {
+    this.#temperament = tempers[name];
+    this.outageEvery = this.#temperament.outageEvery;
+    this.#pace = pace;
+    // Another stream than the pool's: what fails does not change what is made.
+    this.#random = createRandom(seed ^ 0x5eed);
+  }
+
+  /** Milliseconds that something of `ms` takes here and now. */
+  duration(ms: number): number {
+    const { slowest, fastest } = this.#temperament;
+    if (slowest === fastest) return ms * this.#pace * slowest;
+    const factor = fastest + (slowest - fastest) * this.#random.next();
+    return ms * this.#pace * factor;
+  }
+
+  /** The failure that an operation meets, or undefined: most meet none. */
+  accident(
+    className: string,
+    params: readonly XapiValue[],
+  ): XapiFailure | undefined {
+    const { failures } = this.#temperament;
+    if (failures === 0 || this.#random.next() * 100 >= failures)
+      return undefined;
+    const kinds = [...(accidents[className] ?? []), ...anyAccidents];
+    const kind = kinds[this.#random.integer(kinds.length)]!;
+    const object = params[0];
+    return kind(typeof object === "string" ? object : "");
+  }
+
+  /** A number below `limit` from the same stream. */
+  pick(limit: number): number {
+    return this.#random.integer(limit);
+  }
+}
+
+type Accident = (object: string) => XapiFailure;
+
+/** From memory of what hosts log on bad days. */
+const anyAccidents: readonly Accident[] = [
+  () =>
+    new XapiFailure("INTERNAL_ERROR", [
+      "Jsonrpc_client.Timeout", // xapi gave up on xenopsd
+    ]),
+];
+
+const storageAccidents: readonly Accident[] = [
+  () =>
+    new XapiFailure("SR_BACKEND_FAILURE_46", [
+      "",
+      "The VDI is not available [opterr=VDI is already attached RW]",
+      "",
+    ]),
+  () =>
+    new XapiFailure("SR_BACKEND_FAILURE_181", [
+      "",
+      "Error in Metadata volume operation for SR. [opterr=VDI delete operation failed]",
+      "",
+    ]),
+];
+
+const accidents: Readonly<Record<string, readonly Accident[]>> = {
+  VM: [
+    storageAccidents[0]!,
+    (vm) =>
+      new XapiFailure("INTERNAL_ERROR", [
+        `xenopsd internal error: Xenops_interface.Xenopsd_error([S(Internal_error);S(Device_model timed out for ${vm})])`,
+      ]),
+    (vm) =>
+      new XapiFailure("VM_MIGRATE_FAILED", [
+        vm,
+        "OpaqueRef:NULL",
+        "OpaqueRef:NULL",
+        "The VM has failed to migrate: the connection was reset",
+      ]),
+  ],
+  VDI: storageAccidents,
+  SR: storageAccidents,
+  VBD: storageAccidents,
+  PBD: [
+    () =>
+      new XapiFailure("SR_BACKEND_FAILURE_73", [
+        "",
+        "NFS mount error [opterr=mount failed with return code 32]",
+        "",
+      ]),
+  ],
+};
