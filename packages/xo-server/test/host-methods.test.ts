@@ -17,6 +17,7 @@ const host = (id: string, more: object = {}): FakeObject => ({
   ...{ id, type: "host", $pool: "p", _xapiRef: `ref:${id}` },
   ...{ power_state: "Running", enabled: true, residentVms: [`${id}-v`] },
   ...{ name_label: id, startTime: 1, agentStartTime: 1 },
+  ...{ current_operations: {}, controlDomain: "dom0" },
   bios_strings: { "bios-version": "1.2" },
   ...more,
 });
@@ -59,7 +60,7 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
     ...hostHealthMethods(poolObjects, clock),
     ...poolSettingsMethods(poolObjects),
     ...poolPowerMethods({
-      ...{ objects: poolObjects, clock },
+      ...{ objects: poolObjects, clock, settings: new FakeSettings() },
       hostsOf: createHostsOf(queries),
     }),
   ];
@@ -75,6 +76,24 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
   const run = (name: string, params: object, context = as(Rights.all, true)) =>
     dispatcher.call(name, params, context);
   return { calls, run, as, operations, fakes, clock };
+}
+
+/** As the store keeps them. */
+class FakeSettings {
+  readonly #values = new Map<string, string>();
+
+  get(key: string): unknown {
+    const json = this.#values.get(key);
+    return json === undefined ? undefined : JSON.parse(json);
+  }
+
+  async set(key: string, value: unknown): Promise<void> {
+    this.#values.set(key, JSON.stringify(value));
+  }
+
+  async delete(key: string): Promise<void> {
+    this.#values.delete(key);
+  }
 }
 
 function toText(value: unknown): string {
@@ -226,13 +245,17 @@ t.test("a rolling reboot ends at the first failure", async (t) => {
     },
   });
   await t.rejects(run("pool.rollingReboot", { pool: "p" }), {
-    code: "NO_HOSTS_AVAILABLE",
+    code: "STOPPED_MIDWAY",
+    data: {
+      ...{ where: "h1: move VMs away", done: [], left: ["h1", "h2"] },
+      cause: { code: "NO_HOSTS_AVAILABLE" },
+    },
   });
   t.same(
     calls,
     [
-      "host.assert_can_evacuate ref:h1",
-      "host.assert_can_evacuate ref:h2",
+      "host.get_vms_which_prevent_evacuation ref:h1",
+      "host.get_vms_which_prevent_evacuation ref:h2",
       "host.disable ref:h1",
       "host.evacuate ref:h1",
       "host.enable ref:h1",

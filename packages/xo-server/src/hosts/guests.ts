@@ -3,9 +3,17 @@ import { Turns } from "@xo-server/inventory";
 
 /** VMs that are in a host's memory, its own control domain left out. */
 export function guestsOf(host: PoolObject, objects: PoolObjects): PoolObject[] {
-  return (host.object["residentVms"] as readonly string[])
+  return guestIdsOf(host)
     .map((id) => objects.get(id))
     .filter(({ type }) => type === "VM");
+}
+
+/** Their ids, without looking at each. */
+export function guestIdsOf({ object }: PoolObject): string[] {
+  const { residentVms, controlDomain } = object;
+  return (residentVms as readonly string[]).filter(
+    (id) => id !== controlDomain,
+  );
 }
 
 /** VMs that are suspended, resumed or moved at a time. */
@@ -15,13 +23,21 @@ const AT_A_TIME = 4;
  * Does something to each of them, a few at a time, whatever becomes of the others.
  * @throws the first error, when all have ended
  */
-export async function toEach(
+export function toEach(
   vms: readonly PoolObject[],
   run: (vm: PoolObject) => Promise<unknown>,
 ): Promise<void> {
+  return eachOf(vms, run);
+}
+
+/** The same, of anything. */
+export async function eachOf<T>(
+  all: readonly T[],
+  run: (one: T) => Promise<unknown>,
+): Promise<void> {
   const turns = new Turns(AT_A_TIME);
   const outcomes = await Promise.allSettled(
-    vms.map((vm) => turns.take(() => run(vm))),
+    all.map((one) => turns.take(() => run(one))),
   );
   for (const outcome of outcomes)
     if (outcome.status === "rejected") throw outcome.reason;

@@ -47,14 +47,26 @@ export async function rebootAndWait(
   parts: RestartParts,
 ): Promise<void> {
   await goDown(host, "host.reboot");
-  const { startTime } = host.object;
+  await untilBack(host.id, host.object["startTime"], parts);
+}
+
+/**
+ * Waits until a host has started anew and takes guests.
+ * @param before time of its start before
+ * @throws XoError CALL_TIMEOUT, ABORTED
+ */
+export async function untilBack(
+  id: string,
+  before: unknown,
+  parts: RestartParts,
+): Promise<void> {
   await until(parts, "host.reboot", () => {
-    const now = parts.objects.get(host.id, "host").object;
-    return now["power_state"] === "Running" && now["startTime"] !== startTime;
+    const now = parts.objects.get(id, "host").object;
+    return now["power_state"] === "Running" && now["startTime"] !== before;
   });
   // One that was disabled before it went down may come back disabled.
   await until(parts, "host.enable", async () => {
-    const { xapi, ref } = parts.objects.get(host.id, "host");
+    const { xapi, ref } = parts.objects.get(id, "host");
     await xapi.call("host.enable", [ref]);
     return true;
   });

@@ -1,127 +1,217 @@
-import { XoError } from "@xo-server/model";
+import { XapiError, XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
+import { inWork } from "../tasks/current-work.js";
 import type { Work } from "../tasks/work.js";
-import { whileEmpty } from "./empty-host.js";
-import { guestsOf, toEach } from "./guests.js";
-import { rebootAndWait, type RestartParts } from "./restart.js";
+import {
+  isGone,
+  makePlan,
+  turnsLeft,
+  type RollingPlan,
+} from "./rolling-plan.js";
+import type { Turn } from "./rolling-plan.js";
+import { moveBack } from "./move-back.js";
+import { findAside, putAside, putBack } from "./pool-aside.js";
+import type { RestartParts } from "./restart.js";
+import { rebootInTurn, type TurnParts } from "./rolling-turn.js";
+import type { RollingPlans } from "./rolling-plans.js";
+import { nameOf, refuseStuck, stuckOn, withoutShutdown } from "./stuck-vms.js";
 
 export interface RollingParts extends RestartParts {
   readonly work: Work;
+  readonly plans: RollingPlans;
 }
 
-export interface RollingOptions {
-  /** VMs that cannot be moved are shut down, and started again on their host. */
-  readonly shutdownPinnedVms: boolean;
-}
-
-/** Where its guests were before. */
-interface Place {
-  readonly host: PoolObject;
-  readonly guests: readonly PoolObject[];
+export interface RollingRequest {
+  /** Absent: as before, where it goes on. */
+  readonly shutdownPinnedVms?: boolean | undefined;
+  /** True: takes what was left of the last one over, whoever did it. False: begins anew. Absent: goes on where the last one stopped. */
+  readonly resume?: boolean | undefined;
 }
 
 /**
  * Reboots the hosts of a pool, one after another and the coordinator first;
  * guests move away before and back at the end. The first failure ends it: what
- * has not been rebooted is left as it is.
- * @throws XoError INCORRECT_STATE: HA is on, or a host takes no guests; what the pool refused
+ * has not been rebooted is left as it is, and the next call goes on from there.
+ * @throws XoError INCORRECT_STATE, VMS_CANNOT_LEAVE: nothing was done;
+ *   STOPPED_MIDWAY tells where
  */
-export async function rollingReboot(
+export function rollingReboot(
   pool: PoolObject,
-  hosts: readonly PoolObject[],
+  hosts: () => Promise<readonly PoolObject[]>,
   parts: RollingParts,
-  options: RollingOptions,
+  request: RollingRequest,
 ): Promise<void> {
-  checkReady(pool, hosts);
-  const places = hosts.map((host) => ({
-    host,
-    guests: guestsOf(host, parts.objects),
-  }));
-  const master = ({ host }: Place) => host.id === pool.object["master"];
-  const ordered = [
-    ...places.filter(master),
-    ...places.filter((place) => !master(place)),
-  ];
-  for (const place of ordered) await checkMovable(place, options);
-  for (const [done, place] of ordered.entries()) {
-    const name = `reboot ${String(place.host.object["name_label"])}`;
-    await parts.work.part(name, () => rebootEmpty(place, parts, options));
-    parts.work.progress((done + 1) / (ordered.length + 1));
-  }
-  await parts.work.part("move VMs back", () => moveBack(ordered, parts));
+  return parts.plans.alone(pool.id, async () => {
+    const plan = await begin(pool, hosts, parts, request);
+    await new RollingReboot(plan, parts).run();
+  });
 }
 
-function checkReady(pool: PoolObject, hosts: readonly PoolObject[]): void {
-  const check = (one: PoolObject, property: string, expected: unknown) => {
-    const actual = one.object[property];
-    if (actual !== expected)
-      throw new XoError("INCORRECT_STATE", {
-        ...{ object: one.id, property, actual, expected },
-      });
-  };
-  check(pool, "HA_enabled", false);
-  for (const host of hosts) {
-    check(host, "power_state", "Running");
-    check(host, "enabled", true);
-  }
-}
-
-/** Before anything is moved. */
-async function checkMovable(
-  { host }: Place,
-  { shutdownPinnedVms }: RollingOptions,
-): Promise<void> {
-  if (!shutdownPinnedVms)
-    await host.xapi.call("host.assert_can_evacuate", [host.ref]);
-}
-
-async function rebootEmpty(
-  { host }: Place,
+async function begin(
+  pool: PoolObject,
+  hosts: () => Promise<readonly PoolObject[]>,
   parts: RollingParts,
-  { shutdownPinnedVms }: RollingOptions,
-): Promise<void> {
-  const pinned = shutdownPinnedVms ? await pinnedOn(host, parts) : [];
-  await toEach(pinned, (vm) =>
-    vm.xapi.callAsync("VM.clean_shutdown", [vm.ref]),
-  );
-  try {
-    // As it is now: guests of hosts that were rebooted before have come.
-    const now = parts.objects.get(host.id, "host");
-    await whileEmpty(now, {}, () => rebootAndWait(now, parts));
-  } finally {
-    await toEach(pinned, (vm) =>
-      vm.xapi.callAsync("VM.start_on", [vm.ref, host.ref, false, false]),
-    );
+  { resume, shutdownPinnedVms }: RollingRequest,
+): Promise<RollingPlan> {
+  const takeOver = resume === true;
+  const left = parts.plans.left(pool.id, { takeOver });
+  if (left !== undefined && resume !== false) {
+    const { stopped, ...going } = left;
+    const since = new Date(left.since).toISOString();
+    parts.work.info(`goes on with what was begun at ${since}`, { stopped });
+    return shutdownPinnedVms === undefined
+      ? going
+      : { ...going, shutdownPinnedVms };
   }
+  const since = parts.clock.now();
+  const made = makePlan(pool, await hosts(), {
+    shutdownPinnedVms: shutdownPinnedVms === true,
+  });
+  return { ...made, since, aside: left?.aside ?? {} };
 }
 
-async function pinnedOn(
-  { xapi, ref }: PoolObject,
-  { objects }: RollingParts,
-): Promise<PoolObject[]> {
-  const method = "host.get_vms_which_prevent_evacuation";
-  const stuck = (await xapi.call(method, [ref])) as Record<string, unknown>;
-  return Object.keys(stuck).map((vm) => objects.get(vm, "VM"));
-}
+class RollingReboot {
+  readonly #parts: RollingParts;
+  #plan: RollingPlan;
+  #at = "the beginning";
 
-/** Those that are somewhere else now; one that does not want to go back stays where it is. */
-async function moveBack(
-  places: readonly Place[],
-  { objects, work }: RollingParts,
-): Promise<void> {
-  for (const { host, guests } of places)
-    await toEach(guests, async (before) => {
+  constructor(plan: RollingPlan, parts: RollingParts) {
+    this.#plan = plan;
+    this.#parts = parts;
+  }
+
+  async run(): Promise<void> {
+    const { objects, plans, work } = this.#parts;
+    const left = turnsLeft(this.#plan, objects);
+    await this.#checkGuests(left);
+    const before = await this.#begin();
+    try {
+      await this.#rebootAll(left);
+      await this.#step("move VMs back", () => this.#moveBack());
+      await this.#step("put back what the pool does by itself", () =>
+        this.#putBack(),
+      );
+    } catch (error) {
+      await this.#stop(error as Error);
+      throw this.#toStop(error as Error);
+    }
+    work.info(`${before} hosts were to be rebooted, all are`);
+    await plans.forget(this.#plan.pool);
+  }
+
+  /** Nothing is done unless every guest of every host can be got out of the way. */
+  async #checkGuests(turns: readonly Turn[]): Promise<void> {
+    const { objects } = this.#parts;
+    const stuck = [];
+    for (const { host, startTime } of turns) {
+      const now = objects.get(host, "host");
+      const { power_state, startTime: started } = now.object;
+      if (power_state !== "Running" || started !== startTime) continue;
+      stuck.push(...(await stuckOn(now, objects)));
+    }
+    const { shutdownPinnedVms } = this.#plan;
+    refuseStuck(shutdownPinnedVms ? await withoutShutdown(stuck) : stuck);
+  }
+
+  /** @returns how many hosts there are left */
+  async #begin(): Promise<number> {
+    const { objects, work } = this.#parts;
+    const pool = objects.get(this.#plan.pool, "pool");
+    // What was put aside before is not there to be found.
+    const aside = { ...this.#plan.aside, ...(await findAside(pool)) };
+    await this.#keep({ aside });
+    await work.keep({ pool: this.#plan.pool });
+    await putAside(pool, aside);
+    return turnsLeft(this.#plan, objects).length;
+  }
+
+  async #rebootAll(turns: readonly Turn[]): Promise<void> {
+    const { objects, work, signal } = this.#parts;
+    for (const [done, turn] of turns.entries()) {
+      if (signal.aborted) throw new XoError("ABORTED", { what: "it" });
+      const host = objects.get(turn.host, "host");
+      const name = `reboot ${nameOf(host)}`;
+      await work.part(name, (part) =>
+        rebootInTurn(turn, this.#for(part, host)),
+      );
+      work.progress((done + 1) / (turns.length + 1));
+    }
+  }
+
+  #for(work: Work, host: PoolObject): TurnParts {
+    return {
+      ...{ ...this.#parts, work },
+      shutdownPinnedVms: this.#plan.shutdownPinnedVms,
+      shutDown: this.#plan.shutDown[host.id] ?? [],
+      keepShutDown: (vms) =>
+        this.#keep({ shutDown: { ...this.#plan.shutDown, [host.id]: vms } }),
+      at: (step) => {
+        this.#at = `${nameOf(host)}: ${step}`;
+      },
+    };
+  }
+
+  async #step(name: string, run: () => Promise<void>): Promise<void> {
+    this.#at = name;
+    await this.#parts.work.part(name, (part) => inWork(part, run));
+  }
+
+  async #moveBack(): Promise<void> {
+    const { objects, work } = this.#parts;
+    for (const { host, guests } of this.#plan.turns)
       try {
-        const vm = objects.get(before.id, "VM");
-        const { power_state, $container } = vm.object;
-        if (power_state !== "Running" || $container === host.id) return;
-        await vm.xapi.callAsync("VM.pool_migrate", [
-          ...[vm.ref, host.ref],
-          { live: "true" },
-        ]);
+        await moveBack(objects.get(host, "host"), guests, { objects, work });
       } catch (error) {
-        const { message } = error as Error;
-        work.warn(`${before.id} stays on another host: ${message}`);
+        if (!isGone(error)) throw error;
       }
+  }
+
+  async #putBack(): Promise<void> {
+    const { objects } = this.#parts;
+    const pool = objects.get(this.#plan.pool, "pool");
+    await putBack(pool, this.#plan.aside, objects);
+    await this.#keep({ aside: {} });
+  }
+
+  /** The pool takes care of itself again, as far as it can with what has failed. */
+  async #stop(error: Error): Promise<void> {
+    const { work, signal } = this.#parts;
+    const at = this.#at;
+    const stopped = `${at}: ${error.message}`;
+    await this.#keep({ stopped }).catch(() => undefined);
+    const hasAside = Object.keys(this.#plan.aside).length > 0;
+    if (!hasAside || signal.aborted) return;
+    await this.#putBack().catch((cause: unknown) => {
+      const { message } = cause as Error;
+      work.warn(`HA or auto power-on are still put aside: ${message}`);
     });
+  }
+
+  #toStop(error: Error): XoError {
+    const { objects } = this.#parts;
+    const { turns } = this.#plan;
+    const cause =
+      error instanceof XapiError
+        ? { code: error.code, params: error.params }
+        : error instanceof XoError
+          ? { code: error.code, data: error.data }
+          : {};
+    let left: string[] | undefined;
+    try {
+      left = turnsLeft(this.#plan, objects).map(({ host }) => host);
+    } catch {
+      // The pool cannot be looked at: then which are left it does not tell.
+    }
+    const done =
+      left &&
+      turns.map(({ host }) => host).filter((host) => !left.includes(host));
+    const told = { what: "the rolling reboot", where: this.#at };
+    const data = { ...told, reason: error.message, cause, done, left };
+    return new XoError("STOPPED_MIDWAY", data, error);
+  }
+
+  async #keep(change: Partial<RollingPlan>): Promise<void> {
+    this.#plan = { ...this.#plan, ...change };
+    await this.#parts.plans.keep(this.#plan);
+  }
 }

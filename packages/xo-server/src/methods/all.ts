@@ -115,6 +115,7 @@ function ofPools(parts: MethodParts): Operation[] {
     ...transferMethods({ objects: poolObjects, transfers: parts.transfers }),
     ...hostAndPoolMethods({
       ...{ queries, inventory, stats, clock, listPools },
+      settings: parts.store.settings,
       objects: poolObjects,
     }),
     ...taskMethods(poolObjects, parts.tasks),

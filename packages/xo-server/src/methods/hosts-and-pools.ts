@@ -1,6 +1,7 @@
 import type { Inventory, Queries } from "@xo-server/inventory";
 import { systemClock, type Clock } from "../clock.js";
 import { Dashboards } from "../dashboard/dashboards.js";
+import type { PlanStore } from "../hosts/rolling-plans.js";
 import { MissingPatches } from "../hosts/missing-patches.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Operation } from "../operations/operation.js";
@@ -21,6 +22,7 @@ export interface HostAndPoolOptions {
   readonly inventory: Pick<Inventory, "inSlices">;
   readonly stats: Stats;
   readonly listPools: () => readonly PoolStatus[];
+  readonly settings: PlanStore;
   readonly clock?: Clock | undefined;
 }
 
@@ -39,7 +41,12 @@ export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
     ...hostHealthMethods(objects, clock),
     ...patchMethods({ objects, patches, hostsOf }),
     ...poolSettingsMethods(objects),
-    ...poolPowerMethods({ objects, hostsOf, clock }),
+    ...poolPowerMethods({
+      objects,
+      hostsOf,
+      settings: options.settings,
+      clock,
+    }),
     ...statsMethods({ stats: stats.objects, objects, hostsOf }),
     ...dashboardMethods(dashboards, clock),
   ];

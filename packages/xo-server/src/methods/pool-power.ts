@@ -2,9 +2,14 @@ import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { systemClock, type Clock } from "../clock.js";
 import { emergencyShutdown } from "../hosts/emergency-shutdown.js";
-import { rollingReboot } from "../hosts/rolling-reboot.js";
+import { rollingReboot, type RollingRequest } from "../hosts/rolling-reboot.js";
+import { RollingPlans, type PlanStore } from "../hosts/rolling-plans.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import {
+  defineOperation,
+  type HandlerContext,
+  type Operation,
+} from "../operations/operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import type { HostsOf } from "./host-patches.js";
 import { actionRoute, idOf, onId } from "./on-object.js";
@@ -13,6 +18,8 @@ export interface PoolPowerOptions {
   readonly objects: PoolObjects;
   /** Hosts of a pool, by the pool's id. */
   readonly hostsOf: HostsOf;
+  /** Where it is kept how far a rolling reboot has come. */
+  readonly settings: PlanStore;
   readonly clock?: Clock;
 }
 
@@ -23,6 +30,7 @@ const flag = (description: string) =>
 export function poolPowerMethods({
   objects,
   hostsOf,
+  settings,
   clock = systemClock,
 }: PoolPowerOptions): Operation[] {
   const on = (id: string) => objects.get(id, "pool");
@@ -35,28 +43,38 @@ export function poolPowerMethods({
   // Whoever may do this to a pool may do it to each of its hosts.
   const all = async (id: string) =>
     (await hostsOf(id, undefined)).map((host) => objects.get(host, "host"));
+  const plans = new RollingPlans(settings);
+  const roll = async (
+    pool: string,
+    request: RollingRequest,
+    { signal, work }: HandlerContext,
+  ) => {
+    const parts = { objects, clock, signal, work, plans };
+    await rollingReboot(on(pool), () => all(pool), parts, request);
+    return true;
+  };
   return [
     defineOperation({
       ...shared,
       name: "pool.rollingReboot",
       summary:
-        "Reboots the hosts of a pool one after another, VMs moved away meanwhile. The first failure ends it.",
+        "Reboots the hosts of a pool one after another, VMs moved away meanwhile and back at the end. The first failure ends it; the next call goes on from there.",
       params: Type.Object({
         pool,
         shutdownPinnedVms: flag(
           "VMs that cannot be moved are shut down, and started afterwards.",
         ),
         bypassBackupCheck: flag("Taken, and not needed here."),
+        resume: flag(
+          "False: begins anew where one has stopped. True: also takes over what a server that has died was doing.",
+        ),
       }),
       permission: onPool("administrate:restart"),
       rest: action("rolling_reboot", "RollingReboot"),
-      handler: async ({ pool, shutdownPinnedVms = false }, context) => {
-        const { signal, work } = context;
-        const hosts = await all(pool);
-        const parts = { objects, clock, signal, work };
-        await rollingReboot(on(pool), hosts, parts, { shutdownPinnedVms });
-        return true;
-      },
+      handler: ({ pool, shutdownPinnedVms, resume }, context) =>
+        roll(pool, { shutdownPinnedVms, resume }, context),
+      resume: ({ pool }: { readonly pool: string }, context) =>
+        roll(pool, { resume: true }, context),
     }),
     defineOperation({
       ...shared,

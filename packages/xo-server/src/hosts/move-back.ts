@@ -1,0 +1,32 @@
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import type { Work } from "../tasks/work.js";
+import { eachOf } from "./guests.js";
+
+export interface MoveParts {
+  readonly objects: PoolObjects;
+  readonly work: Work;
+}
+
+/**
+ * Moves those of the VMs that run elsewhere to this host, a few at a time. One
+ * that does not want to stays where it is: the work is told of it.
+ * @param vms ids; those that have gone or do not run are passed over
+ */
+export async function moveBack(
+  host: PoolObject,
+  vms: readonly string[],
+  { objects, work }: MoveParts,
+): Promise<void> {
+  await eachOf(vms, async (id) => {
+    try {
+      const { xapi, ref, object } = objects.get(id, "VM");
+      const { power_state, $container } = object;
+      if (power_state !== "Running" || $container === host.id) return;
+      const options = { live: "true" };
+      await xapi.callAsync("VM.pool_migrate", [ref, host.ref, options]);
+    } catch (error) {
+      const { message } = error as Error;
+      work.warn(`${id} stays on another host: ${message}`, { vm: id });
+    }
+  });
+}

@@ -1,0 +1,127 @@
+import type { PoolObject } from "../objects/pool-objects.js";
+import { inWork } from "../tasks/current-work.js";
+import type { Work } from "../tasks/work.js";
+import { evacuate } from "./empty-host.js";
+import { eachOf } from "./guests.js";
+import { goDown, untilBack, type RestartParts } from "./restart.js";
+import { isGone, type Turn } from "./rolling-plan.js";
+import { stuckOn } from "./stuck-vms.js";
+
+export interface TurnParts extends RestartParts {
+  readonly work: Work;
+  readonly shutdownPinnedVms: boolean;
+  /** Ids of VMs that were shut down for it when it was tried before. */
+  readonly shutDown: readonly string[];
+  readonly keepShutDown: (vms: readonly string[]) => Promise<void>;
+  /** Hears of each step, in words. */
+  readonly at: (step: string) => void;
+}
+
+/** Empties a host, reboots it and waits until it takes guests again; then those start that were shut down for it. */
+export async function rebootInTurn(
+  turn: Turn,
+  parts: TurnParts,
+): Promise<void> {
+  const host = () => parts.objects.get(turn.host, "host");
+  const isDown = isRebooting(host(), turn);
+  const shutDown = isDown
+    ? parts.shutDown
+    : await shutDownPinned(host(), parts);
+  const down = { ...parts, shutDown };
+  await orStartAgain(turn.host, down, async () => {
+    if (!isDown) await goDownEmpty(host(), down);
+    await step(down, "wait until it is back", () =>
+      untilBack(turn.host, turn.startTime, parts),
+    );
+  });
+  await startAgain(turn.host, down);
+}
+
+/** What went wrong first is what is told. */
+async function orStartAgain(
+  host: string,
+  parts: TurnParts,
+  run: () => Promise<void>,
+): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const quietly = { ...parts, at: () => undefined };
+    await startAgain(host, quietly).catch(() => undefined);
+    throw error;
+  }
+}
+
+function step<T>(
+  { at, work }: TurnParts,
+  name: string,
+  run: () => Promise<T>,
+): Promise<T> {
+  at(name);
+  return work.part(name, (part) => inWork(part, run));
+}
+
+/** It went down when this was tried before, or has come back since. */
+function isRebooting({ object }: PoolObject, { startTime }: Turn): boolean {
+  const { power_state, current_operations } = object;
+  return (
+    power_state !== "Running" ||
+    object["startTime"] !== startTime ||
+    Object.values(current_operations as object).includes("reboot")
+  );
+}
+
+async function shutDownPinned(
+  host: PoolObject,
+  parts: TurnParts,
+): Promise<readonly string[]> {
+  const { objects, shutdownPinnedVms, shutDown, keepShutDown } = parts;
+  if (!shutdownPinnedVms) return shutDown;
+  const stuck = await stuckOn(host, objects);
+  if (stuck.length === 0) return shutDown;
+  const all = [...new Set([...shutDown, ...stuck.map(({ vm }) => vm.id)])];
+  await keepShutDown(all);
+  const run = () =>
+    eachOf(stuck, ({ vm }) =>
+      objects.get(vm.id, "VM").xapi.callAsync("VM.clean_shutdown", [vm.ref]),
+    );
+  await orStartAgain(host.id, { ...parts, shutDown: all }, () =>
+    step(parts, "shut down VMs that cannot leave", run),
+  );
+  return all;
+}
+
+/** Where it is not emptied, it takes guests as before. */
+async function goDownEmpty(host: PoolObject, parts: TurnParts): Promise<void> {
+  const now = () => parts.objects.get(host.id, "host");
+  const { xapi, ref } = host;
+  await xapi.call("host.disable", [ref]);
+  try {
+    await step(parts, "move VMs away", () => evacuate(now()));
+    await step(parts, "reboot", () => goDown(now(), "host.reboot"));
+  } catch (error) {
+    await xapi.call("host.enable", [ref]).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Those that run already, or have gone, are passed over. */
+async function startAgain(host: string, parts: TurnParts): Promise<void> {
+  const { objects, shutDown, keepShutDown } = parts;
+  if (shutDown.length === 0) return;
+  const { ref } = objects.get(host, "host");
+  await step(parts, "start the VMs that were shut down", () =>
+    eachOf(shutDown, async (id) => {
+      try {
+        const vm = objects.get(id, "VM");
+        // As XAPI has it: the shutdown may not be known here yet.
+        const state = await vm.xapi.call("VM.get_power_state", [vm.ref]);
+        if (state === "Halted")
+          await vm.xapi.callAsync("VM.start_on", [vm.ref, ref, false, false]);
+      } catch (error) {
+        if (!isGone(error)) throw error;
+      }
+    }),
+  );
+  await keepShutDown([]);
+}

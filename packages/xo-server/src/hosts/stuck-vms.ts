@@ -1,0 +1,64 @@
+import { XoError } from "@xo-server/model";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+
+/** A VM that cannot be moved away from its host, in XAPI's words. */
+export interface StuckVm {
+  readonly vm: PoolObject;
+  readonly host: PoolObject;
+  /** Such as `VM_LACKS_FEATURE`, with parameters. */
+  readonly reason: readonly string[];
+}
+
+/** What a host would not get rid of, asked for before anything is moved. */
+export async function stuckOn(
+  host: PoolObject,
+  objects: PoolObjects,
+): Promise<StuckVm[]> {
+  const method = "host.get_vms_which_prevent_evacuation";
+  const stuck = await host.xapi.call(method, [host.ref]);
+  return Object.entries(stuck as Readonly<Record<string, string[]>>).map(
+    ([ref, reason]) => ({ vm: objects.get(ref, "VM"), host, reason }),
+  );
+}
+
+/**
+ * VMs that are to be shut down and cannot be: without tools nobody tells the
+ * guest to. Cutting their power is left to somebody who knows what they do.
+ */
+export async function withoutShutdown(
+  vms: readonly StuckVm[],
+): Promise<StuckVm[]> {
+  const stuck: StuckVm[] = [];
+  for (const one of vms) {
+    const { xapi, ref } = one.vm;
+    const allowed = await xapi.call("VM.get_allowed_operations", [ref]);
+    if (!(allowed as readonly string[]).includes("clean_shutdown"))
+      stuck.push({ ...one, reason: [...one.reason, "no clean_shutdown"] });
+  }
+  return stuck;
+}
+
+/** Names in a sentence; the data tells more. */
+const MOST_NAMED = 5;
+const MOST_TOLD = 100;
+
+/** @throws XoError VMS_CANNOT_LEAVE, unless there are none */
+export function refuseStuck(stuck: readonly StuckVm[]): void {
+  if (stuck.length === 0) return;
+  const named = stuck
+    .slice(0, MOST_NAMED)
+    .map(({ vm, reason }) => `${nameOf(vm)}: ${reason[0] ?? "?"}`);
+  const more = stuck.length > MOST_NAMED ? ["..."] : [];
+  throw new XoError("VMS_CANNOT_LEAVE", {
+    count: stuck.length,
+    reasons: [...named, ...more].join("; "),
+    vms: stuck.slice(0, MOST_TOLD).map(({ vm, host, reason }) => ({
+      ...{ id: vm.id, name: nameOf(vm), host: host.id },
+      ...{ code: reason[0], params: reason.slice(1) },
+    })),
+  });
+}
+
+export function nameOf({ object }: PoolObject): string {
+  return String(object["name_label"]);
+}
