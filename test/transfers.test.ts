@@ -109,10 +109,59 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
     t.not(id, vm!.id);
     const { body } = await admin.rest("GET", `/vms/${id}`);
     t.match(body, { name_label: vm!["name_label"], power_state: "Halted" });
-    const [running] = await list("vms", "power_state:Running");
-    const refused = await admin.fetch(`/vms/${running!.id}.xva`);
-    t.equal(refused.status, 500);
-    t.match(await refused.json(), { error: /VM_BAD_POWER_STATE/ });
+  });
+
+  t.test(
+    "of a VM that runs a snapshot goes out, and is gone then",
+    async (t) => {
+      const [vm] = await list("vms", "power_state:Running");
+      const snapshots = () =>
+        list("vm-snapshots", `$snapshot_of:${vm!.id}`).then(
+          (all) => all.length,
+        );
+      const disks = () => list("vdi-snapshots").then((all) => all.length);
+      const before = [await snapshots(), await disks()];
+      const xva = await read(`/vms/${vm!.id}.xva?compress=gzip`);
+      const made = await send(`/pools/${pool!.id}/vms?sr=${sr!.id}`, xva);
+      t.equal(made.status, 201, await made.clone().text());
+      const { id } = (await made.json()) as Row;
+      t.match((await admin.rest("GET", `/vms/${id}`)).body, {
+        ...{ type: "VM", name_label: vm!["name_label"] },
+        power_state: "Halted",
+      });
+      t.match((await admin.rest("GET", `/vms/${vm!.id}`)).body, {
+        power_state: "Running",
+      });
+      while ((await snapshots()) > before[0]!) continue;
+      while ((await disks()) > before[1]!) continue;
+
+      const cut = await admin.fetch(`/vms/${vm!.id}.xva`);
+      t.equal(cut.status, 200);
+      await cut.body!.cancel();
+      while ((await snapshots()) > before[0]!) continue;
+      while ((await disks()) > before[1]!) continue;
+    },
+  );
+
+  t.test("the rest of a snapshot can be fetched on its own", async (t) => {
+    const [snapshot] = await list(
+      "vdi-snapshots",
+      "size:>1048576 size:<100000000000",
+    );
+    const path = `/vdi-snapshots/${snapshot!.id}.raw`;
+    const whole = await admin.fetch(path);
+    t.equal(whole.headers.get("accept-ranges"), "bytes");
+    const etag = whole.headers.get("etag")!;
+    await whole.body!.cancel();
+    const size = Number(snapshot!["size"]);
+    const headers = { range: `bytes=${size - 1000}-`, "if-range": etag };
+    const rest = await admin.fetch(path, { headers });
+    t.equal(rest.status, 206);
+    t.equal((await rest.arrayBuffer()).byteLength, 1000);
+    const [vdi] = await list("vdis", "name_label:round");
+    const all = await admin.fetch(`/vdis/${vdi!.id}.raw`, { headers });
+    t.equal(all.status, 200, "of what may change meanwhile all is sent");
+    t.equal((await all.arrayBuffer()).byteLength, vdi!["size"]);
   });
 
   t.test(

@@ -1,4 +1,5 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import { get, type IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fastify from "fastify";
@@ -233,4 +234,109 @@ t.test("a task that is given up ends what it carries", async (t) => {
   });
   t.match((await outcome()).outcome, { error: { code: "ABORTED" } });
   t.ok(seen.isGone);
+});
+
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest();
+
+/** Everything of an answer, with what comes after its body. */
+async function getAll(url: string, headers: Record<string, string> = {}) {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { headers }, resolve).on("error", reject);
+  });
+  const body = Buffer.concat(await answer.toArray());
+  const { statusCode: status, headers: told, trailers } = answer;
+  return { body, status, headers: told, trailers };
+}
+
+t.test("who wants to know is told what the bytes hash to", async (t) => {
+  const { transfers, url, outcome, store } = await setUp(t);
+  const bytes = randomBytes(3 * MiB);
+  const { $getFrom } = transfers.offerDownload(
+    { ...subject, fileName: "x", hasChecksum: true },
+    async () => ({ type, body: Readable.from([bytes]), length: bytes.length }),
+  );
+  const { body, trailers } = await getAll(url + $getFrom);
+  t.ok(bytes.equals(body));
+  const sum = sha256(bytes);
+  t.same(trailers, { "repr-digest": `sha-256=:${sum.toString("base64")}:` });
+  t.match((await outcome()).params, { sha256: sum.toString("hex") });
+  await nextTurn();
+  const [task] = [...store.rows.values()];
+  t.match(task?.body, {
+    result: { bytes: 3 * MiB, sha256: sum.toString("hex") },
+  });
+});
+
+t.test("what came is told from what was sent before its end is", async (t) => {
+  const bytes = randomBytes(3 * MiB);
+  const digest = `sha-256=:${sha256(bytes).toString("base64")}:`;
+  const send = async (
+    body: Buffer<ArrayBuffer>,
+    headers: Record<string, string>,
+  ) => {
+    const { transfers, url } = await setUp(t);
+    let got = 0;
+    const { $sendTo } = transfers.offerUpload(subject, async ({ body }) => {
+      for await (const chunk of body) got += (chunk as Buffer).length;
+      return "made";
+    });
+    const request = { method: "POST", body, headers };
+    const answer = await fetch(url + $sendTo, request);
+    return { got, status: answer.status, text: await answer.text() };
+  };
+  const whole = await send(bytes, { "repr-digest": digest });
+  t.match(whole, { status: 200, got: bytes.length });
+  const wrong = Buffer.from(bytes);
+  wrong[5]! ^= 1;
+  const refused = await send(wrong, { "repr-digest": digest });
+  t.match(refused, { status: 422, text: /SHA-256/ });
+  t.ok(refused.got < bytes.length, "nobody can take it for the whole");
+  for (const odd of ["md5=:AAAA:", "sha-256=:AAAA:", "x"])
+    t.match(await send(bytes, { "repr-digest": odd }), {
+      ...{ status: 422, got: 0, text: /sha-256/ },
+    });
+});
+
+t.test("what never changes can be fetched from where it was cut", async (t) => {
+  const bytes = randomBytes(3 * MiB);
+  const ask = async (
+    headers: Record<string, string>,
+    source: Partial<Source> = { length: bytes.length, etag: '"a"' },
+  ) => {
+    const { transfers, url, outcome } = await setUp(t);
+    const { $getFrom } = transfers.offerDownload(
+      { ...subject, fileName: "x" },
+      async () => ({ type, body: Readable.from([bytes]), ...source }),
+    );
+    const answer = await getAll(url + $getFrom, headers);
+    t.match((await outcome()).params, { bytes: bytes.length });
+    return answer;
+  };
+  for (const from of [1, 65_536, bytes.length - 1]) {
+    const rest = await ask({ range: `bytes=${from}-` });
+    t.equal(rest.status, 206);
+    t.ok(bytes.subarray(from).equals(rest.body), `from ${from}`);
+    t.match(rest.headers, {
+      "content-length": String(bytes.length - from),
+      "content-range": `bytes ${from}-${bytes.length - 1}/${bytes.length}`,
+      etag: '"a"',
+    });
+  }
+  const known = await ask({ range: "bytes=9-", "if-range": '"a"' });
+  t.equal(known.status, 206);
+  const whole: [Record<string, string>, Partial<Source>?][] = [
+    [{}],
+    [{ range: "bytes=9-", "if-range": '"b"' }],
+    [{ range: `bytes=${bytes.length}-` }],
+    [{ range: "bytes=1-5" }],
+    [{ range: "bytes=-5" }],
+    [{ range: "lines=1-" }],
+    [{ range: "bytes=9-" }, { length: bytes.length }],
+    [{ range: "bytes=9-" }, {}],
+  ];
+  for (const [headers, source] of whole) {
+    const all = await ask(headers, source);
+    t.equal(all.status, 200, JSON.stringify(headers));
+    t.ok(bytes.equals(all.body));
+  }
 });

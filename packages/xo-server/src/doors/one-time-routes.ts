@@ -3,6 +3,7 @@ import { PATH_PREFIX, type OneTimePaths } from "./one-time-paths.js";
 import { toRestError } from "./rest/rest-error.js";
 import {
   addStreamBodies,
+  readContinuation,
   receiveUpload,
   sendDownload,
   takeOffer,
@@ -21,7 +22,7 @@ export function addOneTimePaths(
     for (const url of [`${PATH_PREFIX}:token`, `${PATH_PREFIX}:token/*`]) {
       door.get(url, async (request: Request, reply) => {
         const open = takeOffer(paths, request.params.token, "download");
-        return sendDownload(reply, await open());
+        return sendDownload(reply, await open(readContinuation(request)));
       });
       door.post(url, async (request: Request, reply) => {
         const receive = takeOffer(paths, request.params.token, "upload");

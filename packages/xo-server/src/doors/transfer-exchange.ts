@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { OpenDownload } from "../transfers/transfer.js";
+import type { Continuation, OpenDownload } from "../transfers/transfer.js";
 import type { Offers, OneTimePaths } from "./one-time-paths.js";
 
 /** Bodies are streams here, whatever they say that they are; none is parsed, none is limited. */
@@ -26,18 +26,64 @@ export function takeOffer<K extends keyof Offers>(
   });
 }
 
+/**
+ * Where a client wants to go on, by `Range: bytes=1000-` and `If-Range`.
+ * Undefined: all is wanted, or it is asked for in a way that may be passed over.
+ */
+export function readContinuation({
+  headers,
+}: Pick<FastifyRequest, "headers">): Continuation | undefined {
+  const [, from] = /^bytes=(\d{1,15})-$/.exec(headers.range ?? "") ?? [];
+  if (from === undefined) return undefined;
+  const etag = headers["if-range"];
+  return { from: Number(from), etag: etag === undefined ? etag : String(etag) };
+}
+
 export function sendDownload(
   reply: FastifyReply,
-  { type, body, length, fileName }: OpenDownload,
+  { type, body, fileName, ...download }: OpenDownload,
 ): FastifyReply {
   reply.type(type).header("cache-control", "no-store");
-  if (length !== undefined) reply.header("content-length", length);
+  describeLength(reply, download);
   if (fileName !== undefined)
     reply.header(
       "content-disposition",
       `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}`,
     );
   return reply.send(body);
+}
+
+function describeLength(
+  reply: FastifyReply,
+  { length, from = 0, etag, sha256 }: Omit<OpenDownload, "type" | "body">,
+): void {
+  if (etag !== undefined)
+    reply.header("etag", etag).header("accept-ranges", "bytes");
+  if (from > 0 && length !== undefined)
+    reply
+      .code(206)
+      .header("content-range", `bytes ${from}-${length - 1}/${length}`);
+  // What is told after a body goes with chunks, and these with no length (RFC 9112).
+  if (sha256 !== undefined)
+    reply.trailer("repr-digest", async () => toDigest(sha256()));
+  else if (length !== undefined) reply.header("content-length", length - from);
+}
+
+/** As RFC 9530 writes it. */
+function toDigest(sha256: Buffer): string {
+  return `sha-256=:${sha256.toString("base64")}:`;
+}
+
+/** @throws XoError INVALID_PARAMETERS */
+function readDigest(headers: FastifyRequest["headers"]): Buffer | undefined {
+  const told = headers["repr-digest"] ?? headers["content-digest"];
+  if (told === undefined) return undefined;
+  const [, base64] =
+    /(?:^|,)\s*sha-256=:([A-Za-z\d+/]{43}=):/.exec(String(told)) ?? [];
+  if (base64 !== undefined) return Buffer.from(base64, "base64");
+  throw new XoError("INVALID_PARAMETERS", {
+    reason: "a digest must be sha-256=:...:, in base64",
+  });
 }
 
 /** Of a body that is refused, so much is read for the answer's sake: many clients look for one only when they have sent all. */
@@ -53,10 +99,8 @@ export async function receiveUpload(
   const length = told === undefined ? undefined : Number(told);
   const stream = (body as Readable | undefined) ?? raw;
   try {
-    return await receive({
-      body: stream,
-      length,
-    });
+    const sha256 = readDigest(headers);
+    return await receive({ body: stream, length, sha256 });
   } catch (error) {
     if (length === undefined || length > MOST_DRAINED_BYTES)
       reply.header("connection", "close");

@@ -1,3 +1,4 @@
+import { XoError, type Ref } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import {
@@ -5,7 +6,7 @@ import {
   type HandlerContext,
   type Operation,
 } from "../operations/operation.js";
-import { checkFits, receiveDisk } from "../transfers/new-disk.js";
+import { checkFits, receiveDisk, removeDisk } from "../transfers/new-disk.js";
 import type { Transfers } from "../transfers/transfers.js";
 import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
 import { createDisk } from "./disk.js";
@@ -17,6 +18,14 @@ export const getFrom = Type.Object({ $getFrom: Type.String() });
 export const sendTo = Type.Object({ $sendTo: Type.String() });
 
 const format = Type.Enum(["raw", "vhd"]);
+
+/** To be told what the bytes hash to. */
+export const checksum = Type.Optional(
+  Type.Enum(["sha256"], {
+    description:
+      "Tells the SHA-256 of all bytes after them: in the trailer `Repr-Digest`, and in the task.",
+  }),
+);
 
 const types = { raw: "application/octet-stream", vhd: "application/vhd" };
 
@@ -47,8 +56,10 @@ function contentMethods({
           Type.Boolean({ description: "Taken, and not needed here." }),
         ),
         nbdConcurrency: Type.Optional(Type.Number()),
+        checksum,
       }),
       result: getFrom,
+      resume: cutShort,
       permission: onId("administrate:export", "*"),
       rest: [
         {
@@ -62,17 +73,22 @@ function contentMethods({
           summary: "The contents of a snapshot of a disk",
         },
       ],
-      handler: ({ id, format = "vhd" }, context) => {
+      handler: ({ id, format = "vhd", checksum }, context) => {
         const vdi = objects.get(id, "VDI", "VDI-snapshot", "VDI-unmanaged");
         const { xapi, ref, object } = vdi;
         const fileName = `${nameOf(vdi)}.${format}`;
         const subject = {
           ...about("disk.exportContent", `Export of ${fileName}`, vdi),
           ...{ params: { id, format }, context, fileName },
+          hasChecksum: checksum !== undefined,
         };
         return transfers.offerDownload(subject, async (work) => ({
           type: types[format],
           ...(format === "raw" ? { length: Number(object["size"]) } : {}),
+          // A snapshot never changes; nor does how it is told as raw.
+          ...(format === "raw" && vdi.type === "VDI-snapshot"
+            ? { etag: `"${vdi.id}.raw"` }
+            : {}),
           ...(await openXapiStream(
             xapi,
             {
@@ -94,6 +110,11 @@ function contentMethods({
         format: Type.Optional(format),
       }),
       result: sendTo,
+      resume: () => {
+        throw new XoError("ABORTED", {
+          what: "the import, as the server ended: the disk holds part of what was sent, and it",
+        });
+      },
       permission: onId("administrate:import-content", "VDI"),
       rest: {
         ...{ method: "put", path: "/vdis/{id}.{format}" },
@@ -144,6 +165,7 @@ function importMethods(options: TransferMethodsOptions): Operation[] {
         }),
       }),
       result: sendTo,
+      resume: (kept: KeptDisk) => settleDisk(options.objects, kept),
       permission: { action, resource: "SR", id: ({ sr }) => sr },
       handler: ({ type, ...disk }, context) => {
         const format = type === "vhd" ? "vhd" : "raw";
@@ -165,6 +187,7 @@ function importMethods(options: TransferMethodsOptions): Operation[] {
         ),
       }),
       result: sendTo,
+      resume: (kept: KeptDisk) => settleDisk(options.objects, kept),
       permission: onId(action, "SR"),
       rest: {
         ...{ method: "post", path: "/srs/{id}/vdis", creates: "vdis" },
@@ -201,8 +224,39 @@ function offerImport(
     const create = (virtual_size: number) =>
       createDisk(storage, { ...labels, virtual_size });
     const disk = { name, format, create };
-    const ref = await receiveDisk(storage, delivery, disk, work);
+    const ref = await receiveDisk(storage, delivery, disk, {
+      ...work,
+      keep: (kept) => work.keep({ ...kept, sr }),
+    });
     return idOfBrought(objects, storage.xapi, { type: "VDI", ref });
+  });
+}
+
+/** Of a disk that was being filled when the server ended. */
+interface KeptDisk {
+  readonly sr: string;
+  readonly vdi: Ref;
+  /** All of it had come. */
+  readonly isWhole?: boolean;
+}
+
+/** A disk that was whole stays; one that was not goes. */
+async function settleDisk(
+  objects: PoolObjects,
+  { sr, vdi, isWhole = false }: KeptDisk,
+): Promise<string> {
+  const { xapi } = objects.get(sr, "SR");
+  if (isWhole) return idOfBrought(objects, xapi, { type: "VDI", ref: vdi });
+  await removeDisk(xapi, vdi);
+  throw new XoError("ABORTED", {
+    what: "the import, as the server ended: the disk was removed, and it",
+  });
+}
+
+/** Nobody can go on with what was being fetched. */
+export function cutShort(): never {
+  throw new XoError("ABORTED", {
+    what: "the server ended while bytes were on their way: the transfer",
   });
 }
 

@@ -1,3 +1,4 @@
+import { finished } from "node:stream";
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { Type } from "typebox";
@@ -7,10 +8,22 @@ import {
   type HandlerContext,
   type Operation,
 } from "../operations/operation.js";
+import type { Source, TransferWork } from "../transfers/transfer.js";
+import {
+  openXapiStream,
+  sendToXapi,
+  type Handler,
+} from "../transfers/xapi-streams.js";
 import { checkXva } from "../transfers/xva.js";
-import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
+import {
+  dropExportSnapshot,
+  takeExportSnapshot,
+} from "../vms/export-snapshot.js";
+import { isGone } from "../vms/made.js";
 import {
   about,
+  checksum,
+  cutShort,
   getFrom,
   nameOf,
   sendTo,
@@ -35,7 +48,7 @@ export function vmTransferMethods({
     defineOperation({
       name: "vm.export",
       summary:
-        "A halted VM, a snapshot or a template with its disks as XVA, to be fetched from the path answered.",
+        "A VM, a snapshot or a template with its disks as XVA, to be fetched from the path answered. Of one that runs, a snapshot taken for it.",
       params: Type.Object({
         id: idOf("a VM, a snapshot or a template"),
         compress: Type.Optional(
@@ -44,32 +57,34 @@ export function vmTransferMethods({
           }),
         ),
         format: Type.Optional(Type.Enum(["xva"])),
+        checksum,
       }),
       result: getFrom,
+      resume: (kept: KeptSnapshot | undefined) =>
+        dropKept(objects, kept).then(cutShort),
       permission: onId("administrate:export", "*"),
       rest: Object.entries(folders).map(([folder, operationId]) => ({
         ...{ method: "get", path: `/${folder}/{id}.{format}` },
         ...{ operationId, isTransfer: true },
         summary: "All of it, with its disks, as XVA",
       })),
-      handler: ({ id, compress = false }, context) => {
+      handler: ({ id, compress = false, checksum }, context) => {
         const vm = objects.get(id, "VM", "VM-snapshot", "VM-template");
         const fileName = `${nameOf(vm)}.xva`;
         const subject = {
           ...about("vm.export", `Export of ${fileName}`, vm),
           ...{ params: { id, compress }, context, fileName },
+          hasChecksum: checksum !== undefined,
+        };
+        const asked = {
+          query: { use_compression: toCompression(compress) },
+          label: subject.name,
         };
         return transfers.offerDownload(subject, async (work) => ({
           type: "application/octet-stream",
-          ...(await openXapiStream(
-            vm.xapi,
-            {
-              path: "/export",
-              query: { ref: vm.ref, use_compression: toCompression(compress) },
-              label: subject.name,
-            },
-            work,
-          )),
+          ...(RUNS.has(String(vm.object["power_state"]))
+            ? await openRunning(vm, asked, work)
+            : await openVm(vm, asked, work)),
         }));
       },
     }),
@@ -84,6 +99,7 @@ export function vmTransferMethods({
         ),
       }),
       result: sendTo,
+      resume: cutShort,
       permission: {
         action: "administrate:create-vdi",
         resource: "SR",
@@ -104,6 +120,7 @@ export function vmTransferMethods({
         sr: Type.Optional(idOf("an SR; default: the pool's")),
       }),
       result: sendTo,
+      resume: cutShort,
       permission: onId("administrate:import-vm", "pool"),
       rest: {
         ...{ method: "post", path: "/pools/{id}/vms", creates: "vms" },
@@ -125,6 +142,58 @@ export function vmTransferMethods({
       },
     }),
   ];
+}
+
+/** States of which XAPI exports no VM, but a snapshot. */
+const RUNS: ReadonlySet<string> = new Set(["Running", "Paused"]);
+
+type Asked = Omit<Handler, "path">;
+
+function openVm(
+  { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
+  { query, label }: Asked,
+  work: TransferWork,
+): Promise<Omit<Source, "type">> {
+  const handler = { path: "/export", query: { ...query, ref }, label };
+  return openXapiStream(xapi, handler, work);
+}
+
+/** The snapshot goes when its bytes have ended, however they do. */
+async function openRunning(
+  vm: PoolObject,
+  asked: Asked,
+  work: TransferWork,
+): Promise<Omit<Source, "type">> {
+  const { xapi } = vm;
+  const ref = await takeExportSnapshot(xapi, vm.ref);
+  const drop = () => dropExportSnapshot(xapi, ref);
+  try {
+    await work.keep({ vm: vm.id, snapshot: ref });
+    const source = await openVm({ xapi, ref }, asked, work);
+    finished(source.body, () => {
+      drop().catch(() => undefined);
+    });
+    return source;
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+}
+
+interface KeptSnapshot {
+  readonly vm: string;
+  readonly snapshot: Ref;
+}
+
+async function dropKept(
+  objects: PoolObjects,
+  kept: KeptSnapshot | undefined,
+): Promise<void> {
+  if (kept === undefined) return;
+  const { xapi } = objects.get(kept.vm, "VM");
+  await dropExportSnapshot(xapi, kept.snapshot).catch((error: unknown) => {
+    if (!isGone(error)) throw error;
+  });
 }
 
 function toCompression(compress: boolean | string): string {

@@ -1,6 +1,7 @@
 import { Transform, type TransformCallback } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
+import type { Checksum } from "./checksum.js";
 
 export interface MeterOptions {
   readonly clock: Clock;
@@ -11,6 +12,10 @@ export interface MeterOptions {
   readonly onBytes?: (bytes: number) => void;
   /** Called when all bytes have come; the end waits for it, and fails with it. */
   readonly finished?: (() => Promise<void>) | undefined;
+  /** Absent: it is not computed. */
+  readonly checksum?: Checksum | undefined;
+  /** So many bytes at the beginning are counted, and not let through. */
+  readonly skip?: number;
 }
 
 /** Bytes on their way that are read, or written, at a time. */
@@ -22,11 +27,15 @@ export class Meter extends Transform {
   #bytes = 0;
   #movedAt: number;
   #timer: unknown;
+  #toSkip: number;
+  /** While the sum may turn out wrong: without it nobody can take what came for the whole. */
+  #held: Buffer | undefined;
 
   constructor(options: MeterOptions) {
     super({ highWaterMark: HIGH_WATER_BYTES });
     this.#options = options;
     this.#movedAt = options.clock.now();
+    this.#toSkip = options.skip ?? 0;
     this.#lookIn(options.idleMs);
   }
 
@@ -42,15 +51,15 @@ export class Meter extends Transform {
     this.#bytes += chunk.length;
     this.#movedAt = this.#options.clock.now();
     this.#options.onBytes?.(this.#bytes);
-    done(null, chunk);
+    this.#options.checksum?.update(chunk);
+    done(null, this.#holdBack(this.#skip(chunk)));
   }
 
   override _flush(done: TransformCallback): void {
-    const { finished = async () => undefined } = this.#options;
     this.#rest();
-    finished().then(
+    this.#end().then(
       () => {
-        done();
+        done(null, this.#held);
       },
       (error: unknown) => {
         done(error as Error);
@@ -64,6 +73,27 @@ export class Meter extends Transform {
   ): void {
     this.#rest();
     done(error);
+  }
+
+  async #end(): Promise<void> {
+    const { finished, checksum } = this.#options;
+    checksum?.check();
+    await finished?.();
+  }
+
+  /** Undefined: nothing is left of it. */
+  #skip(chunk: Buffer): Buffer | undefined {
+    if (this.#toSkip === 0) return chunk;
+    const skipped = Math.min(this.#toSkip, chunk.length);
+    this.#toSkip -= skipped;
+    return skipped === chunk.length ? undefined : chunk.subarray(skipped);
+  }
+
+  #holdBack(chunk: Buffer | undefined): Buffer | undefined {
+    if (this.#options.checksum?.isExpected !== true) return chunk;
+    const before = this.#held;
+    this.#held = chunk;
+    return before;
   }
 
   #lookIn(ms: number): void {

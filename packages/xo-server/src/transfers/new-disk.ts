@@ -27,6 +27,7 @@ export async function receiveDisk(
 ): Promise<Ref> {
   const vdi = await create(await sizeOf(format, delivery));
   try {
+    await work.keep({ vdi });
     await sendToXapi(
       xapi,
       {
@@ -37,6 +38,7 @@ export async function receiveDisk(
       },
       work,
     );
+    await work.keep({ vdi, isWhole: true });
   } catch (error) {
     // A pool that cannot be reached is asked again when it can be; nobody waits for that.
     await Promise.race([removeDisk(xapi, vdi), pause(REMOVED_WITHIN_MS)]);
@@ -76,7 +78,8 @@ const REMOVED_WITHIN_MS = 5_000;
 /** Pauses, in ms, in which XAPI lets go of a disk whose import has been cut. */
 const RETRIES_MS = [200, 500, 1_000, 2_000, 4_000];
 
-async function removeDisk(
+/** One that XAPI does not let go of stays. */
+export async function removeDisk(
   xapi: PoolObject["xapi"],
   vdi: string,
 ): Promise<void> {

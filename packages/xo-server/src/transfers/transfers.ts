@@ -4,9 +4,11 @@ import type { Clock } from "../clock.js";
 import type { OneTimePaths } from "../doors/one-time-paths.js";
 import type { Audit } from "../operations/audit.js";
 import type { Tasks } from "../tasks/tasks.js";
+import { Checksum } from "./checksum.js";
 import { feed } from "./feed.js";
 import { Meter } from "./meter.js";
 import type {
+  Continuation,
   Delivery,
   OpenDownload,
   Source,
@@ -35,12 +37,17 @@ interface Outcome {
   readonly bytes: number;
   readonly result?: unknown;
   readonly error?: Error;
+  /** Of all bytes, where it was asked for. */
+  readonly sha256?: Buffer;
 }
 
 /** What is known of a stream's end. */
 interface Ending {
   readonly length: number | undefined;
   readonly finished?: Source["finished"] | undefined;
+  readonly checksum?: Checksum | undefined;
+  /** Bytes at the beginning that are not wanted. */
+  readonly skip?: number;
 }
 
 /**
@@ -63,7 +70,10 @@ export class Transfers {
     this.#options.audit?.check();
     const { fileName } = subject;
     return this.#options.paths.offerDownload(
-      async () => ({ ...(await this.#download(subject, open)), fileName }),
+      async (rest) => ({
+        ...(await this.#download(subject, open, rest)),
+        fileName,
+      }),
       fileName,
     );
   }
@@ -82,12 +92,16 @@ export class Transfers {
   async #download(
     subject: TransferSubject,
     open: (work: TransferWork) => Promise<Source>,
+    rest: Continuation | undefined,
   ): Promise<OpenDownload> {
     const { work, end } = this.#begin(subject);
+    const checksum = subject.hasChecksum === true ? new Checksum() : undefined;
     try {
-      const { type, body, length, finished } = await open(work);
+      const source = await open(work);
+      const { type, body, length, finished, etag } = source;
+      const from = firstByte(source, rest);
       const meter: Meter = this.#meter(subject, work, {
-        length,
+        ...{ length, checksum, skip: from },
         finished: async () => {
           checkWhole(meter.bytes, length);
           await finished?.();
@@ -99,9 +113,16 @@ export class Transfers {
         void end({
           bytes: meter.bytes,
           ...(error ? { error: toReason(error) } : {}),
+          ...(!error && checksum ? { sha256: checksum.digest() } : {}),
         });
       });
-      return { type, body: meter, ...(length === undefined ? {} : { length }) };
+      return {
+        ...{ type, body: meter },
+        ...(length === undefined ? {} : { length }),
+        ...(etag === undefined ? {} : { etag }),
+        ...(from === 0 ? {} : { from }),
+        ...(checksum === undefined ? {} : { sha256: () => checksum.digest() }),
+      };
     } catch (error) {
       await end({ bytes: 0, error: error as Error });
       throw error;
@@ -110,11 +131,12 @@ export class Transfers {
 
   async #upload(
     subject: TransferSubject,
-    { body, length }: Delivery,
+    { body, length, sha256 }: Delivery,
     receive: (delivery: Delivery, work: TransferWork) => Promise<unknown>,
   ): Promise<unknown> {
     const { work, end } = this.#begin(subject);
-    const meter = this.#meter(subject, work, { length });
+    const checksum = sha256 === undefined ? undefined : new Checksum(sha256);
+    const meter = this.#meter(subject, work, { length, checksum });
     // Whoever reads it sees the error; nobody does before it is read.
     meter.on("error", () => undefined);
     feed(body, meter);
@@ -135,12 +157,12 @@ export class Transfers {
   #meter(
     { name }: TransferSubject,
     work: TransferWork,
-    { length, finished }: Ending,
+    { length, ...ending }: Ending,
   ): Meter {
     const { clock, idleMs = IDLE_MS } = this.#options;
     let told = 0;
     return new Meter({
-      ...{ clock, idleMs, finished, what: name },
+      ...{ ...ending, clock, idleMs, what: name },
       onBytes(bytes) {
         if (length === undefined || bytes < told + length / 100) return;
         told = bytes;
@@ -154,9 +176,9 @@ export class Transfers {
     readonly end: (outcome: Outcome) => Promise<void>;
   } {
     const { tasks, audit } = this.#options;
-    const { object, name, params, context } = subject;
+    const { object, name, params, context, operation } = subject;
     const task = tasks?.prepare({
-      ...{ name, params },
+      ...{ name, params, operation },
       ...{ objectId: object.id, objectType: object.type },
       userId: context.person?.id,
     });
@@ -167,9 +189,9 @@ export class Transfers {
     task?.work.signal.addEventListener("abort", stop, { once: true });
     let settle: (outcome: Outcome) => void = () => undefined;
     const ended = new Promise<unknown>((resolve, reject) => {
-      settle = ({ error, result, bytes }) => {
-        if (error === undefined) resolve(result ?? { bytes });
-        else reject(error);
+      settle = ({ error, result, bytes, sha256 }) => {
+        if (error !== undefined) reject(error);
+        else resolve(result ?? { bytes, ...toHex(sha256) });
       };
     });
     ended.catch(() => undefined);
@@ -178,6 +200,7 @@ export class Transfers {
       work: {
         signal: gone.signal,
         progress: (fraction) => task?.work.progress(fraction),
+        keep: async (state) => task?.work.keep(state),
       },
       end: async (outcome) => {
         if (outcome.error !== undefined) gone.abort();
@@ -190,16 +213,31 @@ export class Transfers {
 
 function toEntry(
   { operation: name, object, params, context }: TransferSubject,
-  { bytes, result, error }: Outcome,
+  { bytes, result, error, sha256 }: Outcome,
 ): Parameters<Audit["write"]>[0] {
   const { id, type: resource } = object;
   const permission = { action: "", resource, id: () => id };
   return {
     operation: { name, permission },
-    params: { ...params, bytes },
+    params: { ...params, bytes, ...toHex(sha256) },
     context,
     outcome: error === undefined ? { result } : { error },
   };
+}
+
+function toHex(sha256: Buffer | undefined): { readonly sha256?: string } {
+  return sha256 === undefined ? {} : { sha256: sha256.toString("hex") };
+}
+
+/** All is sent where the bytes may have changed meanwhile, or there are not so many. */
+function firstByte(
+  { length, etag }: Source,
+  rest: Continuation | undefined,
+): number {
+  if (rest === undefined || etag === undefined || length === undefined)
+    return 0;
+  const isSame = rest.etag === undefined || rest.etag === etag;
+  return isSame && rest.from < length ? rest.from : 0;
 }
 
 /** @throws XoError ABORTED */

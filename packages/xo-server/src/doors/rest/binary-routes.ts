@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { PATH_PREFIX, type OneTimePaths } from "../one-time-paths.js";
 import {
   addStreamBodies,
+  readContinuation,
   receiveUpload,
   sendDownload,
   takeOffer,
@@ -54,8 +55,10 @@ async function answer(
       throw toInputError(error, operation, queryOf(request));
     });
   const { kind, token } = toOffer(offered);
-  if (kind === "download")
-    return sendDownload(reply, await takeOffer(parts.paths, token, kind)());
+  if (kind === "download") {
+    const open = takeOffer(parts.paths, token, kind);
+    return sendDownload(reply, await open(readContinuation(request)));
+  }
   const receive = takeOffer(parts.paths, token, kind);
   const result = await receiveUpload(request, reply, receive);
   if (typeof result !== "string") return reply.code(204).send();

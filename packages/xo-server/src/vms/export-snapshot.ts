@@ -1,0 +1,30 @@
+import type { Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import { destroyVm } from "./destroy-vm.js";
+import { readRecord } from "./xapi-records.js";
+
+/**
+ * A snapshot to be exported in the place of a VM that runs, which XAPI does not
+ * export. It has the VM's name: who imports it gets a VM of that name, not a template.
+ * @throws XapiError
+ */
+export async function takeExportSnapshot(xapi: Xapi, vm: Ref): Promise<Ref> {
+  const { name_label } = await readRecord(xapi, "VM", vm);
+  const ref = (await xapi.callAsync("VM.snapshot", [vm, name_label])) as Ref;
+  try {
+    await xapi.call("VM.set_is_a_template", [ref, false]);
+    return ref;
+  } catch (error) {
+    await dropExportSnapshot(xapi, ref);
+    throw error;
+  }
+}
+
+/** With its disks. One that is gone already is no error. */
+export async function dropExportSnapshot(xapi: Xapi, ref: Ref): Promise<void> {
+  await destroyVm(xapi, ref, {
+    deleteDisks: true,
+    bypassBlock: true,
+    evenDefaultTemplate: false,
+  });
+}
