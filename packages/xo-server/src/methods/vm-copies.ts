@@ -1,10 +1,11 @@
-import type { Ref } from "@xo-server/model";
+import { XoError, type Ref } from "@xo-server/model";
 import { Type } from "typebox";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import { copyVm } from "../vms/copy-vm.js";
-import { unfollowed } from "../vms/made.js";
+import { addVm } from "../vms/destroy-vm.js";
+import { allOrNothing, unfollowed } from "../vms/made.js";
 import { id } from "../vms/vm-parameters.js";
 import { idOfMade } from "./on-object.js";
 
@@ -92,12 +93,36 @@ export function vmCopyMethods(objects: PoolObjects): Operation[] {
       },
       handler: async ({ id }) => {
         const { xapi, ref, object } = source(id);
-        const made = (await xapi.callAsync("VM.clone", [
-          ref,
-          String(object["name_label"]),
-        ])) as Ref;
-        await xapi.call("VM.set_is_a_template", [made, true]);
-        return idOfMade(objects, xapi, { type: "VM-template", ref: made });
+        return allOrNothing(unfollowed(objects, id), async (made) => {
+          const label = String(object["name_label"]);
+          const copy = (await xapi.callAsync("VM.clone", [ref, label])) as Ref;
+          addVm(made, copy);
+          await xapi.call("VM.set_is_a_template", [copy, true]);
+          return idOfMade(objects, xapi, { type: "VM-template", ref: copy });
+        });
+      },
+    }),
+    defineOperation({
+      name: "vm.convertFromTemplate",
+      summary: "Makes a template a VM; one that came with the product stays.",
+      params: Type.Object({ id }),
+      result: Type.Boolean(),
+      changes: true,
+      permission: {
+        action: "administrate:convert",
+        resource: "VM-template",
+        id: ({ id }) => id,
+      },
+      handler: async ({ id }) => {
+        const { xapi, ref, object } = objects.get(id, "VM-template");
+        if (object["isDefaultTemplate"] === true)
+          throw new XoError("FORBIDDEN_OPERATION", {
+            operation: "convert",
+            reason: "it is a default template",
+            objectId: id,
+          });
+        await xapi.call("VM.set_is_a_template", [ref, false]);
+        return true;
       },
     }),
     ...["vm.convertToTemplate", "vm.convert"].map((name) =>
@@ -132,14 +157,20 @@ interface CloneOptions {
 
 async function clone(
   objects: PoolObjects,
-  { xapi, ref, object }: PoolObject,
-  { name, fast }: CloneOptions,
+  vm: PoolObject,
+  { name = nameOf(vm.object, "clone"), fast }: CloneOptions,
 ): Promise<string> {
-  const label = name ?? nameOf(object, "clone");
-  const made = fast
-    ? await xapi.callAsync("VM.clone", [ref, label])
-    : await xapi.callAsync("VM.copy", [ref, label, "OpaqueRef:NULL"]);
-  return toldAsVm(objects, xapi, made as Ref);
+  const { xapi, ref } = vm;
+  const cleaner = unfollowed(objects, vm.id);
+  return allOrNothing(cleaner, async (made) => {
+    if (!fast) {
+      const copy = await copyVm(vm, { name, made, cleaner });
+      return toldAsVm(objects, copy);
+    }
+    const copy = (await xapi.callAsync("VM.clone", [ref, name])) as Ref;
+    addVm(made, copy);
+    return toldAsVm(objects, { xapi, ref: copy });
+  });
 }
 
 interface CopyWish {
@@ -151,15 +182,17 @@ interface CopyWish {
 async function copy(
   objects: PoolObjects,
   vm: PoolObject,
-  { sr, name, compress = false }: CopyWish,
+  { sr, name = nameOf(vm.object, "copy"), compress = false }: CopyWish,
 ): Promise<string> {
-  const { xapi, ref } = await copyVm(vm, {
-    name: name ?? nameOf(vm.object, "copy"),
-    sr: objects.get(sr, "SR"),
-    cleaner: unfollowed(objects, sr),
-    compression: toCompression(compress),
+  const cleaner = unfollowed(objects, sr);
+  return allOrNothing(cleaner, async (made) => {
+    const copy = await copyVm(vm, {
+      ...{ name, sr: objects.get(sr, "SR"), made },
+      cleaner: unfollowed(objects, vm.id),
+      compression: toCompression(compress),
+    });
+    return toldAsVm(objects, copy);
   });
-  return toldAsVm(objects, xapi, ref);
 }
 
 function toCompression(given: boolean | string): "" | "gzip" | "zstd" {
@@ -174,8 +207,7 @@ function nameOf(object: PoolObject["object"], what: string): string {
 /** A copy of a snapshot is a template, as with XAPI all snapshots are. */
 async function toldAsVm(
   objects: PoolObjects,
-  xapi: Xapi,
-  ref: Ref,
+  { xapi, ref }: { readonly xapi: Xapi; readonly ref: Ref },
 ): Promise<string> {
   if (await xapi.call("VM.get_is_a_template", [ref]))
     await xapi.call("VM.set_is_a_template", [ref, false]);

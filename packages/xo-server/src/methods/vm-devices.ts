@@ -4,7 +4,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import { createConfigDrive } from "../vms/config-drive.js";
 import { ejectCd, insertCd } from "../vms/cd-drive.js";
-import { allOrNothing, unfollowed } from "../vms/made.js";
+import { allOrNothing, unfollowed, type Made } from "../vms/made.js";
 import { createDrive, createInterface } from "../vms/new-drives.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import { id } from "../vms/vm-parameters.js";
@@ -37,7 +37,9 @@ export function vmDeviceMethods(objects: PoolObjects): Operation[] {
         const vm = on(id);
         const scope = new PoolScope(objects, vm, context);
         const image = scope.use("read", "VDI", cd_id);
-        await insertCd(vm.xapi, vm.ref, image.ref, force);
+        await allOrNothing(unfollowed(objects, id), (made) =>
+          insertCd(vm, image.ref, { force, made }),
+        );
         return true;
       },
     }),
@@ -73,13 +75,15 @@ export function vmDeviceMethods(objects: PoolObjects): Operation[] {
         const found = on(vm);
         const scope = new PoolScope(objects, found, context);
         const disk = scope.use("administrate:attach", "VDI", vdi);
-        const vbd = await createDrive(found.xapi, {
-          ...options,
-          vm: found.ref,
-          vdi: disk.ref,
-          position: position === undefined ? undefined : String(position),
+        await allOrNothing(unfollowed(objects, vm), async (made) => {
+          const vbd = await createDrive(found.xapi, {
+            ...options,
+            vm: found.ref,
+            vdi: disk.ref,
+            position: position === undefined ? undefined : String(position),
+          });
+          await plugInto(found, { className: "VBD", ref: vbd }, made);
         });
-        await plugInto(found, "VBD", vbd);
         return true;
       },
     }),
@@ -106,17 +110,19 @@ export function vmDeviceMethods(objects: PoolObjects): Operation[] {
         const scope = new PoolScope(objects, found, context);
         const to = scope.use("operate:attach", "network", network);
         const { MTU } = to.object;
-        const ref = await createInterface(found.xapi, {
-          vm: found.ref,
-          network: to.ref,
-          device: String(position ?? (await freeDevice(found))),
-          mac,
-          mtu: typeof MTU === "number" ? MTU : undefined,
-          ipv4: allowed.allowedIpv4Addresses,
-          ipv6: allowed.allowedIpv6Addresses,
+        return allOrNothing(unfollowed(objects, vm), async (made) => {
+          const ref = await createInterface(found.xapi, {
+            vm: found.ref,
+            network: to.ref,
+            device: String(position ?? (await freeDevice(found))),
+            mac,
+            mtu: typeof MTU === "number" ? MTU : undefined,
+            ipv4: allowed.allowedIpv4Addresses,
+            ipv6: allowed.allowedIpv6Addresses,
+          });
+          await plugInto(found, { className: "VIF", ref }, made);
+          return idOfMade(objects, found.xapi, { type: "VIF", ref });
         });
-        await plugInto(found, "VIF", ref);
-        return idOfMade(objects, found.xapi, { type: "VIF", ref });
       },
     }),
     defineOperation({
@@ -157,11 +163,15 @@ async function freeDevice({ xapi, ref }: PoolObject): Promise<string> {
   return (free as readonly string[])[0] ?? "0";
 }
 
+/** What cannot be plugged goes away again. */
 async function plugInto(
-  { xapi, ref }: PoolObject,
-  className: "VBD" | "VIF",
-  device: Ref,
+  { xapi, ref: vm }: PoolObject,
+  { className, ref }: { readonly className: "VBD" | "VIF"; readonly ref: Ref },
+  made: Made,
 ): Promise<void> {
-  if (isRunning(await readRecord(xapi, "VM", ref)))
-    await xapi.callAsync(`${className}.plug`, [device]);
+  made.add(`${className} ${ref}`, (cleaner) =>
+    cleaner.callAsync(`${className}.destroy`, [ref]),
+  );
+  if (isRunning(await readRecord(xapi, "VM", vm)))
+    await xapi.callAsync(`${className}.plug`, [ref]);
 }

@@ -4,6 +4,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { despiteBlock } from "../vms/blocked-operation.js";
+import { PoolScope } from "../vms/pool-scope.js";
 import { recoveryStart } from "../vms/recovery-start.js";
 
 const id = Type.String({ minLength: 1, description: "Of a VM." });
@@ -59,6 +60,12 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
         host: Type.Optional(
           Type.String({ minLength: 1, description: "Id of the host." }),
         ),
+        paused: Type.Optional(
+          Type.Boolean({
+            description:
+              "Ready, but not going yet: for a debugger, or a look at its console from the first moment on.",
+          }),
+        ),
         bypassMacAddressesCheck: Type.Optional(
           Type.Boolean({ description: "Taken, and not needed here." }),
         ),
@@ -73,15 +80,17 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
         action("unpause", {
           summary: "Lets a paused VM go on",
           from: "Paused",
-          params: { force: false },
+          params: { force: false, paused: false },
         }),
       ],
-      handler: ({ id, host, force = false }, context) => {
-        if (host !== undefined) context.check("operate:place", "host", host);
-        return start(on(id), {
-          force,
-          host: host === undefined ? undefined : objects.get(host, "host"),
-        });
+      handler: ({ id, host, force = false, paused = false }, context) => {
+        const vm = on(id);
+        const scope = new PoolScope(objects, vm, context);
+        const target =
+          host === undefined
+            ? undefined
+            : scope.use("operate:place", "host", host);
+        return start(vm, { force, paused, host: target });
       },
     }),
     defineOperation({
@@ -175,25 +184,30 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
 
 interface StartOptions {
   readonly force: boolean;
+  readonly paused: boolean;
   readonly host: PoolObject | undefined;
 }
 
 /** XAPI is asked to start it whatever state is shown here: it knows best, and says so. */
 async function start(vm: PoolObject, options: StartOptions): Promise<true> {
-  const { force, host } = options;
   try {
-    return await (host === undefined
-      ? steer(vm, "start", false, force)
-      : steer(vm, "start_on", host.ref, false, force));
+    return await launch("start", vm, options);
   } catch (error) {
     const state = stateIn(error);
-    if (state === "paused") return steer(vm, "unpause");
-    if (state === "suspended")
-      return host === undefined
-        ? steer(vm, "resume", false, force)
-        : steer(vm, "resume_on", host.ref, false, force);
-    throw error;
+    if (state === "suspended") return launch("resume", vm, options);
+    if (state !== "paused") throw error;
+    return options.paused ? true : steer(vm, "unpause");
   }
+}
+
+function launch(
+  verb: "start" | "resume",
+  vm: PoolObject,
+  { force, paused, host }: StartOptions,
+): Promise<true> {
+  return host === undefined
+    ? steer(vm, verb, paused, force)
+    : steer(vm, `${verb}_on`, host.ref, paused, force);
 }
 
 /** The state that a VM is in, according to XAPI's refusal. */

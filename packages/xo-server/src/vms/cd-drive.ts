@@ -1,39 +1,48 @@
 import { XapiError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import type { PoolObject } from "../objects/pool-objects.js";
+import type { Made } from "./made.js";
 import { createDrive } from "./new-drives.js";
 import { isRunning, readDrives, readRecord } from "./xapi-records.js";
 
 /** Where guests look for a CD first. */
 const USUAL_POSITION = "3";
 
+export interface InsertOptions {
+  /** Throws out what is in it. */
+  readonly force: boolean;
+  /** A drive that had to be added. */
+  readonly made: Made;
+}
+
 /**
  * Puts an image into the VM's CD drive, which is added where it has none.
- * @param force throws out what is in it
  * @throws XapiError VBD_NOT_EMPTY
  */
 export async function insertCd(
-  xapi: Xapi,
-  vm: Ref,
+  { xapi, ref: vm }: Pick<PoolObject, "xapi" | "ref">,
   image: Ref,
-  force: boolean,
+  { force, made }: InsertOptions,
 ): Promise<void> {
   const record = await readRecord(xapi, "VM", vm);
   const drives = await readDrives(xapi, record.VBDs);
   const drive = drives.find(({ type }) => type === "CD");
   if (drive === undefined) {
-    const free = (await xapi.call("VM.get_allowed_VBD_devices", [
-      vm,
-    ])) as string[];
-    const position = free.includes(USUAL_POSITION) ? USUAL_POSITION : free[0];
-    const vdi = image;
-    const added = { vm, vdi, type: "CD", bootable: true, position } as const;
-    const vbd = await createDrive(xapi, added);
+    const vbd = await addDrive(xapi, vm, image);
+    made.add(`VBD ${vbd}`, (pool) => pool.callAsync("VBD.destroy", [vbd]));
     if (isRunning(record)) await xapi.callAsync("VBD.plug", [vbd]);
     return;
   }
   if (drive.VDI === image) return;
   if (force && !drive.empty) await eject(xapi, drive.ref);
   await xapi.callAsync("VBD.insert", [drive.ref, image]);
+}
+
+async function addDrive(xapi: Xapi, vm: Ref, vdi: Ref): Promise<Ref> {
+  const devices = await xapi.call("VM.get_allowed_VBD_devices", [vm]);
+  const free = devices as readonly string[];
+  const position = free.includes(USUAL_POSITION) ? USUAL_POSITION : free[0];
+  return createDrive(xapi, { vm, vdi, type: "CD", bootable: true, position });
 }
 
 /** A VM without a CD is as it should be. */

@@ -1,74 +1,118 @@
-import { XoError, type Ref } from "@xo-server/model";
+import { NULL_REF, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObject } from "../objects/pool-objects.js";
+import { unwatchedWork } from "../tasks/work.js";
+import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
+import { addVm } from "./destroy-vm.js";
 import { allOrNothing, type Made } from "./made.js";
-import { destroyVm } from "./destroy-vm.js";
+import { isRunning, readRecord } from "./xapi-records.js";
 
 export interface CopyOptions {
   readonly name: string;
-  /** Where its disks go; of another pool, the copy goes there. */
-  readonly sr: PoolObject;
-  /** See allOrNothing. */
+  /** Where its disks go; of another pool, the copy goes there. Absent: where they are. */
+  readonly sr?: PoolObject;
+  /** Of the pool that the copy goes to. */
+  readonly made: Made;
+  /** The VM's pool: see allOrNothing. */
   readonly cleaner: Xapi;
   /** What XAPI makes of the data on its way to another pool. */
-  readonly compression: "" | "gzip" | "zstd";
+  readonly compression?: "" | "gzip" | "zstd";
 }
 
-/** A full copy. @returns its reference and the pool that it is in */
+/** A full copy, of a running VM as it is now. @returns its reference and the pool that it is in */
 export async function copyVm(
   vm: PoolObject,
-  { name, sr, cleaner, compression }: CopyOptions,
+  options: CopyOptions,
 ): Promise<{ readonly xapi: Xapi; readonly ref: Ref }> {
   const { xapi } = vm;
-  if (vm.object["$pool"] === sr.object["$pool"]) {
-    const ref = await xapi.callAsync("VM.copy", [vm.ref, name, sr.ref]);
-    return { xapi, ref: ref as Ref };
-  }
+  if (!isRunning(await readRecord(xapi, "VM", vm.ref)))
+    return copyResting(vm, options);
+  // XAPI copies only what does not change meanwhile.
+  const label = `${options.name} (being copied)`;
+  const ref = (await xapi.callAsync("VM.snapshot", [vm.ref, label, []])) as Ref;
+  return afterwards(options.cleaner, ref, () =>
+    copyResting({ ...vm, ref }, options),
+  );
+}
+
+/** The snapshot goes in any case. @throws XoError LEFT_BEHIND */
+async function afterwards<T>(
+  cleaner: Xapi,
+  snapshot: Ref,
+  act: () => Promise<T>,
+): Promise<T> {
   return allOrNothing(cleaner, async (made) => {
-    const ref = await sendCopy(vm, sr, compression);
-    addUndo(made, ref);
-    await sr.xapi.call("VM.set_name_label", [ref, name]);
-    return { xapi: sr.xapi, ref };
+    addVm(made, snapshot, `snapshot ${snapshot}`);
+    const result = await act();
+    const left = await made.takeBack(cleaner);
+    if (left.length === 0) return result;
+    const reason = "the VM is copied";
+    throw new XoError("LEFT_BEHIND", { reason, left: left.join(", ") });
   });
 }
 
-function addUndo(made: Made, ref: Ref): void {
-  const options = {
-    deleteDisks: true,
-    bypassBlock: true,
-    evenDefaultTemplate: true,
-  };
-  made.add(`VM ${ref}`, (cleaner) => destroyVm(cleaner, ref, options));
+async function copyResting(
+  vm: PoolObject,
+  { name, sr, made, compression = "" }: CopyOptions,
+): Promise<{ readonly xapi: Xapi; readonly ref: Ref }> {
+  const { xapi } = vm;
+  if (sr === undefined || vm.object["$pool"] === sr.object["$pool"]) {
+    const to = sr?.ref ?? NULL_REF;
+    const ref = (await xapi.callAsync("VM.copy", [vm.ref, name, to])) as Ref;
+    addVm(made, ref);
+    return { xapi, ref };
+  }
+  const ref = await sendCopy(vm, { sr, made, compression });
+  await sr.xapi.call("VM.set_name_label", [ref, name]);
+  return { xapi: sr.xapi, ref };
 }
 
 const COMPRESSIONS = { "": "false", gzip: "true", zstd: "zstd" } as const;
 
-/** XAPI takes back what it has of an import that breaks off. */
+interface Shipment {
+  readonly sr: PoolObject;
+  readonly made: Made;
+  readonly compression: keyof typeof COMPRESSIONS;
+}
+
+/**
+ * Through the server, from socket to socket. VM.migrate_send with `copy` would
+ * spare that way, but the hosts of both pools must then reach each other, be of
+ * versions that understand each other, and the VM must be halted.
+ */
 async function sendCopy(
   vm: PoolObject,
-  sr: PoolObject,
-  compression: CopyOptions["compression"],
+  { sr, made, compression }: Shipment,
 ): Promise<Ref> {
   const label = `Copy of ${String(vm.object["name_label"])}`;
-  const target = sr.xapi;
-  const task = (await target.call("task.create", [label, ""])) as Ref;
+  const ended = new AbortController();
+  // Both ends show as parts of the work that they are done for: see followed.
+  const work = { ...unwatchedWork, signal: ended.signal };
   try {
-    const archive = await vm.xapi.getStream({
-      path: "/export",
-      query: { ref: vm.ref, use_compression: COMPRESSIONS[compression] },
-    });
-    const imported = target.watchTask(task, { resultType: "VM ref set" });
-    // Waited for below; it may fail before that.
-    imported.catch(() => undefined);
-    await target.putStream(archive.body, {
-      path: "/import",
-      query: { sr_id: sr.ref },
-      task,
-    });
-    const [ref] = (await imported) as readonly Ref[];
-    if (ref !== undefined) return ref;
-    throw new XoError("INTERNAL", { reason: "the import made no VM" });
+    const { body, finished } = await openXapiStream(
+      vm.xapi,
+      {
+        ...{ path: "/export", label },
+        query: { ref: vm.ref, use_compression: COMPRESSIONS[compression] },
+      },
+      work,
+    );
+    // XAPI takes back what it has of an import that breaks off.
+    const imported = await sendToXapi(
+      sr.xapi,
+      {
+        ...{ path: "/import", query: { sr_id: sr.ref }, label, body },
+        ...{ length: undefined, resultType: "VM ref set" },
+      },
+      work,
+    );
+    const [ref] = imported as readonly Ref[];
+    if (ref === undefined)
+      throw new XoError("INTERNAL", { reason: "the import made no VM" });
+    addVm(made, ref);
+    await finished?.();
+    return ref;
   } finally {
-    await target.call("task.destroy", [task]).catch(() => undefined);
+    ended.abort();
   }
 }

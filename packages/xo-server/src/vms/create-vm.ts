@@ -2,7 +2,7 @@ import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { insertCd } from "./cd-drive.js";
 import { createConfigDrive } from "./config-drive.js";
-import { destroyVm } from "./destroy-vm.js";
+import { addVm } from "./destroy-vm.js";
 import type { Made } from "./made.js";
 import type { NewVm } from "./new-vm.js";
 import { placeCards } from "./place-cards.js";
@@ -34,13 +34,7 @@ export async function createVm(
 ): Promise<CreatedVm> {
   const { xapi } = plan.template;
   const ref = await copyTemplate(plan);
-  made.add(`VM ${plan.name} (${ref})`, (cleaner) =>
-    destroyVm(cleaner, ref, {
-      deleteDisks: true,
-      bypassBlock: true,
-      evenDefaultTemplate: true,
-    }),
-  );
+  addVm(made, ref, `VM ${plan.name} (${ref})`);
   await provision(plan, ref);
   const vm = await readRecord(xapi, "VM", ref);
   for (const [message, ...params] of toSettings(vm))
@@ -48,7 +42,7 @@ export async function createVm(
   const place: DiskPlace = { ...plan, xapi, vm: ref, made };
   if (plan.disks !== undefined) await placeDisks(place, plan.disks);
   await placeCards(plan, ref, vm);
-  await installFrom(plan, ref, vm);
+  await installFrom(plan, place, vm);
   await furnish(plan, ref);
   const configDrive = await configure(plan, place, vm.uuid);
   return { ref, uuid: vm.uuid, configDrive };
@@ -78,13 +72,13 @@ async function provision(plan: NewVm, ref: Ref): Promise<void> {
 }
 
 async function installFrom(
-  { install, template: { xapi } }: NewVm,
-  ref: Ref,
+  { install }: NewVm,
+  { xapi, vm: ref, made }: DiskPlace,
   { HVM_boot_policy, HVM_boot_params }: VmRecord,
 ): Promise<void> {
   if (install === undefined) return;
   if (install.method === "cdrom") {
-    await insertCd(xapi, ref, install.image, true);
+    await insertCd({ xapi, ref }, install.image, { force: true, made });
     return;
   }
   if (HVM_boot_policy === "") return;

@@ -1,6 +1,6 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import { isGone } from "./made.js";
+import { isGone, type Made } from "./made.js";
 import {
   disksOf,
   isSet,
@@ -46,6 +46,16 @@ export async function destroyVm(
       reason: `${vm.name_label} is deleted`,
       left: left.join(", "),
     });
+}
+
+/** It goes with its disks where what it is made for fails. @param what it is called if it stays */
+export function addVm(made: Made, ref: Ref, what = `VM ${ref}`): void {
+  const options = {
+    deleteDisks: true,
+    bypassBlock: true,
+    evenDefaultTemplate: true,
+  };
+  made.add(what, (cleaner) => destroyVm(cleaner, ref, options));
 }
 
 /** XAPI looks at these itself, but only after the VM has been shut down. */
