@@ -66,6 +66,7 @@ export type {
   LiveQuery,
   LiveRequest,
   LiveUpdate,
+  NowTable,
   Page,
   PageRequest,
   Queries,
@@ -73,4 +74,5 @@ export type {
   Selection,
   SortKey,
 } from "./query/query.js";
+export { nowMetrics } from "./query/now-metrics.js";
 export type { View, ViewLinks, ViewObject, ViewSource } from "./views/view.js";

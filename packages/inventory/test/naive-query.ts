@@ -53,11 +53,17 @@ export function project(
   object: FakeObject,
   fields: readonly string[] | undefined,
 ): unknown {
-  return fields === undefined
-    ? object
-    : Object.fromEntries(
-        Object.entries(object).filter(([key]) => fields.includes(key)),
-      );
+  const { now, ...own } = object;
+  if (fields === undefined) return own;
+  const measured = Object.entries((now ?? {})).filter(
+    ([key]) => fields.includes("now") || fields.includes(`now.${key}`),
+  );
+  return {
+    ...Object.fromEntries(
+      Object.entries(own).filter(([key]) => fields.includes(key)),
+    ),
+    ...(measured.length === 0 ? {} : { now: Object.fromEntries(measured) }),
+  };
 }
 
 function read(object: unknown, path: string): unknown {

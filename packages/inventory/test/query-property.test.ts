@@ -1,7 +1,9 @@
 import {
   createQueries,
+  nowMetrics,
   type LiveQuery,
   type LiveRequest,
+  type NowTable,
   type Selection,
 } from "@xo-server/inventory";
 import t from "tap";
@@ -35,6 +37,9 @@ const FILTERS = [
   "!os_version?",
   "b",
   "tags:length:>1",
+  "now:cpu:>0.5",
+  "!now:cpu:<0.3 now:memory?",
+  "|(now:disk:<=-3 now:(cpu:<0.1 network:>=0))",
 ];
 const SEARCHES = ["", "vm", "a", "1 v", "é"];
 const SORTS = [
@@ -45,13 +50,27 @@ const SORTS = [
   [{ by: "tags" }],
   [{ by: "nothing.at.all" }],
   [],
+  [{ by: "now.cpu", descending: true }],
+  [{ by: "now.disk" }],
+  [{ by: "power_state" }, { by: "now.memory", descending: true }],
 ];
-const FIELDS = [undefined, ["name_label"], ["id", "power_state", "memory"], []];
+const FIELDS = [
+  undefined,
+  ["name_label"],
+  ["id", "power_state", "memory"],
+  [],
+  ["now.cpu"],
+  ["id", "now", "tags"],
+  ["memory", "now.disk", "now.cpu"],
+];
 const GROUPS = ["power_state", "tags", "memory.size", "os_version", "absent"];
 
 class World {
   readonly random: Random;
   readonly table = new FakeViewTable();
+  /** What is measured, by id, as it was set last. */
+  readonly #measured = new Map<string, Record<string, number>>();
+  now: NowTable | undefined;
   readonly #where = (value: unknown) =>
     (value as FakeObject)["power_state"] !== "Paused";
   #last = 0;
@@ -92,9 +111,39 @@ class World {
     this.table.put(object);
   }
 
+  /** All objects, with what is measured of them. */
+  get all(): readonly FakeObject[] {
+    return this.table.all.map((object) => {
+      const now = this.#measured.get(object.id);
+      return now === undefined ? object : { ...object, now };
+    });
+  }
+
+  /** Equal numbers, those of either sign, those that single precision cannot tell apart, none. */
+  measure(): void {
+    const { random, table } = this;
+    const id = random.pick(table.ids);
+    const metric = random.below(nowMetrics.length);
+    const value = random.pick([
+      random.below(1e6) / 1e6,
+      random.below(9) - 4,
+      1e12 + random.below(1e6) / 128,
+      -random.below(1e6) * 1e-300,
+      0,
+      NaN,
+    ]);
+    this.now?.set(id, metric, value);
+    const now = { ...this.#measured.get(id) };
+    delete now[nowMetrics[metric]!];
+    if (!Number.isNaN(value)) now[nowMetrics[metric]!] = value + 0;
+    if (Object.keys(now).length === 0) this.#measured.delete(id);
+    else this.#measured.set(id, now);
+  }
+
   change(): void {
     const { random, table } = this;
     const { ids } = table;
+    if (ids.length > 0 && random.below(3) === 0) this.measure();
     switch (random.below(ids.length > 60 ? 7 : 5)) {
       case 0:
       case 1:
@@ -105,9 +154,12 @@ class World {
       case 4:
         if (ids.length > 0) this.put(random.pick(ids));
         break;
-      default:
-        table.remove(random.pick(ids));
+      default: {
+        const id = random.pick(ids);
+        table.remove(id);
+        this.#measured.delete(id);
         if (random.below(2) === 0) table.freeAtOnce();
+      }
     }
   }
 
@@ -158,11 +210,13 @@ t.test(
           },
         },
       });
+      world.now = queries.now("VM");
       let isQuiet = false;
       table.betweenTurns = () => {
         if (isQuiet || random.below(4) > 0) return;
         world.change();
         if (random.below(3) === 0) table.flush();
+        if (random.below(3) === 0) world.now?.commit();
       };
       const readers: {
         live: LiveQuery;
@@ -178,6 +232,9 @@ t.test(
           readers.push({ live, copy, request });
         }
         for (let i = random.below(changesAtOnce); i > 0; i--) world.change();
+        if (random.below(3) === 0)
+          for (let i = random.below(2 * changesAtOnce); i > 0; i--)
+            world.measure();
         table.flush();
         for (const reader of readers) {
           if (random.below(4) > 0) continue;
@@ -203,9 +260,10 @@ t.test(
         }
         isQuiet = true;
         table.flush();
+        world.now.commit();
         await settle(table);
         for (const { copy, request } of readers) {
-          const naive = select(table.all, request, searched);
+          const naive = select(world.all, request, searched);
           const seen = naive.slice(
             request.offset,
             request.offset + request.limit,
@@ -229,7 +287,7 @@ t.test(
           same(copy.digest, copy.last.digest, `digest of ${about}`);
         }
         const selection = world.selection();
-        const naive = select(table.all, selection, searched);
+        const naive = select(world.all, selection, searched);
         const about = `round ${round} turn ${turn} ${JSON.stringify(selection)}`;
         same(await queries.count(selection), naive.length, `count of ${about}`);
         const by = random.pick(GROUPS);

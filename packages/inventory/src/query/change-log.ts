@@ -61,11 +61,17 @@ export class ChangeLog {
   }
 
   noteColumn(row: number, column: Column): void {
+    this.#version++;
     if (this.#followers.size === 0) return;
     const { byColumn } = this.#open;
     const rows = byColumn.get(column);
     if (rows === undefined) byColumn.set(column, new Set([row]));
     else rows.add(row);
+  }
+
+  /** So many rows have other values in a column that nobody notes which. @returns the version from which on that holds */
+  noteRenewed(): number {
+    return ++this.#version;
   }
 
   close(): void {
@@ -76,15 +82,18 @@ export class ChangeLog {
     while (this.#epochs[0]!.number <= needed) this.#epochs.shift();
   }
 
-  /** Rows with another object than before, or other values in these columns; `all`: other values anywhere. */
-  rows(columns: readonly Column[] | "all", since: number): Set<number> {
+  /** Rows with another object than before, or other values in these columns; `touched`: other values anywhere in the object as well. */
+  rows(
+    columns: readonly Column[],
+    since: number,
+    which: "of columns" | "touched" = "of columns",
+  ): Set<number> {
     const rows = new Set<number>();
     for (const epoch of this.#since(since)) {
       for (const row of epoch.replaced) rows.add(row);
-      if (columns === "all") for (const row of epoch.touched) rows.add(row);
-      else
-        for (const column of columns)
-          for (const row of epoch.byColumn.get(column) ?? []) rows.add(row);
+      if (which === "touched") for (const row of epoch.touched) rows.add(row);
+      for (const column of columns)
+        for (const row of epoch.byColumn.get(column) ?? []) rows.add(row);
     }
     return rows;
   }

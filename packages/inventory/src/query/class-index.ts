@@ -36,6 +36,9 @@ export class ClassIndex {
       onRow: (row) => {
         for (const one of this.#projections.values()) one.forget(row);
       },
+      onMeasured: (rows) => {
+        for (const one of this.#projections.values()) one.forgetNow(rows);
+      },
       onFlush: () => {
         this.#schedule();
       },
@@ -55,7 +58,7 @@ export class ClassIndex {
   takeProjection(fields: readonly string[] | undefined): Projection {
     const key = Projection.keyOf(fields);
     const projection =
-      this.#projections.get(key) ?? new Projection(this.table, fields);
+      this.#projections.get(key) ?? new Projection(this.columns, fields);
     this.#projections.set(key, projection);
     projection.users++;
     return projection;

@@ -1,73 +1,42 @@
-import { valueAt } from "../filter/property-path.js";
-import { Dictionary, MISSING } from "./dictionary.js";
-import { pathKey, type ValuePath } from "./value-path.js";
+import type { Predicate } from "../filter/filter.js";
+import type { SortValue } from "./sort-value.js";
+import type { ValuePath } from "./value-path.js";
+import type { Work } from "./work.js";
 
-/** The code of a row without an object, or whose object was not read yet. */
-export const UNSET = -1;
-
-/**
- * One property of all objects of a table, dictionary-encoded: a code by row,
- * and the distinct values that the codes stand for.
- */
-export class Column {
+/** One property of all objects of a table, by row. */
+export interface Column {
   readonly path: ValuePath;
   readonly key: string;
-  readonly dictionary = new Dictionary();
   /** Every row has been read. */
-  isComplete = false;
+  isComplete: boolean;
   /** Those that rely on it: it is not dropped. */
-  users = 0;
+  users: number;
   /** Rises from use to use, over all columns. */
-  lastUse = 0;
-  #codes = new Int32Array(64).fill(UNSET);
-
-  constructor(path: ValuePath) {
-    this.path = path;
-    this.key = pathKey(path);
-  }
-
+  lastUse: number;
+  /** Version of the log when so many rows changed that nobody noted which; 0: never. */
+  readonly renewedAt: number;
   /** By estimate. */
-  get byteLength(): number {
-    return this.#codes.byteLength + this.dictionary.byteLength;
-  }
-
-  /** The code of a row's value, or UNSET. */
-  code(row: number): number {
-    return row < this.#codes.length ? this.#codes[row]! : UNSET;
-  }
-
-  /** The value of a row; undefined also for a row without an object. */
-  value(row: number): unknown {
-    return this.dictionary.valueOf(Math.max(this.code(row), MISSING));
-  }
-
+  readonly byteLength: number;
+  /** Has the row's object been read? */
+  isSet(row: number): boolean;
   /** Reads the object's value; true: it differs from before. */
-  set(row: number, object: unknown): boolean {
-    const value = valueAt(object, this.path);
-    const before = this.code(row);
-    if (before !== UNSET && this.dictionary.isValue(before, value))
-      return false;
-    const code = this.dictionary.take(value);
-    if (before !== UNSET) this.dictionary.release(before);
-    this.#setCode(row, code);
-    return code !== before;
-  }
-
+  set(row: number, object: unknown): boolean;
   /** The row has no object any more; true: it had one. */
-  unset(row: number): boolean {
-    const before = this.code(row);
-    if (before === UNSET) return false;
-    this.dictionary.release(before);
-    this.#codes[row] = UNSET;
-    return true;
-  }
+  unset(row: number): boolean;
+  /** Null also for a row without an object. */
+  sortValue(row: number): SortValue;
+  /** Have the rows the same value for sure? Quick; false may be wrong. */
+  isSame(a: number, b: number): boolean;
+  /** To be closed. */
+  openTest(test: Predicate): ColumnTest;
+  /** Stable. What has nothing to sort by comes last in either direction. */
+  sort(rows: Int32Array, descending: boolean): Work<Int32Array>;
+}
 
-  #setCode(row: number, code: number): void {
-    if (row >= this.#codes.length) {
-      const grown = new Int32Array(Math.max(row + 1, 2 * row)).fill(UNSET);
-      grown.set(this.#codes);
-      this.#codes = grown;
-    }
-    this.#codes[row] = code;
-  }
+/** A test of a column's values. */
+export interface ColumnTest {
+  holds(row: number): boolean;
+  /** After the first pass: answers for many distinct values are not worth their memory. */
+  settle(): void;
+  close(): void;
 }

@@ -1,8 +1,11 @@
 import type { RowObserver, ViewTable } from "../catalog/catalog.js";
 import type { ViewObject } from "../views/view.js";
 import { ChangeLog } from "./change-log.js";
-import { Column, UNSET } from "./column.js";
+import type { Column } from "./column.js";
 import { IdOrder } from "./id-order.js";
+import { nowMetricOf } from "./now-metrics.js";
+import { Measured } from "./now-table.js";
+import { ValueColumn } from "./value-column.js";
 import { pathKey, type ValuePath } from "./value-path.js";
 import type { Work } from "./work.js";
 
@@ -11,11 +14,19 @@ const STEP = 8;
 
 let lastUse = 0;
 
+export interface ColumnsListener {
+  readonly onRow: (row: number) => void;
+  /** What is measured of these rows differs; `all`: of any. */
+  readonly onMeasured: (rows: Iterable<number> | "all") => void;
+  readonly onFlush: () => void;
+}
+
 /** The columns of one table, kept up to date by what the table tells. */
 export class Columns implements RowObserver {
   readonly table: ViewTable;
   readonly log = new ChangeLog();
   readonly ids: IdOrder;
+  readonly measured: Measured;
   readonly #columns = new Map<string, Column>();
   readonly #onRow: (row: number) => void;
   readonly #onFlush: () => void;
@@ -23,12 +34,19 @@ export class Columns implements RowObserver {
 
   constructor(
     table: ViewTable,
-    { onRow, onFlush }: { onRow: (row: number) => void; onFlush: () => void },
+    { onRow, onMeasured, onFlush }: ColumnsListener,
   ) {
     this.table = table;
     this.ids = new IdOrder(table);
     this.#onRow = onRow;
     this.#onFlush = onFlush;
+    const { log } = this;
+    this.measured = new Measured({
+      table,
+      log,
+      onRows: onMeasured,
+      onPublished: onFlush,
+    });
   }
 
   get count(): number {
@@ -100,6 +118,7 @@ export class Columns implements RowObserver {
     this.#isKnown[row] = 0;
     this.log.noteRemoved(row);
     for (const column of this.#columns.values()) column.unset(row);
+    this.measured.unset(row);
     this.#onRow(row);
   }
 
@@ -109,8 +128,15 @@ export class Columns implements RowObserver {
   }
 
   #take(path: ValuePath): Column {
+    const measured = this.measured.columns[nowMetricOf(path)];
+    if (measured === undefined) return this.#takeValue(path);
+    measured.users++;
+    return measured;
+  }
+
+  #takeValue(path: ValuePath): Column {
     const key = pathKey(path);
-    const column = this.#columns.get(key) ?? new Column(path);
+    const column = this.#columns.get(key) ?? new ValueColumn(path);
     column.users++;
     column.lastUse = ++lastUse;
     // To the end: the order of the map is that of the last uses.
@@ -122,7 +148,7 @@ export class Columns implements RowObserver {
   *#fill(columns: readonly Column[]): Work<void> {
     const { table } = this;
     for (let row = 0; row < table.rows; row++) {
-      const unset = columns.filter((column) => column.code(row) === UNSET);
+      const unset = columns.filter((column) => !column.isSet(row));
       if (unset.length > 0 && table.isLive(row)) {
         const object = table.object(row);
         for (const column of unset) column.set(row, object);

@@ -11,6 +11,7 @@ import {
   type LiveRequestParts,
   type OpenWindow,
 } from "./live-reader.js";
+import { LaterNowTable } from "./now-table.js";
 import { openWindow } from "./open-window.js";
 import { readPage } from "./page.js";
 import type {
@@ -18,6 +19,7 @@ import type {
   LiveQuery,
   LiveRequest,
   LiveUpdate,
+  NowTable,
   Page,
   PageRequest,
   Queries,
@@ -72,6 +74,8 @@ class CatalogQueries implements Queries {
   readonly #indexes = new Map<string, Promise<ClassIndex>>();
   readonly #started = new Set<ClassIndex>();
   readonly #readers = new Set<LiveReader>();
+  /** By class. */
+  readonly #now = new Map<string, LaterNowTable>();
   #isStopped = false;
 
   constructor(catalog: Catalog, options: QueriesOptions) {
@@ -138,10 +142,24 @@ class CatalogQueries implements Queries {
     return reader;
   }
 
+  now(type: string): NowTable {
+    const className = this.#classOf(type);
+    const now = this.#nowOf(className);
+    this.#index(type).catch((error: unknown) => {
+      this.#logger.error("a class could not be followed", { className, error });
+    });
+    return now;
+  }
+
   get stats(): QueryStats {
     let columns = 0;
-    for (const index of this.#started) columns += index.columns.count;
+    let nowBytes = 0;
+    for (const index of this.#started) {
+      columns += index.columns.count;
+      nowBytes += index.columns.measured.byteLength;
+    }
     return {
+      nowBytes,
       columns,
       columnBytes: this.#budget.byteLength,
       columnLimitBytes: this.#budget.limitBytes,
@@ -215,10 +233,24 @@ class CatalogQueries implements Queries {
 
   #toQuestion(selection: Selection): Question {
     if (this.#isStopped) throw closed();
-    const className = this.#catalog.classOf(selection.type);
-    if (className === undefined)
-      throw invalid(`no such type: ${selection.type}`);
+    const className = this.#classOf(selection.type);
     return toQuestion(selection, this.#columnsOf(className)?.searched ?? []);
+  }
+
+  #classOf(type: string): string {
+    const className = this.#catalog.classOf(type);
+    if (className === undefined) throw invalid(`no such type: ${type}`);
+    return className;
+  }
+
+  #nowOf(className: string): LaterNowTable {
+    const now =
+      this.#now.get(className) ??
+      new LaterNowTable((error) => {
+        this.#logger.error("what is measured could not be told", { error });
+      });
+    this.#now.set(className, now);
+    return now;
   }
 
   /** Of the type's class, which is followed from now on. */
@@ -243,6 +275,7 @@ class CatalogQueries implements Queries {
         logger: this.#logger,
       });
       begun.push(index);
+      this.#nowOf(className).begin(index.columns.measured);
       this.#started.add(index);
     };
     const table = await this.#catalog.follow(className, begin);

@@ -1,15 +1,15 @@
 import { canonicalJson } from "../catalog/canonical-json.js";
-import type { Column } from "./column.js";
-import { MISSING } from "./dictionary.js";
 import { compareTexts } from "./id-order.js";
 import { mergeSort } from "./merge-sort.js";
 import type { Group } from "./query.js";
+import { invalid } from "./request.js";
 import type { Result } from "./result.js";
 import {
   compareSortValues,
   toSortValue,
   type SortValue,
 } from "./sort-value.js";
+import { ValueColumn } from "./value-column.js";
 import type { ValuePath } from "./value-path.js";
 import type { Work } from "./work.js";
 
@@ -19,24 +19,33 @@ const VALUE_STEP = 64;
 
 /** Counts a result's objects by their values at a path; those that most have first. */
 export function* readGroups(result: Result, path: ValuePath): Work<Group[]> {
-  const [column] = yield* result.columns.take([path]);
-  const { dictionary } = column!;
-  dictionary.hold();
+  const columns = yield* result.columns.take([path]);
   try {
-    yield* result.catchUp();
-    const counts = yield* countCodes(result, column!);
-    return yield* toGroups(column!, counts);
+    const [column] = columns;
+    if (column instanceof ValueColumn) return yield* groupBy(result, column);
+    throw invalid(`${path.join(".")} makes no groups`);
   } finally {
-    dictionary.unhold();
-    result.columns.release([column!]);
+    result.columns.release(columns);
   }
 }
 
-function* countCodes(result: Result, column: Column): Work<Float64Array> {
+function* groupBy(result: Result, column: ValueColumn): Work<Group[]> {
+  const { dictionary } = column;
+  dictionary.hold();
+  try {
+    yield* result.catchUp();
+    const counts = yield* countCodes(result, column);
+    return yield* toGroups(column, counts);
+  } finally {
+    dictionary.unhold();
+  }
+}
+
+function* countCodes(result: Result, column: ValueColumn): Work<Float64Array> {
   const rows = result.members.toArray();
   let counts = new Float64Array(column.dictionary.codes);
   for (let i = 0; i < rows.length; i++) {
-    const code = Math.max(column.code(rows[i]!), MISSING);
+    const code = column.code(rows[i]!);
     if (code >= counts.length) counts = grown(counts, code);
     counts[code]!++;
     if (i % STEP === STEP - 1) yield;
@@ -50,7 +59,7 @@ function grown(counts: Float64Array, code: number) {
   return more;
 }
 
-function* toGroups(column: Column, counts: Float64Array): Work<Group[]> {
+function* toGroups(column: ValueColumn, counts: Float64Array): Work<Group[]> {
   const groups = new Map<unknown, Counted>();
   for (let code = 0; code < counts.length; code++) {
     const count = counts[code]!;

@@ -1,7 +1,8 @@
 import type { ViewTable } from "../catalog/catalog.js";
 import { digestOf, type Digest } from "../catalog/digest.js";
-import { MemberPicker } from "../catalog/member-picker.js";
 import { PatchWriter } from "../catalog/patch-writer.js";
+import { FieldPicker } from "./field-picker.js";
+import type { Measured } from "./now-table.js";
 
 /** An object as it was at one time, with the fields that were asked for; of another time it is another entry. */
 export interface Entry {
@@ -23,7 +24,7 @@ export class Projection {
   readonly key: string;
   readonly #table: ViewTable;
   /** Undefined: the whole object. */
-  readonly #picker: MemberPicker | undefined;
+  readonly #picker: FieldPicker | undefined;
   readonly #entries = new Map<number, Entry>();
   /** Rows that changed since their entry was made. */
   readonly #stale = new Set<number>();
@@ -31,10 +32,13 @@ export class Projection {
   readonly #patches = new WeakMap<Entry, PatchFrom>();
   users = 0;
 
-  constructor(table: ViewTable, fields: readonly string[] | undefined) {
+  constructor(
+    { table, measured }: { table: ViewTable; measured: Measured },
+    fields: readonly string[] | undefined,
+  ) {
     this.key = Projection.keyOf(fields);
     this.#table = table;
-    this.#picker = fields && new MemberPicker(fields);
+    this.#picker = fields && new FieldPicker(fields, measured);
   }
 
   static keyOf(fields: readonly string[] | undefined): string {
@@ -69,10 +73,17 @@ export class Projection {
     this.drop(row);
   }
 
+  /** What is measured of these rows differs from now on; `all`: of any. */
+  forgetNow(rows: Iterable<number> | "all"): void {
+    if (this.#picker?.hasNow !== true) return;
+    const some = rows === "all" ? [...this.#entries.keys()] : rows;
+    for (const row of some) this.forget(row);
+  }
+
   /** Canonical JSON of a row's object, not kept. */
   encode(row: number): Buffer {
     const json = this.#table.json(row);
-    return this.#picker === undefined ? json : this.#picker.pick(json);
+    return this.#picker === undefined ? json : this.#picker.pick(json, row);
   }
 
   /**

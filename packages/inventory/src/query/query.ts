@@ -25,7 +25,7 @@ export interface PageRequest extends Selection {
   readonly limit?: number;
   /** `next` of the page before. */
   readonly after?: string;
-  /** Top-level fields; default: the whole object. */
+  /** Top-level fields, `now` and `now.cpu`...; default: the whole object, without `now`. */
   readonly fields?: readonly string[];
 }
 
@@ -92,8 +92,28 @@ export interface Queries {
     request: LiveRequest,
     listener: (update: LiveUpdate) => void,
   ): Promise<LiveQuery>;
+  /** What is measured of the objects of a type's class, which is followed from then on. @throws XoError INVALID_PARAMETERS for an unknown type */
+  now(type: string): NowTable;
   readonly stats: QueryStats;
   stop(): void;
+}
+
+/**
+ * What hosts measure lately, by object: numbers that change all the time and so
+ * are no part of an object. Filters, orders and fields know them as `now.cpu`,
+ * `now.memory`, `now.disk`, `now.network`.
+ */
+export interface NowTable {
+  /**
+   * Nothing is kept of an object that is not there, or not there yet.
+   * @param metric its number in nowMetrics
+   * @param value NaN: not known
+   */
+  set(id: string, metric: number, value: number): void;
+  /** As it was set last, or NaN. */
+  get(id: string, metric: number): number;
+  /** What was set since the last commit becomes visible: orders and filters on it are made anew, readers told, in slices. */
+  commit(): void;
 }
 
 export interface QueryStats {
@@ -101,6 +121,8 @@ export interface QueryStats {
   readonly columns: number;
   readonly columnBytes: number;
   readonly columnLimitBytes: number;
+  /** Of what is measured, besides the columns: 64 bytes a row of each class that something was asked of, and room to grow. */
+  readonly nowBytes: number;
   /** Distinct (filter, sort) that are kept up to date, and who reads them. */
   readonly results: number;
   readonly readers: number;

@@ -2,6 +2,7 @@ import { XoError } from "@xo-server/model";
 import { analyseFilter, type Plan } from "../filter/analyse-filter.js";
 import type { Predicate } from "../filter/filter.js";
 import { parseFilter } from "../filter/parse-filter.js";
+import { NOW, nowMetricOf, nowMetrics } from "./now-metrics.js";
 import type { Selection, SortKey } from "./query.js";
 import { pathsOf } from "./row-test.js";
 import { toPath, type ValuePath } from "./value-path.js";
@@ -47,7 +48,7 @@ export function toQuestion(
   const words = toWords(selection.search ?? "");
   const parts: Plan[] = [
     { kind: "path", path: ["type"], test: (value) => value === type },
-    analyseFilter(parseFilter(filter)),
+    withNow(analyseFilter(parseFilter(filter))),
     ...words.map((word) => searchPlan(word, searched)),
   ];
   if (where !== undefined)
@@ -94,7 +95,34 @@ export function checkPath(text: string): ValuePath {
   const path = toPath(text);
   if (path.length > queryLimits.pathParts)
     throw invalid(`a path has at most ${queryLimits.pathParts} parts`);
-  return path;
+  return checkNow(path);
+}
+
+/** Filters write `now.cpu`, one name, or `now:cpu`: the same is meant. */
+function withNow(plan: Plan): Plan {
+  switch (plan.kind) {
+    case "and":
+    case "or":
+      return { ...plan, parts: plan.parts.map(withNow) };
+    case "not":
+      return { ...plan, part: withNow(plan.part) };
+    case "path": {
+      const [name = "", ...more] = plan.path;
+      const path = name.startsWith(`${NOW}.`)
+        ? [...toPath(name), ...more]
+        : plan.path;
+      return { ...plan, path: checkNow(path) };
+    }
+    case "object":
+      return plan;
+  }
+}
+
+/** Only the single numbers are there. */
+function checkNow(path: ValuePath): ValuePath {
+  if (path[0] !== NOW || nowMetricOf(path) >= 0) return path;
+  const names = nowMetrics.map((name) => `${NOW}.${name}`).join(", ");
+  throw invalid(`${path.join(".")} is not one of ${names}`);
 }
 
 export function invalid(reason: string): XoError {

@@ -28,6 +28,8 @@ export class Result implements LogFollower {
   readonly question: Question;
   #seen = 0;
   #version = -1;
+  /** Version of the log when the rows were last tested and sorted anew. */
+  #filledAt = -1;
   #taken: readonly Column[] = [];
   #sortColumns: readonly Column[] = [];
   #test: RowTest | undefined;
@@ -98,7 +100,7 @@ export class Result implements LogFollower {
     const { log } = this.columns;
     for (let most = MOST_CHANGED; log.version !== this.#version; most *= 2) {
       const changed = this.#changed();
-      if (changed.size > most) {
+      if (changed.size > most || this.#isRenewed) {
         const seen = log.closed;
         yield* this.#fill(() => false);
         this.#seen = seen;
@@ -117,13 +119,19 @@ export class Result implements LogFollower {
     this.#taken = [];
   }
 
+  /** So much changed that it was not noted what. */
+  get #isRenewed(): boolean {
+    return this.#taken.some(({ renewedAt }) => renewedAt > this.#filledAt);
+  }
+
   #changed(): Set<number> {
-    const columns = this.#test!.readsObjects ? "all" : this.#taken;
-    return this.columns.log.rows(columns, this.#seen);
+    const which = this.#test!.readsObjects ? "touched" : "of columns";
+    return this.columns.log.rows(this.#taken, this.#seen, which);
   }
 
   *#fill(isGivenUp: () => boolean): Work<boolean> {
-    const { table } = this.columns;
+    const { table, log } = this.columns;
+    const filledAt = log.version;
     const test = this.#test!;
     const step = test.readsObjects ? OBJECT_STEP : STEP;
     const members = new RowSet();
@@ -136,6 +144,7 @@ export class Result implements LogFollower {
     if (this.#order !== undefined)
       this.#rows = yield* this.#order.sort(members);
     this.#members = members;
+    this.#filledAt = filledAt;
     return true;
   }
 

@@ -1,5 +1,4 @@
 import type { Column } from "./column.js";
-import { MISSING } from "./dictionary.js";
 import { compareTexts, type IdOrder } from "./id-order.js";
 import type { RowSet } from "./row-set.js";
 import { compareSortValues, type SortValue } from "./sort-value.js";
@@ -22,9 +21,6 @@ const FEW = 512;
 /** Rows that are moved between two yields. */
 const STEP = 4_096;
 
-const RADIX_BITS = 16;
-const RADIX = 1 << RADIX_BITS;
-
 /** Rows by the values of some columns; equal ones by id. */
 export class RowOrder {
   readonly #keys: readonly OrderKey[];
@@ -37,13 +33,10 @@ export class RowOrder {
 
   compare(a: number, b: number): number {
     for (const { column, descending } of this.#keys) {
-      const codeA = column.code(a);
-      const codeB = column.code(b);
-      if (codeA === codeB) continue;
-      const { dictionary } = column;
+      if (column.isSame(a, b)) continue;
       const order = compareDirected(
-        dictionary.sortValue(codeA),
-        dictionary.sortValue(codeB),
+        column.sortValue(a),
+        column.sortValue(b),
         descending,
       );
       if (order !== 0) return order;
@@ -53,7 +46,7 @@ export class RowOrder {
 
   position(row: number): Position {
     return {
-      values: this.#keys.map(({ column }) => this.#valueOf(column, row)),
+      values: this.#keys.map(({ column }) => column.sortValue(row)),
       id: this.#ids.id(row),
     };
   }
@@ -90,7 +83,8 @@ export class RowOrder {
     if (set.count <= FEW) return this.#sortFew(set);
     yield* this.#ids.refresh();
     let rows = yield* pick(this.#ids.rows, set);
-    for (const key of this.#keys.toReversed()) rows = yield* sortBy(rows, key);
+    for (const { column, descending } of this.#keys.toReversed())
+      rows = yield* column.sort(rows, descending);
     return rows;
   }
 
@@ -103,15 +97,11 @@ export class RowOrder {
 
   #comparePosition(row: number, position: Position): number {
     for (const [i, { column, descending }] of this.#keys.entries()) {
-      const value = this.#valueOf(column, row);
+      const value = column.sortValue(row);
       const order = compareDirected(value, position.values[i]!, descending);
       if (order !== 0) return order;
     }
     return compareTexts(this.#ids.id(row), position.id);
-  }
-
-  #valueOf(column: Column, row: number): SortValue {
-    return column.dictionary.sortValue(Math.max(column.code(row), MISSING));
   }
 }
 
@@ -133,46 +123,4 @@ function* pick(rows: Int32Array, set: RowSet): Work<Int32Array> {
     if (i % STEP === STEP - 1) yield;
   }
   return picked.slice(0, count);
-}
-
-/** Stable: what was in order before stays so among equals. */
-function* sortBy(rows: Int32Array, key: OrderKey): Work<Int32Array> {
-  const { column, descending } = key;
-  const ranks = yield* column.dictionary.rank();
-  const last = ranks[MISSING]!;
-  let keys = new Int32Array(rows.length);
-  for (let i = 0; i < rows.length; i++) {
-    const rank = ranks[Math.max(column.code(rows[i]!), MISSING)] ?? last;
-    keys[i] = descending && rank < last ? last - 1 - rank : rank;
-    if (i % STEP === STEP - 1) yield;
-  }
-  let sorted = rows;
-  for (let shift = 0; shift < 32 && last >> shift > 0; shift += RADIX_BITS)
-    [sorted, keys] = yield* scatter(sorted, keys, shift);
-  return sorted;
-}
-
-/** One pass of a radix sort, by 16 bits of the keys from `shift` on. */
-function* scatter(
-  rows: Int32Array,
-  keys: Int32Array<ArrayBuffer>,
-  shift: number,
-): Work<[Int32Array, Int32Array<ArrayBuffer>]> {
-  const starts = new Int32Array(RADIX + 1);
-  for (let i = 0; i < keys.length; i++) {
-    starts[((keys[i]! >> shift) & (RADIX - 1)) + 1]!++;
-    if (i % STEP === STEP - 1) yield;
-  }
-  for (let digit = 0; digit < RADIX; digit++)
-    starts[digit + 1]! += starts[digit]!;
-  yield;
-  const sorted = new Int32Array(rows.length);
-  const sortedKeys = new Int32Array(rows.length);
-  for (let i = 0; i < rows.length; i++) {
-    const at = starts[(keys[i]! >> shift) & (RADIX - 1)]!++;
-    sorted[at] = rows[i]!;
-    sortedKeys[at] = keys[i]!;
-    if (i % STEP === STEP - 1) yield;
-  }
-  return [sorted, sortedKeys];
 }

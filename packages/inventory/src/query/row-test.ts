@@ -1,15 +1,9 @@
 import type { Plan } from "../filter/analyse-filter.js";
-import type { Column } from "./column.js";
+import type { Column, ColumnTest } from "./column.js";
 import type { Columns } from "./columns.js";
-import { MISSING } from "./dictionary.js";
-import type { Memo } from "./memo.js";
-import type { Predicate } from "../filter/filter.js";
 import { pathKey, type ValuePath } from "./value-path.js";
 
 type Test = (row: number) => boolean;
-
-/** Answers of a test stay known where there are no more distinct values than these: 4 KB. */
-const KEPT_ANSWERS = 4_096;
 
 /** The paths whose values a plan asks for. */
 export function pathsOf(plan: Plan): ValuePath[] {
@@ -32,7 +26,7 @@ export class RowTest {
   readonly readsObjects: boolean;
   readonly #columns: Columns;
   readonly #byPath: ReadonlyMap<string, Column>;
-  readonly #pathTests: PathTest[] = [];
+  readonly #pathTests: ColumnTest[] = [];
   readonly #test: Test;
 
   /** @param own columns of all paths that the plan asks for */
@@ -82,38 +76,9 @@ export class RowTest {
 
   #compilePath({ path, test }: Plan & { kind: "path" }): Test {
     const column = this.#byPath.get(pathKey(path))!;
-    const pathTest = new PathTest(column, test);
+    const pathTest = column.openTest(test);
     this.#pathTests.push(pathTest);
     return (row) => pathTest.holds(row);
-  }
-}
-
-/** A test of one column, and what it said of each distinct value. */
-class PathTest {
-  readonly #column: Column;
-  readonly #test: Predicate;
-  #memo: Memo | undefined;
-
-  constructor(column: Column, test: Predicate) {
-    this.#column = column;
-    this.#test = test;
-    this.#memo = column.dictionary.openMemo(test);
-  }
-
-  holds(row: number): boolean {
-    const code = Math.max(this.#column.code(row), MISSING);
-    return this.#memo === undefined
-      ? this.#test(this.#column.dictionary.valueOf(code))
-      : this.#memo.holds(code);
-  }
-
-  settle(): void {
-    if (this.#column.dictionary.codes > KEPT_ANSWERS) this.close();
-  }
-
-  close(): void {
-    if (this.#memo !== undefined) this.#column.dictionary.closeMemo(this.#memo);
-    this.#memo = undefined;
   }
 }
 

@@ -1,0 +1,46 @@
+import type { Work } from "./work.js";
+
+/** Keys that are made between two yields. */
+const STEP = 4_096;
+
+type Read = (row: number) => number;
+
+const number = new Float64Array(1);
+const halves = new Uint32Array(number.buffer);
+number[0] = 1;
+/** Where the half with the sign is: the order of bytes is the machine's. */
+const HIGH = halves[1] === 0 ? 0 : 1;
+
+/**
+ * Halves of numbers as keys of 32 bits: rows that are sorted by the low ones, then
+ * by the high ones, stand in the order of their numbers; NaN last in either direction.
+ */
+export const floatKeys = {
+  low: (rows: Int32Array, read: Read, descending: boolean) =>
+    keysOf(rows, (row) => keyOf(read(row), 1 - HIGH, descending)),
+  high: (rows: Int32Array, read: Read, descending: boolean) =>
+    keysOf(rows, (row) => keyOf(read(row), HIGH, descending)),
+} as const;
+
+function* keysOf(
+  rows: Int32Array,
+  toKey: (row: number) => number,
+): Work<Int32Array<ArrayBuffer>> {
+  const keys = new Int32Array(rows.length);
+  for (let i = 0; i < rows.length; i++) {
+    keys[i] = toKey(rows[i]!);
+    if (i % STEP === STEP - 1) yield;
+  }
+  return keys;
+}
+
+/** Of a negative number all bits are turned round, of others the sign: then greater numbers have greater bits. */
+function keyOf(value: number, half: number, descending: boolean): number {
+  if (Number.isNaN(value)) return -1;
+  // -0 is as much as 0.
+  number[0] = value + 0;
+  const isNegative = halves[HIGH]! >>> 31 === 1;
+  const bits = halves[half]!;
+  const key = isNegative ? ~bits : half === HIGH ? bits ^ 0x8000_0000 : bits;
+  return descending ? ~key : key;
+}

@@ -1,0 +1,133 @@
+import type { Predicate } from "../filter/filter.js";
+import type { Column, ColumnTest } from "./column.js";
+import { floatKeys } from "./float-keys.js";
+import { sortByKeys } from "./radix-sort.js";
+import type { SortValue } from "./sort-value.js";
+import { pathKey, type ValuePath } from "./value-path.js";
+import type { Work } from "./work.js";
+
+/** With more changed rows than these nobody notes which. */
+const MOST_NOTED = 512;
+
+const EVERY_BIT = 0xffff_ffff;
+
+/**
+ * Numbers by row that change all the time: no dictionary. What is set is seen
+ * when it is published. NaN: missing.
+ */
+export class NumberColumn implements Column {
+  readonly path: ValuePath;
+  readonly key: string;
+  readonly isComplete = true;
+  users = 0;
+  lastUse = 0;
+  renewedAt = 0;
+  #seen = new Float64Array(64).fill(NaN);
+  #next = new Float64Array(64).fill(NaN);
+  readonly #changed = new Int32Array(MOST_NOTED);
+  /** More than fit: any row. */
+  #changes = 0;
+
+  constructor(path: ValuePath) {
+    this.path = path;
+    this.key = pathKey(path);
+  }
+
+  get byteLength(): number {
+    return this.#seen.byteLength + this.#next.byteLength;
+  }
+
+  /** As published; NaN: missing. */
+  value(row: number): number {
+    return row < this.#seen.length ? this.#seen[row]! : NaN;
+  }
+
+  /** As set last. */
+  nextValue(row: number): number {
+    return row < this.#next.length ? this.#next[row]! : NaN;
+  }
+
+  /** @param number what is no finite number counts as missing */
+  setNext(row: number, number: number): void {
+    const value = Number.isFinite(number) ? number : NaN;
+    if (row >= this.#next.length) this.#grow(row);
+    if (Object.is(this.#next[row], value)) return;
+    this.#next[row] = value;
+    if (this.#changes < MOST_NOTED) this.#changed[this.#changes] = row;
+    this.#changes++;
+  }
+
+  /**
+   * What was set is seen from here on.
+   * @returns the rows that differ; `all`: too many to note
+   */
+  publish(): Int32Array | "all" {
+    const changes = this.#changes;
+    this.#changes = 0;
+    if (changes > MOST_NOTED) {
+      this.#seen.set(this.#next);
+      return "all";
+    }
+    const rows = this.#changed.slice(0, changes);
+    for (const row of rows) this.#seen[row] = this.#next[row]!;
+    return rows;
+  }
+
+  isSet(): boolean {
+    return true;
+  }
+
+  /** Objects have nothing of it. */
+  set(): boolean {
+    return false;
+  }
+
+  unset(row: number): boolean {
+    if (row >= this.#seen.length) return false;
+    const hadValue = !Number.isNaN(this.#seen[row]!);
+    this.#seen[row] = NaN;
+    this.#next[row] = NaN;
+    return hadValue;
+  }
+
+  sortValue(row: number): SortValue {
+    const value = this.value(row);
+    return Number.isNaN(value) ? null : value;
+  }
+
+  isSame(a: number, b: number): boolean {
+    return this.value(a) === this.value(b);
+  }
+
+  openTest(test: Predicate): ColumnTest {
+    return {
+      holds: (row) => {
+        const value = this.value(row);
+        return test(Number.isNaN(value) ? undefined : value);
+      },
+      settle: () => undefined,
+      close: () => undefined,
+    };
+  }
+
+  *sort(rows: Int32Array, descending: boolean): Work<Int32Array> {
+    const { low, high } = floatKeys;
+    const read = (row: number) => this.value(row);
+    const lowKeys = yield* low(rows, read, descending);
+    const sorted = yield* sortByKeys(rows, lowKeys, EVERY_BIT);
+    const highKeys = yield* high(sorted, read, descending);
+    return yield* sortByKeys(sorted, highKeys, EVERY_BIT);
+  }
+
+  #grow(row: number): void {
+    const length = Math.max(row + 1, 2 * this.#next.length);
+    this.#seen = grown(this.#seen, length);
+    this.#next = grown(this.#next, length);
+  }
+}
+
+function grown(values: Float64Array, length: number) {
+  const more = new Float64Array(length).fill(NaN, values.length);
+  more.set(values);
+  return more;
+}

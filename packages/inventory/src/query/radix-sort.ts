@@ -1,0 +1,49 @@
+import type { Work } from "./work.js";
+
+/** Rows that are moved between two yields. */
+const STEP = 4_096;
+
+const RADIX_BITS = 16;
+const RADIX = 1 << RADIX_BITS;
+
+/**
+ * Rows by a key each, as numbers without a sign: stable, what was in order before
+ * stays so among equals.
+ * @param most no key is greater
+ */
+export function* sortByKeys(
+  rows: Int32Array,
+  keys: Int32Array<ArrayBuffer>,
+  most: number,
+): Work<Int32Array> {
+  let sorted = rows;
+  let moved = keys;
+  for (let shift = 0; shift < 32 && most >>> shift > 0; shift += RADIX_BITS)
+    [sorted, moved] = yield* scatter(sorted, moved, shift);
+  return sorted;
+}
+
+/** One pass of a radix sort, by 16 bits of the keys from `shift` on. */
+function* scatter(
+  rows: Int32Array,
+  keys: Int32Array<ArrayBuffer>,
+  shift: number,
+): Work<[Int32Array, Int32Array<ArrayBuffer>]> {
+  const starts = new Int32Array(RADIX + 1);
+  for (let i = 0; i < keys.length; i++) {
+    starts[((keys[i]! >> shift) & (RADIX - 1)) + 1]!++;
+    if (i % STEP === STEP - 1) yield;
+  }
+  for (let digit = 0; digit < RADIX; digit++)
+    starts[digit + 1]! += starts[digit]!;
+  yield;
+  const sorted = new Int32Array(rows.length);
+  const sortedKeys = new Int32Array(rows.length);
+  for (let i = 0; i < rows.length; i++) {
+    const at = starts[(keys[i]! >> shift) & (RADIX - 1)]!++;
+    sorted[at] = rows[i]!;
+    sortedKeys[at] = keys[i]!;
+    if (i % STEP === STEP - 1) yield;
+  }
+  return [sorted, sortedKeys];
+}

@@ -1,0 +1,136 @@
+import { valueAt } from "../filter/property-path.js";
+import type { Predicate } from "../filter/filter.js";
+import type { Column, ColumnTest } from "./column.js";
+import { Dictionary, MISSING } from "./dictionary.js";
+import type { Memo } from "./memo.js";
+import { sortByKeys } from "./radix-sort.js";
+import type { SortValue } from "./sort-value.js";
+import { pathKey, type ValuePath } from "./value-path.js";
+import type { Work } from "./work.js";
+
+/** The code of a row without an object, or whose object was not read yet. */
+const UNSET = -1;
+
+/** Answers of a test stay known where there are no more distinct values than these: 4 KB. */
+const KEPT_ANSWERS = 4_096;
+
+/** Rows whose keys are made between two yields. */
+const STEP = 4_096;
+
+/**
+ * One property of all objects of a table, dictionary-encoded: a code by row,
+ * and the distinct values that the codes stand for.
+ */
+export class ValueColumn implements Column {
+  readonly path: ValuePath;
+  readonly key: string;
+  readonly dictionary = new Dictionary();
+  readonly renewedAt = 0;
+  isComplete = false;
+  users = 0;
+  lastUse = 0;
+  #codes = new Int32Array(64).fill(UNSET);
+
+  constructor(path: ValuePath) {
+    this.path = path;
+    this.key = pathKey(path);
+  }
+
+  get byteLength(): number {
+    return this.#codes.byteLength + this.dictionary.byteLength;
+  }
+
+  /** The code of a row's value; that of what is missing for a row without an object. */
+  code(row: number): number {
+    return Math.max(this.#code(row), MISSING);
+  }
+
+  isSet(row: number): boolean {
+    return this.#code(row) !== UNSET;
+  }
+
+  sortValue(row: number): SortValue {
+    return this.dictionary.sortValue(this.code(row));
+  }
+
+  isSame(a: number, b: number): boolean {
+    return this.#code(a) === this.#code(b);
+  }
+
+  openTest(test: Predicate): ColumnTest {
+    return new ValueTest(this, test);
+  }
+
+  *sort(rows: Int32Array, descending: boolean): Work<Int32Array> {
+    const ranks = yield* this.dictionary.rank();
+    const last = ranks[MISSING]!;
+    const keys = new Int32Array(rows.length);
+    for (let i = 0; i < rows.length; i++) {
+      const rank = ranks[this.code(rows[i]!)] ?? last;
+      keys[i] = descending && rank < last ? last - 1 - rank : rank;
+      if (i % STEP === STEP - 1) yield;
+    }
+    return yield* sortByKeys(rows, keys, last);
+  }
+
+  set(row: number, object: unknown): boolean {
+    const value = valueAt(object, this.path);
+    const before = this.#code(row);
+    if (before !== UNSET && this.dictionary.isValue(before, value))
+      return false;
+    const code = this.dictionary.take(value);
+    if (before !== UNSET) this.dictionary.release(before);
+    this.#setCode(row, code);
+    return code !== before;
+  }
+
+  unset(row: number): boolean {
+    const before = this.#code(row);
+    if (before === UNSET) return false;
+    this.dictionary.release(before);
+    this.#codes[row] = UNSET;
+    return true;
+  }
+
+  #code(row: number): number {
+    return row < this.#codes.length ? this.#codes[row]! : UNSET;
+  }
+
+  #setCode(row: number, code: number): void {
+    if (row >= this.#codes.length) {
+      const grown = new Int32Array(Math.max(row + 1, 2 * row)).fill(UNSET);
+      grown.set(this.#codes);
+      this.#codes = grown;
+    }
+    this.#codes[row] = code;
+  }
+}
+
+/** A test, and what it said of each distinct value. */
+class ValueTest implements ColumnTest {
+  readonly #column: ValueColumn;
+  readonly #test: Predicate;
+  #memo: Memo | undefined;
+
+  constructor(column: ValueColumn, test: Predicate) {
+    this.#column = column;
+    this.#test = test;
+    this.#memo = column.dictionary.openMemo(test);
+  }
+
+  holds(row: number): boolean {
+    const code = this.#column.code(row);
+    return this.#memo === undefined
+      ? this.#test(this.#column.dictionary.valueOf(code))
+      : this.#memo.holds(code);
+  }
+
+  settle(): void {
+    if (this.#column.dictionary.codes > KEPT_ANSWERS) this.close();
+  }
+
+  close(): void {
+    if (this.#memo !== undefined) this.#column.dictionary.closeMemo(this.#memo);
+    this.#memo = undefined;
+  }
+}
