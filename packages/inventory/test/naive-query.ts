@@ -55,7 +55,7 @@ export function project(
 ): unknown {
   const { now, ...own } = object;
   if (fields === undefined) return own;
-  const measured = Object.entries((now ?? {})).filter(
+  const measured = Object.entries(now ?? {}).filter(
     ([key]) => fields.includes("now") || fields.includes(`now.${key}`),
   );
   return {
