@@ -31,6 +31,14 @@ export class Membership {
     return this.#members.get(hostRef)?.address;
   }
 
+  urlOf(hostRef: string): string {
+    const member =
+      this.#members.get(hostRef) ??
+      this.#members.get(this.coordinatorRef) ??
+      this.#members.values().next().value!;
+    return member.listener.url;
+  }
+
   listening(): Iterable<[hostRef: string, member: Member]> {
     return this.#members;
   }

@@ -11,6 +11,10 @@ export interface PoolContext {
   coordinatorRef(): string;
   /** `host[:port]` at which a member listens, or undefined where it has no listener. */
   addressOf(hostRef: string): string | undefined;
+  /** `http://127.0.0.1:8080` of the member, or of the coordinator where it has no listener. */
+  urlOf(hostRef: string): string;
+  /** A session of its own for what another pool is to do here. @returns its reference */
+  openSession(userName: string, hostRef: string): string;
 }
 
 /** The caller's session. */

@@ -1,5 +1,6 @@
 import type { HttpHandler } from "./http-handler.js";
 import { consoleHandlers } from "./console/console-handlers.js";
+import { migrationHandlers } from "./peers/migration-handler.js";
 import { rrdHandlers } from "./rrd/rrd-handlers.js";
 import { transferHandlers } from "./transfer/transfer-handlers.js";
 
@@ -11,4 +12,5 @@ export const httpHandlers: readonly HttpHandler[] = [
   ...rrdHandlers,
   ...consoleHandlers,
   ...transferHandlers,
+  ...migrationHandlers,
 ];

@@ -217,6 +217,8 @@ function makeCore(
       poolRef: membership.poolRef,
       coordinatorRef: () => membership.coordinatorRef,
       addressOf: (hostRef) => membership.addressOf(hostRef),
+      urlOf: (hostRef) => membership.urlOf(hostRef),
+      openSession: (name, hostRef) => sessions.create(name, "", hostRef).ref,
       promote: (hostRef) => void membership.promote(hostRef, sessions),
     },
     credentials: {

@@ -575,7 +575,10 @@ t.test(
       (vbd) => db.get("VBD", vbd)["type"] === "Disk",
     )!;
     const vdi = db.get("VBD", disk)["VDI"] as string;
-    const [network] = [...db.refs("network")];
+    const network = db.get(
+      "PIF",
+      [...db.records("PIF")].find(([, pif]) => pif["management"] === true)![0],
+    )["network"] as string;
     const [sr] = [...db.records("SR")].find(
       ([other, record]) =>
         record["type"] === "nfs" || other === db.get("VDI", vdi)["SR"],
@@ -584,7 +587,7 @@ t.test(
     const dest = (await call(
       "host.migrate_receive",
       source,
-      network!,
+      network,
       {},
     )) as Record<string, string>;
     const [vif] = vm(ref)["VIFs"] as [string];
@@ -594,7 +597,7 @@ t.test(
       dest,
       true,
       { [vdi]: sr },
-      { [vif]: network! },
+      { [vif]: network },
       {},
     );
     t.equal(vm(ref)["power_state"], "Running");

@@ -45,6 +45,12 @@ export function mapParam(params: readonly XapiValue[], index: number): XapiMap {
   return (params[index] ?? {}) as XapiMap;
 }
 
+/** A text of a map; empty where there is none. */
+export function textIn(map: XapiMap, name: string): string {
+  const value = map[name];
+  return typeof value === "string" ? value : "";
+}
+
 /** A map or record without one of its members. */
 export function without(map: XapiMap, name: string): XapiMap {
   return Object.fromEntries(

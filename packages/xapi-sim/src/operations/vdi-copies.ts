@@ -3,6 +3,7 @@ import { toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
+import { writtenDisks } from "../transfer/written-disks.js";
 import { durations } from "./durations.js";
 import { int, map, text } from "./fields.js";
 import { refreshVdi } from "./refresh.js";
@@ -26,6 +27,7 @@ export function duplicateVdi(
   const uuid = random.uuid();
   const size = int(vdi, "physical_utilisation");
   takeSpace(context, sr ?? text(vdi, "SR"), size);
+  addAllocation(context, sr ?? text(vdi, "SR"), int(vdi, "virtual_size"));
   const copy = db.create("VDI", {
     ...vdi,
     uuid,
@@ -41,6 +43,7 @@ export function duplicateVdi(
     snapshot_time: isSnapshot ? toDatetime(clock.now()) : "19700101T00:00:00Z",
     cbt_enabled: isSnapshot && vdi["cbt_enabled"] === true,
   });
+  writtenDisks(db).copy(text(vdi, "uuid"), uuid);
   refreshVdi(db, copy);
   return copy;
 }
@@ -55,6 +58,19 @@ export function takeSpace(
   const used = int(record, "physical_utilisation");
   const size = int(record, "physical_size");
   if (bytes > 0 && size > 0 && used + bytes > size)
-    throw new XapiFailure("SR_FULL", [String(bytes), String(size - used)]);
+    throw new XapiFailure("SR_FULL", [
+      String(bytes),
+      String(Math.max(0, size - used)),
+    ]);
   db.update("SR", sr, { physical_utilisation: Math.max(0, used + bytes) });
+}
+
+/** What the disks of an SR could hold together grows, or shrinks, by so many bytes. */
+export function addAllocation(
+  { db }: Pick<CallContext, "db">,
+  sr: string,
+  bytes: number,
+): void {
+  const before = int(db.get("SR", sr), "virtual_allocation");
+  db.update("SR", sr, { virtual_allocation: Math.max(0, before + bytes) });
 }

@@ -6,7 +6,12 @@ import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, int, intParam, refIn, refs, text, textParam } from "./fields.js";
 import { isInUse, refreshVdi } from "./refresh.js";
-import { copyTime, duplicateVdi, takeSpace } from "./vdi-copies.js";
+import {
+  addAllocation,
+  copyTime,
+  duplicateVdi,
+  takeSpace,
+} from "./vdi-copies.js";
 
 export const vdiOperationTable: OperationTable = {
   "VDI.create": async (context, params) => {
@@ -181,9 +186,4 @@ export function removeVdi(
   db.destroy("VDI", ref);
   if (freesSpace) takeSpace(context, sr, -int(vdi, "physical_utilisation"));
   addAllocation(context, sr, -int(vdi, "virtual_size"));
-}
-
-function addAllocation({ db }: CallContext, sr: string, bytes: number): void {
-  const before = int(db.get("SR", sr), "virtual_allocation");
-  db.update("SR", sr, { virtual_allocation: Math.max(0, before + bytes) });
 }

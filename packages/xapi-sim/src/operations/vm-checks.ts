@@ -15,6 +15,8 @@ interface Demand {
   readonly snapshots?: boolean;
   /** Only with the guest's tools at work. */
   readonly agent?: boolean;
+  /** The VM goes on elsewhere, or later: with no device that cannot come along. */
+  readonly moves?: boolean;
   /** Goes through although something else is going on. */
   readonly anyTime?: boolean;
 }
@@ -34,12 +36,18 @@ const demands = {
     snapshots: true,
   },
   hard_reboot: { states: ["Paused", "Running"] },
-  suspend: { states: ["Running"], agent: true },
+  suspend: { states: ["Running"], agent: true, moves: true },
   resume: { states: ["Suspended"] },
   resume_on: { states: ["Suspended"] },
-  pool_migrate: { states: ["Running"], agent: true },
+  pool_migrate: { states: ["Running"], agent: true, moves: true },
+  migrate_send: {
+    states: ["Running", "Halted"],
+    agent: true,
+    moves: true,
+    templates: true,
+  },
   snapshot: { states: anyState },
-  checkpoint: { states: ["Running"], agent: true },
+  checkpoint: { states: ["Running"], agent: true, moves: true },
   clone: { states: ["Halted", "Suspended"], templates: true },
   copy: { states: ["Halted", "Suspended"], templates: true },
   revert: { states: ["Halted", "Suspended"], templates: true },
@@ -94,9 +102,20 @@ export function assertVmMay(
   const blocked = map(vm, "blocked_operations")[operation];
   if (blocked !== undefined)
     throw new XapiFailure("OPERATION_BLOCKED", [ref, blocked as string]);
+  if (state === "Halted") return vm;
   if (demand.agent === true && !hasAgent(db, ref))
     throw new XapiFailure("VM_LACKS_FEATURE", [ref]);
+  if (demand.moves === true) assertMovable(vm, ref);
   return vm;
+}
+
+/** Devices of one host hold a VM there [xapi_vm_lifecycle.ml, from memory]. */
+function assertMovable(vm: XapiRecord, ref: string): void {
+  if (refs(vm, "attached_PCIs").length > 0)
+    throw new XapiFailure("VM_HAS_PCI_ATTACHED", [ref]);
+  if (refs(vm, "VGPUs").length > 0) throw new XapiFailure("VM_HAS_VGPU", [ref]);
+  if (refs(vm, "VUSBs").length > 0)
+    throw new XapiFailure("VM_HAS_VUSBS", [ref]);
 }
 
 /** Raises where the VM has stopped while an operation on it took its time: a hard shutdown comes through at any time. */
@@ -139,13 +158,26 @@ export function assertCanBootHere(
   host: string,
 ): void {
   const vm = db.get("VM", ref);
+  assertHostRuns(db, host);
+  assertSeesStorage(db, { vm, ref }, host);
+  assertSeesNetworks(db, { vm, ref }, host);
+  assertEnoughMemory(db, vm, host);
+}
+
+/** @throws XapiFailure HOST_NOT_LIVE, HOST_DISABLED */
+export function assertHostRuns(db: Database, host: string): void {
   const record = db.get("host", host);
   const metrics = db.find("host_metrics", text(record, "metrics"));
   if (metrics !== undefined && !flag(metrics, "live"))
     throw new XapiFailure("HOST_NOT_LIVE");
   if (!flag(record, "enabled")) throw new XapiFailure("HOST_DISABLED", [host]);
-  assertSeesStorage(db, { vm, ref }, host);
-  assertSeesNetworks(db, { vm, ref }, host);
+}
+
+export function assertEnoughMemory(
+  db: Database,
+  vm: XapiRecord,
+  host: string,
+): void {
   const needed = memoryNeeded(vm);
   const available = freeMemory(db, host);
   if (needed > available)
@@ -165,18 +197,23 @@ function assertSeesStorage(
   { vm, ref }: Booting,
   host: string,
 ): void {
-  const plugged = new Set(
-    refs(db.get("host", host), "PBDs")
-      .map((pbd) => db.get("PBD", pbd))
-      .filter((pbd) => flag(pbd, "currently_attached"))
-      .map((pbd) => text(pbd, "SR")),
-  );
+  const plugged = plugsOf(db, host);
   for (const vbd of refs(vm, "VBDs")) {
     const vdi = text(db.get("VBD", vbd), "VDI");
     if (vdi === NULL_REF) continue;
     const sr = text(db.get("VDI", vdi), "SR");
     if (!plugged.has(sr)) throw new XapiFailure("VM_REQUIRES_SR", [ref, sr]);
   }
+}
+
+/** The SRs that a host has at hand. */
+export function plugsOf(db: Database, host: string): ReadonlySet<string> {
+  return new Set(
+    refs(db.get("host", host), "PBDs")
+      .map((pbd) => db.get("PBD", pbd))
+      .filter((pbd) => flag(pbd, "currently_attached"))
+      .map((pbd) => text(pbd, "SR")),
+  );
 }
 
 /** A network without any PIF is the host's own business: every host can have it. */

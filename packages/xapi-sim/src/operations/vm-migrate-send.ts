@@ -1,44 +1,61 @@
 import { NULL_REF } from "@xo-server/model";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
-import type { XapiMap } from "../xapi-value.js";
+import type { XapiMap, XapiValue } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
-import { mapParam, refIn, refs, text, textParam } from "./fields.js";
+import { mapParam, refIn, refs, text, textIn, textParam } from "./fields.js";
 import { tellVm } from "./messages.js";
 import { refreshVbd, refreshVm } from "./refresh.js";
 import { removeVdi } from "./vdi.js";
 import { copyTime, duplicateVdi } from "./vdi-copies.js";
-import { assertCanBootHere } from "./vm-checks.js";
+import {
+  assertCanBootHere,
+  assertEnoughMemory,
+  assertHostRuns,
+  assertVmMay,
+} from "./vm-checks.js";
 import { moveDomain } from "./vm-domain.js";
 import { hostTitle } from "./vm-power.js";
+import {
+  assertCanSendElsewhere,
+  sendElsewhere,
+  type Journey,
+} from "./vm-send-elsewhere.js";
 
-/**
- * Migration with disks and networks (storage motion), inside this pool only: a
- * destination elsewhere is refused as a host that cannot be reached.
- */
+/** Migration with disks and networks (storage motion), inside this pool or to another. */
 export const vmMigrateSendOperations: OperationTable = {
-  "host.migrate_receive": ({ db, session }, params) => {
+  "host.migrate_receive": (context, params) => {
+    const { pool, session } = context;
     const host = textParam(params, 0);
-    const address = text(db.get("host", host), "address");
-    db.get("network", textParam(params, 1));
+    assertReachable(context, host, textParam(params, 1));
+    const url = pool.urlOf(host);
+    const token = pool.openSession(session.userName, host);
     return {
-      SM: `http://${address}/services/SM?session_id=${session.ref}`,
+      SM: `${url}/services/SM?session_id=${token}`,
       host,
-      xenops: `http://${address}/services/xenops?session_id=${session.ref}`,
-      session_id: session.ref,
-      master: `http://${address}/`,
+      xenops: `${url}/services/xenops?session_id=${token}`,
+      session_id: token,
+      master: `${pool.urlOf(pool.coordinatorRef())}/`,
     };
+  },
+  "VM.assert_can_migrate": async (context, params) => {
+    const vm = textParam(params, 0);
+    const journey = journeyOf(params);
+    assertVmMay(context.db, vm, "migrate_send");
+    if (isElsewhere(context, journey.dest))
+      await assertCanSendElsewhere(context, vm, journey);
+    else assertPossible(context, vm, planOf(context, params));
   },
   "VM.migrate_send": async (context, params) => {
     const vm = textParam(params, 0);
-    const host = destinationOf(context, mapParam(params, 1));
-    const plan = {
-      host,
-      disks: mapParam(params, 3),
-      networks: mapParam(params, 4),
-    };
-    assertMapped(context, vm, plan);
+    const journey = journeyOf(params);
+    assertVmMay(context.db, vm, "migrate_send");
+    if (isElsewhere(context, journey.dest))
+      return sendElsewhere(context, vm, journey);
+    const plan = planOf(context, params);
+    const { host } = plan;
+    assertPossible(context, vm, plan);
     await whileBusy(context, { className: "VM", ref: vm }, "migrate_send", () =>
       move(context, vm, plan),
     );
@@ -61,28 +78,61 @@ interface MovePlan {
   readonly networks: XapiMap;
 }
 
-function destinationOf({ db }: CallContext, dest: XapiMap): string {
-  const host = dest["host"];
-  if (typeof host !== "string" || db.find("host", host) === undefined)
-    throw new XapiFailure("INTERNAL_ERROR", [
-      'Failure("the destination is no host of this pool")',
-    ]);
-  return host;
+/** (vm, dest, live, vdi_map, vif_map, options, vgpu_map) */
+function journeyOf(params: readonly XapiValue[]): Journey {
+  return {
+    dest: mapParam(params, 1),
+    disks: mapParam(params, 3),
+    networks: mapParam(params, 4),
+    copy: mapParam(params, 5)["copy"] === "true",
+  };
 }
 
-function assertMapped(
+function planOf({ db }: CallContext, params: readonly XapiValue[]): MovePlan {
+  const { dest, disks, networks } = journeyOf(params);
+  const host = textIn(dest, "host");
+  db.get("host", host);
+  return { host, disks, networks };
+}
+
+/** A host that nobody here knows is another pool's; there must be a way to it. */
+function isElsewhere({ db }: CallContext, dest: XapiMap): boolean {
+  const { host, xenops } = dest;
+  if (typeof host === "string" && db.find("host", host) !== undefined)
+    return false;
+  if (typeof host !== "string" || typeof xenops !== "string")
+    throw new XapiFailure("INTERNAL_ERROR", ["Not_found"]);
+  return true;
+}
+
+/** The host must have an address on the network [xapi_host.ml migrate_receive, from memory]. */
+function assertReachable(
+  { db }: CallContext,
+  host: string,
+  network: string,
+): void {
+  db.get("host", host);
+  const pif = refs(db.get("network", network), "PIFs").find(
+    (ref) => text(db.get("PIF", ref), "host") === host,
+  );
+  if (pif === undefined)
+    throw new XapiFailure("HOST_CANNOT_ATTACH_NETWORK", [host, network]);
+  const record = db.get("PIF", pif);
+  if (text(record, "ip_configuration_mode") === "None")
+    throw new XapiFailure("PIF_HAS_NO_NETWORK_CONFIGURATION", [pif]);
+  if (text(record, "IP") === "")
+    throw new XapiFailure("INTERFACE_HAS_NO_IP", [pif]);
+}
+
+function assertPossible(
   { db }: CallContext,
   vm: string,
-  { disks, networks }: MovePlan,
+  { host, disks, networks }: MovePlan,
 ): void {
-  const record = db.get("VM", vm);
-  const state = text(record, "power_state");
-  if (state !== "Running" && state !== "Halted")
-    throw new XapiFailure("VM_BAD_POWER_STATE", [
-      vm,
-      "running, halted",
-      state.toLowerCase(),
-    ]);
+  const source = refIn(db.get("VM", vm), "resident_on");
+  assertHostRuns(db, host);
+  if (source !== undefined && source !== host)
+    assertEnoughMemory(db, db.get("VM", vm), host);
   for (const [vdi, sr] of Object.entries(disks)) {
     db.get("VDI", vdi);
     db.get("SR", sr as string);

@@ -17,9 +17,6 @@ import { hostTitle } from "./vm-power.js";
 export const vmMigrateOperations: OperationTable = {
   "VM.pool_migrate": (context, params) =>
     migrate(context, textParam(params, 0), textParam(params, 1)),
-  "VM.assert_can_migrate": ({ db }, params) => {
-    assertVmMay(db, textParam(params, 0), "pool_migrate");
-  },
   "VM.get_possible_hosts": ({ db }, params) => {
     db.get("VM", textParam(params, 0));
     return possibleHosts(db, textParam(params, 0));

@@ -4,9 +4,46 @@ import { diskBlock, exportedBlocks, MiB } from "./disk-content.js";
 /** MiBs that are kept, of all disks of a pool together; the oldest go first. */
 const MOST_BLOCKS = 256;
 
+/** What the contents of a disk come from: blocks in base64 over those of another disk. */
+export interface DiskTrace {
+  /** The disk that has these contents but for the blocks. */
+  readonly origin: string;
+  readonly blocks: Readonly<Record<string, string>>;
+}
+
 /** What was written to disks: they begin as pure functions of their uuids, and what is kept here lies over that. */
 class WrittenDisks {
   readonly #blocks = new Map<string, Buffer>();
+  /** Copies, by uuid, and the disks of which they have the contents. */
+  readonly #origins = new Map<string, string>();
+
+  /** A new disk has from now on the contents of another, until it is written to. */
+  copy(from: string, to: string): void {
+    this.adopt(to, this.trace(from, MOST_BLOCKS / 8));
+  }
+
+  trace(uuid: string, mostBlocks: number): DiskTrace {
+    const mine = [...this.#blocks].filter(([key]) =>
+      key.startsWith(`${uuid}/`),
+    );
+    const blocks = mine
+      .slice(-mostBlocks)
+      .map(([key, block]) => [
+        key.slice(uuid.length + 1),
+        block.toString("base64"),
+      ]);
+    const origin = this.#origins.get(uuid) ?? uuid;
+    return {
+      origin,
+      blocks: Object.fromEntries(blocks) as DiskTrace["blocks"],
+    };
+  }
+
+  adopt(uuid: string, { origin, blocks }: DiskTrace): void {
+    this.#origins.set(uuid, origin);
+    for (const [index, block] of Object.entries(blocks))
+      this.write(uuid, Number(index) * MiB, Buffer.from(block, "base64"));
+  }
 
   write(uuid: string, offset: number, bytes: Buffer): void {
     for (let done = 0; done < bytes.length;) {
@@ -17,20 +54,24 @@ class WrittenDisks {
   }
 
   block(uuid: string, index: number): Buffer {
-    return this.#blocks.get(`${uuid}/${index}`) ?? diskBlock(uuid, index);
+    return (
+      this.#blocks.get(`${uuid}/${index}`) ??
+      diskBlock(this.#origins.get(uuid) ?? uuid, index)
+    );
   }
 
   /** Numbers of the MiBs that an export of a sparse format holds. */
   exported(uuid: string, size: number): readonly number[] {
     const written = Array.from({ length: Math.ceil(size / MiB) }, (_, i) => i);
     const kept = written.filter((i) => this.#blocks.has(`${uuid}/${i}`));
-    const all = new Set([...exportedBlocks(uuid, size), ...kept]);
+    const origin = this.#origins.get(uuid) ?? uuid;
+    const all = new Set([...exportedBlocks(origin, size), ...kept]);
     return [...all].sort((a, b) => a - b);
   }
 
   #toWrite(uuid: string, index: number): Buffer {
     const key = `${uuid}/${index}`;
-    const block = this.#blocks.get(key) ?? Buffer.from(diskBlock(uuid, index));
+    const block = Buffer.from(this.block(uuid, index));
     this.#blocks.delete(key);
     this.#blocks.set(key, block);
     if (this.#blocks.size > MOST_BLOCKS)

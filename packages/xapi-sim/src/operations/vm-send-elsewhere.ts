@@ -1,0 +1,182 @@
+import type { CallContext } from "../operation.js";
+import { dial, PeerRefusal } from "../peers/dial.js";
+import { disksOf, packVm } from "../peers/luggage.js";
+import { PeerGone, type LineChannel } from "../peers/line-channel.js";
+import type { ReceiveOrder } from "../peers/migration-receiver.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { XapiMap } from "../xapi-value.js";
+import { progressDuring, whileBusy } from "./busy.js";
+import { durations } from "./durations.js";
+import { flag, refs, text, textIn } from "./fields.js";
+import { tellVm } from "./messages.js";
+import { badPowerState } from "./failures.js";
+import { removeVdi } from "./vdi.js";
+import { copyTime } from "./vdi-copies.js";
+import { assertStillRuns } from "./vm-checks.js";
+import { destroyVm } from "./vm-destroy.js";
+import { endDomain } from "./vm-domain.js";
+
+/** What VM.migrate_send is asked, where the destination is another pool. */
+export interface Journey {
+  /** What host.migrate_receive of the other pool has answered. */
+  readonly dest: XapiMap;
+  readonly disks: XapiMap;
+  readonly networks: XapiMap;
+  /** The VM stays, another like it comes into being there. */
+  readonly copy: boolean;
+}
+
+/** Hands a VM over to another pool, with disks and snapshots. @returns its reference there */
+export async function sendElsewhere(
+  context: CallContext,
+  vm: string,
+  journey: Journey,
+): Promise<string> {
+  assertMayTravel(context, vm, journey);
+  return whileBusy(
+    context,
+    { className: "VM", ref: vm },
+    "migrate_send",
+    async () => {
+      const channel = await announce(context, vm, journey);
+      try {
+        await transfer(context, vm, channel);
+        const arrived = await channel.ask({ finish: true });
+        if (!journey.copy) leave(context, vm);
+        return arrived["vm"] as string;
+      } catch (error) {
+        throw error instanceof PeerGone
+          ? migrateFailed(context, vm, journey)
+          : error;
+      } finally {
+        channel.close();
+      }
+    },
+  );
+}
+
+/** VM.assert_can_migrate: all that would keep the VM from going, here and there. */
+export async function assertCanSendElsewhere(
+  context: CallContext,
+  vm: string,
+  journey: Journey,
+): Promise<void> {
+  assertMayTravel(context, vm, journey);
+  (await announce(context, vm, journey)).close();
+}
+
+/** What XAPI asks of a VM that leaves its pool [xapi_vm_migrate.ml assert_can_migrate, from memory]. */
+function assertMayTravel(
+  { db }: CallContext,
+  vm: string,
+  { copy, disks, networks }: Journey,
+): void {
+  const record = db.get("VM", vm);
+  const state = text(record, "power_state");
+  if (copy && state !== "Halted") throw badPowerState(vm, ["Halted"], state);
+  for (const vdi of Object.keys(disks)) db.get("VDI", vdi);
+  for (const vif of Object.keys(networks)) db.get("VIF", vif);
+  const snapshots = refs(record, "snapshots");
+  if (snapshots.length > 1)
+    throw new XapiFailure("VM_HAS_TOO_MANY_SNAPSHOTS", [vm]);
+  for (const snapshot of snapshots)
+    if (text(db.get("VM", snapshot), "power_state") === "Suspended")
+      throw new XapiFailure("VM_HAS_CHECKPOINT", [vm]);
+  for (const vif of refs(record, "VIFs"))
+    if (!Object.hasOwn(networks, vif))
+      throw new XapiFailure("VIF_NOT_IN_MAP", [vif]);
+  for (const vdi of disksOf(db, vm))
+    if (flag(db.get("VDI", vdi), "cbt_enabled"))
+      throw new XapiFailure("VDI_CBT_ENABLED", [vdi]);
+}
+
+/** Asks the other pool to take the VM in; it has room for the disks then. */
+async function announce(
+  { db }: CallContext,
+  vm: string,
+  { dest, disks, networks, copy }: Journey,
+): Promise<LineChannel> {
+  const channel = await call(dest);
+  const order: ReceiveOrder = {
+    host: textIn(dest, "host"),
+    live: text(db.get("VM", vm), "power_state") === "Running",
+    copy,
+    srs: disks as ReceiveOrder["srs"],
+    networks: networks as ReceiveOrder["networks"],
+    luggage: packVm(db, vm),
+  };
+  try {
+    await channel.ask(order as unknown as Record<string, unknown>);
+    return channel;
+  } catch (error) {
+    channel.close();
+    if (error instanceof PeerGone) throw outOfReach();
+    throw error;
+  }
+}
+
+async function call(dest: XapiMap): Promise<LineChannel> {
+  const session = textIn(dest, "session_id");
+  try {
+    const query = new URLSearchParams({ session_id: session }).toString();
+    return await dial(textIn(dest, "xenops"), `/services/xenops?${query}`);
+  } catch (error) {
+    if (error instanceof PeerRefusal && error.status === 401)
+      throw new XapiFailure("SESSION_INVALID", [session]);
+    throw outOfReach();
+  }
+}
+
+function outOfReach(): XapiFailure {
+  return new XapiFailure("VM_MIGRATE_CONTACT_REMOTE_SERVICE_FAILED");
+}
+
+/** The disks go over, then the memory: as long as that takes, with the other side there. */
+async function transfer(
+  context: CallContext,
+  vm: string,
+  channel: LineChannel,
+): Promise<void> {
+  const { db } = context;
+  const live = text(db.get("VM", vm), "power_state") === "Running";
+  const time = disksOf(db, vm).reduce<number>(
+    (sum, vdi) => sum + copyTime(db.get("VDI", vdi)),
+    durations.migrate,
+  );
+  const attended: CallContext = {
+    ...context,
+    delay: async (ms) => {
+      await context.delay(ms);
+      if (!channel.isOpen) throw new PeerGone("the peer has gone");
+    },
+  };
+  await progressDuring(attended, time);
+  if (live) assertStillRuns(db, vm);
+}
+
+function migrateFailed(
+  { db }: CallContext,
+  vm: string,
+  { dest }: Journey,
+): XapiFailure {
+  return new XapiFailure("VM_MIGRATE_FAILED", [
+    vm,
+    text(db.get("VM", vm), "resident_on"),
+    textIn(dest, "host"),
+    "The connection to the destination was lost",
+  ]);
+}
+
+/** The VM with its snapshots and disks is here no more. */
+function leave(context: CallContext, vm: string): void {
+  const { db } = context;
+  tellVm(context, vm, "VM_MIGRATED", "migrated to another pool");
+  const disks = disksOf(db, vm);
+  const record = db.get("VM", vm);
+  if (text(record, "power_state") === "Running")
+    endDomain(context, vm, "Halted");
+  for (const snapshot of refs(record, "snapshots"))
+    destroyVm(context, snapshot);
+  destroyVm(context, vm);
+  for (const vdi of disks) removeVdi(context, vdi, { freesSpace: true });
+}

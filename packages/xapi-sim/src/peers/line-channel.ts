@@ -1,0 +1,90 @@
+import type { Duplex } from "node:stream";
+import { XapiFailure } from "../xapi-failure.js";
+
+/** Nobody's message is longer: records, and some blocks of disks. */
+const LINE_LIMIT = 128 * 2 ** 20;
+
+/** What peers say to each other. */
+export type PeerMessage = Readonly<Record<string, unknown>>;
+
+/** The other side has gone before it answered. */
+export class PeerGone extends Error {}
+
+/** Messages as lines of JSON over a connection, both ways. */
+export class LineChannel {
+  readonly #stream: Duplex;
+  readonly #lines: PeerMessage[] = [];
+  readonly #parts: Buffer[] = [];
+  #length = 0;
+  #ended = false;
+  #wake: () => void = () => undefined;
+
+  constructor(stream: Duplex) {
+    this.#stream = stream;
+    stream.on("data", (chunk: Buffer) => this.#take(chunk));
+    stream.resume();
+    for (const event of ["end", "close", "error"])
+      stream.on(event, () => {
+        this.#ended = true;
+        this.#wake();
+      });
+  }
+
+  get isOpen(): boolean {
+    return !this.#ended;
+  }
+
+  send(message: PeerMessage): void {
+    if (!this.#stream.destroyed)
+      this.#stream.write(`${JSON.stringify(message)}\n`);
+  }
+
+  /** The next message; undefined where the other side has gone. */
+  async receive(): Promise<PeerMessage | undefined> {
+    while (this.#lines.length === 0 && !this.#ended)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    return this.#lines.shift();
+  }
+
+  /** @throws XapiFailure that the other side has told; PeerGone */
+  async ask(message: PeerMessage): Promise<PeerMessage> {
+    this.send(message);
+    const answer = await this.receive();
+    if (answer === undefined) throw new PeerGone("the peer has gone");
+    if (typeof answer["error"] === "string")
+      throw new XapiFailure(
+        answer["error"],
+        (answer["params"] ?? []) as readonly string[],
+      );
+    return answer;
+  }
+
+  close(): void {
+    this.#stream.destroy();
+  }
+
+  #take(chunk: Buffer): void {
+    let rest = chunk;
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      this.#parts.push(rest.subarray(0, end));
+      this.#read(Buffer.concat(this.#parts.splice(0)).toString());
+      this.#length = 0;
+      rest = rest.subarray(end + 1);
+    }
+    this.#parts.push(rest);
+    this.#length += rest.length;
+    if (this.#length > LINE_LIMIT) this.#stream.destroy();
+  }
+
+  /** What is no message ends the conversation. */
+  #read(line: string): void {
+    try {
+      this.#lines.push(JSON.parse(line) as PeerMessage);
+      this.#wake();
+    } catch {
+      this.#stream.destroy();
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { NULL_REF } from "@xo-server/model";
+import type { Database } from "../database.js";
+import { refIn, refs, text } from "../operations/fields.js";
+import { writtenDisks, type DiskTrace } from "../transfer/written-disks.js";
+import type { XapiRecord } from "../xapi-value.js";
+
+/** An object on its way to another pool; `ref` is its reference at home. */
+export interface PackedObject {
+  readonly className: string;
+  readonly ref: string;
+  readonly record: XapiRecord;
+}
+
+/** A VM with its snapshots, and what belongs to them; of disks what makes their contents. */
+export interface Luggage {
+  readonly vm: string;
+  readonly objects: readonly PackedObject[];
+  /** By uuid of the disk. */
+  readonly traces: Readonly<Record<string, DiskTrace>>;
+}
+
+/** Blocks that are carried along at most: what was written lately. */
+const MOST_BLOCKS = 32;
+
+export function packVm(db: Database, vm: string): Luggage {
+  const packer = new Packer(db);
+  packer.vm(vm);
+  const disks = writtenDisks(db);
+  const traces = packer.objects
+    .filter(({ className }) => className === "VDI")
+    .map(({ record }) => text(record, "uuid"))
+    .map((uuid) => [uuid, disks.trace(uuid, MOST_BLOCKS)] as const);
+  return { vm, objects: packer.objects, traces: Object.fromEntries(traces) };
+}
+
+/** Disks of the VM and of its snapshots, without what is in CD drives. */
+export function disksOf(db: Database, vm: string): readonly string[] {
+  return packVm(db, vm).objects.flatMap(({ className, ref }) =>
+    className === "VDI" ? [ref] : [],
+  );
+}
+
+class Packer {
+  readonly objects: PackedObject[] = [];
+  readonly #db: Database;
+  readonly #packed = new Set<string>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  vm(ref: string): void {
+    const record = this.#add("VM", ref);
+    if (record === undefined) return;
+    this.#add("VM_metrics", text(record, "metrics"));
+    this.#add("VM_guest_metrics", text(record, "guest_metrics"));
+    for (const vbd of refs(record, "VBDs")) this.#vbd(vbd);
+    for (const vif of refs(record, "VIFs")) this.#add("VIF", vif);
+    for (const vtpm of refs(record, "VTPMs")) this.#add("VTPM", vtpm);
+    for (const snapshot of refs(record, "snapshots")) this.vm(snapshot);
+  }
+
+  /** An image in a CD drive stays where it is: the drive goes empty. */
+  #vbd(ref: string): void {
+    const record = this.#add("VBD", ref);
+    const vdi = record === undefined ? undefined : refIn(record, "VDI");
+    if (vdi !== undefined && record!["type"] !== "CD") this.#add("VDI", vdi);
+  }
+
+  #add(className: string, ref: string): XapiRecord | undefined {
+    if (ref === NULL_REF || this.#packed.has(ref)) return undefined;
+    const record = this.#db.find(className, ref);
+    if (record === undefined) return undefined;
+    this.#packed.add(ref);
+    this.objects.push({ className, ref, record });
+    return record;
+  }
+}

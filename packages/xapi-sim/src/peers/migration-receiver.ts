@@ -1,0 +1,239 @@
+import { NULL_REF } from "@xo-server/model";
+import type { CallContext } from "../operation.js";
+import { flag, int, refs, text } from "../operations/fields.js";
+import { refreshVdi, refreshVm } from "../operations/refresh.js";
+import { removeVdi } from "../operations/vdi.js";
+import { addAllocation, takeSpace } from "../operations/vdi-copies.js";
+import { randomMac } from "../operations/vif.js";
+import {
+  assertEnoughMemory,
+  assertHostRuns,
+  plugsOf,
+} from "../operations/vm-checks.js";
+import { buildDomain } from "../operations/vm-domain.js";
+import { mapRefs } from "../transfer/ova.js";
+import { writtenDisks } from "../transfer/written-disks.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { XapiRecord } from "../xapi-value.js";
+import type { Luggage, PackedObject } from "./luggage.js";
+
+/** What another pool asks to take in. */
+export interface ReceiveOrder {
+  readonly host: string;
+  readonly live: boolean;
+  /** It is another VM, with a uuid and MAC addresses of its own. */
+  readonly copy: boolean;
+  /** References of disks and interfaces at home to those of SRs and networks here. */
+  readonly srs: Readonly<Record<string, string>>;
+  readonly networks: Readonly<Record<string, string>>;
+  readonly luggage: Luggage;
+}
+
+/**
+ * Takes in a VM of another pool: first its disks, then, when all has come over, the
+ * VM. Until then `abandon` leaves nothing behind.
+ */
+export class MigrationReceiver {
+  readonly #context: CallContext;
+  readonly #order: ReceiveOrder;
+  readonly #refs = new Map<string, string>();
+  #made: { className: string; ref: string }[] = [];
+  #disks: string[] = [];
+
+  /** @throws XapiFailure for what keeps the VM from coming; nothing is left then */
+  constructor(context: CallContext, order: ReceiveOrder) {
+    this.#context = context;
+    this.#order = order;
+    this.#assertPossible();
+    try {
+      for (const object of order.luggage.objects)
+        if (object.className === "VDI") this.#receiveDisk(object);
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
+  }
+
+  /** @returns the VM's reference here. @throws XapiFailure; nothing is left then */
+  finish(): string {
+    const { db } = this.#context;
+    const { luggage, live, host } = this.#order;
+    try {
+      for (const { className, ref } of luggage.objects)
+        if (className !== "VDI") this.#refs.set(ref, db.newRef());
+      for (const object of luggage.objects)
+        if (object.className !== "VDI") this.#create(object);
+      const vm = this.#refs.get(luggage.vm)!;
+      if (live) this.#run(vm, host);
+      for (const { className, ref } of this.#made)
+        if (className === "VM") refreshVm(db, ref);
+      return vm;
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
+  }
+
+  abandon(): void {
+    const { db } = this.#context;
+    for (const { className, ref } of this.#made.reverse())
+      if (db.find(className, ref) !== undefined) db.destroy(className, ref);
+    for (const ref of this.#disks)
+      if (db.find("VDI", ref) !== undefined)
+        removeVdi(this.#context, ref, { freesSpace: true });
+    this.#made = [];
+    this.#disks = [];
+  }
+
+  #assertPossible(): void {
+    const { db } = this.#context;
+    const { host, luggage, live, copy } = this.#order;
+    assertHostRuns(db, host);
+    const vm = luggage.objects.find(({ ref }) => ref === luggage.vm)!.record;
+    const same = db.byUuid("VM", text(vm, "uuid"));
+    if (same !== undefined && !copy)
+      throw new XapiFailure("DUPLICATE_VM", [same, luggage.vm]);
+    const plugged = plugsOf(db, host);
+    for (const { className, ref, record } of luggage.objects) {
+      if (className === "VDI" && !plugged.has(this.#srFor(ref)))
+        throw new XapiFailure("VM_REQUIRES_SR", [luggage.vm, this.#srFor(ref)]);
+      if (className === "VIF" && text(record, "VM") === luggage.vm)
+        this.#assertNetwork(ref);
+    }
+    if (live) assertEnoughMemory(db, vm, host);
+  }
+
+  /** By the map, else the pool's default SR [xapi_vm_migrate.ml, from memory]. */
+  #srFor(vdi: string): string {
+    const { db, pool } = this.#context;
+    const { srs } = this.#order;
+    const mapped = Object.hasOwn(srs, vdi)
+      ? srs[vdi]!
+      : text(db.get("pool", pool.poolRef), "default_SR");
+    if (db.find("SR", mapped) !== undefined) return mapped;
+    if (Object.hasOwn(srs, vdi))
+      throw new XapiFailure("HANDLE_INVALID", ["SR", mapped]);
+    throw new XapiFailure("VDI_NOT_IN_MAP", [vdi]);
+  }
+
+  #assertNetwork(vif: string): void {
+    const { db } = this.#context;
+    const { networks, host, luggage } = this.#order;
+    const network = Object.hasOwn(networks, vif) ? networks[vif] : undefined;
+    if (network === undefined) throw new XapiFailure("VIF_NOT_IN_MAP", [vif]);
+    const hosts = refs(db.get("network", network), "PIFs").map((pif) =>
+      text(db.get("PIF", pif), "host"),
+    );
+    if (hosts.length > 0 && !hosts.includes(host))
+      throw new XapiFailure("VM_REQUIRES_NETWORK", [luggage.vm, network]);
+  }
+
+  #receiveDisk({ ref, record }: PackedObject): void {
+    const { db, random } = this.#context;
+    const { traces } = this.#order.luggage;
+    const SR = this.#srFor(ref);
+    takeSpace(this.#context, SR, int(record, "physical_utilisation"));
+    addAllocation(this.#context, SR, int(record, "virtual_size"));
+    const uuid = random.uuid();
+    const disk = db.create("VDI", {
+      ...mapRefs("VDI", record, () => NULL_REF),
+      uuid,
+      location: uuid,
+      SR,
+      current_operations: {},
+      managed: true,
+    });
+    const origin = text(record, "uuid");
+    writtenDisks(db).adopt(
+      uuid,
+      Object.hasOwn(traces, origin) ? traces[origin]! : { origin, blocks: {} },
+    );
+    refreshVdi(db, disk);
+    this.#refs.set(ref, disk);
+    this.#disks.push(disk);
+  }
+
+  #create(object: PackedObject): void {
+    const { className, ref } = object;
+    const here = this.#refs.get(ref)!;
+    const mapped = mapRefs(
+      className,
+      object.record,
+      (other) => this.#refs.get(other) ?? NULL_REF,
+    );
+    this.#context.db.create(className, this.#adjusted(object, mapped), here);
+    this.#made.push({ className, ref: here });
+  }
+
+  /** What it has otherwise here than at home. */
+  #adjusted({ className, ref, record }: PackedObject, mapped: XapiRecord) {
+    const { copy, networks, luggage } = this.#order;
+    const { uuid, ...rest } = mapped;
+    const idle = { ...rest, allowed_operations: [], current_operations: {} };
+    switch (className) {
+      case "VM":
+        return {
+          ...idle,
+          ...(copy ? {} : { uuid: uuid! }),
+          // A snapshot with memory keeps it.
+          ...(ref === luggage.vm ? { power_state: "Halted" } : {}),
+          blobs: {},
+          domid: -1,
+        };
+      case "VIF":
+        return {
+          ...idle,
+          currently_attached: false,
+          network: this.#networkFor(ref, record, networks),
+          ...(copy ? { MAC: randomMac(this.#context) } : {}),
+        };
+      case "VBD":
+        return {
+          ...idle,
+          currently_attached: false,
+          device: "",
+          empty: mapped["VDI"] === NULL_REF,
+        };
+      case "VTPM":
+        return { ...idle, allowed_operations: ["destroy"] };
+      default:
+        return rest;
+    }
+  }
+
+  /** Interfaces of snapshots are where those of the VM with the same number are. */
+  #networkFor(
+    vif: string,
+    record: XapiRecord,
+    networks: ReceiveOrder["networks"],
+  ): string {
+    if (Object.hasOwn(networks, vif)) return networks[vif]!;
+    const { luggage } = this.#order;
+    const same = luggage.objects.find(
+      ({ className, ref, record: other }) =>
+        className === "VIF" &&
+        Object.hasOwn(networks, ref) &&
+        other["device"] === record["device"],
+    );
+    const [first] = this.#context.db.refs("network");
+    return same === undefined ? (first ?? NULL_REF) : networks[same.ref]!;
+  }
+
+  #run(vm: string, host: string): void {
+    const { db } = this.#context;
+    assertHostRuns(db, host);
+    assertEnoughMemory(db, db.get("VM", vm), host);
+    buildDomain(this.#context, vm, host);
+    this.#made.push(
+      ...refs(db.get("VM", vm), "consoles").map((ref) => ({
+        className: "console",
+        ref,
+      })),
+    );
+    db.update("VM", vm, { power_state: "Running" });
+    const metrics = text(db.get("VM", vm), "guest_metrics");
+    const report = db.find("VM_guest_metrics", metrics);
+    if (report !== undefined && !flag(report, "live"))
+      db.update("VM_guest_metrics", metrics, { live: true });
+  }
+}

@@ -1,0 +1,462 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import t, { type Test } from "tap";
+import { TestClient } from "./support/raw-client.js";
+import {
+  change,
+  disksOf,
+  guestOf,
+  outcome,
+  changesSince,
+  picture,
+  placesOf,
+  startSide,
+  type Side,
+} from "./support/two-pools.js";
+
+type Token = Record<string, string>;
+
+/** Two pools, and how to send a VM from one to the other. */
+async function twoPools(t: Test, pace = 0) {
+  const here = await startSide(t, { seed: 1, pace });
+  const there = await startSide(t, { seed: 2, pace });
+  const places = placesOf(there);
+  const token = (await there.client.call(
+    "host.migrate_receive",
+    places.host,
+    places.network,
+    {},
+  )) as Token;
+  return { here, there, places, token };
+}
+
+/** Parameters of VM.migrate_send with everything mapped. */
+function mapped(
+  { db }: Side,
+  vm: string,
+  { sr, network, token }: { sr: string; network: string; token: Token },
+  options: Record<string, string> = {},
+): readonly unknown[] {
+  const record = db.get("VM", vm);
+  const disks = disksOf(db, record).map((vdi) => [vdi, sr] as const);
+  const vifs = (record["VIFs"] as string[]).map(
+    (vif) => [vif, network] as const,
+  );
+  return [
+    vm,
+    token,
+    true,
+    Object.fromEntries(disks),
+    Object.fromEntries(vifs),
+    options,
+    {},
+  ];
+}
+
+for (const state of ["Running", "Halted"] as const)
+  t.test(
+    `a ${state.toLowerCase()} VM goes to another pool with its disks`,
+    async (t) => {
+      const { here, there, places, token } = await twoPools(t);
+      const vm = guestOf(here, state);
+      const before = here.db.get("VM", vm);
+      const disks = disksOf(here.db, before);
+      const events: string[] = [];
+      there.db.onChange(({ operation, className }) =>
+        events.push(`${operation} ${className}`),
+      );
+      const arrived = (await here.client.call(
+        "VM.migrate_send",
+        ...mapped(here, vm, { ...places, token }),
+      )) as string;
+      t.equal(here.db.find("VM", vm), undefined, "gone here");
+      for (const disk of disks) t.equal(here.db.find("VDI", disk), undefined);
+      const after = there.db.get("VM", arrived);
+      for (const field of ["uuid", "name_label", "power_state", "VCPUs_max"])
+        t.equal(after[field], before[field], field);
+      t.equal(after["is_a_template"], false);
+      t.equal(disksOf(there.db, after).length, disks.length);
+      for (const disk of disksOf(there.db, after))
+        t.equal(there.db.get("VDI", disk)["SR"], places.sr);
+      for (const vif of after["VIFs"] as string[])
+        t.equal(there.db.get("VIF", vif)["network"], places.network);
+      t.ok(events.includes("add VM") && events.includes("add VDI"));
+      if (state === "Halted") return;
+      t.equal(after["resident_on"], places.host);
+      t.equal((after["consoles"] as string[]).length, 2);
+      t.ok(
+        (after["allowed_operations"] as string[]).includes("clean_shutdown"),
+      );
+    },
+  );
+
+t.test("memory is given back here and taken there", async (t) => {
+  const { here, there, places, token } = await twoPools(t);
+  const vm = guestOf(here, "Running");
+  const record = here.db.get("VM", vm);
+  const free = (side: Side, host: unknown) =>
+    side.db.get(
+      "host_metrics",
+      side.db.get("host", host as string)["metrics"] as string,
+    )["memory_free"] as number;
+  const source = record["resident_on"];
+  const before = [free(here, source), free(there, places.host)];
+  await here.client.call(
+    "VM.migrate_send",
+    ...mapped(here, vm, { ...places, token }),
+  );
+  const size =
+    (record["memory_dynamic_max"] as number) +
+    (record["memory_overhead"] as number);
+  t.equal(free(here, source), before[0]! + size);
+  t.equal(free(there, places.host), before[1]! - size);
+});
+
+t.test("what was written to a disk comes along", async (t) => {
+  const { here, there, places, token } = await twoPools(t);
+  const vm = guestOf(here, "Halted");
+  const [vdi] = disksOf(here.db, here.db.get("VM", vm));
+  const bytes = Buffer.alloc(4096, "it was written here ");
+  const put = await fetch(
+    `${here.pool.url}/import_raw_vdi?vdi=${vdi}&session_id=${here.client.session}`,
+    { method: "PUT", body: bytes },
+  );
+  t.equal(put.status, 200);
+  await put.arrayBuffer();
+  const first = async (side: Side, ref: string, at: number) => {
+    const answer = await fetch(
+      `${side.pool.url}/export_raw_vdi?vdi=${ref}&session_id=${side.client.session}`,
+    );
+    const read: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of answer.body! as AsyncIterable<Buffer>) {
+      read.push(chunk);
+      length += chunk.length;
+      if (length >= at + 4096) break;
+    }
+    return Buffer.concat(read).subarray(at, at + 4096);
+  };
+  const noise = await first(here, vdi!, 8192);
+  const arrived = (await here.client.call(
+    "VM.migrate_send",
+    ...mapped(here, vm, { ...places, token }),
+  )) as string;
+  const [copy] = disksOf(there.db, there.db.get("VM", arrived));
+  t.strictSame(await first(there, copy!, 0), bytes);
+  t.strictSame(await first(there, copy!, 8192), noise);
+});
+
+t.test("a copy leaves the VM where it is and is another one", async (t) => {
+  const { here, there, places, token } = await twoPools(t);
+  const vm = guestOf(here, "Halted");
+  const before = picture(here.db);
+  const copy = (await here.client.call(
+    "VM.migrate_send",
+    ...mapped(here, vm, { ...places, token }, { copy: "true" }),
+  )) as string;
+  t.strictSame(changesSince(before, here.db), []);
+  t.not(there.db.get("VM", copy)["uuid"], here.db.get("VM", vm)["uuid"]);
+  await t.rejects(
+    here.client.call(
+      "VM.migrate_send",
+      ...mapped(
+        here,
+        guestOf(here, "Running"),
+        { ...places, token },
+        {
+          copy: "true",
+        },
+      ),
+    ),
+    { message: /^VM_BAD_POWER_STATE \S+ halted running/ },
+  );
+});
+
+t.test("one snapshot comes along", async (t) => {
+  const { here, there, places, token } = await twoPools(t);
+  const vm = guestOf(here, "Running");
+  const snapshot = (await here.client.call(
+    "VM.snapshot",
+    vm,
+    "then",
+    [],
+  )) as string;
+  const snapshotUuid = here.db.get("VM", snapshot)["uuid"];
+  const arrived = (await here.client.call(
+    "VM.migrate_send",
+    ...mapped(here, vm, { ...places, token }),
+  )) as string;
+  t.equal(here.db.find("VM", snapshot), undefined);
+  const [moved] = there.db.get("VM", arrived)["snapshots"] as string[];
+  t.match(there.db.get("VM", moved!), {
+    uuid: snapshotUuid,
+    snapshot_of: arrived,
+    is_a_snapshot: true,
+    name_label: "then",
+  });
+});
+
+t.test(
+  "cancelled on its way, the VM is here as it was and nothing is there",
+  async (t) => {
+    const { here, there, places, token } = await twoPools(t, 1);
+    const vm = guestOf(here, "Running");
+    const before = [picture(here.db), picture(there.db)];
+    const disks = there.db.count("VDI");
+    const task = (await here.client.call(
+      "Async.VM.migrate_send",
+      ...mapped(here, vm, { ...places, token }),
+    )) as string;
+    await change(
+      here.db,
+      () => Number(here.db.get("task", task)["progress"]) > 0,
+    );
+    t.strictSame(
+      Object.values(here.db.get("VM", vm)["current_operations"] as object),
+      ["migrate_send"],
+    );
+    t.ok(there.db.count("VDI") > disks, "disks are there already");
+    const cleaned = change(there.db, () => there.db.count("VDI") === disks);
+    await here.client.call("task.cancel", task);
+    t.equal((await outcome(here.db, task))["status"], "cancelled");
+    await cleaned;
+    t.strictSame(changesSince(before[0]!, here.db), []);
+    t.strictSame(changesSince(before[1]!, there.db), []);
+  },
+);
+
+t.test("the other pool goes away on the way: the VM stays", async (t) => {
+  const { here, there, places, token } = await twoPools(t, 1);
+  const vm = guestOf(here, "Running");
+  const before = picture(here.db);
+  const task = (await here.client.call(
+    "Async.VM.migrate_send",
+    ...mapped(here, vm, { ...places, token }),
+  )) as string;
+  await change(
+    here.db,
+    () => Number(here.db.get("task", task)["progress"]) > 0,
+  );
+  await there.pool.stop();
+  const { error_info } = await outcome(here.db, task);
+  t.match(error_info, ["VM_MIGRATE_FAILED", vm]);
+  t.strictSame(changesSince(before, here.db), []);
+});
+
+t.test(
+  "what keeps a VM from leaving is told, and nothing has changed",
+  async (t) => {
+    const { here, there, places, token } = await twoPools(t);
+    const vm = guestOf(here, "Running");
+    const before = [picture(here.db), picture(there.db)];
+    const fails = async (
+      error: RegExp,
+      change: (params: unknown[]) => void,
+      of = vm,
+    ) => {
+      for (const message of ["VM.migrate_send", "VM.assert_can_migrate"]) {
+        const params = [
+          ...mapped(here, of, { ...places, token: { ...token } }),
+        ];
+        change(params);
+        await t.rejects(here.client.call(message, ...params), {
+          message: error,
+        });
+      }
+    };
+    await fails(/^SESSION_INVALID OpaqueRef:bad/, (params) => {
+      params[1] = { ...token, session_id: "OpaqueRef:bad" };
+    });
+    await fails(/^VM_MIGRATE_CONTACT_REMOTE_SERVICE_FAILED/, (params) => {
+      params[1] = { ...token, xenops: "http://127.0.0.1:9/services/xenops" };
+    });
+    await fails(/^VIF_NOT_IN_MAP /, (params) => {
+      params[4] = {};
+    });
+    await fails(/^HANDLE_INVALID host /, (params) => {
+      params[1] = { ...token, host: "OpaqueRef:nobody" };
+    });
+    await fails(/^HANDLE_INVALID VDI /, (params) => {
+      params[3] = { "OpaqueRef:no-disk": places.sr };
+    });
+    await fails(/^INTERNAL_ERROR Not_found/, (params) => {
+      params[1] = {};
+    });
+    t.strictSame(changesSince(before[0]!, here.db), []);
+    t.strictSame(changesSince(before[1]!, there.db), []);
+  },
+);
+
+t.test(
+  "what the other pool lacks is told, and nothing is left there",
+  async (t) => {
+    const { here, there, places, token } = await twoPools(t);
+    const vm = guestOf(here, "Running");
+    const send = () =>
+      here.client.call(
+        "VM.migrate_send",
+        ...mapped(here, vm, { ...places, token }),
+      );
+    const metrics = there.db.get("host", places.host)["metrics"] as string;
+    const failsWhen = async (
+      error: RegExp,
+      className: string,
+      ref: string,
+      patch: Record<string, boolean | number>,
+    ) => {
+      const record = there.db.get(className, ref);
+      const back = Object.fromEntries(
+        Object.keys(patch).map((name) => [name, record[name]!]),
+      );
+      there.db.update(className, ref, patch);
+      const before = [picture(here.db), picture(there.db)];
+      await t.rejects(send(), { message: error });
+      t.strictSame(changesSince(before[0]!, here.db), []);
+      t.strictSame(changesSince(before[1]!, there.db), []);
+      there.db.update(className, ref, back);
+    };
+    await failsWhen(/^SR_FULL \d+ \d+/, "SR", places.sr, { physical_size: 1 });
+    await failsWhen(/^HOST_DISABLED /, "host", places.host, { enabled: false });
+    await failsWhen(/^HOST_NOT_LIVE/, "host_metrics", metrics, { live: false });
+    await failsWhen(
+      /^HOST_NOT_ENOUGH_FREE_MEMORY \d+ 5$/,
+      "host_metrics",
+      metrics,
+      {
+        memory_free: 5,
+      },
+    );
+    const [pbd] = [...there.db.records("PBD")].find(
+      ([, record]) =>
+        record["SR"] === places.sr && record["host"] === places.host,
+    )!;
+    await failsWhen(/^VM_REQUIRES_SR /, "PBD", pbd, {
+      currently_attached: false,
+    });
+  },
+);
+
+t.test(
+  "two snapshots, one with memory, or tracked changes keep it here",
+  async (t) => {
+    const { here, places, token } = await twoPools(t);
+    const vm = guestOf(here, "Running");
+    const send = () =>
+      here.client.call(
+        "VM.migrate_send",
+        ...mapped(here, vm, { ...places, token }),
+      );
+    const [disk] = disksOf(here.db, here.db.get("VM", vm));
+    here.db.update("VDI", disk!, { cbt_enabled: true });
+    await t.rejects(send(), { message: `VDI_CBT_ENABLED ${disk}` });
+    here.db.update("VDI", disk!, { cbt_enabled: false });
+    const checkpoint = (await here.client.call(
+      "VM.checkpoint",
+      vm,
+      "a",
+    )) as string;
+    await t.rejects(send(), { message: `VM_HAS_CHECKPOINT ${vm}` });
+    await here.client.call("VM.snapshot", vm, "b", []);
+    await t.rejects(send(), { message: `VM_HAS_TOO_MANY_SNAPSHOTS ${vm}` });
+    here.db.update("VM", checkpoint, { power_state: "Halted" });
+  },
+);
+
+t.test("a device of the host keeps a running VM here", async (t) => {
+  const { here, places, token } = await twoPools(t);
+  const vm = guestOf(here, "Running");
+  here.db.create("VUSB", { VM: vm });
+  await t.rejects(
+    here.client.call(
+      "VM.migrate_send",
+      ...mapped(here, vm, { ...places, token }),
+    ),
+    { message: `VM_HAS_VUSBS ${vm}` },
+  );
+});
+
+t.test("the way must lead to an address of the host", async (t) => {
+  const { there, places } = await twoPools(t);
+  const [internal] = [...there.db.records("network")].find(
+    ([, record]) => (record["PIFs"] as string[]).length === 0,
+  )!;
+  await t.rejects(
+    there.client.call("host.migrate_receive", places.host, internal, {}),
+    { message: `HOST_CANNOT_ATTACH_NETWORK ${places.host} ${internal}` },
+  );
+  const [pif, record] = [...there.db.records("PIF")].find(
+    ([, candidate]) =>
+      candidate["host"] === places.host &&
+      candidate["ip_configuration_mode"] === "None",
+  )!;
+  await t.rejects(
+    there.client.call(
+      "host.migrate_receive",
+      places.host,
+      record["network"],
+      {},
+    ),
+    { message: `PIF_HAS_NO_NETWORK_CONFIGURATION ${pif}` },
+  );
+});
+
+t.test("pools in different processes hand VMs over as well", async (t) => {
+  const here = await startSide(t, { seed: 1 });
+  const program = fileURLToPath(
+    new URL("./support/run-simulator.js", import.meta.url),
+  );
+  const child = spawn(
+    process.execPath,
+    [
+      program,
+      "--pool",
+      "C",
+      "--seed",
+      "7",
+      "--pace",
+      "0",
+      "--json",
+      "--exit-with-parent",
+    ],
+    { stdio: ["pipe", "pipe", "inherit"] },
+  );
+  t.teardown(() => child.kill());
+  let line = "";
+  for await (const text of createInterface(child.stdout)) {
+    line = text;
+    break;
+  }
+  const { pools } = JSON.parse(line) as { pools: [{ url: string }] };
+  const there = await new TestClient(pools[0].url).logIn();
+  const records = async (name: string) =>
+    Object.entries(
+      (await there.call(`${name}.get_all_records`)) as Record<
+        string,
+        Record<string, unknown>
+      >,
+    );
+  const master = (await records("pool"))[0]![1]["master"];
+  const network = (await records("PIF")).find(
+    ([, pif]) => pif["management"] === true && pif["host"] === master,
+  )![1]["network"] as string;
+  const sr = (await records("SR")).find(
+    ([, record]) =>
+      record["shared"] === true && record["content_type"] !== "iso",
+  )![0];
+  const token = (await there.call(
+    "host.migrate_receive",
+    master,
+    network,
+    {},
+  )) as Token;
+  const vm = guestOf(here, "Running");
+  const { uuid } = here.db.get("VM", vm);
+  await here.client.call(
+    "VM.migrate_send",
+    ...mapped(here, vm, { sr, network, token }),
+  );
+  t.equal(here.db.find("VM", vm), undefined);
+  const arrived = await there.call("VM.get_by_uuid", uuid);
+  t.equal(await there.call("VM.get_power_state", arrived), "Running");
+});
