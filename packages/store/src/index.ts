@@ -18,6 +18,13 @@ export type {
 } from "./nouns/cloud-configs.js";
 export type { Grants, Subject } from "./nouns/grants.js";
 export type { Group, Groups } from "./nouns/groups.js";
+export type { JobRun, JobRunEnd, JobRunStatus } from "./nouns/job-run.js";
+export type { RunStart } from "./nouns/job-run-claims.js";
+export type {
+  JobRunPage,
+  JobRunPageOptions,
+  JobRuns,
+} from "./nouns/job-runs.js";
 export type { Job, Jobs, NewJob } from "./nouns/jobs.js";
 export type { Plugins, StoredPlugin } from "./nouns/plugins.js";
 export type {
@@ -32,6 +39,12 @@ export type {
 } from "./nouns/resource-sets.js";
 export type { NewRole, Role, Roles } from "./nouns/roles.js";
 export type {
+  NewSchedule,
+  Schedule,
+  SchedulePatch,
+  Schedules,
+} from "./nouns/schedules.js";
+export type {
   NewServer,
   Server,
   ServerCredentials,
@@ -39,6 +52,7 @@ export type {
   Servers,
 } from "./nouns/servers.js";
 export type { Settings } from "./nouns/settings.js";
+export type { TaskStep, TaskSteps } from "./nouns/task-steps.js";
 export type { Task, TaskPage, TaskPageOptions, Tasks } from "./nouns/tasks.js";
 export type { NewToken, Token, Tokens } from "./nouns/tokens.js";
 export type { NewUser, User, UserPatch, Users } from "./nouns/users.js";

@@ -5,13 +5,16 @@ import type { AuditLog } from "./nouns/audit-log.js";
 import type { CloudConfigs } from "./nouns/cloud-configs.js";
 import type { Grants } from "./nouns/grants.js";
 import type { Groups } from "./nouns/groups.js";
+import type { JobRuns } from "./nouns/job-runs.js";
 import type { Jobs } from "./nouns/jobs.js";
 import type { Plugins } from "./nouns/plugins.js";
 import type { Privileges } from "./nouns/privileges.js";
 import type { ResourceSets } from "./nouns/resource-sets.js";
 import type { Roles } from "./nouns/roles.js";
+import type { Schedules } from "./nouns/schedules.js";
 import type { Servers } from "./nouns/servers.js";
 import type { Settings } from "./nouns/settings.js";
+import type { TaskSteps } from "./nouns/task-steps.js";
 import type { Tasks } from "./nouns/tasks.js";
 import type { Tokens } from "./nouns/tokens.js";
 import type { Users } from "./nouns/users.js";
@@ -19,7 +22,7 @@ import type { Users } from "./nouns/users.js";
 /**
  * What must be there after a restart.
  *
- * Reading is from memory and takes no time, but for tasks and the audit log,
+ * Reading is from memory and takes no time, but for tasks, runs of jobs and the audit log,
  * which are in the database only. A change resolves when it is on the disk.
  * While the database is gone, reading from memory goes on, everything else
  * throws XoError STORE_UNAVAILABLE at once, and the store comes back by itself.
@@ -36,10 +39,13 @@ export interface Store {
   readonly grants: Grants;
   readonly acls: Acls;
   readonly jobs: Jobs;
+  readonly schedules: Schedules;
+  readonly jobRuns: JobRuns;
   readonly cloudConfigs: CloudConfigs;
   readonly resourceSets: ResourceSets;
   readonly plugins: Plugins;
   readonly tasks: Tasks;
+  readonly taskSteps: TaskSteps;
   readonly audit: AuditLog;
 
   readonly engine: "sqlite" | "postgres";
@@ -61,7 +67,7 @@ export interface Store {
    *   the new key before the old one, and take the old one out afterwards
    */
   rotateKey(): Promise<void>;
-  /** Everything but tasks and the audit log, encrypted with a passphrase of 8 characters or more. */
+  /** Everything but tasks, runs of jobs and the audit log, encrypted with a passphrase of 8 characters or more. */
   exportConfiguration(passphrase: string): AsyncIterable<Uint8Array>;
   /**
    * Puts an exported configuration in the place of the present one, all or nothing.

@@ -18,10 +18,14 @@ export interface Tables {
   grants: GrantRow;
   acls: AclRow;
   jobs: JobRow;
+  schedules: ScheduleRow;
+  schedule_marks: ScheduleMarkRow;
+  job_runs: JobRunRow;
   cloud_configs: CloudConfigRow;
   resource_sets: ResourceSetRow;
   plugins: PluginRow;
   tasks: TaskRow;
+  task_steps: TaskStepRow;
   audit: AuditRow;
   audit_head: AuditHeadRow;
 }
@@ -128,12 +132,54 @@ export interface JobRow {
   name: string;
   type: string;
   user_id: string | null;
-  enabled: number;
-  schedule: string | null;
-  timezone: string | null;
   body_json: string;
+  /** What nobody is shown of the body, JSON. */
+  secret_sealed: string | null;
   created_at: number;
   updated_at: number;
+}
+
+export interface ScheduleRow {
+  id: string;
+  job_id: string;
+  name: string;
+  cron: string;
+  /** IANA's name; null: that of the server. */
+  timezone: string | null;
+  enabled: number;
+  /** `skip` or `once`: what becomes of times at which no server was there. */
+  missed: string;
+  /** Older ones are skipped. */
+  missed_limit_ms: number | null;
+  /** `skip` or `queue`: what becomes of a time at which the job is still being done. */
+  overlap: string;
+  created_at: number;
+  updated_at: number;
+}
+
+/** Up to when the times of a schedule have been seen to, whoever did it. */
+export interface ScheduleMarkRow {
+  id: string;
+  done_until: number;
+}
+
+export interface JobRunRow {
+  id: string;
+  job_id: string;
+  job_name: string;
+  schedule_id: string | null;
+  /** The server that does it. */
+  owner: string;
+  user_id: string | null;
+  status: string;
+  /** When it should have begun. */
+  due_at: number | null;
+  started_at: number;
+  ended_at: number | null;
+  /** When its server was last known to be at it. */
+  seen_at: number;
+  task_id: string | null;
+  body_json: string;
 }
 
 export interface CloudConfigRow {
@@ -176,6 +222,14 @@ export interface TaskRow {
   body_json: string;
   /** When somebody asked its server to give it up. */
   abort_asked_at: number | null;
+}
+
+export interface TaskStepRow {
+  /** `<task>/<key>` */
+  id: string;
+  task_id: string;
+  body_json: string;
+  written_at: number;
 }
 
 export interface AuditRow {

@@ -30,6 +30,9 @@ export function createCachedTables() {
       object: (row) => row.object,
     }),
     jobs: new CachedTable("jobs", "job", {}),
+    schedules: new CachedTable("schedules", "schedule", {
+      job: (row) => row.job_id,
+    }),
     cloudConfigs: new CachedTable("cloud_configs", "cloud config", {}),
     resourceSets: new CachedTable("resource_sets", "resource set", {}),
     plugins: new CachedTable("plugins", "plugin", {}),

@@ -9,11 +9,15 @@ import {
 import type { Tables } from "../tables.js";
 import { first } from "./001-first.js";
 import { setsAndPlugins } from "./002-sets-and-plugins.js";
+import { schedules } from "./003-schedules.js";
+import { taskSteps } from "./005-task-steps.js";
 
 /** All steps in their order. A step that was released is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
   "001-first": first,
   "002-sets-and-plugins": setsAndPlugins,
+  "003-schedules": schedules,
+  "005-task-steps": taskSteps,
 };
 
 /**

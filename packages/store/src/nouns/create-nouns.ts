@@ -3,14 +3,17 @@ import { AuditLog } from "./audit-log.js";
 import { CloudConfigs } from "./cloud-configs.js";
 import { Grants } from "./grants.js";
 import { Groups } from "./groups.js";
+import { JobRuns } from "./job-runs.js";
 import { Jobs } from "./jobs.js";
 import type { Parts } from "./parts.js";
 import { Plugins } from "./plugins.js";
 import { Privileges } from "./privileges.js";
 import { ResourceSets } from "./resource-sets.js";
 import { Roles } from "./roles.js";
+import { Schedules } from "./schedules.js";
 import { Servers } from "./servers.js";
 import { Settings } from "./settings.js";
+import { TaskSteps } from "./task-steps.js";
 import { Tasks } from "./tasks.js";
 import { TokenUses } from "./token-uses.js";
 import { Tokens } from "./tokens.js";
@@ -30,10 +33,13 @@ export function createNouns(parts: Parts) {
     grants: new Grants(parts),
     acls: new Acls(parts),
     jobs: new Jobs(parts),
+    schedules: new Schedules(parts),
+    jobRuns: new JobRuns(parts),
     cloudConfigs: new CloudConfigs(parts),
     resourceSets: new ResourceSets(parts),
     plugins: new Plugins(parts),
     tasks: new Tasks(parts),
+    taskSteps: new TaskSteps(parts),
     audit: new AuditLog(parts),
   };
   return { nouns, tokenUses };

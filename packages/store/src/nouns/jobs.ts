@@ -1,26 +1,24 @@
 import { checkName, checkText, toJson } from "../limits.js";
+import { sealedPlace } from "../secrets/sealed-columns.js";
 import type { JobRow } from "../tables.js";
 import type { Parts } from "./parts.js";
 
-/** Something to do at given times. */
+/** Something to do, when it is asked for or when a schedule says so. */
 export interface Job {
   readonly id: string;
   readonly name: string;
   readonly type: string;
   /** On whose behalf. */
   readonly userId?: string;
-  readonly enabled: boolean;
-  /** In the words of cron. */
-  readonly schedule?: string;
-  readonly timezone?: string;
-  /** What to do; JSON. */
+  /** What to do; JSON, without what is secret. */
   readonly body: unknown;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-export type NewJob = Omit<Job, "id" | "createdAt" | "updatedAt" | "enabled"> & {
-  readonly enabled?: boolean;
+export type NewJob = Omit<Job, "id" | "createdAt" | "updatedAt"> & {
+  /** What nobody is shown of what to do; JSON, kept encrypted. */
+  readonly secret?: unknown;
 };
 
 /** Jobs. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
@@ -29,6 +27,10 @@ export class Jobs {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+  }
+
+  get size(): number {
+    return this.#parts.tables.jobs.size;
   }
 
   get(id: string): Job | undefined {
@@ -40,13 +42,24 @@ export class Jobs {
     for (const row of this.#parts.tables.jobs.values()) yield toJob(row);
   }
 
+  /** @returns undefined: it has none, @throws XoError STORE_KEY_WRONG, SECRET_DAMAGED */
+  secret(id: string): unknown {
+    const { tables, vault } = this.#parts;
+    const sealed = tables.jobs.get(id)?.secret_sealed ?? null;
+    return sealed === null
+      ? undefined
+      : (JSON.parse(vault.open(sealed, sealedPlace.job(id))) as unknown);
+  }
+
   /** @throws XoError LIMIT_REACHED, VALUE_TOO_LARGE, INVALID_PARAMETERS */
   async create(job: NewJob): Promise<Job> {
     const { tables, committer, clock, createId } = this.#parts;
     const now = clock.now();
+    const id = createId();
     const row: JobRow = {
-      id: createId(),
+      id,
       ...columnsOf(job),
+      secret_sealed: this.#seal(id, job.secret),
       created_at: now,
       updated_at: now,
     };
@@ -54,12 +67,18 @@ export class Jobs {
     return toJob(row);
   }
 
-  /** @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  /**
+   * @param patch secret: undefined takes it away
+   * @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS
+   */
   async update(id: string, patch: Partial<NewJob>): Promise<Job> {
     const { tables, committer, clock } = this.#parts;
     const old = toJob(tables.jobs.require(id));
     const columns = {
       ...columnsOf({ ...old, ...patch }),
+      ...(Object.hasOwn(patch, "secret")
+        ? { secret_sealed: this.#seal(id, patch.secret) }
+        : {}),
       updated_at: clock.now(),
     };
     return committer.run(async (unit) =>
@@ -67,25 +86,28 @@ export class Jobs {
     );
   }
 
-  /** @throws XoError NO_SUCH_OBJECT */
+  /** Its schedules go with it; the log of its runs stays. @throws XoError NO_SUCH_OBJECT */
   async delete(id: string): Promise<void> {
     const { tables, committer } = this.#parts;
     tables.jobs.require(id);
-    await committer.run((unit) => tables.jobs.remove(unit, id));
+    await committer.run(async (unit) => {
+      await tables.schedules.removeWhere(unit, "job_id", id);
+      await tables.jobs.remove(unit, id);
+    });
+  }
+
+  #seal(id: string, secret: unknown): string | null {
+    if (secret === undefined) return null;
+    const text = toJson("what is secret of the job", secret);
+    return this.#parts.vault.seal(text, sealedPlace.job(id));
   }
 }
 
 function columnsOf(job: NewJob) {
-  const { userId, schedule, timezone } = job;
   return {
     name: checkText("the job's name", job.name),
     type: checkName("the job's type", job.type),
-    user_id: userId ?? null,
-    enabled: Number(job.enabled ?? true),
-    schedule:
-      schedule === undefined ? null : checkText("the schedule", schedule),
-    timezone:
-      timezone === undefined ? null : checkText("the time zone", timezone),
+    user_id: job.userId ?? null,
     body_json: toJson("the job", job.body),
   };
 }
@@ -96,9 +118,6 @@ function toJob(row: JobRow): Job {
     name: row.name,
     type: row.type,
     ...(row.user_id === null ? {} : { userId: row.user_id }),
-    enabled: row.enabled === 1,
-    ...(row.schedule === null ? {} : { schedule: row.schedule }),
-    ...(row.timezone === null ? {} : { timezone: row.timezone }),
     body: JSON.parse(row.body_json) as unknown,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

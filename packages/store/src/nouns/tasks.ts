@@ -105,20 +105,21 @@ export class Tasks {
     };
   }
 
-  /** What a server that stopped left pending will not go on. @returns how many there were */
-  async interrupt(owner: string): Promise<number> {
-    const { committer, clock } = this.#parts;
-    const now = clock.now();
-    const rows = await committer.run((unit) =>
-      unit.sql
-        .updateTable("tasks")
-        .set({ status: "interrupted", ended_at: now, updated_at: now })
+  /** Of a server, by id, up to 1,000 at a time. @param after id that the page before ended with */
+  async listPending(owner: string, after = ""): Promise<Task[]> {
+    const { engine, availability } = this.#parts;
+    const rows = await availability.ask(() =>
+      engine.reader
+        .selectFrom("tasks")
+        .selectAll()
         .where("owner", "=", owner)
         .where("status", "=", "pending")
-        .returning("id")
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(limits.pageRows)
         .execute(),
     );
-    return rows.length;
+    return rows.map(toTask);
   }
 
   /** @throws XoError NO_SUCH_OBJECT */

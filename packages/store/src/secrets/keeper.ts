@@ -111,6 +111,11 @@ export class KeyKeeper {
             sealedPlace.plugin(row.id),
           ),
         });
+    for (const row of await unit.sql.selectFrom("jobs").selectAll().execute())
+      if (row.secret_sealed !== null)
+        await tables.jobs.update(unit, row.id, {
+          secret_sealed: again(row.secret_sealed, sealedPlace.job(row.id)),
+        });
     await unit.sql
       .updateTable("meta")
       .set({ value: sealCheck(vault) })

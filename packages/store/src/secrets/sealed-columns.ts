@@ -3,6 +3,7 @@ export const sealedPlace = {
   server: (id: string) => `servers/credentials/${id}`,
   totp: (id: string) => `users/totp/${id}`,
   plugin: (id: string) => `plugins/configuration/${id}`,
+  job: (id: string) => `jobs/secret/${id}`,
   keyCheck: "meta/key-check",
 } as const;
 
@@ -16,4 +17,5 @@ export const sealedColumns: ReadonlyMap<string, SealedColumn> = new Map([
   ["servers", { column: "credentials_sealed", placeOf: sealedPlace.server }],
   ["users", { column: "totp_sealed", placeOf: sealedPlace.totp }],
   ["plugins", { column: "configuration_sealed", placeOf: sealedPlace.plugin }],
+  ["jobs", { column: "secret_sealed", placeOf: sealedPlace.job }],
 ]);

@@ -20,7 +20,11 @@ export async function fillStore(store: Store) {
   });
   await store.grants.add(role.id, { type: "group", id: group.id });
   await store.acls.add({ subject: user.id, object: "vm", action: "viewer" });
-  await store.jobs.create({ name: "j", type: "backup", body: [1] });
+  const job = await store.jobs.create({
+    ...{ name: "j", type: "call", body: [1] },
+    secret: { a: "JOBSECRET" },
+  });
+  await store.schedules.create({ jobId: job.id, cron: "0 0 * * *" });
   await store.cloudConfigs.create({
     kind: "network",
     name: "net",
@@ -61,6 +65,8 @@ export function describeStore(store: Store) {
     ),
     acls: sorted(store.acls.list()),
     jobs: sorted(store.jobs.list()),
+    secrets: Array.from(store.jobs.list(), ({ id }) => store.jobs.secret(id)),
+    schedules: sorted(store.schedules.list()),
     cloudConfigs: sorted(store.cloudConfigs.list()),
     resourceSets: sorted(store.resourceSets.list()),
     openmetrics: store.plugins.configuration("openmetrics"),
@@ -76,6 +82,7 @@ export async function testConfiguration(t: Test, harness: StoreHarness) {
       "pool-secret",
       "TOTPSECRET",
       "PLUGINSECRET",
+      "JOBSECRET",
       "scrypt$",
       "ada",
     ])

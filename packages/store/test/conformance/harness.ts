@@ -63,6 +63,7 @@ export async function createBench(t: Teardown, harness: StoreHarness) {
         "users",
         "tokens",
         "plugins",
+        "jobs",
         "audit",
       ];
       const rows = await Promise.all(

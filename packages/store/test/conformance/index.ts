@@ -4,7 +4,8 @@ import { testBounds } from "./bounds.js";
 import { testCommits } from "./commits.js";
 import { testConfiguration } from "./configuration.js";
 import type { StoreHarness } from "./harness.js";
-import { testJobsAndTasks } from "./jobs-and-tasks.js";
+import { testJobRuns } from "./job-runs.js";
+import { testJobs } from "./jobs.js";
 import { testKeys } from "./keys.js";
 import { testPeople } from "./people.js";
 import { testPlugins } from "./plugins.js";
@@ -14,6 +15,7 @@ import { testRights } from "./rights.js";
 import { testServers } from "./servers.js";
 import { testSettings } from "./settings.js";
 import { testSharing } from "./sharing.js";
+import { testTasks } from "./tasks.js";
 import { testTokens } from "./tokens.js";
 
 export {
@@ -30,7 +32,9 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("people", (t) => testPeople(t, harness));
   await t.test("tokens", (t) => testTokens(t, harness));
   await t.test("rights", (t) => testRights(t, harness));
-  await t.test("jobs and tasks", (t) => testJobsAndTasks(t, harness));
+  await t.test("jobs and schedules", (t) => testJobs(t, harness));
+  await t.test("runs of jobs", (t) => testJobRuns(t, harness));
+  await t.test("tasks", (t) => testTasks(t, harness));
   await t.test("resource sets", (t) => testResourceSets(t, harness));
   await t.test("plugins", (t) => testPlugins(t, harness));
   await t.test("the audit log", (t) => testAudit(t, harness));

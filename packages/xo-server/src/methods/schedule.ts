@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { Job, Store } from "@xo-server/store";
+import type { Schedule, Store } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
 
@@ -24,7 +24,9 @@ const example = {
 };
 
 /** When jobs are done. Read only: nothing makes jobs yet. */
-export function scheduleMethods({ jobs }: Pick<Store, "jobs">): Operation[] {
+export function scheduleMethods({
+  schedules,
+}: Pick<Store, "schedules">): Operation[] {
   return [
     defineOperation({
       name: "schedule.getAll",
@@ -39,7 +41,7 @@ export function scheduleMethods({ jobs }: Pick<Store, "jobs">): Operation[] {
         exposure: "allow",
         example: [example],
       },
-      handler: () => [...jobs.list()].flatMap(toSchedule),
+      handler: () => Array.from(schedules.list(), toPublic),
     }),
     defineOperation({
       name: "schedule.get",
@@ -55,9 +57,8 @@ export function scheduleMethods({ jobs }: Pick<Store, "jobs">): Operation[] {
         example,
       },
       handler(params) {
-        const job = jobs.get(params.id);
-        const [schedule] = job === undefined ? [] : toSchedule(job);
-        if (schedule !== undefined) return schedule;
+        const schedule = schedules.get(params.id);
+        if (schedule !== undefined) return toPublic(schedule);
         throw new XoError("NO_SUCH_OBJECT", {
           ...{ type: "schedule", id: params.id },
         });
@@ -66,14 +67,10 @@ export function scheduleMethods({ jobs }: Pick<Store, "jobs">): Operation[] {
   ];
 }
 
-/** A job has one schedule or none, which is known by the job's id. */
-function toSchedule(job: Job): Static<typeof PublicSchedule>[] {
-  const { schedule, timezone, name, enabled } = job;
-  if (schedule === undefined) return [];
-  return [
-    {
-      ...{ id: job.id, jobId: job.id, cron: schedule, enabled, name },
-      ...(timezone === undefined ? {} : { timezone }),
-    },
-  ];
+function toPublic(schedule: Schedule): Static<typeof PublicSchedule> {
+  const { id, jobId, cron, enabled, name, timezone } = schedule;
+  return {
+    ...{ id, jobId, cron, enabled, name },
+    ...(timezone === undefined ? {} : { timezone }),
+  };
 }

@@ -2,28 +2,7 @@ import type { Task } from "@xo-server/store";
 import type { Test } from "tap";
 import { createBench, type StoreHarness } from "./harness.js";
 
-export async function testJobsAndTasks(t: Test, harness: StoreHarness) {
-  t.test("a job is kept, changed and deleted", async (t) => {
-    const bench = await createBench(t, harness);
-    const store = await bench.open();
-    const job = await store.jobs.create({
-      name: "nightly",
-      type: "backup",
-      schedule: "0 0 * * *",
-      timezone: "Europe/Berlin",
-      body: { vms: ["a"] },
-    });
-    await store.jobs.update(job.id, { enabled: false, body: { vms: [] } });
-    const again = await bench.open();
-    t.same(again.jobs.get(job.id), {
-      ...job,
-      enabled: false,
-      body: { vms: [] },
-    });
-    await again.jobs.delete(job.id);
-    t.same([...again.jobs.list()], []);
-  });
-
+export async function testTasks(t: Test, harness: StoreHarness) {
   const task = (id: string, more: Partial<Task> = {}): Task => ({
     id,
     owner: "server-1",
@@ -122,19 +101,68 @@ export async function testJobsAndTasks(t: Test, harness: StoreHarness) {
     t.ok(await store.tasks.get("a"));
   });
 
-  t.test("what a server left behind is called interrupted", async (t) => {
+  t.test(
+    "a server finds what it left pending, and nobody else's",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const store = await bench.open();
+      await store.tasks.put(task("a"));
+      await store.tasks.put(task("b", { owner: "server-2" }));
+      await store.tasks.put(task("c", { status: "success", endedAt: 1_500 }));
+      await store.tasks.put(task("d"));
+      const found = await store.tasks.listPending("server-1");
+      t.same(found, [task("a"), task("d")]);
+      t.same(await store.tasks.listPending("server-1", "a"), [task("d")]);
+      t.equal(await store.tasks.deleteEndedBefore(2_000), 1);
+      t.equal(await store.tasks.get("c"), undefined);
+    },
+  );
+
+  t.test(
+    "steps of a task are kept, changed, listed by key and deleted",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const store = await bench.open();
+      const step = (taskId: string, key: string, body: unknown = { n: 1 }) => ({
+        ...{ taskId, key, body },
+      });
+      const many = Array.from({ length: 250 }, (_, i) =>
+        step("a", `item/${String(i).padStart(5, "0")}`, { i }),
+      );
+      await store.taskSteps.put([step("b", "z"), ...many]);
+      await store.taskSteps.put([step("a", "item/00001", { ended: true })]);
+      const again = await bench.open();
+      const listed = await again.taskSteps.list("a");
+      t.equal(listed.length, 250);
+      t.same(listed[1], step("a", "item/00001", { ended: true }));
+      t.same(listed.at(-1), many.at(-1));
+      t.same(await again.taskSteps.list("a", "item/00248"), [many.at(-1)]);
+      t.same(await again.taskSteps.list(""), []);
+      await t.rejects(again.taskSteps.put([step("a/b", "c")]), {
+        code: "INVALID_PARAMETERS",
+      });
+      await again.taskSteps.deleteOf("a");
+      t.same(await again.taskSteps.list("a"), []);
+      t.equal((await again.taskSteps.list("b")).length, 1);
+    },
+  );
+
+  t.test("steps that no pending task has go when they are old", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
-    await store.tasks.put(task("a"));
-    await store.tasks.put(task("b", { owner: "server-2" }));
-    await store.tasks.put(task("c", { status: "success", endedAt: 1_500 }));
-    t.equal(await store.tasks.interrupt("server-1"), 1);
-    t.match(await store.tasks.get("a"), {
-      status: "interrupted",
-      endedAt: bench.clock.now(),
-    });
-    t.match(await store.tasks.get("b"), { status: "pending" });
-    t.equal(await store.tasks.deleteEndedBefore(2_000), 1);
-    t.equal(await store.tasks.get("c"), undefined);
+    const steps = ["pending", "ended", "gone"].map((taskId) => ({
+      ...{ taskId, key: "k", body: {} },
+    }));
+    await store.taskSteps.put(steps);
+    await store.tasks.put(task("pending"));
+    await store.tasks.put(task("ended", { status: "success" }));
+    await store.taskSteps.deleteLeftBefore(bench.clock.now());
+    t.equal((await store.taskSteps.list("gone")).length, 1);
+    await store.taskSteps.deleteLeftBefore(bench.clock.now() + 1);
+    for (const { taskId } of steps)
+      t.equal(
+        (await store.taskSteps.list(taskId)).length,
+        taskId === "pending" ? 1 : 0,
+      );
   });
 }

@@ -1,0 +1,17 @@
+import type { Migration } from "kysely";
+import { createTable, type Schema } from "./create-table.js";
+
+/** No reference to the task: a step may be written before it. */
+export const taskSteps: Migration = {
+  async up(db: Schema) {
+    await createTable(db, "task_steps", {
+      columns: {
+        id: "text",
+        task_id: "text",
+        body_json: "text",
+        written_at: "number",
+      },
+      indexes: [["task_id", "id"], ["written_at"]],
+    });
+  },
+};
