@@ -44,16 +44,22 @@ export interface StorageBench {
   readonly untilGone: (folder: string, filter: string) => Promise<void>;
 }
 
-/** A simulated pool and a server that follows it, both programs. */
-export async function startStorageBench(t: Test): Promise<StorageBench> {
-  const { program: poolProgram, pools } = await simulateIn(t);
+/**
+ * A simulated pool and a server that follows it, both programs.
+ * @param args of the simulator
+ */
+export async function startStorageBench(
+  t: Test,
+  ...args: string[]
+): Promise<StorageBench> {
+  const { program: poolProgram, pools } = await simulateIn(t, ...args);
   const [pool] = pools;
   const cwd = t.testdir({
     "config.yaml": `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
   });
-  const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+  const start = ["start", "--host", "127.0.0.1", "--port", "0"];
   const env = { XO_ADMIN_PASSWORD: PASSWORD };
-  const server = new RunningProgram(t, "xo-server", args, { cwd, env });
+  const server = new RunningProgram(t, "xo-server", start, { cwd, env });
   const url = await server.find(/Web server listening on (http:\S+)/);
   const page = await StatusPage.open(t, url);
   await page.until(({ pools }) => pools["p"]?.state === "watching");
