@@ -3,6 +3,8 @@ import { sayWhatWasLoaded } from "./config/say-what-was-loaded.js";
 import { createJsonRpcDoor } from "./doors/json-rpc.js";
 import { LimitHits } from "./doors/limit-hits.js";
 import { OneTimePaths } from "./doors/one-time-paths.js";
+import { FlightWatch } from "./tasks/flight-watch.js";
+import { Recovery } from "./tasks/recovery.js";
 import { startTasks } from "./tasks/start-tasks.js";
 import { startTls } from "./doors/tls/start-tls.js";
 import { findWebRoot } from "./doors/web-root.js";
@@ -110,7 +112,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   });
   const poolObjects = new PoolObjects(objects.catalog, pools);
   const apiLogger = loggers.named("xo:api");
-  const tasks = await startTasks(store, config.dataDir, {
+  const { tasks, steps, recalled } = await startTasks(store, config.dataDir, {
     ...{ clock, stops },
     logger: apiLogger,
   });
@@ -181,6 +183,15 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   stops.push("web server", () => web.stop());
   loggers.named("xo:main").info(`Web server listening on ${web.url}`);
   await connecting;
+  const recovery = new Recovery({
+    ...{ dispatcher, pools, steps, clock, logger: apiLogger },
+    findOperation: (name) => operations.find((one) => one.name === name),
+    findObject: (id) => catalog.get(id),
+    people: reception.people,
+    watch: new FlightWatch({ pools, clock }),
+  });
+  stops.push("tasks under way", () => tasks.leave());
+  void recovery.recover(recalled);
   isStarted = true;
   return web.url;
 }

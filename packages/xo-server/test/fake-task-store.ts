@@ -63,6 +63,13 @@ export class FakeTaskStore implements TaskStore {
     return true;
   }
 
+  async listPending(owner: string, after = ""): Promise<Task[]> {
+    return [...this.rows.values()].filter(
+      (task) =>
+        task.owner === owner && task.status === "pending" && task.id > after,
+    );
+  }
+
   async unwanted(owner: string): Promise<string[]> {
     return [...this.asked].filter((id) => {
       const task = this.rows.get(id);

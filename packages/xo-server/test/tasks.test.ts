@@ -117,14 +117,15 @@ t.test("tasks of pools are parts of what they are done for", async (t) => {
       });
     },
   } as unknown as Xapi;
-  t.equal(followed(xapi), xapi, "outside of any work it is what it is");
-  inWork(unwatchedWork, () => t.equal(followed(xapi), xapi));
-  const call = inWork(work, () => followed(xapi).callAsync("VM.copy", []));
+  t.equal(followed(xapi, "p"), xapi, "outside of any work it is what it is");
+  inWork(unwatchedWork, () => t.equal(followed(xapi, "p"), xapi));
+  const call = inWork(work, () => followed(xapi, "p").callAsync("VM.copy", []));
   const failed = t.rejects(call, { code: "ABORTED" });
   t.equal(
-    inWork(work, () => followed(xapi).label),
+    inWork(work, () => followed(xapi, "p").label),
     "pool",
   );
+  while (asked.length === 0) await settle();
   tell(0.4);
   t.match(await tasks.get(id, ada), {
     progress: 40,
@@ -151,8 +152,8 @@ t.test(
     const paused = new Promise<void>((resolve) => (goOn = resolve));
     const running = inWork(long.work, async () => {
       await paused;
-      await followed(xapi).callAsync("VM.copy", []);
-      return followed(xapi) === xapi;
+      await followed(xapi, "p").callAsync("VM.copy", []);
+      return followed(xapi, "p") === xapi;
     });
     await inWork(short.work, async () => undefined);
     t.throws(() =>
@@ -165,7 +166,7 @@ t.test(
     t.match(await tasks.get(long.id, ada), {
       tasks: [{ properties: { name: "XAPI: VM.copy" } }],
     });
-    t.equal(followed(xapi), xapi);
+    t.equal(followed(xapi, "p"), xapi);
   },
 );
 
@@ -174,7 +175,7 @@ t.test("a part of a task tells no reference as its result", async (t) => {
   const { id, work } = await begin(tasks);
   for (const result of ["", "OpaqueRef:1", ["a"], null])
     await work.part("p", async () => result);
-  const task = (await tasks.get(id, ada)) as { tasks?: object[] };
+  const task = (await tasks.get(id, ada)) as { tasks?: readonly object[] };
   t.equal(task.tasks?.length, 4);
   t.notMatch(JSON.stringify(task), '"result"');
 });
@@ -247,7 +248,10 @@ t.test("what is too large to keep is left out", async (t) => {
   await settle();
   const task = await tasks.get(id, admin);
   t.match(task, { result: { leftOut: /characters/ } });
-  const { infos, tasks: parts } = task as { infos?: []; tasks?: [] };
+  const { infos, tasks: parts } = task as {
+    infos?: readonly object[];
+    tasks?: readonly object[];
+  };
   t.same([infos?.length, parts?.length], [50, 50]);
 });
 

@@ -49,7 +49,7 @@ export class PoolObjects {
       type: entry.type,
       ref: object["_xapiRef"] as Ref,
       object,
-      xapi: followed(this.#pools.xapi(entry.pool)),
+      xapi: followed(this.#pools.xapi(entry.pool), entry.pool),
     };
   }
 

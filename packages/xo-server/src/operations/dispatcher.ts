@@ -17,6 +17,24 @@ export interface Dispatcher {
    * @throws XoError or XapiError, nothing else
    */
   call(name: string, params: unknown, context: CallContext): Promise<unknown>;
+  /**
+   * Goes on with what was begun in this server's last run.
+   * @throws XoError or XapiError, nothing else
+   */
+  resume(begun: Begun, context: CallContext): Promise<unknown>;
+}
+
+/** A call of the last run, as far as it is known. */
+export interface Begun {
+  readonly name: string;
+  /** What it is done to, where its permission is about an object. */
+  readonly objectId: string;
+  /** Without secrets. */
+  readonly params: object;
+  /** How it goes on. */
+  readonly run: (context: HandlerContext) => Promise<unknown>;
+  /** It only tells what was done: nobody's rights are asked. */
+  readonly isOnlyTold?: boolean;
 }
 
 /** What calls are held against. */
@@ -53,23 +71,62 @@ export function createDispatcher(
       { operation, check: createCheck(ajv, operation) },
     ]),
   );
+  const find = (name: string): Entry => {
+    const entry = entries.get(name);
+    if (entry === undefined)
+      throw new XoError("UNKNOWN_METHOD", { method: name });
+    return entry;
+  };
+  const handle = async (
+    name: string,
+    context: CallContext,
+    run: (entry: Entry, handled: HandlerContext) => Promise<unknown>,
+  ) => {
+    const entry = find(name);
+    try {
+      return await run(entry, new HandlerCall(context, findObject));
+    } catch (error) {
+      throw toKnownError(error, name, logger);
+    }
+  };
   return {
-    async call(name, given, context) {
-      const entry = entries.get(name);
-      if (entry === undefined)
-        throw new XoError("UNKNOWN_METHOD", { method: name });
-      try {
+    call: (name, given, context) =>
+      handle(name, context, async (entry, handled) => {
         const params = admit(entry, given, context, findObject);
         const { operation } = entry;
-        const handled = new HandlerCall(context, findObject);
         return operation.changes === true
           ? await change(operation, params, handled, guards)
           : await run(operation, params, handled);
-      } catch (error) {
-        throw toKnownError(error, name, logger);
-      }
-    },
+      }),
+    resume: ({ name, objectId, params, run, isOnlyTold = false }, context) =>
+      handle(name, context, async ({ operation }, handled) => {
+        if (!isOnlyTold) admitAgain(operation, objectId, context, findObject);
+        const handler = () => run(handled);
+        // Its parameters have been checked when it began, and secrets of them are gone.
+        const again = { ...operation, permission: byId(operation, objectId) };
+        return change({ ...again, handler }, params, handled, guards);
+      }),
   };
+}
+
+/** Whoever began it may not do so any more. @throws XoError UNAUTHORIZED, FORBIDDEN, NO_SUCH_OBJECT */
+function admitAgain(
+  { permission }: Operation,
+  id: string,
+  context: CallContext,
+  findObject: FindObject,
+): void {
+  if (typeof permission === "string") checkLevel(context, permission);
+  else checkObject(context, permission, { id, entry: findObject(id) });
+}
+
+function byId(
+  { permission }: Operation,
+  objectId: string,
+): Operation["permission"] {
+  return typeof permission === "string"
+    ? permission
+    : { ...permission, id: () => objectId };
 }
 
 /** @returns the parameters, checked */

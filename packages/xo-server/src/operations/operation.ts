@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Person } from "../people/person.js";
+import type { Recalled } from "../tasks/recalled.js";
 import type { Work } from "../tasks/work.js";
 import type { Client } from "./client.js";
 import type { RestRoute } from "./rest-route.js";
@@ -80,7 +81,18 @@ export interface Operation {
    * they have now. Absent: what XAPI still does is waited for, and the task
    * says what was not done.
    */
-  readonly resume?: (kept: never, context: HandlerContext) => unknown;
+  readonly resume?: (
+    kept: never,
+    context: HandlerContext,
+    recalled: Recalled,
+  ) => unknown;
+  /** Pools may still be doing what they were asked for in the last run: `resume` looks itself. Default: it begins when they have ended. */
+  readonly resumesAtOnce?: boolean;
+  /**
+   * With these parameters its work is one task of XAPI, and nothing comes
+   * after: as that has ended, so has the work of a server that died meanwhile.
+   */
+  readonly isOneCall?: (params: never) => boolean;
   /** Where the REST API has it; absent: only JSON-RPC does. */
   readonly rest?: RestRoute | readonly RestRoute[];
 }

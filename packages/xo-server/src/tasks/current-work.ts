@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Xapi } from "@xo-server/xen-api";
+import { objectIn } from "./flight.js";
 import type { Work } from "./work.js";
 
 const works = new AsyncLocalStorage<Work>();
@@ -33,18 +34,33 @@ function ended(): void {
   if (--followedNow === 0) works.disable();
 }
 
-/** A pool whose tasks show, with their progress, in the work that they are done for, and are cancelled with it. */
-export function followed(xapi: Xapi): Xapi {
+/**
+ * A pool whose tasks show, with their progress, in the work that they are done
+ * for, are cancelled with it, and are found again when the server has died.
+ * @param pool its id
+ */
+export function followed(xapi: Xapi, pool: string): Xapi {
   const work = works.getStore();
   if (work?.taskId === undefined) return xapi;
   const own: Pick<Xapi, "callAsync" | "watchTask"> = {
     callAsync: (method, params, options) =>
-      work.part(`XAPI: ${method}`, (part) =>
-        xapi.callAsync(method, params, merge(part, options)),
+      work.fly(
+        `XAPI: ${method}`,
+        { pool, method, ...toObject(params) },
+        (part, log) =>
+          xapi.callAsync(method, params, {
+            ...merge(part, options),
+            onTask: (ref) => {
+              log.refer(ref);
+            },
+            keepUntil: log.written,
+          }),
       ),
     watchTask: (task, options) =>
-      work.part("XAPI: a transfer", (part) =>
-        xapi.watchTask(task, merge(part, options)),
+      work.fly(
+        "XAPI: a transfer",
+        { pool, method: "a transfer", ref: task, isStream: true },
+        (part) => xapi.watchTask(task, merge(part, options)),
       ),
   };
   return new Proxy(xapi, {
@@ -57,6 +73,11 @@ export function followed(xapi: Xapi): Xapi {
         : value;
     },
   });
+}
+
+function toObject(params: readonly unknown[] | undefined) {
+  const object = objectIn(params);
+  return object === undefined ? {} : { object };
 }
 
 type Options = NonNullable<Parameters<Xapi["watchTask"]>[1]>;

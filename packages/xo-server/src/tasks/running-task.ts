@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Task } from "@xo-server/store";
 import type { Clock } from "../clock.js";
+import type { StepJournal } from "./step-journal.js";
 import { TaskNode } from "./task-node.js";
-import { bounded } from "./task-view.js";
+import { bounded, toView } from "./task-view.js";
 
 /** What is being done, for whom, to what. */
 export interface TaskSubject {
@@ -23,6 +24,13 @@ export interface RunningTaskOptions {
   readonly onChange: (task: RunningTask) => void;
   /** Resolves when it is written down as it is. */
   readonly onKeep: (task: RunningTask) => Promise<void>;
+  readonly steps: Pick<StepJournal, "of">;
+}
+
+/** What is stored of a task, besides the columns of its row. */
+interface StoredBody {
+  readonly properties?: Partial<TaskSubject>;
+  readonly kept?: object;
 }
 
 /** A task of this server that has not ended. */
@@ -30,15 +38,20 @@ export class RunningTask {
   readonly id: string;
   readonly work: TaskNode;
   readonly subject: TaskSubject;
+  /** What its operation has kept for after a restart. */
+  readonly kept: object | undefined;
   readonly #owner: string;
   readonly #abort = new AbortController();
 
+  /** @param before the same task, of this server's last run */
   constructor(
     subject: TaskSubject,
-    { owner, clock, onChange, onKeep }: RunningTaskOptions,
+    { owner, clock, onChange, onKeep, steps }: RunningTaskOptions,
+    before?: Task,
   ) {
-    this.id = `${clock.now().toString(36)}-${randomBytes(6).toString("hex")}`;
+    this.id = before?.id ?? makeId(clock);
     this.subject = subject;
+    this.kept = (before?.body as StoredBody | undefined)?.kept;
     this.#owner = owner;
     const params = bounded(subject.params);
     this.work = new TaskNode({
@@ -50,7 +63,29 @@ export class RunningTask {
         onChange(this);
       },
       onKeep: () => onKeep(this),
+      steps: steps.of(this.id),
+      ...(before === undefined ? {} : { before: toView(before) }),
+      kept: this.kept,
     });
+  }
+
+  /** One that this server's last run has left. */
+  static again(before: Task, options: RunningTaskOptions): RunningTask {
+    const { properties = {} } = before.body as StoredBody;
+    const { objectType = "", params = {}, operation } = properties;
+    const subject = {
+      name: before.name,
+      objectId: before.objectId ?? "",
+      userId: before.userId,
+      ...{ objectType, params },
+      ...(operation === undefined ? {} : { operation }),
+    };
+    return new RunningTask(subject, options, before);
+  }
+
+  /** Somebody has given it up. */
+  get isAborted(): boolean {
+    return this.#abort.signal.aborted;
   }
 
   /** Those who do it hear of it; how it ends is theirs to say. */
@@ -76,4 +111,8 @@ export class RunningTask {
       body: work.stored(),
     };
   }
+}
+
+function makeId(clock: Pick<Clock, "now">): string {
+  return `${clock.now().toString(36)}-${randomBytes(6).toString("hex")}`;
 }

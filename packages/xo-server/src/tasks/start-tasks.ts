@@ -5,10 +5,13 @@ import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { StopStack } from "../stop-stack.js";
-import { Tasks } from "./tasks.js";
+import { StepJournal } from "./step-journal.js";
+import { Tasks, type RecalledTask } from "./tasks.js";
 
 /** Ended tasks are forgotten after this long, in ms: two weeks. */
 const KEPT_MS = 14 * 24 * 3600 * 1000;
+/** A step that is younger may be that of a task that is about to be written, in ms. */
+const STEPS_KEPT_MS = 24 * 3600 * 1000;
 /** Between two looks for these, in ms. */
 const SWEEP_MS = 3600 * 1000;
 
@@ -18,31 +21,35 @@ export interface StartTasksParts {
   readonly stops: StopStack;
 }
 
+export interface StartedTasks {
+  readonly tasks: Tasks;
+  readonly steps: StepJournal;
+  /** Of the last run: see Recovery. */
+  readonly recalled: readonly RecalledTask[];
+}
+
 /** @param dataDir two servers of one machine have different ones */
 export async function startTasks(
   store: Store,
   dataDir: string,
   { clock, logger, stops }: StartTasksParts,
-): Promise<Tasks> {
+): Promise<StartedTasks> {
   const owner = createHash("sha256")
     .update(`${hostname()}\n${resolve(dataDir)}`)
     .digest("base64url");
   const sweep = async () => {
     try {
       await store.tasks.deleteEndedBefore(clock.now() - KEPT_MS);
+      await store.taskSteps.deleteLeftBefore(clock.now() - STEPS_KEPT_MS);
     } catch (error) {
       logger.warn("old tasks are left as they are", { error });
     }
   };
-  try {
-    await store.tasks.interrupt(owner);
-  } catch (error) {
-    logger.warn("tasks of the last run are left as they are", { error });
-  }
   await sweep();
   const isShared = store.engine === "postgres";
+  const steps = new StepJournal({ store: store.taskSteps, logger });
   const tasks = new Tasks({
-    ...{ store: store.tasks, owner, isShared, clock, logger },
+    ...{ store: store.tasks, steps, owner, isShared, clock, logger },
   });
   let timer: unknown;
   const sweepLater = () => {
@@ -56,5 +63,17 @@ export async function startTasks(
     clock.clearTimeout(timer);
     tasks.stop();
   });
-  return tasks;
+  return { tasks, steps, recalled: await recall(tasks, logger) };
+}
+
+async function recall(
+  tasks: Tasks,
+  logger: Logger,
+): Promise<readonly RecalledTask[]> {
+  try {
+    return await tasks.recall();
+  } catch (error) {
+    logger.warn("tasks of the last run are left as they are", { error });
+    return [];
+  }
 }

@@ -1,25 +1,34 @@
 import type { Task } from "@xo-server/store";
 import type { Clock } from "../clock.js";
-import { bounded, toFailure, toResult, type TaskView } from "./task-view.js";
-import type { Work } from "./work.js";
+import { FlightLog } from "./flight-log.js";
+import { toFlightEnd, type FlightSubject } from "./flight.js";
+import type { StepWriter } from "./step-journal.js";
+import { TaskParts } from "./task-parts.js";
+import {
+  bounded,
+  toFailure,
+  toResult,
+  type TaskNote,
+  type TaskView,
+} from "./task-view.js";
+import type { Work, WorkCounts } from "./work.js";
 
 export interface TaskNodeOptions {
   readonly id: string;
   readonly properties: object;
   readonly signal: AbortSignal;
   readonly clock: Pick<Clock, "now">;
+  readonly steps: StepWriter;
   readonly onChange: () => void;
   /** Resolves when the whole task is written down as it is. */
   readonly onKeep: () => Promise<void>;
+  /** As it was when the server stopped. */
+  readonly before?: TaskView;
+  readonly kept?: object | undefined;
 }
 
-interface Note {
-  readonly message: string;
-  readonly data?: object;
-}
-
-/** Parts, infos and warnings of one task that are kept; the oldest go. */
-const MOST = 50;
+/** Infos and warnings of one task that are kept; the oldest go. */
+const MOST_NOTES = 50;
 
 /** A task or a part of one, while it runs: a tree. */
 export class TaskNode implements Work {
@@ -27,26 +36,38 @@ export class TaskNode implements Work {
   readonly signal: AbortSignal;
   readonly startedAt: number;
   readonly #options: TaskNodeOptions;
-  readonly #parts: TaskNode[] = [];
-  readonly #infos: Note[] = [];
-  readonly #warnings: Note[] = [];
+  readonly #parts = new TaskParts<TaskNode>();
+  readonly #infos: TaskNote[];
+  readonly #warnings: TaskNote[];
   #made = 0;
-  #status: Task["status"] = "pending";
+  #status: Task["status"];
   #updatedAt: number;
   #endedAt: number | undefined;
   /** Whole percent. */
-  #progress = 0;
+  #progress: number;
   #tellsProgress = false;
   #abortionAskedAt: number | undefined;
+  #counts: WorkCounts | undefined;
   #result: object | undefined;
   #kept: object | undefined;
 
   constructor(options: TaskNodeOptions) {
-    this.id = options.id;
-    this.signal = options.signal;
-    this.startedAt = options.clock.now();
-    this.#updatedAt = this.startedAt;
+    const { id, signal, clock, before, kept } = options;
+    this.id = id;
+    this.signal = signal;
     this.#options = options;
+    this.startedAt = before?.start ?? clock.now();
+    this.#updatedAt = before?.updatedAt ?? this.startedAt;
+    this.#endedAt = before?.end;
+    this.#status = before?.status ?? "pending";
+    this.#progress = before?.progress ?? 0;
+    this.#infos = [...(before?.infos ?? [])];
+    this.#warnings = [...(before?.warnings ?? [])];
+    this.#abortionAskedAt = before?.abortionRequestedAt;
+    this.#counts = before?.counts;
+    this.#result = before?.result;
+    this.#kept = kept;
+    for (const part of before?.tasks ?? []) this.#restorePart(part);
   }
 
   get taskId(): string {
@@ -65,6 +86,11 @@ export class TaskNode implements Work {
     return this.#endedAt;
   }
 
+  get name(): string {
+    const { name } = this.#options.properties as { readonly name?: unknown };
+    return typeof name === "string" ? name : "";
+  }
+
   progress(fraction: number): void {
     this.#tellsProgress = true;
     this.#setProgress(fraction * 100);
@@ -78,22 +104,72 @@ export class TaskNode implements Work {
     this.#note(this.#warnings, message, data);
   }
 
-  async part<T>(name: string, run: (part: Work) => Promise<T>): Promise<T> {
-    const part = this.#addPart(name);
-    try {
-      const result = await run(part);
-      // What a step gives as text is a reference of XAPI, never an id; clients take `result.id` for one.
-      part.succeed(typeof result === "string" ? undefined : result);
-      return result;
-    } catch (error) {
-      part.fail(error as Error);
-      throw error;
-    }
+  count(counts: WorkCounts): void {
+    this.#counts = counts;
+    this.#changed();
+  }
+
+  part<T>(name: string, run: (part: Work) => Promise<T>): Promise<T> {
+    return this.addPart(name).do(run);
+  }
+
+  async fly<T>(
+    name: string,
+    subject: FlightSubject,
+    run: (part: Work, log: FlightLog) => Promise<T>,
+  ): Promise<T> {
+    const { steps, clock } = this.#options;
+    const part = this.addPart(name);
+    const log = new FlightLog({ subject, part: part.id, steps, clock });
+    return part.do(async () => {
+      await log.begin();
+      try {
+        const result = await run(part, log);
+        log.end({ status: "success" });
+        return result;
+      } catch (error) {
+        // The server stops, the pool goes on: how it ends is seen at the next start.
+        if (steps.isClosed) return new Promise<never>(() => undefined);
+        log.end(toFlightEnd(error as Error));
+        throw error;
+      }
+    });
   }
 
   keep(state: object): Promise<void> {
     this.#kept = state;
     return this.#options.onKeep();
+  }
+
+  keepStep(key: string, state: object): Promise<void> {
+    return this.#options.steps.put(key, state);
+  }
+
+  /** @param id default: the next one */
+  addPart(name: string, id = `${this.id}.${this.#made + 1}`): TaskNode {
+    return this.#addPart({ id, properties: { name } });
+  }
+
+  /** Of all parts, and theirs. */
+  find(id: string): TaskNode | undefined {
+    for (const part of this.#parts) {
+      const found = part.id === id ? part : part.find(id);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** It ends as `run` does. */
+  async do<T>(run: (part: Work) => Promise<T>): Promise<T> {
+    try {
+      const result = await run(this);
+      // What a step gives as text is a reference of XAPI, never an id; clients take `result.id` for one.
+      this.succeed(typeof result === "string" ? undefined : result);
+      return result;
+    } catch (error) {
+      this.fail(error as Error);
+      throw error;
+    }
   }
 
   succeed(result: unknown): void {
@@ -103,6 +179,20 @@ export class TaskNode implements Work {
 
   fail(error: Error): void {
     this.#end("failure", toFailure(error));
+  }
+
+  /** The server stopped meanwhile, and nobody goes on with it. */
+  interrupt(error: Error): void {
+    this.interruptParts();
+    this.#end("interrupted", toFailure(error));
+  }
+
+  /** Those that are still called pending. */
+  interruptParts(): void {
+    for (const part of this.#parts) {
+      part.interruptParts();
+      if (part.status === "pending") part.#end("interrupted", undefined);
+    }
   }
 
   noteAbortion(): void {
@@ -124,9 +214,10 @@ export class TaskNode implements Work {
     return {
       properties: this.#options.properties,
       progress: this.#progress,
+      ...(this.#counts === undefined ? {} : { counts: this.#counts }),
       infos: [...this.#infos],
       warnings: [...this.#warnings],
-      tasks: this.#parts.map((part) => part.view()),
+      tasks: Array.from(this.#parts, (part) => part.view()),
       ...(asked === undefined ? {} : { abortionRequestedAt: asked }),
       ...(this.#result === undefined ? {} : { result: this.#result }),
     };
@@ -143,33 +234,43 @@ export class TaskNode implements Work {
     };
   }
 
-  #addPart(name: string): TaskNode {
-    const { clock, signal } = this.#options;
-    const part = new TaskNode({
-      id: `${this.id}.${++this.#made}`,
-      properties: { name },
-      signal,
-      clock,
+  #restorePart(before: TaskView): void {
+    const { id, properties = {} } = before;
+    this.#addPart({ id, properties, before });
+  }
+
+  #addPart(
+    own: Pick<TaskNodeOptions, "id" | "properties" | "before">,
+  ): TaskNode {
+    const { clock, signal, steps } = this.#options;
+    const number = Number(own.id.slice(own.id.lastIndexOf(".") + 1));
+    this.#made = Math.max(this.#made, number);
+    const part: TaskNode = new TaskNode({
+      ...own,
+      ...{ signal, clock, steps },
       // What a part keeps is not resumed: only the operation as a whole is.
       onKeep: () => Promise.resolve(),
       onChange: () => {
-        if (!this.#tellsProgress && part.#status === "pending")
-          this.#progress = part.#progress;
-        this.#changed();
+        this.#noteChange(part);
       },
     });
-    this.#parts.push(part);
-    if (this.#parts.length > MOST) this.#parts.shift();
-    this.#changed();
+    this.#parts.add(part);
+    if (own.before === undefined) this.#changed();
     return part;
   }
 
-  #note(notes: Note[], message: string, data: object | undefined): void {
+  #noteChange(part: TaskNode): void {
+    if (part.#status !== "pending") this.#parts.noteEnd(part);
+    else if (!this.#tellsProgress) this.#progress = part.#progress;
+    this.#changed();
+  }
+
+  #note(notes: TaskNote[], message: string, data: object | undefined): void {
     notes.push({
       message,
       ...(data === undefined ? {} : { data: bounded(data) }),
     });
-    if (notes.length > MOST) notes.shift();
+    if (notes.length > MOST_NOTES) notes.shift();
     this.#changed();
   }
 

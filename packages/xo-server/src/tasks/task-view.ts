@@ -1,11 +1,29 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { Task } from "@xo-server/store";
+import type { WorkCounts } from "./work.js";
 
 /** As clients know it (CONTRACT 2.3); times in ms. */
 export type TaskView = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly status: Task["status"];
+  readonly start?: number;
+  readonly updatedAt?: number;
+  readonly end?: number;
+  readonly properties?: object;
+  /** Whole percent. */
+  readonly progress?: number;
+  readonly counts?: WorkCounts;
+  readonly infos?: readonly TaskNote[];
+  readonly warnings?: readonly TaskNote[];
+  readonly tasks?: readonly TaskView[];
+  readonly abortionRequestedAt?: number;
+  readonly result?: object;
 };
+
+export interface TaskNote {
+  readonly message: string;
+  readonly data?: object;
+}
 
 /** What is kept of a task beside the columns of its row. */
 export type TaskBody = Readonly<Record<string, unknown>>;
@@ -52,5 +70,7 @@ export function toFailure(error: Error): object {
     name: error.name,
     ...(told ? { code: error.code } : {}),
     ...(error instanceof XapiError ? { params: error.params } : {}),
+    // Never secrets: see ErrorData.
+    ...(error instanceof XoError ? { data: bounded(error.data) } : {}),
   };
 }

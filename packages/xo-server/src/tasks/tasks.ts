@@ -4,7 +4,12 @@ import { pause } from "./pause.js";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import { ForeignTasks } from "./foreign-tasks.js";
-import { RunningTask, type TaskSubject } from "./running-task.js";
+import {
+  RunningTask,
+  type RunningTaskOptions,
+  type TaskSubject,
+} from "./running-task.js";
+import { StepJournal } from "./step-journal.js";
 import {
   mayRead,
   type TaskChange,
@@ -26,16 +31,26 @@ export type TaskStore = Pick<
   | "whichOf"
   | "askToAbort"
   | "unwanted"
+  | "listPending"
 >;
 
 export interface TasksOptions {
   readonly store: TaskStore;
+  /** Default: what pools do for tasks is not found again after a restart. */
+  readonly steps?: StepJournal;
   /** Other servers have tasks in the same store. */
   readonly isShared?: boolean;
   /** What tells this server's tasks from those of others. */
   readonly owner: string;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "warn">;
+}
+
+/** One of the last run. */
+export interface RecalledTask {
+  readonly task: RunningTask;
+  /** @param how says so to the task's work */
+  readonly end: (how: () => void) => void;
 }
 
 export interface TaskQuestion {
@@ -58,12 +73,15 @@ export class Tasks {
   >();
   readonly #journal: TaskJournal;
   readonly #foreign: ForeignTasks;
+  readonly #steps: StepJournal;
   readonly #listeners = new Set<TaskListener>();
   #unwantedTimer: unknown;
+  #isLeaving = false;
 
   constructor(options: TasksOptions) {
     this.#options = options;
     this.#journal = new TaskJournal(options);
+    this.#steps = options.steps ?? StepJournal.nowhere();
     this.#foreign = new ForeignTasks({
       ...options,
       tell: (change) => {
@@ -74,8 +92,13 @@ export class Tasks {
 
   /** Something is about to be done. Nobody hears of it before it is followed. */
   prepare(subject: TaskSubject): RunningTask {
-    return new RunningTask(subject, {
+    return new RunningTask(subject, this.#runningOptions);
+  }
+
+  get #runningOptions(): RunningTaskOptions {
+    return {
       ...this.#options,
+      steps: this.#steps,
       onChange: (task) => {
         if (!this.#running.has(task.id)) return;
         this.#tellOf(task);
@@ -85,7 +108,29 @@ export class Tasks {
       onKeep: async (task) => {
         if (this.#running.has(task.id)) await this.#journal.write(task);
       },
-    });
+    };
+  }
+
+  /** Those that this server's last run has left pending, as they were. They are pending here until somebody says how each ends. */
+  async recall(): Promise<readonly RecalledTask[]> {
+    const { store, owner } = this.#options;
+    const recalled: RecalledTask[] = [];
+    let page: readonly Task[] = [];
+    do {
+      page = await store.listPending(owner, page.at(-1)?.id);
+      for (const before of page) recalled.push(this.#recallOne(before));
+    } while (page.length > 0);
+    return recalled;
+  }
+
+  #recallOne(before: Task): RecalledTask {
+    const task = RunningTask.again(before, this.#runningOptions);
+    let end: RecalledTask["end"] = () => undefined;
+    const decided = new Promise<() => void>((resolve) => (end = resolve));
+    this.#running.set(task.id, { task, ended: this.#endOf(task, decided) });
+    this.#lookForUnwanted();
+    if (toView(before).abortionRequestedAt !== undefined) task.abort();
+    return { task, end };
   }
 
   /**
@@ -105,18 +150,15 @@ export class Tasks {
   /** @returns when it is written down that it has begun */
   async follow(task: RunningTask, result: Promise<unknown>): Promise<void> {
     const begun = this.#journal.write(task);
-    const ended = result
-      .then(
-        (value) => {
-          task.work.succeed(value);
-        },
-        (error: unknown) => {
-          task.work.fail(error as Error);
-        },
-      )
-      .then(() => this.#journal.writeEnd(task))
-      .finally(() => this.#running.delete(task.id));
-    this.#running.set(task.id, { task, ended });
+    const decided = result.then(
+      (value) => () => {
+        task.work.succeed(value);
+      },
+      (error: unknown) => () => {
+        task.work.fail(error as Error);
+      },
+    );
+    this.#running.set(task.id, { task, ended: this.#endOf(task, decided) });
     this.#tellOf(task);
     this.#lookForUnwanted();
     await begun;
@@ -208,6 +250,23 @@ export class Tasks {
       this.#listeners.delete(listener);
       if (this.#listeners.size === 0) this.#foreign.stop();
     };
+  }
+
+  /** The server stops: what is under way now is left as it is, and recalled at the next start. */
+  async leave(): Promise<void> {
+    this.#isLeaving = true;
+    this.#steps.close();
+    const running = [...this.#running.values()];
+    await Promise.all(running.map(({ task }) => this.#journal.write(task)));
+  }
+
+  async #endOf(task: RunningTask, decided: Promise<() => void>): Promise<void> {
+    const end = await decided;
+    if (this.#isLeaving) return;
+    end();
+    await this.#journal.writeEnd(task);
+    this.#running.delete(task.id);
+    await this.#steps.forget(task.id);
   }
 
   stop(): void {

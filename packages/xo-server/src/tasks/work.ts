@@ -1,3 +1,16 @@
+import { FlightLog } from "./flight-log.js";
+import type { FlightSubject } from "./flight.js";
+import { noSteps } from "./step-journal.js";
+
+/** Of what a piece of work does many times. */
+export interface WorkCounts {
+  readonly total: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly running: number;
+  readonly waiting: number;
+}
+
 /**
  * Something that is being done, from inside: whoever does it tells how far it
  * is, and hears when nobody wants it any more.
@@ -13,13 +26,35 @@ export interface Work {
   warn(message: string, data?: object): void;
   /** A part with a progress and an end of its own. */
   part<T>(name: string, run: (part: Work) => Promise<T>): Promise<T>;
+  /** A part that is a task of a pool: it is found again when the server has died. */
+  fly<T>(
+    name: string,
+    subject: FlightSubject,
+    run: (part: Work, log: FlightLog) => Promise<T>,
+  ): Promise<T>;
+  /** How far each of the many is. */
+  count(counts: WorkCounts): void;
   /**
    * Written down before it resolves, in the place of what was kept before: the
    * operation's `resume` gets it when the server has died meanwhile.
    * @param state JSON without secrets
    */
   keep(state: object): Promise<void>;
+  /**
+   * The same in small pieces: what was kept by this key is replaced, the rest
+   * stays. Parts do it for the task that they are of.
+   */
+  keepStep(key: string, state: object): Promise<void>;
 }
+
+/** Nobody follows it: nothing of it is written down. */
+const unwatchedFlight = (): FlightLog =>
+  new FlightLog({
+    subject: { pool: "", method: "" },
+    part: "",
+    steps: noSteps,
+    clock: Date,
+  });
 
 /** What nobody follows. */
 export const unwatchedWork: Work = {
@@ -29,4 +64,7 @@ export const unwatchedWork: Work = {
   warn: () => undefined,
   part: (_name, run) => run(unwatchedWork),
   keep: () => Promise.resolve(),
+  keepStep: () => Promise.resolve(),
+  fly: (_name, _subject, run) => run(unwatchedWork, unwatchedFlight()),
+  count: () => undefined,
 };

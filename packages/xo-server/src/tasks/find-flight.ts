@@ -1,0 +1,80 @@
+import { XapiError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import type { Flight } from "./flight.js";
+
+/** What was found of a call whose task this server never heard of. */
+export type Found =
+  | { readonly ref: Ref }
+  /** The pool has no such task: it was not asked. */
+  | { readonly count: 0 }
+  /** Some that it may be, and no way to tell. */
+  | { readonly count: number };
+
+/** By how much the clocks of a pool and of this server may differ, in ms. */
+const SKEW_MS = 30_000;
+
+interface TaskRecord {
+  readonly name_label?: unknown;
+  readonly created?: unknown;
+}
+
+/**
+ * Looks among the tasks of a pool for the one of a call that the server died
+ * in: of the same method, not older than the call, and of no other flight. One
+ * that the object names among its operations is it; another client's is not.
+ * @param known references of all other flights
+ * @throws XapiError, XoError: the pool could not be asked
+ */
+export async function findFlight(
+  xapi: Xapi,
+  flight: Flight,
+  known: ReadonlySet<string>,
+): Promise<Found> {
+  const all = (await xapi.call("task.get_all_records")) as Record<
+    string,
+    TaskRecord
+  >;
+  const possible = Object.entries(all)
+    .filter(([ref, task]) => !known.has(ref) && fits(task, flight))
+    .map(([ref]) => ref);
+  if (possible.length === 0) return { count: 0 };
+  const operations = await operationsOf(xapi, flight);
+  const ours = possible.filter((ref) => operations.has(ref));
+  return ours.length === 1 ? { ref: ours[0]! } : { count: possible.length };
+}
+
+function fits({ name_label: name, created }: TaskRecord, flight: Flight) {
+  const at = toTime(created);
+  return (
+    name === `Async.${flight.method}` &&
+    (at === undefined || at >= flight.begunAt - SKEW_MS)
+  );
+}
+
+/** XAPI: `20261121T15:04:05Z`, in milliseconds since the epoch. */
+function toTime(text: unknown): number | undefined {
+  const parts = /^(\d{4})-?(\d\d)-?(\d\d)T(.+)$/.exec(String(text));
+  if (parts === null) return undefined;
+  const [, year, month, day, time] = parts;
+  const at = Date.parse(`${year}-${month}-${day}T${time}`);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** References of the tasks that do something to the object now. */
+async function operationsOf(
+  xapi: Xapi,
+  { method, object }: Flight,
+): Promise<ReadonlySet<string>> {
+  if (object === undefined) return new Set();
+  const [className] = method.split(".");
+  try {
+    const operations = await xapi.call(`${className}.get_current_operations`, [
+      object,
+    ]);
+    return new Set(Object.keys(operations as object));
+  } catch (error) {
+    // It is gone, or its class has no such field.
+    if (error instanceof XapiError) return new Set();
+    throw error;
+  }
+}

@@ -1,0 +1,183 @@
+import { XoError } from "@xo-server/model";
+import type { Clock } from "../clock.js";
+import type { Logger } from "../log/logger.js";
+import type { FindObject } from "../operations/access.js";
+import type { Begun, Dispatcher } from "../operations/dispatcher.js";
+import { onBehalfOf } from "../operations/on-behalf.js";
+import type { Operation } from "../operations/operation.js";
+import type { People } from "../people/people.js";
+import type { Person } from "../people/person.js";
+import type { Pools } from "../pools/pools.js";
+import { accountOf } from "./account.js";
+import type { FlightWatch } from "./flight-watch.js";
+import { pause } from "./pause.js";
+import { RecalledFlights } from "./recalled.js";
+import type { RunningTask } from "./running-task.js";
+import type { StepJournal } from "./step-journal.js";
+import type { RecalledTask } from "./tasks.js";
+
+export interface RecoveryOptions {
+  readonly dispatcher: Pick<Dispatcher, "resume">;
+  readonly findOperation: (name: string) => Operation | undefined;
+  readonly findObject: FindObject;
+  readonly people: Pick<People, "get">;
+  readonly pools: Pick<Pools, "list">;
+  readonly watch: FlightWatch;
+  readonly steps: Pick<StepJournal, "read">;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, "info" | "warn">;
+}
+
+/** Between two looks whether the pools are there, in ms. */
+const LOOK_MS = 200;
+/** An object that no pool has by then is called gone, in ms. */
+const OBJECT_MS = 60_000;
+
+/** A task of the last run, with all that is known of it. */
+interface Lost {
+  readonly task: RunningTask;
+  readonly flights: RecalledFlights;
+  readonly operation: Operation | undefined;
+  readonly person: Person | undefined;
+}
+
+/** Brings the tasks of this server's last run to their end. */
+export class Recovery {
+  readonly #options: RecoveryOptions;
+
+  constructor(options: RecoveryOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all have ended, which takes as long as they do. Never rejects. */
+  async recover(recalled: readonly RecalledTask[]): Promise<void> {
+    if (recalled.length === 0) return;
+    const { watch, logger } = this.#options;
+    logger.info(`${recalled.length} tasks of the last run go on`);
+    const all = await Promise.all(
+      recalled.map(async ({ task, end }) => ({
+        ...{ task, end },
+        lost: await this.#lookUp(task),
+      })),
+    );
+    // Before the first is looked for: none is taken for another's.
+    for (const { lost } of all) watch.know(lost.flights.flights.values());
+    await Promise.all(
+      all.map(async ({ end, lost }) => {
+        end(await this.#outcome(lost));
+      }),
+    );
+  }
+
+  async #lookUp(task: RunningTask): Promise<Lost> {
+    const { steps, watch, findOperation, people, logger } = this.#options;
+    const { operation, userId } = task.subject;
+    const kept = await steps.read(task.id).catch((error: unknown) => {
+      logger.warn(`what task ${task.id} did is not known`, { error });
+      return new Map<string, unknown>();
+    });
+    return {
+      task,
+      flights: new RecalledFlights(task.work, kept, watch),
+      operation: operation === undefined ? undefined : findOperation(operation),
+      person: userId === undefined ? undefined : people.get(userId),
+    };
+  }
+
+  /** @returns what tells the task how it has ended */
+  async #outcome(lost: Lost): Promise<() => void> {
+    const { work } = lost.task;
+    try {
+      const result = await this.#goOn(lost);
+      return () => {
+        work.interruptParts();
+        work.succeed(result);
+      };
+    } catch (error) {
+      return () => {
+        if (error instanceof XoError && error.code === "INTERRUPTED")
+          work.interrupt(error);
+        else {
+          work.interruptParts();
+          work.fail(error as Error);
+        }
+      };
+    }
+  }
+
+  #goOn(lost: Lost): Promise<unknown> {
+    const { task, operation, person } = lost;
+    if (operation?.resume !== undefined && task.kept !== undefined)
+      return this.#resume(lost, operation);
+    const run = () => land(lost);
+    if (operation?.changes !== true || person === undefined) return run();
+    // What pools have begun cannot be undone, whatever its caller may by now.
+    const begun = { ...begunBy(lost, operation), run, isOnlyTold: true };
+    return this.#options.dispatcher.resume(
+      begun,
+      onBehalfOf(person, task.work),
+    );
+  }
+
+  /** @throws XoError FORBIDDEN_OPERATION: who began it is no more */
+  async #resume(lost: Lost, operation: Operation): Promise<unknown> {
+    const { task, flights, person } = lost;
+    const { resume, resumesAtOnce = false } = operation;
+    if (person === undefined)
+      throw new XoError("FORBIDDEN_OPERATION", {
+        operation: `go on with ${operation.name} after a restart`,
+        reason: "the user who began it is no more",
+      });
+    if (!resumesAtOnce) await flights.land();
+    await this.#untilThere(task);
+    const run: Begun["run"] = async (context) =>
+      resume!(task.kept as never, context, flights);
+    return this.#options.dispatcher.resume(
+      { ...begunBy(lost, operation), run },
+      onBehalfOf(person, task.work),
+    );
+  }
+
+  /** Resolves when the pool of what it is about is followed; for what is about none, when all are that can be. */
+  async #untilThere({ subject, work }: RunningTask): Promise<void> {
+    const { clock } = this.#options;
+    const deadline = clock.now() + OBJECT_MS;
+    while (!work.signal.aborted && clock.now() < deadline) {
+      if (this.#isThere(subject.objectId)) return;
+      await pause(clock, LOOK_MS, work.signal);
+    }
+  }
+
+  #isThere(objectId: string): boolean {
+    const { findObject, pools } = this.#options;
+    const pool = findObject(objectId)?.pool;
+    const states = pools
+      .list()
+      .filter(({ id }) => pool === undefined || id === pool)
+      .map(({ state }) => state);
+    const isOwn = pool !== undefined && states.length > 0;
+    return states.every(
+      (state) => state === "watching" || (!isOwn && state === "failed"),
+    );
+  }
+}
+
+function begunBy({ task }: Lost, { name }: Operation): Omit<Begun, "run"> {
+  const { objectId, params } = task.subject;
+  return { name, objectId, params };
+}
+
+/**
+ * Nobody goes on with it: what pools still do is waited for.
+ * @throws XoError INTERRUPTED, with what was done; what the one call of the operation failed with
+ */
+async function land({ task, flights, operation }: Lost): Promise<unknown> {
+  const landed = await flights.land();
+  const last = landed.at(-1)?.outcome;
+  if (operation?.isOneCall?.(task.subject.params as never) === true) {
+    if (last?.name === "success") return true;
+    if (last?.name === "failure") throw last.error;
+  }
+  if (task.isAborted) throw new XoError("ABORTED", { what: task.subject.name });
+  throw new XoError("INTERRUPTED", { reason: accountOf(landed) });
+}

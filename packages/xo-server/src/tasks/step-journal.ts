@@ -1,0 +1,115 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Store, TaskStep } from "@xo-server/store";
+import type { Logger } from "../log/logger.js";
+
+/** Where a task writes what must be known of it after a restart. */
+export interface StepWriter {
+  /** The server stops. */
+  readonly isClosed: boolean;
+  /** Resolves when it is on the disk, or cannot be: the work goes on without. */
+  put(key: string, body: object): Promise<void>;
+}
+
+/** For what nobody follows. */
+export const noSteps: StepWriter = {
+  isClosed: false,
+  put: () => Promise.resolve(),
+};
+
+export interface StepJournalOptions {
+  readonly store: Pick<Store["taskSteps"], "put" | "list" | "deleteOf">;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+/**
+ * Writes the steps of all tasks. One write is under way at a time; what comes
+ * meanwhile shares the next, so that a hundred steps at once cost little more
+ * than one. Of each step only its newest state is written.
+ */
+export class StepJournal {
+  /** For tasks of which nothing is kept. */
+  static nowhere(): StepJournal {
+    const store = {
+      put: () => Promise.resolve(),
+      list: () => Promise.resolve([]),
+      deleteOf: () => Promise.resolve(),
+    };
+    return new StepJournal({ store, logger: { warn: () => undefined } });
+  }
+
+  readonly #options: StepJournalOptions;
+  readonly #waiting = new Map<string, TaskStep>();
+  /** Tasks that have steps. */
+  readonly #written = new Set<string>();
+  #last: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: StepJournalOptions) {
+    this.#options = options;
+  }
+
+  of(taskId: string): StepWriter {
+    const isClosed = () => this.#isClosed;
+    return {
+      get isClosed() {
+        return isClosed();
+      },
+      put: (key, body) => this.#put({ taskId, key, body }),
+    };
+  }
+
+  /** All steps of a task by key. */
+  async read(taskId: string): Promise<ReadonlyMap<string, unknown>> {
+    const steps = new Map<string, unknown>();
+    let after: string | undefined;
+    do {
+      const page = await this.#options.store.list(taskId, after);
+      for (const { key, body } of page) steps.set(key, body);
+      after = page.at(-1)?.key;
+    } while (after !== undefined);
+    // They are there, whoever wrote them.
+    if (steps.size > 0) this.#written.add(taskId);
+    return steps;
+  }
+
+  /** The task has ended: nobody asks for its steps any more. */
+  async forget(taskId: string): Promise<void> {
+    if (!this.#written.delete(taskId) || this.#isClosed) return;
+    await this.#last;
+    try {
+      await this.#options.store.deleteOf(taskId);
+    } catch (error) {
+      this.#options.logger.warn("steps of a task are left", { taskId, error });
+    }
+  }
+
+  /** Nothing is written from now on: what is in flight is as it is. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #put(step: TaskStep): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    this.#written.add(step.taskId);
+    this.#waiting.set(`${step.taskId}/${step.key}`, step);
+    this.#next ??= this.#last = this.#last.then(() => this.#flush());
+    return this.#next;
+  }
+
+  async #flush(): Promise<void> {
+    // What others do in this turn comes along.
+    await nextTurn();
+    this.#next = undefined;
+    const steps = [...this.#waiting.values()];
+    this.#waiting.clear();
+    try {
+      await this.#options.store.put(steps);
+    } catch (error) {
+      this.#options.logger.warn(
+        "what is in flight is not written down: it would not be found again",
+        { steps: steps.length, error },
+      );
+    }
+  }
+}
