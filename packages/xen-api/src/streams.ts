@@ -192,6 +192,8 @@ export class Streams {
       headers: { Cookie: cookie, ...more },
     });
     const { socket } = await dial(address, this.#dialing, { signal });
+    // Over TLS, too: a key that is pressed does not wait for the one before to be acknowledged.
+    socket.setNoDelay(true);
     const onAbort = () => {
       socket.destroy();
     };
@@ -212,7 +214,7 @@ function isRedirect({ status, headers }: ResponseHead): boolean {
 function redirected(handler: Handler, { headers }: ResponseHead): Handler {
   const location = headers.get("location") ?? "";
   const url = URL.canParse(location) ? new URL(location) : undefined;
-  const address = url === undefined ? undefined : parseAddress(url.origin);
+  const address = url === undefined ? undefined : memberOf(url, handler);
   if (
     url === undefined ||
     address === undefined ||
@@ -226,6 +228,17 @@ function redirected(handler: Handler, { headers }: ResponseHead): Handler {
     });
   }
   return { ...handler, address, target: url.pathname + url.search };
+}
+
+/**
+ * XAPI names a member without a port, as all listen on the standard one. Who is
+ * reached on another is reached through something that maps all of them alike.
+ */
+function memberOf(url: URL, { address: known }: Handler): Address | undefined {
+  const isStandard = known.port === 443 || known.port === 80;
+  return isStandard || url.port !== ""
+    ? parseAddress(url.origin)
+    : siblingAddress(known, url.hostname);
 }
 
 function headOf({

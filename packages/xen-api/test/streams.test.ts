@@ -163,6 +163,30 @@ t.test(
   },
 );
 
+t.test(
+  "a member that is named without a port is reached as the first was",
+  async (t) => {
+    const coordinator = await startHandlers(t, (_head, socket) =>
+      socket.end(
+        "HTTP/1.1 302 Found\r\nLocation: https://127.0.0.3/export\r\n\r\n",
+      ),
+    );
+    const member = await startHandlers(
+      t,
+      (_head, socket) => socket.end(`${OK}here`),
+      "127.0.0.3",
+      coordinator.port,
+    );
+    const xapi = await clientBeside(t, coordinator);
+    const { body } = await xapi.getStream({
+      path: "/export",
+      host: "127.0.0.2",
+    });
+    t.equal(await text(body), "here");
+    t.equal(member.heads.length, 1);
+  },
+);
+
 t.test("redirects in a circle end", async (t) => {
   const handlers = await startHandlers(t, (_head, socket) =>
     socket.end(
