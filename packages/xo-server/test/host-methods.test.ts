@@ -17,7 +17,7 @@ const host = (id: string, more: object = {}): FakeObject => ({
   ...{ id, type: "host", $pool: "p", _xapiRef: `ref:${id}` },
   ...{ power_state: "Running", enabled: true, residentVms: [`${id}-v`] },
   ...{ name_label: id, startTime: 1, agentStartTime: 1 },
-  ...{ current_operations: {}, controlDomain: "dom0" },
+  ...{ current_operations: {}, controlDomain: "dom0", otherConfig: {} },
   bios_strings: { "bios-version": "1.2" },
   ...more,
 });
@@ -117,7 +117,11 @@ t.test("what XAPI is asked for", async (t) => {
     [
       "host.restart",
       { id: "h1" },
-      ["host.disable ref:h1", "host.evacuate ref:h1", "host.reboot ref:h1"],
+      [
+        "host.get_vms_which_prevent_evacuation ref:h1",
+        ...["host.disable ref:h1", "host.evacuate ref:h1"],
+        "host.reboot ref:h1",
+      ],
     ],
     [
       "host.stop",
@@ -128,7 +132,10 @@ t.test("what XAPI is asked for", async (t) => {
     [
       "host.evacuate",
       { id: "h1", network: "net" },
-      ["host.evacuate ref:h1 ref:net"],
+      [
+        "host.get_vms_which_prevent_evacuation ref:h1",
+        "host.evacuate ref:h1 ref:net",
+      ],
     ],
     [
       "host.emergencyShutdownHost",
@@ -209,6 +216,7 @@ t.test("a host that cannot be emptied takes VMs as before", async (t) => {
     code: "HOST_NOT_ENOUGH_FREE_MEMORY",
   });
   t.same(calls, [
+    "host.get_vms_which_prevent_evacuation ref:h1",
     "host.disable ref:h1",
     "host.evacuate ref:h1",
     "host.enable ref:h1",

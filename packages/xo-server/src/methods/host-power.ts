@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import { systemClock, type Clock } from "../clock.js";
 import { emergencyShutdown } from "../hosts/emergency-shutdown.js";
-import { evacuate, whileEmpty } from "../hosts/empty-host.js";
-import { withoutBlocks } from "../hosts/guests.js";
+import { evacuateAll, whileEmpty } from "../hosts/empty-host.js";
+import { enterMaintenance, leaveMaintenance } from "../hosts/maintenance.js";
 import { goDown, restartAgent } from "../hosts/restart.js";
 import { smartReboot } from "../hosts/smart-reboot.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
@@ -19,6 +19,9 @@ const flag = (description: string) =>
   Type.Optional(Type.Boolean({ description }));
 const notNeeded = flag("Taken, and not needed here.");
 const force = flag("Goes on although not every VM could be moved.");
+const migrateBack = flag(
+  "Moves VMs back that maintenance has moved away and that still run.",
+);
 
 /** Power of hosts, and whether they take guests. */
 export function hostPowerMethods(
@@ -57,12 +60,9 @@ export function hostPowerMethods(
         // Older hosts do not know the parameter.
         const autoEnable = transient === false ? [false] : [];
         if (options.evacuate === true) {
-          const blocked = toBlocked(
-            options.vmsToForceMigrate,
-            objects,
-            context,
-          );
-          await empty(host, blocked, options);
+          const { force = false, vmsToForceMigrate } = options;
+          const blocked = toBlocked(vmsToForceMigrate, objects, context);
+          await enterMaintenance(host, objects, { force, blocked });
         }
         await host.xapi.call("host.disable", [host.ref, ...autoEnable]);
         return true;
@@ -72,12 +72,11 @@ export function hostPowerMethods(
       ...shared,
       name: "host.enable",
       summary: "Has a host take VMs again.",
-      params: Type.Object({ id }),
+      params: Type.Object({ id, migrateBack }),
       permission: may("enable"),
       rest: action("enable", "Enable"),
-      handler: async ({ id }) => {
-        const { xapi, ref } = on(id);
-        await xapi.call("host.enable", [ref]);
+      handler: async ({ id, migrateBack = false }, { work }) => {
+        await leaveMaintenance(on(id), { objects, work }, { migrateBack });
         return true;
       },
     }),
@@ -94,13 +93,16 @@ export function hostPowerMethods(
             description: "Ids of VMs that are moved although that is blocked.",
           }),
         ),
+        migrateBack,
       }),
       permission: may("disable"),
-      handler: async ({ id, maintenance, vmsToForceMigrate }, context) => {
+      handler: async ({ id, maintenance, ...given }, context) => {
+        const { migrateBack = false, vmsToForceMigrate } = given;
+        const { work } = context;
         const host = on(id);
         const blocked = toBlocked(vmsToForceMigrate, objects, context);
-        if (maintenance) await empty(host, blocked, {});
-        else await host.xapi.call("host.enable", [host.ref]);
+        if (maintenance) await enterMaintenance(host, objects, { blocked });
+        else await leaveMaintenance(host, { objects, work }, { migrateBack });
         return true;
       },
     }),
@@ -114,13 +116,10 @@ export function hostPowerMethods(
       }),
       permission: may("evacuate"),
       handler: async ({ id, network }, context) => {
-        const { xapi, ref } = on(id);
-        if (network === undefined) await xapi.callAsync("host.evacuate", [ref]);
-        else {
-          context.check("read", "network", network);
-          const by = objects.get(network, "network").ref;
-          await xapi.callAsync("host.evacuate", [ref, by]);
-        }
+        if (network !== undefined) context.check("read", "network", network);
+        const by =
+          network === undefined ? undefined : objects.get(network, "network");
+        await evacuateAll(on(id), objects, by);
         return true;
       },
     }),
@@ -155,7 +154,9 @@ export function hostPowerMethods(
         if (given.suspendResidentVms === true)
           await smartReboot(host, parts(context), { bypassBlockedSuspend });
         else
-          await whileEmpty(host, { force }, () => goDown(host, "host.reboot"));
+          await whileEmpty(host, objects, { force }, () =>
+            goDown(host, "host.reboot"),
+          );
         return true;
       },
     }),
@@ -173,7 +174,7 @@ export function hostPowerMethods(
       handler: async ({ id, bypassEvacuate = false }) => {
         const host = on(id);
         const down = () => goDown(host, "host.shutdown");
-        await whileEmpty(host, { bypassEvacuate }, down);
+        await whileEmpty(host, objects, { bypassEvacuate }, down);
         return true;
       },
     }),
@@ -244,20 +245,4 @@ function toBlocked(
     context.check("administrate:set", "VM", id);
     return objects.get(id, "VM");
   });
-}
-
-/** @throws what the pool refused; then it takes guests as before */
-async function empty(
-  host: PoolObject,
-  blocked: readonly PoolObject[],
-  { force = false }: { readonly force?: boolean },
-): Promise<void> {
-  const moves = ["pool_migrate", "migrate_send"];
-  await withoutBlocks(blocked, moves, () =>
-    whileEmpty(host, { bypassEvacuate: true }, () =>
-      evacuate(host).catch((error: unknown) => {
-        if (!force) throw error;
-      }),
-    ),
-  );
 }
