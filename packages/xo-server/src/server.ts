@@ -1,5 +1,6 @@
 import { systemClock } from "./clock.js";
 import { sayWhatWasLoaded } from "./config/say-what-was-loaded.js";
+import { Consoles } from "./consoles/consoles.js";
 import { createJsonRpcDoor } from "./doors/json-rpc.js";
 import { LimitHits } from "./doors/limit-hits.js";
 import { OneTimePaths } from "./doors/one-time-paths.js";
@@ -68,6 +69,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     (client) => {
       objects.readers.renew(client);
       objects.notices.renew(client);
+      consoles.renew(client);
     },
     options,
     stops,
@@ -119,6 +121,11 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const measured = { inventory, objects: poolObjects };
   const stats = startStats(parser, measured, options);
   const audit = createAudit(store, apiLogger);
+  const consoles = new Consoles({
+    ...{ config: config.consoles, inventory, pools, audit, hits, clock },
+    findObject: (id) => objects.catalog.get(id),
+    sessions: reception.sessions,
+  });
   const transfers = new Transfers({
     ...{ paths, audit, tasks, clock },
     settled: () => objects.catalog.settled(),
@@ -156,7 +163,8 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     door: createJsonRpcDoor(dispatcher, (ref) => objects.catalog.get(ref)?.id),
     paths,
     readHealth: () => toHealth(isStarted, pools.list(), store.state),
-    readMetrics: startMetrics(sources),
+    consoles: { consoles, tickets: reception.tickets },
+    readMetrics: startMetrics({ ...sources, consoles }),
     openMetrics: {
       secret: () => plugins.openMetricsSecret(),
       read: () => openMetrics.read(),

@@ -2,6 +2,7 @@ import { DEFAULT_THROTTLE_MS } from "@xo-server/xen-api";
 import { Type, type Static } from "typebox";
 import { logFormats, logLevels } from "../log/logger.js";
 import { bytes, count, milliseconds, section } from "./config-parts.js";
+import { ConsoleConfig } from "./console-config.js";
 import { HttpConfig } from "./http-config.js";
 import { LdapConfig } from "./ldap-config.js";
 import { OidcConfig } from "./oidc-config.js";
@@ -205,6 +206,7 @@ export const Config = Type.Object(
     ldap: LdapConfig,
     oidc: OidcConfig,
     xapi: Xapi,
+    consoles: ConsoleConfig,
     pools: Type.Array(PoolConfig, {
       default: [],
       description: "The pools to connect. None: the server starts empty.",

@@ -31,6 +31,12 @@ export interface ApiSocketOptions {
   /** Of who has not signed in. */
   readonly permission: Permission;
   readonly onGone: (client: ApiClient) => void;
+  /** Takes upgrades on other paths. @returns false: it does not know the path. Default: nobody takes any. */
+  readonly upgradeElsewhere?: (
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+  ) => boolean;
   readonly outers: OuterReader;
   readonly hits: LimitHits;
   readonly clock: Clock;
@@ -99,6 +105,8 @@ export function attachApiSocket(
     // A socket that breaks while it is being upgraded has no other listener yet.
     socket.on("error", () => undefined);
     const isHere = PATHS.has(request.url ?? "");
+    if (!isHere && options.upgradeElsewhere?.(request, socket, head) === true)
+      return;
     const { address } = outers.note(request);
     const refusal = isHere ? limits.refusal(toRateKey(address)) : undefined;
     if (!isHere) refuseElsewhere(socket, request);

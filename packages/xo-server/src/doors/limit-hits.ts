@@ -2,6 +2,9 @@
 export const limitNames = [
   "body_size",
   "body_timeout",
+  "consoles",
+  "consoles_of_object",
+  "consoles_of_user",
   "depth",
   "event_streams",
   "guest_sockets",

@@ -12,9 +12,9 @@ export function endWith(
   const body = `${text}\n`;
   const all = {
     ...securityHeaders,
+    "content-type": "text/plain; charset=utf-8",
     ...headers,
     connection: "close",
-    "content-type": "text/plain; charset=utf-8",
     "content-length": String(Buffer.byteLength(body)),
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);

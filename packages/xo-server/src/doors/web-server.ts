@@ -5,6 +5,7 @@ import fastify, { type FastifyError, type FastifyInstance } from "fastify";
 import { attachApiSocket, type ApiSocketOptions } from "./api-socket.js";
 import { BodyGuard } from "./body-guard.js";
 import type { Config } from "../config/config.js";
+import { ConsoleSocket, type ConsoleSocketOptions } from "./console-socket.js";
 import { createHttpServer } from "./http-server.js";
 import { LimitHits } from "./limit-hits.js";
 import { toListenError } from "./listen.js";
@@ -22,7 +23,7 @@ import type { Tls } from "./tls/start-tls.js";
 
 export interface WebServerOptions extends Omit<
   ApiSocketOptions,
-  "limits" | "outers" | "hits"
+  "limits" | "outers" | "hits" | "upgradeElsewhere"
 > {
   readonly http: Config["http"];
   /** Undefined: plain HTTP. */
@@ -38,6 +39,8 @@ export interface WebServerOptions extends Omit<
   readonly webRoot: string | undefined;
   /** What can be fetched once, by who knows its path; absent: nothing. */
   readonly paths?: OneTimePaths;
+  /** Screens and terminals; absent: there are none. */
+  readonly consoles?: Pick<ConsoleSocketOptions, "consoles" | "tickets">;
   readonly rest: Pick<
     RestDoorOptions,
     "objects" | "operations" | "dispatcher" | "authenticator" | "tasks"
@@ -74,10 +77,13 @@ export async function startWebServer(
     addOpenMetrics(app, options.openMetrics);
   if (options.paths !== undefined) addOneTimePaths(app, options.paths);
   await addRest(app, { ...options, ...options.rest, ...http, hits });
+  const consoles = addConsoles(app, { ...options, hits, outers });
   await addPage(app, options.webRoot);
   const api = attachApiSocket(app.server, {
     ...{ ...options, hits, outers },
     limits: http,
+    upgradeElsewhere: (request, socket, head) =>
+      consoles?.upgrade(request, socket, head) ?? false,
   });
   await listen(app, http);
   const { port } = app.server.address() as AddressInfo;
@@ -90,6 +96,7 @@ export async function startWebServer(
     },
     async stop() {
       await redirect?.stop();
+      await consoles?.stop();
       await api.stop();
       await app.close();
     },
@@ -146,6 +153,21 @@ function addArrival(
     reply.headers(securityHeaders);
     if (isSecure) reply.headers(transportSecurity(hstsSeconds));
   });
+}
+
+function addConsoles(
+  app: FastifyInstance,
+  options: WebServerOptions & Pick<ConsoleSocketOptions, "hits" | "outers">,
+): ConsoleSocket | undefined {
+  if (options.consoles === undefined) return undefined;
+  const { maxRequestsPerSecond } = options.http;
+  const { authenticator } = options.rest;
+  const door = new ConsoleSocket({
+    ...{ ...options, ...options.consoles },
+    ...{ maxRequestsPerSecond, authenticator },
+  });
+  door.addRoutes(app);
+  return door;
 }
 
 async function listen(

@@ -2,7 +2,6 @@ import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Operation } from "../operations/operation.js";
 import type { Reception } from "../people/start-people.js";
-import { Tickets } from "../people/tickets.js";
 import { TotpEnrolments } from "../people/totp-enrolments.js";
 import { aclMethods } from "./acl.js";
 import { groupMethods } from "./group.js";
@@ -19,14 +18,14 @@ import { userMethods } from "./user.js";
 /** All that is about who may do what. */
 export function peopleMethods(
   store: Store,
-  { signIn, sessions }: Reception,
+  { signIn, sessions, tickets }: Reception,
   clock: Pick<Clock, "now">,
 ): Operation[] {
   const enrolments = new TotpEnrolments(clock);
   return [
     ...sessionMethods({ store, signIn, sessions }),
     ...signInProviderMethods(signIn),
-    ...sessionTicketMethods({ store, sessions, tickets: new Tickets(clock) }),
+    ...sessionTicketMethods({ store, sessions, tickets }),
     ...tokenMethods(store),
     ...userMethods({ store, signIn, sessions }),
     ...totpMethods({ store, signIn, enrolments }),

@@ -1,6 +1,7 @@
 import type { Inventory } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
 import type { Store } from "@xo-server/store";
+import type { Consoles } from "../consoles/consoles.js";
 import type { LimitHits } from "../doors/limit-hits.js";
 import type { Tls } from "../doors/tls/start-tls.js";
 import type { Objects } from "../objects/start-objects.js";
@@ -8,6 +9,7 @@ import type { Parser } from "../parser.js";
 import type { Pools } from "../pools/pools.js";
 import { version } from "../version.js";
 import { toCatalogMetrics, toQueryMetrics } from "./catalog-metrics.js";
+import { toConsoleMetrics } from "./console-metrics.js";
 import { toDoorMetrics } from "./door-metrics.js";
 import { toExposition } from "./exposition.js";
 import { toInventoryMetrics } from "./inventory-metrics.js";
@@ -22,6 +24,7 @@ export interface MetricsOptions {
   readonly objects: Objects;
   readonly pools: Pools;
   readonly clients: () => number;
+  readonly consoles: Pick<Consoles, "figures">;
   /** How often the doors' limits were hit. */
   readonly hits: LimitHits;
   /** Undefined: plain HTTP. */
@@ -32,7 +35,7 @@ export interface MetricsOptions {
 export function startMetrics(options: MetricsOptions): () => string {
   const { monitor, parser, store, inventory, objects, pools, clients } =
     options;
-  const { hits, tls } = options;
+  const { hits, tls, consoles } = options;
   return () =>
     toExposition([
       ...toProcessMetrics({
@@ -42,6 +45,7 @@ export function startMetrics(options: MetricsOptions): () => string {
         clients: clients(),
       }),
       ...toDoorMetrics(hits, tls),
+      ...toConsoleMetrics(consoles.figures),
       ...toStoreMetrics(store),
       ...toInventoryMetrics(
         inventory,

@@ -9,12 +9,14 @@ import { createSignIn } from "./create-sign-in.js";
 import { People } from "./people.js";
 import { Sessions } from "./sessions.js";
 import type { SignIn } from "./sign-in.js";
+import { Tickets } from "./tickets.js";
 
 /** Who may come in, and who is in. */
 export interface Reception {
   readonly people: People;
   readonly signIn: SignIn;
   readonly sessions: Sessions;
+  readonly tickets: Tickets;
 }
 
 /** @param onRights somebody else is behind a client now, or the same with other rights */
@@ -36,5 +38,5 @@ export async function startPeople(
     sessions.stop();
     people.stop();
   });
-  return { people, sessions, signIn };
+  return { people, sessions, signIn, tickets: new Tickets(clock) };
 }

@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../clock.js";
+import type { Audit } from "../operations/audit.js";
+import type { CallContext } from "../operations/operation.js";
+import type { ConsoleTraffic } from "./console-session.js";
+import type { ConsoleKind } from "./console-target.js";
+
+/** Whose console, of what. */
+export interface ConsoleSubject {
+  readonly id: string;
+  /** Such as `VM`. */
+  readonly type: string;
+  readonly kind: ConsoleKind;
+  readonly context: CallContext;
+}
+
+/** One console in the audit log: an entry when it begins, or is refused, and one when it ends. */
+export class ConsoleRecord {
+  readonly #audit: Audit;
+  readonly #subject: ConsoleSubject;
+  readonly #clock: Pick<Clock, "now">;
+  /** What both entries are found by. */
+  readonly #connection = randomUUID();
+  readonly #begun: number;
+
+  constructor(
+    audit: Audit,
+    subject: ConsoleSubject,
+    clock: Pick<Clock, "now">,
+  ) {
+    this.#audit = audit;
+    this.#subject = subject;
+    this.#clock = clock;
+    this.#begun = clock.now();
+  }
+
+  begun(): Promise<void> {
+    return this.#write("console.open", {}, { result: true });
+  }
+
+  refused(error: Error): Promise<void> {
+    return this.#write("console.open", {}, { error });
+  }
+
+  ended(reason: string, traffic: ConsoleTraffic): Promise<void> {
+    const seconds = (this.#clock.now() - this.#begun) / 1000;
+    const told = { reason, seconds, ...traffic };
+    return this.#write("console.close", told, { result: true });
+  }
+
+  #write(
+    name: string,
+    more: object,
+    outcome: Parameters<Audit["write"]>[0]["outcome"],
+  ): Promise<void> {
+    const { id, type, kind, context } = this.#subject;
+    const permission = { action: "", resource: type, id: () => id };
+    return this.#audit.write({
+      operation: { name, permission },
+      params: { type: kind, connection: this.#connection, ...more },
+      ...{ context, outcome },
+    });
+  }
+}

@@ -1,0 +1,174 @@
+import type { Duplex } from "node:stream";
+import type { RawData, WebSocket } from "ws";
+import type { Clock } from "../clock.js";
+import type { Client } from "../operations/client.js";
+import type { Session } from "../people/session.js";
+
+export interface ConsoleSessionOptions {
+  readonly socket: WebSocket;
+  /** To the console, after XAPI's 200. */
+  readonly stream: Duplex;
+  readonly clock: Clock;
+  readonly pingMs: number;
+  /** Asked now and then. @returns why it must end; undefined: it may go on */
+  readonly objection: () => string | undefined;
+}
+
+/** What was carried. */
+export interface ConsoleTraffic {
+  readonly bytesToClient: number;
+  readonly bytesFromClient: number;
+}
+
+/** What waits to go to a browser at most; the pool is not read meanwhile. */
+const AHEAD_BYTES = 256 * 1024;
+
+/** Who does not take leave within this is cut off. */
+const CLOSE_MS = 1_000;
+
+/** In the words of RFC 6455. */
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+const POLICY_VIOLATION = 1008;
+const LONGEST_REASON = 120;
+
+const BINARY = { binary: true, compress: false } as const;
+
+/**
+ * One console in front of somebody: bytes from socket to socket, at the pace of
+ * the slower side in each direction. It ends when either side does, or when it
+ * is told to; once.
+ */
+export class ConsoleSession implements Client {
+  /** Why it has ended. Never rejects. */
+  readonly ended: Promise<string>;
+  readonly #options: ConsoleSessionOptions;
+  #session: Session | undefined;
+  #bytesToClient = 0;
+  #bytesFromClient = 0;
+  /** Something has come from the client, or been taken by it, since the last look. */
+  #isAlive = true;
+  #reason: string | undefined;
+  #look: unknown;
+  #settle: (reason: string) => void = () => undefined;
+
+  constructor(options: ConsoleSessionOptions) {
+    this.#options = options;
+    this.ended = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    this.#carryDown();
+    this.#carryUp();
+    this.#lookLater();
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  get traffic(): ConsoleTraffic {
+    return {
+      bytesToClient: this.#bytesToClient,
+      bytesFromClient: this.#bytesFromClient,
+    };
+  }
+
+  setSession(session: Session | undefined): void {
+    this.#session = session;
+  }
+
+  /** Nothing but the console's bytes goes out here. */
+  trySend(): boolean {
+    return false;
+  }
+
+  /** @param reason what the client may not, or not any more; absent: the server is stopping */
+  close(reason?: string): void {
+    if (reason === undefined) this.#end("the server is stopping", GOING_AWAY);
+    else this.#end(reason, POLICY_VIOLATION);
+  }
+
+  /** Ends it if there is a reason to. */
+  look(): void {
+    const objection = this.#options.objection();
+    if (objection !== undefined) this.close(objection);
+  }
+
+  #carryDown(): void {
+    const { socket, stream } = this.#options;
+    const onSent = () => {
+      this.#isAlive = true;
+      if (stream.isPaused() && socket.bufferedAmount < AHEAD_BYTES / 2)
+        stream.resume();
+    };
+    stream.on("data", (chunk: Buffer) => {
+      this.#bytesToClient += chunk.length;
+      socket.send(chunk, BINARY, onSent);
+      if (socket.bufferedAmount > AHEAD_BYTES) stream.pause();
+    });
+    stream.on("end", () => {
+      this.#end("the console has ended", NORMAL);
+    });
+    stream.on("close", () => {
+      this.#end("the connection to the console broke off", NORMAL);
+    });
+    // After whoever read the head of the answer has let go.
+    stream.resume();
+  }
+
+  #carryUp(): void {
+    const { socket, stream } = this.#options;
+    socket.on("message", (data: RawData) => {
+      this.#isAlive = true;
+      // `binaryType` is left at its default, so that it is one buffer.
+      const bytes = data as Buffer;
+      this.#bytesFromClient += bytes.length;
+      if (stream.writable && !stream.write(bytes)) socket.pause();
+    });
+    stream.on("drain", () => {
+      socket.resume();
+    });
+    socket.on("pong", () => {
+      this.#isAlive = true;
+    });
+    // What breaks is closed as well.
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      this.#end("closed by the client", NORMAL);
+    });
+  }
+
+  #lookLater(): void {
+    const { clock, pingMs, socket } = this.#options;
+    this.#look = clock.setTimeout(() => {
+      this.look();
+      if (this.#reason !== undefined) return;
+      if (!this.#isAlive) {
+        this.#end("the client does not answer", POLICY_VIOLATION);
+        socket.terminate();
+        return;
+      }
+      this.#isAlive = false;
+      socket.ping();
+      this.#lookLater();
+    }, pingMs);
+  }
+
+  #end(reason: string, code: number): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    const { clock, socket, stream } = this.#options;
+    clock.clearTimeout(this.#look);
+    stream.destroy();
+    // Otherwise the goodbye of a client that was held back would not be heard.
+    socket.resume();
+    socket.close(code, reason.slice(0, LONGEST_REASON));
+    const cutOff = clock.setTimeout(() => {
+      socket.terminate();
+    }, CLOSE_MS);
+    socket.once("close", () => {
+      clock.clearTimeout(cutOff);
+    });
+    this.#settle(reason);
+  }
+}

@@ -1,0 +1,238 @@
+import type { Duplex } from "node:stream";
+import type { Inventory } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import type { WebSocket } from "ws";
+import type { Clock } from "../clock.js";
+import type { Config } from "../config/config.js";
+import type { LimitHits } from "../doors/limit-hits.js";
+import type { FindObject } from "../operations/access.js";
+import type { Audit } from "../operations/audit.js";
+import type { Client } from "../operations/client.js";
+import type { CallContext } from "../operations/operation.js";
+import type { Sessions } from "../people/sessions.js";
+import type { Pools } from "../pools/pools.js";
+import { ConsoleAccess, type ConsoleSummary } from "./console-access.js";
+import { ConsoleCounts } from "./console-counts.js";
+import { ConsoleRecord } from "./console-record.js";
+import { ConsoleSession, type ConsoleTraffic } from "./console-session.js";
+import {
+  findConsole,
+  type ConsoleKind,
+  type ConsoleOwner,
+} from "./console-target.js";
+import { openStream } from "./open-stream.js";
+
+export interface ConsolesOptions {
+  readonly config: Config["consoles"];
+  readonly findObject: FindObject;
+  readonly inventory: Pick<Inventory, "get" | "list">;
+  readonly pools: Pick<Pools, "xapi">;
+  readonly sessions: Pick<Sessions, "begin" | "forget">;
+  readonly audit: Audit;
+  readonly hits: Pick<LimitHits, "count">;
+  readonly clock: Clock;
+}
+
+/** What a console is asked for. */
+export interface ConsoleRequest {
+  /** Of a VM, or of a host: that of its control domain. */
+  readonly id: string;
+  readonly kind: ConsoleKind;
+  readonly context: CallContext;
+}
+
+/** A console that waits for its client's socket. One of the two is called, once. */
+export interface OpenedConsole {
+  /** From now on bytes go both ways. */
+  attach(socket: WebSocket): void;
+  /** The client has gone before that. */
+  drop(): void;
+}
+
+/** Since the start. Bytes are those of consoles that have ended. */
+export interface ConsoleFigures {
+  readonly open: number;
+  readonly opened: number;
+  readonly refused: number;
+  readonly bytesToClients: number;
+  readonly bytesFromClients: number;
+}
+
+/** The consoles that are open, and how one comes to be. */
+export class Consoles {
+  readonly #options: ConsolesOptions;
+  readonly #access: ConsoleAccess;
+  readonly #counts: ConsoleCounts;
+  readonly #open = new Set<ConsoleSession>();
+  /** Of all that are open or being opened. */
+  readonly #running = new Set<AbortController>();
+  /** What has ended and is being written down. */
+  readonly #endings = new Set<Promise<void>>();
+  readonly #sums = {
+    opened: 0,
+    refused: 0,
+    bytesToClients: 0,
+    bytesFromClients: 0,
+  };
+
+  constructor(options: ConsolesOptions) {
+    this.#options = options;
+    this.#access = new ConsoleAccess(options);
+    const { config: limits, hits } = options;
+    this.#counts = new ConsoleCounts({ limits, hits });
+  }
+
+  get figures(): ConsoleFigures {
+    return { open: this.#open.size, ...this.#sums };
+  }
+
+  /** @throws XoError UNAUTHORIZED, NO_SUCH_OBJECT, FORBIDDEN, VM_BAD_POWER_STATE */
+  describe(id: string, context: CallContext): ConsoleSummary {
+    return this.#access.describe(id, context);
+  }
+
+  /**
+   * All that can be refused is refused here.
+   * @param gone aborted: the client does not wait any longer
+   * @throws XoError as describe does; TOO_MANY_REQUESTS, STORE_UNAVAILABLE, NOT_CONNECTED, READ_ONLY, CONNECTION_TIMEOUT and those of the connection
+   */
+  async open(
+    request: ConsoleRequest,
+    gone: AbortSignal,
+  ): Promise<OpenedConsole> {
+    const { audit, clock } = this.#options;
+    const { id, context } = request;
+    const subject = { ...request, type: this.#access.typeOf(id) };
+    const record = new ConsoleRecord(audit, subject, clock);
+    try {
+      const owner = this.#access.admit(id, context);
+      audit.check();
+      return await this.#reserve({ request, owner, record }, gone);
+    } catch (error) {
+      this.#sums.refused++;
+      // Strangers are not worth an entry each: anybody could fill the log.
+      if (context.person !== undefined) await record.refused(error as Error);
+      throw error;
+    }
+  }
+
+  /** Somebody else is behind a client now, or the same with other rights. */
+  renew(client: Client): void {
+    if (client instanceof ConsoleSession) client.look();
+  }
+
+  /** Ends all of them; resolves when that is written down. */
+  async stop(): Promise<void> {
+    for (const session of this.#open) session.close();
+    for (const running of this.#running)
+      running.abort(new XoError("CLOSED", { what: "the server" }));
+    // What is told of an end is a promise away from it.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    await Promise.all(this.#endings);
+  }
+
+  async #reserve(
+    opening: Omit<Opening, "release">,
+    gone: AbortSignal,
+  ): Promise<OpenedConsole> {
+    const { owner, request } = opening;
+    const release = this.#counts.take(request.context.person!.id, owner.id);
+    try {
+      return await this.#connect({ ...opening, release }, gone);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #connect(opening: Opening, gone: AbortSignal): Promise<OpenedConsole> {
+    const { config, inventory, pools, clock } = this.#options;
+    const { owner, record, request } = opening;
+    const { connectTimeoutMs: ms } = config;
+    const running = new AbortController();
+    const { signal } = running;
+    const giveUp = () => {
+      running.abort(new XoError("ABORTED", { what: "opening the console" }));
+    };
+    const timer = clock.setTimeout(() => {
+      const address = owner.pool;
+      running.abort(new XoError("CONNECTION_TIMEOUT", { address, ms }));
+    }, ms);
+    gone.addEventListener("abort", giveUp, { once: true });
+    this.#running.add(running);
+    try {
+      const xapi = pools.xapi(owner.pool);
+      const find = () => findConsole(inventory, owner, request.kind);
+      const stream = await openStream({ find, xapi, clock, signal });
+      await record.begun();
+      this.#sums.opened++;
+      return this.#offer({ ...opening, stream, running });
+    } catch (error) {
+      this.#running.delete(running);
+      throw signal.aborted ? (signal.reason as Error) : error;
+    } finally {
+      clock.clearTimeout(timer);
+      gone.removeEventListener("abort", giveUp);
+    }
+  }
+
+  #offer(opened: Opened): OpenedConsole {
+    return {
+      attach: (socket) => {
+        this.#attach(opened, socket);
+      },
+      drop: () => {
+        opened.stream.destroy();
+        const nothing = { bytesToClient: 0, bytesFromClient: 0 };
+        this.#ended(opened, "the client has gone", nothing);
+      },
+    };
+  }
+
+  #attach(opened: Opened, socket: WebSocket): void {
+    const { clock, config, sessions, pools } = this.#options;
+    const { stream, owner, request } = opened;
+    const { context } = request;
+    const session = new ConsoleSession({
+      ...{ socket, stream, clock, pingMs: config.pingMs },
+      objection: () => this.#access.objection(owner.id, context),
+    });
+    this.#open.add(session);
+    const leave = pools.xapi(owner.pool).onState(({ name }) => {
+      if (name === "stopped")
+        session.close("the pool is not followed any more");
+    });
+    void session.ended.then((reason) => {
+      leave();
+      sessions.forget(session);
+      this.#open.delete(session);
+      this.#ended(opened, reason, session.traffic);
+    });
+    // It ends with what it began with, and hears of other rights.
+    sessions.begin(session, context.client.session!);
+  }
+
+  #ended(opened: Opened, reason: string, traffic: ConsoleTraffic): void {
+    opened.release();
+    this.#running.delete(opened.running);
+    this.#sums.bytesToClients += traffic.bytesToClient;
+    this.#sums.bytesFromClients += traffic.bytesFromClient;
+    const ending = opened.record.ended(reason, traffic).finally(() => {
+      this.#endings.delete(ending);
+    });
+    this.#endings.add(ending);
+  }
+}
+
+interface Opening {
+  readonly request: ConsoleRequest;
+  readonly owner: ConsoleOwner;
+  readonly record: ConsoleRecord;
+  /** Gives its place back. */
+  readonly release: () => void;
+}
+
+interface Opened extends Opening {
+  readonly stream: Duplex;
+  readonly running: AbortController;
+}

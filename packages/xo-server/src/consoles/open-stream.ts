@@ -1,0 +1,70 @@
+import type { Duplex } from "node:stream";
+import { XoError } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import type { Clock } from "../clock.js";
+import { pause } from "../tasks/pause.js";
+import type { ConsoleTarget } from "./console-target.js";
+
+export interface OpenStreamParts {
+  /** Asked before each try: what has just moved is somewhere else. @throws XoError */
+  readonly find: () => ConsoleTarget;
+  readonly xapi: Pick<Xapi, "connectStream">;
+  readonly clock: Clock;
+  /** Aborted: the stream ends, opened or not. */
+  readonly signal: AbortSignal;
+}
+
+/** The mirror is a second behind the pool at most, and a move has its gaps. */
+const PAUSES_MS = [500, 1_000, 2_000];
+
+/**
+ * The console's bytes, from the host that has it. A VM that has just started or
+ * moved is looked for again.
+ * @throws XoError VM_BAD_POWER_STATE, NO_SUCH_OBJECT, HTTP_STATUS, ABORTED and those of the connection
+ */
+export async function openStream(parts: OpenStreamParts): Promise<Duplex> {
+  for (const pauseMs of PAUSES_MS) {
+    try {
+      return await tryOnce(parts);
+    } catch (error) {
+      if (parts.signal.aborted || !mayPass(error)) throw error;
+    }
+    await pause(parts.clock, pauseMs, parts.signal);
+  }
+  return tryOnce(parts);
+}
+
+/** One host after the other. */
+async function tryOnce({
+  find,
+  xapi,
+  signal,
+}: OpenStreamParts): Promise<Duplex> {
+  const target = find();
+  const query = { ref: target.ref };
+  for (const host of target.hosts.slice(0, -1))
+    try {
+      const request = { path: "/console", query, host, signal };
+      return await xapi.connectStream(request);
+    } catch (error) {
+      if (signal.aborted || !mayPass(error)) throw error;
+    }
+  const host = target.hosts.at(-1);
+  return xapi.connectStream({
+    ...{ path: "/console", query, signal },
+    ...(host === undefined ? {} : { host }),
+  });
+}
+
+/** XAPI says 500 for a VM that is not on that host; a host that is going away says nothing. */
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof XoError)) return false;
+  const { code, data } = error;
+  if (code === "HTTP_STATUS") return data["status"] === 500;
+  return (
+    code === "NO_SUCH_OBJECT" ||
+    code === "CONNECTION_REFUSED" ||
+    code === "CONNECTION_LOST" ||
+    code === "UNREACHABLE"
+  );
+}
