@@ -1,6 +1,9 @@
 import type { AvailabilityState } from "./commit/availability.js";
 import type { CommitCounters } from "./commit/committer.js";
 import type { Acls } from "./nouns/acls.js";
+import type { AlarmNotices } from "./nouns/alarm-notices.js";
+import type { AlarmRules } from "./nouns/alarm-rules.js";
+import type { Alarms } from "./nouns/alarms.js";
 import type { AuditLog } from "./nouns/audit-log.js";
 import type { CloudConfigs } from "./nouns/cloud-configs.js";
 import type { Grants } from "./nouns/grants.js";
@@ -22,7 +25,7 @@ import type { Users } from "./nouns/users.js";
 /**
  * What must be there after a restart.
  *
- * Reading is from memory and takes no time, but for tasks, runs of jobs and the audit log,
+ * Reading is from memory and takes no time, but for tasks, runs of jobs, alarms and the audit log,
  * which are in the database only. A change resolves when it is on the disk.
  * While the database is gone, reading from memory goes on, everything else
  * throws XoError STORE_UNAVAILABLE at once, and the store comes back by itself.
@@ -41,6 +44,9 @@ export interface Store {
   readonly jobs: Jobs;
   readonly schedules: Schedules;
   readonly jobRuns: JobRuns;
+  readonly alarmRules: AlarmRules;
+  readonly alarms: Alarms;
+  readonly alarmNotices: AlarmNotices;
   readonly cloudConfigs: CloudConfigs;
   readonly resourceSets: ResourceSets;
   readonly plugins: Plugins;
@@ -67,7 +73,7 @@ export interface Store {
    *   the new key before the old one, and take the old one out afterwards
    */
   rotateKey(): Promise<void>;
-  /** Everything but tasks, runs of jobs and the audit log, encrypted with a passphrase of 8 characters or more. */
+  /** Everything but tasks, runs of jobs, alarms and the audit log, encrypted with a passphrase of 8 characters or more. */
   exportConfiguration(passphrase: string): AsyncIterable<Uint8Array>;
   /**
    * Puts an exported configuration in the place of the present one, all or nothing.

@@ -21,6 +21,9 @@ export interface Tables {
   schedules: ScheduleRow;
   schedule_marks: ScheduleMarkRow;
   job_runs: JobRunRow;
+  alarm_rules: AlarmRuleRow;
+  alarms: AlarmRow;
+  alarm_notices: AlarmNoticeRow;
   cloud_configs: CloudConfigRow;
   resource_sets: ResourceSetRow;
   plugins: PluginRow;
@@ -180,6 +183,44 @@ export interface JobRunRow {
   seen_at: number;
   task_id: string | null;
   body_json: string;
+}
+
+export interface AlarmRuleRow {
+  id: string;
+  name: string;
+  body_json: string;
+  /** Headers of web hooks and the keys that they are signed with, JSON. */
+  secret_sealed: string | null;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface AlarmRow {
+  id: string;
+  rule_id: string;
+  /** `<rule>/<what it is about>` while it is open: there is one at most, whichever server found it. */
+  open_key: string | null;
+  object_id: string | null;
+  began_at: number;
+  ended_at: number | null;
+  acknowledged_at: number | null;
+  acknowledged_by: string | null;
+  body_json: string;
+}
+
+/** A message that is to be sent, or could not be. */
+export interface AlarmNoticeRow {
+  id: string;
+  rule_id: string;
+  /** Of the rule's `sendTo`. */
+  target_id: string;
+  body_json: string;
+  attempts: number;
+  /** When it is tried next; null: it was given up. */
+  next_at: number | null;
+  /** Of the last try. */
+  error: string | null;
+  created_at: number;
 }
 
 export interface CloudConfigRow {

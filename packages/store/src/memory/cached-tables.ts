@@ -33,6 +33,7 @@ export function createCachedTables() {
     schedules: new CachedTable("schedules", "schedule", {
       job: (row) => row.job_id,
     }),
+    alarmRules: new CachedTable("alarm_rules", "alarm rule", {}),
     cloudConfigs: new CachedTable("cloud_configs", "cloud config", {}),
     resourceSets: new CachedTable("resource_sets", "resource set", {}),
     plugins: new CachedTable("plugins", "plugin", {}),

@@ -10,6 +10,7 @@ import type { Tables } from "../tables.js";
 import { first } from "./001-first.js";
 import { setsAndPlugins } from "./002-sets-and-plugins.js";
 import { schedules } from "./003-schedules.js";
+import { alarms } from "./004-alarms.js";
 import { taskSteps } from "./005-task-steps.js";
 
 /** All steps in their order. A step that was released is never changed. */
@@ -17,6 +18,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "001-first": first,
   "002-sets-and-plugins": setsAndPlugins,
   "003-schedules": schedules,
+  "004-alarms": alarms,
   "005-task-steps": taskSteps,
 };
 

@@ -1,4 +1,7 @@
 import { Acls } from "./acls.js";
+import { AlarmNotices } from "./alarm-notices.js";
+import { AlarmRules } from "./alarm-rules.js";
+import { Alarms } from "./alarms.js";
 import { AuditLog } from "./audit-log.js";
 import { CloudConfigs } from "./cloud-configs.js";
 import { Grants } from "./grants.js";
@@ -35,6 +38,9 @@ export function createNouns(parts: Parts) {
     jobs: new Jobs(parts),
     schedules: new Schedules(parts),
     jobRuns: new JobRuns(parts),
+    alarmRules: new AlarmRules(parts),
+    alarms: new Alarms(parts),
+    alarmNotices: new AlarmNotices(parts),
     cloudConfigs: new CloudConfigs(parts),
     resourceSets: new ResourceSets(parts),
     plugins: new Plugins(parts),

@@ -4,6 +4,7 @@ export const sealedPlace = {
   totp: (id: string) => `users/totp/${id}`,
   plugin: (id: string) => `plugins/configuration/${id}`,
   job: (id: string) => `jobs/secret/${id}`,
+  alarmRule: (id: string) => `alarm_rules/secret/${id}`,
   keyCheck: "meta/key-check",
 } as const;
 
@@ -18,4 +19,5 @@ export const sealedColumns: ReadonlyMap<string, SealedColumn> = new Map([
   ["users", { column: "totp_sealed", placeOf: sealedPlace.totp }],
   ["plugins", { column: "configuration_sealed", placeOf: sealedPlace.plugin }],
   ["jobs", { column: "secret_sealed", placeOf: sealedPlace.job }],
+  ["alarm_rules", { column: "secret_sealed", placeOf: sealedPlace.alarmRule }],
 ]);

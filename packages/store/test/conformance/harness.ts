@@ -64,6 +64,7 @@ export async function createBench(t: Teardown, harness: StoreHarness) {
         "tokens",
         "plugins",
         "jobs",
+        "alarm_rules",
         "audit",
       ];
       const rows = await Promise.all(

@@ -1,4 +1,5 @@
 import type { Test } from "tap";
+import { testAlarms } from "./alarms.js";
 import { testAudit } from "./audit.js";
 import { testBounds } from "./bounds.js";
 import { testCommits } from "./commits.js";
@@ -37,6 +38,7 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("tasks", (t) => testTasks(t, harness));
   await t.test("resource sets", (t) => testResourceSets(t, harness));
   await t.test("plugins", (t) => testPlugins(t, harness));
+  await t.test("alarms", (t) => testAlarms(t, harness));
   await t.test("the audit log", (t) => testAudit(t, harness));
   await t.test("commits", (t) => testCommits(t, harness));
   await t.test("sharing", (t) => testSharing(t, harness));
