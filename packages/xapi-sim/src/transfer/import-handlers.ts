@@ -212,6 +212,7 @@ function adjusted(
     case "VM":
       return {
         ...kept,
+        ...onItsOwn(kept),
         power_state: "Halted",
         resident_on: NULL_REF,
         domid: -1,
@@ -221,6 +222,7 @@ function adjusted(
     case "VDI":
       return {
         ...kept,
+        ...onItsOwn(kept),
         SR: sr,
         managed: true,
         VBDs: [],
@@ -233,4 +235,9 @@ function adjusted(
     default:
       return kept;
   }
+}
+
+/** What was a snapshot of something that did not come along is one no longer (from memory of XAPI). */
+function onItsOwn(record: XapiRecord): XapiRecord {
+  return record["snapshot_of"] === NULL_REF ? { is_a_snapshot: false } : {};
 }

@@ -19,7 +19,6 @@ import {
   dropExportSnapshot,
   takeExportSnapshot,
 } from "../vms/export-snapshot.js";
-import { isGone } from "../vms/made.js";
 import {
   about,
   checksum,
@@ -191,9 +190,7 @@ async function dropKept(
 ): Promise<void> {
   if (kept === undefined) return;
   const { xapi } = objects.get(kept.vm, "VM");
-  await dropExportSnapshot(xapi, kept.snapshot).catch((error: unknown) => {
-    if (!isGone(error)) throw error;
-  });
+  await dropExportSnapshot(xapi, kept.snapshot);
 }
 
 function toCompression(compress: boolean | string): string {

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { XapiError, XoError, type Ref } from "@xo-server/model";
+import { XoError, type Ref } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { FOOTER_BYTES, readVhdSize } from "./vhd-footer.js";
 import { peek } from "./peek.js";
 import type { Delivery, TransferWork } from "./transfer.js";
+import { whenLetGo } from "./when-let-go.js";
 import { sendToXapi } from "./xapi-streams.js";
 
 export type DiskFormat = "raw" | "vhd";
@@ -75,23 +76,11 @@ async function sizeOf(
 /** The caller hears of the failure after this long, in ms, removed or not. */
 const REMOVED_WITHIN_MS = 5_000;
 
-/** Pauses, in ms, in which XAPI lets go of a disk whose import has been cut. */
-const RETRIES_MS = [200, 500, 1_000, 2_000, 4_000];
-
 /** One that XAPI does not let go of stays. */
 export async function removeDisk(
   xapi: PoolObject["xapi"],
   vdi: string,
 ): Promise<void> {
-  for (const ms of [...RETRIES_MS, undefined])
-    try {
-      await xapi.callAsync("VDI.destroy", [vdi]);
-      return;
-    } catch (error) {
-      const isBusy =
-        error instanceof XapiError &&
-        /^(VDI_IN_USE|OTHER_OPERATION_IN_PROGRESS)$/.test(error.code);
-      if (!isBusy || ms === undefined) return;
-      await pause(ms);
-    }
+  const destroy = () => xapi.callAsync("VDI.destroy", [vdi]);
+  await whenLetGo(destroy).catch(() => undefined);
 }

@@ -1,6 +1,8 @@
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import { whenLetGo } from "../transfers/when-let-go.js";
 import { destroyVm } from "./destroy-vm.js";
+import { isGone } from "./made.js";
 import { readRecord } from "./xapi-records.js";
 
 /**
@@ -22,9 +24,13 @@ export async function takeExportSnapshot(xapi: Xapi, vm: Ref): Promise<Ref> {
 
 /** With its disks. One that is gone already is no error. */
 export async function dropExportSnapshot(xapi: Xapi, ref: Ref): Promise<void> {
-  await destroyVm(xapi, ref, {
-    deleteDisks: true,
-    bypassBlock: true,
-    evenDefaultTemplate: false,
+  const destroy = () =>
+    destroyVm(xapi, ref, {
+      deleteDisks: true,
+      bypassBlock: true,
+      evenDefaultTemplate: false,
+    });
+  await whenLetGo(destroy).catch((error: unknown) => {
+    if (!isGone(error)) throw error;
   });
 }
