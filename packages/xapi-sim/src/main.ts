@@ -63,7 +63,7 @@ function parse(argv: readonly string[]): Arguments {
     .description("Simulated XAPI pools on the loopback")
     .option(
       "--pool <profile>",
-      "A (64 hosts, 5,000 VMs), B (16, 600) or C (3, 60); may be repeated",
+      "A (64 hosts, 5,000 VMs), B (16, 600), C (3, 60) or host (one, bare); may be repeated",
       collectProfile,
       [],
     )

@@ -10,6 +10,8 @@ export class Membership {
   readonly #members = new Map<string, Member>();
   readonly poolRef: string;
   #silenced: string | undefined;
+  /** Address of the coordinator of another pool that this one's host has joined. */
+  #following: string | undefined;
 
   constructor(db: Database, members: readonly Member[]) {
     this.#db = db;
@@ -37,6 +39,17 @@ export class Membership {
       this.#members.get(this.coordinatorRef) ??
       this.#members.values().next().value!;
     return member.listener.url;
+  }
+
+  get following(): string | undefined {
+    return this.#following;
+  }
+
+  /** The host is a member of another pool from now on, or (undefined) one of its own again. */
+  follow(address: string | undefined, sessions: Sessions): void {
+    this.#following = address;
+    sessions.endAll();
+    for (const { listener } of this.#members.values()) listener.disconnectAll();
   }
 
   listening(): Iterable<[hostRef: string, member: Member]> {

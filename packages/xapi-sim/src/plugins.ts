@@ -1,5 +1,6 @@
 import type { HttpHandler } from "./http-handler.js";
 import { consoleHandlers } from "./console/console-handlers.js";
+import { joinHandlers } from "./peers/join-handler.js";
 import { migrationHandlers } from "./peers/migration-handler.js";
 import { rrdHandlers } from "./rrd/rrd-handlers.js";
 import { transferHandlers } from "./transfer/transfer-handlers.js";
@@ -13,4 +14,5 @@ export const httpHandlers: readonly HttpHandler[] = [
   ...consoleHandlers,
   ...transferHandlers,
   ...migrationHandlers,
+  ...joinHandlers,
 ];

@@ -11,7 +11,7 @@ import type { FleetObject } from "./xapi-value.js";
 export interface PoolOptions {
   /** Name of the pool; default: the profile's. */
   readonly name?: string;
-  /** A (64 hosts, 5,000 VMs), B (16, 600) or C (3, 60). Default C. */
+  /** A (64 hosts, 5,000 VMs), B (16, 600), C (3, 60) or host (one without VMs, shared SRs, bond or VLANs). Default C. */
   readonly profile?: ProfileName;
   /** Instead of the profile's. */
   readonly hosts?: number;

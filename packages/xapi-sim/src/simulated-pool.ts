@@ -220,6 +220,8 @@ function makeCore(
       urlOf: (hostRef) => membership.urlOf(hostRef),
       openSession: (name, hostRef) => sessions.create(name, "", hostRef).ref,
       promote: (hostRef) => void membership.promote(hostRef, sessions),
+      following: () => membership.following,
+      follow: (address) => membership.follow(address, sessions),
     },
     credentials: {
       refusalMs,

@@ -28,6 +28,9 @@ export interface Core {
   readonly pool: PoolContext & {
     /** Makes another member the coordinator. @throws XapiFailure HANDLE_INVALID */
     promote(hostRef: string): void;
+    /** Address of the coordinator of the pool that this host has joined. */
+    following(): string | undefined;
+    follow(address: string | undefined): void;
   };
   readonly credentials: Credentials;
 }

@@ -1,3 +1,5 @@
+import { joinPool } from "../peers/join-pool.js";
+import { tellMembers } from "../peers/joined-hosts.js";
 import { requireCoordinator } from "./session-messages.js";
 import type { CoreTable } from "./core.js";
 import { XapiFailure } from "../xapi-failure.js";
@@ -5,10 +7,23 @@ import { XapiFailure } from "../xapi-failure.js";
 /** Who is coordinator, and the change of it. */
 export const poolMessages: CoreTable = {
   "pool.is_slave": ({ core, origin }) =>
+    core.pool.following() !== undefined ||
     origin.hostRef !== core.pool.coordinatorRef(),
-  "pool.designate_new_master": (context, [hostRef]) => {
+  "pool.join": (context, params) =>
+    joinPool(context, params as readonly string[], false),
+  "pool.join_force": (context, params) =>
+    joinPool(context, params as readonly string[], true),
+  "pool.designate_new_master": (context, [host]) => {
     requireCoordinator(context);
-    context.core.pool.promote(hostRef as string);
+    const { core, db } = context;
+    const hostRef = host as string;
+    const record = db.get("host", hostRef);
+    if (hostRef === core.pool.coordinatorRef()) return;
+    const metrics = db.find("host_metrics", record["metrics"] as string);
+    if (metrics?.["live"] === false)
+      throw new XapiFailure("CANNOT_CONTACT_HOST", [hostRef]);
+    core.pool.promote(hostRef);
+    tellMembers(db, core.pool.urlOf(hostRef));
   },
   "pool.emergency_transition_to_master": ({ core, origin }) => {
     core.pool.promote(origin.hostRef);

@@ -36,6 +36,9 @@ export function requireCoordinator({
   core,
   origin,
 }: Pick<CoreContext, "core" | "origin">): void {
+  const elsewhere = core.pool.following();
+  if (elsewhere !== undefined)
+    throw new XapiFailure("HOST_IS_SLAVE", [elsewhere]);
   const coordinator = core.pool.coordinatorRef();
   if (origin.hostRef === coordinator) return;
   const address =

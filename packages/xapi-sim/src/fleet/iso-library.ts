@@ -9,6 +9,7 @@ const GiB = 2 ** 30;
 export function addIsoSrs(
   builder: FleetBuilder,
   hosts: readonly FleetHost[],
+  isBare: boolean,
 ): readonly DraftObject[] {
   const tools = addSr(builder, toolsSr, {
     hosts,
@@ -18,6 +19,7 @@ export function addIsoSrs(
     },
   });
   addIso(builder, tools, "guest-tools.iso");
+  if (isBare) return [];
   const library = addSr(builder, librarySr, {
     hosts,
     device_config: { location: "10.1.200.254:/export/iso", type: "nfs_iso" },

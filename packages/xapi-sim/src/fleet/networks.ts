@@ -20,6 +20,7 @@ export function addNetworks(
       MTU: i === 2 ? 9000 : 1500,
     }),
   );
+  if (profile.isBare === true) return addBareInterfaces(builder, hosts, nics);
   const bond = addNetwork(builder, { name_label: "Bond 0+1", bridge: "xapi0" });
   const vlans = Array.from({ length: profile.vlans }, (_, i) =>
     addNetwork(builder, {
@@ -30,12 +31,34 @@ export function addNetworks(
     }),
   );
   hosts.forEach((host, index) => {
-    const bondPif = addHostInterfaces(builder, { host, index, nics, bond });
+    const bondPif = addHostInterfaces(builder, { host, index, nics }, bond);
     vlans.forEach((network, i) =>
       addVlan(builder, host, { network, tag: 100 + i, trunk: bondPif }),
     );
   });
   return [bond, ...vlans];
+}
+
+/** The first interface of each host has its address. */
+function addBareInterfaces(
+  builder: FleetBuilder,
+  hosts: readonly FleetHost[],
+  nics: readonly DraftObject[],
+): readonly DraftObject[] {
+  hosts.forEach((host, index) => {
+    const [first] = addPhysicalPifs(builder, { host, index, nics });
+    Object.assign(first!.record, managementFields(host));
+  });
+  return nics;
+}
+
+function managementFields(host: FleetHost) {
+  return {
+    management: true,
+    ...staticAddress(host.address.replace(/:\d+$/, "")),
+    gateway: "10.0.255.254",
+    DNS,
+  };
 }
 
 const vlanNames = [
@@ -79,22 +102,22 @@ interface Wiring {
   readonly index: number;
   /** The networks of eth0, eth1 ... */
   readonly nics: readonly DraftObject[];
-  readonly bond: DraftObject;
 }
 
 /** The interfaces of a host, the first two in a bond that has its address. Answers the bond's own PIF. */
-function addHostInterfaces(builder: FleetBuilder, wiring: Wiring): DraftObject {
-  const { host, bond } = wiring;
+function addHostInterfaces(
+  builder: FleetBuilder,
+  wiring: Wiring,
+  bond: DraftObject,
+): DraftObject {
+  const { host } = wiring;
   const pifs = addPhysicalPifs(builder, wiring);
   const master = builder.add("PIF", {
     ...pifFields(builder, host, "bond0"),
     network: bond.ref,
     metrics: addPifMetrics(builder, "N/A", false).ref,
     MAC: pifs[0]!.record["MAC"]!,
-    management: true,
-    ...staticAddress(host.address.replace(/:\d+$/, "")),
-    gateway: "10.0.255.254",
-    DNS,
+    ...managementFields(host),
   });
   const bondObject = builder.add("Bond", {
     master: master.ref,

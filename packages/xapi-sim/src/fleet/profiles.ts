@@ -8,6 +8,8 @@ export interface FleetProfile {
   readonly hostMemory: number;
   /** Physical network interfaces of each host; the first two make a bond. */
   readonly nicsPerHost: number;
+  /** As a host is after its installation: no bond, no library of images. */
+  readonly isBare?: true;
   readonly vlans: number;
   /** Shared SRs for disks (NFS and iSCSI, in turn). */
   readonly sharedSrs: number;
@@ -68,6 +70,17 @@ export const profiles = {
     sharedSrs: 16,
     pciPerHost: 64,
     gpuShare: 0.125,
+  },
+  /** A host of its own that can join a pool. */
+  host: {
+    ...small,
+    hosts: 1,
+    vms: 0,
+    nicsPerHost: 4,
+    vlans: 0,
+    sharedSrs: 0,
+    gpuShare: 0,
+    isBare: true,
   },
 } as const satisfies Readonly<Record<string, FleetProfile>>;
 

@@ -25,6 +25,6 @@ export function addStorage(
   return {
     shared: addSharedSrs(builder, hosts, profile.sharedSrs),
     local: hosts.map((host) => addLocalSrs(builder, host)),
-    isos: addIsoSrs(builder, hosts),
+    isos: addIsoSrs(builder, hosts, profile.isBare === true),
   };
 }

@@ -1,13 +1,19 @@
 import { NULL_REF } from "@xo-server/model";
+import type { Database } from "../database.js";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { durations } from "./durations.js";
 import { flag, refIn, refs, text, textParam } from "./fields.js";
-import { operationNotAllowed } from "./failures.js";
 
 export const bondOperations: OperationTable = {
-  "Bond.create": (context, params) => createBond(context, params as BondParams),
+  "Bond.create": async (context, params) => {
+    const [network, members, mac, mode, properties] = params as BondParams;
+    const wanted = { network, members, mac, mode, properties };
+    assertCanBond(context, wanted);
+    await context.delay(durations.plug);
+    return makeBond(context.db, wanted);
+  },
   "Bond.destroy": ({ db }, params) => {
     const ref = textParam(params, 0);
     const bond = db.get("Bond", ref);
@@ -32,21 +38,27 @@ type BondParams = readonly [
   properties: XapiRecord,
 ];
 
+export interface NewBond {
+  readonly network: string;
+  readonly members: readonly string[];
+  /** Empty: that of the first member. */
+  readonly mac: string;
+  readonly mode: string;
+  readonly properties: XapiRecord;
+}
+
 /** Members give their addresses and their management role to the bond's own PIF. */
-async function createBond(
-  context: CallContext,
-  [network, members, mac, mode, properties]: BondParams,
-): Promise<string> {
-  const { db } = context;
-  assertCanBond(context, members);
-  await context.delay(durations.plug);
+export function makeBond(
+  db: Database,
+  { network, members, mac, mode, properties }: NewBond,
+): string {
   const primary_slave =
     members.find((ref) => flag(db.get("PIF", ref), "management")) ??
     members[0]!;
   const first = db.get("PIF", primary_slave);
   const master = db.create("PIF", {
     ...addressOf(first),
-    device: `bond${members.length}`,
+    device: freeName(db, text(first, "host")),
     network,
     host: first["host"]!,
     MAC: mac === "" ? first["MAC"]! : mac,
@@ -74,17 +86,42 @@ async function createBond(
   return bond;
 }
 
-function assertCanBond({ db }: CallContext, members: readonly string[]): void {
+/** `bond0`, or the next number that the host has none of. */
+function freeName(db: Database, host: string): string {
+  const taken = new Set(
+    refs(db.get("host", host), "PIFs").map((pif) =>
+      text(db.get("PIF", pif), "device"),
+    ),
+  );
+  let number = 0;
+  while (taken.has(`bond${number}`)) number++;
+  return `bond${number}`;
+}
+
+/** [xapi_bond.ml, from memory] */
+function assertCanBond({ db, pool }: CallContext, wanted: NewBond): void {
+  const { network, members } = wanted;
+  db.get("network", network);
   if (members.length < 2) throw new XapiFailure("PIF_BOND_NEEDS_MORE_MEMBERS");
   const hosts = new Set<string>();
   for (const member of members) {
     const pif = db.get("PIF", member);
     hosts.add(text(pif, "host"));
+    if (!flag(pif, "physical"))
+      throw new XapiFailure("PIF_IS_NOT_PHYSICAL", [member]);
+    const isArmed = flag(db.get("pool", pool.poolRef), "ha_enabled");
+    if (isArmed && flag(pif, "management"))
+      throw new XapiFailure("HA_CANNOT_CHANGE_BOND_STATUS_OF_MGMT_IFACE");
     if (refIn(pif, "bond_slave_of") !== undefined)
       throw new XapiFailure("PIF_ALREADY_BONDED", [member]);
   }
-  if (hosts.size > 1)
-    throw operationNotAllowed("The PIFs are on different hosts");
+  if (hosts.size > 1) throw new XapiFailure("PIF_CANNOT_BOND_CROSS_HOST");
+  for (const pif of refs(db.get("network", network), "PIFs"))
+    if (hosts.has(text(db.get("PIF", pif), "host")))
+      throw new XapiFailure("NETWORK_ALREADY_CONNECTED", [
+        text(db.get("PIF", pif), "host"),
+        pif,
+      ]);
 }
 
 function addressOf(pif: XapiRecord): XapiRecord {

@@ -19,4 +19,6 @@ export const durations = {
   hostAgent: 300,
   hostReboot: 8000,
   poolChange: 500,
+  /** Before a host starts anew in another role: the answer goes out first. */
+  fuse: 1000,
 } as const;

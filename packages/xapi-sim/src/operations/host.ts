@@ -256,17 +256,32 @@ export function removeHost(
   controlDomain: string,
 ): void {
   const record = db.get("host", host);
+  for (const pif of refs(record, "PIFs")) removeWiring(db, pif);
   for (const [className, field] of ownParts)
     for (const ref of refs(record, field)) db.destroy(className, ref);
   if (db.find("VM", controlDomain) !== undefined) {
     for (const ref of refs(db.get("VM", controlDomain), "consoles"))
       db.destroy("console", ref);
+    const metrics = text(db.get("VM", controlDomain), "metrics");
     db.destroy("VM", controlDomain);
+    if (db.find("VM_metrics", metrics) !== undefined)
+      db.destroy("VM_metrics", metrics);
   }
   db.destroy("host", host);
   const metrics = text(record, "metrics");
   if (db.find("host_metrics", metrics) !== undefined)
     db.destroy("host_metrics", metrics);
+}
+
+/** What an interface carries, and what is measured of it. */
+function removeWiring(db: CallContext["db"], pif: string): void {
+  const record = db.get("PIF", pif);
+  for (const bond of refs(record, "bond_master_of")) db.destroy("Bond", bond);
+  const vlan = text(record, "VLAN_master_of");
+  if (db.find("VLAN", vlan) !== undefined) db.destroy("VLAN", vlan);
+  const metrics = text(record, "metrics");
+  if (db.find("PIF_metrics", metrics) !== undefined)
+    db.destroy("PIF_metrics", metrics);
 }
 
 const ownParts = [

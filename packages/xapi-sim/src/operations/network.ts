@@ -97,15 +97,15 @@ export const networkOperations: OperationTable = {
   },
 };
 
-interface NewVlan {
+export interface NewVlan {
   /** The PIF that carries it. */
   readonly tagged: string;
   readonly tag: number;
   readonly network: string;
 }
 
-function createVlan(
-  { db }: CallContext,
+export function createVlan(
+  { db }: Pick<CallContext, "db">,
   { tagged, tag, network }: NewVlan,
 ): { vlan: string; pif: string } {
   const trunk = db.get("PIF", tagged);

@@ -1,9 +1,11 @@
 import type { OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
+import { letGo } from "../peers/joined-hosts.js";
 import { whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, map, refs, text, textParam } from "./fields.js";
 import { manageBy, removeHost } from "./host.js";
+import { removeLocalSrs } from "./sr.js";
 
 export const poolOperationTable: OperationTable = {
   "pool.enable_ha": async (context, params) => {
@@ -62,6 +64,8 @@ export const poolOperationTable: OperationTable = {
     const { db, pool } = context;
     const host = textParam(params, 0);
     const record = db.get("host", host);
+    if (flag(db.get("pool", pool.poolRef), "ha_enabled"))
+      throw new XapiFailure("HA_IS_ENABLED");
     if (host === pool.coordinatorRef())
       throw new XapiFailure("OPERATION_NOT_ALLOWED", [
         "The pool coordinator cannot be ejected",
@@ -72,7 +76,9 @@ export const poolOperationTable: OperationTable = {
     if (guests.length > 0)
       throw new XapiFailure("HOST_HAS_RESIDENT_VMS", [host]);
     await context.delay(durations.poolChange);
+    removeLocalSrs(context, host);
     removeHost({ db }, host, text(record, "control_domain"));
+    letGo(db, host);
   },
   "pool.management_reconfigure": ({ db }, params) => {
     const network = textParam(params, 0);

@@ -171,6 +171,15 @@ function assertUnplugged({ db }: CallContext, sr: string): void {
   if (plugged) throw new XapiFailure("SR_HAS_PBD", [sr]);
 }
 
+/** With the host go its own disks; a VM that had one of them has an empty place. */
+export function removeLocalSrs(context: CallContext, host: string): void {
+  const { db } = context;
+  for (const pbd of refs(db.get("host", host), "PBDs")) {
+    const sr = text(db.get("PBD", pbd), "SR");
+    if (!flag(db.get("SR", sr), "shared")) removeSr(context, sr);
+  }
+}
+
 function removeSr({ db }: CallContext, sr: string): void {
   const record = db.get("SR", sr);
   for (const pbd of refs(record, "PBDs")) db.destroy("PBD", pbd);

@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { XapiFailure } from "../xapi-failure.js";
 
@@ -59,6 +60,12 @@ export class LineChannel {
         (answer["params"] ?? []) as readonly string[],
       );
     return answer;
+  }
+
+  /** Does not keep the process alive. */
+  unref(): this {
+    if (this.#stream instanceof Socket) this.#stream.unref();
+    return this;
   }
 
   close(): void {

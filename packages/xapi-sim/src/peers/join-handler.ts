@@ -1,0 +1,62 @@
+import type {
+  HandlerContext,
+  HandlerRequest,
+  HandlerResponse,
+  HttpHandler,
+} from "../http-handler.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { HostLuggage } from "./host-luggage.js";
+import { receiveHost } from "./host-reception.js";
+import { assertWelcome, type Applicant } from "./join-checks.js";
+import { joinedHosts } from "./joined-hosts.js";
+import { LineChannel } from "./line-channel.js";
+
+/** What a host says that wants to join. */
+export interface JoinRequest {
+  readonly applicant: Applicant;
+  readonly luggage: HostLuggage;
+  /** `host:port` at which it listens. */
+  readonly address: string;
+}
+
+/**
+ * The door at which another simulator's host joins this pool; the channel stays
+ * open, to tell the member of a new coordinator or that it is ejected.
+ */
+export const joinHandlers: readonly HttpHandler[] = [
+  {
+    name: "connect_remotecmd",
+    method: "CONNECT",
+    path: "/remote_db_access",
+    taskless: true,
+    handle: welcome,
+  },
+];
+
+async function welcome(
+  _: HandlerRequest,
+  response: HandlerResponse,
+  { db, pool, hostRef }: HandlerContext,
+): Promise<void> {
+  const channel = new LineChannel(response.raw("HTTP/1.1 200 OK\r\n\r\n"));
+  const request = (await channel.receive()) as unknown as
+    JoinRequest | undefined;
+  if (request === undefined) return;
+  try {
+    const coordinator = pool.coordinatorRef();
+    if (hostRef !== coordinator)
+      throw new XapiFailure("HOST_IS_SLAVE", [
+        new URL(pool.urlOf(coordinator)).host,
+      ]);
+    assertWelcome(db, request.applicant);
+    const host = receiveHost(db, request.luggage, request.address);
+    joinedHosts(db).set(host, channel);
+    channel.send({ host });
+  } catch (error) {
+    const told = error instanceof XapiFailure;
+    channel.send({
+      error: told ? error.code : "INTERNAL_ERROR",
+      params: told ? error.params : [String(error)],
+    });
+  }
+}

@@ -1,0 +1,99 @@
+import type { CoreContext } from "../calls/core.js";
+import { flag } from "../operations/fields.js";
+import { removeVdi } from "../operations/vdi.js";
+import { destroyVm } from "../operations/vm-destroy.js";
+import { durations } from "../operations/durations.js";
+import { XapiFailure } from "../xapi-failure.js";
+import { dial, PeerRefusal } from "./dial.js";
+import { packHost } from "./host-luggage.js";
+import { assertMayJoin, describeHost, ownVms } from "./join-checks.js";
+import type { LineChannel } from "./line-channel.js";
+
+/** The answer goes out before the host starts anew as a member. */
+const LEAST_FUSE_MS = 100;
+
+/**
+ * This pool's only host joins another simulated pool. The address is `host`, with
+ * this host's own port, as real hosts have it, or `host:port`.
+ */
+export async function joinPool(
+  context: CoreContext,
+  [address, user, password]: readonly string[],
+  force: boolean,
+): Promise<void> {
+  const { core, db } = context;
+  assertMayJoin(db);
+  await context.delay(durations.poolChange);
+  const [own] = [...db.refs("host")] as [string];
+  const mine = new URL(core.pool.urlOf(own));
+  const url = `${mine.protocol}//${withPort(address!, mine)}`;
+  const channel = await enter(url, user!, password!);
+  try {
+    await channel.ask({
+      applicant: describeHost(db, force),
+      luggage: packHost(db),
+      address: mine.host,
+    });
+  } catch (error) {
+    channel.close();
+    throw error instanceof XapiFailure
+      ? error
+      : new XapiFailure("JOINING_HOST_SERVICE_FAILED");
+  }
+  core.clock.setTimeout(
+    () => core.pool.follow(new URL(url).host),
+    Math.max(LEAST_FUSE_MS, core.temper.duration(durations.fuse)),
+  );
+  void obey(context, channel.unref());
+}
+
+function withPort(address: string, { port }: URL): string {
+  const isBare = /^[^:]*$/.test(address) || /^\[[^\]]*\]$/.test(address);
+  return isBare && port !== "" ? `${address}:${port}` : address;
+}
+
+async function enter(
+  url: string,
+  user: string,
+  password: string,
+): Promise<LineChannel> {
+  const pair = Buffer.from(`${user}:${password}`).toString("base64");
+  try {
+    return await dial(url, "/remote_db_access", {
+      authorization: `Basic ${pair}`,
+    });
+  } catch (error) {
+    if (error instanceof PeerRefusal && error.status === 401)
+      throw new XapiFailure("SESSION_AUTHENTICATION_FAILED", [
+        user,
+        "Authentication failure",
+      ]);
+    throw new XapiFailure("JOINING_HOST_CONNECTION_FAILED");
+  }
+}
+
+/** What the pool tells its member, for as long as it is one. */
+async function obey(context: CoreContext, channel: LineChannel): Promise<void> {
+  const { core } = context;
+  for (;;) {
+    const message = await channel.receive();
+    if (message === undefined) return;
+    if (typeof message["coordinator"] === "string")
+      core.pool.follow(message["coordinator"]);
+    if (message["ejected"] !== true) continue;
+    startAnew(context);
+    core.pool.follow(undefined);
+    channel.close();
+  }
+}
+
+/** An ejected host is as after its installation: its VMs and their disks are gone. */
+function startAnew(context: CoreContext): void {
+  const { db } = context;
+  for (const vm of ownVms(db)) destroyVm(context, vm);
+  for (const [ref, vdi] of [...db.records("VDI")]) {
+    const sr = db.find("SR", vdi["SR"] as string);
+    if (sr !== undefined && !flag(sr, "shared"))
+      removeVdi(context, ref, { freesSpace: true });
+  }
+}

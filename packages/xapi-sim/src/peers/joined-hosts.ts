@@ -1,0 +1,23 @@
+import type { Database } from "../database.js";
+import type { LineChannel } from "./line-channel.js";
+
+/** Channels to hosts that have joined from another simulator, by their reference here. */
+const byPool = new WeakMap<Database, Map<string, LineChannel>>();
+
+export function joinedHosts(db: Database): Map<string, LineChannel> {
+  const hosts = byPool.get(db) ?? new Map<string, LineChannel>();
+  byPool.set(db, hosts);
+  return hosts;
+}
+
+/** All of them learn who is the coordinator now. @param url of its listener */
+export function tellMembers(db: Database, url: string): void {
+  for (const channel of joinedHosts(db).values())
+    channel.send({ coordinator: new URL(url).host });
+}
+
+/** The host is no member any more, and starts anew as a pool of its own. */
+export function letGo(db: Database, host: string): void {
+  joinedHosts(db).get(host)?.send({ ejected: true });
+  joinedHosts(db).delete(host);
+}
