@@ -1,9 +1,11 @@
-import { XapiError } from "@xo-server/model";
+import { XapiError, XoError } from "@xo-server/model";
 import t, { type Test } from "tap";
 import { hostHealthMethods } from "../src/methods/host-health.js";
 import { hostPowerMethods } from "../src/methods/host-power.js";
 import { hostMethods } from "../src/methods/host.js";
 import { createHostsOf } from "../src/methods/hosts-and-pools.js";
+import { poolHaMethods } from "../src/methods/pool-ha.js";
+import { poolMemberMethods } from "../src/methods/pool-members.js";
 import { poolPowerMethods } from "../src/methods/pool-power.js";
 import { poolSettingsMethods } from "../src/methods/pool-settings.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
@@ -36,7 +38,15 @@ const objects: FakeObject[] = [
   vm("h1-v"),
   vm("h2-v", { blockedOperations: { suspend: "mine" } }),
   { id: "dom0", type: "VM-controller", $pool: "p", _xapiRef: "ref:dom0" },
-  { id: "sr", type: "SR", $pool: "p", _xapiRef: "ref:sr" },
+  {
+    ...{ id: "sr", type: "SR", $pool: "p", _xapiRef: "ref:sr" },
+    ...{ shared: true, size: 2 ** 40, physical_usage: 0 },
+    $PBDs: ["pbd1", "pbd2"],
+  },
+  ...["1", "2"].map((of) => ({
+    ...{ id: `pbd${of}`, type: "PBD", $pool: "p", _xapiRef: `ref:pbd${of}` },
+    ...{ host: `h${of}`, SR: "sr", attached: true },
+  })),
   { id: "net", type: "network", $pool: "p", _xapiRef: "ref:net" },
   { id: "pif", type: "PIF", $pool: "p", $host: "h1", _xapiRef: "ref:pif" },
 ];
@@ -54,15 +64,22 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
   const xapi = { call, callAsync: call };
   const { catalog, queries } = fakes.door;
   const poolObjects = new PoolObjects(catalog, { xapi: () => xapi as never });
+  const hostsOf = createHostsOf(queries);
+  const ofPools = { objects: poolObjects, clock, hostsOf };
+  const doors = {
+    doorOf: async (_: string, address: string) => ({
+      ...{ address, user: "root", password: "secret" },
+    }),
+    letGo: async () => undefined,
+  };
   const operations: Operation[] = [
     ...hostMethods(poolObjects),
     ...hostPowerMethods(poolObjects, clock),
     ...hostHealthMethods(poolObjects, clock),
     ...poolSettingsMethods(poolObjects),
-    ...poolPowerMethods({
-      ...{ objects: poolObjects, clock, settings: new FakeSettings() },
-      hostsOf: createHostsOf(queries),
-    }),
+    ...poolHaMethods(ofPools),
+    ...poolMemberMethods({ ...ofPools, doors }),
+    ...poolPowerMethods({ ...ofPools, settings: new FakeSettings() }),
   ];
   const logger = { error: () => undefined } as never;
   const dispatcher = createDispatcher(operations, logger, {
@@ -177,15 +194,14 @@ t.test("what XAPI is asked for", async (t) => {
       ],
     ],
     ["pool.setDefaultSr", { sr: "sr" }, ["pool.set_default_SR ref:p ref:sr"]],
-    [
-      "pool.setPoolMaster",
-      { host: "h2" },
-      ["pool.designate_new_master ref:h2"],
-    ],
+    ["pool.setPoolMaster", { host: "h1" }, []],
     [
       "pool.enableHa",
       { pool: "p", heartbeatSrs: ["sr"], configuration: {} },
-      ['pool.enable_ha ["ref:sr"] {}'],
+      [
+        "SR.assert_can_host_ha_statefile ref:sr",
+        'pool.enable_ha ["ref:sr"] {}',
+      ],
     ],
     ["pool.disableHa", { pool: "p" }, ["pool.disable_ha"]],
     [
@@ -245,6 +261,72 @@ t.test(
     ]);
   },
 );
+
+t.test("a new coordinator is waited for", async (t) => {
+  const { calls, run, fakes } = setUp({
+    "pool.designate_new_master": () => {
+      fakes.set({ ...objects[0]!, master: "h2" });
+      throw new XoError("CONNECTION_LOST", { address: "h1", reason: "gone" });
+    },
+  });
+  t.equal(await run("pool.setPoolMaster", { host: "h2" }), true);
+  t.same(calls, ["pool.designate_new_master ref:h2"]);
+  fakes.set(host("h1", { enabled: false }));
+  await t.rejects(run("pool.setPoolMaster", { host: "h1" }), {
+    ...{ code: "INCORRECT_STATE", data: { property: "enabled" } },
+  });
+});
+
+t.test("what is in HA's way is told before", async (t) => {
+  const { calls, run, fakes } = setUp({
+    "pool.ha_compute_max_host_failures_to_tolerate": () => "1",
+  });
+  const sr = objects.find(({ id }) => id === "sr")!;
+  const params = { pool: "p", heartbeatSrs: ["sr"] };
+  const cases: readonly [FakeObject, object][] = [
+    [
+      { ...sr, shared: false },
+      { object: "sr", property: "shared" },
+    ],
+    [
+      { ...sr, physical_usage: 2 ** 40 },
+      { object: "sr", property: "free space", actual: 0 },
+    ],
+    [
+      { ...sr, $PBDs: ["pbd1"] },
+      { object: "sr", property: "connection", actual: "not to host h2" },
+    ],
+    [host("h2", { power_state: "Halted" }), { object: "h2" }],
+    [{ ...objects[0]!, HA_enabled: true }, { object: "p" }],
+  ];
+  for (const [wrong, data] of cases) {
+    const right = objects.find(({ id }) => id === wrong.id)!;
+    fakes.set(wrong);
+    const error = { code: "INCORRECT_STATE", data };
+    await t.rejects(run("pool.enableHa", params), error, JSON.stringify(data));
+    fakes.set(right);
+  }
+  t.same(calls, []);
+  const failures = { pool: "p", hostFailuresToTolerate: 2 };
+  await t.rejects(run("pool.setHaHostFailures", failures), {
+    ...{ code: "INVALID_PARAMETERS", message: /1 host failures at most/ },
+  });
+});
+
+t.test("pools of one host alone join others", async (t) => {
+  const { calls, run } = setUp();
+  await t.rejects(run("pool.mergeInto", { target: "p" }), {
+    code: "INVALID_PARAMETERS",
+  });
+  const merge = { source: "p", target: "p" };
+  await t.rejects(run("pool.mergeInto", merge), {
+    ...{ code: "INCORRECT_STATE", data: { property: "number of hosts" } },
+  });
+  await t.rejects(run("pool.addHost", { pool: "p", host: "h1" }), {
+    code: "INCORRECT_STATE",
+  });
+  t.same(calls, []);
+});
 
 t.test("a rolling reboot ends at the first failure", async (t) => {
   const { calls, run } = setUp({
@@ -318,7 +400,7 @@ function paramsOf({ params }: Operation): object {
     ...{ host: "h1", pool: "p", sr: "sr", network: "net", pif: "pif" },
     ...{ maintenance: true, syslogDestination: null, powerOnMode: "" },
     ...{ schedulerGranularity: "core", certificate: "c", privateKey: "k" },
-    heartbeatSrs: ["sr"],
+    ...{ heartbeatSrs: ["sr"], hostFailuresToTolerate: 1, target: "p" },
   };
   const required = (params.required ?? []) as readonly string[];
   return Object.fromEntries(required.map((name) => [name, known[name]]));

@@ -31,11 +31,12 @@ export async function goDown(
   { xapi, ref }: PoolObject,
   method: "host.reboot" | "host.restart_agent" | "host.shutdown",
 ): Promise<void> {
-  try {
-    await xapi.callAsync(method, [ref]);
-  } catch (error) {
-    if (!(error instanceof XoError) || !GONE.has(error.code)) throw error;
-  }
+  await xapi.callAsync(method, [ref]).catch(ignoreGone);
+}
+
+/** That the connection went with the host is no refusal; anything else is thrown. */
+export function ignoreGone(error: unknown): void {
+  if (!(error instanceof XoError) || !GONE.has(error.code)) throw error;
 }
 
 /**
@@ -88,8 +89,11 @@ export async function restartAgent(
   );
 }
 
-/** Looks every second; that it cannot be looked at means not yet. */
-async function until(
+/**
+ * Looks every second, for half an hour; that it cannot be looked at means not yet.
+ * @throws XoError CALL_TIMEOUT, ABORTED; why it could not be looked at
+ */
+export async function until(
   { clock, signal }: RestartParts,
   method: string,
   isSo: () => boolean | Promise<boolean>,

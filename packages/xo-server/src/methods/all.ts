@@ -9,6 +9,7 @@ import type { Operation } from "../operations/operation.js";
 import type { Reception } from "../people/start-people.js";
 import type { Plugins } from "../plugins/plugins.js";
 import { namedPools } from "../pools/named-pools.js";
+import { PoolDoors } from "../pools/pool-doors.js";
 import type { Pools } from "../pools/pools.js";
 import type { StoredPools } from "../pools/stored-pools.js";
 import type { ResourceSets } from "../resource-sets/resource-sets.js";
@@ -116,6 +117,7 @@ function ofPools(parts: MethodParts): Operation[] {
     ...hostAndPoolMethods({
       ...{ queries, inventory, stats, clock, listPools },
       settings: parts.store.settings,
+      doors: new PoolDoors({ ...parts, servers: parts.store.servers }),
       objects: poolObjects,
     }),
     ...taskMethods(poolObjects, parts.tasks),

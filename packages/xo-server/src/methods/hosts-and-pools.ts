@@ -4,6 +4,7 @@ import { Dashboards } from "../dashboard/dashboards.js";
 import type { PlanStore } from "../hosts/rolling-plans.js";
 import { MissingPatches } from "../hosts/missing-patches.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
+import type { PoolDoors } from "../pools/pool-doors.js";
 import type { Operation } from "../operations/operation.js";
 import type { Stats } from "../stats/start-stats.js";
 import type { PoolStatus } from "../status/status.js";
@@ -12,6 +13,8 @@ import { hostHealthMethods } from "./host-health.js";
 import { patchMethods, type HostsOf } from "./host-patches.js";
 import { hostPowerMethods } from "./host-power.js";
 import { hostMethods } from "./host.js";
+import { poolHaMethods } from "./pool-ha.js";
+import { poolMemberMethods } from "./pool-members.js";
 import { poolPowerMethods } from "./pool-power.js";
 import { poolSettingsMethods } from "./pool-settings.js";
 import { statsMethods } from "./stats.js";
@@ -23,6 +26,7 @@ export interface HostAndPoolOptions {
   readonly stats: Stats;
   readonly listPools: () => readonly PoolStatus[];
   readonly settings: PlanStore;
+  readonly doors: PoolDoors;
   readonly clock?: Clock | undefined;
 }
 
@@ -41,6 +45,8 @@ export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
     ...hostHealthMethods(objects, clock),
     ...patchMethods({ objects, patches, hostsOf }),
     ...poolSettingsMethods(objects),
+    ...poolHaMethods({ objects, hostsOf }),
+    ...poolMemberMethods({ objects, hostsOf, clock, doors: options.doors }),
     ...poolPowerMethods({
       objects,
       hostsOf,

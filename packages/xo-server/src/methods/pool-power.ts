@@ -135,23 +135,6 @@ export function poolPowerMethods({
           "XAPI has no call that installs an XCP-ng host's packages; pool.rollingReboot reboots the hosts",
         ),
     }),
-    defineOperation({
-      ...shared,
-      name: "pool.addHost",
-      summary: "Would have a host join a pool; not built yet.",
-      params: Type.Object({
-        pool,
-        host: idOf("a host"),
-        force: flag("Not built yet."),
-      }),
-      permission: onPool("administrate:set"),
-      rest: { ...action("add_host", "AddHost"), exposure: "deny" },
-      handler: () =>
-        notBuilt(
-          "joining a pool",
-          "the host needs the coordinator's password, which is not given out",
-        ),
-    }),
   ];
 }
 

@@ -16,14 +16,10 @@ const orNone = (what: string) =>
 const text = Type.Optional(Type.String());
 const flag = Type.Optional(Type.Boolean());
 
-/** What is set of pools, and who coordinates them. */
+/** What is set of pools. */
 export function poolSettingsMethods(objects: PoolObjects): Operation[] {
   const on = (id: string) => objects.get(id, "pool");
   const shared = { result: Type.Boolean(), changes: true };
-  const onPool = {
-    ...onId("administrate:set", "pool"),
-    id: ({ pool }: { pool: string }) => pool,
-  };
   const refOf = (
     id: string | null | undefined,
     type: string,
@@ -100,56 +96,6 @@ export function poolSettingsMethods(objects: PoolObjects): Operation[] {
         context.check("administrate:set", "pool", id);
         const pool = on(id);
         await pool.xapi.call("pool.set_default_SR", [pool.ref, ref]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "pool.setPoolMaster",
-      summary: "Makes a host the coordinator of its pool.",
-      params: Type.Object({ host: idOf("a host of the pool") }),
-      permission: {
-        ...onId("administrate:set", "host"),
-        id: ({ host }: { host: string }) => host,
-      },
-      handler: async ({ host }, context) => {
-        const { xapi, ref, object } = objects.get(host, "host");
-        context.check("administrate:set", "pool", String(object["$pool"]));
-        await xapi.callAsync("pool.designate_new_master", [ref]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "pool.enableHa",
-      summary: "Has the hosts of a pool watch each other and start VMs anew.",
-      params: Type.Object({
-        pool: idOf("a pool"),
-        heartbeatSrs: Type.Array(Type.String({ minLength: 1 }), {
-          description: "Ids of SRs through which hosts see each other.",
-        }),
-        configuration: Type.Optional(
-          Type.Record(Type.String(), Type.String(), {
-            description: "Such as {timeout: seconds}.",
-          }),
-        ),
-      }),
-      permission: onPool,
-      handler: async ({ pool, heartbeatSrs, configuration = {} }, context) => {
-        const srs = heartbeatSrs.map((id) => refOf(id, "SR", context));
-        const { xapi } = on(pool);
-        await xapi.callAsync("pool.enable_ha", [srs, configuration]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "pool.disableHa",
-      summary: "Has the hosts of a pool watch each other no more.",
-      params: Type.Object({ pool: idOf("a pool") }),
-      permission: onPool,
-      handler: async ({ pool }) => {
-        await on(pool).xapi.callAsync("pool.disable_ha", []);
         return true;
       },
     }),

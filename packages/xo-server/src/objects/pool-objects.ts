@@ -53,6 +53,11 @@ export class PoolObjects {
     };
   }
 
+  /** The id of the connection through which an object is known. */
+  connectionOf(id: string): string | undefined {
+    return this.#catalog.get(id)?.pool;
+  }
+
   /** The id of what XAPI calls by a reference. It may take a moment until it is known here. */
   idOf(ref: Ref): string | undefined {
     return this.#catalog.get(ref)?.id;

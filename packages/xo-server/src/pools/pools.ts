@@ -3,6 +3,7 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { Clock } from "../clock.js";
 import { toErrorSummary, type ErrorSummary } from "../status/error-summary.js";
 import type { Logger } from "../log/logger.js";
+import { readPassword } from "./pool-password.js";
 import type { PoolSettings } from "./pool-settings.js";
 import type { PoolState, PoolStatus } from "../status/status.js";
 
@@ -35,7 +36,15 @@ export interface Pools {
   list(): PoolStatus[];
   /** @throws XoError NOT_CONNECTED */
   xapi(id: string): Xapi;
+  /** What it is signed in with. @throws XoError NOT_CONNECTED, CONFIG_INVALID */
+  credentials(id: string): Promise<PoolCredentials>;
   stop(): Promise<void>;
+}
+
+/** A secret: for XAPI alone. */
+export interface PoolCredentials {
+  readonly user: string;
+  readonly password: string;
 }
 
 /** Making a client takes half a millisecond: of a hundred at once the page would feel it. */
@@ -67,6 +76,11 @@ export function createPools(options: PoolsOptions): Pools {
       const xapi = slots.find((slot) => slot.id === id)?.xapi;
       if (xapi === undefined) throw new XoError("NOT_CONNECTED", { pool: id });
       return xapi;
+    },
+    async credentials(id) {
+      const slot = slots.find((one) => one.id === id);
+      if (slot === undefined) throw new XoError("NOT_CONNECTED", { pool: id });
+      return slot.credentials();
     },
     stop: async () =>
       void (await Promise.all(slots.map((slot) => slot.stop()))),
@@ -101,6 +115,11 @@ class PoolSlot {
 
   get xapi(): Xapi | undefined {
     return this.#pool?.xapi;
+  }
+
+  async credentials(): Promise<PoolCredentials> {
+    const { user } = this.#settings;
+    return { user, password: await readPassword(this.#settings) };
   }
 
   status(): PoolStatus {

@@ -1,0 +1,66 @@
+import { XoError } from "@xo-server/model";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+
+/** Of each SR, for what hosts tell each other there and for the pool's database. [XenServer's guide: 356 MB] */
+const LEAST_BYTES = 356 * 2 ** 20;
+
+/**
+ * Has the hosts of a pool watch each other. What XAPI would find out after a
+ * minute is looked for before.
+ * @param srs through which hosts see each other; none: XAPI finds some
+ * @throws XoError INCORRECT_STATE; what the pool refused
+ */
+export async function enableHa(
+  pool: PoolObject,
+  hosts: readonly PoolObject[],
+  srs: readonly PoolObject[],
+  { objects, configuration }: HaOptions,
+): Promise<void> {
+  checkIs(pool, "HA_enabled", false);
+  for (const host of hosts) checkIs(host, "power_state", "Running");
+  for (const sr of srs) {
+    checkSr(sr, hosts, objects);
+    await sr.xapi.call("SR.assert_can_host_ha_statefile", [sr.ref]);
+  }
+  const refs = srs.map(({ ref }) => ref);
+  await pool.xapi.callAsync("pool.enable_ha", [refs, configuration]);
+}
+
+export interface HaOptions {
+  readonly objects: PoolObjects;
+  /** Such as the seconds until a host counts as dead: `{timeout: "60"}`. */
+  readonly configuration: Readonly<Record<string, string>>;
+}
+
+function checkSr(
+  sr: PoolObject,
+  hosts: readonly PoolObject[],
+  objects: PoolObjects,
+): void {
+  checkIs(sr, "shared", true);
+  const { size, physical_usage, $PBDs } = sr.object;
+  const free = Number(size) - Number(physical_usage);
+  if (free < LEAST_BYTES)
+    throw wrong(sr, {
+      ...{ property: "free space", actual: free, expected: LEAST_BYTES },
+    });
+  const attached = ($PBDs as readonly string[])
+    .map((id) => objects.get(id, "PBD").object)
+    .filter(({ attached }) => attached === true);
+  const reach = new Set(attached.map(({ host }) => host));
+  const without = hosts.find(({ id }) => !reach.has(id));
+  if (without !== undefined)
+    throw wrong(sr, {
+      ...{ property: "connection", actual: `not to host ${without.id}` },
+      expected: "to every host",
+    });
+}
+
+function checkIs(one: PoolObject, property: string, expected: unknown): void {
+  const actual = one.object[property];
+  if (actual !== expected) throw wrong(one, { property, actual, expected });
+}
+
+function wrong({ id }: PoolObject, state: object): XoError {
+  return new XoError("INCORRECT_STATE", { object: id, ...state });
+}

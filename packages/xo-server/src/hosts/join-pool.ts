@@ -1,0 +1,57 @@
+import { XoError } from "@xo-server/model";
+import type { PoolObject } from "../objects/pool-objects.js";
+import type { PoolDoor } from "../pools/pool-doors.js";
+import { ignoreGone, until, type RestartParts } from "./restart.js";
+
+export interface JoinParts extends RestartParts {
+  /** @throws XoError NOT_CONNECTED: the pool is not followed */
+  readonly doorOf: (pool: PoolObject) => Promise<PoolDoor>;
+  /** Follows a pool no more that is one no more. */
+  readonly letGo: (pool: PoolObject) => Promise<void>;
+}
+
+export interface Join {
+  /** Of one host: more must be detached one by one before. */
+  readonly source: PoolObject;
+  readonly hosts: readonly PoolObject[];
+  readonly target: PoolObject;
+  /** Although its CPUs differ from those of the pool. */
+  readonly force: boolean;
+}
+
+/**
+ * Has a pool of one host join another: its host is one of the other's then. It
+ * is followed through that pool from then on.
+ * @throws XoError INCORRECT_STATE, CALL_TIMEOUT; what the pools refused
+ */
+export async function joinPool(
+  { source, hosts, target, force }: Join,
+  parts: JoinParts,
+): Promise<void> {
+  const [host] = hosts;
+  if (host === undefined || hosts.length > 1 || source.id === target.id)
+    throw new XoError("INCORRECT_STATE", {
+      ...{ object: source.id, property: "number of hosts" },
+      ...{ actual: hosts.length, expected: "1, and of another pool" },
+    });
+  for (const pool of [source, target]) checkNoHa(pool);
+  const { address, user, password } = await parts.doorOf(target);
+  const method = force ? "pool.join_force" : "pool.join";
+  // The host forgets its own database when it has joined, and this task with it.
+  await source.xapi
+    .callAsync(method, [address, user, password])
+    .catch(ignoreGone);
+  await parts.letGo(source);
+  await until(parts, method, () => {
+    const { object } = parts.objects.get(host.id, "host");
+    return object["$pool"] === target.id && object["power_state"] === "Running";
+  });
+}
+
+function checkNoHa({ id, object }: PoolObject): void {
+  const actual = object["HA_enabled"];
+  if (actual === true)
+    throw new XoError("INCORRECT_STATE", {
+      ...{ object: id, property: "HA_enabled", actual, expected: false },
+    });
+}

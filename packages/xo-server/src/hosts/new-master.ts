@@ -1,0 +1,31 @@
+import { XoError } from "@xo-server/model";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { ignoreGone, until, type RestartParts } from "./restart.js";
+
+/**
+ * Makes a host the coordinator of its pool, and waits until the pool is
+ * followed through it.
+ * @throws XoError INCORRECT_STATE: it takes no guests; CALL_TIMEOUT; what the pool refused
+ */
+export async function makeMaster(
+  host: PoolObject,
+  parts: RestartParts,
+): Promise<void> {
+  const { objects } = parts;
+  const pool = () => objects.get(String(host.object["$pool"]), "pool");
+  if (pool().object["master"] === host.id) return;
+  const actual = host.object["enabled"];
+  if (actual !== true)
+    throw new XoError("INCORRECT_STATE", {
+      ...{ object: host.id, property: "enabled", actual, expected: true },
+    });
+  // Both hosts restart XAPI: the answer may be lost with the connection.
+  await host.xapi
+    .callAsync("pool.designate_new_master", [host.ref])
+    .catch(ignoreGone);
+  await until(
+    parts,
+    "pool.designate_new_master",
+    () => pool().object["master"] === host.id,
+  );
+}
