@@ -1,6 +1,7 @@
 import { apiBench } from "./api/api-bench.js";
 import type { Bench } from "./bench.js";
 import { eventsBench } from "./events/events-bench.js";
+import { exportBench } from "./export/export-bench.js";
 import { fleetBench } from "./fleet/fleet-bench.js";
 import { inventoryBench } from "./inventory/inventory-bench.js";
 import { perfProbeBench } from "./perf-probe/perf-probe-bench.js";
@@ -16,4 +17,5 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["perf-probe", perfProbeBench],
   ["api", apiBench],
   ["sockets", socketsBench],
+  ["export", exportBench],
 ]);

@@ -48,6 +48,10 @@ export class MeasuredServer {
     this.token = token;
   }
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   /** From now on its work is measured. */
   async begin(): Promise<void> {
     await this.#ask("begin");

@@ -1,0 +1,137 @@
+import type { Bench } from "../bench.js";
+import { readArguments, readRuns } from "../harness/arguments.js";
+import { measureInChild } from "../harness/child.js";
+import { createReport } from "../harness/create-report.js";
+import { markdownDocument, markdownTable } from "../harness/markdown.js";
+import { measuredOn } from "../harness/measured-on.js";
+import { publish, reportText } from "../harness/publish.js";
+import { documentsFolder } from "../harness/repository.js";
+import {
+  figureOf,
+  toResult,
+  type Report,
+  type Result,
+} from "../harness/result.js";
+import { measureInRounds } from "../harness/rounds.js";
+import { startSimulator } from "../harness/simulator.js";
+import { atLeast, targetTable, type Target } from "../harness/target.js";
+import { carriers } from "./export-job.js";
+
+const MIB = 2 ** 20;
+
+/** A disk on its way through the server, beside a plain proxy that carries the same bytes. */
+export const exportBench: Bench = {
+  summary: "How fast a disk goes through the server, beside a plain proxy.",
+  usage: "[--runs N] [--out DIR] [--smoke]",
+  async run(args) {
+    const { runs, out, smoke } = parse(args);
+    const simulator = await startSimulator([
+      ...["--pool", "C", "--prepare", "json"],
+    ]);
+    const measured = await measureInRounds(carriers, {
+      runs,
+      measure: (carrier) =>
+        measureInChild({
+          program: "export/programs/export.js",
+          job: {
+            ...{ pool: simulator.pools[0]!, carrier },
+            bytes: (smoke ? 16 : 2048) * MIB,
+          },
+          timeoutMs: 180_000,
+        }),
+      onRun: (carrier) => process.stderr.write(`${carrier}\n`),
+    }).finally(() => simulator.stop());
+    const results = measured.map((one) =>
+      toResult({ pool: "C", mode: one.row, place: "" }, one),
+    );
+    const report = createReport(results, ["fastify"]);
+    const document = exportDocument(report);
+    process.stdout.write(document);
+    if (out !== undefined)
+      await publish(out, {
+        "export.md": document,
+        "export.json": reportText(report),
+      });
+    if (smoke) checkShape(report);
+  },
+};
+
+/** @throws Error where something was not measured, or did not come whole */
+export function checkShape({ results }: Report): void {
+  for (const result of results) {
+    if (result.failure !== undefined) throw new Error(result.failure);
+    if (figureOf(result, "share") !== 1) throw new Error("it came in part");
+  }
+}
+
+/** `docs/benchmarks/export.md`, from the results alone. */
+export function exportDocument(report: Report): string {
+  return markdownDocument([
+    "# Exports",
+    "Written by `npm run bench -- export`; do not edit.",
+    "A raw disk of 2 GiB, from a simulated pool to a client, over plain HTTP: pool, carrier and client are processes of their own on one machine. The plain proxy is Node's own http in both directions; checksum is the server telling the SHA-256 of all bytes.",
+    measuredOn(report),
+    targetTable(exportTargets(report)),
+    markdownTable(
+      columns.map(([title], i) => ({
+        title,
+        align: i === 0 ? ("left" as const) : ("right" as const),
+      })),
+      report.results.map((result) => columns.map(([, cell]) => cell(result))),
+    ),
+    "CPU is the carrier's. Memory is how much more the carrier had at the most than when it began, by its resident set every 20 ms; blocks of its event loop are its own, without waiting for a core.",
+  ]);
+}
+
+function exportTargets({ results }: Report): Target[] {
+  const speed = (mode: string) =>
+    figureOf(
+      results.find((result) => result.mode === mode),
+      "megabytesPerSecond",
+    );
+  return [
+    atLeast(
+      "speed of a plain proxy of the same bytes",
+      0.8,
+      speed("server") / speed("proxy"),
+    ),
+  ];
+}
+
+const fixed =
+  (name: string, divisor = 1, digits = 0) =>
+  (result: Result) => {
+    const text = (value: number) => (value / divisor).toFixed(digits);
+    const [least, most] = result.spread[name] ?? [NaN, NaN];
+    return `${text(figureOf(result, name))} (${text(least)}..${text(most)})`;
+  };
+
+const columns: readonly (readonly [string, (result: Result) => string])[] = [
+  ["carrier", ({ mode }) => mode],
+  ["MB/s", fixed("megabytesPerSecond")],
+  ["CPU, ms a GiB", fixed("cpuMsPerGib")],
+  ["memory, MiB more", fixed("grownBytes", MIB)],
+  ["longest block, ms", fixed("longestOwnBlockMs", 1, 1)],
+];
+
+interface ExportOptions {
+  readonly runs: number;
+  readonly out: string | undefined;
+  /** A small disk, once: only that it comes whole is looked at. */
+  readonly smoke: boolean;
+}
+
+/** @throws UsageError */
+function parse(args: readonly string[]): ExportOptions {
+  const { values } = readArguments(args, {
+    runs: { type: "string" },
+    out: { type: "string" },
+    smoke: { type: "boolean" },
+  });
+  const smoke = values.smoke === true;
+  return {
+    runs: smoke ? 1 : (readRuns(values.runs) ?? 5),
+    out: values.out ?? (smoke ? undefined : documentsFolder),
+    smoke,
+  };
+}
