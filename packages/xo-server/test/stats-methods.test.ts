@@ -2,6 +2,7 @@ import { createParserPool } from "@xo-server/parser-pool";
 import t, { type Test } from "tap";
 import { createHostsOf } from "../src/methods/hosts-and-pools.js";
 import { statsMethods } from "../src/methods/stats.js";
+import { vmDataSourceMethods } from "../src/methods/vm-data-sources.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { HostStats } from "../src/stats/host-stats.js";
 import { ObjectStats } from "../src/stats/object-stats.js";
@@ -59,11 +60,14 @@ async function setUp(t: Test) {
   const clock = new FakeClock();
   const hosts = new HostStats({ parser, clock, inventory });
   const stats = new ObjectStats({ objects: poolObjects, hosts, inventory });
-  const operations = statsMethods({
-    stats,
-    objects: poolObjects,
-    hostsOf: createHostsOf(queries),
-  });
+  const operations = [
+    ...statsMethods({
+      stats,
+      objects: poolObjects,
+      hostsOf: createHostsOf(queries),
+    }),
+    ...vmDataSourceMethods(poolObjects),
+  ];
   const allow = (resource: string) =>
     ({ effect: "allow", action: "read", resource }) as const;
   const server = await startRestServer(t, {
@@ -82,7 +86,7 @@ t.test("a host's figures in clients' units", async (t) => {
     "host:h:memory_total_kib": () => 2048,
     "host:h:memory_free_kib": () => 1024,
     "host:h:loadavg": () => NaN,
-    "host:h:pif_eth0_rx": (time) => time,
+    "host:h:pif_eth0_rx": (time) => host.now - time + 0.1,
     "host:h:pif_aggr_rx": () => 1,
     "host:h:iops_read_5a5a5a5a": () => 3,
     "host:h:read_latency_5a5a5a5a": () => 1500,
@@ -101,7 +105,7 @@ t.test("a host's figures in clients' units", async (t) => {
     memory: all(2 ** 21),
     memoryFree: all(2 ** 20),
     load: all(null),
-    pifs: { rx: { 0: all(0).map((_, i) => host.now - 5 * (119 - i)) } },
+    pifs: { rx: { 0: all(0).map((_, i) => 5 * (119 - i) + 0.1) } },
     iops: { r: { "5a5a5a5a": all(3) } },
     latency: { r: { "5a5a5a5a": all(1.5) } },
     ioThroughput: { w: { "5a5a5a5a": all(2 ** 21) } },
@@ -135,6 +139,41 @@ t.test("a VM's figures, a granularity, and only what is new", async (t) => {
     },
   });
   t.same((await read(`?start=${host.now}`)).stats.cpuUsage, []);
+});
+
+t.test("what was measured of a VM while it ran", async (t) => {
+  const { host, json, get } = await setUp(t);
+  const path = "/vms/halted/stats";
+  t.equal((await get(path, as("watcher"))).status, 409, "nothing is kept");
+  host.archive = JSON.stringify({
+    ...{ version: "0003", step: "5", lastupdate: "1700000003.5" },
+    ds: [{ name: "cpu_usage" }, { name: "vif_0_rx" }],
+    rra: [
+      ...[
+        { cf: "MAX", pdp_per_row: "1", database: [["1", "1"]] },
+        { cf: "AVERAGE", pdp_per_row: "720", database: [["0.5", "7"]] },
+      ],
+      {
+        ...{ cf: "AVERAGE", pdp_per_row: "1" },
+        database: [
+          ["0.25", "3"],
+          ["NaN", "Infinity"],
+        ],
+      },
+    ],
+  });
+  t.same(await json(path, as("watcher")), {
+    ...{ endTimestamp: 1_700_000_000, interval: 5 },
+    stats: { cpuUsage: [25, null], vifs: { rx: { 0: [3, null] } } },
+  });
+  t.same(await json(`${path}?granularity=hours`, as("watcher")), {
+    ...{ endTimestamp: 1_699_999_200, interval: 3600 },
+    stats: { cpuUsage: [50], vifs: { rx: { 0: [7] } } },
+  });
+  const days = await get(`${path}?granularity=days`, as("watcher"));
+  t.equal(days.status, 409, "not even that archive");
+  host.archive = "<html>oops</html>";
+  t.equal((await get(path, as("watcher"))).status, 502);
 });
 
 t.test("a pool's figures are those of its hosts", async (t) => {

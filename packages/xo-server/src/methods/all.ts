@@ -112,7 +112,7 @@ function ofPools(parts: MethodParts): Operation[] {
   return [
     ...poolMethods(listPools),
     ...queryMethods(queries, readers),
-    ...objectMethods(poolObjects, parts.sets),
+    ...objectMethods(poolObjects, parts),
     ...transferMethods({ objects: poolObjects, transfers: parts.transfers }),
     ...hostAndPoolMethods({
       ...{ queries, inventory, stats, clock, listPools },

@@ -1,18 +1,18 @@
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Operation } from "../operations/operation.js";
-import type { ResourceSets } from "../vms/resource-sets.js";
 import { storageMethods } from "./storage.js";
 import { tagMethods } from "./tag.js";
 import { vmMethods } from "./vm.js";
+import type { VmCreateOptions } from "./vm-create.js";
 
 /** What is done to objects of pools. */
 export function objectMethods(
   objects: PoolObjects,
-  sets?: ResourceSets,
+  options?: VmCreateOptions,
 ): Operation[] {
   return [
     ...storageMethods(objects),
     ...tagMethods(objects),
-    ...vmMethods(objects, sets),
+    ...vmMethods(objects, options),
   ];
 }

@@ -106,7 +106,6 @@ export function statsMethods({
         return stats.ofSr(id, hosts, request);
       },
     }),
-    ...dataSourceMethods(objects),
   ];
 }
 
@@ -122,53 +121,4 @@ function plugsOf(id: string, objects: PoolObjects): readonly string[] {
 function isReadable(id: string, context: CallContext, objects: PoolObjects) {
   const test = readableTo(context)("host");
   return test === undefined || test(objects.get(id, "host").object);
-}
-
-/** What is measured of a VM beyond the usual. */
-function dataSourceMethods(objects: PoolObjects): Operation[] {
-  const path = "/vms/{id}/stats/data_source/{data_source}";
-  const shared = {
-    params: Type.Object({
-      id: of("a VM"),
-      data_source: Type.String({ minLength: 1, maxLength: 256 }),
-    }),
-    result: Type.Boolean(),
-    permission: {
-      action: "administrate:set",
-      resource: "VM",
-      id: ({ id }: { id: string }) => id,
-    },
-    changes: true,
-  };
-  const change =
-    (verb: string) =>
-    async ({ id, data_source }: { id: string; data_source: string }) => {
-      const { xapi, ref } = objects.get(id, "VM");
-      await xapi.call(`VM.${verb}`, [ref, data_source]);
-      return true;
-    };
-  return [
-    defineOperation({
-      ...shared,
-      name: "vm.addDataSource",
-      summary: "Has something more measured of a VM.",
-      rest: {
-        ...route(path, "AddDataSource"),
-        method: "put",
-        exposure: "confirm",
-      },
-      handler: change("record_data_source"),
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.deleteDataSource",
-      summary: "Forgets what was measured of a VM, and measures it no more.",
-      rest: {
-        ...route(path, "DeleteDataSource"),
-        method: "delete",
-        exposure: "confirm",
-      },
-      handler: change("forget_data_source_archives"),
-    }),
-  ];
 }

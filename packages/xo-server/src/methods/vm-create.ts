@@ -1,14 +1,54 @@
 import { Type } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import {
+  defineOperation,
+  type HandlerContext,
+  type Operation,
+} from "../operations/operation.js";
+import type { Tasks } from "../tasks/tasks.js";
+import { inWork } from "../tasks/current-work.js";
+import type { Work } from "../tasks/work.js";
 import { createParameters } from "../vms/create-parameters.js";
 import { makeVm } from "../vms/make-vm.js";
+import {
+  createManyParameters,
+  madeVms,
+  makeVms,
+  toOrders,
+  type CreateManyParameters,
+} from "../vms/make-vms.js";
 import { noResourceSets, type ResourceSets } from "../vms/resource-sets.js";
 
-/** New VMs. */
+const route = {
+  method: "post",
+  exposure: "confirm",
+  isAction: true,
+  params: { keepVIFs: true },
+  body: {
+    memory: "memoryMax",
+    cpus: "CPUs",
+    autoPoweron: "auto_poweron",
+    vifs: "VIFs",
+    vdis: "VDIs",
+    affinity: "affinityHost",
+    install: "installation",
+    boot: "bootAfterCreate",
+    cloud_config: "cloudConfig",
+    network_config: "networkConfig",
+    destroy_cloud_config_vdi: "destroyCloudConfigVdiAfterBoot",
+  },
+} as const;
+
+export interface VmCreateOptions {
+  readonly sets?: ResourceSets | undefined;
+  /** Default: nobody can follow the making of several. */
+  readonly tasks?: Pick<Tasks, "run"> | undefined;
+}
+
+/** New VMs. Which rights are needed, template, resource set and all that is used tell. */
 export function vmCreateMethods(
   objects: PoolObjects,
-  sets: ResourceSets = noResourceSets,
+  { sets = noResourceSets, tasks }: VmCreateOptions = {},
 ): Operation[] {
   return [
     defineOperation({
@@ -16,32 +56,58 @@ export function vmCreateMethods(
       summary: "Makes a VM from a template; its id.",
       params: createParameters,
       result: Type.String(),
-      // Which rights are needed, template, resource set and all that is used tell.
       permission: "user",
       changes: true,
       rest: {
-        method: "post",
+        ...route,
         path: "/pools/{pool}/actions/create_vm",
         operationId: "CreateVm",
-        exposure: "confirm",
-        isAction: true,
         creates: "vms",
-        params: { keepVIFs: true },
-        body: {
-          memory: "memoryMax",
-          cpus: "CPUs",
-          autoPoweron: "auto_poweron",
-          vifs: "VIFs",
-          vdis: "VDIs",
-          affinity: "affinityHost",
-          install: "installation",
-          boot: "bootAfterCreate",
-          cloud_config: "cloudConfig",
-          network_config: "networkConfig",
-          destroy_cloud_config_vdi: "destroyCloudConfigVdiAfterBoot",
-        },
       },
       handler: (given, context) => makeVm(given, { objects, sets, context }),
     }),
+    defineOperation({
+      name: "vm.createMultiple",
+      summary:
+        "Makes several VMs from a template, each wholly or not at all; their ids.",
+      params: createManyParameters,
+      result: madeVms,
+      permission: "user",
+      changes: true,
+      rest: {
+        ...route,
+        path: "/pools/{pool}/actions/create_vms",
+        operationId: "CreateVms",
+      },
+      handler: (given, context) =>
+        asTask(given, { tasks, context }, (work) =>
+          makeVms(given, { objects, sets, context }, work),
+        ),
+    }),
   ];
+}
+
+interface Followers {
+  readonly tasks: VmCreateOptions["tasks"];
+  readonly context: HandlerContext;
+}
+
+/** One that clients can follow, whichever door it comes through. */
+async function asTask<T>(
+  given: CreateManyParameters,
+  { tasks, context }: Followers,
+  run: (work: Work) => Promise<T>,
+): Promise<T> {
+  const { work, person } = context;
+  if (work.taskId !== undefined || tasks === undefined) return run(work);
+  const { template, pool = template } = given;
+  const subject = {
+    ...{ name: `Making of ${toOrders(given).length} VMs`, objectId: pool },
+    ...{ objectType: "pool", userId: person?.id },
+    ...{ params: { template }, operation: "vm.createMultiple" },
+  };
+  const { result } = await tasks.run(subject, (own) =>
+    inWork(own, () => run(own)),
+  );
+  return result;
 }

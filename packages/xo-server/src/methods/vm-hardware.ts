@@ -106,6 +106,27 @@ export function vmHardwareMethods(objects: PoolObjects): Operation[] {
       },
     }),
     defineOperation({
+      name: "vm.getCloudInitConfig",
+      summary: "The configuration for cloud-init that a template comes with.",
+      params: Type.Object({ template: idOf("a template") }),
+      result: Type.String(),
+      permission: {
+        action: "read",
+        resource: "VM-template",
+        id: ({ template }) => template,
+      },
+      handler: async ({ template }) => {
+        const { xapi, object } = objects.get(template, "VM-template");
+        const args = { templateuuid: String(object["uuid"]) };
+        const answer = await xapi.call("host.call_plugin", [
+          ...[hostOf(objects, object), "xscontainer"],
+          ...["get_config_drive_default", args],
+        ]);
+        // It says first that it went well.
+        return String(answer).replace(/^True/, "");
+      },
+    }),
+    defineOperation({
       name: "vm.getSecurebootReadiness",
       summary: "Whether a VM could boot securely: ready, or what is missing.",
       params: Type.Object({

@@ -1,10 +1,13 @@
-import { XoError, type Ref } from "@xo-server/model";
+import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
+import { addVm } from "../vms/destroy-vm.js";
+import { allOrNothing, unfollowed } from "../vms/made.js";
 import { revertVm } from "../vms/revert-vm.js";
+import { takeSnapshot, type SnapshotKind } from "../vms/take-snapshot.js";
 import { id } from "../vms/vm-parameters.js";
-import { actionRoute, idOf, onId } from "./on-object.js";
+import { actionRoute, idOf, idOfMade, onId } from "./on-object.js";
 
 const snapshotBefore = Type.Optional(
   Type.Boolean({ description: "Takes a snapshot of what it is now first." }),
@@ -23,6 +26,12 @@ export function vmSnapshotMethods(objects: PoolObjects): Operation[] {
         saveMemory: Type.Optional(
           Type.Boolean({ description: "With what is in its memory." }),
         ),
+        quiesce: Type.Optional(
+          Type.Boolean({
+            description:
+              "Its guest writes down first what it has in mind, where guest and pool can; else as ever.",
+          }),
+        ),
       }),
       result: Type.String(),
       permission: onId("operate:snapshot", "VM"),
@@ -31,7 +40,8 @@ export function vmSnapshotMethods(objects: PoolObjects): Operation[] {
         creates: "vm-snapshots",
         body: { name_label: "name" },
       }),
-      handler: ({ id, ...options }) => snapshot(objects.get(id, "VM"), options),
+      handler: ({ id, ...options }, { work }) =>
+        snapshot(objects, id, { ...options, work }),
     }),
     defineOperation({
       name: "vm.revert",
@@ -91,26 +101,26 @@ async function revert(
   return true;
 }
 
-interface SnapshotOptions {
+interface SnapshotOptions extends SnapshotKind {
   readonly name?: string;
   readonly description?: string;
-  readonly saveMemory?: boolean;
 }
 
 async function snapshot(
-  { xapi, ref, object }: PoolObject,
-  { name, description, saveMemory = false }: SnapshotOptions,
+  objects: PoolObjects,
+  id: string,
+  { name, description, ...kind }: SnapshotOptions,
 ): Promise<string> {
-  const label = name ?? `${String(object["name_label"])}_${now()}`;
-  const made = (await (saveMemory
-    ? xapi.callAsync("VM.checkpoint", [ref, label])
-    : xapi.callAsync("VM.snapshot", [ref, label, []]))) as Ref;
-  if (description !== undefined)
-    await xapi.call("VM.set_name_description", [made, description]);
-  const uuid = await xapi.call("VM.get_uuid", [made]);
-  if (typeof uuid !== "string")
-    throw new XoError("INTERNAL", { reason: "the snapshot has no uuid" });
-  return uuid;
+  const vm = objects.get(id, "VM");
+  const label = name ?? `${String(vm.object["name_label"])}_${now()}`;
+  const { xapi } = vm;
+  return allOrNothing(unfollowed(objects, id), async (made) => {
+    const ref = await takeSnapshot(vm, label, kind);
+    addVm(made, ref, `snapshot ${ref}`);
+    if (description !== undefined)
+      await xapi.call("VM.set_name_description", [ref, description]);
+    return idOfMade(objects, xapi, { type: "VM-snapshot", ref });
+  });
 }
 
 function now(): string {

@@ -1,8 +1,8 @@
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Operation } from "../operations/operation.js";
-import type { ResourceSets } from "../vms/resource-sets.js";
 import { vmCopyMethods } from "./vm-copies.js";
-import { vmCreateMethods } from "./vm-create.js";
+import { vmCreateMethods, type VmCreateOptions } from "./vm-create.js";
+import { vmDataSourceMethods } from "./vm-data-sources.js";
 import { vmDeleteMethods } from "./vm-delete.js";
 import { vmDeviceMethods } from "./vm-devices.js";
 import { vmHardwareMethods } from "./vm-hardware.js";
@@ -14,17 +14,18 @@ import { vmSnapshotMethods } from "./vm-snapshots.js";
 /** All that is done to VMs. */
 export function vmMethods(
   objects: PoolObjects,
-  sets?: ResourceSets,
+  options?: VmCreateOptions,
 ): Operation[] {
   return [
     ...vmPowerMethods(objects),
     ...vmSettingMethods(objects),
-    ...vmCreateMethods(objects, sets),
+    ...vmCreateMethods(objects, options),
     ...vmDeleteMethods(objects),
     ...vmCopyMethods(objects),
     ...vmSnapshotMethods(objects),
     ...vmMigrateMethods(objects),
     ...vmDeviceMethods(objects),
     ...vmHardwareMethods(objects),
+    ...vmDataSourceMethods(objects),
   ];
 }

@@ -33,11 +33,28 @@ export async function migrateVm(
     const options = { force: String(force) };
     await vm.xapi.callAsync("VM.pool_migrate", [vm.ref, host.ref, options]);
   } catch (error) {
-    const isApart =
-      error instanceof XapiError && error.code === "VM_REQUIRES_SR";
-    if (!isApart) throw error;
+    if (!(await isApart(error, migration, objects))) throw error;
     await sendVm(migration, objects);
   }
+}
+
+/** The host does not see the disks. Of a halted VM, XAPI does not look at them: it only says that it does not run. */
+async function isApart(
+  error: unknown,
+  { vm, host }: Migration,
+  objects: PoolObjects,
+): Promise<boolean> {
+  if (!(error instanceof XapiError)) return false;
+  if (error.code === "VM_REQUIRES_SR") return true;
+  const isHalted =
+    error.code === "VM_BAD_POWER_STATE" &&
+    error.params[2]?.toLowerCase() === "halted";
+  if (!isHalted) return false;
+  const seen = srsOf(host, objects);
+  const { VBDs } = await readRecord(vm.xapi, "VM", vm.ref);
+  for (const { VDI } of disksOf(await readDrives(vm.xapi, VBDs)))
+    if (!seen.has((await readRecord(vm.xapi, "VDI", VDI)).SR)) return true;
+  return false;
 }
 
 function movesStorage(migration: Migration): boolean {

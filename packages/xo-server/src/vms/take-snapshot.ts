@@ -1,0 +1,43 @@
+import { XapiError, type Ref } from "@xo-server/model";
+import type { PoolObject } from "../objects/pool-objects.js";
+import type { Work } from "../tasks/work.js";
+
+export interface SnapshotKind {
+  /** With what is in the VM's memory: it must run. */
+  readonly saveMemory?: boolean;
+  /** Asks the guest to write down first what it has in mind. */
+  readonly quiesce?: boolean;
+  readonly work: Pick<Work, "warn">;
+}
+
+/** What XAPI says where guest or pool cannot: pools have unlearned it with version 8. */
+const CANNOT = new Set([
+  "MESSAGE_REMOVED",
+  "MESSAGE_METHOD_UNKNOWN",
+  "OPERATION_NOT_ALLOWED",
+  "VM_LACKS_FEATURE",
+  "VM_SNAPSHOT_WITH_QUIESCE_FAILED",
+  "VM_SNAPSHOT_WITH_QUIESCE_NOT_SUPPORTED",
+  "VM_SNAPSHOT_WITH_QUIESCE_PLUGIN_DEOS_NOT_RESPOND",
+  "VM_SNAPSHOT_WITH_QUIESCE_TIMEOUT",
+]);
+
+/** @returns its reference */
+export async function takeSnapshot(
+  { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
+  label: string,
+  { saveMemory = false, quiesce = false, work }: SnapshotKind,
+): Promise<Ref> {
+  if (saveMemory)
+    return (await xapi.callAsync("VM.checkpoint", [ref, label])) as Ref;
+  if (quiesce)
+    try {
+      const params = [ref, label];
+      const made = await xapi.callAsync("VM.snapshot_with_quiesce", params);
+      return made as Ref;
+    } catch (error) {
+      if (!(error instanceof XapiError && CANNOT.has(error.code))) throw error;
+      work.warn("the guest was not asked: it cannot", { code: error.code });
+    }
+  return (await xapi.callAsync("VM.snapshot", [ref, label, []])) as Ref;
+}
