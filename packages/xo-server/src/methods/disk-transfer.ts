@@ -111,8 +111,8 @@ function contentMethods({
       }),
       result: sendTo,
       resume: () => {
-        throw new XoError("ABORTED", {
-          what: "the import, as the server ended: the disk holds part of what was sent, and it",
+        throw new XoError("INTERRUPTED", {
+          reason: "the disk holds part of what was sent",
         });
       },
       permission: onId("administrate:import-content", "VDI"),
@@ -234,8 +234,9 @@ function offerImport(
 
 /** Of a disk that was being filled when the server ended. */
 interface KeptDisk {
-  readonly sr: string;
-  readonly vdi: Ref;
+  readonly sr?: string;
+  /** Absent: it was not made yet. */
+  readonly vdi?: Ref;
   /** All of it had come. */
   readonly isWhole?: boolean;
 }
@@ -245,18 +246,21 @@ async function settleDisk(
   objects: PoolObjects,
   { sr, vdi, isWhole = false }: KeptDisk,
 ): Promise<string> {
+  if (sr === undefined || vdi === undefined) return cutShort();
   const { xapi } = objects.get(sr, "SR");
   if (isWhole) return idOfBrought(objects, xapi, { type: "VDI", ref: vdi });
-  await removeDisk(xapi, vdi);
-  throw new XoError("ABORTED", {
-    what: "the import, as the server ended: the disk was removed, and it",
+  const isGone = await removeDisk(xapi, vdi);
+  throw new XoError("INTERRUPTED", {
+    reason: isGone
+      ? "part of the bytes had come, and the disk is removed"
+      : `part of the bytes had come; the disk ${vdi} could not be removed`,
   });
 }
 
-/** Nobody can go on with what was being fetched. */
+/** Nobody can go on with what was on its way. */
 export function cutShort(): never {
-  throw new XoError("ABORTED", {
-    what: "the server ended while bytes were on their way: the transfer",
+  throw new XoError("INTERRUPTED", {
+    reason: "bytes were on their way; what had not come whole is not kept",
   });
 }
 

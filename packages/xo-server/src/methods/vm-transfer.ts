@@ -59,8 +59,10 @@ export function vmTransferMethods({
         checksum,
       }),
       result: getFrom,
-      resume: (kept: KeptSnapshot | undefined) =>
-        dropKept(objects, kept).then(cutShort),
+      resume: async (kept: KeptSnapshot) => {
+        await dropKept(objects, kept);
+        return cutShort();
+      },
       permission: onId("administrate:export", "*"),
       rest: Object.entries(folders).map(([folder, operationId]) => ({
         ...{ method: "get", path: `/${folder}/{id}.{format}` },
@@ -180,17 +182,18 @@ async function openRunning(
 }
 
 interface KeptSnapshot {
-  readonly vm: string;
-  readonly snapshot: Ref;
+  readonly vm?: string;
+  /** Absent: there is none, or none yet. */
+  readonly snapshot?: Ref;
 }
 
 async function dropKept(
   objects: PoolObjects,
-  kept: KeptSnapshot | undefined,
+  { vm, snapshot }: KeptSnapshot,
 ): Promise<void> {
-  if (kept === undefined) return;
-  const { xapi } = objects.get(kept.vm, "VM");
-  await dropExportSnapshot(xapi, kept.snapshot);
+  if (vm === undefined || snapshot === undefined) return;
+  const { xapi } = objects.get(vm, "VM");
+  await dropExportSnapshot(xapi, snapshot);
 }
 
 function toCompression(compress: boolean | string): string {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { XoError, type Ref } from "@xo-server/model";
+import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { FOOTER_BYTES, readVhdSize } from "./vhd-footer.js";
 import { peek } from "./peek.js";
@@ -76,11 +76,15 @@ async function sizeOf(
 /** The caller hears of the failure after this long, in ms, removed or not. */
 const REMOVED_WITHIN_MS = 5_000;
 
-/** One that XAPI does not let go of stays. */
+/** @returns false: XAPI does not let go of it, and it stays */
 export async function removeDisk(
   xapi: PoolObject["xapi"],
   vdi: string,
-): Promise<void> {
+): Promise<boolean> {
   const destroy = () => xapi.callAsync("VDI.destroy", [vdi]);
-  await whenLetGo(destroy).catch(() => undefined);
+  return whenLetGo(destroy).then(
+    () => true,
+    (error: unknown) =>
+      error instanceof XapiError && error.code === "HANDLE_INVALID",
+  );
 }

@@ -195,7 +195,11 @@ export class Transfers {
       };
     });
     ended.catch(() => undefined);
-    if (task !== undefined) void tasks!.follow(task, ended);
+    if (task !== undefined) {
+      void tasks!.follow(task, ended);
+      // What comes of it where the server dies is the operation's to say.
+      void task.work.keep({});
+    }
     return {
       work: {
         signal: gone.signal,
