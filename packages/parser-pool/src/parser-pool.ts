@@ -82,12 +82,22 @@ export interface ParserPool {
    * Reads the body of an answer to `rrd_updates`, whole. Its parts, each a buffer
    * of its own, are given away.
    * @param lane whose turn it is
+   * @param known key of a legend that the caller has: it is not made again
    * @throws XoError BAD_ANSWER, ANSWER_TOO_LARGE, PARSER_FAILED, QUEUE_FULL, CLOSED
    */
   readXport(
     parts: readonly Uint8Array<ArrayBuffer>[],
     lane: string,
+    known?: string,
   ): Promise<XportTable>;
+  /**
+   * Reads the body of an answer to `vm_rrd?json`, whole: a table for each archive
+   * of averages, the finest first. As above.
+   */
+  readRrd(
+    parts: readonly Uint8Array<ArrayBuffer>[],
+    lane: string,
+  ): Promise<readonly XportTable[]>;
   stats(): ParserPoolStats;
   /** Streams that are open fail with CLOSED; resolves when the threads have ended. */
   close(): Promise<void>;
@@ -99,6 +109,8 @@ export function createParserPool(options: ParserPoolOptions = {}): ParserPool {
 
 /** A byte of numbers takes about as long as so many of records. */
 const XPORT_WEIGHT = 4;
+
+type Parts = readonly Uint8Array<ArrayBuffer>[];
 
 class Pool implements ParserPool {
   readonly #settings: Settings;
@@ -140,10 +152,21 @@ class Pool implements ParserPool {
     return stream;
   }
 
-  async readXport(
-    parts: readonly Uint8Array<ArrayBuffer>[],
+  async readXport(parts: Parts, lane: string, known?: string) {
+    const [table] = await this.#readTables("xport", parts, lane, known);
+    return table!;
+  }
+
+  readRrd(parts: Parts, lane: string): Promise<readonly XportTable[]> {
+    return this.#readTables("rrd", parts, lane);
+  }
+
+  async #readTables(
+    format: "xport" | "rrd",
+    parts: Parts,
     lane: string,
-  ): Promise<XportTable> {
+    state?: string,
+  ): Promise<readonly XportTable[]> {
     if (this.#closed) throw new XoError("CLOSED", { what: "the parser pool" });
     const bytes = parts.reduce((sum, { length }) => sum + length, 0);
     const limit = this.#settings.maxBodyBytes;
@@ -155,18 +178,17 @@ class Pool implements ParserPool {
       lane,
     };
     const task: DecodeTask = {
-      ...{ format: "xport", shape: "value", className: "", final: true },
+      ...{ format, shape: "value", className: "", final: true, state },
       pieces: parts.map((part) => ({
         bytes: part,
         start: 0,
         end: part.length,
       })),
-      state: undefined,
     };
     const result = await this.#run(task, bytes * XPORT_WEIGHT, request).result;
     if ("failed" in result)
       throw new XoError(result.failed.code, result.failed.data);
-    return result.xport!;
+    return result.tables!;
   }
 
   stats(): ParserPoolStats {

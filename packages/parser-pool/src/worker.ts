@@ -47,10 +47,10 @@ function buffersOf(result: DecodeResult | DecodeFailure): ArrayBuffer[] {
     buffers.add(table.buffer as ArrayBuffer);
     buffers.add(columns.buffer as ArrayBuffer);
   }
-  const { answer, xport } = result;
-  if (xport !== undefined) {
-    buffers.add(xport.values.buffer);
-    buffers.add(xport.legend.buffer);
+  const { answer, tables = [] } = result;
+  for (const { values, legend } of tables) {
+    buffers.add(values.buffer);
+    if (legend !== undefined) buffers.add(legend.buffer);
   }
   if (answer?.outcome === "success" && answer.value !== undefined)
     buffers.add(answer.value.buffer);

@@ -12,12 +12,19 @@ const folder = fileURLToPath(
 const pool = createParserPool({ minThreads: 0 });
 t.teardown(() => pool.close());
 
-async function read(text: string | Buffer): Promise<XportTable> {
-  return pool.readXport([new Uint8Array(Buffer.from(text))], "test");
+async function read(
+  text: string | Buffer,
+  known?: string,
+): Promise<XportTable> {
+  return pool.readXport([new Uint8Array(Buffer.from(text))], "test", known);
 }
 
 function plain({ legend, values, step, end, rows, columns }: XportTable) {
-  const names = Buffer.from(legend).toString().split("\n");
+  const lines = Buffer.from(legend!).toString().split("\n");
+  const names = lines.flatMap((line) => {
+    const [type, uuid, ...of] = line.split("\t");
+    return of.map((name) => `AVERAGE:${type}:${uuid}:${name}`);
+  });
   const of = (row: number) => [
     ...values.subarray(row * columns, (row + 1) * columns),
   ];
@@ -66,6 +73,38 @@ t.test("a row that is missing is a gap", async (t) => {
   const text = JSON_OF_TODAY.replace('"t":"105"', '"t":"100"');
   const { rows } = plain(await read(text));
   t.same(rows, [expected.rows[0], [NaN, NaN, NaN], expected.rows[1]]);
+});
+
+t.test("columns of an object stand together", async (t) => {
+  const text = JSON_OF_TODAY.replace("vm:a:memory", "host:b:y:z").replace(
+    "host:b:x",
+    "vm:a:memory",
+  );
+  const { names, rows } = plain(await read(text));
+  t.same(names, [
+    "AVERAGE:vm:a:cpu0",
+    "AVERAGE:vm:a:memory",
+    "AVERAGE:host:b:y:z",
+  ]);
+  t.same(rows[1], [0.25, NaN, 1e10]);
+});
+
+t.test("what is no average of an object is left out", async (t) => {
+  const text = JSON_OF_TODAY.replace("AVERAGE:vm:a:cpu0", "MAX:vm:a:cpu0");
+  const { names, rows } = plain(await read(text));
+  t.same(names, expected.names.slice(1));
+  t.same(rows[1], [1e10, NaN]);
+  const other = plain(await read(JSON_OF_TODAY.replace("vm:a:cpu0", "vm")));
+  t.same(other.names, names);
+});
+
+t.test("a legend that is known is not made again", async (t) => {
+  const { legendKey } = await read(JSON_OF_TODAY);
+  const again = await read(JSON_OF_TODAY, legendKey);
+  t.equal(again.legend, undefined);
+  t.equal(again.columns, 3);
+  const other = await read(JSON_OF_TODAY.replace("cpu0", "cpu1"), legendKey);
+  t.ok(other.legend);
 });
 
 t.test("legends with other names have another key", async (t) => {
@@ -126,9 +165,12 @@ t.test("numbers are those that JavaScript reads", async (t) => {
     return String(Number(value.toPrecision(15)));
   });
   const { values } = await read(
-    `{"meta":{"step":"5","end":"5","legend":[${texts.map((_, i) => `"${i}"`).join()}]},"data":[{"t":"5","values":["${texts.join('","')}"]}]}`,
+    `{"meta":{"step":"5","end":"5","legend":[${texts.map((_, i) => `"AVERAGE:vm:a:${i}"`).join()}]},"data":[{"t":"5","values":["${texts.join('","')}"]}]}`,
   );
-  t.same([...values], texts.map(Number));
+  t.same(
+    [...values],
+    texts.map((text) => Math.fround(Number(text))),
+  );
 });
 
 t.test("JSON cut anywhere is refused or read, never a crash", async (t) => {
@@ -154,17 +196,97 @@ t.test(
         meta: { legend: string[]; rows: string };
         data: { values: string[] }[];
       };
-      t.same(table.names, meta.legend, name);
+      const isAverage = meta.legend.map((entry) => /^AVERAGE:/.test(entry));
       t.same(
-        table.rows,
-        data.map(({ values }) => values.map(Number)).reverse(),
+        table.names,
+        meta.legend.filter((_, i) => isAverage[i]),
         name,
       );
+      const numbers = ({ values }: { values: string[] }) =>
+        values
+          .filter((_, i) => isAverage[i])
+          .map((value) => Math.fround(Number(value)));
+      t.same(table.rows, data.map(numbers).reverse(), name);
       const xml = `${folder}${name}.xml`;
       if (!existsSync(xml)) continue;
       t.same(plain(await read(readFileSync(xml))), table, name);
       compared++;
     }
     t.ok(compared > 3, `${compared} in both dresses`);
+  },
+);
+
+const DOCUMENT = `{"version":"0003","step":"5","lastupdate":"1003.25",
+  "ds":[{"name":"cpu0","max":"1"},{"name":"memory"}],"rra":[
+  {"cf":"AVERAGE","pdp_per_row":"12","params":{},"cdp_prep":{"ds":[{"value":"0"}]},"database":[["0.5","7"]]},
+  {"cf":"MAX","pdp_per_row":"1","database":[["9","9"]]},
+  {"cf":"AVERAGE","pdp_per_row":"1","database":[["NaN","1"],["0.25","2"]]}]}`;
+
+const readRrd = (text: string | Buffer) =>
+  pool.readRrd([new Uint8Array(Buffer.from(text))], "test");
+
+t.test(
+  "a whole document is a table for each archive of averages",
+  async (t) => {
+    const names = ["AVERAGE:vm::cpu0", "AVERAGE:vm::memory"];
+    t.same((await readRrd(DOCUMENT)).map(plain), [
+      {
+        ...{ step: 5, end: 1000, names },
+        rows: [
+          [NaN, 1],
+          [0.25, 2],
+        ],
+      },
+      { step: 60, end: 960, names, rows: [[0.5, 7]] },
+    ]);
+  },
+);
+
+t.test("a document that is none is refused, wherever it is cut", async (t) => {
+  for (let length = 0; length < DOCUMENT.length; length += 7)
+    await t.rejects(readRrd(DOCUMENT.slice(0, length)), { code: "BAD_ANSWER" });
+  const bad = {
+    XML: "<rrd></rrd>",
+    "no time": DOCUMENT.replace('"lastupdate":"1003.25",', ""),
+    "no step": DOCUMENT.replace('"step":"5",', ""),
+    "a row too short": DOCUMENT.replace('["0.25","2"]', '["0.25"]'),
+    "more names than values": DOCUMENT.replace('"ds":[', '"ds":[{"name":"x"},'),
+  };
+  for (const [what, text] of Object.entries(bad))
+    await t.rejects(readRrd(text), { code: "BAD_ANSWER" }, what);
+});
+
+t.test(
+  "a recorded document says what it says",
+  { skip: existsSync(folder) ? false : "no recordings beside the repository" },
+  async (t) => {
+    const text = readFileSync(`${folder}vm_rrd.json`);
+    const { ds, rra } = JSON.parse(text.toString()) as {
+      ds: { name: string }[];
+      rra: { cf: string; database: string[][] }[];
+    };
+    const tables = (await readRrd(text)).map(plain);
+    t.same(
+      tables.map(({ step, rows }) => [step, rows.length]),
+      [
+        [5, 120],
+        [60, 120],
+        [3600, 168],
+        [86_400, 366],
+      ],
+    );
+    const averages = rra.filter(({ cf }) => cf === "AVERAGE");
+    for (const [i, { names, rows }] of tables.entries()) {
+      t.same(
+        names,
+        ds.map(({ name }) => `AVERAGE:vm::${name}`),
+      );
+      t.same(
+        rows,
+        averages[i]!.database.map((row) =>
+          row.map((value) => Math.fround(Number(value))),
+        ),
+      );
+    }
   },
 );

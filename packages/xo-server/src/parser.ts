@@ -22,7 +22,7 @@ export interface Parser {
   /** The introduction: parser-pool knows formats, xen-api asks for a decoder, neither knows the other. */
   readonly decoder: Decoder;
   /** Reads what hosts measure. */
-  readonly xports: Pick<ParserPool, "readXport">;
+  readonly xports: Pick<ParserPool, "readXport" | "readRrd">;
   readFigures(): ParserFigures;
 }
 

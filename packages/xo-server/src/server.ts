@@ -118,8 +118,8 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...{ clock, stops },
     logger: apiLogger,
   });
-  const measured = { inventory, objects: poolObjects };
-  const stats = startStats(parser, measured, options);
+  const measured = { inventory, objects, poolObjects, pools };
+  const stats = startStats(parser, measured, options, stops);
   const audit = createAudit(store, apiLogger);
   const consoles = new Consoles({
     ...{ config: config.consoles, inventory, pools, audit, hits, clock },
@@ -164,7 +164,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     paths,
     readHealth: () => toHealth(isStarted, pools.list(), store.state),
     consoles: { consoles, tickets: reception.tickets },
-    readMetrics: startMetrics({ ...sources, consoles }),
+    readMetrics: startMetrics({ ...sources, consoles, stats }),
     openMetrics: {
       secret: () => plugins.openMetricsSecret(),
       read: () => openMetrics.read(),

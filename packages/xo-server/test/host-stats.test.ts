@@ -1,6 +1,7 @@
 import { createParserPool } from "@xo-server/parser-pool";
 import t from "tap";
 import { HostStats } from "../src/stats/host-stats.js";
+import type { Track } from "../src/stats/track.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeHost } from "./fake-host.js";
 
@@ -10,113 +11,267 @@ const inventory = {
     while (steps.next().done !== true);
   },
 };
+/** Times that Float32 has exactly. */
+const since = 1_700_000_000 - 1000;
 
 function setUp(limitBytes?: number) {
   const clock = new FakeClock();
   const host = new FakeHost("h1");
-  host.measures = { "vm:v:memory": (time) => time };
+  host.measures = { "vm:v:memory": (time) => time - since };
   const stats = new HostStats({
     ...{ parser, clock, inventory },
     ...(limitBytes === undefined ? {} : { limitBytes }),
   });
-  const pass = (seconds: number) => {
+  const pass = (seconds: number, ...hosts: readonly FakeHost[]) => {
     clock.pass(seconds * 1000);
-    host.now += seconds;
+    for (const one of [host, ...hosts]) one.now += seconds;
   };
   return { clock, host, stats, pass };
+}
+
+/** The latest values of the first column, oldest first. */
+function latest(track: Track, points: number): number[] {
+  const values = Array.from({ length: points }, (_, i) =>
+    track.at(track.end - i * track.step, 0),
+  );
+  return values.reverse();
 }
 
 t.test("all who ask at once share one question", async (t) => {
   const { host, stats } = setUp();
   const [one, other] = await Promise.all([
-    stats.read(host, "seconds"),
-    stats.read(host, "seconds"),
-    stats.read(host, "minutes"),
+    stats.read(host, "v", "seconds"),
+    stats.read(host, "v", "seconds"),
+    stats.read(host, "v", "minutes"),
   ]);
   t.equal(one, other);
-  t.same(host.asked, [
-    [-600, 5],
-    [-7200, 60],
-  ]);
+  t.same(
+    host.asked.toSorted(),
+    [
+      [-15, 5],
+      [-600, 5, "v"],
+      [-7200, 60, "v"],
+    ],
+    "the latest rows of all, the past of this one",
+  );
   t.equal(one.end, host.now);
   t.equal(one.rows, 120);
+  t.same(
+    latest(one, 3),
+    [-10, -5, 0].map((by) => host.now + by - since),
+  );
 });
 
 t.test("later only what is new is asked for", async (t) => {
   const { host, stats, pass } = setUp();
-  const { end } = await stats.read(host, "seconds");
+  const { end } = await stats.read(host, "v", "seconds");
+  const { length } = host.asked;
   pass(4);
-  await stats.read(host, "seconds");
-  t.equal(host.asked.length, 1, "it is fresh");
+  await stats.read(host, "v", "seconds");
+  t.equal(host.asked.length, length, "it is fresh");
   pass(6);
-  const series = await stats.read(host, "seconds");
-  t.same(host.asked[1], [end + 1, 5]);
-  t.equal(series.end, end + 10);
-  const [column] = series.legend.of("v")!.columns;
+  const track = await stats.read(host, "v", "seconds");
+  t.same(host.asked.slice(length), [[end + 1, 5]]);
+  t.equal(track.end, end + 10);
   for (const time of [end - 585, end, end + 5, end + 10])
-    t.equal(series.at(time, column!), time);
-  t.ok(Number.isNaN(series.at(end - 590, column!)), "not kept any more");
-  t.ok(Number.isNaN(series.at(end + 15, column!)), "not yet measured");
+    t.equal(track.at(time, 0), time - since);
+  t.ok(Number.isNaN(track.at(end - 590, 0)), "not kept any more");
+  t.ok(Number.isNaN(track.at(end + 15, 0)), "not yet measured");
 });
 
 t.test("a gap stays a gap", async (t) => {
   const { host, stats, pass } = setUp();
-  const { end } = await stats.read(host, "seconds");
+  const { end } = await stats.read(host, "v", "seconds");
   host.measures = {
-    "vm:v:memory": (time) => (time === end + 5 ? NaN : time),
+    "vm:v:memory": (time) => (time === end + 5 ? NaN : time - since),
   };
   pass(15);
-  const series = await stats.read(host, "seconds");
-  const [column] = series.legend.of("v")!.columns;
-  t.ok(Number.isNaN(series.at(end + 5, column!)));
-  t.equal(series.at(end + 10, column!), end + 10);
+  const track = await stats.read(host, "v", "seconds");
+  t.ok(Number.isNaN(track.at(end + 5, 0)));
+  t.equal(track.at(end + 10, 0), end + 10 - since);
 });
 
-t.test("all is asked anew when other VMs run there", async (t) => {
+t.test("a VM that starts costs no question about the past", async (t) => {
   const { host, stats, pass } = setUp();
-  const before = await stats.read(host, "seconds");
-  host.measures = { ...host.measures, "vm:w:memory": () => 7 };
+  const before = await stats.read(host, "v", "seconds");
+  host.measures = { "vm:w:memory": () => 7, ...host.measures };
+  const { length } = host.asked;
   pass(10);
-  const series = await stats.read(host, "seconds");
-  t.not(series, before);
-  t.same(host.asked.at(-1), [-600, 5]);
-  t.same([...series.legend.uuids], ["v", "w"]);
+  const track = await stats.read(host, "v", "seconds");
+  t.equal(track, before);
+  t.equal(track.rows, 120);
+  t.same(
+    latest(track, 3),
+    [-10, -5, 0].map((by) => host.now + by - since),
+  );
+  t.same(host.asked.slice(length), [[host.now - 9, 5]]);
+  t.same(latest(await stats.read(host, "w", "seconds"), 2), [7, 7]);
+});
+
+t.test("a VM with one more disk keeps what is known of the rest", async (t) => {
+  const { host, stats, pass } = setUp();
+  await stats.read(host, "v", "seconds");
+  host.measures = { "vm:v:vbd_xvdb_read": () => 3, ...host.measures };
+  pass(5);
+  const track = await stats.read(host, "v", "seconds");
+  t.same(track.shape.names, ["vbd_xvdb_read", "memory"]);
+  t.same(latest(track, 2), [NaN, 3]);
+  t.equal(track.at(track.end - 500, 1), host.now - 500 - since);
+});
+
+t.test("a VM that moves goes on where it was", async (t) => {
+  const { host, stats, pass } = setUp();
+  const other = new FakeHost("h2");
+  other.measures = { "host:h2:cpu_avg": () => 0.5 };
+  const first = await stats.read(host, "v", "seconds");
+  await stats.ask(other);
+  pass(5, other);
+  other.measures = { ...other.measures, "vm:v:memory": () => 1 };
+  await stats.ask(host);
+  await stats.ask(other);
+  const meanwhile = latest(first, 1);
+  t.same(meanwhile, [host.now - since], "the host that it was on tells on");
+  pass(5, other);
+  host.measures = {};
+  await stats.ask(host);
+  await stats.ask(other);
+  const track = await stats.read(other, "v", "seconds");
+  t.equal(track, first);
+  t.equal(track.rows, 120);
+  t.same(latest(track, 3), [host.now - 10 - since, ...meanwhile, 1]);
+});
+
+t.test("what is known moves along with a host's clock", async (t) => {
+  const { host, stats, pass } = setUp();
+  const other = new FakeHost("h2");
+  other.now -= 3600;
+  const track = await stats.read(host, "v", "seconds");
+  pass(5, other);
+  other.measures = { "vm:v:memory": () => 1 };
+  host.measures = {};
+  await stats.ask(host);
+  await stats.ask(other);
+  t.equal(track.end, other.now, "an hour behind");
+  t.equal(track.rows, 120);
+  t.same(latest(track, 2), [host.now - 5 - since, 1]);
+  other.now += 7200;
+  pass(5, other);
+  await stats.ask(other);
+  t.equal(track.end, other.now, "set an hour ahead");
+  t.same(latest(track, 3), [host.now - 10 - since, 1, 1]);
 });
 
 t.test("after a long time all is asked anew", async (t) => {
   const { host, stats, pass } = setUp();
-  await stats.read(host, "seconds");
+  await stats.read(host, "v", "seconds");
   pass(5_000);
-  const series = await stats.read(host, "seconds");
-  t.equal(series.end, host.now);
-  t.equal(series.rows, 120);
+  const track = await stats.read(host, "v", "seconds");
+  t.same(host.asked.at(-1), [-15, 5]);
+  t.equal(track.end, host.now);
 });
 
-t.test("a failure is not remembered", async (t) => {
+t.test("other steps than those asked for are taken as they are", async (t) => {
+  const { host, stats, pass } = setUp();
+  host.step = 60;
+  const track = await stats.read(host, "v", "seconds");
+  t.equal(track.step, 60);
+  pass(60);
+  const later = await stats.read(host, "v", "seconds");
+  t.equal(later.end, Math.floor(host.now / 60) * 60);
+});
+
+t.test("what is no number is nothing", async (t) => {
   const { host, stats } = setUp();
-  host.fails = true;
-  await t.rejects(stats.read(host, "seconds"), { code: "UNREACHABLE" });
-  host.fails = false;
-  t.equal((await stats.read(host, "seconds")).rows, 120);
+  host.measures = {
+    "vm:v:memory": () => Infinity,
+    "vm:v:cpu0": () => NaN,
+    "vm:v:cpu1": () => 1e300,
+  };
+  const track = await stats.read(host, "v", "seconds");
+  for (const column of [0, 1, 2])
+    t.notOk(Number.isFinite(track.at(track.end, column)));
 });
 
-t.test("what nobody wanted for longest goes first", async (t) => {
-  const one = 120 * 8;
-  const { host, stats, pass } = setUp(2 * one);
-  const hosts = ["a", "b", "c"].map((id) => {
+t.test("a pool says nothing of another's VMs", async (t) => {
+  const { host, stats } = setUp();
+  const evil = new FakeHost("h2");
+  evil.pool = "other";
+  evil.measures = { "vm:v:memory": () => 666 };
+  const track = await stats.read(host, "v", "seconds");
+  host.measures = {};
+  await stats.ask(host);
+  await stats.ask(evil);
+  t.same(latest(track, 1), [host.now - since]);
+  t.same(latest(await stats.read(evil, "v", "seconds"), 1), [666]);
+});
+
+t.test("a failure is not remembered, and hides nothing known", async (t) => {
+  const { host, stats, pass } = setUp();
+  host.fails = true;
+  await t.rejects(stats.read(host, "v", "seconds"), { code: "UNREACHABLE" });
+  await t.rejects(stats.read(host, "v", "hours"), { code: "UNREACHABLE" });
+  host.fails = false;
+  t.equal((await stats.read(host, "v", "seconds")).rows, 120);
+  t.equal((await stats.read(host, "v", "hours")).rows, 168);
+  host.fails = true;
+  pass(300);
+  t.equal((await stats.read(host, "v", "seconds")).end, host.now - 300);
+  pass(600);
+  await t.rejects(stats.read(host, "v", "seconds"), { code: "UNREACHABLE" });
+});
+
+t.test("what is not measured has no rows", async (t) => {
+  const { host, stats } = setUp();
+  const track = await stats.read(host, "gone", "seconds");
+  t.equal(track.rows, 0);
+  t.equal(track.end, host.now);
+  t.equal((await stats.read(host, "gone", "days")).rows, 0);
+});
+
+t.test("coarser archives are followed for whom they were read", async (t) => {
+  const { host, stats, pass } = setUp();
+  const track = await stats.read(host, "v", "minutes");
+  const { end } = track;
+  pass(60);
+  await stats.coarse.follow();
+  t.same(host.asked.slice(1), [[end + 1, 60, "v"]]);
+  t.equal(track.end, end + 60);
+  await stats.coarse.follow();
+  t.equal(host.asked.length, 2, "not due");
+  for (let minute = 0; minute < 70; minute++) {
+    pass(60);
+    await stats.coarse.follow();
+  }
+  t.equal(host.asked.length, 60, "for an hour");
+  const again = await stats.read(host, "v", "minutes");
+  t.equal(again.end, Math.floor(host.now / 60) * 60);
+  t.equal(again.rows, 120);
+});
+
+t.test("what nobody wanted for longest is kept for less long", async (t) => {
+  const one = 500 + 120 * 4;
+  const { host, stats, pass } = setUp(2 * 2.4 * one);
+  const [a, b, c] = ["a", "b", "c"].map((id) => {
     const other = new FakeHost(id);
-    other.measures = host.measures;
+    other.measures = { [`host:${id}:loadavg`]: (time) => time - since };
     return other;
-  });
-  const [a, b, c] = hosts as [FakeHost, FakeHost, FakeHost];
-  await stats.read(a, "seconds");
-  await stats.read(b, "seconds");
-  await stats.read(a, "seconds");
-  await stats.read(c, "seconds");
-  t.equal(stats.bytes, 2 * one);
-  pass(1);
-  await stats.read(a, "seconds");
-  t.equal(a.asked.length, 1, "was wanted again");
-  await stats.read(b, "seconds");
-  t.equal(b.asked.length, 2, "had gone");
+  }) as [FakeHost, FakeHost, FakeHost];
+  await stats.read(a, "a", "seconds");
+  const old = await stats.read(b, "b", "seconds");
+  await stats.read(a, "a", "seconds");
+  await stats.read(c, "c", "seconds");
+  await inventory.inSlices(
+    "",
+    stats.tracks.sweep(() => false),
+  );
+  const fewer = stats.tracks.share.rows;
+  t.ok(fewer < 120, `${fewer} rows`);
+  pass(5, a, b, c);
+  for (const each of [a, b, c]) await stats.ask(each);
+  t.equal(old.rows, fewer);
+  t.equal((await stats.read(a, "a", "seconds")).rows, 120);
+  t.ok(stats.bytes <= 2 * 2.4 * one + 3 * 500, `${stats.bytes} B`);
+  t.equal((await stats.read(b, "b", "seconds")).rows, 120, "asked for anew");
+  t.same(b.asked.at(-1), [-600, 5, "b"]);
+  t.equal(host.asked.length, 0);
 });

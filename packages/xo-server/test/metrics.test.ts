@@ -96,6 +96,8 @@ inventory: { recordCacheBytes: 12345, ringSize: 1000 }
   t.equal(value("xo_inventory_feed_limit_bytes"), 74_000);
   t.equal(value("xo_inventory_changes_total"), 0);
   t.equal(value("xo_api_clients"), 1);
+  t.equal(value("xo_stats_hosts"), 0);
+  t.ok(value("xo_stats_limit_bytes")! >= 2 ** 26);
   t.ok(value("xo_process_resident_memory_bytes")! > 1e7);
   t.ok(value('xo_process_cpu_seconds_total{mode="user"}')! > 0);
   for (const [name, { kind, help, samples }] of families) {
@@ -134,7 +136,10 @@ t.test("catalog and queries have figures too", async (t) => {
     cache,
     feedBytes: 9,
   };
-  const queries = { columns: 12, columnBytes: 13, columnLimitBytes: 14 };
+  const queries = {
+    ...{ columns: 12, columnBytes: 13, columnLimitBytes: 14 },
+    nowBytes: 0,
+  };
   const families = read(
     toExposition([
       ...toCatalogMetrics({ ...catalog, built: 10, unchanged: 11 }),

@@ -30,8 +30,8 @@ export interface FormatOutput {
   readonly state: unknown;
   /** For the final piece. */
   readonly answer?: RawAnswer;
-  /** What the format `xport` reads. */
-  readonly xport?: XportTable;
+  /** What the formats `xport` (one) and `rrd` (one an archive) read. */
+  readonly tables?: readonly XportTable[];
   /** Another way was taken than the one asked for: why. */
   readonly fellBack?: string;
 }

@@ -4,13 +4,14 @@ import { jsonRpc } from "./json-rpc.js";
 import { xmlExpat } from "./xml-expat.js";
 import { xmlReader } from "./xml-reader.js";
 import { xmlXmlrpc } from "./xml-xmlrpc.js";
-import { xport } from "./xport.js";
+import { rrd, xport } from "./xport.js";
 
 export type FormatName =
   | "json-rpc"
   | `xml-${"reader" | "expat" | "xmlrpc"}`
   | `json-in-xml-${"reader" | "expat" | "xmlrpc"}`
-  | "xport";
+  | "xport"
+  | "rrd";
 
 /** All ways to read an answer, by name. */
 export const formats = {
@@ -22,4 +23,5 @@ export const formats = {
   "json-in-xml-expat": jsonInXml(xmlExpat),
   "json-in-xml-xmlrpc": jsonInXml(xmlXmlrpc),
   xport,
+  rrd,
 } as const satisfies Readonly<Record<FormatName, Format>>;

@@ -12,12 +12,13 @@ const LONGEST_NAME = 8;
 /**
  * Reads rrdtool's `<xport><meta>...</meta><data><row><t/><v/>...</row></data></xport>`,
  * which hosts answer that know no JSON. None of its elements has attributes.
+ * @param known key of a legend that the caller has
  * @throws XoError BAD_ANSWER
  */
 export function readXportXml(
   bytes: Uint8Array,
-  start: number,
-  end: number,
+  [start, end]: readonly [number, number],
+  known: string | undefined,
 ): XportTable {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, end);
   const builder = new XportBuilder();
@@ -35,7 +36,7 @@ export function readXportXml(
     at = close + 1;
   }
   if (!isWhole) throw badAnswer("it breaks off");
-  return builder.table();
+  return builder.table(known);
 }
 
 /** `v` and `/row`; the declaration and whatever is longer is nothing to us. */
@@ -70,7 +71,7 @@ function take(
       row.time = NaN;
       break;
     case "entry":
-      builder.name(withoutReferences(text.toString("utf8", from, to)));
+      builder.name(withoutReferences(text.subarray(from, to)));
       break;
     case "step":
       builder.step = readDecimal(text, from, to);
@@ -89,7 +90,10 @@ const references: Readonly<Record<string, string>> = {
   "&amp;": "&",
 };
 
-function withoutReferences(text: string): string {
-  if (!text.includes("&")) return text;
-  return text.replace(/&(?:lt|gt|quot|apos|amp);/g, (one) => references[one]!);
+function withoutReferences(entry: Buffer): Buffer {
+  if (!entry.includes("&")) return entry;
+  const text = entry
+    .toString()
+    .replace(/&(?:lt|gt|quot|apos|amp);/g, (one) => references[one]!);
+  return Buffer.from(text);
 }

@@ -1,22 +1,46 @@
 import { badAnswer } from "./bad-input.js";
-import type { Format } from "./format.js";
+import type { Format, FormatInput } from "./format.js";
+import { readRrdJson } from "./rrd-json.js";
 import { readXportJson } from "./xport-json.js";
+import type { XportTable } from "./xport-table.js";
 import { readXportXml } from "./xport-xml.js";
 
 const OPEN_MAP = 0x7b;
 const LT = 0x3c;
 
-/** What `rrd_updates` answers: JSON or XML, which the first byte tells. It needs the whole of it. */
-export const xport: Format = ({ bytes, start, end }) => {
+/**
+ * What `rrd_updates` answers: JSON or XML, which the first byte tells. It needs
+ * the whole of it. `state`: key of a legend that the caller has.
+ */
+export const xport: Format = (input) => {
+  const { bytes, end, state } = input;
+  const at = firstOf(input);
+  const known = typeof state === "string" ? state : undefined;
+  if (bytes[at] === OPEN_MAP)
+    return tablesOf([readXportJson(bytes, [at, end], known)]);
+  if (bytes[at] === LT)
+    return tablesOf([readXportXml(bytes, [at, end], known)]);
+  throw badAnswer("it is neither JSON nor XML");
+};
+
+/** What `vm_rrd?json` answers, whole. */
+export const rrd: Format = (input) => {
+  const at = firstOf(input);
+  if (input.bytes[at] !== OPEN_MAP) throw badAnswer("it is no JSON");
+  return tablesOf(readRrdJson(input.bytes, [at, input.end]));
+};
+
+function firstOf({ bytes, start, end }: FormatInput): number {
   let at = start;
   while (at < end && bytes[at]! <= 0x20) at++;
-  if (bytes[at] !== OPEN_MAP && bytes[at] !== LT)
-    throw badAnswer("it is neither JSON nor XML");
-  const read = bytes[at] === LT ? readXportXml : readXportJson;
+  return at;
+}
+
+function tablesOf(tables: readonly XportTable[]) {
   return {
     batches: [],
     tail: new Uint8Array(0),
     state: undefined,
-    xport: read(bytes, at, end),
+    tables,
   };
-};
+}

@@ -130,6 +130,25 @@ const Inventory = section("The mirror of all pools.", {
   }),
 });
 
+const Stats = section("What hosts measure of themselves and their VMs.", {
+  follow: Type.Boolean({
+    default: true,
+    description:
+      "Ask all hosts all the time: figures are there at once, and lists can be sorted by them. false: when somebody wants to know.",
+  }),
+  intervalMs: Type.Integer({
+    default: 5_000,
+    minimum: 1_000,
+    maximum: 600_000,
+    description: "Each host is asked so often; hosts measure every 5 s.",
+  }),
+  memoryBytes: bytes(
+    0,
+    "Memory for measurements, in bytes; with little of it less of the past is kept. 0: 1/16 of the memory, 64 to 1024 MiB.",
+    0,
+  ),
+});
+
 const StoreSection = section(
   "Where users, tokens, rights and the audit log are kept.",
   {
@@ -202,6 +221,7 @@ export const Config = Type.Object(
     perf: Perf,
     parserPool: ParserPool,
     inventory: Inventory,
+    stats: Stats,
     store: StoreSection,
     ldap: LdapConfig,
     oidc: OidcConfig,

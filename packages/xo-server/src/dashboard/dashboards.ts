@@ -13,7 +13,7 @@ import { readUsages, topOf, type Usage } from "./usage.js";
 export interface DashboardsOptions {
   readonly queries: Pick<Queries, "group" | "page">;
   readonly objects: Pick<PoolObjects, "get">;
-  readonly stats: Pick<HostStats, "read">;
+  readonly stats: Pick<HostStats, "latest">;
   readonly patches: MissingPatches;
   readonly inventory: Pick<Inventory, "inSlices">;
   readonly listPools: () => readonly PoolStatus[];

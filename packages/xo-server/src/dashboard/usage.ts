@@ -2,9 +2,9 @@ import type { Inventory, Steps } from "@xo-server/inventory";
 import type { Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HostStats } from "../stats/host-stats.js";
-import type { Measured } from "../stats/legend.js";
 import { toStatsHost } from "../stats/object-stats.js";
-import type { Series } from "../stats/series.js";
+import { shortest } from "../stats/shortest.js";
+import type { Track } from "../stats/track.js";
 import { pause } from "../tasks/pause.js";
 
 /** The latest figures of a host or VM. */
@@ -24,7 +24,7 @@ export interface Usages {
 
 export interface UsageParts {
   readonly objects: Pick<PoolObjects, "get">;
-  readonly stats: Pick<HostStats, "read">;
+  readonly stats: Pick<HostStats, "latest">;
   readonly inventory: Pick<Inventory, "inSlices">;
   readonly clock: Clock;
 }
@@ -47,8 +47,8 @@ export async function readUsages(
     hosts.map(async (id) => {
       try {
         const host = toStatsHost(objects.get(id, "host"));
-        const series = await stats.read(host, "seconds");
-        await inventory.inSlices("dashboard", collect(series, usages));
+        const tracks = await stats.latest(host);
+        await inventory.inSlices("dashboard", collect(tracks, usages));
       } catch {
         // A host that does not tell is no reason to tell nothing of the others.
       }
@@ -60,25 +60,25 @@ export async function readUsages(
 }
 
 function* collect(
-  series: Series,
+  tracks: readonly Track[],
   usages: Readonly<Record<"host" | "vm", Map<string, Usage>>>,
 ): Steps {
-  for (const id of series.legend.uuids) {
-    const measured = series.legend.of(id)!;
-    const { type } = measured;
+  for (const track of tracks) {
+    const { type } = track.shape;
     if (type === "host" || type === "vm")
-      usages[type].set(id, toUsage(id, measured, series));
+      usages[type].set(track.uuid, toUsage(track));
     yield;
   }
 }
 
 const KIB = 1024;
 
-function toUsage(id: string, measured: Measured, series: Series): Usage {
-  const { names, columns, type } = measured;
+function toUsage(track: Track): Usage {
+  const { names, type } = track.shape;
+  const id = track.uuid;
   const latest = (name: string) => {
     const at = names.indexOf(name);
-    return at < 0 ? NaN : series.at(series.end, columns[at]!);
+    return at < 0 ? NaN : shortest(track.at(track.end, at));
   };
   const cores = names.filter((name) => /^cpu\d+$/.test(name));
   const sum = cores.reduce((all, name) => all + latest(name), 0);

@@ -7,6 +7,7 @@ import type { Tls } from "../doors/tls/start-tls.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { Parser } from "../parser.js";
 import type { Pools } from "../pools/pools.js";
+import type { Stats } from "../stats/start-stats.js";
 import { version } from "../version.js";
 import { toCatalogMetrics, toQueryMetrics } from "./catalog-metrics.js";
 import { toConsoleMetrics } from "./console-metrics.js";
@@ -14,6 +15,7 @@ import { toDoorMetrics } from "./door-metrics.js";
 import { toExposition } from "./exposition.js";
 import { toInventoryMetrics } from "./inventory-metrics.js";
 import { toProcessMetrics } from "./process-metrics.js";
+import { toStatsMetrics } from "./stats-metrics.js";
 import { toStoreMetrics } from "./store-metrics.js";
 
 export interface MetricsOptions {
@@ -23,6 +25,7 @@ export interface MetricsOptions {
   readonly inventory: Inventory;
   readonly objects: Objects;
   readonly pools: Pools;
+  readonly stats: Pick<Stats, "figures">;
   readonly clients: () => number;
   readonly consoles: Pick<Consoles, "figures">;
   /** How often the doors' limits were hit. */
@@ -35,7 +38,7 @@ export interface MetricsOptions {
 export function startMetrics(options: MetricsOptions): () => string {
   const { monitor, parser, store, inventory, objects, pools, clients } =
     options;
-  const { hits, tls, consoles } = options;
+  const { hits, tls, consoles, stats } = options;
   return () =>
     toExposition([
       ...toProcessMetrics({
@@ -53,5 +56,6 @@ export function startMetrics(options: MetricsOptions): () => string {
       ),
       ...toCatalogMetrics(objects.catalog.stats),
       ...toQueryMetrics(objects.queries.stats),
+      ...toStatsMetrics(stats.figures()),
     ]);
 }

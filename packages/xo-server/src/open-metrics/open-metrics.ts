@@ -8,10 +8,11 @@ import type { Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HostStats } from "../stats/host-stats.js";
 import { toStatsHost } from "../stats/object-stats.js";
-import type { Series } from "../stats/series.js";
+import { shortest } from "../stats/shortest.js";
+import type { Track } from "../stats/track.js";
 import type { PoolStatus } from "../status/status.js";
 import { pause } from "../tasks/pause.js";
-import { familyColumns, type FamilyColumns } from "./family-columns.js";
+import { familyColumns } from "./family-columns.js";
 import { measuredFamilies, type MeasuredFamily } from "./measured-families.js";
 import { objectFamilies, tagsOf, text, type Names } from "./object-families.js";
 import { familyHead, sample, toLabels, type Family } from "./sample-text.js";
@@ -19,18 +20,12 @@ import { familyHead, sample, toLabels, type Family } from "./sample-text.js";
 export interface OpenMetricsOptions {
   readonly queries: Pick<Queries, "page">;
   readonly objects: Pick<PoolObjects, "get">;
-  readonly stats: Pick<HostStats, "read">;
+  readonly stats: Pick<HostStats, "latest">;
   readonly inventory: Pick<Inventory, "inSlices">;
   readonly listPools: () => readonly PoolStatus[];
   /** The name by which a pool is listed, by the id of its object. */
   readonly poolOf: (id: string) => string | undefined;
   readonly clock: Clock;
-}
-
-/** What one host has measured, by family. */
-interface Told {
-  readonly series: Series;
-  readonly columns: ReadonlyMap<number, FamilyColumns>;
 }
 
 /** Prometheus waits for ten seconds; hosts that take longer tell the next time. */
@@ -103,18 +98,17 @@ export class OpenMetrics {
   }
 
   /** Of hosts that do not tell, nothing. */
-  async #measured(): Promise<Told[]> {
-    const { objects, stats, inventory, clock } = this.#options;
+  async #measured(): Promise<Track[]> {
+    const { objects, stats, clock } = this.#options;
     const hosts = await this.#all("host", ["power_state"]);
-    const told: Told[] = [];
+    const told: Track[] = [];
     const early = new AbortController();
     const all = Promise.all(
       hosts.map(async ({ id, power_state }) => {
         if (power_state !== "Running") return;
         try {
           const host = toStatsHost(objects.get(String(id), "host"));
-          const series = await stats.read(host, "seconds");
-          await inventory.inSlices("open metrics", index(series, told));
+          for (const track of await stats.latest(host)) told.push(track);
         } catch {
           // It shows as a host without figures.
         }
@@ -159,13 +153,8 @@ function* parseAll(rows: readonly Buffer[], objects: ViewObject[]): Steps {
   }
 }
 
-function* index(series: Series, told: Told[]): Steps {
-  const columns = yield* familyColumns(series.legend);
-  told.push({ series, columns });
-}
-
 interface Sources {
-  readonly told: readonly Told[];
+  readonly told: readonly Track[];
   readonly labels: ReadonlyMap<string, string>;
   readonly parts: string[];
 }
@@ -177,19 +166,18 @@ function* writeMeasured(
 ): Steps {
   const { name, factor, label } = family;
   let isFirst = true;
-  for (const { series, columns } of told) {
-    const mine = columns.get(number);
-    if (mine === undefined) continue;
-    for (const [i, uuid] of mine.uuids.entries()) {
-      if (i % ROWS_A_STEP === ROWS_A_STEP - 1) yield;
-      const whose = labels.get(uuid);
-      const value = series.at(series.end, mine.columns[i]!) * factor;
-      if (whose === undefined || !Number.isFinite(value)) continue;
+  for (const [i, track] of told.entries()) {
+    if (i % ROWS_A_STEP === ROWS_A_STEP - 1) yield;
+    const whose = labels.get(track.uuid);
+    if (whose === undefined) continue;
+    for (const mine of familyColumns(track.shape).get(number) ?? []) {
+      const value = shortest(track.at(track.end, mine.column)) * factor;
+      if (!Number.isFinite(value)) continue;
       const own =
-        label === undefined ? "" : `,${toLabels({ [label]: mine.labels[i] })}`;
+        label === undefined ? "" : `,${toLabels({ [label]: mine.label })}`;
       if (isFirst) parts.push(familyHead(family));
       isFirst = false;
-      parts.push(sample(name, whose + own, value, series.end));
+      parts.push(sample(name, whose + own, value, track.end));
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { ParserPool, XportTable } from "@xo-server/parser-pool";
 import type { Xapi } from "@xo-server/xen-api";
@@ -7,6 +8,8 @@ import { collectBody } from "./collect-body.js";
 /** A host to ask. */
 export interface StatsHost {
   readonly id: string;
+  /** Uuid of its pool. */
+  readonly pool: string;
   readonly address: string;
   readonly xapi: Pick<Xapi, "getStream">;
 }
@@ -16,10 +19,15 @@ export interface Measurements {
   readonly step: number;
   /** In s since 1970; negative: before the last measurement. */
   readonly start: number;
+  /** Uuid of a VM: of the host's VMs this one alone. A host's own: none of them. */
+  readonly only?: string;
+  /** Key of the legend that is known. */
+  readonly known?: string | undefined;
+  readonly withinMs?: number;
 }
 
 export interface FetchParts {
-  readonly parser: Pick<ParserPool, "readXport">;
+  readonly parser: Pick<ParserPool, "readXport" | "readRrd">;
   readonly clock: Clock;
 }
 
@@ -34,29 +42,57 @@ const LONGEST_MS = 30_000;
  */
 export async function fetchMeasurements(
   { id, address, xapi }: StatsHost,
-  { step, start }: Measurements,
+  { step, start, only, known, withinMs = LONGEST_MS }: Measurements,
   { parser, clock }: FetchParts,
 ): Promise<XportTable> {
+  const query = {
+    ...{ cf: "AVERAGE", host: "true", json: "true" },
+    ...{ interval: String(step), start: String(start) },
+    ...(only === undefined ? {} : { vm_uuid: only }),
+  };
+  const body = await collectWithin(
+    (signal) =>
+      xapi.getStream({ path: "/rrd_updates", query, host: address, signal }),
+    { method: "rrd_updates", ms: withinMs },
+    clock,
+  );
+  return parser.readXport(body, id, known);
+}
+
+/**
+ * All archives of a VM that does not run, as its pool's coordinator has them,
+ * the finest first.
+ * @throws XoError HTTP_STATUS (404: there are none), and as above
+ */
+export async function fetchArchives(
+  uuid: string,
+  xapi: StatsHost["xapi"],
+  { parser, clock }: FetchParts,
+): Promise<readonly XportTable[]> {
+  const query = { uuid, json: "true" };
+  const body = await collectWithin(
+    (signal) => xapi.getStream({ path: "/vm_rrd", query, signal }),
+    { method: "vm_rrd", ms: LONGEST_MS },
+    clock,
+  );
+  return parser.readRrd(body, uuid);
+}
+
+async function collectWithin(
+  open: (signal: AbortSignal) => Promise<{ readonly body: Readable }>,
+  { method, ms }: { readonly method: string; readonly ms: number },
+  clock: Clock,
+): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   const abort = new AbortController();
   const timer = clock.setTimeout(() => {
     abort.abort();
-  }, LONGEST_MS);
+  }, ms);
   try {
-    const { body } = await xapi.getStream({
-      path: "/rrd_updates",
-      query: {
-        ...{ cf: "AVERAGE", host: "true", json: "true" },
-        interval: String(step),
-        start: String(start),
-      },
-      host: address,
-      signal: abort.signal,
-    });
-    return await parser.readXport(await collectBody(body, LARGEST_BODY), id);
+    const { body } = await open(abort.signal);
+    return await collectBody(body, LARGEST_BODY);
   } catch (error) {
     if (!abort.signal.aborted) throw error;
-    const data = { method: "rrd_updates", ms: LONGEST_MS };
-    throw new XoError("CALL_TIMEOUT", data, error);
+    throw new XoError("CALL_TIMEOUT", { method, ms }, error);
   } finally {
     clock.clearTimeout(timer);
   }

@@ -1,64 +1,44 @@
 import type { Steps } from "@xo-server/inventory";
+import { shapeOf, type Shape } from "./shape.js";
 
-/** What of one object is measured, and in which columns. */
-export interface Measured {
-  readonly type: "host" | "vm" | "sr";
-  readonly names: readonly string[];
-  /** As many as names. */
-  readonly columns: readonly number[];
+/** Whose columns of an answer are. */
+export interface LegendEntry {
+  readonly uuid: string;
+  readonly shape: Shape;
+  /** First of its columns; they stand together. */
+  readonly from: number;
 }
 
-/** Whose the columns of an answer are: by uuid. */
-export class Legend {
+/** What a host tells of, until its legend is another. */
+export interface Legend {
   readonly key: string;
-  readonly #measured = new Map<string, Mutable>();
-
-  constructor(key: string) {
-    this.key = key;
-  }
-
-  of(uuid: string): Measured | undefined {
-    return this.#measured.get(uuid);
-  }
-
-  get uuids(): Iterable<string> {
-    return this.#measured.keys();
-  }
-
-  /** @param entry such as `AVERAGE:vm:<uuid>:memory` */
-  add(entry: string, column: number): void {
-    const [, type, uuid, name] = ENTRY.exec(entry) ?? [];
-    if (type === undefined) return;
-    let measured = this.#measured.get(uuid!);
-    if (measured === undefined) {
-      measured = { type: type as Measured["type"], names: [], columns: [] };
-      this.#measured.set(uuid!, measured);
-    }
-    measured.names.push(name!);
-    measured.columns.push(column);
-  }
+  readonly entries: readonly LegendEntry[];
 }
-
-interface Mutable extends Measured {
-  readonly names: string[];
-  readonly columns: number[];
-}
-
-/** Names may have colons. */
-const ENTRY = /^AVERAGE:(host|vm|sr):([^:]+):(.+)$/;
 
 const NEWLINE = 0x0a;
-/** Entries between two looks at the clock. */
-const ENTRIES_A_STEP = 100;
+const TAB = 0x09;
+/** Objects between two looks at the clock. */
+const LINES_A_STEP = 20;
 
-/** Fills the legend from its text, an entry a line. */
-export function* readLegend(legend: Legend, text: Uint8Array): Steps {
+/** Reads the legend of a table: see XportTable. */
+export function* readLegend(text: Uint8Array, entries: LegendEntry[]): Steps {
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-  for (let at = 0, column = 0; at < bytes.length; column++) {
+  let from = 0;
+  for (let at = 0, line = 1; at < bytes.length; line++) {
     const newline = bytes.indexOf(NEWLINE, at);
     const end = newline === -1 ? bytes.length : newline;
-    legend.add(bytes.toString("utf8", at, end), column);
+    const type = bytes.indexOf(TAB, at);
+    const uuid = bytes.indexOf(TAB, type + 1);
+    // Each its own text: a part of one would hold all of it.
+    const names = bytes.toString("utf8", uuid + 1, end);
+    const shape = shapeOf(bytes.toString("latin1", at, type), names);
+    if (shape !== undefined)
+      entries.push({
+        uuid: bytes.toString("latin1", type + 1, uuid),
+        ...{ shape, from },
+      });
+    from += shape?.names.length ?? names.split("\t").length;
     at = end + 1;
-    if (column % ENTRIES_A_STEP === ENTRIES_A_STEP - 1) yield;
+    if (line % LINES_A_STEP === 0) yield;
   }
 }

@@ -76,15 +76,14 @@ export interface Told {
 /** Columns that nobody knows are left out. */
 export function toTold(
   names: readonly string[],
-  columns: readonly number[],
   measures: readonly Measure[],
 ): Told[] {
-  return names.flatMap((name, i) => {
+  return names.flatMap((name, column) => {
     for (const { pattern, path, factor = 1 } of measures) {
       const match = pattern.exec(name);
       if (match === null) continue;
       const keys = path.map((key) => (key === "$1" ? match[1]! : key));
-      return [{ column: columns[i]!, path: keys, factor }];
+      return [{ column, path: keys, factor }];
     }
     return [];
   });

@@ -1,4 +1,4 @@
-import type { Inventory } from "@xo-server/inventory";
+import { Turns, type Inventory } from "@xo-server/inventory";
 import { XapiError, XoError } from "@xo-server/model";
 import { joinObject, RawJson, type RawMember } from "../doors/raw-json.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
@@ -12,8 +12,8 @@ import {
   vmMeasures,
   type Measure,
 } from "./measures.js";
-import type { Series } from "./series.js";
 import { windowOf, writeStats } from "./stats-writer.js";
+import type { Track } from "./track.js";
 
 export interface StatsRequest {
   readonly granularity?: Granularity | undefined;
@@ -23,19 +23,17 @@ export interface StatsRequest {
 
 export interface ObjectStatsOptions {
   readonly objects: Pick<PoolObjects, "get">;
-  readonly hosts: Pick<HostStats, "read">;
+  readonly hosts: Pick<HostStats, "read" | "readArchive">;
   readonly inventory: Pick<Inventory, "inSlices">;
 }
 
-/** Which columns of a host's are told. */
-interface Choice {
-  readonly uuid: string;
-  readonly measures: readonly Measure[];
-}
+/** Archives of VMs that do not run, under way at a time: 150 kB each. */
+const MOST_ARCHIVES = 4;
 
 /** Statistics of single objects as clients get them: CONTRACT 2.7. */
 export class ObjectStats {
   readonly #options: ObjectStatsOptions;
+  readonly #turns = new Turns(MOST_ARCHIVES);
 
   constructor(options: ObjectStatsOptions) {
     this.#options = options;
@@ -46,20 +44,20 @@ export class ObjectStats {
     return new RawJson(await this.#bytesOfHost(id, hostMeasures, request));
   }
 
-  /** @throws XoError VM_BAD_POWER_STATE: no host measures it; and as above */
+  /** @throws XoError VM_BAD_POWER_STATE: it does not run, and nothing is kept of when it did; and as above */
   async ofVm(id: string, request: StatsRequest): Promise<RawJson> {
     const { objects } = this.#options;
     const vm = objects.get(id, "VM");
     const state = String(vm.object["power_state"]);
-    if (state !== "Running" && state !== "Paused")
-      throw new XoError("VM_BAD_POWER_STATE", {
-        ...{ objectId: vm.id, expected: "running" },
-        actual: state.toLowerCase(),
-      });
-    const host = objects.get(String(vm.object["$container"]), "host");
-    const series = await this.#read(host, request);
-    const choice = { uuid: vm.id, measures: vmMeasures };
-    return new RawJson(await this.#write(series, choice, request));
+    const track =
+      state === "Running" || state === "Paused"
+        ? await this.#read(
+            objects.get(String(vm.object["$container"]), "host"),
+            vm.id,
+            request,
+          )
+        : await this.#archived(vm, request);
+    return new RawJson(await this.#write(track, vmMeasures, request));
   }
 
   /**
@@ -91,27 +89,41 @@ export class ObjectStats {
     request: StatsRequest,
   ): Promise<Buffer> {
     const host = this.#options.objects.get(id, "host");
-    const series = await this.#read(host, request);
-    return this.#write(series, { uuid: host.id, measures }, request);
+    const track = await this.#read(host, host.id, request);
+    return this.#write(track, measures, request);
   }
 
+  /** @param uuid of the host itself, or of a VM that is there */
   #read(
     host: PoolObject,
+    uuid: string,
     { granularity = "seconds" }: StatsRequest,
-  ): Promise<Series> {
-    return this.#options.hosts.read(toStatsHost(host), granularity);
+  ): Promise<Track> {
+    return this.#options.hosts.read(toStatsHost(host), uuid, granularity);
+  }
+
+  async #archived(
+    { id, object, xapi }: PoolObject,
+    { granularity = "seconds" }: StatsRequest,
+  ): Promise<Track> {
+    const { hosts } = this.#options;
+    const track = await this.#turns.take(() =>
+      hosts.readArchive(xapi, id, granularity),
+    );
+    if (track !== undefined) return track;
+    const actual = String(object["power_state"]).toLowerCase();
+    const data = { objectId: id, expected: "running", actual };
+    throw new XoError("VM_BAD_POWER_STATE", data);
   }
 
   async #write(
-    series: Series,
-    { uuid, measures }: Choice,
+    track: Track,
+    measures: readonly Measure[],
     { start }: StatsRequest,
   ): Promise<Buffer> {
-    const measured = series.legend.of(uuid);
-    const { names = [], columns = [] } = measured ?? {};
-    const told = toTold(names, columns, measures);
+    const told = toTold(track.shape.names, measures);
     const parts: string[] = [];
-    const steps = writeStats(series, told, windowOf(series, start), parts);
+    const steps = writeStats(track, told, windowOf(track, start), parts);
     await this.#options.inventory.inSlices("stats", steps);
     return Buffer.from(parts.join(""));
   }
@@ -121,7 +133,8 @@ export class ObjectStats {
 export function toStatsHost({ id, object, xapi }: PoolObject): StatsHost {
   if (object["power_state"] === "Halted")
     throw new XoError("HOST_OFFLINE", { objectId: id });
-  return { id, address: String(object["address"]), xapi };
+  const pool = String(object["$pool"]);
+  return { id, pool, address: String(object["address"]), xapi };
 }
 
 function toReason(error: unknown): Buffer {

@@ -1,21 +1,73 @@
-import type { Inventory } from "@xo-server/inventory";
-import { systemClock, type Clock } from "../clock.js";
+import { machineMemory, type Inventory } from "@xo-server/inventory";
+import { systemClock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
+import type { Objects } from "../objects/start-objects.js";
 import type { Parser } from "../parser.js";
+import type { Pools } from "../pools/pools.js";
+import type { ServerOptions } from "../server-options.js";
+import type { StopStack } from "../stop-stack.js";
+import { Follower } from "./follower.js";
 import { HostStats } from "./host-stats.js";
+import { LiveHosts } from "./live-hosts.js";
+import { NowValues } from "./now-values.js";
 import { ObjectStats } from "./object-stats.js";
+import { statsMemory } from "./stats-memory.js";
+import type { StatsFigures } from "./stats-figures.js";
 
-/** What hosts measure; nothing is asked of them before somebody wants to know. */
+/** What hosts measure: followed, or asked for when somebody wants to know. */
 export interface Stats {
   readonly hosts: HostStats;
   readonly objects: ObjectStats;
+  figures(): StatsFigures;
 }
+
+export interface StatsSources {
+  readonly inventory: Inventory;
+  readonly objects: Pick<Objects, "catalog" | "queries">;
+  readonly poolObjects: PoolObjects;
+  readonly pools: Pools;
+}
+
+/** Rounds that may be missed before a reader has a host asked again. */
+const MISSED = 3;
 
 export function startStats(
   { xports }: Pick<Parser, "xports">,
-  sources: { readonly inventory: Inventory; readonly objects: PoolObjects },
-  { clock = systemClock }: { readonly clock?: Clock },
+  { inventory, objects, poolObjects, pools }: StatsSources,
+  { config, clock = systemClock }: Pick<ServerOptions, "config" | "clock">,
+  stops: StopStack,
 ): Stats {
-  const hosts = new HostStats({ ...sources, parser: xports, clock });
-  return { hosts, objects: new ObjectStats({ ...sources, hosts }) };
+  const { follow, intervalMs, memoryBytes } = config.stats;
+  const { queries, catalog } = objects;
+  const now = new NowValues(() => ({
+    VM: queries.now("VM"),
+    host: queries.now("host"),
+  }));
+  const hosts = new HostStats({
+    ...{ inventory, parser: xports, clock },
+    limitBytes: memoryBytes || statsMemory(machineMemory()),
+    ...(follow ? { freshMs: MISSED * intervalMs } : {}),
+    onRow: (followed) => {
+      if (follow) now.tell(followed);
+    },
+  });
+  const live = new LiveHosts(catalog, pools);
+  const follower = new Follower({
+    ...{ hosts, now, inventory, intervalMs, clock },
+    live: () => live.list(),
+  });
+  if (follow) {
+    follower.start();
+    stops.push("statistics", () => follower.stop());
+  }
+  const { limitBytes } = hosts.tracks.share;
+  return {
+    hosts,
+    objects: new ObjectStats({ objects: poolObjects, hosts, inventory }),
+    figures: () => ({
+      ...follower.figures,
+      ...{ objects: hosts.tracks.objects, bytes: hosts.bytes, limitBytes },
+      rows: hosts.tracks.share.rows,
+    }),
+  };
 }

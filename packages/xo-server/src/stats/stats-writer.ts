@@ -1,6 +1,7 @@
 import type { Steps } from "@xo-server/inventory";
 import type { Told } from "./measures.js";
-import type { Series } from "./series.js";
+import { shortest } from "./shortest.js";
+import type { Track } from "./track.js";
 
 /** Points of a window of time. */
 export interface StatsWindow {
@@ -10,8 +11,8 @@ export interface StatsWindow {
 }
 
 /** All that is kept; with `start` only what came later. */
-export function windowOf(series: Series, start: number | undefined) {
-  const { end, rows, step } = series;
+export function windowOf(track: Track, start: number | undefined) {
+  const { end, rows, step } = track;
   const later = start === undefined ? rows : Math.ceil((end - start) / step);
   return { end, points: Math.max(0, Math.min(rows, later)) };
 }
@@ -24,20 +25,20 @@ type Branch = Map<string, Branch | Told>;
  * null where nothing was measured, in steps of a column each.
  */
 export function* writeStats(
-  series: Series,
+  track: Track,
   told: readonly Told[],
   window: StatsWindow,
   parts: string[],
 ): Steps {
   const { end } = window;
-  parts.push(`{"endTimestamp":${end},"interval":${series.step},"stats":`);
-  yield* writeBranch(toTree(told), series, window, parts);
+  parts.push(`{"endTimestamp":${end},"interval":${track.step},"stats":`);
+  yield* writeBranch(toTree(told), track, window, parts);
   parts.push("}");
 }
 
 function* writeBranch(
   branch: Branch,
-  series: Series,
+  track: Track,
   window: StatsWindow,
   parts: string[],
 ): Steps {
@@ -45,9 +46,9 @@ function* writeBranch(
   for (const [key, value] of branch) {
     parts.push(`${separator}${JSON.stringify(key)}:`);
     separator = ",";
-    if (value instanceof Map) yield* writeBranch(value, series, window, parts);
+    if (value instanceof Map) yield* writeBranch(value, track, window, parts);
     else {
-      parts.push(toPoints(series, value, window));
+      parts.push(toPoints(track, value, window));
       yield;
     }
   }
@@ -55,13 +56,13 @@ function* writeBranch(
 }
 
 function toPoints(
-  series: Series,
+  track: Track,
   { column, factor }: Told,
   { end, points }: StatsWindow,
 ): string {
   let text = "[";
   for (let i = points - 1; i >= 0; i--) {
-    const value = series.at(end - i * series.step, column) * factor;
+    const value = shortest(track.at(end - i * track.step, column)) * factor;
     text += Number.isFinite(value) ? value : "null";
     if (i > 0) text += ",";
   }

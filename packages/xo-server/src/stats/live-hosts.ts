@@ -1,0 +1,58 @@
+import type { Catalog, ViewTable } from "@xo-server/inventory";
+import type { Pools } from "../pools/pools.js";
+import type { StatsHost } from "./fetch-measurements.js";
+
+interface Seen {
+  readonly revision: number;
+  /** Undefined: it cannot be asked. */
+  readonly facts: Pick<StatsHost, "id" | "pool" | "address"> | undefined;
+}
+
+/** Hosts that run, of pools that are connected: read again only where something changed. */
+export class LiveHosts {
+  readonly #catalog: Pick<Catalog, "follow">;
+  readonly #pools: Pick<Pools, "list" | "xapi">;
+  readonly #seen = new Map<string, Seen>();
+
+  constructor(
+    catalog: Pick<Catalog, "follow">,
+    pools: Pick<Pools, "list" | "xapi">,
+  ) {
+    this.#catalog = catalog;
+    this.#pools = pools;
+  }
+
+  async list(): Promise<readonly StatsHost[]> {
+    const table = await this.#catalog.follow("host");
+    const connected = new Set(
+      this.#pools
+        .list()
+        .filter(({ state }) => state === "watching" || state === "re-listing")
+        .map(({ id }) => id),
+    );
+    const hosts: StatsHost[] = [];
+    const ids = new Set<string>();
+    for (let row = 0; row < table.rows; row++) {
+      if (!table.isLive(row)) continue;
+      const id = table.id(row);
+      ids.add(id);
+      const facts = this.#read(table, row, id);
+      const pool = table.pool(row);
+      if (facts === undefined || !connected.has(pool)) continue;
+      hosts.push({ ...facts, xapi: this.#pools.xapi(pool) });
+    }
+    for (const id of this.#seen.keys()) if (!ids.has(id)) this.#seen.delete(id);
+    return hosts;
+  }
+
+  #read(table: ViewTable, row: number, id: string): Seen["facts"] {
+    const revision = table.revision(row);
+    const seen = this.#seen.get(id);
+    if (seen?.revision === revision) return seen.facts;
+    const { power_state, $pool, address } = table.object(row);
+    const isUp = power_state === "Running" && typeof address === "string";
+    const facts = isUp ? { id, pool: String($pool), address } : undefined;
+    this.#seen.set(id, { revision, facts });
+    return facts;
+  }
+}

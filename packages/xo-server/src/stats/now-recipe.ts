@@ -1,0 +1,86 @@
+import type { Shape } from "./shape.js";
+
+/** How one of the "now" figures comes out of an object's columns. */
+type Formula = (latest: (column: number) => number) => number;
+
+/** In the order of `nowMetrics`: cpu, memory, disk, network. */
+export type NowRecipe = readonly Formula[];
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const recipes = new WeakMap<Shape, NowRecipe>();
+
+/** Made once a shape. SRs have none. */
+export function nowRecipe(shape: Shape): NowRecipe {
+  let recipe = recipes.get(shape);
+  if (recipe === undefined) {
+    recipe = shape.type === "vm" ? ofVm(shape) : ofHost(shape);
+    if (shape.type === "sr") recipe = [];
+    recipes.set(shape, recipe);
+  }
+  return recipe;
+}
+
+function ofVm(shape: Shape): NowRecipe {
+  const memory = column(shape, "memory");
+  const free = column(shape, "memory_internal_free");
+  return [
+    cpu(shape, "cpu_usage"),
+    (latest) => less(latest(memory), KIB * latest(free)),
+    sum(shape, /^vbd_[^_]+_(read|write)$/),
+    sum(shape, /^vif_\d+_(rx|tx)$/),
+  ];
+}
+
+function ofHost(shape: Shape): NowRecipe {
+  const total = column(shape, "memory_total_kib");
+  const free = column(shape, "memory_free_kib");
+  const aggregates = /^pif_aggr_(rx|tx)$/;
+  const hasAggregates = shape.names.some((name) => aggregates.test(name));
+  return [
+    cpu(shape, "cpu_avg"),
+    (latest) => KIB * (latest(total) - latest(free)),
+    sum(shape, /^io_throughput_(read|write)_[0-9a-f]{8}$/, MIB),
+    sum(shape, hasAggregates ? aggregates : /^pif_eth\d+_(rx|tx)$/),
+  ];
+}
+
+/** @returns -1: there is none */
+function column({ names }: Shape, name: string): number {
+  return names.indexOf(name);
+}
+
+/** As the host tells it, or the mean of the cores. */
+function cpu(shape: Shape, name: string): Formula {
+  const told = column(shape, name);
+  if (told >= 0) return (latest) => latest(told);
+  const cores = columns(shape, /^cpu\d+$/);
+  return (latest) => {
+    let all = 0;
+    for (const core of cores) all += latest(core);
+    return cores.length === 0 ? NaN : all / cores.length;
+  };
+}
+
+/** Of what is known; NaN where nothing is. */
+function sum(shape: Shape, pattern: RegExp, factor = 1): Formula {
+  const found = columns(shape, pattern);
+  return (latest) => {
+    let all = NaN;
+    for (const one of found) {
+      const value = latest(one);
+      if (!Number.isNaN(value)) all = (Number.isNaN(all) ? 0 : all) + value;
+    }
+    return all * factor;
+  };
+}
+
+/** A guest without an agent uses all that it has. */
+function less(all: number, free: number): number {
+  return Number.isNaN(free) ? all : Math.max(0, all - free);
+}
+
+function columns({ names }: Shape, pattern: RegExp): number[] {
+  return names.flatMap((name, i) => (pattern.test(name) ? [i] : []));
+}

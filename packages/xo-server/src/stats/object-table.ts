@@ -1,0 +1,37 @@
+import type { XportTable } from "@xo-server/parser-pool";
+import { readLegend, type LegendEntry } from "./legend.js";
+import { Track } from "./track.js";
+
+/** Of a table that was asked for one object: where this one stands; undefined: the host measures no such thing. */
+export function entryOf(
+  { legend }: XportTable,
+  uuid: string,
+): LegendEntry | undefined {
+  const entries: LegendEntry[] = [];
+  const steps = readLegend(legend ?? new Uint8Array(0), entries);
+  while (steps.next().done !== true);
+  return entries.find((entry) => entry.uuid === uuid);
+}
+
+/** Takes all rows of a table. */
+export function putAll(
+  track: Track,
+  { rows, step, end, values, columns }: XportTable,
+  { from }: LegendEntry,
+): void {
+  for (let row = 0; row < rows; row++)
+    track.put(end - (rows - 1 - row) * step, values, row * columns + from);
+}
+
+/** @param points that are kept, of what comes later too */
+export function toTrack(
+  table: XportTable,
+  entry: LegendEntry,
+  points: number,
+): Track {
+  const { step, rows } = table;
+  const end = table.end - rows * step;
+  const track = new Track(entry, { step, end }, Math.max(1, points));
+  putAll(track, table, entry);
+  return track;
+}
