@@ -15,6 +15,7 @@ export async function callAsync(
   if (settings.readOnly) checkReadOnly(method);
   if (options.signal?.aborted === true)
     throw new XoError("ABORTED", { what: method });
+  const wasFed = tasks.isFed;
   // The signal does not end this call, which returns at once: a task nobody knows of could not be cancelled.
   const ref = await caller.value({
     method: `Async.${method}`,
@@ -26,19 +27,24 @@ export async function callAsync(
     const reason = `Async.${method} without a task`;
     throw new XoError("BAD_ANSWER", { address: label, reason, start: "" });
   }
+  let hasEnded = false;
   try {
     options.onTask?.(ref);
     const resultType = resultTypeOf(method);
-    return await tasks.watch({ ref, method, resultType, options });
+    const wish = { ref, method, resultType, options };
+    const result = await tasks.watch(wish, wasFed);
+    // Without a feed the connection that was polled on is cut now, and what only reads had better go first.
+    hasEnded = wasFed;
+    return result;
   } finally {
-    void dismissTask(parts, ref, options.keepUntil);
+    void dismissTask(parts, { ref, hasEnded }, options.keepUntil);
   }
 }
 
 /** A task that has ended is of no use to anybody. One that goes on, or that is gone, is left alone. */
 async function dismissTask(
   parts: Parts,
-  ref: string,
+  { ref, hasEnded }: { readonly ref: string; readonly hasEnded: boolean },
   keepUntil: Promise<unknown> | undefined,
 ): Promise<void> {
   const { caller, settings, logger, label } = parts;
@@ -51,7 +57,7 @@ async function dismissTask(
     });
   try {
     await keepUntil;
-    const status = await call("task.get_status");
+    const status = hasEnded ? "success" : await call("task.get_status");
     if (status !== "pending" && status !== "cancelling")
       await call("task.destroy");
   } catch (error) {

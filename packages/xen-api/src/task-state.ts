@@ -72,10 +72,9 @@ function unwrap(
     : new XapiError(inner[1]!, inner[2]!.split("; "), method);
 }
 
-/** The tasks in a batch of events that somebody waits for. `state` undefined: deleted. */
+/** The tasks in a batch of events. `state` undefined: deleted. */
 export function tasksIn(
   batch: RecordBatch,
-  isWanted: (ref: string) => boolean,
 ): { ref: string; state: TaskState | undefined }[] {
   const task = batch.classes.indexOf("task");
   const found: { ref: string; state: TaskState | undefined }[] = [];
@@ -86,7 +85,6 @@ export function tasksIn(
     const row = batch.table.subarray(at, at + RECORD_STRIDE);
     if (row[RecordField.classIndex] !== task) continue;
     const ref = text(row[RecordField.refOffset]!, row[RecordField.refLength]!);
-    if (!isWanted(ref)) continue;
     const json = text(row[RecordField.offset]!, row[RecordField.length]!);
     if (row[RecordField.operation] === Operation.del || json === "") {
       found.push({ ref, state: undefined });

@@ -3,7 +3,7 @@ import type { Caller } from "./caller.js";
 import { pause, type Clock } from "./clock.js";
 import { toDeclaredType } from "./declared-type.js";
 import type { Logger } from "./logger.js";
-import { tasksIn, toTaskState, type TaskState } from "./task-state.js";
+import { isFinal, tasksIn, toTaskState, type TaskState } from "./task-state.js";
 import { WatchedTask, type TaskWish } from "./watched-task.js";
 import { parseXmlFragment } from "./xmlrpc-value.js";
 
@@ -20,6 +20,8 @@ export interface TasksOptions {
 
 /** Tasks are asked for themselves this often, in ms: events of deletion can be dropped, and a restarted toolstack forgets its tasks without a word. */
 const CHECK_MS = 60_000;
+/** Of tasks that others wait for, or nobody. */
+const MOST_ENDED = 1_000;
 /** Pause after a failed poll of our own, in ms. */
 const RETRY_MS = 1_000;
 
@@ -31,6 +33,8 @@ const RETRY_MS = 1_000;
 export class Tasks {
   readonly #options: TasksOptions;
   readonly #watched = new Map<string, Set<WatchedTask>>();
+  /** Of tasks that a feed told the end of before anybody asked. */
+  readonly #ended = new Map<string, TaskState>();
   #feeds = 0;
   #poll: AbortController | undefined;
   #checkTimer: unknown;
@@ -43,6 +47,8 @@ export class Tasks {
   addFeed(): () => void {
     this.#feeds++;
     this.#poll?.abort();
+    // What ended while nobody told of it is not told again.
+    this.#checkAll();
     return () => {
       this.#feeds--;
       this.#restartPoll();
@@ -51,11 +57,15 @@ export class Tasks {
 
   /** Events that a feed has brought. */
   feed(batch: RecordBatch): void {
-    if (this.#watched.size === 0) return;
-    for (const { ref, state } of tasksIn(batch, (ref) =>
-      this.#watched.has(ref),
-    ))
-      this.#tell(ref, state);
+    for (const { ref, state } of tasksIn(batch))
+      if (this.#watched.has(ref)) this.#tell(ref, state);
+      else if (state !== undefined && isFinal(state)) this.#keep(ref, state);
+  }
+
+  #keep(ref: string, state: TaskState): void {
+    this.#ended.set(ref, state);
+    if (this.#ended.size > MOST_ENDED)
+      this.#ended.delete(this.#ended.keys().next().value!);
   }
 
   /** There is a new session, perhaps with a pool that forgot its tasks or went back in time. */
@@ -70,10 +80,19 @@ export class Tasks {
       for (const task of [...all]) task.fail(reason);
   }
 
-  /** The decoded result. @throws XapiError of the task; XoError TASK_LOST, ABORTED, CLOSED, BAD_ANSWER */
-  async watch(wish: TaskWish): Promise<unknown> {
+  /** What is told from now on is enough to see the end of a task that is made later. */
+  get isFed(): boolean {
+    return this.#feeds > 0;
+  }
+
+  /**
+   * The decoded result.
+   * @param isNew it was made while a feed ran: what has been told of it is all there is
+   * @throws XapiError of the task; XoError TASK_LOST, ABORTED, CLOSED, BAD_ANSWER
+   */
+  async watch(wish: TaskWish, isNew = false): Promise<unknown> {
     const { signal } = wish.options;
-    const task = this.#register(wish);
+    const task = this.#register(wish, isNew);
     const cancel = () => {
       void this.#cancel(task);
     };
@@ -86,7 +105,7 @@ export class Tasks {
     }
   }
 
-  #register(wish: TaskWish): WatchedTask {
+  #register(wish: TaskWish, isNew: boolean): WatchedTask {
     const { ref } = wish;
     const task = new WatchedTask(wish, this.#options.clock, (settled) => {
       const all = this.#watched.get(ref);
@@ -97,8 +116,11 @@ export class Tasks {
     const all = this.#watched.get(ref) ?? new Set();
     this.#watched.set(ref, all.add(task));
     this.#checkTimer ??= this.#armCheck();
+    const ended = this.#ended.get(ref);
+    this.#ended.delete(ref);
+    if (ended !== undefined) task.tell(ended);
     // It may have ended before anybody listened.
-    void this.#check(ref);
+    else if (!isNew || !this.isFed) void this.#check(ref);
     this.#restartPoll();
     return task;
   }

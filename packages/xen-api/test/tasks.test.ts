@@ -202,14 +202,60 @@ t.test(
     })();
     await until(() => release !== undefined);
     const call = xapi.callAsync("VM.clone", []);
-    await until(() => pool.methods.includes("task.get_record"));
+    await until(() => pool.methods.includes("Async.VM.clone"));
     t.equal(pool.methods.filter((method) => method === "event.from").length, 1);
     release!();
     t.equal(await call, "r");
+    await until(() => pool.methods.includes("task.destroy"));
+    t.same(
+      pool.methods.filter((method) => method.startsWith("task.")),
+      ["task.destroy"],
+      "who is told need not ask",
+    );
     consumer.abort();
     await stream;
   },
 );
+
+t.test("a task whose end is told before its reference is known", async (t) => {
+  let release: (() => void) | undefined;
+  let answer: (() => void) | undefined;
+  const pool = await startPool(
+    t,
+    taskScript(
+      () => task("pending"),
+      [],
+      ({ method }) => {
+        if (method === "Async.VM.clone")
+          return new Promise<FakeReply>(
+            (resolve) => (answer = () => resolve({ value: TASK })),
+          );
+        return method === "event.from" && release === undefined
+          ? new Promise<FakeReply>(
+              (resolve) =>
+                (release = () =>
+                  resolve(events("mod", done("<value>early</value>")))),
+            )
+          : undefined;
+      },
+    ),
+  );
+  const xapi = clientOf(t, pool);
+  await xapi.connect();
+  const consumer = new AbortController();
+  const { signal } = consumer;
+  const told = xapi.events({ from: TOKEN, signal })[Symbol.asyncIterator]();
+  const first = told.next();
+  await until(() => release !== undefined);
+  const call = xapi.callAsync("VM.clone", []);
+  await until(() => answer !== undefined);
+  release!();
+  await first;
+  answer!();
+  t.equal(await call, "early");
+  consumer.abort();
+  await told.return?.();
+});
 
 t.test("when the event stream ends the tasks are polled for", async (t) => {
   const polls: FakeReply[] = [];
@@ -229,7 +275,7 @@ t.test("when the event stream ends the tasks are polled for", async (t) => {
   })();
   await until(() => pool.methods.includes("event.from"));
   const call = xapi.callAsync("VM.clone", []);
-  await until(() => pool.methods.includes("task.get_record"));
+  await until(() => pool.methods.includes("Async.VM.clone"));
   polls.push(events("mod", done("<value>late</value>")));
   consumer.abort();
   await stream;
