@@ -8,6 +8,8 @@ export class Membership {
   readonly #db: Database;
   /** The coordinator of the start first. */
   readonly #members = new Map<string, Member>();
+  /** Hosts that nobody reaches. */
+  readonly #away = new Set<string>();
   readonly poolRef: string;
   #silenced: string | undefined;
   /** Address of the coordinator of another pool that this one's host has joined. */
@@ -39,6 +41,20 @@ export class Membership {
       this.#members.get(this.coordinatorRef) ??
       this.#members.values().next().value!;
     return member.listener.url;
+  }
+
+  isAway(hostRef: string): boolean {
+    return this.#away.has(hostRef);
+  }
+
+  setReachable(hostRef: string, reachable: boolean, sessions: Sessions): void {
+    if (reachable) {
+      this.#away.delete(hostRef);
+      return;
+    }
+    this.#away.add(hostRef);
+    if (hostRef === this.coordinatorRef) sessions.endAll();
+    this.#members.get(hostRef)?.listener.disconnectAll();
   }
 
   get following(): string | undefined {

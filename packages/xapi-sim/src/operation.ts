@@ -13,6 +13,10 @@ export interface PoolContext {
   addressOf(hostRef: string): string | undefined;
   /** `http://127.0.0.1:8080` of the member, or of the coordinator where it has no listener. */
   urlOf(hostRef: string): string;
+  /** Does something in so many milliseconds at the pool's pace, unless the pool stops before. */
+  later(ms: number, work: () => void): void;
+  /** Whether anybody is there to answer at the host's listener; a coordinator that goes forgets who was signed in. */
+  setReachable(hostRef: string, reachable: boolean): void;
   /** A session of its own for what another pool is to do here. @returns its reference */
   openSession(userName: string, hostRef: string): string;
 }

@@ -1,6 +1,5 @@
-import { X509Certificate } from "node:crypto";
-import { Dispatcher } from "./calls/dispatcher.js";
 import type { Core } from "./calls/core.js";
+import { systemContext } from "./calls/system-context.js";
 import { Churn } from "./churn.js";
 import { systemClock } from "./clock.js";
 import { Database } from "./database.js";
@@ -9,20 +8,12 @@ import { EventWaiters } from "./events/event-waiters.js";
 import { Faults } from "./faults.js";
 import { generateFleet } from "./fleet/generate-fleet.js";
 import { profiles } from "./fleet/profiles.js";
-import { Connection } from "./http/connection.js";
-import { HandlerServer } from "./http/handler-server.js";
-import { unservedHandlers } from "./http/unserved-handlers.js";
-import {
-  jsonDoor,
-  legacyJsonDoor,
-  oldHostDoor,
-  xmlDoor,
-} from "./http/rpc-doors.js";
-import { RouteTable } from "./http/route-table.js";
+import { servePool } from "./http/serve-pool.js";
 import { Listings } from "./listings.js";
 import type { TlsIdentity } from "./listener.js";
 import { openMembers, type Member } from "./members.js";
-import { httpHandlers, operations } from "./plugins.js";
+import { loseHost, type Loss } from "./operations/host-loss.js";
+import { startOutages } from "./outages.js";
 import { Membership } from "./membership.js";
 import { Mishaps, type MishapConditions } from "./mishaps.js";
 import type { PoolOptions } from "./pool-options.js";
@@ -30,6 +21,7 @@ import { createRandom } from "./random.js";
 import { Sessions } from "./sessions.js";
 import { Tasks } from "./tasks.js";
 import { Temper } from "./temper.js";
+import { Timers } from "./timers.js";
 import type { FleetObject } from "./xapi-value.js";
 
 /** A pool that answers. */
@@ -61,6 +53,8 @@ export interface SimulatedPool {
     delayMs: number,
     conditions?: MishapConditions,
   ): void;
+  /** A host is gone, for so long or for good, with its guests (`crash`) or without; HA starts protected ones elsewhere. */
+  lose(hostRef: string, loss: Loss): void;
   /** PEM of the certificate, with TLS. */
   readonly certificate: string | undefined;
   /** Makes another member with a listener (default: the next) the coordinator. @returns its reference */
@@ -135,6 +129,7 @@ function assemble(
       core.mishaps.add({ ...conditions, method, error, params }),
     slowNext: (method, delayMs, conditions = {}) =>
       core.mishaps.add({ ...conditions, method, delayMs }),
+    lose: (hostRef, loss) => loseHost(systemContext(core), hostRef, loss),
     certificate: tls?.cert,
     promote: (hostRef) => membership.promote(hostRef, core.sessions),
     setChurn: (perSecond) => churn.set(perSecond),
@@ -142,13 +137,31 @@ function assemble(
     stop: async () => {
       churn.stop();
       core.tasks.stop();
+      core.timers.stop();
       await Promise.all(members.map(({ listener }) => listener.stop()));
     },
   };
-  serve(options, core, { pool, membership, churn });
+  servePool(options, core, {
+    membership,
+    certificate: tls?.cert,
+    control: { ...pool, status: () => statusOf(pool, core, churn) },
+  });
   core.tasks.startSweeping();
+  startOutages(systemContext(core), core.temper);
   churn.set(options.churn ?? 0);
   return pool;
+}
+
+function statusOf(pool: SimulatedPool, core: Core, churn: Churn): object {
+  return {
+    name: pool.name,
+    urls: pool.urls,
+    coordinator: core.pool.coordinatorRef(),
+    generation: core.db.generation,
+    churn: churn.perSecond,
+    faults: core.faults.list(),
+    mishaps: core.mishaps.list(),
+  };
 }
 
 function poolName({ name, profile, hosts, vms }: PoolOptions): string {
@@ -197,19 +210,22 @@ function makeCore(
       sessions.endAll();
     if (name === "silent" && faults.isOn(name)) membership.silence();
   });
+  const temper = new Temper(
+    options.temper ?? "calm",
+    options.pace ?? 1,
+    options.seed ?? 1,
+  );
+  const timers = new Timers(clock);
   return {
     db,
     clock,
     random,
     waiters,
+    timers,
+    temper,
     sessions,
     faults,
     mishaps: new Mishaps(),
-    temper: new Temper(
-      options.temper ?? "calm",
-      options.pace ?? 1,
-      options.seed ?? 1,
-    ),
     tasks: new Tasks(db, clock, random),
     queue: new EventQueue(db, clock, waiters),
     listings: new Listings(options.origin),
@@ -217,6 +233,9 @@ function makeCore(
       poolRef: membership.poolRef,
       coordinatorRef: () => membership.coordinatorRef,
       addressOf: (hostRef) => membership.addressOf(hostRef),
+      later: (ms, work) => timers.later(temper.duration(ms), work),
+      setReachable: (hostRef, reachable) =>
+        membership.setReachable(hostRef, reachable, sessions),
       urlOf: (hostRef) => membership.urlOf(hostRef),
       openSession: (name, hostRef) => sessions.create(name, "", hostRef).ref,
       promote: (hostRef) => void membership.promote(hostRef, sessions),
@@ -238,75 +257,4 @@ function prepare(core: Core, formats: readonly ("json" | "xml")[]): void {
     for (const table of core.db.tables()) core.listings[format](table);
   for (const table of core.db.tables())
     for (const row of table.rows.values()) row.compact();
-}
-
-function serve(
-  options: PoolOptions,
-  core: Core,
-  {
-    pool,
-    membership,
-    churn,
-  }: { pool: SimulatedPool; membership: Membership; churn: Churn },
-): void {
-  const dispatcher = new Dispatcher(core, {
-    ...operations,
-    ...options.operations,
-  });
-  const routes = makeRoutes(options);
-  const handlers = new HandlerServer(core);
-  const control = {
-    ...pool,
-    status: () => ({
-      name: pool.name,
-      urls: pool.urls,
-      coordinator: core.pool.coordinatorRef(),
-      generation: core.db.generation,
-      churn: churn.perSecond,
-      faults: core.faults.list(),
-      mishaps: core.mishaps.list(),
-    }),
-  };
-  for (const [hostRef, { listener }] of membership.listening()) {
-    const context = {
-      clock: core.clock,
-      faults: core.faults,
-      routes,
-      dispatcher,
-      handlers,
-      control,
-      hostRef,
-      isSilent: () =>
-        core.faults.isOn("silent") && membership.isSilenced(hostRef),
-      thumbprint: fingerprintOf(pool.certificate),
-    };
-    listener.serve((socket) => {
-      new Connection(socket, context).run().catch(() => socket.destroy());
-    });
-  }
-}
-
-function fingerprintOf(certificate: string | undefined): string | undefined {
-  return certificate === undefined
-    ? undefined
-    : new X509Certificate(certificate).fingerprint256;
-}
-
-function makeRoutes(options: PoolOptions): RouteTable {
-  const routes = new RouteTable();
-  routes.add("POST", "/", { kind: "rpc", door: xmlDoor });
-  routes.add("POST", "/json", {
-    kind: "rpc",
-    door: options.legacyJson === true ? legacyJsonDoor : xmlDoor,
-  });
-  routes.add("POST", "/jsonrpc", {
-    kind: "rpc",
-    door: options.noJsonRpc === true ? oldHostDoor : jsonDoor,
-  });
-  for (const method of ["GET", "POST"])
-    routes.add(method, "/sim", { kind: "control" });
-  const own = [...(options.httpHandlers ?? []), ...httpHandlers];
-  for (const handler of [...own, ...unservedHandlers(own)])
-    routes.add(handler.method, handler.path, { kind: "handler", handler });
-  return routes;
 }

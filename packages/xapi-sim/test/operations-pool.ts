@@ -70,6 +70,8 @@ function createContext(
       poolRef: poolRef!,
       coordinatorRef: () => db.get("pool", poolRef!)["master"] as string,
       addressOf: () => undefined,
+      later: (_, work) => work(),
+      setReachable: () => undefined,
       urlOf: () => "http://127.0.0.1:1",
       openSession: () => "OpaqueRef:other-session",
     },

@@ -10,6 +10,7 @@ import type { Random } from "../random.js";
 import type { Sessions } from "../sessions.js";
 import type { Tasks } from "../tasks.js";
 import type { Temper } from "../temper.js";
+import type { Timers } from "../timers.js";
 import type { XapiValue } from "../xapi-value.js";
 
 /** The parts of a simulated pool that calls work with. */
@@ -25,6 +26,7 @@ export interface Core {
   readonly faults: Faults;
   readonly mishaps: Mishaps;
   readonly temper: Temper;
+  readonly timers: Timers;
   readonly pool: PoolContext & {
     /** Makes another member the coordinator. @throws XapiFailure HANDLE_INVALID */
     promote(hostRef: string): void;

@@ -5,6 +5,7 @@ import {
   type FaultSetting,
   type Faults,
 } from "../faults.js";
+import type { Loss } from "../operations/host-loss.js";
 import type { Mishap, Mishaps } from "../mishaps.js";
 import type { FaultyWriter } from "./faulty-writer.js";
 import { writeChunks } from "./body-writer.js";
@@ -20,6 +21,8 @@ export interface Control {
   promote(hostRef?: string): string;
   /** The database goes back by so many changes, as if restored from a backup. */
   rewind(generations: number): void;
+  /** A host is gone for a while, or for good. */
+  lose(hostRef: string, loss: Loss): void;
   /** Changes a second from now on. */
   setChurn(perSecond: number): void;
   status(): object;
@@ -37,6 +40,7 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
  *   POST /sim/promote   {} or {"host": "OpaqueRef:..."}
  *   POST /sim/rewind    {"generations": 1000}
  *   POST /sim/churn     {"perSecond": 100}
+ *   POST /sim/lose      {"host": "OpaqueRef:...", "crash": true, "backAfter": 60000}
  *   POST /sim/fail      {"method": "VM.start", "error": "SR_FULL", "params": ["1", "0"]}: the next call, once;
  *                       more of it in mishaps.ts; {"clear": true} forgets those that wait
  */
@@ -84,6 +88,14 @@ function steer(control: Control, path: string, message: Message): void {
     case "/sim/fail":
       if (message["clear"] === true) control.mishaps.clear();
       else control.mishaps.add(readMishap(message));
+      break;
+    case "/sim/lose":
+      control.lose(String(message["host"]), {
+        crash: message["crash"] === true,
+        ...(message["backAfter"] === undefined
+          ? {}
+          : { backAfter: Number(message["backAfter"]) }),
+      });
       break;
     case "/sim":
       break;

@@ -118,10 +118,7 @@ function assertCanBond({ db, pool }: CallContext, wanted: NewBond): void {
   if (hosts.size > 1) throw new XapiFailure("PIF_CANNOT_BOND_CROSS_HOST");
   for (const pif of refs(db.get("network", network), "PIFs"))
     if (hosts.has(text(db.get("PIF", pif), "host")))
-      throw new XapiFailure("NETWORK_ALREADY_CONNECTED", [
-        text(db.get("PIF", pif), "host"),
-        pif,
-      ]);
+      throw new XapiFailure("NETWORK_ALREADY_CONNECTED", [network, pif]);
 }
 
 function addressOf(pif: XapiRecord): XapiRecord {

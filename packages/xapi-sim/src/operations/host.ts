@@ -5,7 +5,8 @@ import type { XapiValue } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, int, map, refs, text, textParam } from "./fields.js";
-import { operationNotAllowed } from "./failures.js";
+import { assertPlanHolds } from "./failover-plan.js";
+import { bootHost, guestsOn, loseHost, restartAgent } from "./host-loss.js";
 import { tell } from "./messages.js";
 import { refreshHost } from "./refresh.js";
 import { freeMemory } from "./vm-checks.js";
@@ -19,13 +20,12 @@ const extensions = new Set([
 ]);
 
 export const hostOperationTable: OperationTable = {
-  "host.disable": ({ db }, params) => {
-    const host = textParam(params, 0);
-    db.update("host", host, { enabled: false });
-    refreshHost(db, host);
+  "host.disable": (context, params) => {
+    disable(context, textParam(params, 0));
   },
   "host.enable": ({ db }, params) => {
     const host = textParam(params, 0);
+    if (!isLive({ db }, host)) throw new XapiFailure("HOST_NOT_LIVE");
     db.update("host", host, { enabled: true });
     refreshHost(db, host);
   },
@@ -35,8 +35,10 @@ export const hostOperationTable: OperationTable = {
     restart(context, textParam(params, 0), { comesBack: false }),
   "host.power_on": async (context, params) => {
     const host = textParam(params, 0);
-    await context.delay(durations.hostReboot);
-    comeBack(context, host);
+    if (isLive(context, host)) return;
+    await progressDuring(context, durations.hostReboot);
+    bootHost(context, host);
+    context.pool.setReachable(host, true);
   },
   "host.destroy": ({ db, pool }, params) => {
     const host = textParam(params, 0);
@@ -44,18 +46,15 @@ export const hostOperationTable: OperationTable = {
     if (host === pool.coordinatorRef())
       throw new XapiFailure("HOST_CANNOT_DESTROY_SELF", [host]);
     if (isLive({ db }, host)) throw new XapiFailure("HOST_IS_LIVE", [host]);
-    if (guests({ db }, host).length > 0)
+    if (guestsOn({ db }, host).length > 0)
       throw new XapiFailure("HOST_HAS_RESIDENT_VMS", [host]);
     removeHost({ db }, host, text(record, "control_domain"));
   },
   "host.restart_agent": async (context, params) => {
     const host = textParam(params, 0);
-    const other_config = map(context.db.get("host", host), "other_config");
+    context.db.get("host", host);
     await context.delay(durations.hostAgent);
-    const agent_start_time = `${Math.floor(context.clock.now() / 1000)}.`;
-    context.db.update("host", host, {
-      other_config: { ...other_config, agent_start_time },
-    });
+    context.pool.later(durations.fuse, () => restartAgent(context, host));
   },
   "host.get_servertime": ({ db, clock }, params) => {
     db.get("host", textParam(params, 0));
@@ -186,12 +185,6 @@ interface HostContext {
   readonly db: CallContext["db"];
 }
 
-function guests({ db }: HostContext, host: string): readonly string[] {
-  return refs(db.get("host", host), "resident_VMs").filter(
-    (vm) => !flag(db.get("VM", vm), "is_control_domain"),
-  );
-}
-
 function isLive({ db }: HostContext, host: string): boolean {
   const metrics = db.find(
     "host_metrics",
@@ -200,52 +193,51 @@ function isLive({ db }: HostContext, host: string): boolean {
   return metrics !== undefined && flag(metrics, "live");
 }
 
-/** Only a disabled host without guests goes down; the listener of a simulated host stays up. */
+/**
+ * Only a disabled host without guests goes down. The answer comes before it does;
+ * with the coordinator goes everybody's session.
+ */
 async function restart(
   context: CallContext,
   host: string,
   { comesBack }: { comesBack: boolean },
 ): Promise<void> {
-  const { db } = context;
+  const { db, pool } = context;
   const record = db.get("host", host);
   if (flag(record, "enabled")) throw new XapiFailure("HOST_NOT_DISABLED");
-  if (guests(context, host).length > 0)
-    throw operationNotAllowed("This host still has running VMs");
+  const [guest] = guestsOn(context, host);
+  if (guest !== undefined)
+    throw new XapiFailure("HOST_IN_USE", [host, "VM", guest]);
   await whileBusy(
     context,
     { className: "host", ref: host },
     comesBack ? "reboot" : "shutdown",
     async () => {
-      db.update("host_metrics", text(record, "metrics"), { live: false });
+      await context.delay(durations.hostAgent);
       tell(
         context,
         { cls: "Host", uuid: text(record, "uuid") },
         comesBack ? "HOST_REBOOT" : "HOST_SHUTDOWN",
         "",
       );
-      if (!comesBack) return;
-      await progressDuring(context, durations.hostReboot);
-      comeBack(context, host);
     },
   );
-  refreshHost(db, host);
+  const loss = comesBack ? { backAfter: durations.hostReboot } : {};
+  pool.later(durations.fuse, () =>
+    loseHost(context, host, { crash: true, ...loss }),
+  );
 }
 
-function comeBack({ db, clock }: CallContext, host: string): void {
-  const record = db.get("host", host);
-  const boot_time = `${Math.floor(clock.now() / 1000)}.`;
-  db.update("host_metrics", text(record, "metrics"), {
-    live: true,
-    last_updated: toDatetime(clock.now()),
-  });
-  db.update("host", host, {
-    enabled: true,
-    other_config: {
-      ...map(record, "other_config"),
-      boot_time,
-      agent_start_time: boot_time,
-    },
-  });
+/** HA keeps its promise without this host, or the host goes on. */
+function disable({ db }: CallContext, host: string): void {
+  const { enabled } = db.get("host", host);
+  db.update("host", host, { enabled: false });
+  try {
+    assertPlanHolds(db);
+  } catch (error) {
+    db.update("host", host, { enabled: enabled! });
+    throw error;
+  }
   refreshHost(db, host);
 }
 

@@ -1,5 +1,6 @@
 import type { OperationTable } from "../operation.js";
 import { bondOperations } from "./bond.js";
+import { haOperations } from "./ha.js";
 import { hostOperationTable } from "./host.js";
 import { networkOperations } from "./network.js";
 import { otherOperations } from "./others.js";
@@ -31,6 +32,7 @@ export const operations: OperationTable = {
   ...srProbeOperations,
   ...hostOperationTable,
   ...poolOperationTable,
+  ...haOperations,
   ...networkOperations,
   ...bondOperations,
   ...otherOperations,

@@ -1,62 +1,12 @@
 import type { OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { letGo } from "../peers/joined-hosts.js";
-import { whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, map, refs, text, textParam } from "./fields.js";
 import { manageBy, removeHost } from "./host.js";
 import { removeLocalSrs } from "./sr.js";
 
 export const poolOperationTable: OperationTable = {
-  "pool.enable_ha": async (context, params) => {
-    const { db, pool } = context;
-    if (flag(db.get("pool", pool.poolRef), "ha_enabled"))
-      throw new XapiFailure("HA_IS_ENABLED");
-    for (const sr of params[0] as readonly string[])
-      if (!flag(db.get("SR", sr), "shared"))
-        throw new XapiFailure("SR_OPERATION_NOT_SUPPORTED", [sr]);
-    await whileBusy(
-      context,
-      { className: "pool", ref: pool.poolRef },
-      "ha_enable",
-      () => context.delay(durations.poolChange),
-    );
-    db.update("pool", pool.poolRef, {
-      ha_enabled: true,
-      ha_configuration: params[1]!,
-      ha_plan_exists_for: 1,
-    });
-  },
-  "pool.disable_ha": async (context) => {
-    const { db, pool } = context;
-    if (!flag(db.get("pool", pool.poolRef), "ha_enabled"))
-      throw new XapiFailure("HA_NOT_ENABLED");
-    await whileBusy(
-      context,
-      { className: "pool", ref: pool.poolRef },
-      "ha_disable",
-      () => context.delay(durations.poolChange),
-    );
-    db.update("pool", pool.poolRef, {
-      ha_enabled: false,
-      ha_statefiles: [],
-      ha_plan_exists_for: 0,
-    });
-  },
-  "pool.set_ha_host_failures_to_tolerate": ({ db }, params) => {
-    db.update("pool", textParam(params, 0), {
-      ha_host_failures_to_tolerate: params[1]!,
-    });
-  },
-  "pool.ha_failover_plan_exists": ({ db }, params) =>
-    Number(params[0]) < db.count("host"),
-  "pool.ha_compute_max_host_failures_to_tolerate": ({ db }) =>
-    Math.max(0, Math.floor(db.count("host") / 2)),
-  "pool.ha_compute_hypothetical_max_host_failures_to_tolerate": ({ db }) =>
-    Math.max(0, Math.floor(db.count("host") / 2)),
-  "pool.ha_compute_vm_failover_plan": () => ({}),
-  "pool.ha_prevent_restarts_for": () => undefined,
-  "pool.ha_schedule_plan_recomputation": () => undefined,
   "pool.sync_database": async (context) => {
     await context.delay(durations.poolChange);
   },

@@ -3,6 +3,7 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord, XapiValue } from "../xapi-value.js";
 import { isoSrOperations, srOperations } from "./allowed-operations.js";
 import { whileBusy } from "./busy.js";
+import { assertCanHostStatefile } from "./ha.js";
 import { durations } from "./durations.js";
 import { flag, mapParam, refs, text, textParam } from "./fields.js";
 
@@ -95,9 +96,7 @@ export const srOperationTable: OperationTable = {
       .filter((pbd) => flag(pbd, "currently_attached"))
       .map((pbd) => text(pbd, "host")),
   "SR.assert_can_host_ha_statefile": ({ db }, params) => {
-    const sr = textParam(params, 0);
-    if (!flag(db.get("SR", sr), "shared"))
-      throw new XapiFailure("SR_OPERATION_NOT_SUPPORTED", [sr]);
+    assertCanHostStatefile({ db }, textParam(params, 0));
   },
   "SR.assert_supports_database_replication": () => undefined,
   "SR.get_data_sources": () => [],

@@ -159,9 +159,19 @@ export function assertCanBootHere(
 ): void {
   const vm = db.get("VM", ref);
   assertHostRuns(db, host);
+  assertSeesResources(db, ref, host);
+  assertEnoughMemory(db, vm, host);
+}
+
+/** @throws XapiFailure VM_REQUIRES_SR, VM_REQUIRES_NETWORK */
+export function assertSeesResources(
+  db: Database,
+  ref: string,
+  host: string,
+): void {
+  const vm = db.get("VM", ref);
   assertSeesStorage(db, { vm, ref }, host);
   assertSeesNetworks(db, { vm, ref }, host);
-  assertEnoughMemory(db, vm, host);
 }
 
 /** @throws XapiFailure HOST_NOT_LIVE, HOST_DISABLED */

@@ -3,7 +3,7 @@ import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
-import { refs, text, textParam } from "./fields.js";
+import { map, refs, text, textParam } from "./fields.js";
 import { tellVm } from "./messages.js";
 import {
   assertCanBootHere,
@@ -24,19 +24,18 @@ export const vmMigrateOperations: OperationTable = {
   "VM.assert_can_boot_here": ({ db }, params) => {
     assertCanBootHere(db, textParam(params, 0), textParam(params, 1));
   },
-  "VM.assert_agile": ({ db }, params) => {
-    db.get("VM", textParam(params, 0));
-  },
   "VM.retrieve_wlb_recommendations": () => ({}),
   "host.get_vms_which_prevent_evacuation": ({ db }, params) => {
-    const host = textParam(params, 0);
-    const stuck = guestsOf(db, host)
-      .map((vm) => [vm, obstacle(db, vm, host)] as const)
-      .filter(([, reason]) => reason.length > 0);
-    return Object.fromEntries(stuck);
+    return Object.fromEntries(obstaclesOn(db, textParam(params, 0)));
   },
   "host.assert_can_evacuate": ({ db }, params) => {
-    db.get("host", textParam(params, 0));
+    const reasons = obstaclesOn(db, textParam(params, 0)).map(([, reason]) =>
+      reason.join(","),
+    );
+    if (reasons.length > 0)
+      throw new XapiFailure("CANNOT_EVACUATE_HOST", [
+        [...new Set(reasons)].join("|"),
+      ]);
   },
   "host.retrieve_wlb_evacuate_recommendations": () => ({}),
   "host.evacuate": (context, params) => evacuate(context, textParam(params, 0)),
@@ -84,6 +83,16 @@ function guestsOf(db: CallContext["db"], host: string): readonly string[] {
   );
 }
 
+/** The guests that cannot leave, with what keeps them. */
+function obstaclesOn(
+  db: CallContext["db"],
+  host: string,
+): readonly (readonly [vm: string, reason: readonly string[]])[] {
+  return guestsOf(db, host)
+    .map((vm) => [vm, obstacle(db, vm, host)] as const)
+    .filter(([, reason]) => reason.length > 0);
+}
+
 /** Why a guest cannot leave its host: error code and parameters; empty where it can. */
 function obstacle(
   db: CallContext["db"],
@@ -103,6 +112,17 @@ function obstacle(
 /** All guests move away, one after another, each to the host with most room. The host takes no new ones. */
 async function evacuate(context: CallContext, host: string): Promise<void> {
   const { db } = context;
+  const operations = Object.values(
+    map(db.get("host", host), "current_operations"),
+  );
+  if (operations.includes("evacuate"))
+    throw new XapiFailure("HOST_EVACUATE_IN_PROGRESS", [host]);
+  // One guest that cannot leave keeps all where they are [xapi_host.ml, from memory].
+  const [stuck] = obstaclesOn(db, host);
+  if (stuck !== undefined) {
+    const [code, ...params] = stuck[1];
+    throw new XapiFailure(code!, params);
+  }
   await whileBusy(
     context,
     { className: "host", ref: host },

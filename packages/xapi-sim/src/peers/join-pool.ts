@@ -40,9 +40,9 @@ export async function joinPool(
       ? error
       : new XapiFailure("JOINING_HOST_SERVICE_FAILED");
   }
-  core.clock.setTimeout(
-    () => core.pool.follow(new URL(url).host),
+  core.timers.later(
     Math.max(LEAST_FUSE_MS, core.temper.duration(durations.fuse)),
+    () => core.pool.follow(new URL(url).host),
   );
   void obey(context, channel.unref());
 }

@@ -1,0 +1,17 @@
+import type { CallContext } from "../operation.js";
+import type { Core } from "./core.js";
+
+/** For what happens without anybody's call. */
+export function systemContext(core: Core): CallContext {
+  const { db, pool, clock, random, waiters, temper } = core;
+  const never = new AbortController().signal;
+  return {
+    db,
+    pool,
+    clock,
+    random,
+    session: { ref: "", userName: "" },
+    task: undefined,
+    delay: (ms) => waiters.delay(temper.duration(ms), never),
+  };
+}

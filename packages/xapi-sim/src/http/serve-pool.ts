@@ -1,0 +1,75 @@
+import { X509Certificate } from "node:crypto";
+import { Dispatcher } from "../calls/dispatcher.js";
+import type { Core } from "../calls/core.js";
+import type { Membership } from "../membership.js";
+import { httpHandlers, operations } from "../plugins.js";
+import type { PoolOptions } from "../pool-options.js";
+import { Connection } from "./connection.js";
+import type { Control } from "./control.js";
+import { HandlerServer } from "./handler-server.js";
+import { RouteTable } from "./route-table.js";
+import { jsonDoor, legacyJsonDoor, oldHostDoor, xmlDoor } from "./rpc-doors.js";
+import { unservedHandlers } from "./unserved-handlers.js";
+
+/** Lets all members with a listener answer. */
+export function servePool(
+  options: PoolOptions,
+  core: Core,
+  at: {
+    readonly membership: Membership;
+    readonly control: Control;
+    /** PEM, with TLS. */
+    readonly certificate: string | undefined;
+  },
+): void {
+  const dispatcher = new Dispatcher(core, {
+    ...operations,
+    ...options.operations,
+  });
+  const routes = makeRoutes(options);
+  const handlers = new HandlerServer(core);
+  const { membership, control, certificate } = at;
+  for (const [hostRef, { listener }] of membership.listening()) {
+    const context = {
+      clock: core.clock,
+      faults: core.faults,
+      routes,
+      dispatcher,
+      handlers,
+      control,
+      hostRef,
+      isSilent: () =>
+        core.faults.isOn("silent") && membership.isSilenced(hostRef),
+      thumbprint: fingerprintOf(certificate),
+    };
+    listener.serve((socket) => {
+      if (membership.isAway(hostRef)) socket.destroy();
+      else new Connection(socket, context).run().catch(() => socket.destroy());
+    });
+  }
+}
+
+function fingerprintOf(certificate: string | undefined): string | undefined {
+  return certificate === undefined
+    ? undefined
+    : new X509Certificate(certificate).fingerprint256;
+}
+
+function makeRoutes(options: PoolOptions): RouteTable {
+  const routes = new RouteTable();
+  routes.add("POST", "/", { kind: "rpc", door: xmlDoor });
+  routes.add("POST", "/json", {
+    kind: "rpc",
+    door: options.legacyJson === true ? legacyJsonDoor : xmlDoor,
+  });
+  routes.add("POST", "/jsonrpc", {
+    kind: "rpc",
+    door: options.noJsonRpc === true ? oldHostDoor : jsonDoor,
+  });
+  for (const method of ["GET", "POST"])
+    routes.add(method, "/sim", { kind: "control" });
+  const own = [...(options.httpHandlers ?? []), ...httpHandlers];
+  for (const handler of [...own, ...unservedHandlers(own)])
+    routes.add(handler.method, handler.path, { kind: "handler", handler });
+  return routes;
+}

@@ -1,0 +1,174 @@
+import t from "tap";
+import { createTestPool, type TestPool } from "./operations-pool.js";
+
+type Texts = readonly string[];
+
+function poolOf({ db }: TestPool) {
+  return [...db.records("pool")][0]!;
+}
+
+function sharedSr({ db }: TestPool): string {
+  return [...db.records("SR")].find(
+    ([, sr]) => sr["shared"] === true && sr["type"] === "nfs",
+  )![0];
+}
+
+/** All guests but those that run nowhere are out of the way: plans are easy to foresee. */
+function protect(pool: TestPool, count: number): readonly string[] {
+  const { db } = pool;
+  const agile = [...db.records("VM")].filter(
+    ([, vm]) =>
+      vm["power_state"] === "Running" &&
+      vm["is_control_domain"] === false &&
+      (vm["VBDs"] as Texts).every((vbd) => {
+        const vdi = db.find("VDI", db.get("VBD", vbd)["VDI"] as string);
+        return vdi === undefined || db.get("SR", vdi["SR"] as string)["shared"];
+      }),
+  );
+  const chosen = agile.slice(0, count).map(([ref]) => ref);
+  for (const ref of db.refs("VM"))
+    db.update("VM", ref, {
+      ha_restart_priority: chosen.includes(ref) ? "restart" : "",
+    });
+  return chosen;
+}
+
+t.test(
+  "HA is enabled with statefiles, and disabled without a trace",
+  async (t) => {
+    const pool = createTestPool();
+    const { call, db, failure } = pool;
+    protect(pool, 3);
+    const disks = db.count("VDI");
+    const sr = sharedSr(pool);
+    const used = db.get("SR", sr)["physical_utilisation"];
+    await call("pool.enable_ha", [sr], {});
+    const [, record] = poolOf(pool);
+    t.equal(record["ha_enabled"], true);
+    const [statefile] = record["ha_statefiles"] as Texts;
+    t.match(db.get("VDI", statefile!), { type: "ha_statefile", SR: sr });
+    for (const [, host] of db.records("host"))
+      t.strictSame(host["ha_statefiles"], [statefile]);
+    t.strictSame(await failure("pool.enable_ha", [sr], {}), ["HA_IS_ENABLED"]);
+    await call("pool.disable_ha");
+    t.equal(db.count("VDI"), disks);
+    t.equal(db.get("SR", sr)["physical_utilisation"], used);
+    t.strictSame(await failure("pool.disable_ha"), ["HA_NOT_ENABLED"]);
+  },
+);
+
+t.test("what HA needs is told", async (t) => {
+  const pool = createTestPool();
+  const { db, failure } = pool;
+  const sr = sharedSr(pool);
+  const [local] = [...db.records("SR")].find(([, r]) => r["type"] === "ext")!;
+  t.strictSame(await failure("pool.enable_ha", [local], {}), [
+    "HA_CONSTRAINT_VIOLATION_SR_NOT_SHARED",
+    local,
+  ]);
+  const [iso] = [...db.records("SR")].find(
+    ([, r]) => r["type"] === "iso" && r["shared"] === true,
+  )!;
+  t.strictSame(await failure("pool.enable_ha", [iso], {}), [
+    "SR_OPERATION_NOT_SUPPORTED",
+    iso,
+  ]);
+  const [pbd] = db.get("SR", sr)["PBDs"] as Texts;
+  db.update("PBD", pbd!, { currently_attached: false });
+  t.strictSame(await failure("pool.enable_ha", [sr], {}), [
+    "HA_HOST_CANNOT_ACCESS_STATEFILE",
+  ]);
+  db.update("PBD", pbd!, { currently_attached: true });
+  const [host, record] = [...db.records("host")][1]!;
+  db.update("host_metrics", record["metrics"] as string, { live: false });
+  t.strictSame(await failure("pool.enable_ha", [sr], {}), [
+    "HOST_OFFLINE",
+    host,
+  ]);
+  const [ref, { restrictions }] = poolOf(pool);
+  db.update("pool", ref, {
+    restrictions: { ...(restrictions as object), restrict_ha: "true" },
+  });
+  t.strictSame(await failure("pool.enable_ha", [sr], {}), [
+    "LICENCE_RESTRICTION",
+    "HA",
+  ]);
+});
+
+t.test("how many hosts may fail comes from memory", async (t) => {
+  const pool = createTestPool();
+  const { call, db, failure } = pool;
+  const [ref] = poolOf(pool);
+  protect(pool, 6);
+  const most = (await call(
+    "pool.ha_compute_max_host_failures_to_tolerate",
+  )) as number;
+  t.ok(most >= 1);
+  t.equal(await call("pool.ha_failover_plan_exists", most), true);
+  t.equal(await call("pool.ha_failover_plan_exists", most + 1), false);
+  await call("pool.enable_ha", [sharedSr(pool)], {});
+  await call("pool.set_ha_host_failures_to_tolerate", ref, most);
+  t.strictSame(
+    await failure("pool.set_ha_host_failures_to_tolerate", ref, most + 1),
+    ["HA_NO_PLAN"],
+  );
+  for (const metrics of db.refs("host_metrics"))
+    db.update("host_metrics", metrics, { memory_free: 1 });
+  t.equal(await call("pool.ha_compute_max_host_failures_to_tolerate"), 0);
+  const host = [...db.refs("host")][1]!;
+  t.strictSame(await failure("host.disable", host), [
+    "HA_OPERATION_WOULD_BREAK_FAILOVER_PLAN",
+  ]);
+  t.equal(db.get("host", host)["enabled"], true);
+  await call("pool.disable_ha");
+  t.strictSame(await failure("pool.enable_ha", [sharedSr(pool)], {}), [
+    "HA_NO_PLAN",
+  ]);
+});
+
+t.test("only a VM that can start anywhere is protected", async (t) => {
+  const pool = createTestPool();
+  const { call, db, failure } = pool;
+  const [vm] = protect(pool, 1);
+  await call("pool.enable_ha", [sharedSr(pool)], {});
+  t.strictSame(await failure("VM.set_ha_restart_priority", vm!, "always"), [
+    "INVALID_VALUE",
+    "ha_restart_priority",
+    "always",
+  ]);
+  await call("VM.set_ha_restart_priority", vm!, "best-effort");
+  await call("VM.set_ha_restart_priority", vm!, "restart");
+  const [local] = [...db.records("SR")].find(([, r]) => r["type"] === "ext")!;
+  const vbd = (db.get("VM", vm!)["VBDs"] as Texts).find(
+    (ref) => db.get("VBD", ref)["type"] === "Disk",
+  )!;
+  db.update("VDI", db.get("VBD", vbd)["VDI"] as string, { SR: local });
+  t.strictSame(await failure("VM.set_ha_restart_priority", vm!, "restart"), [
+    "HA_CONSTRAINT_VIOLATION_SR_NOT_SHARED",
+    local,
+  ]);
+});
+
+t.test("of a host that fails, protected VMs start elsewhere", async (t) => {
+  const pool = createTestPool();
+  const { call, db } = pool;
+  const vms = protect(pool, 4);
+  await call("pool.enable_ha", [sharedSr(pool)], {});
+  const { loseHost } = await import("../src/operations/host-loss.js");
+  const host = db.get("VM", vms[0]!)["resident_on"] as string;
+  const guests = (db.get("host", host)["resident_VMs"] as Texts).filter(
+    (vm) => db.get("VM", vm)["is_control_domain"] === false,
+  );
+  loseHost(pool.context, host, { crash: true });
+  for (const vm of guests) {
+    const { power_state, resident_on } = db.get("VM", vm);
+    if (vms.includes(vm)) {
+      t.equal(power_state, "Running");
+      t.not(resident_on, host);
+    } else t.equal(power_state, "Halted");
+  }
+  t.equal(
+    db.get("host_metrics", db.get("host", host)["metrics"] as string)["live"],
+    false,
+  );
+});
