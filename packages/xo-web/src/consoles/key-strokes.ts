@@ -1,0 +1,78 @@
+/** A key as it is pressed on a keyboard with the US layout, which is what guests get. */
+export interface KeyStroke {
+  /** X11's number of what it means. */
+  readonly keysym: number;
+  /** Name of its place, as in KeyboardEvent.code; null: it has none there. */
+  readonly code: string | null;
+  readonly shift: boolean;
+}
+
+const RETURN = { keysym: 0xff0d, code: "Enter", shift: false };
+const TAB = { keysym: 0xff09, code: "Tab", shift: false };
+
+/** What keys say without and with Shift. */
+const PLACES: Readonly<Record<string, string>> = {
+  Backquote: "`~",
+  Digit1: "1!",
+  Digit2: "2@",
+  Digit3: "3#",
+  Digit4: "4$",
+  Digit5: "5%",
+  Digit6: "6^",
+  Digit7: "7&",
+  Digit8: "8*",
+  Digit9: "9(",
+  Digit0: "0)",
+  Minus: "-_",
+  Equal: "=+",
+  BracketLeft: "[{",
+  BracketRight: "]}",
+  Backslash: "\\|",
+  Semicolon: ";:",
+  Quote: "'\"",
+  Comma: ",<",
+  Period: ".>",
+  Slash: "/?",
+  Space: "  ",
+};
+
+const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+
+const strokes = new Map<string, KeyStroke>();
+for (const [code, [plain, shifted]] of [
+  ...Object.entries(PLACES),
+  ...[...LETTERS].map((letter): [string, string] => [
+    `Key${letter.toUpperCase()}`,
+    letter + letter.toUpperCase(),
+  ]),
+]) {
+  if (shifted !== plain) add(code, shifted!, true);
+  add(code, plain!, false);
+}
+
+function add(code: string, character: string, shift: boolean): void {
+  const keysym = character.codePointAt(0)!;
+  strokes.set(character, { keysym, code, shift });
+}
+
+/**
+ * The keys that write a text: clipboards do not reach guests of Xen, keyboards do.
+ * Characters that the layout does not have go as what they mean, and it is the guest's
+ * business whether it can read them. Line ends of all kinds are one Return.
+ */
+export function toKeyStrokes(text: string): KeyStroke[] {
+  return [...text.replace(/\r\n?/g, "\n")].flatMap((character) => {
+    if (character === "\n") return [RETURN];
+    if (character === "\t") return [TAB];
+    const codePoint = character.codePointAt(0)!;
+    // Of the other control characters no key is what somebody meant to paste.
+    if (codePoint < 0x20 || codePoint === 0x7f) return [];
+    return [strokes.get(character) ?? unknown(codePoint)];
+  });
+}
+
+/** Latin 1 has its own numbers among X11's; all others have those of Unicode. */
+function unknown(codePoint: number): KeyStroke {
+  const keysym = codePoint < 0x100 ? codePoint : 0x01000000 + codePoint;
+  return { keysym, code: null, shift: false };
+}

@@ -1,0 +1,216 @@
+/// <reference lib="dom" />
+import axe from "axe-core";
+import type { BrowserContext, Page } from "playwright-core";
+import t, { type Test } from "tap";
+import { startStorageBench } from "../storage-bench.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 180_000 };
+t.comment("timeout=180000");
+
+interface View {
+  readonly colorScheme: "light" | "dark";
+  readonly width: number;
+}
+
+/** Text size and layout differ by width, contrast by scheme. */
+const wide: View = { colorScheme: "light", width: 1440 };
+const views: readonly View[] = [wide, { colorScheme: "dark", width: 390 }];
+
+t.test(
+  "consoles in a browser",
+  { skip: noBrowserReason() ?? false, ...LIMIT },
+  async (t) => {
+    const bench = await startStorageBench(t);
+    const { admin, list, url } = bench;
+    const running = await list("vms", "power_state:Running");
+    const [halted] = await list("vms", "power_state:Halted");
+    const browser = await launchChromium();
+    t.teardown(() => browser.close());
+    const cookieOf = (text: string) => {
+      const [name, value] = text.split("=") as [string, string];
+      return { name, value, url };
+    };
+    const open = async (
+      t: Test,
+      id: string,
+      { cookie = admin.cookie, view = wide } = {},
+    ) => {
+      const context: BrowserContext = await browser.newContext({
+        colorScheme: view.colorScheme,
+        reducedMotion: "reduce",
+        viewport: { width: view.width, height: 800 },
+      });
+      t.teardown(() => context.close());
+      if (cookie !== "") await context.addCookies([cookieOf(cookie)]);
+      const page = await context.newPage();
+      const sent = keysSentBy(page);
+      const complaints = complaintsOf(page);
+      await page.goto(`${url}/#/consoles/${id}`);
+      return { page, sent, complaints };
+    };
+
+    t.test("a key changes the picture, Ctrl+Alt+Del arrives", async (t) => {
+      const { page, sent, complaints } = await open(t, running[0]!.id);
+      await page.getByText("Connected", { exact: true }).waitFor();
+      const canvas = page.getByRole("application");
+      await canvas.focus();
+      await page.waitForFunction(isPainted);
+      const before = await page.evaluate(rowOfKeys);
+      await page.keyboard.press("x");
+      while ((await page.evaluate(rowOfKeys)) === before) continue;
+      t.pass("the row of keys shows it");
+      await page.getByRole("button", { name: "Ctrl+Alt+Del" }).click();
+      await sent(0xffe3, 0xffe9, 0xffff);
+      t.pass("all three keys were sent");
+
+      await page.getByRole("button", { name: "Send text" }).click();
+      const words = page.getByRole("textbox");
+      await words.fill("A!\n");
+      await page.getByRole("button", { name: "Type it" }).click();
+      await sent(0xffe1, 0x41, 0xffe1, 0x21, 0xff0d);
+      t.pass("a text was typed, with Shift where it must be");
+      await words.waitFor({ state: "detached" });
+
+      await canvas.focus();
+      await page.keyboard.press("Shift+Escape");
+      const home = page.getByRole("link", { name: "Overview" });
+      t.ok(await home.evaluate((link) => link === document.activeElement));
+      t.same(complaints, []);
+    });
+
+    t.test("view only sends nothing", async (t) => {
+      const { page, sent } = await open(t, running[0]!.id);
+      await page.getByText("Connected", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "View only" }).click();
+      await page.getByRole("application").focus();
+      await page.keyboard.press("q");
+      const reset = page.getByRole("button", { name: "Ctrl+Alt+Del" });
+      t.ok(await reset.isDisabled());
+      await page.getByRole("button", { name: "View only" }).click();
+      await page.getByRole("application").focus();
+      await page.keyboard.press("w");
+      const keys = await sent("w".charCodeAt(0));
+      t.notOk(keys.includes("q".charCodeAt(0)));
+    });
+
+    t.test("the terminal echoes what is typed", async (t) => {
+      const { page, complaints } = await open(t, running[1]!.id);
+      await page.getByText("Connected", { exact: true }).waitFor();
+      await page.getByLabel("Kind of console").selectOption("vt100");
+      const rows = page.locator(".xterm-rows");
+      await rows.getByText("login:").first().waitFor();
+      await page.locator(".xterm-helper-textarea").focus();
+      await page.keyboard.type("hello");
+      await rows.getByText("login: hello").waitFor();
+      const height = await rows.evaluate((all) => all.clientHeight);
+      t.ok(height > 150, "its style sheet is in force");
+      t.same(complaints, []);
+    });
+
+    t.test("it says why there is none, and opens when there is", async (t) => {
+      const { page } = await open(t, halted!.id);
+      await page.locator(".what", { hasText: "It is not running" }).waitFor();
+      await admin.ask("vm.start", { id: halted!.id });
+      await page.getByText("Connected", { exact: true }).waitFor();
+      await admin.ask("vm.stop", { id: halted!.id, force: true });
+      await page.locator(".what", { hasText: "It is not running" }).waitFor();
+      t.pass("and says so again");
+    });
+
+    t.test("who may not, is told; who has not signed in, can", async (t) => {
+      const { id } = running[2]!;
+      const viewer = await bench.addUser("viewer", { [id]: "viewer" });
+      const denied = await open(t, id, { cookie: viewer.cookie });
+      await denied.page.locator(".what", { hasText: "may not use" }).waitFor();
+      const { page } = await open(t, id, { cookie: "" });
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByLabel("Name").fill("admin");
+      await page.getByLabel("Password").fill("correct horse battery");
+      await page.keyboard.press("Enter");
+      await page.getByText("Connected", { exact: true }).waitFor();
+      t.pass("signed in on the spot");
+    });
+
+    for (const view of views)
+      t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
+        const { page } = await open(t, running[3]!.id, { view });
+        await page.getByText("Connected", { exact: true }).waitFor();
+        t.same(await violations(page), [], "the screen");
+        await page.getByRole("button", { name: "Send text" }).click();
+        t.same(await violations(page), [], "while a text is written");
+        await page.keyboard.press("Escape");
+        await page.getByLabel("Kind of console").selectOption("vt100");
+        await page.locator(".xterm-rows").getByText("login:").first().waitFor();
+        t.same(await violations(page), [], "the terminal");
+        const none = await open(t, "none", { view });
+        await none.page.locator(".what", { hasText: "not exist" }).waitFor();
+        t.same(await violations(none.page), [], "no console");
+        const width = await page.evaluate(
+          () => document.documentElement.scrollWidth,
+        );
+        t.ok(width <= view.width, "nothing is wider than the window");
+      });
+  },
+);
+
+/** Resolves with all keys pressed, once these have been, in this order. */
+function keysSentBy(
+  page: Page,
+): (...wanted: readonly number[]) => Promise<readonly number[]> {
+  const keys: number[] = [];
+  let wake: () => void = () => undefined;
+  page.on("websocket", (socket) => {
+    socket.on("framesent", ({ payload }) => {
+      const bytes = Buffer.from(payload);
+      // What noVNC sends of keys is a frame each: type 4, down, two bytes of nothing, the key.
+      if (bytes.length !== 8 || bytes[0] !== 4 || bytes[1] !== 1) return;
+      keys.push(bytes.readUInt32BE(4));
+      wake();
+    });
+  });
+  return async (...wanted) => {
+    for (;;) {
+      let at = 0;
+      for (const key of keys) if (key === wanted[at]) at++;
+      if (at >= wanted.length) return keys;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+}
+
+/** The lowest row of the guest's picture, where the simulator shows the keys. */
+function rowOfKeys(): string {
+  const canvas = document.querySelector("canvas")!;
+  const { width, height } = canvas;
+  const pixels = canvas.getContext("2d")!;
+  return pixels.getImageData(0, height - 8, width, 1).data.join(",");
+}
+
+function isPainted(): boolean {
+  const canvas = document.querySelector("canvas");
+  if (canvas === null || canvas.width < 100) return false;
+  const { data } = canvas.getContext("2d")!.getImageData(0, 0, 64, 64);
+  return data.some((value, index) => index % 4 !== 3 && value !== data[0]);
+}
+
+/** What axe finds, a line each. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: typeof import("axe-core") };
+    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+    const { violations } = await axe.run(document, {
+      runOnly: [...tags, "best-practice"],
+    });
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(
+        (node) =>
+          `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`,
+      ),
+    );
+  });
+}
