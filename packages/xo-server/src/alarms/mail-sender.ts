@@ -1,0 +1,60 @@
+import { XoError } from "@xo-server/model";
+import { createTransport } from "nodemailer";
+import type { Config } from "../config/config.js";
+import { readSecret } from "../people/read-secret.js";
+import { toMessageText } from "./message-text.js";
+import type { NoticeBody } from "./notice.js";
+
+/** What is sent, to whom. */
+export interface Letter {
+  /** Of the message: the same at every try, so that a mailbox that got it twice can tell. */
+  readonly id: string;
+  readonly addresses: readonly string[];
+  readonly body: NoticeBody;
+}
+
+export type SendMail = (letter: Letter) => Promise<void>;
+
+type MailConfig = Config["mail"];
+
+/** By SMTP, with a connection for each message: they are few. */
+export function createMailSender(config: MailConfig): SendMail {
+  return async ({ id, addresses, body }) => {
+    if (config.host === "")
+      throw new XoError("UNSUPPORTED", {
+        reason: "there is no mail server in the config (mail.host)",
+      });
+    const transport = createTransport(await toOptions(config));
+    try {
+      await transport.sendMail({
+        from: config.from,
+        to: [...addresses],
+        messageId: `<${id}@xo-server>`,
+        ...toMessageText(body),
+        headers: { "Auto-Submitted": "auto-generated" },
+      });
+    } finally {
+      transport.close();
+    }
+  };
+}
+
+async function toOptions(config: MailConfig) {
+  const { host, port, security, username, timeoutMs } = config;
+  const pass = await readSecret(config, "password");
+  return {
+    host,
+    port,
+    secure: security === "tls",
+    requireTLS: security === "starttls",
+    ignoreTLS: security === "none",
+    tls: { rejectUnauthorized: config.verify },
+    ...(username === "" ? {} : { auth: { user: username, pass } }),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}

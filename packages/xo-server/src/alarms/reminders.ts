@@ -1,0 +1,70 @@
+import type { Alarm, Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { Logger } from "../log/logger.js";
+import { toNoticeBody, toNotices } from "./notice.js";
+import type { Rule } from "./rule.js";
+
+export interface RemindersOptions {
+  readonly store: Pick<Store, "alarms">;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, "warn">;
+  readonly onWritten: () => void;
+}
+
+const PAGE = 1_000;
+
+/** Tells again of alarms that are open and that nobody has acknowledged. A restart begins the time anew. */
+export class Reminders {
+  readonly #options: RemindersOptions;
+  readonly #timers = new Map<string, { timer: unknown; every: number }>();
+
+  constructor(options: RemindersOptions) {
+    this.#options = options;
+  }
+
+  follow(rules: readonly Rule[]): void {
+    const wanted = new Map(
+      rules
+        .filter((rule) => rule.enabled && rule.remindEverySeconds > 0)
+        .map((rule) => [rule.id, rule]),
+    );
+    for (const [id, { timer }] of this.#timers) {
+      this.#options.clock.clearTimeout(timer);
+      if (!wanted.has(id)) this.#timers.delete(id);
+    }
+    for (const rule of wanted.values()) this.#wait(rule);
+  }
+
+  stop(): void {
+    this.follow([]);
+  }
+
+  #wait(rule: Rule): void {
+    const every = 1000 * rule.remindEverySeconds;
+    const timer = this.#options.clock.setTimeout(() => {
+      this.#wait(rule);
+      this.#remind(rule).catch((error: unknown) => {
+        this.#options.logger.warn("open alarms could not be told again", {
+          rule: rule.name,
+          error,
+        });
+      });
+    }, every);
+    this.#timers.set(rule.id, { timer, every });
+  }
+
+  async #remind(rule: Rule): Promise<void> {
+    const { store, clock, onWritten } = this.#options;
+    const open: Alarm[] = (
+      await store.alarms.list({ isOpen: true, limit: PAGE })
+    ).filter(
+      ({ ruleId, acknowledgedAt }) =>
+        ruleId === rule.id && acknowledgedAt === undefined,
+    );
+    const about = { alarms: open, now: clock.now() };
+    await store.alarms.tell(
+      toNotices(rule, toNoticeBody(rule, "reminder", about)),
+    );
+    onWritten();
+  }
+}

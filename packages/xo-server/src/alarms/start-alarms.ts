@@ -1,0 +1,44 @@
+import type { Store } from "@xo-server/store";
+import { systemClock } from "../clock.js";
+import type { Objects } from "../objects/start-objects.js";
+import type { ServerOptions } from "../server-options.js";
+import type { PoolStatus } from "../status/status.js";
+import type { StopStack } from "../stop-stack.js";
+import { AlarmListeners } from "./alarm-listeners.js";
+import { Alarms } from "./alarms.js";
+
+/** Alarms, and the clients that hear of them. */
+export interface StartedAlarms {
+  readonly alarms: Alarms;
+  readonly listeners: AlarmListeners;
+}
+
+export interface AlarmSources {
+  readonly store: Store;
+  readonly objects: Objects;
+  readonly listPools: () => readonly PoolStatus[];
+}
+
+/** Rules are followed from `alarms.start()` on. */
+export function startAlarms(
+  { store, objects, listPools }: AlarmSources,
+  options: Pick<ServerOptions, "config" | "loggers" | "clock">,
+  stops: StopStack,
+): StartedAlarms {
+  const { config, loggers, clock = systemClock } = options;
+  const { queries, catalog } = objects;
+  const alarms = new Alarms({
+    ...{ store, queries, catalog, listPools, clock },
+    mail: config.mail,
+    logger: loggers.named("xo:alarms"),
+  });
+  const listeners = new AlarmListeners(clock);
+  alarms.onChange(() => {
+    listeners.tell();
+  });
+  stops.push("alarms", async () => {
+    listeners.stop();
+    await alarms.stop();
+  });
+  return { alarms, listeners };
+}

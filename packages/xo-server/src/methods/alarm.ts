@@ -1,0 +1,183 @@
+import { holdsFor, type Catalog, type Predicate } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import type { Alarm, Store } from "@xo-server/store";
+import { Type, type Static } from "typebox";
+import { bodyOf } from "../alarms/alarm-body.js";
+import type { AlarmListeners } from "../alarms/alarm-listeners.js";
+import { severities } from "../alarms/rule.js";
+import { readableTo } from "../objects/readable.js";
+import {
+  defineOperation,
+  type CallContext,
+  type Operation,
+} from "../operations/operation.js";
+
+const id = Type.String({ minLength: 1, description: "Of an alarm." });
+const closed = { additionalProperties: false } as const;
+
+const PublicAlarm = Type.Object({
+  id: Type.String(),
+  ruleId: Type.String(),
+  ruleName: Type.String(),
+  severity: Type.Enum(severities),
+  objectId: Type.Optional(Type.String()),
+  type: Type.String(),
+  name: Type.String(),
+  value: Type.Optional(Type.Number()),
+  text: Type.Optional(Type.String()),
+  beganAt: Type.Integer(),
+  endedAt: Type.Optional(Type.Integer()),
+  acknowledgedAt: Type.Optional(Type.Integer()),
+  acknowledgedBy: Type.Optional(Type.String()),
+});
+type PublicAlarm = Static<typeof PublicAlarm>;
+
+export interface AlarmParts {
+  readonly store: Pick<Store, "alarms">;
+  readonly catalog: Pick<Catalog, "get">;
+  readonly listeners: AlarmListeners;
+}
+
+/** Read at a time. */
+const PAGE = 500;
+
+const example = {
+  ...{ id: "00000000-0000-4000-8000-000000000005", ruleName: "CPU" },
+  ...{ severity: "warning", type: "VM", name: "web-1", value: 0.95 },
+};
+
+/** What rules have found: of objects that one may see. */
+export function alarmMethods({
+  store: { alarms },
+  catalog,
+  listeners,
+}: AlarmParts): Operation[] {
+  /** @throws XoError NO_SUCH_OBJECT */
+  async function find(alarmId: string, context: CallContext): Promise<Alarm> {
+    const alarm = await alarms.get(alarmId);
+    if (alarm === undefined || !maySee(catalog, context)(alarm))
+      throw new XoError("NO_SUCH_OBJECT", { type: "alarm", id: alarmId });
+    return alarm;
+  }
+
+  return [
+    defineOperation({
+      name: "alarm.getAll",
+      summary:
+        "Alarms of our rules, the newest first; those of pools are messages.",
+      params: Type.Object(
+        {
+          open: Type.Optional(
+            Type.Boolean({ description: "Only those that have not ended." }),
+          ),
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+        },
+        closed,
+      ),
+      result: Type.Array(PublicAlarm),
+      permission: "viewer",
+      rest: {
+        ...{ method: "get", path: "/raised-alarms", exposure: "allow" },
+        ...{ operationId: "GetRaisedAlarms", example: [example] },
+      },
+      async handler({ open = false, limit = 100 }, context) {
+        const isVisible = maySee(catalog, context);
+        const found: Alarm[] = [];
+        let after: Alarm | undefined;
+        do {
+          const page = await alarms.list({
+            ...{ isOpen: open, limit: PAGE },
+            ...(after === undefined ? {} : { after }),
+          });
+          found.push(...page.filter(isVisible));
+          after = page.length < PAGE ? undefined : page.at(-1);
+        } while (after !== undefined && found.length < limit);
+        return found.slice(0, limit).map(toPublic);
+      },
+    }),
+    defineOperation({
+      name: "alarm.get",
+      summary: "One alarm of our rules.",
+      params: Type.Object({ id }, closed),
+      result: PublicAlarm,
+      permission: "viewer",
+      rest: {
+        ...{ method: "get", path: "/raised-alarms/{id}", exposure: "allow" },
+        ...{ operationId: "GetRaisedAlarm", example },
+      },
+      handler: async (params, context) =>
+        toPublic(await find(params.id, context)),
+    }),
+    defineOperation({
+      name: "alarm.acknowledge",
+      summary: "Somebody has seen it: nobody is reminded of it any more.",
+      params: Type.Object({ id }, closed),
+      result: PublicAlarm,
+      permission: "user",
+      changes: true,
+      rest: {
+        ...{ method: "post", path: "/raised-alarms/{id}/actions/acknowledge" },
+        ...{ operationId: "AcknowledgeRaisedAlarm", exposure: "confirm" },
+      },
+      async handler(params, context) {
+        await find(params.id, context);
+        const alarm = await alarms.acknowledge(params.id, context.person?.id);
+        listeners.tell();
+        return toPublic(alarm);
+      },
+    }),
+    defineOperation({
+      name: "alarm.subscribe",
+      summary:
+        "From now on a notification `alarms` {} tells that alarms have changed.",
+      params: Type.Object({}),
+      result: Type.Boolean(),
+      permission: "viewer",
+      handler(_, { client }) {
+        listeners.add(client);
+        return true;
+      },
+    }),
+    defineOperation({
+      name: "alarm.unsubscribe",
+      summary: "No more notifications `alarms`; false when there were none.",
+      params: Type.Object({}),
+      result: Type.Boolean(),
+      permission: "viewer",
+      handler: (_, { client }) => listeners.delete(client),
+    }),
+  ];
+}
+
+/** Who may see the object that it is about; of what is gone or never was one, who may see all of its type. */
+function maySee(
+  catalog: Pick<Catalog, "get">,
+  context: CallContext,
+): (alarm: Alarm) => boolean {
+  const readable = readableTo(context);
+  const byType = new Map<string, Predicate | undefined>();
+  return (alarm) => {
+    const { type } = bodyOf(alarm);
+    if (!byType.has(type)) byType.set(type, readable(type));
+    const test = byType.get(type);
+    if (test === undefined) return true;
+    const entry =
+      alarm.objectId === undefined ? undefined : catalog.get(alarm.objectId);
+    return entry !== undefined && holdsFor(test, entry.json);
+  };
+}
+
+function toPublic(alarm: Alarm): PublicAlarm {
+  const { ruleName, severity, type, name, value, text } = bodyOf(alarm);
+  const { id: alarmId, ruleId, objectId, beganAt, endedAt } = alarm;
+  const { acknowledgedAt, acknowledgedBy } = alarm;
+  return {
+    ...{ id: alarmId, ruleId, ruleName, severity, type, name, beganAt },
+    ...(objectId === undefined ? {} : { objectId }),
+    ...(value === undefined ? {} : { value }),
+    ...(text === undefined ? {} : { text }),
+    ...(endedAt === undefined ? {} : { endedAt }),
+    ...(acknowledgedAt === undefined ? {} : { acknowledgedAt }),
+    ...(acknowledgedBy === undefined ? {} : { acknowledgedBy }),
+  };
+}
