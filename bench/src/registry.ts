@@ -7,6 +7,7 @@ import { inventoryBench } from "./inventory/inventory-bench.js";
 import { perfProbeBench } from "./perf-probe/perf-probe-bench.js";
 import { poolsBench } from "./pools/pools-bench.js";
 import { socketsBench } from "./sockets/sockets-bench.js";
+import { statsBench } from "./stats/stats-bench.js";
 
 /** All benches by the name that they are called by. */
 export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
@@ -17,5 +18,6 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["perf-probe", perfProbeBench],
   ["api", apiBench],
   ["sockets", socketsBench],
+  ["stats", statsBench],
   ["export", exportBench],
 ]);

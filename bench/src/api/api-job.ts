@@ -10,4 +10,6 @@ export interface ApiJob {
   readonly nodeOptions: readonly string[];
   /** Least time between two answers of a pool with changes, in ms. */
   readonly throttleMs?: number;
+  /** More sections of the server's config. */
+  readonly config?: Readonly<Record<string, unknown>>;
 }

@@ -89,8 +89,12 @@ export class MeasuredServer {
   }
 }
 
-function configText({ pools, throttleMs }: ApiJob, folder: string): string {
+function configText(
+  { pools, throttleMs, config }: ApiJob,
+  folder: string,
+): string {
   return JSON.stringify({
+    ...config,
     dataDir: join(folder, "data"),
     http: {
       host: "127.0.0.1",

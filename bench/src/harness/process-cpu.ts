@@ -5,8 +5,17 @@ import { readFileSync } from "node:fs";
  * From /proc: user and system time in ticks of 10 ms (USER_HZ is 100 on all Linux ports that Node runs on).
  */
 export function processCpuMs(pid: number): number {
+  return cpuMsOf(`/proc/${pid}/stat`);
+}
+
+/** The same of its main thread alone. */
+export function threadCpuMs(pid: number): number {
+  return cpuMsOf(`/proc/${pid}/task/${pid}/stat`);
+}
+
+function cpuMsOf(path: string): number {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const stat = readFileSync(path, "utf8");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return (Number(fields[11]) + Number(fields[12])) * 10;
   } catch {

@@ -13,6 +13,7 @@ export { ExitCode } from "./exit-code.js";
 export { createLoggers, type Loggers } from "./log/logger.js";
 export type { CreatePool, LivePool } from "./pools/pools.js";
 export type { PoolSettings } from "./pools/pool-settings.js";
+export { HostStats } from "./stats/host-stats.js";
 export type {
   PoolState,
   PoolStatus,

@@ -249,7 +249,7 @@ t.test("coarser archives are followed for whom they were read", async (t) => {
 });
 
 t.test("what nobody wanted for longest is kept for less long", async (t) => {
-  const one = 500 + 120 * 4;
+  const one = 1_000 + 120 * 4;
   const { host, stats, pass } = setUp(2 * 2.4 * one);
   const [a, b, c] = ["a", "b", "c"].map((id) => {
     const other = new FakeHost(id);
@@ -270,7 +270,7 @@ t.test("what nobody wanted for longest is kept for less long", async (t) => {
   for (const each of [a, b, c]) await stats.ask(each);
   t.equal(old.rows, fewer);
   t.equal((await stats.read(a, "a", "seconds")).rows, 120);
-  t.ok(stats.bytes <= 2 * 2.4 * one + 3 * 500, `${stats.bytes} B`);
+  t.ok(stats.bytes <= 2 * 2.4 * one + 3 * 1_000, `${stats.bytes} B`);
   t.equal((await stats.read(b, "b", "seconds")).rows, 120, "asked for anew");
   t.same(b.asked.at(-1), [-600, 5, "b"]);
   t.equal(host.asked.length, 0);

@@ -38,6 +38,8 @@ const MOST_DOUBTFUL = 8;
 /** Who takes longer makes room for the next one, and is waited for all the same. */
 const SLOW_MS = 2_000;
 const SHORTEST_TICK_MS = 20;
+/** As long as there is no host. */
+const LOOK_MS = 1_000;
 const LONGEST_BACKOFF_MS = 300_000;
 /** What is older than all rows that could be kept. */
 const { step: STEP, points } = archives.seconds;
@@ -103,7 +105,8 @@ export class Follower {
       await this.#askAll(live, startedAt);
       await this.#tell(live);
       void hosts.coarse.follow();
-      const rest = startedAt + intervalMs - clock.now();
+      const longest = live.length === 0 ? LOOK_MS : intervalMs;
+      const rest = startedAt + Math.min(longest, intervalMs) - clock.now();
       await pause(clock, Math.max(SHORTEST_TICK_MS, rest), signal);
     }
   }

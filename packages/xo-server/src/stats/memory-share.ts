@@ -1,10 +1,10 @@
 import type { Track } from "./track.js";
 
-/** What an object costs besides its rows, in bytes: measured, see docs/statistics.md. */
-export const OBJECT_BYTES = 500;
+/** What an object costs besides its rows, in bytes: measured with 100,000 of them (`npm run bench -- stats`). */
+export const OBJECT_BYTES = 1_000;
 
 /** Rows of the finest archive that all objects are kept with: the most that fit. */
-const LEVELS = [120, 60, 30, 15, 8, 4] as const;
+const LEVELS = [120, 100, 80, 60, 50, 40, 30, 20, 12, 8, 4] as const;
 export const MOST_ROWS = LEVELS[0];
 /** Going up needs so much more than there is, so that it does not go up and down. */
 const SPARE = 1.1;

@@ -1,0 +1,49 @@
+import { setTimeout } from "node:timers/promises";
+import { fullScale } from "../../api/api-scale.js";
+import { MeasuredServer } from "../../api/measured-server.js";
+import { threadCpuMs } from "../../harness/process-cpu.js";
+import { readJob, reportFigures } from "../../measure/job.js";
+import type { FollowJob } from "../stats-job.js";
+
+// One server and one pool, left alone: what it costs to follow what its hosts measure.
+const job = await readJob<FollowJob>();
+const { pool, follow, intervalMs, settleMs, measureMs, nodeOptions } = job;
+const server = await MeasuredServer.start({
+  ...{ scale: fullScale, pools: [pool], nodeOptions },
+  config: { stats: { follow, intervalMs } },
+});
+await setTimeout(settleMs);
+const answersBefore = await readMetric("xo_stats_answers_total");
+const mainBefore = threadCpuMs(server.pid);
+await server.begin();
+const startedAt = performance.now();
+const lags: number[] = [];
+const LOOK_MS = 5_000;
+for (let left = measureMs; left > 0; left -= LOOK_MS) {
+  await setTimeout(Math.min(LOOK_MS, left));
+  lags.push(await readMetric("xo_stats_lag_seconds"));
+}
+const { cpuMs, longestBlockMs, longestOwnBlockMs } = await server.end();
+const tookMs = performance.now() - startedAt;
+const mainMs = threadCpuMs(server.pid) - mainBefore;
+const figures = {
+  cpuPercent: (100 * cpuMs) / tookMs,
+  mainPercent: (100 * mainMs) / tookMs,
+  ...{ longestBlockMs, longestOwnBlockMs },
+  hosts: await readMetric("xo_stats_hosts"),
+  failing: await readMetric("xo_stats_failing_hosts"),
+  objects: await readMetric("xo_stats_objects"),
+  keptBytes: await readMetric("xo_stats_bytes"),
+  answersPerSecond:
+    ((await readMetric("xo_stats_answers_total")) - answersBefore) /
+    (tookMs / 1000),
+  lagSeconds: lags.reduce((all, lag) => all + lag, 0) / lags.length,
+  rssBytes: await server.memory(),
+};
+await server.stop();
+reportFigures(figures);
+
+async function readMetric(name: string): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+}
