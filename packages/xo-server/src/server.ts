@@ -4,6 +4,7 @@ import { Consoles } from "./consoles/consoles.js";
 import { createJsonRpcDoor } from "./doors/json-rpc.js";
 import { LimitHits } from "./doors/limit-hits.js";
 import { OneTimePaths } from "./doors/one-time-paths.js";
+import { startJobs } from "./jobs/start-jobs.js";
 import { FlightWatch } from "./tasks/flight-watch.js";
 import { Recovery } from "./tasks/recovery.js";
 import { startTasks } from "./tasks/start-tasks.js";
@@ -133,10 +134,17 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const plugins = new Plugins({ store, version, logger: apiLogger });
   plugins.start();
   const sets = new ResourceSets({ ...objects, store, clock });
+  const { jobs, schedule } = startJobs({
+    ...{ store, tasks, pools, people: reception.people, clock, stops },
+    ...{ catalog: objects.catalog, objects: poolObjects, logger: apiLogger },
+    config,
+    call: (...call) => dispatcher.call(...call),
+    isOperation: (name) => operations.some((one) => one.name === name),
+  });
   const operations = allMethods({
     ...{ store, clock, reception, readStatus, statusFeed, paths },
     ...{ inventory, objects, poolObjects, pools, stored, stats },
-    ...{ sets, plugins, transfers, tasks },
+    ...{ jobs, sets, plugins, transfers, tasks },
     call: (...call) => dispatcher.call(...call),
   });
   const { catalog } = objects;
@@ -200,6 +208,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   });
   stops.push("tasks under way", () => tasks.leave());
   void recovery.recover(recalled);
+  void schedule();
   isStarted = true;
   return web.url;
 }

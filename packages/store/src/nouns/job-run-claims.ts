@@ -11,6 +11,8 @@ export interface RunStart {
   /** The server that asks. */
   readonly owner: string;
   readonly userId?: string;
+  /** Somebody asks for it now, as that schedule would have it done. */
+  readonly scheduleId?: string;
   /** Absent: somebody asks for it now. */
   readonly schedule?: {
     readonly id: string;
@@ -169,7 +171,7 @@ function toRow(
     id,
     job_id: start.jobId,
     job_name: checkText("the job's name", start.jobName),
-    schedule_id: start.schedule?.id ?? null,
+    schedule_id: start.schedule?.id ?? start.scheduleId ?? null,
     owner: checkName("the owner", start.owner),
     user_id: start.userId ?? null,
     status,

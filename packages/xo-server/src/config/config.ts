@@ -4,6 +4,7 @@ import { logFormats, logLevels } from "../log/logger.js";
 import { bytes, count, milliseconds, section } from "./config-parts.js";
 import { ConsoleConfig } from "./console-config.js";
 import { HttpConfig } from "./http-config.js";
+import { JobConfig } from "./job-config.js";
 import { LdapConfig } from "./ldap-config.js";
 import { OidcConfig } from "./oidc-config.js";
 import { PoolConfig, transports } from "./pool-config.js";
@@ -227,6 +228,7 @@ export const Config = Type.Object(
     oidc: OidcConfig,
     xapi: Xapi,
     consoles: ConsoleConfig,
+    jobs: JobConfig,
     pools: Type.Array(PoolConfig, {
       default: [],
       description: "The pools to connect. None: the server starts empty.",

@@ -2,6 +2,7 @@ import type { Inventory } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { OneTimePaths } from "../doors/one-time-paths.js";
+import type { Jobs } from "../jobs/jobs.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
@@ -57,6 +58,7 @@ export interface MethodParts {
   readonly plugins: Plugins;
   readonly transfers: Transfers;
   readonly tasks: Tasks;
+  readonly jobs: Jobs;
   /** For operations that are made of others. */
   readonly call: Dispatcher["call"];
 }
@@ -89,8 +91,8 @@ function ofServer(
     ...configurationMethods(store, paths),
     ...auditMethods(store),
     ...pluginMethods(parts.plugins),
-    ...jobMethods(store),
-    ...scheduleMethods(store),
+    ...jobMethods(parts.jobs, store),
+    ...scheduleMethods(parts.jobs),
     ...backupMethods(),
   ];
 }

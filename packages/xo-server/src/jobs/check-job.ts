@@ -1,0 +1,67 @@
+import { XoError } from "@xo-server/model";
+import { Type } from "typebox";
+import { Value } from "typebox/value";
+import { CallBody, SnapshotBody } from "./job-body.js";
+import type { JobParts } from "./jobs.js";
+
+const common = {
+  name: Type.Optional(Type.String({ maxLength: 1024 })),
+  userId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: "On whose behalf; default: whoever makes it.",
+    }),
+  ),
+};
+
+const CallJob = Type.Object(
+  { type: Type.Literal("call"), ...common, ...CallBody.properties },
+  { additionalProperties: false },
+);
+const SnapshotJob = Type.Object(
+  { type: Type.Literal("snapshot"), ...common, ...SnapshotBody.properties },
+  { additionalProperties: false },
+);
+
+/** A job as clients write it: what it does stands beside its name. */
+export const JobShape = Type.Union([CallJob, SnapshotJob], {
+  description:
+    "`call` does an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes old ones of its own.",
+});
+
+const schemas = { call: CallJob, snapshot: SnapshotJob } as const;
+
+/** @throws XoError INVALID_PARAMETERS */
+export function toJobParts(given: object): JobParts {
+  const { type }: { type?: unknown } = given;
+  if (type !== "call" && type !== "snapshot")
+    throw invalid("a job is of type call or snapshot");
+  const [error] = Value.Errors(schemas[type], given);
+  if (error !== undefined)
+    throw invalid(`job${error.instancePath}: ${error.message}`);
+  const {
+    name = "",
+    userId,
+    ...others
+  } = given as typeof given & {
+    readonly name?: string;
+    readonly userId?: string;
+  };
+  const body = Object.fromEntries(
+    Object.entries(others).filter(([key]) => key !== "type"),
+  );
+  if (type === "snapshot") checkPolicy(body as SnapshotBody);
+  return { type, name, body, ...(userId === undefined ? {} : { userId }) };
+}
+
+function checkPolicy({ vms, filter, retention }: SnapshotBody): void {
+  if (filter === undefined && (vms === undefined || vms.length === 0))
+    throw invalid("a snapshot job names VMs, or has a filter");
+  if (!Object.values(retention).some((count) => count > 0))
+    throw invalid("a snapshot job keeps at least one snapshot");
+}
+
+function invalid(reason: string): XoError {
+  return new XoError("INVALID_PARAMETERS", { reason });
+}

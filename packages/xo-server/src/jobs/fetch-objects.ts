@@ -1,0 +1,84 @@
+import type {
+  Catalog,
+  Steps,
+  ViewObject,
+  ViewTable,
+} from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import { toSelection } from "../objects/object-selection.js";
+import { matchesPattern } from "../people/matches-pattern.js";
+import type { Person } from "../people/person.js";
+import { MOST_CALLS } from "./params-vector.js";
+
+/** Rows that are passed over between two looks at the clock. */
+const STEP = 32;
+
+export interface Wanted {
+  /** A pattern of the kind that jobs use: see matchesPattern. */
+  readonly pattern?: object;
+  /** In the filter language. */
+  readonly filter?: string;
+  readonly type?: string;
+}
+
+type Test = (object: ViewObject) => boolean;
+
+/**
+ * The objects that match now, of those that the person may see, found in
+ * slices of the event loop.
+ * @throws XoError FILTER_INVALID, INVALID_PARAMETERS: too many
+ */
+export async function fetchObjects(
+  catalog: Catalog,
+  person: Person,
+  { pattern, filter, type = typeOf(pattern) }: Wanted,
+): Promise<ViewObject[]> {
+  const { test } = toSelection(filter ?? "");
+  const fits: Test = (object) =>
+    (pattern === undefined || matchesPattern(pattern, object)) &&
+    (test === undefined || test(object));
+  const types = type === undefined ? catalog.types : [type];
+  const classes = new Set(types.map((one) => catalog.classOf(one)));
+  const found: ViewObject[] = [];
+  for (const className of classes) {
+    if (className === undefined) continue;
+    const table = await catalog.follow(className);
+    await table.run(
+      collect(table, (row) => {
+        if (type !== undefined && table.type(row) !== type) return;
+        if (!isReadable(table, row, person)) return;
+        const object = table.object(row);
+        if (fits(object)) add(found, object);
+      }),
+    );
+  }
+  return found;
+}
+
+/** The pattern says exactly which type. */
+function typeOf(pattern: object = {}): string | undefined {
+  const { type }: { type?: unknown } = pattern;
+  return typeof type === "string" ? type : undefined;
+}
+
+function* collect(table: ViewTable, look: (row: number) => void): Steps {
+  for (let row = 0; row < table.rows; row++) {
+    if (table.isLive(row)) look(row);
+    if (row % STEP === STEP - 1) yield;
+  }
+}
+
+function isReadable(table: ViewTable, row: number, person: Person): boolean {
+  const extent = person.rights.extent("read", table.type(row));
+  return typeof extent === "function"
+    ? table.passes(row, extent)
+    : extent === "all";
+}
+
+function add(found: ViewObject[], object: ViewObject): void {
+  found.push(object);
+  if (found.length > MOST_CALLS)
+    throw new XoError("INVALID_PARAMETERS", {
+      reason: `more than ${MOST_CALLS} objects match`,
+    });
+}

@@ -1,0 +1,163 @@
+import type { Catalog } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import type { Job, JobRunStatus, Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import type { Dispatcher } from "../operations/dispatcher.js";
+import type { People } from "../people/people.js";
+import type { Person } from "../people/person.js";
+import { toFailure } from "../tasks/task-view.js";
+import type { Work } from "../tasks/work.js";
+import { CallLog, toShown, type LoggedCalls } from "./call-log.js";
+import { Caller } from "./caller.js";
+import { fetchObjects } from "./fetch-objects.js";
+import { inParallel } from "./in-parallel.js";
+import type { CallBody, SnapshotBody } from "./job-body.js";
+import { resolveVector, type Params } from "./params-vector.js";
+import { putSecrets, type Secrets } from "./secrets.js";
+import {
+  SnapshotPolicy,
+  type PlannedSnapshot,
+} from "./snapshots/snapshot-policy.js";
+
+export interface JobRunnerOptions {
+  readonly store: Pick<Store, "jobs" | "schedules">;
+  readonly call: Dispatcher["call"];
+  readonly people: Pick<People, "get">;
+  readonly catalog: Catalog;
+  readonly objects: PoolObjects;
+  readonly clock: Clock;
+  readonly isStopping: () => boolean;
+}
+
+/** How a run ended. */
+export interface Outcome {
+  readonly status: JobRunStatus;
+  readonly body: RunBody;
+}
+
+export interface RunBody extends Partial<LoggedCalls> {
+  /** Calls that were not begun. */
+  readonly notBegun?: number;
+  /** Why nothing was called, or nothing more. */
+  readonly error?: object;
+  readonly reason?: string;
+}
+
+/** What a run would do. */
+export interface JobPlan {
+  readonly total: number;
+  readonly calls?: readonly {
+    readonly method: string;
+    readonly params: object;
+  }[];
+  readonly snapshots?: readonly PlannedSnapshot[];
+}
+
+const DEFAULT_CONCURRENCY = 2;
+/** Calls of a plan that are told. */
+const MOST_TOLD = 100;
+
+/** Does what a job says. */
+export class JobRunner {
+  readonly #options: JobRunnerOptions;
+
+  constructor(options: JobRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects: what goes wrong is told. @param scheduleId whose time zone counts */
+  async run(
+    job: Job,
+    scheduleId: string | undefined,
+    work: Work,
+  ): Promise<Outcome> {
+    const log = new CallLog();
+    const caller = new Caller({
+      ...this.#options,
+      ...{ job, work, log, timeout: bodyOf(job).timeout },
+    });
+    try {
+      const notBegun =
+        job.type === "snapshot"
+          ? await this.#policyOf(job, scheduleId).run(caller)
+          : await this.#callAll(job, caller);
+      const left = notBegun === 0 ? {} : { notBegun };
+      const status = this.#statusOf(log, notBegun, work);
+      return { status, body: { ...log.toBody(), ...left } };
+    } catch (error) {
+      const status = work.signal.aborted ? "aborted" : "failure";
+      const body = { ...log.toBody(), error: toFailure(error as Error) };
+      return { status, body };
+    }
+  }
+
+  /** @throws XoError what a run would fail with before its first call */
+  async plan(job: Job): Promise<JobPlan> {
+    const person = this.#personOf(job);
+    if (job.type === "snapshot") {
+      const snapshots = await this.#policyOf(job, undefined).plan(person);
+      return { total: snapshots.length, snapshots };
+    }
+    const { method } = job.body as CallBody;
+    const all = await this.#vectorOf(job, person);
+    const calls = all
+      .slice(0, MOST_TOLD)
+      .map((params) => ({ method, params: toShown(params) }));
+    return { total: all.length, calls };
+  }
+
+  #statusOf(log: CallLog, notBegun: number, work: Work): JobRunStatus {
+    if (work.signal.aborted) return "aborted";
+    if (this.#options.isStopping() && notBegun > 0) return "interrupted";
+    if (log.failed === 0) return "success";
+    return log.succeeded === 0 ? "failure" : "partial";
+  }
+
+  async #callAll(job: Job, caller: Caller): Promise<number> {
+    const { method, concurrency = DEFAULT_CONCURRENCY } = job.body as CallBody;
+    const all = await this.#vectorOf(job, caller.person());
+    return inParallel(
+      all,
+      { concurrency, isOver: () => caller.isOver },
+      async (params) => {
+        // The log has what failed.
+        await caller.call(method, params).catch(() => undefined);
+      },
+    );
+  }
+
+  #vectorOf(job: Job, person: Person): Promise<readonly Params[]> {
+    const { catalog, store } = this.#options;
+    const secrets = (store.jobs.secret(job.id) ?? {}) as Secrets;
+    const body = putSecrets(job.body as object, secrets) as CallBody;
+    const vector = body.paramsVector ?? { type: "set", values: [{}] };
+    return resolveVector(vector, (about) =>
+      fetchObjects(catalog, person, about),
+    );
+  }
+
+  #policyOf(job: Job, scheduleId: string | undefined): SnapshotPolicy {
+    const body = job.body as SnapshotBody;
+    const { schedules } = this.#options.store;
+    const schedule =
+      scheduleId === undefined
+        ? schedules.ofJob(job.id)[0]
+        : schedules.get(scheduleId);
+    return new SnapshotPolicy(this.#options, {
+      ...{ jobId: job.id, jobName: job.name, body },
+      timezone: body.timezone ?? schedule?.timezone,
+    });
+  }
+
+  #personOf({ userId }: Job): Person {
+    const person =
+      userId === undefined ? undefined : this.#options.people.get(userId);
+    if (person !== undefined) return person;
+    throw new XoError("FORBIDDEN", { reason: "the user of the job is gone" });
+  }
+}
+
+function bodyOf(job: Job): Pick<CallBody, "timeout" | "runTimeout"> {
+  return job.body as CallBody;
+}

@@ -1,0 +1,237 @@
+import { XoError } from "@xo-server/model";
+import type {
+  Job,
+  NewSchedule,
+  Schedule,
+  SchedulePatch,
+  Store,
+} from "@xo-server/store";
+import type { JobPlan, JobRunner } from "./job-runner.js";
+import type { Clock } from "../clock.js";
+import type { Begun, Runs } from "./runs.js";
+import { takeSecrets, type Secrets } from "./secrets.js";
+import { createTimes } from "./times.js";
+import type { Work } from "../tasks/work.js";
+
+export interface JobsOptions {
+  readonly store: Pick<Store, "jobs" | "schedules" | "jobRuns">;
+  readonly runs: Pick<Runs, "begin" | "cancel">;
+  readonly runner: Pick<JobRunner, "plan">;
+  /** Whether there is an operation of this name. */
+  readonly isOperation: (name: string) => boolean;
+  /** Whether there is a user of this id. */
+  readonly isUser: (id: string) => boolean;
+  readonly clock: Pick<Clock, "now">;
+  /** Gives up a task, also of another server. */
+  readonly abortTask: (taskId: string) => Promise<void>;
+}
+
+/** What a job is made of. */
+export interface JobParts {
+  readonly name: string;
+  readonly type: string;
+  readonly userId?: string;
+  readonly body: object;
+}
+
+export interface JobStart {
+  readonly jobId: string;
+  readonly scheduleId?: string;
+}
+
+/** Jobs, and schedules, each, at most. */
+const MOST = 1_000;
+/** What needs a connection, answers secrets, or would make jobs of jobs. */
+const NOT_IN_JOBS =
+  /^(all|job|query|schedule(?!\.runSequence$)|session|status|token|totp)\./;
+
+/** What people do with jobs. */
+export class Jobs {
+  readonly #options: JobsOptions;
+
+  constructor(options: JobsOptions) {
+    this.#options = options;
+  }
+
+  *list(): IterableIterator<Job> {
+    yield* this.#options.store.jobs.list();
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  get(id: string): Job {
+    const job = this.#options.store.jobs.get(id);
+    if (job !== undefined) return job;
+    throw new XoError("NO_SUCH_OBJECT", { type: "job", id });
+  }
+
+  /** @throws XoError INVALID_PARAMETERS, UNKNOWN_METHOD, LIMIT_REACHED */
+  async create({ body, ...job }: JobParts): Promise<Job> {
+    const { jobs } = this.#options.store;
+    checkRoom("jobs", jobs.size);
+    this.#check(job, body);
+    const taken = takeSecrets(body, {});
+    return jobs.create({ ...job, body: taken.body, secret: taken.secrets });
+  }
+
+  /** @param parts body: as a whole, @throws as `create`, and NO_SUCH_OBJECT */
+  async set(id: string, { body, ...parts }: Partial<JobParts>): Promise<Job> {
+    const { jobs } = this.#options.store;
+    const old = this.get(id);
+    this.#check({ ...old, ...parts }, body ?? (old.body as object));
+    if (body === undefined) return jobs.update(id, parts);
+    const known = (jobs.secret(id) ?? {}) as Secrets;
+    const taken = takeSecrets(body, known);
+    const patch = { ...parts, body: taken.body };
+    return jobs.update(id, { ...patch, secret: taken.secrets });
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  async delete(id: string): Promise<void> {
+    await this.#options.store.jobs.delete(id);
+  }
+
+  /** What a run would do now. */
+  plan(id: string): Promise<JobPlan> {
+    return this.#options.runner.plan(this.get(id));
+  }
+
+  /**
+   * Begins it, unless it is being done.
+   * @param scheduleId as this schedule would have it done
+   * @throws XoError NO_SUCH_OBJECT, INCORRECT_STATE
+   */
+  async begin(
+    { jobId, scheduleId }: JobStart,
+    work?: Work,
+  ): Promise<Required<Begun>> {
+    const { name, userId } = this.get(jobId);
+    const begun = await this.#options.runs.begin(
+      {
+        ...{ jobId, jobName: name },
+        ...(userId === undefined ? {} : { userId }),
+        ...(scheduleId === undefined ? {} : { scheduleId }),
+      },
+      work,
+    );
+    if (begun?.ended !== undefined)
+      return { run: begun.run, ended: begun.ended };
+    throw new XoError("INCORRECT_STATE", {
+      ...{ object: jobId, property: "state" },
+      ...{ actual: "running", expected: "idle" },
+    });
+  }
+
+  /** One after the other, until one fails or they are not wanted any more. @throws XoError what it fails with */
+  async runSequence(
+    starts: readonly JobStart[],
+    { signal, progress }: Pick<Work, "signal" | "progress">,
+  ): Promise<void> {
+    for (const [i, start] of starts.entries()) {
+      if (signal.aborted)
+        throw new XoError("ABORTED", { what: "the sequence" });
+      const { run, ended } = await this.begin(start);
+      const cancel = () => {
+        this.#options.runs.cancel(run.id);
+      };
+      signal.addEventListener("abort", cancel, { once: true });
+      await ended.finally(() => {
+        signal.removeEventListener("abort", cancel);
+      });
+      progress((i + 1) / starts.length);
+    }
+  }
+
+  /** How a schedule would have its job done. @throws XoError NO_SUCH_OBJECT */
+  startOf(scheduleId: string): JobStart {
+    return { jobId: this.schedule(scheduleId).jobId, scheduleId };
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: it has ended */
+  async cancel(runId: string): Promise<void> {
+    const { store, runs, abortTask } = this.#options;
+    if (runs.cancel(runId)) return;
+    const run = await store.jobRuns.get(runId);
+    if (run === undefined)
+      throw new XoError("NO_SUCH_OBJECT", { type: "run", id: runId });
+    if (run.status === "queued") {
+      await store.jobRuns.write(runId, {
+        status: "aborted",
+        endedAt: Date.now(),
+      });
+      return;
+    }
+    if (run.status !== "pending" || run.taskId === undefined)
+      throw new XoError("FORBIDDEN_OPERATION", {
+        operation: "cancel run",
+        reason: `run ${runId} is not under way`,
+      });
+    await abortTask(run.taskId);
+  }
+
+  /** What the job does now, if anything. */
+  async cancelOf(jobId: string): Promise<number> {
+    this.get(jobId);
+    const { jobRuns } = this.#options.store;
+    const all = await Promise.all(
+      (["pending", "queued"] as const).map((status) =>
+        jobRuns.list({ jobId, status, limit: 10 }),
+      ),
+    );
+    const runs = all.flatMap((page) => page.runs);
+    for (const { id } of runs) await this.cancel(id);
+    return runs.length;
+  }
+
+  *schedules(): IterableIterator<Schedule> {
+    yield* this.#options.store.schedules.list();
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  schedule(id: string): Schedule {
+    const schedule = this.#options.store.schedules.get(id);
+    if (schedule !== undefined) return schedule;
+    throw new XoError("NO_SUCH_OBJECT", { type: "schedule", id });
+  }
+
+  /** @throws XoError INVALID_PARAMETERS, NO_SUCH_OBJECT: the job, LIMIT_REACHED */
+  async createSchedule(given: NewSchedule): Promise<Schedule> {
+    const { schedules } = this.#options.store;
+    checkRoom("schedules", schedules.size);
+    this.get(given.jobId);
+    createTimes(given.cron, given.timezone);
+    return schedules.create(given);
+  }
+
+  /** @throws XoError INVALID_PARAMETERS, NO_SUCH_OBJECT */
+  async setSchedule(id: string, patch: SchedulePatch): Promise<Schedule> {
+    const { cron, timezone, jobId } = { ...this.schedule(id), ...patch };
+    if (jobId !== undefined) this.get(jobId);
+    createTimes(cron ?? "", timezone);
+    return this.#options.store.schedules.update(id, patch);
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  async deleteSchedule(id: string): Promise<void> {
+    this.schedule(id);
+    await this.#options.store.schedules.delete(id);
+  }
+
+  #check({ type, userId }: Pick<Job, "type" | "userId">, body: object): void {
+    if (userId !== undefined && !this.#options.isUser(userId))
+      throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
+    const { method, timezone }: { method?: unknown; timezone?: unknown } = body;
+    if (typeof timezone === "string") createTimes("@daily", timezone);
+    if (type !== "call") return;
+    const name = String(method);
+    if (!this.#options.isOperation(name))
+      throw new XoError("UNKNOWN_METHOD", { method: name });
+    if (NOT_IN_JOBS.test(name))
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `${name} cannot be called by a job`,
+      });
+  }
+}
+
+function checkRoom(what: string, size: number): void {
+  if (size >= MOST) throw new XoError("LIMIT_REACHED", { limit: MOST, what });
+}

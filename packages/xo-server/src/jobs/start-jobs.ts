@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import type { Catalog } from "@xo-server/inventory";
+import type { Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { Config } from "../config/config.js";
+import type { Logger } from "../log/logger.js";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import type { Dispatcher } from "../operations/dispatcher.js";
+import type { People } from "../people/people.js";
+import type { Pools } from "../pools/pools.js";
+import type { StopStack } from "../stop-stack.js";
+import type { Tasks } from "../tasks/tasks.js";
+import { JobRunner } from "./job-runner.js";
+import { Jobs } from "./jobs.js";
+import { poolsSettled } from "./pools-settled.js";
+import { Runs } from "./runs.js";
+import { Scheduler } from "./scheduler.js";
+
+export interface StartJobsParts {
+  readonly store: Store;
+  readonly tasks: Tasks;
+  readonly people: People;
+  readonly catalog: Catalog;
+  readonly objects: PoolObjects;
+  readonly call: Dispatcher["call"];
+  readonly isOperation: (name: string) => boolean;
+  readonly pools: Pick<Pools, "list">;
+  /** dataDir: two servers of one machine have different ones. */
+  readonly config: Pick<Config, "dataDir" | "jobs">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly stops: StopStack;
+}
+
+export interface StartedJobs {
+  readonly jobs: Jobs;
+  /** From now on schedules are seen to: call it when operations can be called. */
+  readonly schedule: () => Promise<void>;
+}
+
+/** Jobs, that nobody does before `schedule` is called. */
+export function startJobs(parts: StartJobsParts): StartedJobs {
+  const { store, tasks, config, clock, logger, stops } = parts;
+  const { keptRunsOfJob: ofJob, keptRuns: ofAll } = config.jobs;
+  const owner = createHash("sha256")
+    .update(`jobs\n${hostname()}\n${resolve(config.dataDir)}`)
+    .digest("base64url");
+  const isStopping = (): boolean => runs.isStopping;
+  const runner = new JobRunner({ ...parts, isStopping });
+  const runs = new Runs({
+    ...{ store, runner, tasks, owner, clock, logger },
+    keep: { ofJob, ofAll },
+  });
+  const jobs = new Jobs({
+    ...{ store, runs, runner, clock },
+    isUser: (id) => parts.people.get(id) !== undefined,
+    isOperation: parts.isOperation,
+    // Whoever may cancel a run may do so with its task.
+    abortTask: (id) => tasks.abort(id, { id: "", isAdmin: true }),
+  });
+  let scheduler: Scheduler | undefined;
+  stops.push("jobs", async () => {
+    await scheduler?.stop();
+    await runs.stop();
+  });
+  return {
+    jobs,
+    async schedule() {
+      try {
+        await store.jobRuns.interrupt({ owner });
+      } catch (error) {
+        logger.warn("runs of jobs of the last time stay as they are", {
+          error,
+        });
+      }
+      // Before, jobs that were missed would find nothing to do.
+      await poolsSettled(parts.pools, clock, isStopping);
+      if (isStopping()) return;
+      scheduler = new Scheduler({ store, runs, clock, logger });
+      scheduler.look();
+    },
+  };
+}

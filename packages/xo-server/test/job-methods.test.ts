@@ -1,0 +1,336 @@
+import t, { type Test } from "tap";
+import {
+  ADMIN_PASSWORD,
+  startTestServer,
+  type TestClient,
+} from "./test-server.js";
+
+interface Run {
+  readonly id: string;
+  readonly status: string;
+  readonly calls?: readonly Record<string, unknown>[];
+  readonly [key: string]: unknown;
+}
+
+const set = (...values: object[]) => ({
+  type: "crossProduct",
+  items: [{ type: "set", values }],
+});
+const call = (method: string, ...values: object[]) => ({
+  ...{ type: "call", key: "genericTask", name: "a job", method },
+  paramsVector: set(...values),
+});
+
+async function start(t: Test) {
+  const server = await startTestServer(t);
+  const admin = await (await server.connect()).signIn();
+  const authorization = `Basic ${btoa(`admin:${ADMIN_PASSWORD}`)}`;
+  const rest = (method: string, path: string, body?: object) =>
+    server.get(`/rest/v0${path}`, {
+      method,
+      headers: { authorization, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  return { ...server, admin, rest };
+}
+
+async function ended(admin: TestClient, id: string): Promise<Run> {
+  for (;;) {
+    const run = (await admin.ask("jobRun.get", { id })) as Run;
+    if (run.status !== "pending") return run;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+t.test("a job is made, changed and deleted", async (t) => {
+  const { admin } = await start(t);
+  const job = { ...call("group.create", { name: "g" }), timeout: 60_000 };
+  const id = (await admin.ask("job.create", { job })) as string;
+  const [me] = (await admin.ask("user.getAll")) as { id: string }[];
+  t.same(await admin.ask("job.get", { id }), { ...job, id, userId: me!.id });
+  t.ok(
+    await admin.ask("job.set", { job: { id, name: "other", timeout: null } }),
+  );
+  const { timeout, ...rest } = { ...job, id, userId: me!.id, name: "other" };
+  t.ok(timeout);
+  t.same(await admin.ask("job.getAll"), [rest]);
+  t.ok(await admin.ask("job.delete", { id }));
+  t.same(await admin.ask("job.getAll"), []);
+  t.match(await admin.call("job.get", { id }), { error: { code: 1 } });
+});
+
+t.test("what is no job is refused", async (t) => {
+  const { admin } = await start(t);
+  const retention = { keepLast: 1 };
+  for (const job of [
+    ...[{}, { type: "nothing" }, { type: "call" }, call("job.runNow")],
+    ...[call("session.signIn"), call("token.create"), call("schedule.create")],
+    { ...call("group.create"), concurrency: 0 },
+    { ...call("group.create"), paramsVector: [] },
+    { ...call("group.create"), other: 1 },
+    { type: "snapshot", retention },
+    { type: "snapshot", vms: ["a"], retention: {} },
+    { type: "snapshot", vms: ["a"], retention: { keepLast: -1 } },
+    { type: "snapshot", vms: ["a"], retention, timezone: "Mars/Base" },
+  ])
+    t.match(
+      await admin.call("job.create", { job }),
+      { error: { code: 10 } },
+      JSON.stringify(job),
+    );
+  t.match(await admin.call("job.create", { job: call("no.method") }), {
+    error: { code: -32601 },
+  });
+  const job = { ...call("group.create"), userId: "nobody" };
+  t.match(await admin.call("job.create", { job }), { error: { code: 1 } });
+});
+
+t.test("a job calls an operation for each of its parameters", async (t) => {
+  const { admin } = await start(t);
+  const job = call("group.create", { name: "a" }, { name: "b" }, { name: "a" });
+  const id = await admin.ask("job.create", { job });
+  const plan = await admin.ask("job.plan", { id });
+  t.match(plan, {
+    total: 3,
+    calls: [{ method: "group.create", params: { name: "a" } }, {}, {}],
+  });
+  const { runId } = (await admin.ask("job.runNow", { id })) as {
+    runId: string;
+  };
+  const run = await ended(admin, runId);
+  t.match(run, { status: "partial", succeeded: 2, failed: 1, jobId: id });
+  t.match(run.calls?.map(({ status }) => status).toSorted(), [
+    "failure",
+    "success",
+    "success",
+  ]);
+  const failed = run.calls?.find(({ status }) => status === "failure");
+  t.match(failed, { error: { code: "ALREADY_EXISTS" }, params: { name: "a" } });
+  t.match(await admin.call("job.runNow", { id, wait: true }), {
+    error: { message: /failed/ },
+  });
+  const { runs } = (await admin.ask("jobRun.list", {
+    jobId: id,
+    limit: 1,
+  })) as { runs: Run[] };
+  t.match(runs, [{ status: "failure", failed: 3 }]);
+  const { records } = (await admin.ask("audit.getRecords", {
+    operation: "group.create",
+  })) as { records: object[] };
+  t.match(records[0], {
+    subject: { userIp: `job:${String(id)}`, userName: "admin" },
+  });
+});
+
+t.test("a job has the rights that its user has then", async (t) => {
+  const { admin } = await start(t);
+  const user = async (name: string) =>
+    (await admin.ask("user.create", {
+      email: name,
+      password: "long enough",
+      permission: "admin",
+    })) as string;
+  const ada = await user("ada");
+  const eve = await user("eve");
+  const jobOf = (userId: string, name: string) =>
+    admin.ask("job.create", {
+      job: { ...call("group.create", { name }), userId },
+    });
+  const [adas, eves] = [await jobOf(ada, "one"), await jobOf(eve, "two")];
+  t.ok(await admin.ask("job.runNow", { id: adas, wait: true }));
+  await admin.ask("user.set", { id: ada, permission: "none" });
+  await admin.ask("user.delete", { id: eve });
+  for (const [id, reason] of [
+    [adas, /FORBIDDEN/],
+    [eves, /user of the job is gone|FORBIDDEN/],
+  ] as const) {
+    t.ok((await admin.call("job.runNow", { id, wait: true })).error);
+    const { runs } = (await admin.ask("jobRun.list", { jobId: id })) as {
+      runs: Run[];
+    };
+    t.equal(runs[0]?.status, "failure");
+    t.match(JSON.stringify(runs[0]), reason);
+  }
+});
+
+t.test("secrets of a job are shown to nobody, and used", async (t) => {
+  const { admin, rest, connect } = await start(t);
+  const params = { email: "ada", password: "hush hush hush" };
+  const id = await admin.ask("job.create", {
+    job: call("user.create", params),
+  });
+  const told = async () =>
+    JSON.stringify([
+      await admin.ask("job.get", { id }),
+      await admin.ask("job.getAll"),
+      await admin.ask("job.plan", { id }),
+      await (await rest("GET", "/jobs?fields=*")).json(),
+      await (await rest("GET", "/job-runs?fields=*")).json(),
+      await (await rest("GET", "/tasks?fields=*")).json(),
+      await admin.ask("audit.getRecords", {}),
+    ]);
+  // Sent back as it was shown, it stays.
+  const shown = (await admin.ask("job.get", { id })) as object;
+  await admin.ask("job.set", { job: { ...shown, name: "again" } });
+  await admin.ask("job.runNow", { id, wait: true });
+  t.notMatch(await told(), "hush");
+  t.ok(await (await connect()).signIn(params.email, params.password));
+});
+
+t.test("a job has schedules", async (t) => {
+  const { admin } = await start(t);
+  const jobId = await admin.ask("job.create", {
+    job: call("group.create", { name: "g" }),
+  });
+  const given = {
+    jobId,
+    cron: "0 2 * * *",
+    timezone: "Europe/Paris",
+    name: "n",
+  };
+  const made = (await admin.ask("schedule.create", given)) as { id: string };
+  const whole = {
+    ...given,
+    ...{ enabled: true, missed: "once", overlap: "skip" },
+  };
+  t.same(made, { ...whole, id: made.id });
+  t.ok(
+    await admin.ask("schedule.set", {
+      id: made.id,
+      enabled: false,
+      timezone: null,
+      name: null,
+    }),
+  );
+  t.match(await admin.ask("schedule.get", { id: made.id }), {
+    ...{ enabled: false, name: "", timezone: undefined },
+  });
+  await admin.ask("schedule.create", { jobId, cron: "@weekly" });
+  t.equal(((await admin.ask("schedule.getAll")) as object[]).length, 2);
+  for (const wrong of [
+    ...[{ cron: "x" }, { cron: "61 * * * *" }, { timezone: "Mars/Base" }],
+    { missed: "twice" },
+  ]) {
+    t.match(await admin.call("schedule.create", { ...given, ...wrong }), {
+      error: { code: 10 },
+    });
+    t.match(await admin.call("schedule.set", { id: made.id, ...wrong }), {
+      error: { code: 10 },
+    });
+  }
+  t.match(await admin.call("schedule.create", { ...given, jobId: "x" }), {
+    error: { code: 1 },
+  });
+  t.ok(await admin.ask("schedule.runSequence", { schedules: [made.id] }));
+  const { runs } = (await admin.ask("jobRun.list", {})) as { runs: Run[] };
+  t.match(runs, [{ status: "success", scheduleId: made.id }]);
+  t.ok(await admin.ask("schedule.delete", { id: made.id }));
+  await admin.ask("job.delete", { id: jobId });
+  t.same(await admin.ask("schedule.getAll"), []);
+  t.equal(
+    ((await admin.ask("jobRun.list", {})) as { runs: Run[] }).runs.length,
+    1,
+    "the log stays",
+  );
+});
+
+t.test("a sequence stops at the first job that fails", async (t) => {
+  const { admin } = await start(t);
+  const ids: string[] = [];
+  for (const name of ["a", "a", "b"])
+    ids.push(
+      (await admin.ask("job.create", {
+        job: call("group.create", { name }),
+      })) as string,
+    );
+  t.ok((await admin.call("job.runSequence", { idSequence: ids })).error);
+  const groups = (await admin.ask("group.getAll")) as { name: string }[];
+  t.same(
+    groups.map(({ name }) => name),
+    ["a"],
+  );
+});
+
+t.test("jobs are a part of the REST API", async (t) => {
+  const { rest } = await start(t);
+  const made = await rest("POST", "/jobs", {
+    job: call("group.create", { name: "g" }),
+  });
+  t.equal(made.status, 201);
+  const { id } = (await made.json()) as { id: string };
+  t.match(made.headers.get("location"), `/rest/v0/jobs/${id}`);
+  t.equal(
+    (await rest("PATCH", `/jobs/${id}`, { job: { name: "new" } })).status,
+    204,
+  );
+  t.match(await (await rest("GET", `/jobs/${id}`)).json(), {
+    name: "new",
+    method: "group.create",
+  });
+  const schedule = await rest("POST", "/schedules", {
+    jobId: id,
+    cron: "@daily",
+  });
+  t.equal(schedule.status, 201);
+  const { id: scheduleId } = (await schedule.json()) as { id: string };
+  t.equal(
+    (await rest("PATCH", `/schedules/${scheduleId}`, { enabled: false }))
+      .status,
+    204,
+  );
+  t.equal(
+    (await rest("POST", `/schedules/${scheduleId}/actions/run?sync=true`))
+      .status,
+    204,
+  );
+  const begun = await rest("POST", `/jobs/${id}/actions/run`);
+  t.equal(begun.status, 202);
+  const { taskId } = (await begun.json()) as { taskId: string };
+  const task = await (await rest("GET", `/tasks/${taskId}?wait=true`)).json();
+  t.match(task, {
+    status: "failure",
+    result: { code: "SOME_FAILED" },
+    tasks: [{ properties: { name: "group.create" } }],
+  });
+  const runs = (await (
+    await rest("GET", "/job-runs?fields=status,taskId,scheduleId")
+  ).json()) as Run[];
+  t.match(runs, [
+    { status: "failure", taskId },
+    { status: "success", scheduleId },
+  ]);
+  t.equal((await rest("DELETE", `/schedules/${scheduleId}`)).status, 204);
+  t.equal((await rest("DELETE", `/jobs/${id}`)).status, 204);
+  t.equal((await rest("GET", `/jobs/${id}`)).status, 404);
+});
+
+t.test("jobs are for admins", async (t) => {
+  const { admin, connect } = await start(t);
+  await admin.ask("user.create", { email: "bob", password: "long enough" });
+  const bob = await (await connect()).signIn("bob", "long enough");
+  const id = "x";
+  const job = call("group.create", { name: "g" });
+  const denied: Readonly<Record<string, object>> = {
+    "job.getAll": {},
+    "job.get": { id },
+    "job.plan": { id },
+    "job.create": { job },
+    "job.set": { job: { id } },
+    "job.delete": { id },
+    "job.runNow": { id },
+    "job.runSequence": { idSequence: [id] },
+    "job.cancel": { runId: id },
+    "jobRun.list": {},
+    "jobRun.getAll": {},
+    "jobRun.get": { id },
+    "schedule.getAll": {},
+    "schedule.get": { id },
+    "schedule.create": { jobId: id, cron: "@daily" },
+    "schedule.set": { id },
+    "schedule.delete": { id },
+    "schedule.run": { id },
+    "schedule.runSequence": { schedules: [id] },
+  };
+  for (const [method, params] of Object.entries(denied))
+    t.match(await bob.call(method, params), { error: { code: 2 } }, method);
+});
