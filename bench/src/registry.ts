@@ -1,5 +1,6 @@
 import { apiBench } from "./api/api-bench.js";
 import type { Bench } from "./bench.js";
+import { consoleBench } from "./console/console-bench.js";
 import { eventsBench } from "./events/events-bench.js";
 import { exportBench } from "./export/export-bench.js";
 import { fleetBench } from "./fleet/fleet-bench.js";
@@ -18,6 +19,7 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["perf-probe", perfProbeBench],
   ["api", apiBench],
   ["sockets", socketsBench],
+  ["console", consoleBench],
   ["stats", statsBench],
   ["export", exportBench],
 ]);

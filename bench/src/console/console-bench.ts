@@ -1,0 +1,101 @@
+import type { Bench } from "../bench.js";
+import { readArguments, readRuns } from "../harness/arguments.js";
+import { measureInChild } from "../harness/child.js";
+import { createReport } from "../harness/create-report.js";
+import { publish, reportText } from "../harness/publish.js";
+import { documentsFolder } from "../harness/repository.js";
+import { figureOf, toResult, type Report } from "../harness/result.js";
+import { measureInRounds } from "../harness/rounds.js";
+import { startSimulator } from "../harness/simulator.js";
+import { consoleDocument, rowNames } from "./console-document.js";
+import type { ConsoleJob } from "./console-job.js";
+
+type Task = ConsoleJob["task"];
+type Row = Pick<ConsoleJob, "way"> & { readonly name: string; task: Task };
+
+/** How late a key shows, and how fast pictures come. */
+export const consoleBench: Bench = {
+  summary: "Consoles: from a key to the screen, and the speed of pictures.",
+  usage: "[--runs N] [--out DIR] [--smoke]",
+  async run(args) {
+    const { runs, out, smoke } = parse(args);
+    const simulator = await startSimulator([
+      ...["--pool", "C", "--vms", smoke ? "60" : "120"],
+      ...["--prepare", "json"],
+    ]);
+    const measured = await measureInRounds(rowsOf(smoke), {
+      runs,
+      measure: ({ way, task }) =>
+        measureInChild({
+          program: "console/programs/console.js",
+          job: { pool: simulator.pools[0]!, way, task },
+          timeoutMs: 120_000,
+        }),
+      onRun: ({ name, way }) => process.stderr.write(`${name}, ${way}\n`),
+    }).finally(() => simulator.stop());
+    const results = measured.map((one) =>
+      toResult({ pool: "", mode: one.row.name, place: one.row.way }, one),
+    );
+    const report = createReport(results, ["ws"]);
+    const document = consoleDocument(report);
+    process.stdout.write(document);
+    if (out !== undefined)
+      await publish(out, {
+        "console.md": document,
+        "console.json": reportText(report),
+      });
+    if (smoke) checkShape(report);
+  },
+};
+
+function rowsOf(smoke: boolean): Row[] {
+  const tasks: Readonly<Record<(typeof rowNames)[number], Task>> = {
+    "1 console": {
+      ...{ kind: "keys", consoles: 1, pauseMs: 0 },
+      keys: smoke ? 50 : 5_000,
+    },
+    "50 consoles": {
+      ...{ kind: "keys", consoles: smoke ? 5 : 50, pauseMs: smoke ? 5 : 50 },
+      keys: smoke ? 5 : 200,
+    },
+    pictures: { kind: "bytes", bytes: smoke ? 16e6 : 2e9 },
+  };
+  return rowNames.flatMap((name) =>
+    (["server", "bare"] as const).map((way) => ({
+      ...{ name, way },
+      task: tasks[name],
+    })),
+  );
+}
+
+/** @throws Error where something was not measured */
+export function checkShape({ results }: Report): void {
+  for (const result of results) {
+    if (result.failure !== undefined) throw new Error(result.failure);
+    const figure = result.mode === "pictures" ? "bytesPerSecond" : "keyP99Ms";
+    if (!(figureOf(result, figure) > 0))
+      throw new Error(`${result.mode}: no ${figure}`);
+  }
+}
+
+interface ConsoleOptions {
+  readonly runs: number;
+  readonly out: string | undefined;
+  /** A few keys and pictures, once: only that it works is looked at. */
+  readonly smoke: boolean;
+}
+
+/** @throws UsageError */
+function parse(args: readonly string[]): ConsoleOptions {
+  const { values } = readArguments(args, {
+    runs: { type: "string" },
+    out: { type: "string" },
+    smoke: { type: "boolean" },
+  });
+  const smoke = values.smoke === true;
+  return {
+    runs: smoke ? 1 : (readRuns(values.runs) ?? 3),
+    out: values.out ?? (smoke ? undefined : documentsFolder),
+    smoke,
+  };
+}
