@@ -100,7 +100,7 @@ function failOver(context: CallContext, host: string): void {
   }
 }
 
-function setLive(
+export function setLive(
   { db, clock }: CallContext,
   host: string,
   live: boolean,

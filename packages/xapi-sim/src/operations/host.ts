@@ -6,7 +6,13 @@ import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, int, map, refs, text, textParam } from "./fields.js";
 import { assertPlanHolds } from "./failover-plan.js";
-import { bootHost, guestsOn, loseHost, restartAgent } from "./host-loss.js";
+import {
+  bootHost,
+  guestsOn,
+  loseHost,
+  restartAgent,
+  setLive,
+} from "./host-loss.js";
 import { tell } from "./messages.js";
 import { refreshHost } from "./refresh.js";
 import { freeMemory } from "./vm-checks.js";
@@ -220,6 +226,8 @@ async function restart(
         comesBack ? "HOST_REBOOT" : "HOST_SHUTDOWN",
         "",
       );
+      // It is declared dead before it is [xapi_host.ml, from memory].
+      setLive(context, host, false);
     },
   );
   const loss = comesBack ? { backAfter: durations.hostReboot } : {};
