@@ -1,0 +1,131 @@
+import t from "tap";
+import { ApiSession, type Answer } from "./api-session.js";
+import { steer } from "./steered-pools.js";
+
+t.comment("timeout=300000");
+
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly minimum?: number;
+  readonly pattern?: string;
+  readonly optional?: boolean;
+  readonly items?: Schema;
+  readonly minItems?: number;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+interface MethodInfo {
+  readonly permission?: string;
+  readonly params: Readonly<Record<string, Schema>>;
+}
+
+/** A value that the schema takes; texts are the id. */
+function fill(schema: Schema, id: string): unknown {
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum !== undefined) return schema.enum[0];
+  if (schema.anyOf !== undefined) return fill(schema.anyOf[0]!, id);
+  const { type, minItems = 1, items = {}, required = [] } = schema;
+  if (type === "boolean") return true;
+  if (type === "integer" || type === "number") return schema.minimum ?? 1;
+  if (type === "array")
+    return Array.from({ length: minItems }, () => fill(items, id));
+  if (type === "object")
+    return Object.fromEntries(
+      required.map((key) => [key, fill(schema.properties?.[key] ?? {}, id)]),
+    );
+  return schema.pattern === undefined ? id : fitting(schema.pattern, id);
+}
+
+function fitting(pattern: string, id: string): string {
+  const tries = [id, "c", "1", "2001:db8::1", "192.0.2.1", "02:00:00:00:00:01"];
+  return tries.find((text) => new RegExp(pattern).test(text)) ?? id;
+}
+
+/** Permissions that are levels, and none about an object. */
+const LEVELS = ["none", "guest", "viewer", "user", "operator", "admin"];
+
+const isRefused = ({ error }: Answer) => error?.code === 2;
+const isUnknown = ({ error }: Answer) => error?.code === 1;
+
+t.test("without the right nothing reaches a pool", async (t) => {
+  const { api, url, calls, pools } = await steer(t, { hosts: 2, vms: 6 });
+  const roles = (await api.ask("role.list")) as { id: string; name: string }[];
+  const viewer = roles.find(({ name }) => name === "viewer")!.id;
+  const signUp = async (email: string, role?: string) => {
+    const user = { email, password: "a word" };
+    const userId = await api.ask("user.create", user);
+    if (role !== undefined)
+      await api.ask("role.addToUser", { id: role, userId });
+    return ApiSession.open(t, url, email, "a word");
+  };
+  const reader = await signUp("reader", viewer);
+  const nobody = await signUp("nobody");
+
+  const vm = (await api.all({ type: "VM" }))[0]!.id;
+  await api.ask("vm.snapshot", { id: vm });
+  // Pools have none of these at first.
+  const { database } = pools[0]!;
+  database.create("VGPU", { VM: database.byUuid("VM", vm)! });
+  await api.ask("vm.set", { id: vm, notes: "that its events have come" });
+  const all = await api.all({});
+  /** One object of each type. */
+  const samples = new Map(all.map(({ type, id }) => [type, id] as const));
+  const infos = (await api.ask("system.getMethodsInfo")) as Record<
+    string,
+    MethodInfo
+  >;
+  const aboutObjects = Object.entries(infos).filter(
+    ([, { permission = "none" }]) => !LEVELS.includes(permission),
+  );
+  const paramsOf = ({ params }: MethodInfo, id: string) =>
+    Object.fromEntries(
+      Object.entries(params)
+        .filter(([, schema]) => schema.optional !== true)
+        .map(([name, schema]) => [name, fill(schema, id)]),
+    );
+  t.ok(aboutObjects.length > 100, `${aboutObjects.length} operations`);
+  const { generation } = database;
+  const refusedOf = new Map<string, string>();
+  t.ok(calls().includes("VM.snapshot"), "what reaches a pool is heard");
+
+  await t.test("who may read only changes nothing", async (t) => {
+    for (const [method, info] of aboutObjects) {
+      if (info.permission === "read") continue;
+      for (const [type, id] of samples) {
+        const answer = await reader.call(method, paramsOf(info, id));
+        if (isRefused(answer)) refusedOf.set(method, id);
+        else if (!isUnknown(answer))
+          t.fail(`${method} of ${type}: ${JSON.stringify(answer)}`);
+        if (refusedOf.has(method)) break;
+      }
+      t.ok(refusedOf.has(method), `${method} needs ${info.permission}`);
+    }
+  });
+
+  await t.test("what somebody may not see is not there", async (t) => {
+    for (const [method, info] of aboutObjects) {
+      const id = refusedOf.get(method);
+      const ids = id === undefined ? [...samples.values()] : [id, vm];
+      const answers = await Promise.all(
+        ids.map((one) => nobody.call(method, paramsOf(info, one))),
+      );
+      const wrong = answers.find((answer) => !isUnknown(answer));
+      t.equal(wrong, undefined, `${method}: ${JSON.stringify(wrong)}`);
+    }
+  });
+
+  await t.test("levels are kept as well", async (t) => {
+    for (const [method, { permission, ...info }] of Object.entries(infos)) {
+      if (permission !== "admin" && permission !== "operator") continue;
+      const answer = await reader.call(method, paramsOf(info, vm));
+      t.ok(isRefused(answer), `${method}: ${JSON.stringify(answer)}`);
+    }
+  });
+
+  t.same([...new Set(calls())], [], "no pool has been called");
+  t.equal(database.generation, generation, "nor changed");
+});

@@ -1,0 +1,105 @@
+import { connect, createServer, type AddressInfo } from "node:net";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Test } from "tap";
+import {
+  startPool,
+  type PoolOptions,
+  type SimulatedPool,
+} from "@xo-server/xapi-sim";
+import { createLoggers, loadConfig, startServer } from "@xo-server/xo-server";
+import { ApiSession, PASSWORD } from "./api-session.js";
+import { StatusPage } from "./status-page.js";
+
+/** What the server asks pools for all the time, whoever calls it. */
+const USUAL =
+  /^(event\.|session\.|task\.|system\.|.*\.get_all(_records)?$|pool\.get_)/;
+
+/** A server and pools in this process: their databases can be looked at. */
+export interface Steered {
+  readonly url: string;
+  readonly api: ApiSession;
+  readonly pools: readonly SimulatedPool[];
+  /** Calls that pools have got since this was asked last, but those that are usual. */
+  readonly calls: () => readonly string[];
+  /** Of a VM and the like, by their uuid, as XAPI has it now. */
+  readonly record: (
+    className: string,
+    uuid: string,
+    pool?: number,
+  ) => Readonly<Record<string, unknown>>;
+}
+
+/** Everything takes a twentieth of its time. */
+const PACE = 0.05;
+
+export async function steer(
+  t: Test,
+  ...options: readonly PoolOptions[]
+): Promise<Steered> {
+  const pools = await Promise.all(
+    options.map((one) =>
+      startPool({ ...{ pace: PACE, prepare: ["json"] }, ...one }),
+    ),
+  );
+  t.teardown(() => Promise.all(pools.map((pool) => pool.stop())));
+  const heard: string[] = [];
+  const urls = await Promise.all(
+    pools.map(({ url }) => listenIn(t, url, heard)),
+  );
+  const lines = urls.map(
+    (url, i) => `{ label: P${i}, hosts: ["${url}"], password: password }`,
+  );
+  const config = [
+    `dataDir: ${join(t.testdirName, "data")}`,
+    "xapi: { throttleMs: 10 }",
+    `pools: [${lines.join(", ")}]`,
+  ];
+  const home = t.testdir({ "config.yaml": config.join("\n") });
+  const nowhere = { env: {}, cwd: home, home };
+  const server = await startServer({
+    ...loadConfig(undefined, { host: "127.0.0.1", port: 0 }, nowhere),
+    loggers: createLoggers({ destination: { write: () => undefined } }),
+    env: { XO_ADMIN_PASSWORD: PASSWORD },
+  });
+  t.teardown(() => server.stop());
+  const page = await StatusPage.open(t, server.url);
+  await page.until((status) =>
+    pools.every((_, i) => status.pools[`p${i}`]?.state === "watching"),
+  );
+  return {
+    url: server.url,
+    api: await ApiSession.open(t, server.url),
+    pools,
+    calls: () => heard.splice(0).filter((name) => !USUAL.test(name)),
+    record: (className, uuid, pool = 0) => {
+      const { database } = pools[pool]!;
+      return database.get(className, database.byUuid(className, uuid)!);
+    },
+  };
+}
+
+/** Passes all on to the pool, and hears which messages are called. */
+async function listenIn(
+  t: Test,
+  url: string,
+  heard: string[],
+): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const server = createServer((client) => {
+    const pool = connect(Number(port), hostname);
+    client.on("data", (chunk: Buffer) => {
+      for (const [, name] of chunk
+        .toString("latin1")
+        .matchAll(/"method":"([\w.]+)"/g))
+        heard.push(name!.replace("Async.", ""));
+    });
+    client.pipe(pool).pipe(client);
+    client.on("error", () => pool.destroy());
+    pool.on("error", () => client.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
