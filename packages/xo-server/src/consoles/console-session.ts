@@ -3,6 +3,7 @@ import type { RawData, WebSocket } from "ws";
 import type { Clock } from "../clock.js";
 import type { Client } from "../operations/client.js";
 import type { Session } from "../people/session.js";
+import type { Rights } from "../rights/rights.js";
 
 export interface ConsoleSessionOptions {
   readonly socket: WebSocket;
@@ -44,6 +45,8 @@ export class ConsoleSession implements Client {
   readonly ended: Promise<string>;
   readonly #options: ConsoleSessionOptions;
   #session: Session | undefined;
+  /** Held against the console last. */
+  #rights: Rights | undefined;
   #bytesToClient = 0;
   #bytesFromClient = 0;
   /** Something has come from the client, or been taken by it, since the last look. */
@@ -57,9 +60,9 @@ export class ConsoleSession implements Client {
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    this.#carryDown();
-    this.#carryUp();
     this.#lookLater();
+    this.#carryUp();
+    this.#carryDown();
   }
 
   get session(): Session | undefined {
@@ -88,8 +91,16 @@ export class ConsoleSession implements Client {
     else this.#end(reason, POLICY_VIOLATION);
   }
 
+  /** Somebody else is behind it, or the same with other rights; told far more often than that is so. */
+  renew(): void {
+    const rights = this.#session?.person()?.rights;
+    if (rights !== undefined && rights === this.#rights) return;
+    this.#rights = rights;
+    this.#lookNow();
+  }
+
   /** Ends it if there is a reason to. */
-  look(): void {
+  #lookNow(): void {
     const objection = this.#options.objection();
     if (objection !== undefined) this.close(objection);
   }
@@ -109,11 +120,13 @@ export class ConsoleSession implements Client {
     stream.on("end", () => {
       this.#end("the console has ended", NORMAL);
     });
-    stream.on("close", () => {
+    const breakOff = () => {
       this.#end("the connection to the console broke off", NORMAL);
-    });
+    };
+    stream.on("close", breakOff);
+    if (stream.destroyed) breakOff();
     // After whoever read the head of the answer has let go.
-    stream.resume();
+    else stream.resume();
   }
 
   #carryUp(): void {
@@ -141,7 +154,7 @@ export class ConsoleSession implements Client {
   #lookLater(): void {
     const { clock, pingMs, socket } = this.#options;
     this.#look = clock.setTimeout(() => {
-      this.look();
+      this.#lookNow();
       if (this.#reason !== undefined) return;
       if (!this.#isAlive) {
         this.#end("the client does not answer", POLICY_VIOLATION);
@@ -160,15 +173,15 @@ export class ConsoleSession implements Client {
     const { clock, socket, stream } = this.#options;
     clock.clearTimeout(this.#look);
     stream.destroy();
-    // Otherwise the goodbye of a client that was held back would not be heard.
-    socket.resume();
-    socket.close(code, reason.slice(0, LONGEST_REASON));
     const cutOff = clock.setTimeout(() => {
       socket.terminate();
     }, CLOSE_MS);
     socket.once("close", () => {
       clock.clearTimeout(cutOff);
     });
+    // Otherwise the goodbye of a client that was held back would not be heard.
+    socket.resume();
+    socket.close(code, reason.slice(0, LONGEST_REASON));
     this.#settle(reason);
   }
 }

@@ -118,7 +118,7 @@ export class Consoles {
 
   /** Somebody else is behind a client now, or the same with other rights. */
   renew(client: Client): void {
-    if (client instanceof ConsoleSession) client.look();
+    if (client instanceof ConsoleSession) client.renew();
   }
 
   /** Ends all of them; resolves when that is written down. */
