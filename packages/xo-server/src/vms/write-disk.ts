@@ -1,27 +1,26 @@
 import { Readable } from "node:stream";
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import { unwatchedWork } from "../tasks/work.js";
+import { sendToXapi } from "../transfers/xapi-streams.js";
 
-/** Writes a small image to the beginning of a disk. */
+/**
+ * Writes a small image to the beginning of a disk.
+ * @throws XapiError, XoError of the connection
+ */
 export async function writeDisk(
   xapi: Xapi,
   vdi: Ref,
   image: Buffer,
 ): Promise<void> {
-  const name = ["Import of a config drive", ""];
-  const task = (await xapi.call("task.create", name)) as Ref;
-  try {
-    const ended = xapi.watchTask(task);
-    // Waited for below; it may fail before that.
-    ended.catch(() => undefined);
-    await xapi.putStream(Readable.from([image]), {
-      path: "/import_raw_vdi",
-      query: { vdi, format: "raw" },
-      contentLength: image.length,
-      task,
-    });
-    await ended;
-  } finally {
-    await xapi.call("task.destroy", [task]).catch(() => undefined);
-  }
+  await sendToXapi(
+    xapi,
+    {
+      ...{ path: "/import_raw_vdi", query: { vdi, format: "raw" } },
+      ...{ label: "Import of a config drive", body: Readable.from([image]) },
+      length: image.length,
+    },
+    // Its progress and its cancellation come with the task: see followed.
+    unwatchedWork,
+  );
 }

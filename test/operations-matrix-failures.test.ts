@@ -1,0 +1,161 @@
+import { setTimeout as pause } from "node:timers/promises";
+import t from "tap";
+import type { Thing } from "./api-session.js";
+import { steer, type Steered } from "./steered-pools.js";
+
+t.comment("timeout=300000");
+
+const GiB = 2 ** 30;
+
+/** What a failure could leave behind. */
+const CLASSES = ["VM", "VBD", "VDI", "VIF", "VTPM"];
+
+const countsIn = ({ pools }: Steered) =>
+  pools.map(({ database }) => CLASSES.map((name) => database.count(name)));
+
+interface Step {
+  readonly method: string;
+  readonly params: object;
+  /** Messages that XAPI fails, one at a time. */
+  readonly fails: readonly string[];
+}
+
+t.test("what fails on the way leaves nothing", async (t) => {
+  const steered = await steer(t, { hosts: 2, vms: 4 }, { vms: 4, seed: 7 });
+  const { api, pools } = steered;
+  const [pool, elsewhere] = pools as [Steered["pools"][0], Steered["pools"][0]];
+  const $pool = (await api.all({ type: "pool" })).find(
+    ({ uuid }) => pool.database.byUuid("pool", String(uuid)) !== undefined,
+  )!.id;
+  const one = async (filter: object, here = true) =>
+    (await api.all(filter)).find(
+      (thing) => (thing["$pool"] === $pool) === here,
+    ) as Thing;
+  const debian = { type: "VM-template", name_label: "Debian Bookworm 12" };
+  const template = (await one(debian)).id;
+  const shared = { type: "SR", shared: true, content_type: "user" };
+  const sr = (await one(shared)).id;
+  const far = (await one(shared, false)).id;
+  const network = (await one({ type: "network" })).id;
+  const iso = (await api.all({ type: "VDI", $pool })).find(({ name_label }) =>
+    String(name_label).endsWith(".iso"),
+  )!.id;
+  const disk = { name: "spare", size: GiB, sr };
+  const vdi = (await api.ask("disk.create", disk)) as string;
+  const order = {
+    ...{ name_label: "half", template, cloudConfig: "x", tags: ["t"] },
+    ...{ VDIs: [{ SR: sr, size: GiB }], VIFs: [{ network }], createVtpm: true },
+    ...{ installation: { method: "cdrom", repository: iso } },
+    ...{ bootAfterCreate: true, auto_poweron: true },
+  };
+  const made = [
+    ...["VM.clone", "VM.provision", "VM.set_tags", "VDI.create", "VBD.create"],
+    ...["VIF.create", "VTPM.create", "http/put_import_raw_vdi", "VM.start"],
+  ];
+  const running = (await api.ask("vm.create", {
+    ...{ name_label: "running", template, bootAfterCreate: true },
+    VDIs: [{ SR: sr, size: GiB }],
+  })) as string;
+  const halted = (await api.ask("vm.create", {
+    ...{ name_label: "halted", template },
+    VDIs: [{ SR: sr, size: GiB }],
+  })) as string;
+
+  const steps: readonly Step[] = [
+    { method: "vm.create", params: order, fails: made },
+    {
+      method: "vm.create",
+      params: { ...order, clone: false },
+      fails: ["VM.copy"],
+    },
+    {
+      method: "vm.createMultiple",
+      params: { ...order, count: 1 },
+      fails: made,
+    },
+    {
+      method: "vm.clone",
+      params: { id: halted, name: "x" },
+      fails: ["VM.clone"],
+    },
+    {
+      method: "vm.clone",
+      params: { id: running, name: "x", full_copy: true },
+      fails: ["VM.snapshot", "VM.copy", "VM.set_is_a_template"],
+    },
+    {
+      method: "vm.copy",
+      params: { vm: halted, sr: far },
+      fails: ["http/get_export"],
+    },
+    {
+      method: "vm.copyToTemplate",
+      params: { id: halted },
+      fails: ["VM.clone", "VM.set_is_a_template"],
+    },
+    {
+      method: "vm.attachDisk",
+      params: { vm: running, vdi },
+      fails: ["VBD.create", "VBD.plug"],
+    },
+    {
+      method: "vm.createInterface",
+      params: { vm: running, network },
+      fails: ["VIF.create", "VIF.plug"],
+    },
+    {
+      method: "vm.createCloudInitConfigDrive",
+      params: { vm: halted, sr, config: "x" },
+      fails: ["VDI.create", "VBD.create", "http/put_import_raw_vdi"],
+    },
+    {
+      method: "vm.snapshot",
+      params: { id: halted, description: "x" },
+      fails: ["VM.snapshot", "VM.set_name_description"],
+    },
+    {
+      method: "vm.migrate",
+      params: { vm: running, targetHost: (await one({ type: "host" })).id, sr },
+      fails: ["host.migrate_receive", "VM.migrate_send"],
+    },
+  ];
+  const before = countsIn(steered);
+
+  for (const { method, params, fails } of steps)
+    await t.test(method, async (t) => {
+      for (const message of fails) {
+        pool.failNext(message, "SR_BACKEND_FAILURE_1", ["", "on purpose", ""]);
+        const { error } = await api.call(method, params);
+        t.match(error?.message, /on purpose|SR_BACKEND_FAILURE_1/, message);
+        t.same(pool.mishaps.list(), [], `${message} has been called`);
+        pool.mishaps.clear();
+        t.same(countsIn(steered), before, `${message}: nothing is left`);
+      }
+    });
+
+  await t.test("the other pool fails", async (t) => {
+    for (const message of ["http/put_import", "VM.set_name_label"]) {
+      elsewhere.failNext(message, "SR_FULL", ["1", "0"]);
+      const { error } = await api.call("vm.copy", { vm: halted, sr: far });
+      t.match(error?.message, /SR_FULL/, message);
+      elsewhere.mishaps.clear();
+      for (let tries = 0; tries < 50; tries++)
+        if (String(countsIn(steered)) !== String(before)) await pause(20);
+      t.same(countsIn(steered), before, message);
+    }
+  });
+
+  await t.test("what cannot be taken back is named", async (t) => {
+    pool.failNext("VM.start", "SR_FULL", ["1", "0"]);
+    pool.failNext("VDI.destroy", "VDI_IN_USE", ["x", "destroy"], { times: 9 });
+    const { error } = await api.call("vm.create", order);
+    t.match(error?.message, /^SR_FULL.*could not be removed: OpaqueRef/);
+    pool.mishaps.clear();
+    const left = (await api.all({ type: "VDI" })).filter(({ name_label }) =>
+      /^half|CloudConfigDrive/.test(String(name_label)),
+    );
+    t.ok(left.length > 0, "as it says");
+    for (const { id } of left) await api.ask("vdi.delete", { id });
+    t.same(countsIn(steered), before);
+  });
+});
