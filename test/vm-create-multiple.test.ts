@@ -1,0 +1,158 @@
+import t from "tap";
+import type { Thing } from "./api-session.js";
+import { steer } from "./steered-pools.js";
+
+t.comment("timeout=300000");
+
+const GiB = 2 ** 30;
+
+interface TaskTree {
+  readonly status: string;
+  readonly progress: number;
+  readonly result?: object;
+  readonly properties: { readonly name: string };
+  readonly tasks?: readonly TaskTree[];
+}
+
+t.test("several VMs are made at once", async (t) => {
+  const { api, url, pools } = await steer(t, { hosts: 2, vms: 4 });
+  const { database } = pools[0]!;
+  const one = async (filter: object) => (await api.all(filter))[0] as Thing;
+  const debian = { type: "VM-template", name_label: "Debian Bookworm 12" };
+  const template = (await one(debian)).id;
+  const pool = (await one({ type: "pool" })).id;
+  const shared = { type: "SR", shared: true, content_type: "user" };
+  const sr = (await one(shared)).id;
+  const network = (await one({ type: "network" })).id;
+  const order = { template, VDIs: [{ SR: sr, size: GiB }] };
+  const contentOf = async (vdi: string) => {
+    const params = { id: vdi, format: "raw" };
+    const answer = (await api.ask("disk.exportContent", params)) as {
+      readonly $getFrom: string;
+    };
+    const body = await fetch(new URL(answer.$getFrom, url));
+    return Buffer.from(await body.arrayBuffer()).toString("latin1");
+  };
+
+  await t.test("by a pattern, each with what is its own", async (t) => {
+    const made = (await api.ask("vm.createMultiple", {
+      ...order,
+      ...{ name_label: "web-{index:02}", count: 3, firstIndex: 9 },
+      ...{ name_description: "number {index}", tags: ["web"] },
+      cloudConfig: "#cloud-config\nhostname: {name}\nx: {{ name }}{{name}}\n",
+      networkConfig: "address: 192.0.2.{index}\n",
+      VDIs: [{ SR: sr, size: GiB, name_label: "root of {name}" }],
+      VIFs: [{ network, allowedIpv4Addresses: ["192.0.2.{index}"] }],
+    })) as { readonly id: string; readonly name: string }[];
+    const names = ["web-09", "web-10", "web-11"];
+    t.same(
+      made.map(({ name }) => name),
+      names,
+    );
+    for (const [i, { id, name }] of made.entries()) {
+      t.match(await api.get(id), {
+        ...{ name_label: name, name_description: `number ${9 + i}` },
+        ...{ tags: ["web"], power_state: "Halted" },
+      });
+      const vifs = await api.all({ type: "VIF", $VM: id });
+      t.match(vifs, [{ allowedIpv4Addresses: [`192.0.2.${9 + i}`] }]);
+      const disks = await api.all({ type: "VBD", VM: id, is_cd_drive: false });
+      const vdis = await Promise.all(
+        disks.map(({ VDI }) => api.get(String(VDI))),
+      );
+      t.ok(vdis.some(({ name_label }) => name_label === `root of ${name}`));
+      const drive = vdis.find(({ name_label }) =>
+        String(name_label).includes("CloudConfig"),
+      )!;
+      const content = await contentOf(drive.id);
+      t.match(content, `hostname: ${name}\nx: {{ name }}{{name}}\n`);
+      t.match(content, `address: 192.0.2.${9 + i}\n`);
+      await api.ask("vm.delete", { id });
+    }
+  });
+
+  await t.test("by a list, as one task with parts", async (t) => {
+    const names = ["alpha", "beta", "gamma", "delta", "epsilon"];
+    const path = `/pools/${pool}/actions/create_vms`;
+    const vdis = order.VDIs;
+    const answer = await api.rest("POST", path, {
+      ...{ template, vdis, names, boot: true },
+    });
+    t.equal(answer.status, 202, await answer.clone().text());
+    const { taskId } = (await answer.json()) as { taskId: string };
+    const told = await api.rest("GET", `/tasks/${taskId}?wait=true`);
+    const task = (await told.json()) as TaskTree;
+    t.match(task, { status: "success", progress: 100 });
+    const parts = task.tasks ?? [];
+    t.same(parts.map(({ properties }) => properties.name).toSorted(), [
+      ...names.toSorted(),
+    ]);
+    for (const part of parts)
+      t.ok(
+        part.tasks?.some(({ properties }) => /VM.clone/.test(properties.name)),
+        "what XAPI did for it is a part of it",
+      );
+    for (const name_label of names) {
+      const { id, power_state } = await one({ type: "VM", name_label });
+      t.equal(power_state, "Running");
+      await api.ask("vm.delete", { id });
+    }
+  });
+
+  await t.test("those that fail leave nothing, and are named", async (t) => {
+    const count = () =>
+      ["VM", "VDI", "VBD"].map((name) => database.count(name));
+    const before = count();
+    pools[0]!.failNext("VDI.create", "SR_FULL", ["1", "0"]);
+    pools[0]!.failNext("VM.provision", "SR_FULL", ["1", "0"]);
+    const names = ["a", "b", "c"];
+    const { error } = await api.call("vm.createMultiple", { ...order, names });
+    t.match(error, { message: "making VMs: 2 of 3 failed" });
+    const { created, failures } = error!.data as {
+      readonly created: readonly { readonly id: string }[];
+      readonly failures: readonly object[];
+    };
+    t.match(failures, [
+      { name: /[abc]/, code: "SR_FULL", params: ["1", "0"] },
+      { name: /[abc]/, code: "SR_FULL" },
+    ]);
+    t.equal(created.length, 1);
+    await api.ask("vm.delete", { id: created[0]!.id });
+    t.same(count(), before);
+    const tasks = (await (
+      await api.rest("GET", "/tasks?fields=status,properties")
+    ).json()) as TaskTree[];
+    t.ok(
+      tasks.some(({ properties }) => properties.name === "Making of 3 VMs"),
+      "as a task too, although it did not come over REST",
+    );
+  });
+
+  await t.test("what is wrong is told before any is made", async (t) => {
+    const { generation } = database;
+    for (const [wrong, code, reason] of [
+      [{}, 10, /neither/],
+      [{ count: 2 }, 10, /neither/],
+      [{ names: ["a", "a"] }, 10, /twice/],
+      [{ names: ["a"], count: 2 }, 10, /1 names for 2/],
+      [{ names: [] }, 10, undefined],
+      [{ name_label: "x", count: 0 }, 10, undefined],
+      [{ name_label: "x", count: 100_000 }, 10, undefined],
+      [{ name_label: 1, count: 2 }, 10, undefined],
+      [
+        { names: ["a", "b"], VIFs: [{ network, mac: "02:00:00:00:00:01" }] },
+        10,
+        /MAC/,
+      ],
+      [{ names: ["a", "b"], VDIs: [{ SR: network, size: 1 }] }, 1, undefined],
+      [{ names: ["a", "b"], template: sr }, 1, undefined],
+    ] as const) {
+      const params = { ...order, ...wrong };
+      const { error } = await api.call("vm.createMultiple", params);
+      t.equal(error?.code, code, JSON.stringify(wrong));
+      if (reason !== undefined)
+        t.match(error?.data, { reason }, JSON.stringify(wrong));
+    }
+    t.equal(database.generation, generation, "the pool is as it was");
+  });
+});
