@@ -32,8 +32,8 @@ export const statsBench: Bench = {
     const { runs, out, smoke } = options;
     const simulator = await startSimulator(
       smoke
-        ? ["--hosts", "4", "--vms", "40", "--prepare", "json"]
-        : ["--pool", "A", "--prepare", "json"],
+        ? ["--hosts", "4", "--vms", "40", "--members", "3"]
+        : ["--pool", "A", "--members", "63", "--prepare", "json"],
     );
     const [pool] = simulator.pools;
     const measured = await measureInRounds<Row>(rowsOf(smoke), {
@@ -107,6 +107,7 @@ export function checkShape({ results }: Report): void {
   const [followed] = results;
   if (!(figureOf(followed, "hosts") === 4)) throw new Error("not all hosts");
   if (!(figureOf(followed, "objects") > 4)) throw new Error("no VMs");
+  if (!(figureOf(followed, "failing") === 0)) throw new Error("hosts fail");
 }
 
 interface StatsOptions {

@@ -91,6 +91,23 @@ t.test("a gap stays a gap", async (t) => {
   t.equal(track.at(end + 10, 0), end + 10 - since);
 });
 
+t.test("while a VM did not run there is a gap", async (t) => {
+  const { host, stats, pass } = setUp();
+  const { measures } = host;
+  const track = await stats.read(host, "v", "seconds");
+  host.measures = { "host:h1:cpu_avg": () => 1 };
+  for (let i = 0; i < 3; i++) {
+    pass(5);
+    await stats.ask(host);
+  }
+  host.measures = measures;
+  pass(5);
+  await stats.ask(host);
+  const times = [-20, 0].map((by) => host.now + by - since);
+  t.same(latest(track, 5), [times[0], NaN, NaN, NaN, times[1]]);
+  t.equal(track.rows, 120);
+});
+
 t.test("a VM that starts costs no question about the past", async (t) => {
   const { host, stats, pass } = setUp();
   const before = await stats.read(host, "v", "seconds");

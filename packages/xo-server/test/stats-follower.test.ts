@@ -90,6 +90,16 @@ t.test("hosts are asked in turn, spread over the interval", async (t) => {
   t.equal(start, hosts[0]!.now - 4, "only what is new");
 });
 
+t.test("the first host is asked within a second of its coming", async (t) => {
+  const { hosts, live, pass } = await setUp(t, 0);
+  await pass(1_500);
+  const host = new FakeHost("late");
+  hosts.push(host);
+  live.push(host);
+  await pass(1_000);
+  t.equal(host.asked.length, 1);
+});
+
 t.test("figures of now are told at the end of each round", async (t) => {
   const { hosts, sinks, follower, pass } = await setUp(t, 2);
   hosts[0]!.measures = {
@@ -163,7 +173,10 @@ t.test("a host that hangs or fails delays no other", async (t) => {
   const { hosts, live, follower, pass } = await setUp(t, 80);
   for (const host of hosts.slice(0, 40)) host.hangs = true;
   for (const host of hosts.slice(40, 60)) host.fails = true;
-  await pass(60_000);
+  await pass(8_000);
+  for (const [i, { asked }] of hosts.slice(60).entries())
+    t.ok(asked.length > 0, `${60 + i} was asked`);
+  await pass(52_000);
   for (const [i, { asked }] of hosts.slice(60).entries())
     t.ok(asked.length >= 10, `${60 + i}: ${asked.length} times`);
   for (const [i, { asked }] of hosts.slice(0, 40).entries())
@@ -178,6 +191,20 @@ t.test("a host that hangs or fails delays no other", async (t) => {
   const { length } = hosts[1]!.asked;
   await pass(10_000);
   t.equal(hosts[1]!.asked.length, length, "it is gone");
+});
+
+t.test("a host that fails is asked less and less often", async (t) => {
+  const { hosts, follower, pass } = await setUp(t, 1);
+  hosts[0]!.fails = true;
+  await pass(60_000);
+  const { failures } = follower.figures;
+  t.ok(failures >= 3 && failures <= 4, `${failures} times in a minute`);
+  await pass(600_000);
+  const more = follower.figures.failures - failures;
+  t.ok(more >= 3 && more <= 5, `${more} times in ten minutes`);
+  hosts[0]!.fails = false;
+  await pass(301_000);
+  t.equal(follower.figures.failing, 0);
 });
 
 t.test("what is followed is told at once, without a question", async (t) => {
