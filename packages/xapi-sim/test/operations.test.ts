@@ -390,7 +390,7 @@ t.test(
 t.test(
   "a disk moves to another SR as a new one, and stays what it is on its own",
   async (t) => {
-    const { call, db, context } = createTestPool();
+    const { call, db, context, failure, guest } = createTestPool();
     const [own, other] = [...db.records("SR")]
       .filter(
         ([, sr]) => sr["shared"] === true && sr["content_type"] === "user",
@@ -402,6 +402,17 @@ t.test(
       name_label: "d",
       type: "user",
     })) as string;
+    t.strictSame(await failure("VDI.pool_migrate", vdi, other, {}), [
+      "VDI_NEEDS_VM_FOR_MIGRATE",
+      vdi,
+    ]);
+    await call("VBD.create", {
+      VM: guest("Halted"),
+      VDI: vdi,
+      userdevice: "autodetect",
+      type: "Disk",
+      mode: "RW",
+    });
     t.equal(await call("VDI.pool_migrate", vdi, own, {}), vdi);
     const moved = (await call("VDI.pool_migrate", vdi, other, {})) as string;
     t.not(moved, vdi);
@@ -423,7 +434,7 @@ t.test("an SR goes only when it is unplugged and empty", async (t) => {
   const sr = (await call(
     "SR.create",
     coordinator,
-    {},
+    { server: "10.0.0.1", serverpath: "/export/new" },
     0,
     "new",
     "",

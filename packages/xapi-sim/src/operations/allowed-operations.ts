@@ -254,3 +254,11 @@ export const isoSrOperations = list(
   "scan",
   "vdi_clone",
 );
+/** With no host that has it at hand [xapi_sr_operations.ml, from memory]. */
+export const unpluggedSrOperations = list(
+  "plug",
+  "pbd_create",
+  "pbd_destroy",
+  "destroy",
+  "forget",
+);

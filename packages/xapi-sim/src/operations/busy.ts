@@ -1,10 +1,18 @@
 import type { CallContext } from "../operation.js";
 import { map, without } from "./fields.js";
-import { refreshHost, refreshVdi, refreshVm } from "./refresh.js";
+import {
+  refreshHost,
+  refreshPool,
+  refreshSr,
+  refreshVbd,
+  refreshVdi,
+  refreshVif,
+  refreshVm,
+} from "./refresh.js";
 
 /** The object that an operation works on. */
 export interface Target {
-  readonly className: "VM" | "VDI" | "SR" | "host" | "pool";
+  readonly className: "VM" | "VDI" | "VBD" | "VIF" | "SR" | "host" | "pool";
   readonly ref: string;
 }
 
@@ -54,8 +62,16 @@ export async function progressDuring(
   }
 }
 
+const refreshers = {
+  VM: refreshVm,
+  VDI: refreshVdi,
+  VBD: refreshVbd,
+  VIF: refreshVif,
+  SR: refreshSr,
+  host: refreshHost,
+  pool: refreshPool,
+} as const;
+
 function refresh({ db }: CallContext, { className, ref }: Target): void {
-  if (className === "VM") refreshVm(db, ref);
-  else if (className === "VDI") refreshVdi(db, ref);
-  else if (className === "host") refreshHost(db, ref);
+  refreshers[className](db, ref);
 }

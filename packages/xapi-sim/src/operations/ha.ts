@@ -5,7 +5,7 @@ import { durations } from "./durations.js";
 import { failoverPlan, mostFailures } from "./failover-plan.js";
 import { invalidValue } from "./failures.js";
 import { flag, int, intParam, map, refs, text, textParam } from "./fields.js";
-import { refreshVdi } from "./refresh.js";
+import { refreshPool, refreshVdi } from "./refresh.js";
 import { removeVdi } from "./vdi.js";
 import { addAllocation, takeSpace } from "./vdi-copies.js";
 import { plugsOf } from "./vm-checks.js";
@@ -39,6 +39,7 @@ export const haOperations: OperationTable = {
       ha_plan_exists_for: mostFailures(db),
       redo_log_enabled: true,
     });
+    refreshPool(db, pool.poolRef);
     const hosts = [...db.refs("host")];
     const peers = hosts.map((host) => text(db.get("host", host), "uuid"));
     for (const host of hosts)
@@ -228,6 +229,7 @@ function stopHa(context: CallContext): void {
     ha_plan_exists_for: 0,
     redo_log_enabled: false,
   });
+  refreshPool(db, pool.poolRef);
   for (const host of db.refs("host"))
     db.update("host", host, { ha_statefiles: [], ha_network_peers: [] });
 }

@@ -73,28 +73,6 @@ export const networkOperations: OperationTable = {
   "PIF.plug": (context, params) => plugPif(context, textParam(params, 0), true),
   "PIF.unplug": (context, params) =>
     plugPif(context, textParam(params, 0), false),
-  "PIF.scan": () => undefined,
-  "PIF.reconfigure_ip": ({ db }, params) => {
-    const [ref, ip_configuration_mode, IP, netmask, gateway, DNS] =
-      params as readonly string[];
-    db.update("PIF", ref!, {
-      ip_configuration_mode: ip_configuration_mode!,
-      IP: IP!,
-      netmask: netmask!,
-      gateway: gateway!,
-      DNS: DNS!,
-    });
-  },
-  "PIF.reconfigure_ipv6": ({ db }, params) => {
-    const [ref, ipv6_configuration_mode, IPv6, ipv6_gateway, DNS] =
-      params as readonly string[];
-    db.update("PIF", ref!, {
-      ipv6_configuration_mode: ipv6_configuration_mode!,
-      IPv6: IPv6 === "" ? [] : [IPv6!],
-      ipv6_gateway: ipv6_gateway!,
-      DNS: DNS!,
-    });
-  },
 };
 
 export interface NewVlan {
@@ -113,10 +91,15 @@ export function createVlan(
   if (tag < 0 || tag > 4094)
     throw new XapiFailure("VLAN_TAG_INVALID", [String(tag)]);
   if (int(trunk, "VLAN") >= 0) throw new XapiFailure("PIF_IS_VLAN", [tagged]);
+  if (refIn(trunk, "bond_slave_of") !== undefined)
+    throw new XapiFailure("CANNOT_ADD_VLAN_TO_BOND_SLAVE", [tagged]);
   const exists = refs(trunk, "VLAN_slave_of").some(
     (vlan) => int(db.get("VLAN", vlan), "tag") === tag,
   );
   if (exists) throw new XapiFailure("PIF_VLAN_EXISTS", [tagged]);
+  for (const other of refs(db.get("network", network), "PIFs"))
+    if (text(db.get("PIF", other), "host") === text(trunk, "host"))
+      throw new XapiFailure("NETWORK_ALREADY_CONNECTED", [network, other]);
   const pif = db.create("PIF", {
     device: text(trunk, "device"),
     host: text(trunk, "host"),
@@ -152,6 +135,8 @@ async function plugPif(
     throw new XapiFailure("PIF_IS_MANAGEMENT_INTERFACE", [ref]);
   if (!currently_attached && flag(pif, "disallow_unplug"))
     throw new XapiFailure("PIF_DOES_NOT_ALLOW_UNPLUG", [ref]);
+  if (currently_attached && refIn(pif, "bond_slave_of") !== undefined)
+    throw new XapiFailure("CANNOT_PLUG_BOND_SLAVE", [ref]);
   await context.delay(durations.plug);
   context.db.update("PIF", ref, { currently_attached });
 }

@@ -4,6 +4,7 @@ import { haOperations } from "./ha.js";
 import { hostOperationTable } from "./host.js";
 import { networkOperations } from "./network.js";
 import { otherOperations } from "./others.js";
+import { pifOperations } from "./pif.js";
 import { poolOperationTable } from "./pool.js";
 import { srOperationTable } from "./sr.js";
 import { srProbeOperations } from "./sr-probe.js";
@@ -34,6 +35,7 @@ export const operations: OperationTable = {
   ...poolOperationTable,
   ...haOperations,
   ...networkOperations,
+  ...pifOperations,
   ...bondOperations,
   ...otherOperations,
 };

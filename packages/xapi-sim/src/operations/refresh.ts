@@ -1,11 +1,16 @@
 import type { Database } from "../database.js";
 import {
   hostOperations,
+  isoSrOperations,
+  poolOperations,
+  srOperations,
+  unpluggedSrOperations,
   vbdOperations,
   vdiOperations,
   vifOperations,
   vmOperations,
 } from "./allowed-operations.js";
+import type { XapiRecord } from "../xapi-value.js";
 import { flag, map, refIn, refs, text } from "./fields.js";
 
 /*
@@ -45,12 +50,14 @@ export function refreshVbd(db: Database, ref: string): void {
   const vbd = db.find("VBD", ref);
   if (vbd === undefined) return;
   db.update("VBD", ref, {
-    allowed_operations: vbdOperations({
-      type: text(vbd, "type"),
-      empty: flag(vbd, "empty"),
-      attached: flag(vbd, "currently_attached"),
-      vmRuns: isLive(db, text(vbd, "VM")),
-    }),
+    allowed_operations: isBusy(vbd)
+      ? []
+      : vbdOperations({
+          type: text(vbd, "type"),
+          empty: flag(vbd, "empty"),
+          attached: flag(vbd, "currently_attached"),
+          vmRuns: isLive(db, text(vbd, "VM")),
+        }),
   });
   const vdi = refIn(vbd, "VDI");
   if (vdi !== undefined) refreshVdi(db, vdi);
@@ -60,10 +67,12 @@ export function refreshVif(db: Database, ref: string): void {
   const vif = db.find("VIF", ref);
   if (vif === undefined) return;
   db.update("VIF", ref, {
-    allowed_operations: vifOperations(
-      flag(vif, "currently_attached"),
-      isLive(db, text(vif, "VM")),
-    ),
+    allowed_operations: isBusy(vif)
+      ? []
+      : vifOperations(
+          flag(vif, "currently_attached"),
+          isLive(db, text(vif, "VM")),
+        ),
   });
 }
 
@@ -72,12 +81,45 @@ export function refreshVdi(db: Database, ref: string): void {
   if (vdi === undefined) return;
   const readOnly = flag(vdi, "read_only") || flag(vdi, "is_a_snapshot");
   db.update("VDI", ref, {
-    allowed_operations: vdiOperations({
-      // An image is read by many at once: that keeps nobody from anything.
-      inUse: !readOnly && isInUse(db, ref),
-      readOnly,
-    }),
+    allowed_operations: isBusy(vdi)
+      ? []
+      : vdiOperations({
+          // An image is read by many at once: that keeps nobody from anything.
+          inUse: !readOnly && isInUse(db, ref),
+          readOnly,
+        }),
   });
+}
+
+/** What needs a plugged PBD needs one; what must not have one, none. */
+export function refreshSr(db: Database, ref: string): void {
+  const sr = db.find("SR", ref);
+  if (sr === undefined) return;
+  const plugged = refs(sr, "PBDs").some(
+    (pbd) => db.find("PBD", pbd)?.["currently_attached"] === true,
+  );
+  const whenPlugged =
+    sr["content_type"] === "iso" ? isoSrOperations : srOperations;
+  db.update("SR", ref, {
+    allowed_operations: plugged ? whenPlugged : unpluggedSrOperations,
+  });
+}
+
+/** HA is enabled or disabled, as it is not or is. */
+export function refreshPool(db: Database, ref: string): void {
+  const pool = db.find("pool", ref);
+  if (pool === undefined) return;
+  const busy = Object.values(map(pool, "current_operations"));
+  const ha = flag(pool, "ha_enabled") ? "ha_disable" : "ha_enable";
+  db.update("pool", ref, {
+    allowed_operations: poolOperations
+      .map((name) => (name === "ha_enable" ? ha : name))
+      .filter((name) => !busy.includes(name)),
+  });
+}
+
+function isBusy(record: XapiRecord): boolean {
+  return Object.keys(map(record, "current_operations")).length > 0;
 }
 
 export function refreshHost(db: Database, ref: string): void {

@@ -6,6 +6,14 @@ import { whileBusy } from "./busy.js";
 import { assertCanHostStatefile } from "./ha.js";
 import { durations } from "./durations.js";
 import { flag, mapParam, refs, text, textParam } from "./fields.js";
+import { refreshSr } from "./refresh.js";
+import {
+  assertDevice,
+  assertIdle,
+  assertMayGo,
+  assertPlugged,
+  hasStatefile,
+} from "./sr-checks.js";
 
 const TiB = 2 ** 40;
 
@@ -16,6 +24,7 @@ export const srOperationTable: OperationTable = {
     const type = textParam(params, 5);
     db.get("host", host);
     assertDriver(context, type);
+    assertDevice(db, host, { type, device: mapParam(params, 1) });
     await context.delay(durations.srChange);
     const shared = params[7] === true;
     const sr = addSr(context, {
@@ -52,7 +61,9 @@ export const srOperationTable: OperationTable = {
   "SR.destroy": async (context, params) => {
     const sr = textParam(params, 0);
     const record = context.db.get("SR", sr);
-    assertUnplugged(context, sr);
+    assertMayGo(context.db, sr);
+    if (refs(record, "PBDs").length === 0)
+      throw new XapiFailure("SR_HAS_NO_PBDS", [sr]);
     if (
       refs(record, "VDIs").some((vdi) =>
         flag(context.db.get("VDI", vdi), "managed"),
@@ -66,19 +77,13 @@ export const srOperationTable: OperationTable = {
   },
   "SR.forget": (context, params) => {
     const sr = textParam(params, 0);
-    context.db.get("SR", sr);
-    assertUnplugged(context, sr);
+    assertMayGo(context.db, sr);
     removeSr(context, sr);
   },
   "SR.scan": async (context, params) => {
     const sr = textParam(params, 0);
-    const pbds = refs(context.db.get("SR", sr), "PBDs");
-    if (
-      !pbds.some((pbd) =>
-        flag(context.db.get("PBD", pbd), "currently_attached"),
-      )
-    )
-      throw new XapiFailure("SR_HAS_NO_PBDS", [sr]);
+    assertPlugged(context.db, sr);
+    assertIdle(context.db, "SR", sr);
     await whileBusy(context, { className: "SR", ref: sr }, "scan", () =>
       context.delay(durations.scan),
     );
@@ -102,8 +107,14 @@ export const srOperationTable: OperationTable = {
   "SR.get_data_sources": () => [],
   "PBD.create": ({ db }, params) => {
     const record = params[0] as XapiRecord;
-    db.get("host", text(record, "host"));
-    db.get("SR", text(record, "SR"));
+    const [host, sr] = [text(record, "host"), text(record, "SR")];
+    db.get("host", host);
+    for (const pbd of refs(db.get("SR", sr), "PBDs")) {
+      if (text(db.get("PBD", pbd), "host") === host)
+        throw new XapiFailure("PBD_EXISTS", [sr, host, pbd]);
+      if (!flag(db.get("SR", sr), "shared"))
+        throw new XapiFailure("SR_NOT_SHARABLE", [sr, host]);
+    }
     return db.create("PBD", { ...record, currently_attached: false });
   },
   "PBD.destroy": ({ db }, params) => {
@@ -115,10 +126,16 @@ export const srOperationTable: OperationTable = {
     db.destroy("PBD", ref);
   },
   "PBD.plug": async (context, params) => {
+    const { db } = context;
     const ref = textParam(params, 0);
-    context.db.get("PBD", ref);
+    const { host, SR, currently_attached } = db.get("PBD", ref);
+    if (currently_attached === true) return;
+    const { metrics } = db.get("host", host as string);
+    if (db.find("host_metrics", metrics as string)?.["live"] === false)
+      throw new XapiFailure("HOST_OFFLINE", [host as string]);
     await context.delay(durations.srChange);
-    context.db.update("PBD", ref, { currently_attached: true });
+    db.update("PBD", ref, { currently_attached: true });
+    refreshSr(db, SR as string);
   },
   "PBD.unplug": unplugPbd,
 };
@@ -130,12 +147,15 @@ async function unplugPbd(
   const { db } = context;
   const ref = textParam(params, 0);
   const pbd = db.get("PBD", ref);
+  if (!flag(pbd, "currently_attached")) return;
+  if (hasStatefile(db, text(pbd, "SR"))) throw new XapiFailure("HA_IS_ENABLED");
   const vdi = refs(db.get("SR", text(pbd, "SR")), "VDIs").find((disk) =>
     isOpenOn(context, disk, text(pbd, "host")),
   );
   if (vdi !== undefined) throw new XapiFailure("VDI_IN_USE", [vdi, "unplug"]);
   await context.delay(durations.srChange);
   db.update("PBD", ref, { currently_attached: false });
+  refreshSr(db, text(pbd, "SR"));
 }
 
 /** Tells whether a VM on this host has the disk open. */
@@ -161,13 +181,6 @@ function assertDriver({ db }: CallContext, type: string): void {
   for (const [, record] of db.records("SM"))
     if (text(record, "type") === type) return;
   throw new XapiFailure("SR_UNKNOWN_DRIVER", [type]);
-}
-
-function assertUnplugged({ db }: CallContext, sr: string): void {
-  const plugged = refs(db.get("SR", sr), "PBDs").some((pbd) =>
-    flag(db.get("PBD", pbd), "currently_attached"),
-  );
-  if (plugged) throw new XapiFailure("SR_HAS_PBD", [sr]);
 }
 
 /** With the host go its own disks; a VM that had one of them has an empty place. */

@@ -2,10 +2,12 @@ import { NULL_REF } from "@xo-server/model";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
+import { whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { badPowerState } from "./failures.js";
 import { flag, refs, text, textParam } from "./fields.js";
 import { refreshVbd, refreshVdi } from "./refresh.js";
+import { assertIdle } from "./sr-checks.js";
 import { deviceOf } from "./vm-domain.js";
 
 export const vbdOperationTable: OperationTable = {
@@ -44,8 +46,12 @@ export const vbdOperationTable: OperationTable = {
     if (flag(vbd, "currently_attached"))
       throw new XapiFailure("DEVICE_ALREADY_ATTACHED", [ref]);
     if (flag(vbd, "empty")) throw new XapiFailure("VBD_IS_EMPTY", [ref]);
-    await context.delay(durations.plug);
-    attach(context, ref, true);
+    assertIdle(context.db, "VBD", ref);
+    assertNotOpen(context.db, ref);
+    await whileBusy(context, { className: "VBD", ref }, "plug", async () => {
+      await context.delay(durations.plug);
+      attach(context, ref, true);
+    });
   },
   "VBD.unplug": unplug,
   "VBD.unplug_force": unplug,
@@ -56,10 +62,13 @@ export const vbdOperationTable: OperationTable = {
   "VBD.insert": async (context, params) => {
     const [ref, vdi] = [textParam(params, 0), textParam(params, 1)];
     const vbd = context.db.get("VBD", ref);
-    context.db.get("VDI", vdi);
     assertRemovable(vbd, ref);
+    assertImage(context.db, vdi);
     if (!flag(vbd, "empty")) throw new XapiFailure("VBD_NOT_EMPTY", [ref]);
-    await context.delay(durations.plug);
+    assertIdle(context.db, "VBD", ref);
+    await whileBusy(context, { className: "VBD", ref }, "insert", () =>
+      context.delay(durations.plug),
+    );
     const live =
       text(context.db.get("VM", text(vbd, "VM")), "power_state") === "Running";
     context.db.update("VBD", ref, {
@@ -74,7 +83,10 @@ export const vbdOperationTable: OperationTable = {
     const vbd = context.db.get("VBD", ref);
     assertRemovable(vbd, ref);
     if (flag(vbd, "empty")) throw new XapiFailure("VBD_IS_EMPTY", [ref]);
-    await context.delay(durations.plug);
+    assertIdle(context.db, "VBD", ref);
+    await whileBusy(context, { className: "VBD", ref }, "eject", () =>
+      context.delay(durations.plug),
+    );
     context.db.update("VBD", ref, {
       VDI: NULL_REF,
       empty: true,
@@ -94,8 +106,13 @@ async function unplug(
   assertRuns(context, vbd);
   if (!flag(vbd, "currently_attached"))
     throw new XapiFailure("DEVICE_ALREADY_DETACHED", [ref]);
-  await context.delay(durations.plug);
-  attach(context, ref, false);
+  if (text(vbd, "type") === "Disk" && !flag(vbd, "unpluggable"))
+    throw new XapiFailure("VBD_NOT_UNPLUGGABLE", [ref]);
+  assertIdle(context.db, "VBD", ref);
+  await whileBusy(context, { className: "VBD", ref }, "unplug", async () => {
+    await context.delay(durations.plug);
+    attach(context, ref, false);
+  });
 }
 
 function attach({ db }: CallContext, ref: string, attached: boolean): void {
@@ -119,10 +136,33 @@ function assertRemovable(vbd: XapiRecord, ref: string): void {
     throw new XapiFailure("VBD_NOT_REMOVABLE_MEDIA", [ref]);
 }
 
+/** A drive takes images only. */
+function assertImage(db: CallContext["db"], vdi: string): void {
+  const { SR, type } = db.get("VDI", vdi);
+  const { content_type } = db.get("SR", SR as string);
+  if (content_type !== "iso")
+    throw new XapiFailure("VDI_IS_NOT_ISO", [vdi, type as string]);
+}
+
+/** One VM at a time writes to a disk, unless it is made to be shared. */
+export function assertNotOpen(db: CallContext["db"], ref: string): void {
+  const vbd = db.get("VBD", ref);
+  const disk = db.find("VDI", text(vbd, "VDI"));
+  if (disk === undefined || flag(disk, "sharable")) return;
+  const open = refs(disk, "VBDs").some((other) => {
+    const record = db.get("VBD", other);
+    const writes = text(record, "mode") === "RW" || text(vbd, "mode") === "RW";
+    return other !== ref && flag(record, "currently_attached") && writes;
+  });
+  if (open) throw new XapiFailure("VDI_IN_USE", [text(vbd, "VDI"), "attach"]);
+}
+
 function assertFits(db: CallContext["db"], record: XapiRecord): void {
   const vm = db.get("VM", text(record, "VM"));
   const vdi = text(record, "VDI");
-  if (vdi !== NULL_REF) db.get("VDI", vdi);
+  if (vdi !== NULL_REF && text(record, "mode") === "RW")
+    if (flag(db.get("VDI", vdi), "read_only"))
+      throw new XapiFailure("VDI_READONLY", [vdi]);
   if (text(record, "type") === "CD" && text(record, "mode") !== "RO")
     throw new XapiFailure("VBD_CDS_MUST_BE_READONLY");
   const place = text(record, "userdevice");

@@ -4,7 +4,23 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
-import { flag, int, intParam, refIn, refs, text, textParam } from "./fields.js";
+import {
+  flag,
+  int,
+  intParam,
+  map,
+  refIn,
+  refs,
+  text,
+  textParam,
+} from "./fields.js";
+import {
+  assertHoldsDisks,
+  assertIdle,
+  diskSize,
+  growth,
+  takenByNew,
+} from "./sr-checks.js";
 import { isInUse, refreshVdi } from "./refresh.js";
 import {
   addAllocation,
@@ -18,15 +34,16 @@ export const vdiOperationTable: OperationTable = {
     const { db, random } = context;
     const record = params[0] as XapiRecord;
     const sr = text(record, "SR");
-    db.get("SR", sr);
+    assertHoldsDisks(db, sr);
+    const virtual_size = diskSize(int(record, "virtual_size"));
     await context.delay(durations.diskChange);
     const uuid = random.uuid();
-    // Thin provisioning: an empty disk takes next to nothing.
-    const taken = Math.min(int(record, "virtual_size"), 8 * 2 ** 20);
+    const taken = takenByNew(db, sr, virtual_size);
     takeSpace(context, sr, taken);
-    addAllocation(context, sr, int(record, "virtual_size"));
+    addAllocation(context, sr, virtual_size);
     const vdi = db.create("VDI", {
       ...record,
+      virtual_size,
       uuid,
       location: uuid,
       managed: true,
@@ -56,6 +73,8 @@ export const vdiOperationTable: OperationTable = {
   "VDI.copy": async (context, params) => {
     const [ref, sr, , into] = params as readonly string[];
     const vdi = context.db.get("VDI", ref!);
+    if (sr !== undefined && sr !== NULL_REF) assertHoldsDisks(context.db, sr);
+    assertCopyable(context, ref!);
     return whileBusy(
       context,
       { className: "VDI", ref: ref! },
@@ -78,7 +97,12 @@ export const vdiOperationTable: OperationTable = {
     const [ref, sr] = [textParam(params, 0), textParam(params, 1)];
     const { db } = context;
     const vdi = db.get("VDI", ref);
-    db.get("SR", sr);
+    assertHoldsDisks(db, sr);
+    if (refs(vdi, "VBDs").length === 0)
+      throw new XapiFailure("VDI_NEEDS_VM_FOR_MIGRATE", [ref]);
+    if (flag(vdi, "cbt_enabled"))
+      throw new XapiFailure("VDI_CBT_ENABLED", [ref]);
+    assertIdle(db, "VDI", ref);
     return whileBusy(context, { className: "VDI", ref }, "mirror", async () => {
       await progressDuring(context, copyTime(vdi));
       // There already: it stays what it is.
@@ -134,7 +158,8 @@ async function duplicate(
   ref: string,
   operation: "snapshot" | "clone",
 ): Promise<string> {
-  context.db.get("VDI", ref);
+  assertHoldsDisks(context.db, text(context.db.get("VDI", ref), "SR"));
+  assertIdle(context.db, "VDI", ref);
   return whileBusy(context, { className: "VDI", ref }, operation, async () => {
     await context.delay(durations.diskChange);
     return duplicateVdi(context, ref, { isSnapshot: operation === "snapshot" });
@@ -144,16 +169,24 @@ async function duplicate(
 async function resize(
   context: CallContext,
   ref: string,
-  size: number,
+  wanted: number,
 ): Promise<void> {
+  const size = diskSize(wanted);
   const before = int(context.db.get("VDI", ref), "virtual_size");
   if (size < before)
     throw new XapiFailure("VDI_TOO_SMALL", [ref, String(before)]);
   if (isInUse(context.db, ref))
     throw new XapiFailure("VDI_IN_USE", [ref, "resize"]);
+  assertIdle(context.db, "VDI", ref);
   await whileBusy(context, { className: "VDI", ref }, "resize", async () => {
     await context.delay(durations.diskChange);
-    context.db.update("VDI", ref, { virtual_size: size });
+    const { SR, physical_utilisation } = context.db.get("VDI", ref);
+    const more = growth(context.db, ref, size);
+    takeSpace(context, SR as string, more);
+    context.db.update("VDI", ref, {
+      virtual_size: size,
+      physical_utilisation: Number(physical_utilisation) + more,
+    });
     addAllocation(
       context,
       text(context.db.get("VDI", ref), "SR"),
@@ -166,7 +199,23 @@ function assertFree({ db }: CallContext, ref: string, operation: string): void {
   const vdi = db.get("VDI", ref);
   if (!flag(vdi, "managed") && operation !== "forget")
     throw new XapiFailure("VDI_NOT_MANAGED", [ref]);
+  if (text(vdi, "type") === "ha_statefile")
+    throw new XapiFailure("HA_IS_ENABLED");
   if (isInUse(db, ref)) throw new XapiFailure("VDI_IN_USE", [ref, operation]);
+  assertIdle(db, "VDI", ref);
+}
+
+/** A disk may be copied several times at once, and not while a VM writes to it. */
+function assertCopyable({ db }: CallContext, ref: string): void {
+  const vdi = db.get("VDI", ref);
+  const writes = refs(vdi, "VBDs").some((vbd) => {
+    const record = db.get("VBD", vbd);
+    return flag(record, "currently_attached") && text(record, "mode") === "RW";
+  });
+  if (writes) throw new XapiFailure("VDI_IN_USE", [ref, "copy"]);
+  const operations = Object.values(map(vdi, "current_operations"));
+  if (operations.some((operation) => operation !== "copy"))
+    assertIdle(db, "VDI", ref);
 }
 
 /** With the VBDs that are left of it: of a disk, they go; a CD drive is emptied. */

@@ -1,10 +1,13 @@
+import { isIP } from "node:net";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
+import { whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { badPowerState } from "./failures.js";
 import { flag, refs, text, textParam } from "./fields.js";
 import { refreshVif } from "./refresh.js";
+import { assertIdle } from "./sr-checks.js";
 
 export const vifOperationTable: OperationTable = {
   "VIF.create": (context, params) => {
@@ -12,6 +15,11 @@ export const vifOperationTable: OperationTable = {
     const record = params[0] as XapiRecord;
     const device = text(record, "device");
     db.get("network", text(record, "network"));
+    if (!/^[0-6]$/.test(device))
+      throw new XapiFailure("INVALID_DEVICE", [device]);
+    const mac = text(record, "MAC");
+    if (mac !== "" && !isUnicast(mac))
+      throw new XapiFailure("MAC_INVALID", [mac]);
     for (const ref of refs(db.get("VM", text(record, "VM")), "VIFs"))
       if (text(db.get("VIF", ref), "device") === device)
         throw new XapiFailure("DEVICE_ALREADY_EXISTS", [device]);
@@ -49,6 +57,8 @@ export const vifOperationTable: OperationTable = {
     await context.delay(durations.plug);
     context.db.update("VIF", ref, { network });
   },
+  "VIF.set_ipv4_allowed": setAllowed(4),
+  "VIF.set_ipv6_allowed": setAllowed(6),
   "VIF.configure_ipv4": ({ db }, params) => {
     db.update("VIF", textParam(params, 0), {
       ipv4_configuration_mode: textParam(params, 1),
@@ -81,9 +91,31 @@ async function plug(
       attached ? "DEVICE_ALREADY_ATTACHED" : "DEVICE_ALREADY_DETACHED",
       [ref],
     );
-  await context.delay(durations.plug);
-  db.update("VIF", ref, { currently_attached: attached });
-  refreshVif(db, ref);
+  assertIdle(db, "VIF", ref);
+  const operation = attached ? "plug" : "unplug";
+  await whileBusy(context, { className: "VIF", ref }, operation, async () => {
+    await context.delay(durations.plug);
+    db.update("VIF", ref, { currently_attached: attached });
+  });
+}
+
+/** Six bytes of which the first is no group's. */
+function isUnicast(mac: string): boolean {
+  return (
+    /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(mac) &&
+    parseInt(mac.slice(0, 2), 16) % 2 === 0
+  );
+}
+
+/** @throws XapiFailure for what is no address */
+function setAllowed(family: 4 | 6): OperationTable[string] {
+  const field = `ipv${family}_allowed`;
+  return ({ db }, params) => {
+    const addresses = params[1] as readonly string[];
+    if (addresses.some((address) => isIP(address) !== family))
+      throw new XapiFailure("INVALID_IP_ADDRESS_SPECIFIED", [field]);
+    db.update("VIF", textParam(params, 0), { [field]: addresses });
+  };
 }
 
 /** A locally administered MAC address. */

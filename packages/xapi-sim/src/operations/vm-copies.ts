@@ -40,6 +40,13 @@ export const vmCopyOperations: OperationTable = {
     derive(context, textParam(params, 0), "checkpoint", {
       name: textParam(params, 1),
     }),
+  "VM.snapshot_with_quiesce": ({ db }, params) => {
+    assertVmMay(db, textParam(params, 0), "snapshot");
+    throw new XapiFailure("VM_SNAPSHOT_WITH_QUIESCE_NOT_SUPPORTED", [
+      textParam(params, 0),
+      "VSS is not supported",
+    ]);
+  },
   "VM.revert": (context, params) => revert(context, textParam(params, 0)),
   "VM.destroy": async (context, params) => {
     const vm = textParam(params, 0);

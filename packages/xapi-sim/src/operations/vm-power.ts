@@ -14,6 +14,8 @@ import {
   memoryNeeded,
   type CheckedOperation,
 } from "./vm-checks.js";
+import { assertNotOpen } from "./vbd.js";
+import { takeSpace } from "./vdi-copies.js";
 import { bootGuest, buildDomain, endDomain, renewDomain } from "./vm-domain.js";
 
 export const vmPowerOperations: OperationTable = {
@@ -102,6 +104,7 @@ function launchAnywhere(
   return (context, params) => {
     const vm = textParam(params, 0);
     assertVmMay(context.db, vm, operation);
+    assertDisksFree(context, vm);
     const host = chooseHost(context.db, vm);
     return launch(context, vm, { host, paused: params[1] === true, operation });
   };
@@ -115,9 +118,14 @@ function launchOn(
   return (context, params) => {
     const [vm, host] = [textParam(params, 0), textParam(params, 1)];
     assertVmMay(context.db, vm, operation);
+    assertDisksFree(context, vm);
     assertCanBootHere(context.db, vm, host);
     return launch(context, vm, { host, paused: params[2] === true, operation });
   };
+}
+
+function assertDisksFree({ db }: CallContext, vm: string): void {
+  for (const vbd of refs(db.get("VM", vm), "VBDs")) assertNotOpen(db, vbd);
 }
 
 async function start(
@@ -180,6 +188,7 @@ async function suspend(context: CallContext, vm: string): Promise<void> {
   if (sr === undefined) throw new XapiFailure("VM_NO_SUSPEND_SR", [vm]);
   await progressDuring(context, durations.suspend);
   assertStillRuns(db, vm);
+  takeSpace(context, sr, int(record, "memory_dynamic_max"));
   const suspend_VDI = db.create("VDI", {
     name_label: "Suspend image",
     name_description: `Suspend image of ${text(record, "name_label")}`,
@@ -227,10 +236,14 @@ function dropSuspendImage({ db }: CallContext, vm: string): void {
   if (image === undefined) return;
   db.update("VM", vm, { suspend_VDI: NULL_REF });
   if (
-    db.find("VDI", image) !== undefined &&
-    refs(db.get("VDI", image), "VBDs").length === 0
+    db.find("VDI", image) === undefined ||
+    refs(db.get("VDI", image), "VBDs").length > 0
   )
-    db.destroy("VDI", image);
+    return;
+  const { SR, physical_utilisation } = db.get("VDI", image);
+  if (db.find("SR", SR as string) !== undefined)
+    takeSpace({ db }, SR as string, -Number(physical_utilisation));
+  db.destroy("VDI", image);
 }
 
 export function hostTitle(

@@ -124,7 +124,11 @@ export const vmResourceOperations: OperationTable = {
   },
   "VM.set_is_a_template": ({ db }, params) => {
     const [vm, value] = [textParam(params, 0), params[1] === true];
-    const state = text(db.get("VM", vm), "power_state");
+    const record = db.get("VM", vm);
+    const state = text(record, "power_state");
+    const blocked = map(record, "blocked_operations")["make_into_template"];
+    if (value && blocked !== undefined)
+      throw new XapiFailure("OPERATION_BLOCKED", [vm, blocked as string]);
     if (value && state !== "Halted")
       throw new XapiFailure("VM_BAD_POWER_STATE", [
         vm,
