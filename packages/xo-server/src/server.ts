@@ -1,3 +1,4 @@
+import { startAlarms } from "./alarms/start-alarms.js";
 import { systemClock } from "./clock.js";
 import { sayWhatWasLoaded } from "./config/say-what-was-loaded.js";
 import { Consoles } from "./consoles/consoles.js";
@@ -141,7 +142,13 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     call: (...call) => dispatcher.call(...call),
     isOperation: (name) => operations.some((one) => one.name === name),
   });
+  const alarms = startAlarms(
+    { store, objects, listPools: () => pools.list() },
+    options,
+    stops,
+  );
   const operations = allMethods({
+    alarms,
     ...{ store, clock, reception, readStatus, statusFeed, paths },
     ...{ inventory, objects, poolObjects, pools, stored, stats },
     ...{ jobs, sets, plugins, transfers, tasks },
@@ -189,6 +196,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     },
     onGone: (client) => {
       statusFeed.unsubscribe(client);
+      alarms.listeners.delete(client);
       objects.readers.forget(client);
       objects.notices.forget(client);
       reception.sessions.forget(client);
@@ -209,6 +217,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   stops.push("tasks under way", () => tasks.leave());
   void recovery.recover(recalled);
   void schedule();
+  void alarms.alarms.start();
   isStarted = true;
   return web.url;
 }

@@ -92,12 +92,28 @@ function toSecret(
   }: Extract<GivenTarget, { readonly kind: "web-hook" }>,
   before: TargetSecret | undefined,
 ): TargetSecret {
-  const headers = secretHeaders ?? before?.headers;
+  const headers =
+    secretHeaders === undefined ? before?.headers : toHeaders(secretHeaders);
   const key = secret ?? before?.secret;
   return {
     ...(headers === undefined ? {} : { headers }),
     ...(key === undefined ? {} : { secret: key }),
   };
+}
+
+/** Of the connection, and of what is sent: not of who sends. */
+const RESERVED =
+  /^(host|connection|upgrade|transfer-encoding|expect|te|trailer|user-agent|content-.*|x-xo-.*)$/;
+
+function toHeaders(
+  given: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const headers = Object.entries(given).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  const reserved = headers.find(([name]) => RESERVED.test(name));
+  if (reserved !== undefined) throw invalid(`${reserved[0]} is set by itself`);
+  return Object.fromEntries(headers);
 }
 
 function invalid(reason: string): XoError {

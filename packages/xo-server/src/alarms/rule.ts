@@ -88,6 +88,7 @@ export const GivenTarget = Type.Union([
       secretHeaders: Type.Optional(
         Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" }), header, {
           maxProperties: 16,
+          ...closed,
         }),
       ),
       secret: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),

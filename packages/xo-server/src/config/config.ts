@@ -6,6 +6,7 @@ import { ConsoleConfig } from "./console-config.js";
 import { HttpConfig } from "./http-config.js";
 import { JobConfig } from "./job-config.js";
 import { LdapConfig } from "./ldap-config.js";
+import { MailConfig } from "./mail-config.js";
 import { OidcConfig } from "./oidc-config.js";
 import { PoolConfig, transports } from "./pool-config.js";
 
@@ -228,6 +229,7 @@ export const Config = Type.Object(
     oidc: OidcConfig,
     xapi: Xapi,
     consoles: ConsoleConfig,
+    mail: MailConfig,
     jobs: JobConfig,
     pools: Type.Array(PoolConfig, {
       default: [],

@@ -1,0 +1,182 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createQueries, nowMetrics } from "@xo-server/inventory";
+import { openStore } from "@xo-server/store";
+import type { Test } from "tap";
+import { AlarmListeners } from "../src/alarms/alarm-listeners.js";
+import { Alarms } from "../src/alarms/alarms.js";
+import { loadConfig } from "../src/config/load-config.js";
+import { alarmMethods } from "../src/methods/alarm.js";
+import { alarmRuleMethods } from "../src/methods/alarm-rule.js";
+import type { Privilege } from "../src/rights/privilege.js";
+import type { PoolState } from "../src/status/status.js";
+import { FakeClock } from "./fake-clock.js";
+import { MiniCatalog } from "./mini-catalog.js";
+import { as, startRestServer } from "./rest-server.js";
+
+export interface BenchOptions {
+  readonly yaml?: string;
+  /** The folder of a bench before: a restart. */
+  readonly folder?: string;
+  readonly clock?: FakeClock;
+  readonly objects?: MiniCatalog;
+  readonly people?: Readonly<Record<string, readonly Privilege[]>>;
+}
+
+export interface PublicAlarm {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly value?: number;
+  readonly beganAt: number;
+  readonly endedAt?: number;
+}
+
+/** Alarms over objects of a test, seen through the REST door; time is the test's. */
+export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
+  const clock = options.clock ?? new FakeClock();
+  const objects =
+    options.objects ?? new MiniCatalog("VM", "SR", "message", "task", "pool");
+  // tap's folder is emptied by the door.
+  const folder =
+    options.folder ?? (await mkdtemp(join(tmpdir(), "xo-alarms-")));
+  const { catalog } = objects;
+  const queries = createQueries(catalog, { clock });
+  const store = await openStore({
+    location: join(folder, "store.db"),
+    key: { file: join(folder, "store.key") },
+    clock,
+  });
+  const states = new Map<string, PoolState>([["p", "watching"]]);
+  const lines: string[] = [];
+  const { config } = loadConfig(
+    undefined,
+    {},
+    {
+      env: {},
+      cwd: t.testdirName,
+      home: t.testdirName,
+    },
+  );
+  const mail = { ...config.mail, ...parseMail(options.yaml) };
+  const alarms = new Alarms({
+    ...{ store, queries, catalog, clock, mail },
+    listPools: () =>
+      Array.from(
+        states,
+        ([id, state]) =>
+          ({
+            id,
+            label: `pool ${id}`,
+            state,
+            error: null,
+          }) as never,
+      ),
+    logger: {
+      warn: (message, about) =>
+        lines.push(`${message} ${JSON.stringify(about)}`),
+    },
+  });
+  const listeners = new AlarmListeners(clock);
+  alarms.onChange(() => {
+    listeners.tell();
+  });
+  const operations = [
+    ...alarmRuleMethods({ store, alarms, catalog }),
+    ...alarmMethods({ store, catalog, listeners }),
+  ];
+  const rest = await startRestServer(t, {
+    operations,
+    clock,
+    permission: "none",
+    ...(options.people === undefined ? {} : { people: options.people }),
+  });
+  await alarms.start();
+  let isStopped = false;
+  const stop = async () => {
+    if (isStopped) return;
+    isStopped = true;
+    await alarms.stop();
+    queries.stop();
+    await store.close();
+  };
+  t.teardown(async () => {
+    await stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const now = queries.now("VM");
+  /** What is under way in memory and in the store, whose changes are in one lane, is done by then. */
+  const settle = async () => {
+    for (let round = 0; round < 6; round++) {
+      for (let turn = 0; turn < 5; turn++)
+        await new Promise((resolve) => setImmediate(resolve));
+      await store.alarmNotices.prune(1_000_000);
+    }
+  };
+  const ask = async (
+    method: string,
+    path: string,
+    body?: object,
+    who = "admin",
+  ) => {
+    const { headers } = as(who);
+    const answer = await rest.get(path, {
+      method,
+      headers: { ...headers, "content-type": "application/json" } as never,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return {
+      status: answer.status,
+      value: (text === "" ? undefined : JSON.parse(text)) as unknown,
+    };
+  };
+  return {
+    ...{ clock, objects, store, states, lines, folder, stop, ask, alarms },
+    /** As a host measures it. */
+    measure(id: string, metric: (typeof nowMetrics)[number], value: number) {
+      now.set(id, nowMetrics.indexOf(metric), value);
+      now.commit();
+    },
+    now,
+    async create(rule: object): Promise<string> {
+      const made = await ask("POST", "/alarm-rules", { name: "rule", ...rule });
+      t.equal(made.status, 201, JSON.stringify(made.value));
+      return (made.value as { id: string }).id;
+    },
+    async list(who = "admin"): Promise<PublicAlarm[]> {
+      return (await ask("GET", "/raised-alarms?fields=*", undefined, who))
+        .value as never;
+    },
+    /** Time passes, and what that brings is done. */
+    async pass(ms: number): Promise<void> {
+      await settle();
+      clock.pass(ms);
+      await settle();
+    },
+    settle,
+  };
+}
+
+/** The condition holds; tap's limit ends the waiting. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+): Promise<void> {
+  while (!(await holds()))
+    await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** `key: value` lines. */
+function parseMail(yaml = ""): object {
+  return Object.fromEntries(
+    yaml
+      .split("\n")
+      .filter((line) => line.includes(":"))
+      .map((line) => line.split(": ") as [string, string])
+      .map(([key, value]) => [
+        key,
+        /^\d+$/.test(value) ? Number(value) : value,
+      ]),
+  );
+}
