@@ -20,11 +20,9 @@ import type { StatusFeed } from "../status/status-feed.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { Transfers } from "../transfers/transfers.js";
 import { version } from "../version.js";
-import type { StartedAlarms } from "../alarms/start-alarms.js";
-import { alarmMethods } from "./alarm.js";
-import { alarmRuleMethods } from "./alarm-rule.js";
 import { auditMethods } from "./audit.js";
 import { backupMethods } from "./backup.js";
+import { bulkMethods } from "./bulk.js";
 import { cloudConfigMethods } from "./cloud-config.js";
 import { configurationMethods } from "./configuration.js";
 import { hostAndPoolMethods } from "./hosts-and-pools.js";
@@ -61,7 +59,6 @@ export interface MethodParts {
   readonly plugins: Plugins;
   readonly transfers: Transfers;
   readonly tasks: Tasks;
-  readonly alarms: StartedAlarms;
   readonly jobs: Jobs;
   /** For operations that are made of others. */
   readonly call: Dispatcher["call"];
@@ -73,6 +70,12 @@ export function allMethods(parts: MethodParts): readonly Operation[] {
     ...ofServer(parts, () => operations),
     ...ofPeople(parts),
     ...ofPools(parts),
+    ...bulkMethods({
+      ...{ call: parts.call, tasks: parts.tasks },
+      operations: () => operations,
+      people: parts.reception.people,
+      queries: parts.objects.queries,
+    }),
   ];
   return operations;
 }
@@ -95,8 +98,6 @@ function ofServer(
     ...configurationMethods(store, paths),
     ...auditMethods(store),
     ...pluginMethods(parts.plugins),
-    ...alarmRuleMethods({ store, ...objects, ...parts.alarms }),
-    ...alarmMethods({ store, ...objects, ...parts.alarms }),
     ...jobMethods(parts.jobs, store),
     ...scheduleMethods(parts.jobs),
     ...backupMethods(),

@@ -62,6 +62,8 @@ export function vmMigrateMethods(objects: PoolObjects): Operation[] {
           migrationNetworkId: "migrationNetwork",
         },
       },
+      // Its last one, in any case.
+      isOneCall: () => true,
       handler: async (given, context) => {
         await migrateVm(plan(given, objects, context), objects);
         return true;

@@ -39,6 +39,8 @@ function action(verb: string, route: Routed = {}): RestRoute {
   };
 }
 
+const isOneCall = () => true;
+
 const CLEAN = { params: { force: false } };
 const HARD = { params: { force: true } };
 
@@ -83,6 +85,7 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
           params: { force: false, paused: false },
         }),
       ],
+      isOneCall,
       handler: ({ id, host, force = false, paused = false }, context) => {
         const vm = on(id);
         const scope = new PoolScope(objects, vm, context);
@@ -122,6 +125,8 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
           summary: "Takes the power from a VM",
         }),
       ],
+      isOneCall: ({ bypassBlockedOperation, forceShutdownDelay = 0 }) =>
+        bypassBlockedOperation !== true && forceShutdownDelay === 0,
       handler: ({ id, force = false, ...options }) =>
         stop(on(id), force ? "hard_shutdown" : "clean_shutdown", options),
     }),
@@ -138,6 +143,8 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
         }),
         action("hard_reboot", { ...HARD, summary: "Resets a VM" }),
       ],
+      isOneCall: ({ bypassBlockedOperation }) =>
+        bypassBlockedOperation !== true,
       handler: ({ id, force = false, ...options }) =>
         stop(on(id), force ? "hard_reboot" : "clean_reboot", options),
     }),
@@ -148,6 +155,7 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
       params: idOnly,
       permission: operate("pause"),
       rest: action("pause"),
+      isOneCall,
       handler: ({ id }) => steer(on(id), "pause"),
     }),
     defineOperation({
@@ -157,6 +165,7 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
       params: idOnly,
       permission: operate("suspend"),
       rest: action("suspend"),
+      isOneCall,
       handler: ({ id }) => steer(on(id), "suspend"),
     }),
     defineOperation({
@@ -166,6 +175,7 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
       params: idOnly,
       permission: operate("resume"),
       rest: action("resume"),
+      isOneCall,
       handler: ({ id }) => steer(on(id), "resume", false, false),
     }),
     defineOperation({

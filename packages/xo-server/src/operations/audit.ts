@@ -81,9 +81,15 @@ export function withoutSecrets(params: object): object {
     key,
     SECRET_PARAMETER.test(key) || isText(key, value)
       ? "[redacted]"
-      : (value as unknown),
+      : ofAnother(key, value),
   ]);
   return redact(Object.fromEntries(members)) as object;
+}
+
+/** What an operation passes on to another. */
+function ofAnother(key: string, value: unknown): unknown {
+  const isOne = key === "params" && typeof value === "object" && value !== null;
+  return isOne && !Array.isArray(value) ? withoutSecrets(value) : value;
 }
 
 /** A template of a guest's configuration, not the id of one. */

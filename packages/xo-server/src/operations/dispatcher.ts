@@ -155,6 +155,7 @@ class HandlerCall implements HandlerContext {
   readonly client: CallContext["client"];
   readonly address: string;
   readonly work: HandlerContext["work"];
+  readonly isOneOfMany: boolean;
   readonly #findObject: FindObject;
 
   constructor(context: CallContext, findObject: FindObject) {
@@ -162,6 +163,7 @@ class HandlerCall implements HandlerContext {
     this.permission = context.permission;
     this.client = context.client;
     this.address = context.address;
+    this.isOneOfMany = context.isOneOfMany === true;
     this.work = context.work ?? unwatchedWork;
     this.#findObject = findObject;
   }
@@ -189,7 +191,9 @@ async function change(
 ): Promise<unknown> {
   // Before the call: what it deletes has no pool any more.
   const pools =
-    findObject === undefined || catchUp === undefined
+    findObject === undefined ||
+    catchUp === undefined ||
+    context.isOneOfMany === true
       ? new Set<string>()
       : touchedPools(params, findObject);
   const result =

@@ -42,6 +42,8 @@ export interface CallContext {
   readonly address: string;
   /** What the call is done as; absent: nobody follows it. */
   readonly work?: Work;
+  /** One of many: what it has changed need not be there to be read when it has ended. */
+  readonly isOneOfMany?: boolean;
 }
 
 /** Who calls, for a handler. */
@@ -99,7 +101,11 @@ export interface Operation {
 
 /** Checks that handler and schemas fit each other. */
 export function defineOperation<P extends TObject, R extends TSchema>(
-  operation: Omit<Operation, "params" | "result" | "handler" | "permission"> & {
+  operation: Omit<
+    Operation,
+    "params" | "result" | "handler" | "permission" | "isOneCall"
+  > & {
+    readonly isOneCall?: (params: Static<P>) => boolean;
     readonly params: P;
     readonly result: R;
     readonly permission:

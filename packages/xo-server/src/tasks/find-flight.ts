@@ -5,10 +5,12 @@ import type { Flight } from "./flight.js";
 /** What was found of a call whose task this server never heard of. */
 export type Found =
   | { readonly ref: Ref }
-  /** The pool has no such task: it was not asked. */
-  | { readonly count: 0 }
-  /** Some that it may be, and no way to tell. */
-  | { readonly count: number };
+  /** Tasks that it may be, and no way to tell; none: the pool was not asked. */
+  | {
+      readonly count: number;
+      readonly pending: number;
+      readonly succeeded: number;
+    };
 
 /** By how much the clocks of a pool and of this server may differ, in ms. */
 const SKEW_MS = 30_000;
@@ -16,6 +18,7 @@ const SKEW_MS = 30_000;
 interface TaskRecord {
   readonly name_label?: unknown;
   readonly created?: unknown;
+  readonly status?: unknown;
 }
 
 /**
@@ -34,13 +37,22 @@ export async function findFlight(
     string,
     TaskRecord
   >;
-  const possible = Object.entries(all)
-    .filter(([ref, task]) => !known.has(ref) && fits(task, flight))
-    .map(([ref]) => ref);
-  if (possible.length === 0) return { count: 0 };
-  const operations = await operationsOf(xapi, flight);
-  const ours = possible.filter((ref) => operations.has(ref));
-  return ours.length === 1 ? { ref: ours[0]! } : { count: possible.length };
+  const possible = Object.entries(all).filter(
+    ([ref, task]) => !known.has(ref) && fits(task, flight),
+  );
+  const operations =
+    possible.length === 0
+      ? new Set<string>()
+      : await operationsOf(xapi, flight);
+  const ours = possible.filter(([ref]) => operations.has(ref));
+  if (ours.length === 1) return { ref: ours[0]![0] };
+  const having = (status: string) =>
+    possible.filter(([, task]) => task.status === status).length;
+  return {
+    count: possible.length,
+    pending: having("pending"),
+    succeeded: having("success"),
+  };
 }
 
 function fits({ name_label: name, created }: TaskRecord, flight: Flight) {

@@ -43,7 +43,9 @@ export class FlightLog {
   }
 
   end(ended: FlightEnd): void {
-    void this.#write({ ended }).then(this.#setWritten);
+    this.#flight = { ...this.#flight, ended };
+    // The pool keeps the task until then: a server that dies before finds it.
+    void this.#steps.putSoon(this.#key, this.#flight).then(this.#setWritten);
   }
 
   #write(news: Partial<Flight>): Promise<void> {

@@ -2,8 +2,9 @@ import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { Clock } from "../clock.js";
 import type { Pools } from "../pools/pools.js";
-import { findFlight } from "./find-flight.js";
+import { findFlight, type Found } from "./find-flight.js";
 import type { Flight, FlightEnd } from "./flight.js";
+import { lookAtGoal, type GoalState } from "./goal.js";
 import { pause } from "./pause.js";
 import type { Work } from "./work.js";
 
@@ -53,9 +54,7 @@ export class FlightWatch {
       this.#known.add(found.ref);
       return this.#follow(xapi, { ...flight, ref: found.ref }, part);
     }
-    if (found.count === 0) return { name: "not-begun" };
-    const reason = `the pool has ${found.count} tasks of ${flight.method} of that time that it may be; ${await stateOf(xapi, flight)}`;
-    return { name: "unknown", reason };
+    return judge(found, flight, await lookAtGoal(xapi, flight));
   }
 
   /** @returns why it will not be */
@@ -92,7 +91,8 @@ export class FlightWatch {
       return { name: "success" };
     } catch (error) {
       if (error instanceof XoError && error.code === "TASK_LOST") {
-        const reason = `the pool knows its task no more; ${await stateOf(xapi, flight)}`;
+        const { text } = await lookAtGoal(xapi, flight);
+        const reason = `the pool knows its task no more${text}`;
         return { name: "unknown", reason };
       }
       if (error instanceof XoError && error.code === "CLOSED") throw error;
@@ -110,21 +110,20 @@ function toOutcome(ended: FlightEnd, { method }: Flight): FlightOutcome {
   return { name: "failure", error: new XapiError(code, params, method) };
 }
 
-/** The object as it is now: whoever reads it can tell what it means. */
-async function stateOf(
-  xapi: Xapi,
-  { method, object }: Flight,
-): Promise<string> {
-  if (object === undefined || !method.startsWith("VM."))
-    return "how it ended is not known";
-  try {
-    const state = await xapi.call("VM.get_power_state", [object]);
-    return `how it ended is not known, its VM is ${String(state)} now`;
-  } catch (error) {
-    return error instanceof XapiError
-      ? "how it ended is not known, its VM is no more"
-      : "how it ended is not known";
-  }
+/**
+ * What became of a call whose task cannot be told from others: its object shows
+ * it, where such a task has ended well, or where none is still under way.
+ */
+function judge(
+  { count, pending, succeeded }: Exclude<Found, { readonly ref: Ref }>,
+  { method }: Flight,
+  { text, isReached }: GoalState,
+): FlightOutcome {
+  if (count === 0) return { name: "not-begun" };
+  if (isReached === true && succeeded > 0) return { name: "success" };
+  if (isReached === false && pending === 0) return { name: "not-begun" };
+  const reason = `the pool has ${count} tasks of ${method} of that time that it may be${text}`;
+  return { name: "unknown", reason };
 }
 
 /** A task that has ended is of no use to anybody. */

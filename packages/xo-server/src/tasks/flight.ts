@@ -47,6 +47,6 @@ export const FLIGHT_KEY = "flight/";
 export function objectIn(params: readonly unknown[] = []): Ref | undefined {
   const [first] = params;
   return typeof first === "string" && first.startsWith("OpaqueRef:")
-    ? (first)
+    ? first
     : undefined;
 }

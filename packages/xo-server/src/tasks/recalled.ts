@@ -1,8 +1,9 @@
 import { XoError } from "@xo-server/model";
 import { accountOf, type Landed } from "./account.js";
-import type { FlightWatch } from "./flight-watch.js";
+import type { FlightOutcome, FlightWatch } from "./flight-watch.js";
 import { FLIGHT_KEY, type Flight } from "./flight.js";
 import type { TaskNode } from "./task-node.js";
+import type { Work } from "./work.js";
 
 /** What is known of the last run, for an operation that goes on. */
 export interface Recalled {
@@ -11,8 +12,9 @@ export interface Recalled {
   /**
    * Waits for what pools still do; what they have ended is told as well.
    * @param part id of the part that is meant, with its parts; absent: all
+   * @param into where its flights show; absent: where they did
    */
-  land(part?: string): Promise<readonly Landed[]>;
+  land(part?: string, into?: Work): Promise<readonly Landed[]>;
 }
 
 /** Flights of a task of the last run. */
@@ -34,26 +36,50 @@ export class RecalledFlights implements Recalled {
     this.#watch = watch;
   }
 
-  land(part?: string): Promise<readonly Landed[]> {
+  land(part?: string, into?: Work): Promise<readonly Landed[]> {
     const meant = [...this.flights].filter(
       ([id]) => part === undefined || id === part || id.startsWith(`${part}.`),
     );
-    return Promise.all(meant.map(([id, flight]) => this.#landOne(id, flight)));
+    return Promise.all(
+      meant.map(([id, flight]) => {
+        const name = `XAPI: ${flight.method}`;
+        return into === undefined
+          ? this.#landIn(
+              this.#work.find(id) ?? this.#work.addPart(name, id),
+              flight,
+            )
+          : this.#landAsPart(name, flight, into);
+      }),
+    );
   }
 
-  async #landOne(id: string, flight: Flight): Promise<Landed> {
-    const part =
-      this.#work.find(id) ?? this.#work.addPart(`XAPI: ${flight.method}`, id);
+  async #landIn(part: TaskNode, flight: Flight): Promise<Landed> {
     const outcome = await this.#watch.outcome(flight, part);
     if (part.status !== "pending") return { flight, outcome };
-    if (outcome.name === "success") part.succeed(undefined);
-    else if (outcome.name === "failure") part.fail(outcome.error);
-    else {
-      const reason = accountOf([{ flight, outcome }]);
-      part.interrupt(new XoError("INTERRUPTED", { reason }));
-    }
+    const error = errorOf({ flight, outcome });
+    if (error === undefined) part.succeed(undefined);
+    else if (outcome.name === "failure") part.fail(error);
+    else part.interrupt(error);
     return { flight, outcome };
   }
+
+  async #landAsPart(name: string, flight: Flight, into: Work): Promise<Landed> {
+    let outcome: FlightOutcome = { name: "not-begun" };
+    const run = async (part: Work) => {
+      outcome = await this.#watch.outcome(flight, part);
+      const error = errorOf({ flight, outcome });
+      if (error !== undefined) throw error;
+    };
+    await into.part(name, run).catch(() => undefined);
+    return { flight, outcome };
+  }
+}
+
+function errorOf(landed: Landed): Error | undefined {
+  const { outcome } = landed;
+  if (outcome.name === "success") return undefined;
+  if (outcome.name === "failure") return outcome.error;
+  return new XoError("INTERRUPTED", { reason: accountOf([landed]) });
 }
 
 function flightsIn(

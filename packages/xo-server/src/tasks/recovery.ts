@@ -128,7 +128,8 @@ export class Recovery {
         operation: `go on with ${operation.name} after a restart`,
         reason: "the user who began it is no more",
       });
-    if (!resumesAtOnce) await flights.land();
+    if (resumesAtOnce) task.work.dropPendingParts();
+    else await flights.land();
     await this.#untilThere(task);
     const run: Begun["run"] = async (context) =>
       resume!(task.kept as never, context, flights);

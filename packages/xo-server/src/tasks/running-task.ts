@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import type { Task } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { StepJournal } from "./step-journal.js";
@@ -53,6 +54,8 @@ export class RunningTask {
     this.subject = subject;
     this.kept = (before?.body as StoredBody | undefined)?.kept;
     this.#owner = owner;
+    // Everything that a bulk has under way listens.
+    setMaxListeners(0, this.#abort.signal);
     const params = bounded(subject.params);
     this.work = new TaskNode({
       id: this.id,

@@ -47,7 +47,9 @@ export async function startTasks(
   };
   await sweep();
   const isShared = store.engine === "postgres";
-  const steps = new StepJournal({ store: store.taskSteps, logger });
+  const steps = new StepJournal({
+    ...{ store: store.taskSteps, clock, logger },
+  });
   const tasks = new Tasks({
     ...{ store: store.tasks, steps, owner, isShared, clock, logger },
   });

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Store, TaskStep } from "@xo-server/store";
+import { systemClock, type Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 
 /** Where a task writes what must be known of it after a restart. */
@@ -8,16 +9,23 @@ export interface StepWriter {
   readonly isClosed: boolean;
   /** Resolves when it is on the disk, or cannot be: the work goes on without. */
   put(key: string, body: object): Promise<void>;
+  /** The same, with what others write, or a moment later. */
+  putSoon(key: string, body: object): Promise<void>;
 }
 
 /** For what nobody follows. */
 export const noSteps: StepWriter = {
   isClosed: false,
   put: () => Promise.resolve(),
+  putSoon: () => Promise.resolve(),
 };
+
+/** What may wait is written within this, in ms. */
+const SOON_MS = 200;
 
 export interface StepJournalOptions {
   readonly store: Pick<Store["taskSteps"], "put" | "list" | "deleteOf">;
+  readonly clock: Pick<Clock, "setTimeout">;
   readonly logger: Pick<Logger, "warn">;
 }
 
@@ -34,7 +42,8 @@ export class StepJournal {
       list: () => Promise.resolve([]),
       deleteOf: () => Promise.resolve(),
     };
-    return new StepJournal({ store, logger: { warn: () => undefined } });
+    const logger = { warn: () => undefined };
+    return new StepJournal({ store, logger, clock: systemClock });
   }
 
   readonly #options: StepJournalOptions;
@@ -43,6 +52,9 @@ export class StepJournal {
   readonly #written = new Set<string>();
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
+  /** What may wait for others. */
+  #soon: Promise<void> | undefined;
+  #tellSoon: (() => void) | undefined;
   #isClosed = false;
 
   constructor(options: StepJournalOptions) {
@@ -55,7 +67,14 @@ export class StepJournal {
       get isClosed() {
         return isClosed();
       },
-      put: (key, body) => this.#put({ taskId, key, body }),
+      put: (key, body) => {
+        this.#wait({ taskId, key, body });
+        return this.#flushNow();
+      },
+      putSoon: (key, body) => {
+        this.#wait({ taskId, key, body });
+        return this.#flushSoon();
+      },
     };
   }
 
@@ -89,18 +108,34 @@ export class StepJournal {
     this.#isClosed = true;
   }
 
-  #put(step: TaskStep): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
+  #wait(step: TaskStep): void {
+    if (this.#isClosed) return;
     this.#written.add(step.taskId);
     this.#waiting.set(`${step.taskId}/${step.key}`, step);
-    this.#next ??= this.#last = this.#last.then(() => this.#flush());
-    return this.#next;
+  }
+
+  #flushNow(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    return (this.#next ??= this.#last = this.#last.then(() => this.#flush()));
+  }
+
+  #flushSoon(): Promise<void> {
+    if (this.#next !== undefined || this.#isClosed) return this.#flushNow();
+    this.#soon ??= new Promise((resolve) => {
+      this.#tellSoon = resolve;
+      this.#options.clock.setTimeout(() => {
+        if (this.#soon !== undefined) resolve(this.#flushNow());
+      }, SOON_MS);
+    });
+    return this.#soon;
   }
 
   async #flush(): Promise<void> {
     // What others do in this turn comes along.
     await nextTurn();
     this.#next = undefined;
+    const tellSoon = this.#tellSoon;
+    this.#soon = this.#tellSoon = undefined;
     const steps = [...this.#waiting.values()];
     this.#waiting.clear();
     try {
@@ -111,5 +146,6 @@ export class StepJournal {
         { steps: steps.length, error },
       );
     }
+    tellSoon?.();
   }
 }

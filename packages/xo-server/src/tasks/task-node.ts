@@ -39,6 +39,7 @@ export class TaskNode implements Work {
   readonly #parts = new TaskParts<TaskNode>();
   readonly #infos: TaskNote[];
   readonly #warnings: TaskNote[];
+  readonly #resumedAt: string;
   #made = 0;
   #status: Task["status"];
   #updatedAt: number;
@@ -56,6 +57,7 @@ export class TaskNode implements Work {
     this.id = id;
     this.signal = signal;
     this.#options = options;
+    this.#resumedAt = clock.now().toString(36);
     this.startedAt = before?.start ?? clock.now();
     this.#updatedAt = before?.updatedAt ?? this.startedAt;
     this.#endedAt = before?.end;
@@ -86,9 +88,9 @@ export class TaskNode implements Work {
     return this.#endedAt;
   }
 
-  get name(): string {
-    const { name } = this.#options.properties as { readonly name?: unknown };
-    return typeof name === "string" ? name : "";
+  /** Parts that are kept. */
+  get size(): number {
+    return this.#parts.size;
   }
 
   progress(fraction: number): void {
@@ -145,8 +147,12 @@ export class TaskNode implements Work {
     return this.#options.steps.put(key, state);
   }
 
+  keepStepSoon(key: string, state: object): void {
+    void this.#options.steps.putSoon(key, state);
+  }
+
   /** @param id default: the next one */
-  addPart(name: string, id = `${this.id}.${this.#made + 1}`): TaskNode {
+  addPart(name: string, id = this.#nextId()): TaskNode {
     return this.#addPart({ id, properties: { name } });
   }
 
@@ -195,6 +201,12 @@ export class TaskNode implements Work {
     }
   }
 
+  /** Those that are pending are begun anew. */
+  dropPendingParts(): void {
+    for (const part of this.#parts)
+      if (part.status === "pending") this.#parts.drop(part);
+  }
+
   noteAbortion(): void {
     this.#abortionAskedAt = this.#options.clock.now();
     this.#changed();
@@ -234,6 +246,12 @@ export class TaskNode implements Work {
     };
   }
 
+  /** What comes after a restart never has an id that was given before: the last ones may not have been written down. */
+  #nextId(): string {
+    const run = this.#options.before === undefined ? "" : `${this.#resumedAt}-`;
+    return `${this.id}.${run}${++this.#made}`;
+  }
+
   #restorePart(before: TaskView): void {
     const { id, properties = {} } = before;
     this.#addPart({ id, properties, before });
@@ -243,8 +261,6 @@ export class TaskNode implements Work {
     own: Pick<TaskNodeOptions, "id" | "properties" | "before">,
   ): TaskNode {
     const { clock, signal, steps } = this.#options;
-    const number = Number(own.id.slice(own.id.lastIndexOf(".") + 1));
-    this.#made = Math.max(this.#made, number);
     const part: TaskNode = new TaskNode({
       ...own,
       ...{ signal, clock, steps },

@@ -15,9 +15,17 @@ export class TaskParts<P extends { readonly status: Task["status"] }> {
     return this.#parts.values();
   }
 
+  get size(): number {
+    return this.#parts.size;
+  }
+
   add(part: P): void {
     this.#parts.add(part);
     if (part.status !== "pending") this.noteEnd(part);
+  }
+
+  drop(part: P): void {
+    this.#parts.delete(part);
   }
 
   /** One of them has ended. */

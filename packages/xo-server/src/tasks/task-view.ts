@@ -70,7 +70,14 @@ export function toFailure(error: Error): object {
     name: error.name,
     ...(told ? { code: error.code } : {}),
     ...(error instanceof XapiError ? { params: error.params } : {}),
+    ...(error instanceof XoError ? ofMany(error) : {}),
     // Never secrets: see ErrorData.
     ...(error instanceof XoError ? { data: bounded(error.data) } : {}),
   };
+}
+
+/** What became of each, where many were meant. */
+function ofMany({ data }: XoError): object {
+  const { result } = data as { readonly result?: unknown };
+  return typeof result === "object" && result !== null ? bounded(result) : {};
 }

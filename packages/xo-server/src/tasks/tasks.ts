@@ -59,6 +59,9 @@ export interface TaskQuestion {
 
 /** Between two looks at the store for what other servers do, or ask for, in ms. */
 const LOOK_MS = 1_000;
+/** Between two words about a task of more parts than this, in ms. */
+const TELL_MS = 250;
+const FEW_PARTS = 10;
 /** Of a list, read at a time. */
 const PAGE = 250;
 /** Who listens, at most: every change is told to each. */
@@ -75,6 +78,8 @@ export class Tasks {
   readonly #foreign: ForeignTasks;
   readonly #steps: StepJournal;
   readonly #listeners = new Set<TaskListener>();
+  /** Tasks of which is told when a timer ends. */
+  readonly #told = new Map<string, unknown>();
   #unwantedTimer: unknown;
   #isLeaving = false;
 
@@ -101,7 +106,7 @@ export class Tasks {
       steps: this.#steps,
       onChange: (task) => {
         if (!this.#running.has(task.id)) return;
-        this.#tellOf(task);
+        this.#tellSoon(task);
         if (task.work.status === "pending") this.#journal.writeLater(task);
       },
       // One that is not followed yet is written down when it is.
@@ -271,6 +276,8 @@ export class Tasks {
 
   stop(): void {
     this.#journal.stop();
+    for (const timer of this.#told.values())
+      this.#options.clock.clearTimeout(timer);
     this.#foreign.stop();
     this.#options.clock.clearTimeout(this.#unwantedTimer);
   }
@@ -296,6 +303,22 @@ export class Tasks {
     const task =
       this.#running.get(stored.id)?.task ?? this.#journal.unwritten(stored.id);
     return task?.work.view() ?? toView(stored);
+  }
+
+  /** One of many parts now and then, for all of them are told each time. */
+  #tellSoon(task: RunningTask): void {
+    const { work, id } = task;
+    const isSmall = work.size <= FEW_PARTS;
+    if (isSmall || work.status !== "pending") {
+      this.#tellOf(task);
+      return;
+    }
+    if (this.#told.has(id) || this.#listeners.size === 0) return;
+    const timer = this.#options.clock.setTimeout(() => {
+      this.#told.delete(id);
+      if (this.#running.has(id)) this.#tellOf(task);
+    }, TELL_MS);
+    this.#told.set(id, timer);
   }
 
   #tellOf(task: RunningTask): void {

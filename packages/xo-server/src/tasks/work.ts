@@ -45,6 +45,8 @@ export interface Work {
    * stays. Parts do it for the task that they are of.
    */
   keepStep(key: string, state: object): Promise<void>;
+  /** The same, a moment later: where the last moment may be lost. */
+  keepStepSoon(key: string, state: object): void;
 }
 
 /** Nobody follows it: nothing of it is written down. */
@@ -65,6 +67,7 @@ export const unwatchedWork: Work = {
   part: (_name, run) => run(unwatchedWork),
   keep: () => Promise.resolve(),
   keepStep: () => Promise.resolve(),
+  keepStepSoon: () => undefined,
   fly: (_name, _subject, run) => run(unwatchedWork, unwatchedFlight()),
   count: () => undefined,
 };

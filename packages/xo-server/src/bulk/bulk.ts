@@ -1,0 +1,147 @@
+import { XoError } from "@xo-server/model";
+import type { Work } from "../tasks/work.js";
+import { BulkLog, type ItemState } from "./bulk-log.js";
+import { BulkTally, toBulkFailure, type BulkResult } from "./bulk-result.js";
+
+/** What is done to many, as it is kept. */
+export interface BulkPlan {
+  /** Of each. */
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Which parameter has the id. */
+  readonly idParameter: string;
+  readonly concurrency: number;
+  /** What fails keeps the others from beginning. */
+  readonly stopOnError: boolean;
+  /** The work of each is one task of a pool: see Operation. */
+  readonly isOneCall?: boolean;
+}
+
+export interface BulkOptions {
+  readonly plan: BulkPlan;
+  readonly ids: readonly string[];
+  readonly work: Work;
+  /** @param isLast no other begins after it */
+  readonly run: (id: string, part: Work, isLast: boolean) => Promise<unknown>;
+  /** Of the last run: what had begun. Default: nothing. */
+  readonly states?: ReadonlyMap<number, ItemState>;
+  /** What became of one that the server died in. */
+  readonly settle?: (
+    id: string,
+    begun: ItemState & { readonly name: "begun" },
+    part: Work,
+  ) => Promise<unknown>;
+}
+
+/** One operation on many objects, some at a time. Each fails by itself. */
+export class Bulk {
+  readonly #options: BulkOptions;
+  readonly #log: BulkLog;
+  readonly #tally: BulkTally;
+  readonly #order: readonly number[];
+  #next = 0;
+
+  constructor(options: BulkOptions) {
+    const { ids, states, work } = options;
+    this.#options = options;
+    this.#log = new BulkLog(work);
+    this.#tally = new BulkTally(ids.length);
+    for (const [index, state] of states ?? []) this.#takeOver(index, state);
+    this.#order = toOrder(ids.length, states);
+  }
+
+  /** @throws XoError ABORTED; SOME_FAILED, with the result in its data */
+  async run(): Promise<BulkResult> {
+    const { work, plan } = this.#options;
+    this.#tell();
+    const workers = Math.min(plan.concurrency, this.#order.length);
+    await Promise.all(Array.from({ length: workers }, () => this.#serve()));
+    const result = this.#tally.result();
+    const { failed, total } = this.#tally.counts();
+    if (work.signal.aborted)
+      throw new XoError("ABORTED", { what: plan.method, result });
+    if (failed === 0) return result;
+    const what = plan.method;
+    throw new XoError("SOME_FAILED", { what, failed, total, result });
+  }
+
+  #takeOver(index: number, state: ItemState): void {
+    if (state.name === "begun") return;
+    this.#tally.begin();
+    if (state.name === "succeeded") this.#tally.succeed();
+    else
+      this.#tally.fail({ id: this.#options.ids[index]!, error: state.error });
+  }
+
+  async #serve(): Promise<void> {
+    while (!this.#isStopped) {
+      const index = this.#order[this.#next++];
+      if (index === undefined) return;
+      this.#tally.begin();
+      this.#tell();
+      await this.#do(index);
+      this.#tell();
+    }
+  }
+
+  get #isStopped(): boolean {
+    const { work, plan } = this.#options;
+    return work.signal.aborted || (plan.stopOnError && this.#tally.failed > 0);
+  }
+
+  async #do(index: number): Promise<void> {
+    const { work, plan, ids } = this.#options;
+    const id = ids[index]!;
+    try {
+      await work.part(`${plan.method} ${id}`, (part) =>
+        this.#doPart(index, part),
+      );
+      this.#tally.succeed();
+      this.#writeEnd(index, { name: "succeeded" });
+    } catch (error) {
+      const failure = toBulkFailure(id, error);
+      this.#tally.fail(failure);
+      this.#writeEnd(index, { name: "failed", error: failure.error });
+    }
+  }
+
+  async #doPart(index: number, part: Work): Promise<unknown> {
+    const { ids, states, settle, run, plan } = this.#options;
+    const id = ids[index]!;
+    const state = states?.get(index);
+    if (state?.name === "begun" && settle !== undefined)
+      return settle(id, state, part);
+    const isWritten = this.#log.write(index, {
+      name: "begun",
+      part: part.taskId ?? "",
+    });
+    // What comes first is a flight, which waits for the same write.
+    if (plan.isOneCall !== true) await isWritten;
+    return run(id, part, this.#tally.isLast);
+  }
+
+  #writeEnd(index: number, state: ItemState): void {
+    // Its flight tells as much.
+    if (this.#options.plan.isOneCall === true)
+      this.#log.writeSoon(index, state);
+    else void this.#log.write(index, state);
+  }
+
+  #tell(): void {
+    const { work } = this.#options;
+    const counts = this.#tally.counts();
+    const { succeeded, failed, total } = counts;
+    work.count(counts);
+    work.progress(total === 0 ? 1 : (succeeded + failed) / total);
+  }
+}
+
+/** Those that are in flight first. */
+function toOrder(
+  total: number,
+  states: ReadonlyMap<number, ItemState> = new Map(),
+): readonly number[] {
+  const all = Array.from({ length: total }, (_, index) => index);
+  const begun = all.filter((index) => states.get(index)?.name === "begun");
+  return [...begun, ...all.filter((index) => !states.has(index))];
+}

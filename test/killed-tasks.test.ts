@@ -1,0 +1,179 @@
+import { setTimeout as pause } from "node:timers/promises";
+import t, { type Test } from "tap";
+import { ApiSession, PASSWORD } from "./api-session.js";
+import { RunningProgram } from "./running-program.js";
+import { simulate } from "./simulated.js";
+import { StatusPage } from "./status-page.js";
+
+// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 240_000 };
+t.comment("timeout=240000");
+
+interface Task {
+  readonly id: string;
+  readonly status: string;
+  readonly counts?: Readonly<Record<string, number>>;
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly tasks: readonly Task[];
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+interface AuditRow {
+  readonly operation: string;
+  readonly objectId?: string;
+  readonly outcome: string;
+}
+
+/** One simulated pool, which lives on, and a server that can be killed and started again. */
+async function setUp(t: Test, ...pool: string[]) {
+  const [simulated] = await simulate(t, ...pool);
+  const cwd = t.testdir({
+    "config.yaml": `pools: [{ label: P, hosts: ["${simulated!.url}"], password: ${simulated!.password} }]`,
+  });
+  const start = async () => {
+    const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+    const env = { XO_ADMIN_PASSWORD: PASSWORD };
+    const server = new RunningProgram(t, "xo-server", args, { cwd, env });
+    const url = await server.find(/Web server listening on (http:\S+)/);
+    const page = await StatusPage.open(t, url);
+    await page.until(({ pools }) => pools["p"]?.state === "watching");
+    return { server, session: await ApiSession.open(t, url) };
+  };
+  /** The next such call takes so many ms more. */
+  const slow = async (method: string, delayMs: number) => {
+    const body = JSON.stringify({ method, delayMs });
+    const init = { method: "POST", body };
+    const answer = await fetch(`${simulated!.url}/sim/fail`, init);
+    if (!answer.ok) throw new Error(await answer.text());
+  };
+  return { start, slow };
+}
+
+async function taskOf(session: ApiSession, id: string, query = "") {
+  const answer = await session.rest("GET", `/tasks/${id}${query}`);
+  return (await answer.json()) as Task;
+}
+
+/** Asks until it is so. */
+async function until(
+  session: ApiSession,
+  id: string,
+  isSo: (task: Task) => boolean,
+): Promise<Task> {
+  for (;;) {
+    const task = await taskOf(session, id);
+    if (isSo(task)) return task;
+    await pause(20);
+  }
+}
+
+const count = ({ counts }: Task, name: string) => counts?.[name] ?? 0;
+
+for (const signal of ["SIGKILL", "SIGTERM"] as const)
+  t.test(
+    `VMs that a server with ${signal} was starting are all started, each once`,
+    LIMIT,
+    async (t) => {
+      const { start } = await setUp(t, "--hosts", "8", "--vms", "300");
+      const first = await start();
+      const halted = await first.session.all({
+        type: "VM",
+        power_state: "Halted",
+      });
+      const ids = halted.map(({ id }) => id);
+      t.ok(ids.length > 15, `${ids.length} VMs`);
+      const { taskId } = (await first.session.ask("bulk.run", {
+        ...{ method: "vm.start", ids, concurrency: 6 },
+      })) as { taskId: string };
+      const before = await until(
+        first.session,
+        taskId,
+        (task) => count(task, "succeeded") >= 5 && count(task, "running") > 3,
+      );
+      t.equal(before.status, "pending");
+      await first.server.stop(signal);
+
+      const { session } = await start();
+      const task = await taskOf(session, taskId, "?wait=true");
+      t.match(task, {
+        status: "success",
+        counts: { total: ids.length, succeeded: ids.length, running: 0 },
+        result: { succeeded: ids.length, failed: [] },
+      });
+      t.comment(JSON.stringify(task.result));
+      const off = await session.all({ type: "VM", power_state: "Halted" });
+      t.same(off, []);
+      const rows = (await session
+        .ask("audit.getRecords", {
+          limit: 1_000,
+        })
+        .catch(() => [])) as AuditRow[];
+      t.comment(`${rows.length} audit records`);
+      t.match(await session.rest("GET", `/tasks/${taskId}`), { status: 200 });
+    },
+  );
+
+t.test(
+  "a migration that goes on in the pool is found again, and its end is the task's",
+  LIMIT,
+  async (t) => {
+    const { start, slow } = await setUp(t);
+    const first = await start();
+    const [vm] = await first.session.all({
+      type: "VM",
+      power_state: "Running",
+    });
+    const hosts = await first.session.all({ type: "host" });
+    const target = hosts.find(({ id }) => id !== vm!["$container"])!;
+    await slow("VM.pool_migrate", 20_000);
+    const answer = await first.session.rest(
+      "POST",
+      `/vms/${vm!.id}/actions/migrate`,
+      { hostId: target.id },
+    );
+    const { taskId } = (await answer.json()) as { taskId: string };
+    await until(first.session, taskId, (task) => task.tasks.length === 1);
+    // The reference has been told by then: progress is.
+    await pause(500);
+    await first.server.stop("SIGKILL");
+
+    const { session } = await start();
+    const again = await taskOf(session, taskId);
+    t.equal(again.status, "pending", "it goes on");
+    const task = await taskOf(session, taskId, "?wait=true");
+    t.match(task, {
+      status: "success",
+      tasks: [
+        { status: "success", properties: { name: "XAPI: VM.pool_migrate" } },
+      ],
+    });
+    t.equal(task.tasks.length, 1, "the pool was asked once");
+    const moved = await session.get(vm!.id);
+    t.match(moved, { power_state: "Running", $container: target.id });
+  },
+);
+
+t.test("what was found again can be given up", LIMIT, async (t) => {
+  const { start, slow } = await setUp(t);
+  const first = await start();
+  const [vm] = await first.session.all({ type: "VM", power_state: "Running" });
+  await slow("VM.clean_shutdown", 200_000);
+  const answer = await first.session.rest(
+    "POST",
+    `/vms/${vm!.id}/actions/clean_shutdown`,
+  );
+  const { taskId } = (await answer.json()) as { taskId: string };
+  await until(first.session, taskId, (task) => task.tasks.length === 1);
+  await first.server.stop("SIGTERM");
+
+  const { session } = await start();
+  const given = await session.rest(
+    "POST",
+    `/tasks/${taskId}/actions/abort?sync=true`,
+  );
+  const task = await taskOf(session, taskId, "?wait=true");
+  t.equal(given.status, 204);
+  t.match(task, { status: "failure", result: { code: "ABORTED" } });
+  const after = await session.get(vm!.id);
+  t.match(after, { power_state: "Running" }, "the pool has cancelled it");
+});
