@@ -37,16 +37,24 @@ export async function joinPool(
   for (const pool of [source, target]) checkNoHa(pool);
   const { address, user, password } = await parts.doorOf(target);
   const method = force ? "pool.join_force" : "pool.join";
-  // The host forgets its own database when it has joined, and this task with it.
+  // Its host forgets tasks when it has joined: the call itself is waited for.
   await source.xapi
-    .callAsync(method, [address, user, password])
+    .call(method, [address, user, password], { timeoutMs: JOIN_MS })
     .catch(ignoreGone);
+  await until(parts, method, async () => {
+    await target.xapi.call("host.get_by_uuid", [host.id]);
+    return true;
+  });
+  // As long as both pools are followed, the host shows as that of the first.
   await parts.letGo(source);
   await until(parts, method, () => {
     const { object } = parts.objects.get(host.id, "host");
     return object["$pool"] === target.id && object["power_state"] === "Running";
   });
 }
+
+/** It brings its database and its storage along. */
+const JOIN_MS = 15 * 60_000;
 
 function checkNoHa({ id, object }: PoolObject): void {
   const actual = object["HA_enabled"];
