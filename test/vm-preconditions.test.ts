@@ -1,0 +1,308 @@
+import t, { type Test } from "tap";
+import { ApiSession, type Thing } from "./api-session.js";
+import { steer } from "./steered-pools.js";
+
+t.comment("timeout=300000");
+
+const GiB = 2 ** 30;
+
+t.test("what XAPI asks for before it does anything", async (t) => {
+  const { api, pools, record } = await steer(
+    t,
+    { hosts: 2, vms: 2 },
+    { hosts: 2, vms: 2, seed: 7 },
+  );
+  const pool = pools[0]!;
+  const { database } = pool;
+  const refOf = (className: string, id: string) =>
+    database.byUuid(className, id)!;
+  const $pool = (await api.all({ type: "pool" })).find(
+    ({ uuid }) => refOf("pool", String(uuid)) !== undefined,
+  )!.id;
+  const all = async (filter: object, here = true) =>
+    (await api.all(filter)).filter((one) => (one["$pool"] === $pool) === here);
+  const one = async (filter: object, here = true) =>
+    (await all(filter, here))[0] as Thing;
+  const debian = { type: "VM-template", name_label: "Debian Bookworm 12" };
+  const template = (await one(debian)).id;
+  const media = { type: "VM-template", name_label: "Other install media" };
+  const shared = { type: "SR", shared: true, content_type: "user" };
+  const sr = (await one(shared)).id;
+  const networks = await all({ type: "network" });
+  const [here, there] = (await all({ type: "host" })) as [Thing, Thing];
+  const local = (await all({ type: "SR", shared: false })).find(
+    (one) => one["$container"] === here.id && one["content_type"] === "user",
+  )!;
+  const make = async (more: object = {}) =>
+    (await api.ask("vm.create", {
+      ...{ name_label: "asked", template, CPUs: 1 },
+      VDIs: [{ SR: sr, size: GiB }],
+      ...more,
+    })) as string;
+  const refuses = async (
+    t: Test,
+    [method, params]: readonly [string, object],
+    expected: object | RegExp,
+    what: string,
+  ) => {
+    const before = database.count("VM");
+    const { error, result } = await api.call(method, params);
+    const error_ =
+      expected instanceof RegExp ? { message: expected } : expected;
+    t.match(error, error_, `${what}: ${JSON.stringify(error ?? result)}`);
+    t.equal(database.count("VM"), before);
+  };
+  const needsAll = { memoryMax: 2 ** 44, memoryStaticMax: 2 ** 44 };
+
+  await t.test("a host with room", async (t) => {
+    const id = await make(needsAll);
+    await refuses(t, ["vm.start", { id }], { code: 7 }, "nowhere");
+    await refuses(
+      t,
+      ["vm.start", { id, host: here.id }],
+      /^HOST_NOT_ENOUGH_FREE_MEMORY\(\d+, \d+\)$/,
+      "not there",
+    );
+    await api.ask("vm.delete", { id });
+  });
+
+  await t.test("a host that is enabled, and a way to all", async (t) => {
+    const id = await make();
+    await api.ask("host.disable", { id: there.id });
+    const disabled = new RegExp(
+      `^HOST_DISABLED\\(${String(there["_xapiRef"])}\\)$`,
+    );
+    const on = { id, host: there.id };
+    await refuses(t, ["vm.start", on], disabled, "disabled");
+    await api.ask("vm.start", { id, host: here.id });
+    const move = { vm: id, targetHost: there.id };
+    await refuses(t, ["vm.migrate", move], disabled, "disabled");
+    await api.ask("host.enable", { id: there.id });
+    await api.ask("vm.delete", { id });
+
+    const bound = await make({ VDIs: [{ SR: local.id, size: GiB }] });
+    await refuses(
+      t,
+      ["vm.start", { id: bound, host: there.id }],
+      /^VM_REQUIRES_SR\(OpaqueRef.*, OpaqueRef.*\)$/,
+      "its disk is elsewhere",
+    );
+    t.equal(record("VM", bound)["power_state"], "Halted");
+    const wanted = { vm: bound, targetHost: there.id };
+    await api.ask("vm.migrate", wanted);
+    t.ok(
+      await api.ask("vm.start", { id: bound, host: there.id }),
+      "a halted VM moves with its disks where the host does not see them",
+    );
+    await api.ask("vm.delete", { id: bound });
+
+    const narrow = networks.find(({ PIFs }) => (PIFs as string[]).length > 1)!;
+    const { PIFs } = record("network", narrow.id) as { PIFs: string[] };
+    for (const pif of PIFs)
+      if (database.get("PIF", pif)["host"] === there["_xapiRef"])
+        database.destroy("PIF", pif);
+    const wired = await make({ VIFs: [{ network: narrow.id }] });
+    await refuses(
+      t,
+      ["vm.start", { id: wired, host: there.id }],
+      /^VM_REQUIRES_NETWORK/,
+      "its network is elsewhere",
+    );
+    await api.ask("vm.delete", { id: wired });
+  });
+
+  await t.test(
+    "a guest that listens, and a place for its memory",
+    async (t) => {
+      const deaf = await make({
+        template: (await one(media)).id,
+        bootAfterCreate: true,
+      });
+      for (const method of ["vm.stop", "vm.restart", "vm.suspend"])
+        await refuses(
+          t,
+          [method, { id: deaf }],
+          { code: 14, data: { objectId: deaf } },
+          method,
+        );
+      await api.ask("vm.delete", { id: deaf });
+      const id = await make({ bootAfterCreate: true });
+      const poolRef = refOf("pool", String((await api.get($pool))["uuid"]));
+      const { suspend_image_SR } = database.get("pool", poolRef);
+      const NONE = "OpaqueRef:NULL";
+      database.update("pool", poolRef, { suspend_image_SR: NONE });
+      database.update("VM", refOf("VM", id), { suspend_SR: NONE });
+      await refuses(t, ["vm.suspend", { id }], /^VM_NO_SUSPEND_SR/, "no place");
+      database.update("pool", poolRef, { suspend_image_SR: suspend_image_SR! });
+      await api.ask("vm.delete", { id });
+    },
+  );
+
+  await t.test("room and places for devices", async (t) => {
+    const id = await make({ bootAfterCreate: true });
+    const source = await make();
+    const full = { physical_utilisation: 2 ** 40, physical_size: 2 ** 40 };
+    const localRef = refOf("SR", local.id);
+    database.update("SR", localRef, full);
+    const move = { vm: source, targetHost: here.id, sr: local.id };
+    await refuses(t, ["vm.migrate", move], /^SR_FULL\(\d+, 0\)$/, "no room");
+    await api.ask("vm.delete", { id: source });
+    const [vbd] = await all({ type: "VBD", VM: id, is_cd_drive: false });
+    const disk = { name: "second", size: GiB, sr };
+    const vdi = (await api.ask("disk.create", disk)) as string;
+    const again = { vm: id, vdi, position: String(vbd!["position"]) };
+    await refuses(
+      t,
+      ["vm.attachDisk", again],
+      /^DEVICE_ALREADY_EXISTS\(\d+\)$/,
+      "its place is taken",
+    );
+    await api.ask("vdi.delete", { id: vdi });
+    t.equal((await all({ type: "VIF", $VM: id })).length, 0);
+    await api.ask("vm.delete", { id });
+  });
+
+  await t.test("ids of one pool, and of the right type", async (t) => {
+    const id = await make();
+    const far = {
+      host: (await one({ type: "host" }, false)).id,
+      sr: (await one(shared, false)).id,
+      network: (await one({ type: "network" }, false)).id,
+      vdi: (await one({ type: "VDI" }, false)).id,
+      template: (await one(debian, false)).id,
+    };
+    const { generation } = database;
+    const apart = { code: 10, data: { reason: /is in another pool/ } };
+    const { host, network, vdi } = far;
+    for (const call of [
+      ["vm.start", { id, host }],
+      ["vm.set", { id, affinityHost: host }],
+      ["vm.set", { id, suspendSr: far.sr }],
+      ["vm.attachDisk", { vm: id, vdi }],
+      ["vm.insertCd", { id, cd_id: vdi }],
+      ["vm.createInterface", { vm: id, network }],
+      ["vm.createCloudInitConfigDrive", { vm: id, sr: far.sr, config: "x" }],
+      ["vm.migrate", { vm: id, targetHost: here.id, sr: far.sr }],
+      [
+        "vm.migrate",
+        { vm: id, targetHost: here.id, migrationNetwork: network },
+      ],
+      ["vm.create", { name_label: "x", template, VIFs: [{ network }] }],
+      [
+        "vm.create",
+        { name_label: "x", template, VDIs: [{ SR: far.sr, size: 1 }] },
+      ],
+      ["vm.create", { name_label: "x", template, affinityHost: host }],
+    ] as const)
+      await refuses(t, call, apart, JSON.stringify(call));
+    const crossed = { name_label: "x", template: far.template, pool: $pool };
+    await refuses(t, ["vm.create", crossed], { code: 1 }, "template elsewhere");
+    for (const call of [
+      ["vm.start", { id, host: sr }],
+      ["vm.attachDisk", { vm: id, vdi: sr }],
+      ["vm.insertCd", { id, cd_id: here.id }],
+      ["vm.createInterface", { vm: id, network: sr }],
+      ["vm.migrate", { vm: id, targetHost: sr }],
+      ["vm.migrate", { vm: here.id, targetHost: there.id }],
+      ["vm.copy", { vm: id, sr: here.id }],
+      ["vm.clone", { id, name: "x", sr: here.id }],
+      ["vm.revert", { snapshot: id }],
+      ["vm.revertSnapshot", { id, snapshot: id }],
+      ["vm.convertFromTemplate", { id }],
+      ["vm.set", { id, affinityHost: sr }],
+      ["vm.set", { id: sr, name_label: "x" }],
+      ["vm.delete", { id: sr }],
+      ["vm.getCloudInitConfig", { template: id }],
+      ["vm.createVgpu", { vm: id, gpuGroup: sr, vgpuType: sr }],
+      ["vm.attachPcis", { id, pcis: [sr] }],
+    ] as const)
+      await refuses(t, call, { code: 1 }, JSON.stringify(call));
+    for (const call of [
+      ["vm.start", {}],
+      ["vm.start", { id: 1 }],
+      ["vm.start", { id: "" }],
+      ["vm.start", { id: [id] }],
+      ["vm.start", { id, paused: "yes" }],
+      ["vm.start", { id, unheard: true }],
+      ["vm.stop", { id, forceShutdownDelay: -1 }],
+      ["vm.set", { id, CPUs: 0 }],
+      ["vm.set", { id, CPUs: "two" }],
+      ["vm.set", { id, CPUs: 1.5 }],
+      ["vm.set", { id, memoryMax: -1 }],
+      ["vm.set", { id, memoryMax: "lots" }],
+      ["vm.set", { id, memoryMin: 2 ** 50 }],
+      ["vm.set", { id, high_availability: "always" }],
+      ["vm.set", { id, tags: "one" }],
+      ["vm.set", { id, blockedOperations: ["start"] }],
+      ["vm.set", { id, virtualizationMode: "magic" }],
+      ["vm.setBootOrder", { vm: id, order: "abc" }],
+      ["vm.snapshot", { id, name: "" }],
+      ["vm.migrate", { vm: id, targetHost: here.id, mapVdisSrs: [sr] }],
+      ["vm.create", { name_label: "x" }],
+      ["vm.create", { name_label: "x", template, VDIs: [{ SR: sr }] }],
+      ["vm.create", { name_label: "x", template, VDIs: { SR: sr } }],
+      ["vm.create", { name_label: "x", template, VIFs: [{}] }],
+      ["vm.create", { name_label: "x", template, networkConfig: "x" }],
+    ] as const)
+      await refuses(t, call, { code: 10 }, JSON.stringify(call));
+    t.equal(database.generation, generation, "the pool is as it was");
+    await api.ask("vm.delete", { id });
+  });
+});
+
+t.test("two operators at one VM", async (t) => {
+  const { api, url, pools, record } = await steer(t, {
+    ...{ hosts: 1, vms: 2, pace: 1 },
+  });
+  const { database } = pools[0]!;
+  const debian = { type: "VM-template", name_label: "Debian Bookworm 12" };
+  const [template] = await api.all(debian);
+  const other = await ApiSession.open(t, url);
+  const order = { name_label: "of both", template: template!.id };
+  const id = (await api.ask("vm.create", order)) as string;
+  const ref = database.byUuid("VM", id)!;
+  const busy = new RegExp(
+    `^OTHER_OPERATION_IN_PROGRESS\\(VM, ${ref}, start, OpaqueRef:.*\\)$`,
+  );
+  const begun = new Promise<void>((resolve) => {
+    const stop = database.onChange(() => {
+      const { current_operations } = database.get("VM", ref);
+      if (Object.values(current_operations as object).length === 0) return;
+      stop();
+      resolve();
+    });
+  });
+  const first = api.call("vm.start", { id });
+  await begun;
+  for (const [method, params] of [
+    ["vm.start", { id }],
+    ["vm.snapshot", { id }],
+    ["vm.clone", { id, name: "x" }],
+    ["vm.delete", { id }],
+  ] as const)
+    t.match(await other.call(method, params), { error: { message: busy } });
+  t.match(await first, { result: true }, "the first is not disturbed");
+  t.match(await other.get(id), { power_state: "Running" });
+
+  const [a, b] = await Promise.all([
+    api.call("vm.stop", { id, force: true }),
+    other.call("vm.stop", { id, force: true }),
+  ]);
+  const done = [a, b].filter(({ result }) => result === true).length;
+  t.ok(done >= 1, JSON.stringify([a, b]));
+  t.equal(record("VM", id)["power_state"], "Halted");
+  await Promise.all([
+    api.call("vm.set", { id, name_label: "of the first", CPUs: 1 }),
+    other.call("vm.set", { id, notes: "of the second" }),
+  ]);
+  t.match(await api.get(id), {
+    ...{ name_label: "of the first", notes: "of the second" },
+  });
+  const deleted = await Promise.all([
+    api.call("vm.delete", { id }),
+    other.call("vm.delete", { id }),
+  ]);
+  t.equal(deleted.filter(({ result }) => result === true).length >= 1, true);
+  t.same(await api.all({ id }), []);
+  t.match(await other.call("vm.start", { id }), { error: { code: 1 } });
+});
