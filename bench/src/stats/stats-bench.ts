@@ -93,7 +93,7 @@ function measure(
     job: {
       ...{ pool, nodeOptions, follow: row.name === "followed" },
       ...(smoke
-        ? { intervalMs: 1_000, settleMs: 1_500, measureMs: 1_500 }
+        ? { intervalMs: 1_000, settleMs: 1_500, measureMs: 1_000 }
         : { intervalMs: 5_000, settleMs: 20_000, measureMs: 60_000 }),
     },
     timeoutMs: 300_000,

@@ -84,6 +84,8 @@ const serverColumns: readonly Column[] = [
   ["objects", fixed("objects", 0)],
   ["answers a second", fixed("answersPerSecond", 1)],
   ["lag, s", fixed("lagSeconds", 1)],
+  ["all hosts' graphs, first, ms", fixed("coldMs", 0)],
+  ["again, ms", fixed("warmMs", 0)],
   ["kept, MiB", fixed("keptBytes", 0, 2 ** 20)],
   ["resident, MiB", fixed("rssBytes", 0, 2 ** 20)],
 ];

@@ -7,9 +7,9 @@ import type { FollowJob } from "../stats-job.js";
 
 // One server and one pool, left alone: what it costs to follow what its hosts measure.
 const job = await readJob<FollowJob>();
-const { pool, follow, intervalMs, settleMs, measureMs, nodeOptions } = job;
+const { follow, intervalMs, settleMs, measureMs, nodeOptions } = job;
 const server = await MeasuredServer.start({
-  ...{ scale: fullScale, pools: [pool], nodeOptions },
+  ...{ scale: fullScale, pools: [job.pool], nodeOptions },
   config: { stats: { follow, intervalMs } },
 });
 await setTimeout(settleMs);
@@ -26,7 +26,11 @@ for (let left = measureMs; left > 0; left -= LOOK_MS) {
 const { cpuMs, longestBlockMs, longestOwnBlockMs } = await server.end();
 const tookMs = performance.now() - startedAt;
 const mainMs = threadCpuMs(server.pid) - mainBefore;
+const [pool] = (await read("/pools?fields=id")) as [{ id: string }];
+const coldMs = await timeOf(() => read(`/pools/${pool.id}/stats`));
+const warmMs = await timeOf(() => read(`/pools/${pool.id}/stats`));
 const figures = {
+  ...{ coldMs, warmMs },
   cpuPercent: (100 * cpuMs) / tookMs,
   mainPercent: (100 * mainMs) / tookMs,
   ...{ longestBlockMs, longestOwnBlockMs },
@@ -46,4 +50,17 @@ reportFigures(figures);
 async function readMetric(name: string): Promise<number> {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+}
+
+async function read(path: string): Promise<unknown> {
+  const headers = { cookie: `authenticationToken=${server.token}` };
+  const answer = await fetch(`${server.url}/rest/v0${path}`, { headers });
+  if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+  return answer.json();
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
 }
