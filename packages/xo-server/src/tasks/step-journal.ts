@@ -95,6 +95,8 @@ export class StepJournal {
   /** The task has ended: nobody asks for its steps any more. */
   async forget(taskId: string): Promise<void> {
     if (!this.#written.delete(taskId) || this.#isClosed) return;
+    for (const [id, step] of this.#waiting)
+      if (step.taskId === taskId) this.#waiting.delete(id);
     await this.#last;
     try {
       await this.#options.store.deleteOf(taskId);

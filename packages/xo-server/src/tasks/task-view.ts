@@ -62,14 +62,22 @@ export function bounded(value: object): object {
     : { leftOut: `${length} characters` };
 }
 
+/** Characters of a message, and of each parameter, of an error: XAPI's may hold whole stack traces, and a task has many parts. */
+const MOST_MESSAGE = 1_000;
+const MOST_PARAMETER = 500;
+
+function shortened(params: readonly string[]): readonly string[] {
+  return params.map((param) => param.slice(0, MOST_PARAMETER));
+}
+
 export function toFailure(error: Error): object {
   const told = error instanceof XapiError || error instanceof XoError;
   return {
     // What nobody foresaw may tell things that a client must not know.
-    message: told ? error.message : "internal error",
+    message: told ? error.message.slice(0, MOST_MESSAGE) : "internal error",
     name: error.name,
     ...(told ? { code: error.code } : {}),
-    ...(error instanceof XapiError ? { params: error.params } : {}),
+    ...(error instanceof XapiError ? { params: shortened(error.params) } : {}),
     ...(error instanceof XoError ? ofMany(error) : {}),
     // Never secrets: see ErrorData.
     ...(error instanceof XoError ? { data: bounded(error.data) } : {}),

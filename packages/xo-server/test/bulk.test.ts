@@ -1,0 +1,350 @@
+import { XapiError } from "@xo-server/model";
+import { Type } from "typebox";
+import t, { type Test } from "tap";
+import { Bulk, type BulkPlan } from "../src/bulk/bulk.js";
+import type { ItemState } from "../src/bulk/bulk-log.js";
+import { bulkMethods } from "../src/methods/bulk.js";
+import { createDispatcher } from "../src/operations/dispatcher.js";
+import { onBehalfOf } from "../src/operations/on-behalf.js";
+import {
+  defineOperation,
+  type Operation,
+} from "../src/operations/operation.js";
+import type { Person } from "../src/people/person.js";
+import { Rights } from "../src/rights/rights.js";
+import { StepJournal } from "../src/tasks/step-journal.js";
+import { Tasks } from "../src/tasks/tasks.js";
+import type { Work } from "../src/tasks/work.js";
+import { FakeClock } from "./fake-clock.js";
+import { FakeStepStore } from "./fake-step-store.js";
+import { FakeTaskStore } from "./fake-task-store.js";
+
+const ada = { id: "u", isAdmin: false };
+const quiet = { warn: () => undefined };
+const settle = () => new Promise(setImmediate);
+const subject = {
+  ...{ name: "bulk", objectType: "bulk", objectId: "", userId: "u" },
+  params: {},
+};
+const plan: BulkPlan = {
+  ...{ method: "vm.start", params: {}, idParameter: "id" },
+  ...{ concurrency: 3, stopOnError: false },
+};
+const wait = { signal: new AbortController().signal };
+
+function setUp(t: Test) {
+  const clock = new FakeClock();
+  const store = new FakeTaskStore();
+  const stepStore = new FakeStepStore();
+  const steps = new StepJournal({
+    store: stepStore.door,
+    clock,
+    logger: quiet,
+  });
+  const tasks = new Tasks({ store, steps, clock, owner: "o", logger: quiet });
+  t.teardown(() => {
+    tasks.stop();
+  });
+  return { clock, store, stepStore, steps, tasks };
+}
+
+/** Calls that end when a test says so. */
+function createCalls() {
+  const open = new Map<string, (error?: Error) => void>();
+  const begun: string[] = [];
+  const run = (id: string, part: Work) =>
+    new Promise<void>((resolve, reject) => {
+      begun.push(id);
+      part.signal.addEventListener("abort", () => {
+        reject(new Error("aborted"));
+      });
+      open.set(id, (error) => {
+        if (error === undefined) resolve();
+        else reject(error);
+      });
+    });
+  return { open, begun, run };
+}
+
+const many = (count: number) =>
+  Array.from({ length: count }, (_, i) => `v${i}`);
+
+async function untilSo(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await settle();
+}
+
+t.test("so many at a time, each with an end of its own", async (t) => {
+  const { tasks } = setUp(t);
+  const { open, begun, run } = createCalls();
+  const { id, result } = await tasks.run(subject, (work) =>
+    new Bulk({ plan, ids: many(5), work, run }).run(),
+  );
+  result.catch(() => undefined);
+  await untilSo(() => begun.length === 3);
+  t.match(await tasks.get(id, ada), {
+    counts: { total: 5, succeeded: 0, failed: 0, running: 3, waiting: 2 },
+    tasks: [{ properties: { name: "vm.start v0" }, status: "pending" }],
+  });
+  open.get("v1")!();
+  await untilSo(() => begun.length === 4);
+  t.same(begun, ["v0", "v1", "v2", "v3"]);
+  t.match(await tasks.get(id, ada), {
+    progress: 20,
+    counts: { succeeded: 1, running: 3, waiting: 1 },
+  });
+  open.get("v0")!(new XapiError("SR_FULL", ["1", "2"]));
+  await untilSo(() => begun.length === 5);
+  for (const name of ["v2", "v3", "v4"]) open.get(name)!();
+  t.match(await tasks.get(id, ada, wait), {
+    status: "failure",
+    progress: 100,
+    counts: { succeeded: 4, failed: 1, running: 0, waiting: 0 },
+    result: {
+      code: "SOME_FAILED",
+      succeeded: 4,
+      failed: [
+        { id: "v0", error: { code: "SR_FULL", message: "SR_FULL(1, 2)" } },
+      ],
+    },
+  });
+});
+
+t.test(
+  "given up, none is begun any more and those under way hear of it",
+  async (t) => {
+    const { tasks } = setUp(t);
+    const { begun, run } = createCalls();
+    const { id, result } = await tasks.run(subject, (work) =>
+      new Bulk({ plan, ids: many(9), work, run }).run(),
+    );
+    result.catch(() => undefined);
+    await untilSo(() => begun.length === 3);
+    await tasks.abort(id, ada);
+    t.match(await tasks.get(id, ada, wait), {
+      status: "failure",
+      result: { code: "ABORTED", succeeded: 0, notBegun: 6 },
+    });
+    t.equal(begun.length, 3);
+  },
+);
+
+t.test("with stopOnError none is begun after a failure", async (t) => {
+  const { tasks } = setUp(t);
+  const { open, begun, run } = createCalls();
+  const careful = { ...plan, stopOnError: true };
+  const { id, result } = await tasks.run(subject, (work) =>
+    new Bulk({ plan: careful, ids: many(9), work, run }).run(),
+  );
+  result.catch(() => undefined);
+  await untilSo(() => begun.length === 3);
+  open.get("v0")!(new XapiError("SR_FULL"));
+  open.get("v1")!();
+  open.get("v2")!();
+  t.match(await tasks.get(id, ada, wait), {
+    result: { succeeded: 2, notBegun: 6, failed: [{ id: "v0" }] },
+  });
+  t.equal(begun.length, 3);
+});
+
+t.test(
+  "ten thousand cost little to keep, and their task stays small",
+  async (t) => {
+    const { tasks, stepStore, store } = setUp(t);
+    const wide = { ...plan, concurrency: 100, isOneCall: true };
+    const run = async (id: string) => {
+      await settle();
+      if (id.endsWith("7")) throw new XapiError("SR_FULL", ["x".repeat(500)]);
+    };
+    const { id, result } = await tasks.run(subject, (work) =>
+      new Bulk({ plan: wide, ids: many(10_000), work, run }).run(),
+    );
+    result.catch(() => undefined);
+    const task = await tasks.get(id, ada, wait);
+    t.match(task, {
+      counts: { total: 10_000, succeeded: 9_000, failed: 1_000 },
+      result: { succeeded: 9_000, failedLeftOut: 900 },
+    });
+    const parts = task?.tasks ?? [];
+    t.equal(parts.length, 50);
+    t.ok(
+      parts.every(({ status }) => status === "failure"),
+      "what succeeded goes first",
+    );
+    t.ok(JSON.stringify(store.rows.get(id)).length < 150_000);
+    t.ok(stepStore.written <= 20_000, `${stepStore.written} small rows`);
+    t.ok(stepStore.puts < 2_000, `${stepStore.puts} writes`);
+    await settle();
+    t.equal(stepStore.rows.size, 0, "none is left when it has ended");
+  },
+);
+
+t.test("after a restart only what had not ended is done", async (t) => {
+  const { tasks } = setUp(t);
+  const states = new Map<number, ItemState>([
+    [0, { name: "succeeded" }],
+    [1, { name: "failed", error: { message: "no" } }],
+    [3, { name: "begun", part: "x.4" }],
+  ]);
+  const done: string[] = [];
+  const { result } = await tasks.run(subject, (work) =>
+    new Bulk({
+      ...{ plan: { ...plan, concurrency: 1 }, ids: many(5), work, states },
+      run: async (id) => done.push(id),
+      settle: async (id, { part }) => done.push(`${id} as ${part}`),
+    }).run(),
+  );
+  await t.rejects(result, {
+    code: "SOME_FAILED",
+    data: { result: { succeeded: 4, failed: [{ id: "v1" }] } },
+  });
+  t.same(done, ["v3 as x.4", "v2", "v4"], "what was in flight first");
+});
+
+/** The operation itself, through the dispatcher. */
+function setUpMethods(t: Test) {
+  const { tasks } = setUp(t);
+  const called: object[] = [];
+  const one = defineOperation({
+    name: "thing.do",
+    summary: "",
+    params: Type.Object({ id: Type.String(), how: Type.String() }),
+    result: Type.Boolean(),
+    permission: { action: "operate:do", resource: "VM", id: ({ id }) => id },
+    changes: true,
+    handler(params) {
+      called.push(params);
+      return true;
+    },
+  });
+  const other = defineOperation({
+    name: "thing.list",
+    summary: "",
+    params: Type.Object({}),
+    result: Type.Boolean(),
+    permission: "user",
+    handler: () => true,
+  });
+  const rights = new Rights([
+    { effect: "allow", resource: "VM", action: "read" },
+    {
+      effect: "allow",
+      resource: "VM",
+      action: "operate",
+      selector: "tags:mine",
+    },
+  ]);
+  const person: Person = {
+    ...{ id: "u", name: "ada", isAdmin: false, groups: [], rights },
+  };
+  const people = { get: (): Person | undefined => person };
+  const asked: object[] = [];
+  const queries = {
+    page: async (request: object) => {
+      asked.push(request);
+      return { ids: ["a", "b"], rows: [], total: 2, revision: 1 };
+    },
+  };
+  const operations: Operation[] = [
+    ...[one, other],
+    ...bulkMethods({
+      call: (...call) => dispatcher.call(...call),
+      ...{ operations: () => operations, people, queries, tasks },
+    }),
+  ];
+  const written: string[] = [];
+  const dispatcher = createDispatcher(
+    operations,
+    { ...quiet, debug: quiet.warn, info: quiet.warn, error: quiet.warn },
+    {
+      findObject: (id) => {
+        const tags = id === "b" ? [] : ["mine"];
+        const json = Buffer.from(JSON.stringify({ id, type: "VM", tags }));
+        return ["a", "b"].includes(id)
+          ? { id, type: "VM", pool: "p", json }
+          : undefined;
+      },
+      audit: {
+        check: () => undefined,
+        write: async ({ operation, params, outcome }) => {
+          const id = (params as { id?: string }).id ?? "";
+          const how = "error" in outcome ? "failure" : "success";
+          written.push(`${operation.name} ${id} ${how}`.replace("  ", " "));
+        },
+      },
+    },
+  );
+  const ask = (params: object) =>
+    dispatcher.call("bulk.run", params, onBehalfOf(person));
+  return { ask, called, written, tasks, asked, people };
+}
+
+t.test("each is called as its caller would call it", async (t) => {
+  const { ask, called, written } = setUpMethods(t);
+  const params = { how: "well" };
+  const answer = ask({
+    ...{ method: "thing.do", ids: ["a", "b", "c", "a"], params, sync: true },
+  });
+  await t.rejects(answer, {
+    code: "SOME_FAILED",
+    data: {
+      result: {
+        succeeded: 1,
+        failed: [
+          { id: "b", error: { code: "FORBIDDEN" } },
+          { id: "c", error: { code: "NO_SUCH_OBJECT" } },
+        ],
+      },
+    },
+  });
+  t.same(called, [{ id: "a", how: "well" }]);
+  t.same(written, ["thing.do a success", "bulk.run failure"]);
+});
+
+t.test(
+  "the answer is a task; a filter is asked once, within rights",
+  async (t) => {
+    const { ask, tasks, asked } = setUpMethods(t);
+    const { taskId } = (await ask({
+      ...{ method: "thing.do", filter: "tags:x", params: { how: "" } },
+    })) as { taskId: string };
+    t.match(await tasks.get(taskId, ada, wait), {
+      status: "failure",
+      counts: { total: 2, succeeded: 1, failed: 1 },
+    });
+    t.match(asked, [{ type: "VM", filter: "tags:x", limit: 10_000 }]);
+    t.equal(asked.length, 1);
+  },
+);
+
+t.test("what cannot be done to many is refused at once", async (t) => {
+  const { ask, called } = setUpMethods(t);
+  const ids = ["a"];
+  const method = "thing.do";
+  for (const params of [
+    { method: "thing.list", ids },
+    { method: "bulk.run", ids },
+    { method: "nothing", ids },
+    { method },
+    { method, ids, filter: "x" },
+    { method, ids: [] },
+    { method, ids, concurrency: 101 },
+    { method, ids, idParameter: "no" },
+    { method, ids, params: { id: "b" } },
+    { method, ids: many(10_001) },
+  ])
+    await t.rejects(ask(params), { code: "INVALID_PARAMETERS" });
+  t.same(called, []);
+});
+
+t.test("who is gone meanwhile does nothing more", async (t) => {
+  const { ask, called, people } = setUpMethods(t);
+  people.get = () => undefined;
+  const answer = ask({
+    ...{ method: "thing.do", ids: ["a"], params: { how: "" }, sync: true },
+  });
+  await t.rejects(answer, {
+    code: "SOME_FAILED",
+    data: { result: { failed: [{ error: { code: "UNAUTHORIZED" } }] } },
+  });
+  t.same(called, []);
+});

@@ -1,0 +1,448 @@
+import { XapiError, XoError } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import { Type } from "typebox";
+import t, { type Test } from "tap";
+import { createDispatcher } from "../src/operations/dispatcher.js";
+import {
+  defineOperation,
+  type Operation,
+} from "../src/operations/operation.js";
+import type { Person } from "../src/people/person.js";
+import type { PoolStatus } from "../src/status/status.js";
+import { Rights } from "../src/rights/rights.js";
+import { followed, inWork } from "../src/tasks/current-work.js";
+import { FlightWatch } from "../src/tasks/flight-watch.js";
+import { Recovery } from "../src/tasks/recovery.js";
+import { StepJournal } from "../src/tasks/step-journal.js";
+import { Tasks } from "../src/tasks/tasks.js";
+import type { Work } from "../src/tasks/work.js";
+import { FakeClock } from "./fake-clock.js";
+import { FakeStepStore } from "./fake-step-store.js";
+import { FakeTaskStore } from "./fake-task-store.js";
+
+const ada = { id: "u", isAdmin: false };
+const quiet = { warn: () => undefined, info: () => undefined };
+const loud = { ...quiet, debug: quiet.warn, error: quiet.warn };
+const settle = () => new Promise(setImmediate);
+const VM = "OpaqueRef:vm";
+
+/** A pool with tasks that end as a test says; it outlives servers. */
+class FakePool {
+  readonly asked: string[] = [];
+  readonly cancelled: string[] = [];
+  /** Those whose end nobody has told. */
+  readonly #waiting = new Map<
+    string,
+    { resolve: (result: unknown) => void; reject: (error: Error) => void }
+  >();
+  records: Record<string, object> = {};
+  operations: Record<string, string> = {};
+  powerState = "Running";
+  /** The next call gets no answer. */
+  isMute = false;
+
+  get xapi(): Xapi {
+    const wait = (ref: string, signal?: AbortSignal) =>
+      new Promise((resolve, reject) => {
+        this.#waiting.set(ref, { resolve, reject });
+        const cancel = () => {
+          this.cancelled.push(ref);
+          reject(new XoError("ABORTED", { what: ref }));
+        };
+        if (signal?.aborted === true) cancel();
+        signal?.addEventListener("abort", cancel);
+      });
+    const xapi = {
+      label: "pool",
+      state: { name: "connected" },
+      callAsync: (
+        method: string,
+        _params: unknown,
+        options: Parameters<Xapi["callAsync"]>[2],
+      ) => {
+        this.asked.push(method);
+        const ref = `OpaqueRef:${this.asked.length}`;
+        if (!this.isMute) options?.onTask?.(ref);
+        return wait(ref, options?.signal);
+      },
+      watchTask: (ref: string, options: Parameters<Xapi["watchTask"]>[1]) =>
+        wait(ref, options?.signal),
+      call: async (method: string) => {
+        if (method === "task.get_all_records") return this.records;
+        if (method === "VM.get_current_operations") return this.operations;
+        return method === "VM.get_power_state" ? this.powerState : "";
+      },
+    };
+    return xapi as unknown as Xapi;
+  }
+
+  /** Who asked is dead. */
+  hangUp(): void {
+    this.#waiting.clear();
+  }
+
+  async end(ref: string, error?: Error): Promise<void> {
+    while (!this.#waiting.has(ref)) await settle();
+    const { resolve, reject } = this.#waiting.get(ref)!;
+    if (error === undefined) resolve("");
+    else reject(error);
+    await settle();
+  }
+}
+
+const allowed = new Rights([
+  { effect: "allow", resource: "VM", action: "read" },
+  { effect: "allow", resource: "VM", action: "operate" },
+]);
+const person = (rights = allowed): Person => ({
+  ...{ id: "u", name: "ada", isAdmin: false, groups: [], rights },
+});
+
+/** Servers, one after the other, over the same store and pool. */
+function setUp(t: Test, extra: Partial<Operation> = {}) {
+  const clock = new FakeClock();
+  const store = new FakeTaskStore();
+  const stepStore = new FakeStepStore();
+  const pool = new FakePool();
+  const audit: string[] = [];
+  let people: Person | undefined = person();
+  const operation: Operation = {
+    ...defineOperation({
+      name: "vm.do",
+      summary: "",
+      params: Type.Object({ id: Type.String() }),
+      result: Type.Boolean(),
+      permission: { action: "operate:do", resource: "VM", id: ({ id }) => id },
+      changes: true,
+      handler: () => true,
+    }),
+    ...extra,
+  };
+  const open = (owner = "here") => {
+    const steps = new StepJournal({
+      ...{ store: stepStore.door, clock, logger: quiet },
+    });
+    const tasks = new Tasks({ store, steps, clock, owner, logger: quiet });
+    t.teardown(() => {
+      tasks.stop();
+    });
+    return { tasks, steps };
+  };
+  const begin = async (
+    { tasks }: ReturnType<typeof open>,
+    run: (xapi: () => Xapi, work: Work) => Promise<unknown>,
+  ) => {
+    const task = tasks.prepare({
+      ...{ name: "do it", objectType: "VM", objectId: "v", userId: "u" },
+      ...{ params: {}, operation: "vm.do" },
+    });
+    const { work } = task;
+    const result = inWork(work, () =>
+      run(() => followed(pool.xapi, "p"), work),
+    );
+    result.catch(() => undefined);
+    await tasks.follow(task, result);
+    for (let i = 0; i < 10; i++) await settle();
+    return task.id;
+  };
+  const restart = async (owner = "here") => {
+    pool.hangUp();
+    const { tasks, steps } = open(owner);
+    const findObject = (id: string) =>
+      id === "v"
+        ? {
+            ...{ id, type: "VM", pool: "p" },
+            json: Buffer.from(JSON.stringify({ id, type: "VM" })),
+          }
+        : undefined;
+    const pools = {
+      list: () => [{ id: "p", state: "watching" } as PoolStatus],
+      xapi: () => pool.xapi,
+    };
+    const dispatcher = createDispatcher([operation], loud, {
+      findObject,
+      audit: {
+        check: () => undefined,
+        write: async ({ outcome }) =>
+          void audit.push("error" in outcome ? "failure" : "success"),
+      },
+    });
+    const recovery = new Recovery({
+      ...{ dispatcher, findObject, pools, steps, clock, logger: quiet },
+      findOperation: (name) => (name === "vm.do" ? operation : undefined),
+      people: { get: () => people },
+      watch: new FlightWatch({ pools, clock }),
+    });
+    const recalled = await tasks.recall();
+    const done = recovery.recover(recalled);
+    return { tasks, recalled, done };
+  };
+  const setPerson = (now: Person | undefined) => (people = now);
+  return {
+    clock,
+    store,
+    stepStore,
+    pool,
+    audit,
+    open,
+    begin,
+    restart,
+    setPerson,
+  };
+}
+
+const oneCall = { isOneCall: () => true };
+
+t.test(
+  "the one call of an operation is found again, and so ends its task",
+  async (t) => {
+    const { open, begin, restart, pool, audit, stepStore } = setUp(t, oneCall);
+    const id = await begin(open(), (xapi) =>
+      xapi().callAsync("VM.start", [VM]),
+    );
+    const { tasks, done } = await restart();
+    t.match(await tasks.get(id, ada), {
+      status: "pending",
+      tasks: [{ status: "pending", properties: { name: "XAPI: VM.start" } }],
+    });
+    await pool.end("OpaqueRef:1");
+    await done;
+    const task = await tasks.get(id, ada);
+    t.match(task, {
+      id,
+      status: "success",
+      tasks: [{ status: "success" }],
+    });
+    t.equal(task?.tasks?.length, 1);
+    t.same(pool.asked, ["VM.start"], "it is asked once");
+    t.same(audit, ["success"]);
+    t.equal(stepStore.rows.size, 0);
+  },
+);
+
+t.test(
+  "what the pool has refused meanwhile is the task's failure",
+  async (t) => {
+    const { open, begin, restart, pool } = setUp(t, oneCall);
+    const id = await begin(open(), (xapi) =>
+      xapi().callAsync("VM.start", [VM]),
+    );
+    const { tasks, done } = await restart();
+    await pool.end("OpaqueRef:1", new XapiError("SR_FULL", ["1", "2"]));
+    await done;
+    t.match(await tasks.get(id, ada), {
+      status: "failure",
+      result: { code: "SR_FULL" },
+    });
+  },
+);
+
+t.test(
+  "of more than one call it is said what was done, and what was not begun",
+  async (t) => {
+    const { open, begin, restart, pool } = setUp(t);
+    const id = await begin(open(), async (xapi) => {
+      await xapi().callAsync("VM.clone", [VM]);
+      await xapi().callAsync("VM.provision", [VM]);
+      await xapi().callAsync("VM.start", [VM]);
+    });
+    await pool.end("OpaqueRef:1");
+    for (let i = 0; i < 10; i++) await settle();
+    const { tasks, done } = await restart();
+    await pool.end("OpaqueRef:2");
+    await done;
+    t.match(await tasks.get(id, ada), {
+      status: "interrupted",
+      result: {
+        code: "INTERRUPTED",
+        message:
+          /done before: VM.clone; finished by the pool since: VM.provision; what comes after these was not begun/,
+      },
+    });
+    t.same(pool.asked, ["VM.clone", "VM.provision"]);
+  },
+);
+
+t.test(
+  "how a task ended that the pool has forgotten is not guessed",
+  async (t) => {
+    const { open, begin, restart, pool } = setUp(t, oneCall);
+    const id = await begin(open(), (xapi) =>
+      xapi().callAsync("VM.start", [VM]),
+    );
+    const { tasks, done } = await restart();
+    await pool.end(
+      "OpaqueRef:1",
+      new XoError("TASK_LOST", { method: "VM.start", reason: "" }),
+    );
+    await done;
+    t.match(await tasks.get(id, ada), {
+      status: "interrupted",
+      result: {
+        message: /outcome not known: VM.start .*its VM is Running now/,
+      },
+    });
+  },
+);
+
+t.test(
+  "a call whose task was never told is looked for in the pool",
+  async (t) => {
+    const record = (status: string, more: object = {}) => ({
+      ...{
+        name_label: "Async.VM.start",
+        created: "20261121T06:00:00Z",
+        status,
+      },
+      ...more,
+    });
+    const crash = async () => {
+      const all = setUp(t, oneCall);
+      all.pool.isMute = true;
+      const id = await all.begin(all.open(), (xapi) =>
+        xapi().callAsync("VM.start", [VM]),
+      );
+      return { ...all, id };
+    };
+
+    t.test("by what the object shows", async (t) => {
+      const { pool, restart, id } = await crash();
+      pool.records = { a: record("pending"), b: record("pending") };
+      pool.operations = { b: "start" };
+      const { tasks, done } = await restart();
+      await pool.end("b");
+      await done;
+      t.match(await tasks.get(id, ada), { status: "success" });
+    });
+
+    t.test("none of that time: the pool was not asked", async (t) => {
+      const { pool, restart, id } = await crash();
+      pool.records = {
+        old: record("success", { created: "20261120T06:00:00Z" }),
+        other: record("success", { name_label: "Async.VM.clone" }),
+      };
+      const { tasks, done } = await restart();
+      await done;
+      t.match(await tasks.get(id, ada), {
+        status: "interrupted",
+        result: { message: /not begun: VM.start/ },
+      });
+    });
+
+    t.test("several that may be it: it is said so", async (t) => {
+      const { pool, restart, id } = await crash();
+      pool.records = { a: record("pending"), b: record("failure") };
+      pool.powerState = "Halted";
+      const { tasks, done } = await restart();
+      await done;
+      t.match(await tasks.get(id, ada), {
+        status: "interrupted",
+        result: { message: /has 2 tasks of VM.start.*Halted/ },
+      });
+    });
+
+    t.test("one has ended well, and the VM is as it should be", async (t) => {
+      const { pool, restart, id } = await crash();
+      pool.records = { a: record("success"), b: record("failure") };
+      const { tasks, done } = await restart();
+      await done;
+      t.match(await tasks.get(id, ada), { status: "success" });
+    });
+  },
+);
+
+t.test("what was found again is given up at the pool", async (t) => {
+  const { open, begin, restart, pool } = setUp(t);
+  const id = await begin(open(), (xapi) => xapi().callAsync("VM.start", [VM]));
+  const { tasks, done } = await restart();
+  for (let i = 0; i < 5; i++) await settle();
+  await tasks.abort(id, ada);
+  await done;
+  t.same(pool.cancelled, ["OpaqueRef:1"]);
+  t.match(await tasks.get(id, ada), {
+    status: "failure",
+    result: { code: "ABORTED" },
+  });
+});
+
+t.test("tasks of another server are left alone", async (t) => {
+  const { open, begin, restart, store } = setUp(t);
+  const id = await begin(open("there"), (xapi) =>
+    xapi().callAsync("VM.start", [VM]),
+  );
+  const { recalled } = await restart("here");
+  t.same(recalled, []);
+  t.match(store.rows.get(id), { status: "pending" });
+});
+
+t.test("a server that stops leaves what is under way as it is", async (t) => {
+  const { open, begin, restart, pool, store } = setUp(t, oneCall);
+  const first = open();
+  const id = await begin(first, (xapi) => xapi().callAsync("VM.start", [VM]));
+  await first.tasks.leave();
+  await pool.end("OpaqueRef:1", new XoError("CLOSED", { what: "pool" }));
+  await settle();
+  t.match(store.rows.get(id), { status: "pending" });
+  const { tasks, done } = await restart();
+  await pool.end("OpaqueRef:1");
+  await done;
+  t.match(await tasks.get(id, ada), { status: "success" });
+});
+
+t.test("an operation that can goes on with what it kept", async (t) => {
+  const resumed: unknown[] = [];
+  const setUpResume = async () => {
+    const all = setUp(t, {
+      resume: (kept, { person, work }) => {
+        resumed.push([kept, person?.name, work.taskId]);
+        return true;
+      },
+    });
+    const id = await all.begin(all.open(), async (xapi, work) => {
+      await work.keep({ next: "host 2" });
+      await xapi().callAsync("host.evacuate", []);
+    });
+    return { ...all, id };
+  };
+
+  t.test(
+    "as the same user, under the same task, when the pool is done",
+    async (t) => {
+      const { restart, pool, audit, id } = await setUpResume();
+      const { tasks, done } = await restart();
+      for (let i = 0; i < 10; i++) await settle();
+      t.same(resumed, [], "the pool has something to do yet");
+      await pool.end("OpaqueRef:1");
+      await done;
+      t.same(resumed.splice(0), [[{ next: "host 2" }, "ada", id]]);
+      t.match(await tasks.get(id, ada), { status: "success" });
+      t.same(audit, ["success"]);
+    },
+  );
+
+  t.test("not for who has lost the right", async (t) => {
+    const { restart, pool, setPerson, id } = await setUpResume();
+    const right = { effect: "allow", resource: "VM", action: "read" } as const;
+    setPerson(person(new Rights([right])));
+    const { tasks, done } = await restart();
+    await pool.end("OpaqueRef:1");
+    await done;
+    t.match(await tasks.get(id, ada), {
+      status: "failure",
+      result: { code: "FORBIDDEN" },
+    });
+    t.same(resumed, []);
+  });
+
+  t.test("not for who is no more", async (t) => {
+    const { restart, setPerson, id } = await setUpResume();
+    setPerson(undefined);
+    const { tasks, done } = await restart();
+    await done;
+    t.match(await tasks.get(id, ada), {
+      status: "failure",
+      result: { code: "FORBIDDEN_OPERATION" },
+    });
+    t.same(resumed, []);
+  });
+});
