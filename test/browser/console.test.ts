@@ -73,6 +73,14 @@ t.test(
       t.pass("a text was typed, with Shift where it must be");
       await words.waitFor({ state: "detached" });
 
+      await page.getByRole("button", { name: "Full screen" }).click();
+      await page.waitForFunction(() => document.fullscreenElement !== null);
+      await page.waitForFunction(isFocused);
+      await page.keyboard.press("f");
+      await sent("f".charCodeAt(0));
+      t.pass("keys arrive while the screen is full");
+      await page.evaluate(() => document.exitFullscreen());
+
       await canvas.focus();
       await page.keyboard.press("Shift+Escape");
       const home = page.getByRole("link", { name: "Overview" });
@@ -195,6 +203,10 @@ function isPainted(): boolean {
   if (canvas === null || canvas.width < 100) return false;
   const { data } = canvas.getContext("2d")!.getImageData(0, 0, 64, 64);
   return data.some((value, index) => index % 4 !== 3 && value !== data[0]);
+}
+
+function isFocused(): boolean {
+  return document.activeElement instanceof HTMLCanvasElement;
 }
 
 /** What axe finds, a line each. */
