@@ -482,13 +482,6 @@ const cases: readonly Case[] = [
     },
   ],
   [
-    "no VLAN on a member of a bond",
-    (pool) => ({
-      call: ["VLAN.create", slave(pool), 9, pool.db.create("network", {})],
-      error: ["CANNOT_ADD_VLAN_TO_BOND_SLAVE", slave(pool)],
-    }),
-  ],
-  [
     "a network has one interface of a host",
     (pool) => {
       const pif = management(pool);
@@ -553,13 +546,6 @@ const cases: readonly Case[] = [
         "",
       ],
       error: ["INVALID_IP_ADDRESS_SPECIFIED", "IP"],
-    }),
-  ],
-  [
-    "a member of a bond has no address of its own",
-    (pool) => ({
-      call: ["PIF.reconfigure_ip", slave(pool), "DHCP", "", "", "", ""],
-      error: ["CANNOT_CHANGE_PIF_PROPERTIES", slave(pool)],
     }),
   ],
   [

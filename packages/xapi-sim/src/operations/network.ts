@@ -91,8 +91,6 @@ export function createVlan(
   if (tag < 0 || tag > 4094)
     throw new XapiFailure("VLAN_TAG_INVALID", [String(tag)]);
   if (int(trunk, "VLAN") >= 0) throw new XapiFailure("PIF_IS_VLAN", [tagged]);
-  if (refIn(trunk, "bond_slave_of") !== undefined)
-    throw new XapiFailure("CANNOT_ADD_VLAN_TO_BOND_SLAVE", [tagged]);
   const exists = refs(trunk, "VLAN_slave_of").some(
     (vlan) => int(db.get("VLAN", vlan), "tag") === tag,
   );
@@ -135,8 +133,6 @@ async function plugPif(
     throw new XapiFailure("PIF_IS_MANAGEMENT_INTERFACE", [ref]);
   if (!currently_attached && flag(pif, "disallow_unplug"))
     throw new XapiFailure("PIF_DOES_NOT_ALLOW_UNPLUG", [ref]);
-  if (currently_attached && refIn(pif, "bond_slave_of") !== undefined)
-    throw new XapiFailure("CANNOT_PLUG_BOND_SLAVE", [ref]);
   await context.delay(durations.plug);
   context.db.update("PIF", ref, { currently_attached });
 }

@@ -89,8 +89,6 @@ function assertMayChange(
   mode: string,
 ): void {
   const pif = db.get("PIF", ref);
-  if (refIn(pif, "bond_slave_of") !== undefined)
-    throw new XapiFailure("CANNOT_CHANGE_PIF_PROPERTIES", [ref]);
   if (!flag(pif, "management")) return;
   if (mode === "None")
     throw new XapiFailure("PIF_IS_MANAGEMENT_INTERFACE", [ref]);

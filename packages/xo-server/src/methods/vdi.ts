@@ -4,6 +4,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import { byteSize, toBytes } from "./byte-size.js";
 import { createDisk } from "./disk.js";
+import { moveDisk } from "./move-disk.js";
 import {
   actionRoute,
   deleteRoute,
@@ -127,7 +128,7 @@ export function vdiMethods(objects: PoolObjects): Operation[] {
         const { xapi, ref, object } = objects.get(id, "VDI");
         const to = objects.get(sr, "SR").ref;
         if (object["$SR"] === sr) return id;
-        const moved = await xapi.callAsync("VDI.pool_migrate", [ref, to, {}]);
+        const moved = await moveDisk({ xapi, ref }, to);
         return idOfMade(objects, xapi, { type: "VDI", ref: moved });
       },
     }),

@@ -1,0 +1,26 @@
+import { XapiError, type Ref } from "@xo-server/model";
+import type { PoolObject } from "../objects/pool-objects.js";
+
+/**
+ * Moves a disk to another SR of its pool, while a VM uses it or not. XAPI itself
+ * moves only disks that belong to a VM; any other is copied, then deleted.
+ *
+ * @returns its reference there
+ * @throws XapiError
+ */
+export async function moveDisk(
+  { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
+  sr: Ref,
+): Promise<Ref> {
+  try {
+    const moved = await xapi.callAsync("VDI.pool_migrate", [ref, sr, {}]);
+    return moved as Ref;
+  } catch (error) {
+    const isNobodys =
+      error instanceof XapiError && error.code === "VDI_NEEDS_VM_FOR_MIGRATE";
+    if (!isNobodys) throw error;
+    const copy = await xapi.callAsync("VDI.copy", [ref, sr]);
+    await xapi.callAsync("VDI.destroy", [ref]);
+    return copy as Ref;
+  }
+}
