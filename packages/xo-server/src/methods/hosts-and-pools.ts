@@ -17,6 +17,7 @@ import { poolHaMethods } from "./pool-ha.js";
 import { poolMemberMethods } from "./pool-members.js";
 import { poolPowerMethods } from "./pool-power.js";
 import { poolSettingsMethods } from "./pool-settings.js";
+import { srCareMethods } from "./sr-care.js";
 import { statsMethods } from "./stats.js";
 
 export interface HostAndPoolOptions {
@@ -46,6 +47,7 @@ export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
     ...patchMethods({ objects, patches, hostsOf }),
     ...poolSettingsMethods(objects),
     ...poolHaMethods({ objects, hostsOf }),
+    ...srCareMethods(options),
     ...poolMemberMethods({ objects, hostsOf, clock, doors: options.doors }),
     ...poolPowerMethods({
       objects,

@@ -1,0 +1,102 @@
+import type { Inventory, Queries } from "@xo-server/inventory";
+import { Type } from "typebox";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import {
+  enterMaintenance,
+  leaveMaintenance,
+} from "../storage/sr-maintenance.js";
+import { Chains, readImages, type ChainsInfo } from "../storage/vdi-chains.js";
+import { idOf, onId } from "./on-object.js";
+
+const Told = Type.Object({
+  unhealthyVdis: Type.Record(Type.String(), Type.Integer(), {
+    description: "Images that wait to be merged, by id of the disk.",
+  }),
+  vdisWithUnknownVhdParent: Type.Array(Type.String()),
+});
+
+export interface SrCareOptions {
+  readonly objects: PoolObjects;
+  readonly queries: Pick<Queries, "page">;
+  readonly inventory: Pick<Inventory, "inSlices">;
+}
+
+/** Storage that is taken out of use for a while, and what waits to be cleaned up on it. */
+export function srCareMethods({
+  objects,
+  queries,
+  inventory,
+}: SrCareOptions): Operation[] {
+  const on = (id: string) => objects.get(id, "SR");
+  const chains = async (sr?: string) => {
+    const found = new Chains(await readImages(queries, sr));
+    await inventory.inSlices("vdi-chains", found.find());
+    return found;
+  };
+  const shared = {
+    result: Type.Boolean(),
+    permission: onId("administrate:maintenance", "SR"),
+    changes: true,
+  };
+  return [
+    defineOperation({
+      ...shared,
+      name: "sr.enableMaintenanceMode",
+      summary: "Shuts down the VMs that use an SR, and disconnects all hosts.",
+      params: Type.Object({
+        id: idOf("an SR"),
+        vmsToShutdown: Type.Optional(
+          Type.Array(Type.String({ minLength: 1 }), {
+            description: "Ids of VMs; that others use the SR is an error.",
+          }),
+        ),
+      }),
+      handler: async ({ id, vmsToShutdown = [] }, context) => {
+        for (const vm of vmsToShutdown) context.check("operate:stop", "VM", vm);
+        const { work } = context;
+        await enterMaintenance(on(id), vmsToShutdown, { objects, work });
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "sr.disableMaintenanceMode",
+      summary: "Connects hosts to an SR again, and starts the VMs of before.",
+      params: Type.Object({ id: idOf("an SR") }),
+      handler: async ({ id }, { work }) => {
+        await leaveMaintenance(on(id), { objects, work });
+        return true;
+      },
+    }),
+    defineOperation({
+      name: "sr.getVdiChainsInfo",
+      summary: "Disks of an SR with images that wait to be merged.",
+      params: Type.Object({ id: idOf("an SR") }),
+      result: Told,
+      permission: onId("read", "SR"),
+      handler: async ({ id }) => toAnswer((await chains(id)).of(id)),
+    }),
+    defineOperation({
+      name: "sr.getAllUnhealthyVdiChainsLength",
+      summary: "The same of all SRs that have such disks, by id of the SR.",
+      params: Type.Object({}),
+      result: Type.Record(Type.String(), Told),
+      permission: "admin",
+      handler: async () => {
+        const all = await chains();
+        return Object.fromEntries(
+          all.srs().map((sr) => [sr, toAnswer(all.of(sr))]),
+        );
+      },
+    }),
+  ];
+}
+
+function toAnswer(info: ChainsInfo) {
+  const { unhealthyVdis, vdisWithUnknownVhdParent } = info;
+  return {
+    unhealthyVdis,
+    vdisWithUnknownVhdParent: [...vdisWithUnknownVhdParent],
+  };
+}
