@@ -17,6 +17,8 @@ export class FakeHost implements StatsHost {
   hangs = false;
   /** What it answers instead of the step that is asked for. */
   step: number | undefined;
+  /** It does not know how to tell of one VM alone. */
+  isPlain = false;
   /** Body of `vm_rrd`; absent: 404. */
   archive: string | undefined;
   /** `start`, `interval` and `vm_uuid` of each question. */
@@ -37,6 +39,10 @@ export class FakeHost implements StatsHost {
         const step = Number(query["interval"]);
         const vm = query["vm_uuid"];
         this.asked.push(vm === undefined ? [start, step] : [start, step, vm]);
+        if (this.isPlain && vm !== undefined)
+          throw new XoError("HTTP_STATUS", {
+            ...{ address: this.address, status: 500, text: "No_RRA_Available" },
+          });
         if (this.hangs) await untilAborted(signal!);
         return toAnswer(this.#answer(start, this.step ?? step, vm));
       },

@@ -237,6 +237,16 @@ t.test("a failure is not remembered, and hides nothing known", async (t) => {
   await t.rejects(stats.read(host, "v", "seconds"), { code: "UNREACHABLE" });
 });
 
+t.test("a host that knows no single VMs tells of all", async (t) => {
+  const { host, stats } = setUp();
+  host.isPlain = true;
+  host.measures = { "vm:w:memory": () => 7, ...host.measures };
+  const track = await stats.read(host, "v", "seconds");
+  t.equal(track.rows, 120);
+  t.same(latest(track, 1), [host.now - since]);
+  t.equal((await stats.read(host, "v", "days")).rows, 366);
+});
+
 t.test("what is not measured has no rows", async (t) => {
   const { host, stats } = setUp();
   const track = await stats.read(host, "gone", "seconds");

@@ -29,7 +29,7 @@ class FakeNow {
   }
 }
 
-async function setUp(t: Test, count: number) {
+async function setUp(t: Test, count: number, isFollowing = true) {
   const clock = new FakeClock();
   const hosts = Array.from({ length: count }, (_, i) => {
     const host = new FakeHost(`h${i}`);
@@ -48,7 +48,8 @@ async function setUp(t: Test, count: number) {
   const live = [...hosts];
   const follower = new Follower({
     ...{ hosts: stats, now, inventory, clock, intervalMs: 5_000 },
-    live: async () => live,
+    ...(isFollowing ? { live: async () => live } : {}),
+    logger: { debug: () => undefined, error: (message) => t.fail(message) },
     random: () => 1,
   });
   /** Time passes, for the hosts too; whatever was asked is answered. */
@@ -205,6 +206,20 @@ t.test("a host that fails is asked less and less often", async (t) => {
   hosts[0]!.fails = false;
   await pass(301_000);
   t.equal(follower.figures.failing, 0);
+});
+
+t.test("where none is followed what is old goes all the same", async (t) => {
+  const { hosts, stats, pass } = await setUp(t, 1, false);
+  const [host] = hosts as [FakeHost];
+  await pass(60_000);
+  t.equal(host.asked.length, 0);
+  await stats.read(host, "h0", "seconds");
+  const { length } = host.asked;
+  await pass(60_000);
+  t.equal(host.asked.length, length);
+  t.equal(stats.tracks.objects, 1);
+  await pass(550_000);
+  t.equal(stats.tracks.objects, 0);
 });
 
 t.test("what is followed is told at once, without a question", async (t) => {

@@ -37,10 +37,23 @@ const LONGEST_MS = 30_000;
 
 /**
  * What a host has measured of itself and of its VMs, with the SRs' input and
- * output as it sees them.
+ * output as it sees them; of all of them where it knows no single ones.
  * @throws XoError CALL_TIMEOUT, ANSWER_TOO_LARGE, BAD_ANSWER, HTTP_STATUS and those of the connection
  */
 export async function fetchMeasurements(
+  host: StatsHost,
+  { only, ...asked }: Measurements,
+  parts: FetchParts,
+): Promise<XportTable> {
+  if (only === undefined) return fetchTable(host, asked, parts);
+  return fetchTable(host, { ...asked, only }, parts).catch((error: unknown) => {
+    const isRefused = error instanceof XoError && error.code === "HTTP_STATUS";
+    if (isRefused) return fetchTable(host, asked, parts);
+    throw error;
+  });
+}
+
+async function fetchTable(
   { id, address, xapi }: StatsHost,
   { step, start, only, known, withinMs = LONGEST_MS }: Measurements,
   { parser, clock }: FetchParts,

@@ -1,5 +1,6 @@
 import { Turns, type Inventory } from "@xo-server/inventory";
 import type { Clock } from "../clock.js";
+import type { Logger } from "../log/logger.js";
 import { pause } from "../tasks/pause.js";
 import type { StatsHost } from "./fetch-measurements.js";
 import { archives } from "./granularity.js";
@@ -11,11 +12,12 @@ export interface FollowerOptions {
   readonly hosts: HostStats;
   readonly now: NowValues;
   readonly inventory: Pick<Inventory, "inSlices">;
-  /** Hosts that can be asked now. */
-  readonly live: () => Promise<readonly StatsHost[]>;
+  /** Hosts that can be asked now; absent: none is followed, but what is old goes. */
+  readonly live?: () => Promise<readonly StatsHost[]>;
   /** Each host is asked so often. */
   readonly intervalMs: number;
   readonly clock: Clock;
+  readonly logger: Pick<Logger, "debug" | "error">;
   /** In [0, 1). */
   readonly random?: () => number;
 }
@@ -96,19 +98,27 @@ export class Follower {
   }
 
   async #run(): Promise<void> {
-    const { clock, intervalMs, hosts } = this.#options;
+    const { clock, intervalMs, live, logger } = this.#options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       const startedAt = clock.now();
-      const live = await this.#options.live().catch(() => []);
-      this.#forget(live);
-      await this.#askAll(live, startedAt);
-      await this.#tell(live);
-      void hosts.coarse.follow();
-      const longest = live.length === 0 ? LOOK_MS : intervalMs;
+      await this.#round(startedAt).catch((error: unknown) => {
+        logger.error("a round of statistics failed", { error });
+      });
+      const isIdle = live !== undefined && this.#hosts === 0;
+      const longest = isIdle ? LOOK_MS : intervalMs;
       const rest = startedAt + Math.min(longest, intervalMs) - clock.now();
       await pause(clock, Math.max(SHORTEST_TICK_MS, rest), signal);
     }
+  }
+
+  async #round(startedAt: number): Promise<void> {
+    const { live, hosts } = this.#options;
+    const asked = (await live?.()) ?? [];
+    if (live !== undefined) this.#forget(asked);
+    await this.#askAll(asked, startedAt);
+    await this.#tell(asked);
+    if (live !== undefined) void hosts.coarse.follow();
   }
 
   /** Begins with all of them, a few a tick; those that are asked still are left out. */
@@ -153,7 +163,9 @@ export class Follower {
       await this.#options.hosts.ask(host);
       this.#answers++;
       health.failures = 0;
-    } catch {
+    } catch (error) {
+      if (health.failures === 0)
+        this.#options.logger.debug(`${host.address} does not tell`, { error });
       this.#failures++;
       health.failures++;
       health.retryAt = this.#options.clock.now() + this.#backoff(health);

@@ -1,3 +1,5 @@
+import type { Shape } from "./shape.js";
+
 /** How a column of XAPI's is told to clients: where, and in which unit. */
 export interface Measure {
   readonly pattern: RegExp;
@@ -73,12 +75,23 @@ export interface Told {
   readonly factor: number;
 }
 
-/** Columns that nobody knows are left out. */
+const told = new WeakMap<readonly Measure[], WeakMap<Shape, readonly Told[]>>();
+
+/** Columns that nobody knows are left out. Found once a shape. */
 export function toTold(
-  names: readonly string[],
+  shape: Shape,
   measures: readonly Measure[],
-): Told[] {
-  return names.flatMap((name, column) => {
+): readonly Told[] {
+  const known = told.get(measures) ?? new WeakMap<Shape, readonly Told[]>();
+  told.set(measures, known);
+  const found = known.get(shape) ?? find(shape, measures);
+  known.set(shape, found);
+  return found;
+}
+
+/** In the order in which they are written: `cpus.2` before `cpus.10`. */
+function find({ names }: Shape, measures: readonly Measure[]): Told[] {
+  const all = names.flatMap((name, column) => {
     for (const { pattern, path, factor = 1 } of measures) {
       const match = pattern.exec(name);
       if (match === null) continue;
@@ -87,4 +100,11 @@ export function toTold(
     }
     return [];
   });
+  return all.toSorted(byPath);
+}
+
+const { compare } = new Intl.Collator("en", { numeric: true });
+
+function byPath(a: Told, b: Told): number {
+  return compare(a.path.join("."), b.path.join("."));
 }

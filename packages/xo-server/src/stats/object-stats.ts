@@ -121,7 +121,7 @@ export class ObjectStats {
     measures: readonly Measure[],
     { start }: StatsRequest,
   ): Promise<Buffer> {
-    const told = toTold(track.shape.names, measures);
+    const told = toTold(track.shape, measures);
     const parts: string[] = [];
     const steps = writeStats(track, told, windowOf(track, start), parts);
     await this.#options.inventory.inSlices("stats", steps);

@@ -34,7 +34,7 @@ const MISSED = 3;
 export function startStats(
   { xports }: Pick<Parser, "xports">,
   { inventory, objects, poolObjects, pools }: StatsSources,
-  { config, clock = systemClock }: Pick<ServerOptions, "config" | "clock">,
+  { config, loggers, clock = systemClock }: ServerOptions,
   stops: StopStack,
 ): Stats {
   const { follow, intervalMs, memoryBytes } = config.stats;
@@ -54,12 +54,11 @@ export function startStats(
   const live = new LiveHosts(catalog, pools);
   const follower = new Follower({
     ...{ hosts, now, inventory, intervalMs, clock },
-    live: () => live.list(),
+    ...(follow ? { live: () => live.list() } : {}),
+    logger: loggers.named("xo:stats"),
   });
-  if (follow) {
-    follower.start();
-    stops.push("statistics", () => follower.stop());
-  }
+  follower.start();
+  stops.push("statistics", () => follower.stop());
   const { limitBytes } = hosts.tracks.share;
   return {
     hosts,

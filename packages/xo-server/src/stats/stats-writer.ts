@@ -69,10 +69,10 @@ function toPoints(
   return `${text}]`;
 }
 
-/** Keys of a level in their natural order: `cpus.2` before `cpus.10`. */
+/** Keys of a level stay in the order in which they come. */
 function toTree(told: readonly Told[]): Branch {
   const root: Branch = new Map();
-  for (const one of told.toSorted(byPath)) {
+  for (const one of told) {
     let branch = root;
     for (const key of one.path.slice(0, -1)) {
       let next = branch.get(key);
@@ -82,10 +82,4 @@ function toTree(told: readonly Told[]): Branch {
     branch.set(one.path.at(-1)!, one);
   }
   return root;
-}
-
-const { compare } = new Intl.Collator("en", { numeric: true });
-
-function byPath(a: Told, b: Told): number {
-  return compare(a.path.join("."), b.path.join("."));
 }
