@@ -30,16 +30,24 @@ export interface ScriptedServer {
   show(status: ScriptedStatus): void;
   /** Sends a merge patch on top of what is shown. `base` other than ours: a page that missed something. */
   patch(patch: object, base?: number): void;
+  /** Sends a notification without parameters. */
+  notify(method: string): void;
   /** Breaks all connections off, and takes no new ones until `comeBack`. */
   goAway(): void;
   comeBack(): void;
   stop(): Promise<void>;
 }
 
+/** What calls are answered with, by method, besides those of the status. */
+export type ScriptedAnswers = Readonly<
+  Record<string, (params: Readonly<Record<string, unknown>>) => unknown>
+>;
+
 /** Serves a built page, and a status that the test scripts, on a free port of this machine. */
 export async function startScriptedServer(
   root: string,
   first: ScriptedStatus,
+  answers: ScriptedAnswers = {},
 ): Promise<ScriptedServer> {
   let status = first;
   let revision = 1;
@@ -66,10 +74,17 @@ export async function startScriptedServer(
     sockets.add(page);
     page.on("close", () => sockets.delete(page));
     page.on("message", (data: Buffer) => {
-      const { id, method } = JSON.parse(data.toString("utf8")) as {
+      const { id, method, params } = JSON.parse(data.toString("utf8")) as {
         id: number;
         method: string;
+        params: Record<string, unknown>;
       };
+      const answer = answers[method];
+      if (answer !== undefined) {
+        const result = answer(params);
+        page.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
+        return;
+      }
       if (method !== "status.subscribe") {
         const result = method === "session.signOut" ? true : { email: "ada" };
         page.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
@@ -102,6 +117,10 @@ export async function startScriptedServer(
     patch(patch, base = revision) {
       revision += 1;
       broadcast({ revision, base, patch });
+    },
+    notify(method) {
+      const text = JSON.stringify({ jsonrpc: "2.0", method, params: {} });
+      for (const page of sockets) page.send(text);
     },
     goAway() {
       away = true;

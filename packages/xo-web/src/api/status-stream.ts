@@ -27,6 +27,8 @@ export interface StatusStreamOptions extends Omit<
   onView: (view: StatusView) => void;
   /** For each connection, as soon as calls can be made on it. */
   onOpen?: (call: (method: string, params?: Json) => Promise<Json>) => void;
+  /** Of a notification that is not about the status. */
+  onOther?: (method: string) => void;
   /** Least time between two views. A change of the connection is told at once. */
   pauseMs?: number;
   /** After so long without a word the server is asked, and given up if it stays silent. */
@@ -60,6 +62,7 @@ export class StatusStream {
   constructor({
     onView,
     onOpen = () => undefined,
+    onOther = () => undefined,
     pauseMs = 250,
     silenceMs = 15_000,
     ...options
@@ -76,6 +79,7 @@ export class StatusStream {
       },
       onNotification: (method, params) => {
         if (method === "status") this.#notified(params);
+        else onOther(method);
       },
     });
   }

@@ -3,7 +3,10 @@ import type { Call } from "./use-session.js";
 import { StatusStream, type StatusView } from "../api/status-stream.js";
 
 /** The server's status, live, with the connection kept up for as long as the scope lives. */
-export function useStatus(onOpen: (call: Call) => void): {
+export function useStatus(
+  onOpen: (call: Call) => void,
+  onOther: (method: string) => void,
+): {
   view: Readonly<ShallowRef<StatusView>>;
   retryNow: () => void;
 } {
@@ -17,6 +20,7 @@ export function useStatus(onOpen: (call: Call) => void): {
   const stream = new StatusStream({
     url: socketUrl(),
     onOpen,
+    onOther,
     onView: (next) => {
       view.value = next;
     },

@@ -74,6 +74,18 @@ export const de: Messages = {
         "Die VM schläft. Die Konsole öffnet sich, wenn sie fortgesetzt wird.",
     },
   },
+  alarms: {
+    heading: "Alarme",
+    none: "Keine Alarme.",
+    severities: { info: "Hinweis", warning: "Warnung", critical: "Kritisch" },
+    since: "seit {age}",
+    value: "Wert {value}",
+    acknowledge: "Bestätigen",
+    acknowledgeThis: "Den Alarm von {name} bestätigen",
+    acknowledged: "Bestätigt",
+    all: { one: "Anzeigen", other: "Alle {n} anzeigen" },
+    fewer: "Weniger anzeigen",
+  },
   theme: {
     system: "System",
     light: "Hell",

@@ -74,6 +74,18 @@ export const en = {
       suspended: "It is suspended. The console opens when it is resumed.",
     },
   },
+  alarms: {
+    heading: "Alarms",
+    none: "No alarms.",
+    severities: { info: "Note", warning: "Warning", critical: "Critical" },
+    since: "since {age}",
+    value: "value {value}",
+    acknowledge: "Acknowledge",
+    acknowledgeThis: "Acknowledge the alarm of {name}",
+    acknowledged: "Acknowledged",
+    all: { one: "Show it", other: "Show all {n}" },
+    fewer: "Show fewer",
+  },
   theme: {
     system: "System",
     light: "Light",

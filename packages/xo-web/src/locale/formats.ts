@@ -8,6 +8,7 @@ export class Formats {
   readonly #whole: Intl.NumberFormat;
   readonly #tenths: Intl.NumberFormat;
   readonly #hundredths: Intl.NumberFormat;
+  readonly #threeDigits: Intl.NumberFormat;
   readonly #percent: Intl.NumberFormat;
   readonly #plural: Intl.PluralRules;
   readonly #relative: Intl.RelativeTimeFormat;
@@ -20,6 +21,9 @@ export class Formats {
     this.#whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 });
     this.#tenths = digits(language, 1);
     this.#hundredths = digits(language, 2);
+    this.#threeDigits = new Intl.NumberFormat(language, {
+      maximumSignificantDigits: 3,
+    });
     this.#percent = new Intl.NumberFormat(language, {
       style: "percent",
       maximumFractionDigits: 0,
@@ -34,6 +38,11 @@ export class Formats {
 
   count(value: number): string {
     return this.#whole.format(value);
+  }
+
+  /** Of any kind, to three digits. */
+  number(value: number): string {
+    return this.#threeDigits.format(value);
   }
 
   /** Something a second: small rates keep a decimal. */
