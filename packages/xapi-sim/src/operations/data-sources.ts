@@ -1,7 +1,7 @@
 import type { CallContext } from "../operation.js";
 import { text } from "./fields.js";
 import type { Metric } from "../rrd/metric.js";
-import { hostMetrics, vmMetrics } from "../rrd/metrics.js";
+import { hostMetrics, srMetrics, vmMetrics } from "../rrd/metrics.js";
 
 /** A row of get_data_sources, members as XAPI orders them. */
 export interface DataSource {
@@ -31,6 +31,13 @@ export function dataSourcesOfVm(
   return vmMetrics(db, vm).map((metric) => toSource(metric, clock.now()));
 }
 
+export function dataSourcesOfSr(
+  { db, clock }: CallContext,
+  sr: string,
+): readonly DataSource[] {
+  return srMetrics(db, sr).map((metric) => toSource(metric, clock.now()));
+}
+
 function toSource(metric: Metric, now: number): DataSource {
   return {
     name_label: metric.name,
@@ -40,6 +47,7 @@ function toSource(metric: Metric, now: number): DataSource {
     units: metric.units,
     min: 0,
     max: metric.max,
-    value: metric.valueAt(Math.floor(now / 1000)),
+    // That of the last row of rrd_updates.
+    value: metric.valueAt(Math.floor(now / 5000) * 5),
   };
 }

@@ -1,7 +1,6 @@
 import { toDatetime } from "../clock.js";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
-import type { XapiValue } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, int, map, refs, text, textParam } from "./fields.js";
@@ -16,7 +15,6 @@ import {
 import { tell } from "./messages.js";
 import { refreshHost } from "./refresh.js";
 import { freeMemory } from "./vm-checks.js";
-import { dataSourcesOfHost, dataSourcesOfVm } from "./data-sources.js";
 
 /** Extensions that an XCP-ng host has besides XAPI's messages. */
 const extensions = new Set([
@@ -98,30 +96,6 @@ export const hostOperationTable: OperationTable = {
       throw new XapiFailure("INTERNAL_ERROR", ["Not_found"]);
     return pif;
   },
-  "host.get_data_sources": (context, params) =>
-    dataSourcesOfHost(context, textParam(params, 0)),
-  "VM.get_data_sources": (context, params) =>
-    dataSourcesOfVm(context, textParam(params, 0)),
-  "host.query_data_source": (context, params) =>
-    valueOf(
-      dataSourcesOfHost(context, textParam(params, 0)),
-      textParam(params, 1),
-    ),
-  "VM.query_data_source": (context, params) =>
-    valueOf(
-      dataSourcesOfVm(context, textParam(params, 0)),
-      textParam(params, 1),
-    ),
-  "host.record_data_source": (context, params) => {
-    checkSource(dataSourcesOfHost(context, textParam(params, 0)), params);
-  },
-  "VM.record_data_source": (context, params) => {
-    checkSource(dataSourcesOfVm(context, textParam(params, 0)), params);
-  },
-  "VM.forget_data_source_archives": (context, params) => {
-    checkSource(dataSourcesOfVm(context, textParam(params, 0)), params);
-  },
-  "host.forget_data_source_archives": () => undefined,
   "host.dmesg": () =>
     "(XEN) Xen version 4.17.5\n(XEN) Command line: dom0_mem=8192M\n",
   "host.get_log": () => "",
@@ -168,15 +142,6 @@ export const hostOperationTable: OperationTable = {
 
 /** XAPI keeps it in the boot loader's configuration. */
 const GRANULARITY = "sim:sched-gran";
-
-function checkSource(
-  sources: readonly { readonly name_label: string }[],
-  params: readonly XapiValue[],
-): void {
-  const name = textParam(params, 1);
-  if (!sources.some(({ name_label }) => name_label === name))
-    throw new XapiFailure("INTERNAL_ERROR", ["Rrd.Invalid_data_source"]);
-}
 
 /** The host is reached by this interface from now on. */
 export function manageBy({ db }: HostContext, pif: string): void {
@@ -313,14 +278,4 @@ function callPlugin(plugin: string, fn: string): string {
     default:
       throw new XapiFailure("XENAPI_MISSING_PLUGIN", [plugin]);
   }
-}
-
-function valueOf(
-  sources: readonly { readonly name_label: string; readonly value: number }[],
-  name: string,
-): number {
-  const source = sources.find((candidate) => candidate.name_label === name);
-  if (source === undefined)
-    throw new XapiFailure("INTERNAL_ERROR", ["Not_found"]);
-  return source.value;
 }

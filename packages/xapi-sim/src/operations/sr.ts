@@ -104,7 +104,6 @@ export const srOperationTable: OperationTable = {
     assertCanHostStatefile({ db }, textParam(params, 0));
   },
   "SR.assert_supports_database_replication": () => undefined,
-  "SR.get_data_sources": () => [],
   "PBD.create": ({ db }, params) => {
     const record = params[0] as XapiRecord;
     const [host, sr] = [text(record, "host"), text(record, "SR")];

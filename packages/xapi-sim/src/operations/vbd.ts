@@ -8,7 +8,7 @@ import { badPowerState } from "./failures.js";
 import { flag, refs, text, textParam } from "./fields.js";
 import { refreshVbd, refreshVdi } from "./refresh.js";
 import { assertIdle } from "./sr-checks.js";
-import { deviceOf } from "./vm-domain.js";
+import { deviceOf } from "./device-names.js";
 
 export const vbdOperationTable: OperationTable = {
   "VBD.create": ({ db }, params) => {

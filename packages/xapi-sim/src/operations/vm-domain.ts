@@ -3,10 +3,11 @@ import { toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { consoleLocation } from "../fleet/consoles.js";
-import { deviceName } from "../fleet/guest-disks.js";
 import { guestMetricsFields } from "../fleet/guest-metrics.js";
 import { guestSystems } from "../fleet/guest-systems.js";
 import { flag, int, map, refIn, refs, text, without } from "./fields.js";
+import { deviceOf } from "./device-names.js";
+import { endRun } from "../rrd/lifetimes.js";
 import { memoryNeeded, releaseMemory } from "./vm-checks.js";
 
 /*
@@ -85,7 +86,10 @@ export function endDomain(
   const { db } = context;
   const vm = db.get("VM", ref);
   const host = refIn(vm, "resident_on");
-  if (host !== undefined) releaseMemory(db, host, memoryNeeded(vm));
+  if (host !== undefined) {
+    releaseMemory(db, host, memoryNeeded(vm));
+    endRun(db, vm, context.clock.now() / 1000);
+  }
   for (const vbd of refs(vm, "VBDs")) attachDisk(context, vbd, false);
   for (const vif of refs(vm, "VIFs"))
     db.update("VIF", vif, { currently_attached: false });
@@ -107,7 +111,9 @@ export function endDomain(
 
 /** The same VM in a new domain on the same host. */
 export function renewDomain(context: CallContext, ref: string): void {
-  const host = text(context.db.get("VM", ref), "resident_on");
+  const vm = context.db.get("VM", ref);
+  const host = text(vm, "resident_on");
+  endRun(context.db, vm, context.clock.now() / 1000);
   context.db.update("VM", ref, {
     domid: nextDomid(context, host),
     power_state: "Running",
@@ -151,12 +157,6 @@ function attachDisk({ db }: CallContext, ref: string, attached: boolean): void {
     currently_attached: attached && !flag(vbd, "empty"),
     device: attached ? deviceOf(vbd) : "",
   });
-}
-
-/** `xvda` for the device in place 0. */
-export function deviceOf(vbd: XapiRecord): string {
-  const place = Number(text(vbd, "userdevice"));
-  return Number.isNaN(place) ? text(vbd, "userdevice") : deviceName(place);
 }
 
 export function openConsoles(

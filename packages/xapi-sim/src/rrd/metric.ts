@@ -1,4 +1,5 @@
 import { hashText } from "../fleet/dice.js";
+import type { Run } from "./lifetimes.js";
 
 /** One thing that is measured of a host, VM or SR. Values are a pure function of owner, name and time: nothing is stored. */
 export interface Metric {
@@ -23,11 +24,13 @@ export interface Shape {
   readonly high: number;
 }
 
-/** @param since Unix seconds of the first measurement */
+const always: readonly Run[] = [{ from: -Infinity, to: Infinity }];
+
+/** @param runs when there was anything to measure: between them are gaps */
 export function makeMetrics(
   owner: string,
   shapes: readonly Shape[],
-  since = -Infinity,
+  runs: readonly Run[] = always,
 ): readonly Metric[] {
   return shapes.map(
     ({ name, description, units, max = Infinity, low, high }) => {
@@ -39,12 +42,19 @@ export function makeMetrics(
         max,
         type: derived.test(name) ? "DERIVE" : "GAUGE",
         valueAt: (seconds) => {
-          if (seconds < since) return NaN;
+          if (!isWithin(runs, seconds)) return NaN;
           return low === high ? low : low + (high - low) * wave(seed, seconds);
         },
       };
     },
   );
+}
+
+/** Most moments asked for are in the last run. */
+function isWithin(runs: readonly Run[], seconds: number): boolean {
+  for (let i = runs.length - 1; i >= 0; i--)
+    if (seconds >= runs[i]!.from && seconds <= runs[i]!.to) return true;
+  return false;
 }
 
 /** Counters of which the rate is kept. */

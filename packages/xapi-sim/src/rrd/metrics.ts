@@ -1,6 +1,8 @@
 import type { Database } from "../database.js";
 import { flag, int, refIn, refs, text } from "../operations/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
+import { deviceOf } from "../operations/device-names.js";
+import { runsOf } from "./lifetimes.js";
 import { makeMetrics, type Metric, type Shape } from "./metric.js";
 
 export function hostMetrics(db: Database, host: string): readonly Metric[] {
@@ -41,18 +43,26 @@ export function hostMetrics(db: Database, host: string): readonly Metric[] {
     },
     ...nics.flatMap((nic) => traffic(`pif_${nic}`)),
     ...traffic("pif_aggr"),
+    ...refs(record, "PBDs")
+      .map((ref) => db.get("PBD", ref))
+      .filter((pbd) => flag(pbd, "currently_attached"))
+      .flatMap((pbd) => srTraffic(db.get("SR", text(pbd, "SR")))),
   ]);
 }
 
+/** Of a VM that runs, or that has run. */
 export function vmMetrics(db: Database, vm: string): readonly Metric[] {
   const record = db.get("VM", vm);
   const memory = int(record, "memory_dynamic_max");
+  const runs = refIn(record, "resident_on") !== undefined;
   const disks = refs(record, "VBDs")
     .map((ref) => db.get("VBD", ref))
     .filter(
-      (vbd) => flag(vbd, "currently_attached") && text(vbd, "type") === "Disk",
+      (vbd) =>
+        text(vbd, "type") === "Disk" &&
+        (!runs || flag(vbd, "currently_attached")),
     )
-    .map((vbd) => text(vbd, "device"));
+    .map(deviceOf);
   const nics = refs(record, "VIFs").map((ref) =>
     text(db.get("VIF", ref), "device"),
   );
@@ -75,16 +85,8 @@ export function vmMetrics(db: Database, vm: string): readonly Metric[] {
       ...disks.flatMap(diskTraffic),
       ...nics.flatMap((nic) => traffic(`vif_${nic}`)),
     ],
-    startOf(db, record),
+    runsOf(db, record),
   );
-}
-
-/** Before a VM started there was nothing to measure. */
-function startOf(db: Database, vm: XapiRecord): number {
-  const metrics = db.find("VM_metrics", text(vm, "metrics"));
-  if (metrics === undefined) return -Infinity;
-  const time = text(metrics, "start_time");
-  return Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T/, "$1-$2-$3T")) / 1000;
 }
 
 export function srMetrics(db: Database, sr: string): readonly Metric[] {
@@ -197,3 +199,32 @@ function diskTraffic(device: string): readonly Shape[] {
     },
   ];
 }
+
+/** What a host measures of an SR with disks: named by the first eight digits of its uuid [xcp-rrdd-iostat, from memory]. */
+function srTraffic(sr: XapiRecord): readonly Shape[] {
+  if (text(sr, "content_type") === "iso" || text(sr, "type") === "udev")
+    return [];
+  const id = text(sr, "uuid").slice(0, 8);
+  return srShapes.map((shape) => ({
+    ...shape,
+    name: `${shape.name}_${id}`,
+    description: `${shape.description} on SR ${id}`,
+  }));
+}
+
+const srShapes: readonly Shape[] = [
+  ["io_throughput_read", "Data read", "MiB/s", 400],
+  ["io_throughput_write", "Data written", "MiB/s", 300],
+  ["io_throughput_total", "All data", "MiB/s", 700],
+  ["iops_read", "Read requests", "requests/s", 9000],
+  ["iops_write", "Write requests", "requests/s", 7000],
+  ["iops_total", "All requests", "requests/s", 16_000],
+  ["iowait", "Proportion of time waiting for I/O", "", 0.4],
+  ["latency", "Average I/O latency", "milliseconds", 12],
+].map(([name, description, units, high]) => ({
+  name: name as string,
+  description: description as string,
+  units: units as string,
+  low: 0,
+  high: high as number,
+}));

@@ -5,6 +5,7 @@ import type {
   HttpHandler,
 } from "../http-handler.js";
 import { refIn, text } from "../operations/fields.js";
+import { runsOf } from "./lifetimes.js";
 import type { Metric } from "./metric.js";
 import { hostMetrics, srMetrics, srsOf, vmMetrics, vmsOn } from "./metrics.js";
 import { rrdJson, rrdXml } from "./rrd-document.js";
@@ -129,7 +130,7 @@ function hostDocument(
   });
 }
 
-/** A running VM's is on its host; of others nothing is archived here. */
+/** A running VM's is on its host; the coordinator keeps those of VMs that have run. */
 function vmDocument(
   request: HandlerRequest,
   response: HandlerResponse,
@@ -142,20 +143,22 @@ function vmDocument(
     return;
   }
   const vm = db.byUuid("VM", uuid);
+  const last =
+    vm === undefined ? undefined : runsOf(db, db.get("VM", vm)).at(-1);
+  if (vm === undefined || last === undefined) {
+    response.bare(404);
+    return;
+  }
   const host =
-    vm === undefined ? undefined : refIn(db.get("VM", vm), "resident_on");
-  if (vm === undefined || host === undefined) response.bare(404);
-  else if (
-    host !== context.hostRef &&
-    context.pool.addressOf(host) !== undefined
-  )
-    response.bare(302, [
-      ["Location", locationOn(context.pool.addressOf(host)!, request)],
-    ]);
+    refIn(db.get("VM", vm), "resident_on") ?? context.pool.coordinatorRef();
+  const address = context.pool.addressOf(host);
+  if (host !== context.hostRef && address !== undefined)
+    response.bare(302, [["Location", locationOn(address, request)]]);
   else
     send(request, response, {
       metrics: vmMetrics(db, vm),
-      now: context.clock.now(),
+      // An archive ends with the VM's last run.
+      now: Math.min(context.clock.now(), last.to * 1000),
     });
 }
 

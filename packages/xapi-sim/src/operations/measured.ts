@@ -1,0 +1,66 @@
+import type { OperationTable } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { XapiValue } from "../xapi-value.js";
+import {
+  dataSourcesOfHost,
+  dataSourcesOfSr,
+  dataSourcesOfVm,
+} from "./data-sources.js";
+import { textParam } from "./fields.js";
+
+/** What is measured of hosts, VMs and SRs, and how much it is now. */
+export const measuredOperations: OperationTable = {
+  "host.get_data_sources": (context, params) =>
+    dataSourcesOfHost(context, textParam(params, 0)),
+  "VM.get_data_sources": (context, params) =>
+    dataSourcesOfVm(context, textParam(params, 0)),
+  "host.query_data_source": (context, params) =>
+    valueOf(
+      dataSourcesOfHost(context, textParam(params, 0)),
+      textParam(params, 1),
+    ),
+  "VM.query_data_source": (context, params) =>
+    valueOf(
+      dataSourcesOfVm(context, textParam(params, 0)),
+      textParam(params, 1),
+    ),
+  "host.record_data_source": (context, params) => {
+    checkSource(dataSourcesOfHost(context, textParam(params, 0)), params);
+  },
+  "VM.record_data_source": (context, params) => {
+    checkSource(dataSourcesOfVm(context, textParam(params, 0)), params);
+  },
+  "VM.forget_data_source_archives": (context, params) => {
+    checkSource(dataSourcesOfVm(context, textParam(params, 0)), params);
+  },
+  "host.forget_data_source_archives": () => undefined,
+  "SR.get_data_sources": (context, params) =>
+    dataSourcesOfSr(context, textParam(params, 0)),
+  "SR.query_data_source": (context, params) =>
+    valueOf(
+      dataSourcesOfSr(context, textParam(params, 0)),
+      textParam(params, 1),
+    ),
+  "SR.record_data_source": (context, params) => {
+    checkSource(dataSourcesOfSr(context, textParam(params, 0)), params);
+  },
+};
+
+function checkSource(
+  sources: readonly { readonly name_label: string }[],
+  params: readonly XapiValue[],
+): void {
+  const name = textParam(params, 1);
+  if (!sources.some(({ name_label }) => name_label === name))
+    throw new XapiFailure("INTERNAL_ERROR", ["Rrd.Invalid_data_source"]);
+}
+
+function valueOf(
+  sources: readonly { readonly name_label: string; readonly value: number }[],
+  name: string,
+): number {
+  const source = sources.find((candidate) => candidate.name_label === name);
+  if (source === undefined)
+    throw new XapiFailure("INTERNAL_ERROR", ["Not_found"]);
+  return source.value;
+}
