@@ -198,7 +198,7 @@ export interface AlarmRuleRow {
 export interface AlarmRow {
   id: string;
   rule_id: string;
-  /** `<rule>/<what it is about>` while it is open: there is one at most, whichever server found it. */
+  /** `<rule>/<what it is about>` while it is open, or if it ended as it began: there is one at most, whichever server found it. */
   open_key: string | null;
   object_id: string | null;
   began_at: number;

@@ -51,7 +51,8 @@ export class Alarms {
 
   /**
    * Writes alarms down, and what is to be told of them: both or neither. Those
-   * that are open already, of this server or another, are left out.
+   * that are open already, of this server or another, are left out; so are
+   * those that have ended as they began, where they are known.
    * @returns those that were written
    */
   raise(alarms: readonly NewAlarm[], tell: Tell): Promise<readonly Alarm[]> {
@@ -197,7 +198,7 @@ function toRow(id: string, alarm: NewAlarm): AlarmRow {
   return {
     id,
     rule_id: ruleId,
-    open_key: endedAt === undefined ? `${ruleId}/${key}` : null,
+    open_key: `${ruleId}/${key}`,
     object_id: alarm.objectId ?? null,
     began_at: alarm.beganAt,
     ended_at: endedAt ?? null,
@@ -211,7 +212,7 @@ function toAlarm(row: AlarmRow): Alarm {
   return {
     id: row.id,
     ruleId: row.rule_id,
-    ...(row.open_key === null
+    ...(row.open_key === null || row.ended_at !== null
       ? {}
       : { key: row.open_key.slice(row.rule_id.length + 1) }),
     ...(row.object_id === null ? {} : { objectId: row.object_id }),

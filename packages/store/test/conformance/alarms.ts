@@ -42,6 +42,18 @@ export async function testAlarms(t: Test, harness: StoreHarness) {
     t.same(open.map(({ key }) => key).toSorted(), ["a", "b"]);
   });
 
+  t.test("what ended as it began is known from then on", async (t) => {
+    const { stores, alarm } = await create(t, harness, 2);
+    const happened = { ...alarm("m"), endedAt: 1_000 };
+    const raised = await Promise.all(
+      [...stores, ...stores].map(({ alarms }) =>
+        alarms.raise([happened], nothing),
+      ),
+    );
+    t.match(raised.flat(), [{ endedAt: 1_000, key: undefined }]);
+    t.equal(raised.flat().length, 1);
+  });
+
   t.test("one that has ended may be raised again", async (t) => {
     const { stores, alarm } = await create(t, harness, 1);
     const { alarms } = stores[0]!;
