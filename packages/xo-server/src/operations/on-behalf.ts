@@ -3,8 +3,8 @@ import type { Work } from "../tasks/work.js";
 import type { Client } from "./client.js";
 import { permissionOf, type CallContext } from "./operation.js";
 
-/** Nobody is connected: nothing can be sent. */
-const nobody: Client = {
+/** Nobody is connected: nothing can be sent, and there is no session that could end. */
+export const nobody: Client = {
   session: undefined,
   setSession: () => undefined,
   trySend: () => false,

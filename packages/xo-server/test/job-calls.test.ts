@@ -1,0 +1,174 @@
+import { XoError } from "@xo-server/model";
+import t from "tap";
+import { CallLog } from "../src/jobs/call-log.js";
+import { Caller, type CallerOptions } from "../src/jobs/caller.js";
+import { inParallel } from "../src/jobs/in-parallel.js";
+import { readableTo } from "../src/objects/readable.js";
+import { onBehalfOf } from "../src/operations/on-behalf.js";
+import type { CallContext } from "../src/operations/operation.js";
+import type { Person } from "../src/people/person.js";
+import { Rights } from "../src/rights/rights.js";
+import { unwatchedWork } from "../src/tasks/work.js";
+import { FakeClock } from "./fake-clock.js";
+
+const ada: Person = {
+  ...{ id: "ada", name: "ada", isAdmin: true, groups: [] },
+  rights: Rights.all,
+};
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+function createCaller(
+  call: (context: CallContext) => Promise<unknown>,
+  more: Partial<CallerOptions> = {},
+) {
+  const log = new CallLog();
+  const clock = new FakeClock();
+  const abort = new AbortController();
+  const caller = new Caller({
+    call: (_name, _params, context) => call(context),
+    people: { get: (id) => (id === "ada" ? ada : undefined) },
+    ...{ log, clock, job: { id: "j", userId: "ada" } },
+    work: { ...unwatchedWork, signal: abort.signal },
+    isStopping: () => false,
+    ...more,
+  });
+  return { caller, log, clock, abort };
+}
+
+t.test("a call is made as the user, and the job is told", async (t) => {
+  const contexts: CallContext[] = [];
+  const { caller, log } = createCaller((context) => {
+    contexts.push(context);
+    return Promise.resolve({ id: "x", $getFrom: "/api/secret", token: "t" });
+  });
+  await caller.call("vm.start", { id: "x", password: "hush" });
+  t.match(contexts, [{ person: ada, permission: "admin", address: "job:j" }]);
+  t.match(log.toBody(), {
+    ...{ succeeded: 1, failed: 0 },
+    calls: [
+      { method: "vm.start", params: { id: "x", password: "[redacted]" } },
+    ],
+  });
+  t.same(log.toBody().calls[0]?.result, { id: "x", token: "[redacted]" });
+});
+
+t.test("what the user may see is there for the call", async (t) => {
+  const eve = { ...ada, isAdmin: false, rights: Rights.none };
+  const isNothing = (person: Person) => {
+    const readable = readableTo(onBehalfOf(person))("host");
+    return readable !== undefined && !readable({ id: "h", type: "host" });
+  };
+  t.equal(isNothing(ada), false);
+  t.equal(isNothing(eve), true);
+});
+
+t.test("text that is no id is not told", async (t) => {
+  const { caller, log } = createCaller(() =>
+    Promise.resolve("Wm9xIrGq_secret"),
+  );
+  await caller.call("x.y", {});
+  t.notOk("result" in log.toBody().calls[0]!);
+});
+
+t.test("without its user nothing is called", async (t) => {
+  const { caller } = createCaller(() => Promise.resolve(true), {
+    job: { id: "j", userId: "gone" },
+  });
+  await t.rejects(caller.call("x.y", {}), { code: "FORBIDDEN" });
+});
+
+t.test(
+  "a call that takes too long is given up, even if it does not hear",
+  async (t) => {
+    let heard: AbortSignal | undefined;
+    const { caller, log, clock } = createCaller(
+      ({ work }) => {
+        heard = work?.signal;
+        return new Promise(() => undefined);
+      },
+      { timeout: 1_000 },
+    );
+    const called = t.rejects(caller.call("x.y", {}), { code: "CALL_TIMEOUT" });
+    await turn();
+    t.equal(heard?.aborted, false);
+    clock.pass(1_000);
+    t.equal(heard?.aborted, true);
+    clock.pass(5_000);
+    await called;
+    t.match(log.toBody(), { calls: [{ error: { code: "CALL_TIMEOUT" } }] });
+    t.equal(clock.waiting, 0);
+  },
+);
+
+t.test("parts of a call hear of it too", async (t) => {
+  const parts: AbortSignal[] = [];
+  const { caller, clock } = createCaller(
+    async ({ work }) => {
+      await work?.part("a", async (part) => {
+        parts.push(part.signal);
+        await new Promise((_, reject) => {
+          part.signal.addEventListener("abort", () => {
+            reject(new XoError("ABORTED", { what: "it" }));
+          });
+        });
+      });
+    },
+    { timeout: 1_000 },
+  );
+  const called = t.rejects(caller.call("x.y", {}), { code: "CALL_TIMEOUT" });
+  await turn();
+  clock.pass(1_000);
+  await called;
+  t.equal(parts[0]?.aborted, true);
+});
+
+t.test("who does not want the run any more ends its calls", async (t) => {
+  const { caller, clock, abort } = createCaller(
+    () => new Promise(() => undefined),
+  );
+  const called = t.rejects(caller.call("x.y", {}), { code: "ABORTED" });
+  await turn();
+  t.notOk(caller.isOver);
+  abort.abort();
+  t.ok(caller.isOver);
+  clock.pass(5_000);
+  await called;
+});
+
+t.test("of many calls those that failed are kept first", async (t) => {
+  const log = new CallLog();
+  const told = { method: "x.y", start: 1, end: 2 };
+  for (let i = 0; i < 5_000; i++) log.succeed({ ...told, params: { i } }, true);
+  log.fail(
+    { ...told, params: { long: "x".repeat(5_000) } },
+    new Error("secret"),
+  );
+  const body = log.toBody();
+  t.match(body, { succeeded: 5_000, failed: 1, leftOut: Number });
+  t.equal(body.calls.length + body.leftOut!, 5_001);
+  t.match(body.calls.at(-1), {
+    params: { leftOut: /characters/ },
+    error: { message: "internal error" },
+  });
+  t.ok(JSON.stringify(body).length < 210_000);
+});
+
+t.test("so many at a time, in their order, until it is over", async (t) => {
+  let now = 0;
+  let most = 0;
+  const done: number[] = [];
+  const members = Array.from({ length: 20 }, (_, i) => i);
+  const left = await inParallel(
+    members,
+    { concurrency: 3, isOver: () => done.length >= 10 },
+    async (i) => {
+      most = Math.max(most, ++now);
+      await turn();
+      now--;
+      done.push(i);
+    },
+  );
+  t.equal(most, 3);
+  t.equal(left, 20 - done.length);
+  t.same(done, members.slice(0, done.length));
+});
