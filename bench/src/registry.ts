@@ -1,5 +1,6 @@
 import { apiBench } from "./api/api-bench.js";
 import type { Bench } from "./bench.js";
+import { bulkBench } from "./bulk/bulk-bench.js";
 import { consoleBench } from "./console/console-bench.js";
 import { eventsBench } from "./events/events-bench.js";
 import { exportBench } from "./export/export-bench.js";
@@ -22,4 +23,5 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["console", consoleBench],
   ["stats", statsBench],
   ["export", exportBench],
+  ["bulk", bulkBench],
 ]);

@@ -1,0 +1,83 @@
+import type { Bench } from "../bench.js";
+import { readArguments, readRuns } from "../harness/arguments.js";
+import { measureInChild } from "../harness/child.js";
+import { createReport } from "../harness/create-report.js";
+import { publish, reportText } from "../harness/publish.js";
+import { documentsFolder } from "../harness/repository.js";
+import { figureOf, toResult, type Report } from "../harness/result.js";
+import { measureInRounds } from "../harness/rounds.js";
+import { startSimulator } from "../harness/simulator.js";
+import { bulkDocument } from "./bulk-document.js";
+import { starters, type Starter } from "./bulk-job.js";
+
+/** Many VMs started by one call, beside a bare client that starts as many. */
+export const bulkBench: Bench = {
+  summary: "What it costs to start 500 VMs by one call, beside a bare client.",
+  usage: "[--runs N] [--out DIR] [--smoke]",
+  async run(args) {
+    const { runs, out, smoke } = parse(args);
+    const measured = await measureInRounds(starters, {
+      runs,
+      measure: (starter) => measure(starter, smoke),
+      onRun: (starter) => process.stderr.write(`${starter}\n`),
+    });
+    const pool = smoke ? "C" : "A";
+    const results = measured.map((one) =>
+      toResult({ pool, mode: one.row, place: "" }, one),
+    );
+    const report = createReport(results, []);
+    const document = bulkDocument(report);
+    process.stdout.write(document);
+    if (out !== undefined)
+      await publish(out, {
+        "bulk.md": document,
+        "bulk.json": reportText(report),
+      });
+    if (smoke) checkShape(report);
+  },
+};
+
+/** @throws Error where something was not measured, or none was started */
+export function checkShape({ results }: Report): void {
+  for (const result of results) {
+    if (result.failure !== undefined) throw new Error(result.failure);
+    if (!(figureOf(result, "succeeded") > 0)) throw new Error("none started");
+  }
+}
+
+/** Each has a pool of its own, whose VMs are off. */
+async function measure(starter: Starter, smoke: boolean) {
+  const simulator = await startSimulator([
+    ...["--pool", smoke ? "C" : "A", "--prepare", "json"],
+  ]);
+  return measureInChild({
+    program: "bulk/programs/starts.js",
+    job: {
+      ...{ pool: simulator.pools[0]!, starter },
+      ...{ vms: smoke ? 5 : 500, concurrency: 50 },
+    },
+    timeoutMs: 180_000,
+  }).finally(() => simulator.stop());
+}
+
+interface BulkOptions {
+  readonly runs: number;
+  readonly out: string | undefined;
+  /** A few VMs of a small pool, once: only that they start is looked at. */
+  readonly smoke: boolean;
+}
+
+/** @throws UsageError */
+function parse(args: readonly string[]): BulkOptions {
+  const { values } = readArguments(args, {
+    runs: { type: "string" },
+    out: { type: "string" },
+    smoke: { type: "boolean" },
+  });
+  const smoke = values.smoke === true;
+  return {
+    runs: smoke ? 1 : (readRuns(values.runs) ?? 5),
+    out: values.out ?? (smoke ? undefined : documentsFolder),
+    smoke,
+  };
+}

@@ -1,0 +1,54 @@
+import { markdownDocument, markdownTable } from "../harness/markdown.js";
+import { measuredOn } from "../harness/measured-on.js";
+import { figureOf, type Report, type Result } from "../harness/result.js";
+import { atMostMs, targetTable, type Target } from "../harness/target.js";
+
+/** `docs/benchmarks/bulk.md`, from the results alone. */
+export function bulkDocument(report: Report): string {
+  return markdownDocument([
+    "# Many at once",
+    "Written by `npm run bench -- bulk`; do not edit.",
+    "500 VMs of simulated pool A are started, 50 at a time: by a bare client of XAPI (the package xen-api, which waits for each task and does nothing else), and by one call of `bulk.run`, with each start in the audit log, in the task and in the objects. Pool, starter and whoever asks are processes of their own.",
+    measuredOn(report),
+    targetTable(bulkTargets(report)),
+    markdownTable(
+      columns.map(([title], i) => ({
+        title,
+        align: i === 0 ? ("left" as const) : ("right" as const),
+      })),
+      report.results.map((result) => columns.map(([, cell]) => cell(result))),
+    ),
+    "CPU is that of all threads of the starter's process, the server's without what it does when nobody asks anything. Blocks of its event loop are its own, without waiting for a core. The ping is `/health`, every 20 ms while the VMs start.",
+  ]);
+}
+
+function bulkTargets({ results }: Report): Target[] {
+  const of = (mode: string, name: string) =>
+    figureOf(
+      results.find((result) => result.mode === mode),
+      name,
+    );
+  const server = of("server", "cpuMsPerVm");
+  const bare = of("bare", "cpuMsPerVm");
+  return [
+    atMostMs("CPU of ours a VM, beyond the bare client's", 5, server - bare),
+    atMostMs("longest block", 20, of("server", "longestOwnBlockMs")),
+  ];
+}
+
+const fixed =
+  (name: string, divisor = 1) =>
+  (result: Result) => {
+    const [least, most] = result.spread[name] ?? [NaN, NaN];
+    if (Number.isNaN(least)) return "-";
+    const text = (value: number) => (value / divisor).toFixed(1);
+    return `${text(figureOf(result, name))} (${text(least)}..${text(most)})`;
+  };
+
+const columns: readonly (readonly [string, (result: Result) => string])[] = [
+  ["starter", ({ mode }) => mode],
+  ["CPU, ms a VM", fixed("cpuMsPerVm")],
+  ["all, s", fixed("ms", 1_000)],
+  ["longest block, ms", fixed("longestOwnBlockMs")],
+  ["ping p99, ms", fixed("pingP99Ms")],
+];
