@@ -114,6 +114,12 @@ t.test(
       await rows.getByText("login: hello").waitFor();
       const height = await rows.evaluate((all) => all.clientHeight);
       t.ok(height > 150, "its style sheet is in force");
+      const lineHeight = () =>
+        rows.evaluate((all) => all.firstElementChild!.clientHeight);
+      const fitting = await lineHeight();
+      await page.getByRole("button", { name: "Fit to window" }).click();
+      while ((await lineHeight()) === fitting) continue;
+      t.ok((await lineHeight()) < 22, "as large as one reads");
       t.same(complaints, []);
     });
 
