@@ -4,7 +4,7 @@ import type {
   HandlerResponse,
   HttpHandler,
 } from "../http-handler.js";
-import { flag, refs, text } from "../operations/fields.js";
+import { flag, map, refs, text } from "../operations/fields.js";
 import { RfbServer } from "./rfb-server.js";
 import { runTerminal } from "./terminal.js";
 
@@ -129,6 +129,9 @@ function refuse(
     .end();
 }
 
+/** `fast` in a VM's other_config: its screen is sent whole at every request. */
+const EAGER = "sim:console";
+
 async function serve(
   response: HandlerResponse,
   context: HandlerContext,
@@ -136,7 +139,11 @@ async function serve(
 ): Promise<void> {
   const { db, clock, session } = context;
   const vm = db.get("VM", found.vm);
-  const guest = { uuid: text(vm, "uuid"), name: text(vm, "name_label") };
+  const guest = {
+    uuid: text(vm, "uuid"),
+    name: text(vm, "name_label"),
+    eager: map(vm, "other_config")[EAGER] === "fast",
+  };
   const protocol = text(db.get("console", found.console), "protocol");
   const stream = response.raw(
     "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nCache-Control: no-cache, no-store\r\n\r\n",

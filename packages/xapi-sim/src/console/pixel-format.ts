@@ -51,6 +51,8 @@ export function encodePixels(
   format: PixelFormat,
   colours: Uint32Array,
 ): Buffer {
+  if (isPlain(format))
+    return Buffer.from(colours.buffer, colours.byteOffset, colours.byteLength);
   const size = format.bitsPerPixel / 8;
   const bytes = Buffer.alloc(colours.length * size);
   const { max, shift } = format;
@@ -64,6 +66,23 @@ export function encodePixels(
     writePixel(bytes, i * size, { value, format });
   }
   return bytes;
+}
+
+/** The way in which colours are kept anyway, on machines of today: nothing is to be done. */
+function isPlain({
+  bitsPerPixel,
+  bigEndian,
+  max,
+  shift,
+}: PixelFormat): boolean {
+  return (
+    bitsPerPixel === 32 &&
+    !bigEndian &&
+    max.every((value) => value === 255) &&
+    shift[0] === 16 &&
+    shift[1] === 8 &&
+    shift[2] === 0
+  );
 }
 
 function scale(level: number, max: number): number {

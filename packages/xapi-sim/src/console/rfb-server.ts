@@ -29,12 +29,19 @@ export class RfbServer {
   #timer: unknown;
   /** The client waits for changes. */
   #wanted = false;
+  /** Every request is answered at once with the whole picture: to see how fast pictures travel. */
+  readonly #eager: boolean;
 
   constructor(
     stream: Duplex,
-    guest: { readonly uuid: string; readonly name: string },
+    guest: {
+      readonly uuid: string;
+      readonly name: string;
+      readonly eager?: boolean;
+    },
     clock: Clock,
   ) {
+    this.#eager = guest.eager === true;
     this.#stream = stream;
     this.#reader = new ByteReader(stream);
     this.#screen = new Screen(guest.uuid);
@@ -110,15 +117,20 @@ export class RfbServer {
     3: async () => {
       const bytes = await this.#reader.read(9);
       if (bytes === undefined) return false;
-      if (bytes[0] === 0)
+      if (bytes[0] === 0 || this.#eager) {
+        this.#screen.takeChanges();
         this.#send([{ x: 0, y: 0, width: WIDTH, height: HEIGHT }]);
-      else this.#wanted = true;
+      } else {
+        this.#wanted = true;
+        this.#flush();
+      }
       return true;
     },
     // KeyEvent
     4: async () => {
       const bytes = await this.#reader.read(7);
       if (bytes?.[0] === 1) this.#screen.key(bytes.readUInt32BE(3));
+      this.#flush();
       return bytes !== undefined;
     },
     // PointerEvent
@@ -126,6 +138,7 @@ export class RfbServer {
       const bytes = await this.#reader.read(5);
       if (bytes !== undefined)
         this.#screen.point(bytes.readUInt16BE(1), bytes.readUInt16BE(3));
+      this.#flush();
       return bytes !== undefined;
     },
     // ClientCutText
@@ -138,12 +151,17 @@ export class RfbServer {
   #animate(): void {
     this.#timer = this.#clock.setTimeout(() => {
       this.#screen.tick();
-      if (this.#wanted && !this.#stream.writableNeedDrain) {
-        this.#wanted = false;
-        this.#send(this.#screen.takeChanges());
-      }
+      this.#flush();
       this.#animate();
     }, FRAME_MS);
+  }
+
+  /** What has changed goes to a client that waits for it, at once. */
+  #flush(): void {
+    const ready = this.#wanted && !this.#stream.writableNeedDrain;
+    if (!ready || !this.#screen.hasChanges) return;
+    this.#wanted = false;
+    this.#send(this.#screen.takeChanges());
   }
 
   #send(rectangles: readonly Rectangle[]): void {

@@ -19,6 +19,7 @@ const BAR: Rectangle = {
   width: WIDTH,
   height: CELL,
 };
+const WHOLE: Rectangle = { x: 0, y: 0, width: WIDTH, height: HEIGHT };
 const KEY_ROW: Rectangle = {
   x: 0,
   y: HEIGHT - CELL,
@@ -37,6 +38,9 @@ export class Screen {
   #pointer = { x: 0, y: 0 };
   /** By place, so that what nobody fetches does not pile up. */
   #dirty = new Map<string, Rectangle>();
+  /** The picture as it was painted, and what is to be painted anew. */
+  readonly #pixels = new Uint32Array(WIDTH * HEIGHT);
+  #stale: Rectangle[] = [WHOLE];
 
   constructor(uuid: string) {
     this.#seed = hashText(uuid);
@@ -59,6 +63,10 @@ export class Screen {
     this.#pointer = { x, y };
   }
 
+  get hasChanges(): boolean {
+    return this.#dirty.size > 0;
+  }
+
   /** What has changed since the last call. */
   takeChanges(): readonly Rectangle[] {
     const changes = [...this.#dirty.values()];
@@ -69,20 +77,31 @@ export class Screen {
   #change(rectangle: Rectangle): void {
     const { x, y, width, height } = rectangle;
     if (width === 0 || height === 0) return;
+    if (this.#stale.length < MANY) this.#stale.push(rectangle);
+    else this.#stale = [WHOLE];
     // A pointer that wandered about unseen: the whole picture is cheaper to tell.
     if (this.#dirty.size > MANY) {
       this.#dirty.clear();
-      this.#dirty.set("all", { x: 0, y: 0, width: WIDTH, height: HEIGHT });
+      this.#dirty.set("all", WHOLE);
     } else this.#dirty.set(`${x},${y}`, rectangle);
   }
 
   /** The colours (0xRRGGBB) of a part of the picture, row by row. */
   colours({ x, y, width, height }: Rectangle): Uint32Array {
+    for (const rectangle of this.#stale) this.#paint(rectangle);
+    this.#stale = [];
     const colours = new Uint32Array(width * height);
-    for (let row = 0; row < height; row++)
-      for (let column = 0; column < width; column++)
-        colours[row * width + column] = this.#colourAt(x + column, y + row);
+    for (let row = 0; row < height; row++) {
+      const start = (y + row) * WIDTH + x;
+      colours.set(this.#pixels.subarray(start, start + width), row * width);
+    }
     return colours;
+  }
+
+  #paint({ x, y, width, height }: Rectangle): void {
+    for (let row = y; row < y + height; row++)
+      for (let column = x; column < x + width; column++)
+        this.#pixels[row * WIDTH + column] = this.#colourAt(column, row);
   }
 
   #colourAt(x: number, y: number): number {

@@ -39,6 +39,9 @@ export function duplicateVm(
     ),
     ...(isSnapshot ? snapshotFields(context, source, operation) : {}),
   });
+  const metrics = text(db.get("VM", copy), "metrics");
+  if (!isSnapshot && metrics !== NULL_REF)
+    db.update("VM_metrics", metrics, { start_time: NEVER });
   for (const vbd of refs(vm, "VBDs"))
     copyVbd(context, vbd, { copy, isSnapshot, derivation });
   for (const vif of refs(vm, "VIFs"))
