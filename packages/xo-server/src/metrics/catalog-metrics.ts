@@ -45,6 +45,11 @@ export function toQueryMetrics(stats: QueryStats): Metric[] {
       stats.columnLimitBytes,
     ),
     gauge(
+      "xo_query_now_bytes",
+      "Of what is measured of objects now.",
+      stats.nowBytes,
+    ),
+    gauge(
       "xo_query_results",
       "Different queries that are kept up to date.",
       stats.results,
