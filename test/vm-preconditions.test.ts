@@ -234,6 +234,7 @@ t.test("what XAPI asks for before it does anything", async (t) => {
       ["vm.set", { id, high_availability: "always" }],
       ["vm.set", { id, tags: "one" }],
       ["vm.set", { id, blockedOperations: ["start"] }],
+      ["vm.set", { id, tags: ["x"], blockedOperations: { nonsense: "x" } }],
       ["vm.set", { id, virtualizationMode: "magic" }],
       ["vm.setBootOrder", { vm: id, order: "abc" }],
       ["vm.snapshot", { id, name: "" }],

@@ -17,6 +17,7 @@ import {
   toOrders,
   type CreateManyParameters,
 } from "../vms/make-vms.js";
+import { allSettled, onlySettled, settleMakings } from "../vms/making.js";
 import { noResourceSets, type ResourceSets } from "../vms/resource-sets.js";
 
 const route = {
@@ -64,7 +65,12 @@ export function vmCreateMethods(
         operationId: "CreateVm",
         creates: "vms",
       },
-      handler: (given, context) => makeVm(given, { objects, sets, context }),
+      handler: async (given, context) => {
+        await context.work.keep({ name: given.name_label });
+        return makeVm(given, { objects, sets, context });
+      },
+      resume: async (_kept, _context, { steps }) =>
+        onlySettled(await settleMakings(objects, steps)),
     }),
     defineOperation({
       name: "vm.createMultiple",
@@ -83,6 +89,8 @@ export function vmCreateMethods(
         asTask(given, { tasks, context }, (work) =>
           makeVms(given, { objects, sets, context }, work),
         ),
+      resume: async ({ names }: { names: string[] }, _context, { steps }) =>
+        allSettled(await settleMakings(objects, steps), names),
     }),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Ref } from "@xo-server/model";
+import { datamodel, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { PoolScope } from "./pool-scope.js";
@@ -9,14 +9,22 @@ import {
 } from "./setting-calls.js";
 import { readRecord } from "./xapi-records.js";
 
+/** What XAPI can be told not to do to a VM. */
+const operations: readonly string[] = datamodel.enums["vm_operations"] ?? [];
+
 /**
  * Looks up, before anything is changed, what settings name.
  * @throws XoError NO_SUCH_OBJECT, FORBIDDEN, INVALID_PARAMETERS
  */
 export function findNamed(
-  { affinityHost, suspendSr }: GivenSettings,
+  { affinityHost, suspendSr, blockedOperations = {} }: GivenSettings,
   scope: PoolScope,
 ): RefOf {
+  for (const operation of Object.keys(blockedOperations))
+    if (!operations.includes(operation))
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `VMs have no operation ${operation}`,
+      });
   const host =
     affinityHost && scope.use("operate:place", "host", affinityHost).ref;
   const sr = suspendSr && scope.use("operate:store", "SR", suspendSr).ref;

@@ -23,18 +23,24 @@ export interface CreatedVm {
   readonly configDrive: { readonly vbd: Ref; readonly vdi: Ref } | undefined;
 }
 
-/**
- * Makes a VM, not started yet.
- * @param toSettings its settings, when it is known what the template gave it
- */
+/** What it is done with beside the plan. */
+export interface CreateVmOptions {
+  readonly made: Made;
+  /** Its settings, when it is known what the template gave it. */
+  readonly toSettings: (vm: VmRecord) => readonly Call[];
+  /** It is there, and half-made from now on. */
+  readonly onHalf: (vm: Ref) => Promise<void>;
+}
+
+/** Makes a VM, not started yet. */
 export async function createVm(
   plan: NewVm,
-  made: Made,
-  toSettings: (vm: VmRecord) => readonly Call[],
+  { made, toSettings, onHalf }: CreateVmOptions,
 ): Promise<CreatedVm> {
   const { xapi } = plan.template;
   const ref = await copyTemplate(plan);
   addVm(made, ref, `VM ${plan.name} (${ref})`);
+  await onHalf(ref);
   await provision(plan, ref);
   const vm = await readRecord(xapi, "VM", ref);
   for (const [message, ...params] of toSettings(vm))

@@ -1,11 +1,13 @@
 import { toBytes } from "../methods/byte-size.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
+import type { Work } from "../tasks/work.js";
 import { allowAutoPowerOn, findNamed } from "./change-settings.js";
 import type { CreateParameters } from "./create-parameters.js";
 import { createVm } from "./create-vm.js";
 import { dropConfigDrive } from "./drop-config-drive.js";
-import { allOrNothing, unfollowed } from "./made.js";
+import { allOrNothing, unfollowed, type Made } from "./made.js";
+import { MakingNote } from "./making.js";
 import { planNewVm, type NewVm } from "./new-vm.js";
 import {
   checkWith,
@@ -19,6 +21,8 @@ export interface Workshop {
   readonly objects: PoolObjects;
   readonly sets: ResourceSets;
   readonly context: HandlerContext;
+  /** What it is a part of. Default: the caller's. */
+  readonly work?: Work;
 }
 
 /**
@@ -29,7 +33,7 @@ export interface Workshop {
  */
 export async function makeVm(
   given: CreateParameters,
-  { objects, sets, context }: Workshop,
+  { objects, sets, context, work = context.work }: Workshop,
 ): Promise<string> {
   const set =
     typeof given.resourceSet === "string"
@@ -41,14 +45,19 @@ export async function makeVm(
   const refOf = findNamed(settings, scope);
   const { xapi } = plan.template;
   const cleaner = unfollowed(objects, plan.template.id);
-  return allOrNothing(cleaner, async (made) => {
+  const note = new MakingNote(work, plan.template.id, plan.name);
+  const make = async (made: Made) => {
     const giveBack = await set?.take(usageOf(given, plan));
     if (giveBack !== undefined) made.add("its share of the set", giveBack);
-    const created = await createVm(plan, made, (vm) =>
-      toSettingCalls(settings, vm, refOf),
-    );
+    await note.write("begun");
+    const created = await createVm(plan, {
+      made,
+      toSettings: (vm) => toSettingCalls(settings, vm, refOf),
+      onHalf: (ref) => note.write("half", { ref }),
+    });
     if (given.auto_poweron === true)
       await allowAutoPowerOn(objects, plan.template);
+    await note.write("whole", { id: created.uuid, starts: plan.starts });
     if (plan.starts)
       await xapi.callAsync("VM.start", [created.ref, false, false]);
     if (plan.dropsConfig)
@@ -56,7 +65,13 @@ export async function makeVm(
       dropConfigDrive(cleaner, created).catch(() => undefined);
     await set?.own(created.uuid);
     return created.uuid;
-  });
+  };
+  try {
+    return await allOrNothing(cleaner, make);
+  } catch (error) {
+    await note.write("gone");
+    throw error;
+  }
 }
 
 function toSettings(

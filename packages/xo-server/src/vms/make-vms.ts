@@ -104,9 +104,10 @@ export async function makeVms(
       : undefined;
   // What is wrong with all of them is told before any is made.
   planNewVm(orders[0]!, objects, checkWith(set, context));
+  await work.keep({ names: orders.map(({ name_label }) => name_label) });
   const outcomes = await inTurns(orders, work, (order) =>
     work.part(order.name_label, (part) =>
-      inWork(part, () => makeVm(order, workshop)),
+      inWork(part, () => makeVm(order, { ...workshop, work: part })),
     ),
   );
   return told(orders, outcomes);
