@@ -1,0 +1,75 @@
+import t from "tap";
+import { ApiSession, startOver } from "./api-session.js";
+
+// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 120_000 };
+t.comment("timeout=120000");
+
+interface Task {
+  readonly status: string;
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+t.test(
+  "what a filter finds is stopped and started over REST",
+  LIMIT,
+  async (t) => {
+    const { url } = await startOver(t, []);
+    const session = await ApiSession.open(t, url);
+    const vms = await session.all({ type: "VM", power_state: "Running" });
+    const ids = vms.slice(0, 4).map(({ id }) => id);
+    for (const id of ids) await session.ask("tag.add", { tag: "many", id });
+    const run = async (body: object) => {
+      const answer = await session.rest("POST", "/bulk", body);
+      t.equal(answer.status, 202);
+      const { taskId } = (await answer.json()) as { taskId: string };
+      const ended = await session.rest("GET", `/tasks/${taskId}?wait=true`);
+      return (await ended.json()) as Task;
+    };
+    const filter = "tags:many";
+    const params = { force: true };
+    t.match(await run({ method: "vm.stop", filter, params }), {
+      ...{ status: "success", properties: { operation: "bulk.run" } },
+      counts: { total: 4, succeeded: 4, failed: 0 },
+    });
+    for (const id of ids)
+      t.match(await session.get(id), { power_state: "Halted" });
+    t.match(await run({ method: "vm.start", ids: [...ids, "none"] }), {
+      status: "failure",
+      result: {
+        ...{ code: "SOME_FAILED", succeeded: 4 },
+        failed: [{ id: "none", error: { code: "NO_SUCH_OBJECT" } }],
+      },
+    });
+    const refused = await session.rest("POST", "/bulk", { method: "vm.start" });
+    t.equal(refused.status, 422);
+  },
+);
+
+t.test(
+  "of two operators at one VM the second is told that it is busy",
+  LIMIT,
+  async (t) => {
+    const { url } = await startOver(t, []);
+    const [one, other] = [
+      await ApiSession.open(t, url),
+      await ApiSession.open(t, url),
+    ];
+    const vms = await one.all({ type: "VM", power_state: "Running" });
+    const { id } = vms[0]!;
+    const answers = await Promise.all([
+      one.call("vm.restart", { id }),
+      other.call("vm.stop", { id }),
+    ]);
+    const failed = answers.filter(({ error }) => error !== undefined);
+    t.equal(failed.length, 1, "one is done");
+    t.match(failed[0]?.error, {
+      data: { code: "OTHER_OPERATION_IN_PROGRESS" },
+    });
+    const isStopped = answers[0]!.error !== undefined;
+    t.match(await one.get(id), {
+      power_state: isStopped ? "Halted" : "Running",
+      current_operations: {},
+    });
+  },
+);
