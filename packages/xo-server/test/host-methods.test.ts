@@ -371,6 +371,17 @@ t.test("states that do not allow it are named", async (t) => {
   });
 });
 
+t.test("dom0's memory is set in maintenance only", async (t) => {
+  const { calls, run, fakes } = setUp();
+  const params = { id: "h2", memory: 2 ** 31 };
+  await t.rejects(run("host.setControlDomainMemory", params), {
+    ...{ code: "INCORRECT_STATE", data: { property: "enabled" } },
+  });
+  fakes.set(host("h2", { enabled: false }));
+  t.equal(await run("host.setControlDomainMemory", params), true);
+  t.same(calls, [`VM.set_memory ref:dom0 ${2 ** 31}`]);
+});
+
 t.test("what hosts tell of themselves", async (t) => {
   const { run, clock } = setUp({
     "host.call_plugin": ([, file]) =>
@@ -400,6 +411,7 @@ function paramsOf({ params }: Operation): object {
     ...{ host: "h1", pool: "p", sr: "sr", network: "net", pif: "pif" },
     ...{ maintenance: true, syslogDestination: null, powerOnMode: "" },
     ...{ schedulerGranularity: "core", certificate: "c", privateKey: "k" },
+    memory: 2 ** 31,
     ...{ heartbeatSrs: ["sr"], hostFailuresToTolerate: 1, target: "p" },
   };
   const required = (params.required ?? []) as readonly string[];

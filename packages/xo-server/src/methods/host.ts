@@ -160,6 +160,31 @@ export function hostMethods(objects: PoolObjects): Operation[] {
     }),
     defineOperation({
       ...shared,
+      name: "host.setControlDomainMemory",
+      summary:
+        "How much memory a host keeps for its own control domain, from its next start on. It must be in maintenance.",
+      params: Type.Object({
+        id,
+        memory: Type.Integer({
+          ...{ minimum: 1 << 30, description: "In bytes." },
+        }),
+      }),
+      permission: may("set"),
+      handler: async ({ id, memory }) => {
+        const { xapi, object } = on(id);
+        const actual = object["enabled"];
+        if (actual !== false)
+          throw new XoError("INCORRECT_STATE", {
+            ...{ object: id, property: "enabled", actual, expected: false },
+          });
+        const dom0 = String(object["controlDomain"]);
+        const { ref } = objects.get(dom0, "VM-controller");
+        await xapi.callAsync("VM.set_memory", [ref, String(memory)]);
+        return true;
+      },
+    }),
+    defineOperation({
+      ...shared,
       name: "host.installCertificate",
       summary: "Has a host use this certificate for TLS.",
       params: Type.Object({

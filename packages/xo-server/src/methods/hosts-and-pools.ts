@@ -1,7 +1,6 @@
 import type { Inventory, Queries } from "@xo-server/inventory";
 import { systemClock, type Clock } from "../clock.js";
 import { Dashboards } from "../dashboard/dashboards.js";
-import type { PlanStore } from "../hosts/rolling-plans.js";
 import { MissingPatches } from "../hosts/missing-patches.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { PoolDoors } from "../pools/pool-doors.js";
@@ -18,6 +17,7 @@ import { poolMemberMethods } from "./pool-members.js";
 import { poolPowerMethods } from "./pool-power.js";
 import { poolSettingsMethods } from "./pool-settings.js";
 import { srCareMethods } from "./sr-care.js";
+import { tagColorMethods, type TagStore } from "./tag.js";
 import { statsMethods } from "./stats.js";
 
 export interface HostAndPoolOptions {
@@ -26,7 +26,7 @@ export interface HostAndPoolOptions {
   readonly inventory: Pick<Inventory, "inSlices">;
   readonly stats: Stats;
   readonly listPools: () => readonly PoolStatus[];
-  readonly settings: PlanStore;
+  readonly settings: TagStore;
   readonly doors: PoolDoors;
   readonly clock?: Clock | undefined;
 }
@@ -48,6 +48,7 @@ export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
     ...poolSettingsMethods(objects),
     ...poolHaMethods({ objects, hostsOf }),
     ...srCareMethods(options),
+    ...tagColorMethods(options.settings),
     ...poolMemberMethods({ objects, hostsOf, clock, doors: options.doors }),
     ...poolPowerMethods({
       objects,

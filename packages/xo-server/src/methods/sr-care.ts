@@ -1,4 +1,5 @@
 import type { Inventory, Queries } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
@@ -67,6 +68,27 @@ export function srCareMethods({
       handler: async ({ id }, { work }) => {
         await leaveMaintenance(on(id), { objects, work });
         return true;
+      },
+    }),
+    defineOperation({
+      name: "sm.getFromSr",
+      summary: "The kind of storage that an SR is of.",
+      params: Type.Object({ sr: idOf("an SR") }),
+      result: Type.Object({}),
+      permission: {
+        ...{ action: "read", resource: "SR" },
+        id: ({ sr }) => sr,
+      },
+      handler: async ({ sr }) => {
+        const { SR_type, $pool } = on(sr).object;
+        const filter = `$pool:"${String($pool)}"`;
+        const page = await queries.page({ type: "SM", sort: [], filter });
+        const found = page.ids
+          .map((id) => objects.get(id, "SM").object)
+          .find(({ SM_type }) => SM_type === SR_type);
+        if (found !== undefined) return found;
+        const id = String(SR_type);
+        throw new XoError("NO_SUCH_OBJECT", { type: "SM", id });
       },
     }),
     defineOperation({

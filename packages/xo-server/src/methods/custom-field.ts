@@ -1,0 +1,79 @@
+import { XoError } from "@xo-server/model";
+import { Type } from "typebox";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { defineOperation, type Operation } from "../operations/operation.js";
+import { idOf, onId } from "./on-object.js";
+
+/** Where XenCenter keeps them. */
+const PREFIX = "XenCenter.CustomFields.";
+
+const named = {
+  id: idOf("any object that XAPI keeps fields for"),
+  name: Type.String({ minLength: 1, maxLength: 256 }),
+};
+const valued = Type.Object({
+  ...named,
+  value: Type.String({ maxLength: 4096 }),
+});
+
+/** Fields that people give objects, by names of their own. */
+export function customFieldMethods(objects: PoolObjects): Operation[] {
+  const shared = {
+    result: Type.Boolean(),
+    permission: onId("administrate:custom-fields", "*"),
+    changes: true,
+  };
+  const write = async (id: string, name: string, value?: string) => {
+    const { xapi, type, ref } = objects.get(id);
+    const method = `${objects.classOf(type)}.remove_from_other_config`;
+    await xapi.call(method, [ref, PREFIX + name]);
+    if (value === undefined) return true;
+    const add = `${objects.classOf(type)}.add_to_other_config`;
+    await xapi.call(add, [ref, PREFIX + name, value]);
+    return true;
+  };
+  return [
+    defineOperation({
+      ...shared,
+      name: "customField.add",
+      summary: "Gives an object a field that it does not have yet.",
+      params: valued,
+      handler: ({ id, name, value }) => {
+        if (Object.hasOwn(fieldsOf(objects.get(id)), PREFIX + name))
+          throw new XoError("ALREADY_EXISTS", { type: `field ${name}` });
+        return write(id, name, value);
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "customField.set",
+      summary: "Gives an object a field, or another value of it.",
+      params: valued,
+      handler: ({ id, name, value }) => {
+        fieldsOf(objects.get(id));
+        return write(id, name, value);
+      },
+    }),
+    defineOperation({
+      ...shared,
+      name: "customField.remove",
+      summary: "Takes a field from an object.",
+      params: Type.Object(named),
+      handler: ({ id, name }) => {
+        fieldsOf(objects.get(id));
+        return write(id, name);
+      },
+    }),
+  ];
+}
+
+/** @throws XoError UNSUPPORTED: XAPI keeps none for it */
+function fieldsOf({ type, object }: PoolObject): object {
+  // Types have it under the names that clients know.
+  const fields =
+    object["other_config"] ?? object["otherConfig"] ?? object["other"];
+  if (typeof fields === "object" && fields !== null) return fields;
+  throw new XoError("UNSUPPORTED", {
+    ...{ what: `a field of a ${type}`, reason: "XAPI keeps none" },
+  });
+}
