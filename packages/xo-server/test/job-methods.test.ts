@@ -251,6 +251,37 @@ t.test("a sequence stops at the first job that fails", async (t) => {
   );
 });
 
+t.test("a job may be a sequence of schedules, but not of itself", async (t) => {
+  const { admin } = await start(t);
+  const create = (job: object) => admin.ask("job.create", { job });
+  const schedule = async (jobId: unknown) =>
+    (await admin.ask("schedule.create", { jobId, cron: "@yearly" })) as {
+      id: string;
+    };
+  const made = await schedule(
+    await create(call("group.create", { name: "g" })),
+  );
+  const schedules = [made.id];
+  const sequence = await create(call("schedule.runSequence", { schedules }));
+  t.ok(await admin.ask("job.runNow", { id: sequence, wait: true }));
+  t.equal(((await admin.ask("group.getAll")) as object[]).length, 1);
+  const own = await schedule(sequence);
+  await admin.ask("job.set", {
+    job: {
+      id: sequence,
+      paramsVector: set({ schedules: [own.id] }),
+    },
+  });
+  await admin.call("job.runNow", { id: sequence, wait: true });
+  const { runs } = (await admin.ask("jobRun.list", { jobId: sequence })) as {
+    runs: Run[];
+  };
+  t.match(
+    runs.find(({ status }) => status === "failure"),
+    { calls: [{ error: { code: "INCORRECT_STATE" } }] },
+  );
+});
+
 t.test("jobs are a part of the REST API", async (t) => {
   const { rest } = await start(t);
   const made = await rest("POST", "/jobs", {
