@@ -175,16 +175,9 @@ export class RfbServer {
         this.#screen.colours(rectangle),
       );
       // Encoding 0: raw.
-      this.#stream.write(
-        Buffer.concat([
-          uint16(x),
-          uint16(y),
-          uint16(width),
-          uint16(height),
-          uint32(0),
-          pixels,
-        ]),
-      );
+      const head = [uint16(x), uint16(y), uint16(width), uint16(height)];
+      this.#stream.write(Buffer.concat([...head, uint32(0)]));
+      this.#stream.write(pixels);
     }
   }
 }

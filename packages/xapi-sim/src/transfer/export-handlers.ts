@@ -15,6 +15,7 @@ import { locationOn } from "../rrd/rrd-handlers.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { collectObjects, writeOva } from "./ova.js";
 import { writtenDisks } from "./written-disks.js";
+import { createZstdPacker } from "./zstd.js";
 import { tarEnd, tarHeader, tarPadding } from "./tar.js";
 
 export const exportHandlers: readonly HttpHandler[] = [
@@ -69,9 +70,11 @@ async function exportVm(
       exportHead(context, "application/octet-stream", [ATTACHMENT]),
     );
     const archive = Readable.from(archiveOf(context, vm));
-    await (compression === "true" || compression === "gzip"
-      ? pipeline(archive, createGzip(), stream)
-      : pipeline(archive, stream));
+    if (compression === "zstd")
+      await pipeline(archive, createZstdPacker(), stream);
+    else if (compression === "true" || compression === "gzip")
+      await pipeline(archive, createGzip(), stream);
+    else await pipeline(archive, stream);
   });
 }
 

@@ -8,12 +8,11 @@ import type {
   HandlerResponse,
   HttpHandler,
 } from "../http-handler.js";
-import { refIn, text } from "../operations/fields.js";
-import { refreshVbd, refreshVm } from "../operations/refresh.js";
+import { refIn } from "../operations/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
-import type { XapiRecord } from "../xapi-value.js";
-import { mapRefs, readOva, type OvaObject } from "./ova.js";
-import { readTar } from "./tar.js";
+import { ArchiveBreaksOff, readTar } from "./tar.js";
+import { XvaImport } from "./xva-import.js";
+import { unpackZstd, ZSTD_MAGIC } from "./zstd.js";
 
 /** ova.xml is some 10 kB for each object. */
 const OVA_LIMIT = 64 * 2 ** 20;
@@ -43,15 +42,21 @@ async function importVm(
   refuseChunked(request, response);
   const sr = disks ? targetSr(request.query, context) : NULL_REF;
   const stream = response.start(importHead(context));
+  const archive = new XvaImport(context, {
+    sr,
+    restore: request.query.get("restore") === "true",
+  });
   try {
-    const objects = await readObjects(request);
-    const vms = createAll(context, objects, {
-      sr,
-      restore: request.query.get("restore") === "true",
-    });
+    await receive(request, archive);
+    if (context.task.signal.aborted)
+      throw new XapiFailure("TASK_CANCELLED", [context.task.ref]);
+    const vms = archive.finish();
     context.task.result(
       `<value><array><data>${vms.map((vm) => `<value>${vm}</value>`).join("")}</data></array></value>`,
     );
+  } catch (error) {
+    archive.undo();
+    throw error;
   } finally {
     stream.end();
   }
@@ -103,28 +108,25 @@ export function targetSr(
   return sr;
 }
 
-async function readObjects(
+/** @throws XapiFailure for an archive that is none, or that breaks off */
+async function receive(
   request: HandlerRequest,
-): Promise<readonly OvaObject[]> {
-  let objects: readonly OvaObject[] | undefined;
+  archive: XvaImport,
+): Promise<void> {
   try {
-    for await (const { name, content } of readTar(
-      plain(request.body()),
-      OVA_LIMIT,
-    ))
-      if (name === "ova.xml" && content !== undefined)
-        objects = readOva(content.toString());
+    for await (const file of readTar(plain(request.body()), OVA_LIMIT))
+      archive.take(file);
   } catch (error) {
-    throw new XapiFailure("IMPORT_ERROR", [
-      error instanceof Error ? error.message : String(error),
-    ]);
+    if (error instanceof XapiFailure) throw error;
+    throw error instanceof ArchiveBreaksOff
+      ? new XapiFailure("IMPORT_ERROR_PREMATURE_EOF")
+      : new XapiFailure("IMPORT_ERROR", [
+          error instanceof Error ? error.message : String(error),
+        ]);
   }
-  if (objects === undefined)
-    throw new XapiFailure("IMPORT_ERROR_PREMATURE_EOF");
-  return objects;
 }
 
-/** Unpacks what begins as gzip does. */
+/** Unpacks what begins as gzip or zstd does. */
 async function* plain(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const chunks = body[Symbol.asyncIterator]();
   const first = await chunks.next();
@@ -138,106 +140,9 @@ async function* plain(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     )
       yield next.value;
   })();
-  if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) yield* all;
+  const isZstd =
+    first.value.length >= 4 && first.value.readUInt32LE() === ZSTD_MAGIC;
+  if (isZstd) yield* unpackZstd(all);
+  else if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) yield* all;
   else yield* Readable.from(all).pipe(createGunzip()) as AsyncIterable<Buffer>;
-}
-
-interface ImportPlace {
-  readonly sr: string;
-  /** The VM keeps its uuid and MAC addresses. */
-  readonly restore: boolean;
-}
-
-/** Makes VMs, disks, VBDs and VIFs with new references. Networks are found by uuid or name, else the first is taken. */
-function createAll(
-  context: HandlerContext,
-  objects: readonly OvaObject[],
-  place: ImportPlace,
-): readonly string[] {
-  const { db } = context;
-  const refs = new Map<string, string>();
-  for (const object of objects) {
-    if (object.className === "network")
-      refs.set(object.id, networkFor(context, object.record));
-    else if (made.has(object.className)) refs.set(object.id, db.newRef());
-  }
-  const vms = [];
-  for (const object of objects) {
-    const ref = refs.get(object.id);
-    if (ref === undefined || !made.has(object.className)) continue;
-    const record = mapRefs(
-      object.className,
-      object.record,
-      (id) => refs.get(id) ?? NULL_REF,
-    );
-    db.create(object.className, adjusted(object, record, place), ref);
-    if (object.className === "VM") vms.push(ref);
-  }
-  for (const vm of vms) refreshVm(db, vm);
-  for (const { className, id } of objects)
-    if (className === "VBD") refreshVbd(db, refs.get(id)!);
-  return vms;
-}
-
-const made = new Set([
-  "VM",
-  "VM_metrics",
-  "VM_guest_metrics",
-  "VBD",
-  "VDI",
-  "VIF",
-]);
-
-function networkFor({ db }: HandlerContext, network: XapiRecord): string {
-  const same = db.byUuid("network", text(network, "uuid"));
-  if (same !== undefined) return same;
-  for (const [ref, record] of db.records("network"))
-    if (record["name_label"] === network["name_label"]) return ref;
-  const [first] = db.refs("network");
-  return first ?? NULL_REF;
-}
-
-/** What an imported object has otherwise than the exported one. */
-function adjusted(
-  { className }: OvaObject,
-  record: XapiRecord,
-  { sr, restore }: ImportPlace,
-): XapiRecord {
-  const { uuid, ...rest } = record;
-  const kept =
-    restore && className === "VM" && uuid !== undefined
-      ? { ...rest, uuid }
-      : rest;
-  switch (className) {
-    case "VM":
-      return {
-        ...kept,
-        ...onItsOwn(kept),
-        power_state: "Halted",
-        resident_on: NULL_REF,
-        domid: -1,
-        current_operations: {},
-        consoles: [],
-      };
-    case "VDI":
-      return {
-        ...kept,
-        ...onItsOwn(kept),
-        SR: sr,
-        managed: true,
-        VBDs: [],
-        snapshots: [],
-        current_operations: {},
-      };
-    case "VBD":
-    case "VIF":
-      return { ...kept, currently_attached: false, current_operations: {} };
-    default:
-      return kept;
-  }
-}
-
-/** What was a snapshot of something that did not come along is one no longer (from memory of XAPI). */
-function onItsOwn(record: XapiRecord): XapiRecord {
-  return record["snapshot_of"] === NULL_REF ? { is_a_snapshot: false } : {};
 }

@@ -38,26 +38,33 @@ export interface TarFile {
   readonly content: Buffer | undefined;
 }
 
+/** The archive ends before it says so. */
+export class ArchiveBreaksOff extends Error {}
+
 /** Reads an archive as it arrives; keeps the contents of files of up to `keep` bytes. */
 export async function* readTar(
   body: AsyncIterable<Buffer>,
   keep: number,
 ): AsyncGenerator<TarFile> {
-  let rest: Buffer = Buffer.alloc(0);
   const chunks = body[Symbol.asyncIterator]();
-  const take = async (count: number): Promise<Buffer | undefined> => {
-    while (rest.length < count) {
+  let rest: Buffer = Buffer.alloc(0);
+  const take = async (count: number): Promise<Buffer> => {
+    const parts = [rest];
+    let length = rest.length;
+    while (length < count) {
       const next = await chunks.next();
-      if (next.done === true) return undefined;
-      rest = Buffer.concat([rest, next.value]);
+      if (next.done === true)
+        throw new ArchiveBreaksOff("the archive breaks off");
+      parts.push(next.value);
+      length += next.value.length;
     }
-    const bytes = rest.subarray(0, count);
-    rest = rest.subarray(count);
-    return bytes;
+    const all = parts.length === 1 ? rest : Buffer.concat(parts);
+    rest = all.subarray(count);
+    return all.subarray(0, count);
   };
   for (;;) {
     const header = await take(BLOCK);
-    if (header === undefined || header[0] === 0) return;
+    if (header[0] === 0) break;
     const size = parseInt(header.toString("latin1", 124, 136), 8);
     if (Number.isNaN(size)) throw new Error("not a tar archive");
     const padded = size + tarPadding(size).length;
@@ -67,12 +74,13 @@ export async function* readTar(
       left > 0;
       left -= Math.min(left, 1 << 20)
     )
-      if ((await take(Math.min(left, 1 << 20))) === undefined)
-        throw new Error("the archive breaks off");
+      await take(Math.min(left, 1 << 20));
     yield {
       name: header.toString("latin1", 0, header.indexOf(0)),
       size,
       content: content?.subarray(0, size),
     };
   }
+  // What comes after the end is read, so that the client can finish.
+  while ((await chunks.next()).done !== true) continue;
 }

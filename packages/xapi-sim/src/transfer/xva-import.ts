@@ -1,0 +1,211 @@
+import { NULL_REF } from "@xo-server/model";
+import type { HandlerContext } from "../http-handler.js";
+import { flag, int, map, text, without } from "../operations/fields.js";
+import { refreshVbd, refreshVm } from "../operations/refresh.js";
+import { isThick } from "../operations/sr-checks.js";
+import { addAllocation, takeSpace } from "../operations/vdi-copies.js";
+import { removeVdi } from "../operations/vdi.js";
+import { randomMac } from "../operations/vif.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { XapiRecord } from "../xapi-value.js";
+import { MiB } from "./disk-content.js";
+import { mapRefs, readOva, type OvaObject } from "./ova.js";
+import type { TarFile } from "./tar.js";
+import { writtenDisks } from "./written-disks.js";
+
+export interface ImportPlace {
+  readonly sr: string;
+  /** The VM keeps its uuid and MAC addresses. */
+  readonly restore: boolean;
+}
+
+const made = new Set([
+  "VM",
+  "VM_metrics",
+  "VM_guest_metrics",
+  "VBD",
+  "VDI",
+  "VIF",
+]);
+
+/**
+ * An archive as it comes in: VMs and empty disks are there as soon as ova.xml is, and
+ * the disks fill up. Until `finish`, `undo` leaves nothing behind.
+ */
+export class XvaImport {
+  readonly #context: HandlerContext;
+  readonly #place: ImportPlace;
+  readonly #refs = new Map<string, string>();
+  #objects: readonly OvaObject[] = [];
+  #created: { className: string; ref: string }[] = [];
+
+  constructor(context: HandlerContext, place: ImportPlace) {
+    this.#context = context;
+    this.#place = place;
+  }
+
+  /** @throws XapiFailure */
+  take({ name, content }: TarFile): void {
+    if (content === undefined) return;
+    if (name === "ova.xml") this.#begin(readOva(content.toString()));
+    const [, id, index] = /^(Ref:\d+)\/(\d+)$/.exec(name) ?? [];
+    if (id !== undefined) this.#write(id, Number(index), content);
+  }
+
+  /** @returns the VMs. @throws XapiFailure where there was no ova.xml */
+  finish(): readonly string[] {
+    const { db, task } = this.#context;
+    if (this.#objects.length === 0)
+      throw new XapiFailure("IMPORT_ERROR_PREMATURE_EOF");
+    const vms = this.#created.filter(({ className }) => className === "VM");
+    for (const { ref } of vms) {
+      const record = db.get("VM", ref);
+      db.update("VM", ref, {
+        current_operations: without(
+          map(record, "current_operations"),
+          task.ref,
+        ),
+        other_config: without(map(record, "other_config"), "import_task"),
+      });
+      refreshVm(db, ref);
+    }
+    for (const { className, ref } of this.#created)
+      if (className === "VBD") refreshVbd(db, ref);
+    return vms.map(({ ref }) => ref);
+  }
+
+  undo(): void {
+    const { db } = this.#context;
+    for (const { className, ref } of this.#created.reverse())
+      if (className === "VDI") {
+        if (db.find("VDI", ref) !== undefined)
+          removeVdi(this.#context, ref, { freesSpace: true });
+      } else if (db.find(className, ref) !== undefined)
+        db.destroy(className, ref);
+    this.#created = [];
+  }
+
+  #begin(objects: readonly OvaObject[]): void {
+    const { db } = this.#context;
+    this.#objects = objects;
+    const images = imagesOf(objects);
+    for (const { id, className, record } of objects)
+      if (className === "network")
+        this.#refs.set(id, networkFor(this.#context, record));
+      else if (images.has(id))
+        this.#refs.set(id, db.byUuid("VDI", text(record, "uuid")) ?? NULL_REF);
+      else if (made.has(className)) this.#refs.set(id, db.newRef());
+    for (const object of objects)
+      if (made.has(object.className) && !images.has(object.id))
+        this.#create(object);
+  }
+
+  #create(object: OvaObject): void {
+    const { className, id } = object;
+    const ref = this.#refs.get(id)!;
+    const record = mapRefs(
+      className,
+      object.record,
+      (other) => this.#refs.get(other) ?? NULL_REF,
+    );
+    const adjusted = this.#adjusted(className, record);
+    if (className === "VDI") {
+      const { sr } = this.#place;
+      takeSpace(this.#context, sr, int(adjusted, "physical_utilisation"));
+      addAllocation(this.#context, sr, int(adjusted, "virtual_size"));
+      writtenDisks(this.#context.db).adopt(text(adjusted, "uuid"), {
+        origin: text(object.record, "uuid"),
+        blocks: {},
+      });
+    }
+    this.#context.db.create(className, adjusted, ref);
+    this.#created.push({ className, ref });
+  }
+
+  /** What an imported object has otherwise than the exported one. */
+  #adjusted(className: string, record: XapiRecord): XapiRecord {
+    const { sr, restore } = this.#place;
+    const { uuid, ...rest } = record;
+    const { task, random, db } = this.#context;
+    switch (className) {
+      case "VM":
+        return {
+          ...rest,
+          ...(restore && uuid !== undefined ? { uuid } : {}),
+          other_config: {
+            ...map(record, "other_config"),
+            import_task: task.ref,
+          },
+          power_state: "Halted",
+          resident_on: NULL_REF,
+          domid: -1,
+          current_operations: { [task.ref]: "import" },
+          allowed_operations: [],
+          consoles: [],
+        };
+      case "VDI": {
+        const own = random.uuid();
+        return {
+          ...rest,
+          uuid: own,
+          location: own,
+          SR: sr,
+          managed: true,
+          VBDs: [],
+          snapshots: [],
+          current_operations: {},
+          ...(isThick(db, sr)
+            ? { physical_utilisation: int(record, "virtual_size") }
+            : {}),
+        };
+      }
+      case "VBD":
+        return {
+          ...rest,
+          currently_attached: false,
+          current_operations: {},
+          empty: record["VDI"] === NULL_REF,
+        };
+      case "VIF":
+        return {
+          ...rest,
+          currently_attached: false,
+          current_operations: {},
+          ...(restore ? {} : { MAC: randomMac(this.#context) }),
+        };
+      default:
+        return rest;
+    }
+  }
+
+  /** What the disk has anyway, by where it comes from, is not kept a second time. */
+  #write(id: string, index: number, content: Buffer): void {
+    const ref = this.#refs.get(id);
+    const { db } = this.#context;
+    const vdi = ref === undefined ? undefined : db.find("VDI", ref);
+    if (vdi === undefined) return;
+    const disks = writtenDisks(db);
+    const uuid = text(vdi, "uuid");
+    const before = disks.block(uuid, index).subarray(0, content.length);
+    if (!before.equals(content)) disks.write(uuid, index * MiB, content);
+  }
+}
+
+/** Ids of images in CD drives: they are named, and not carried along. */
+function imagesOf(objects: readonly OvaObject[]): ReadonlySet<string> {
+  const drives = objects.filter(({ className }) => className === "VBD");
+  return new Set(
+    drives
+      .filter(({ record }) => record["type"] === "CD" && !flag(record, "empty"))
+      .map(({ record }) => text(record, "VDI")),
+  );
+}
+
+function networkFor({ db }: HandlerContext, network: XapiRecord): string {
+  const same = db.byUuid("network", text(network, "uuid"));
+  if (same !== undefined) return same;
+  for (const [ref, record] of db.records("network"))
+    if (record["name_label"] === network["name_label"]) return ref;
+  const [first] = db.refs("network");
+  return first ?? NULL_REF;
+}
