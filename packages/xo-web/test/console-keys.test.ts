@@ -80,6 +80,7 @@ t.test("typing stops when it is told to, between two keys", async (t) => {
 t.test("the address of a page tells its console", async (t) => {
   t.equal(consoleIn("#/consoles/a%20b"), "a b");
   t.equal(consoleIn("#/consoles/1/"), "1");
+  t.equal(consoleIn("#/consoles/%e"), "%e");
   t.equal(consoleIn("#pools"), undefined);
   t.equal(consoleIn(""), undefined);
 });
