@@ -14,6 +14,9 @@ export interface GuestConfig {
 
 const LABEL = "cidata";
 
+/** Name of its disk. */
+export const CONFIG_DRIVE = "XO CloudConfigDrive";
+
 /**
  * A disk image as cloud-init's data source NoCloud looks for it, by its label
  * (https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html).
@@ -55,8 +58,9 @@ export async function createConfigDrive(
     xapi,
     {
       sr,
+      vm: vm.ref,
       size: image.length,
-      name: "XO CloudConfigDrive",
+      name: CONFIG_DRIVE,
       description: "Configuration for cloud-init",
     },
     made,

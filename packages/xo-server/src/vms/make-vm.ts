@@ -4,11 +4,13 @@ import type { HandlerContext } from "../operations/operation.js";
 import type { Work } from "../tasks/work.js";
 import { allowAutoPowerOn, findNamed } from "./change-settings.js";
 import type { CreateParameters } from "./create-parameters.js";
+import { CONFIG_DRIVE } from "./config-drive.js";
 import { createVm } from "./create-vm.js";
 import { dropConfigDrive } from "./drop-config-drive.js";
 import { allOrNothing, unfollowed, type Made } from "./made.js";
 import { MakingNote } from "./making.js";
 import { planNewVm, type NewVm } from "./new-vm.js";
+import { labelOf } from "./place-disks.js";
 import {
   checkWith,
   type ResourceSets,
@@ -53,7 +55,7 @@ export async function makeVm(
     const created = await createVm(plan, {
       made,
       toSettings: (vm) => toSettingCalls(settings, vm, refOf),
-      onHalf: (ref) => note.write("half", { ref }),
+      onHalf: (ref) => note.write("half", { ref, disks: disksOf(plan) }),
     });
     if (given.auto_poweron === true)
       await allowAutoPowerOn(objects, plan.template);
@@ -72,6 +74,11 @@ export async function makeVm(
     await note.write("gone");
     throw error;
   }
+}
+
+/** Names of those that are made for it. */
+function disksOf({ disks = [], name }: NewVm): string[] {
+  return [...disks.map((disk) => labelOf(disk, name)), CONFIG_DRIVE];
 }
 
 function toSettings(

@@ -1,8 +1,10 @@
 import { XoError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Work } from "../tasks/work.js";
 import { destroyVm } from "./destroy-vm.js";
 import { isGone } from "./made.js";
+import { MADE_FOR } from "./new-drives.js";
 import { readRecord } from "./xapi-records.js";
 
 /** `half`: it goes again where its making breaks off; `whole`: all is done but its start; `gone`: it failed, and is removed. */
@@ -16,6 +18,8 @@ interface Making {
   readonly ref?: Ref;
   readonly id?: string;
   readonly starts?: boolean;
+  /** Names of disks that are made for it. */
+  readonly disks?: readonly string[];
 }
 
 const KEY = "making ";
@@ -58,7 +62,7 @@ export async function settleMakings(
 
 async function settle(
   objects: PoolObjects,
-  { template, name, stage, ref, id, starts }: Making,
+  { template, name, stage, ref, id, starts, disks = [] }: Making,
 ): Promise<Settled> {
   const { xapi } = objects.get(template, "VM-template");
   if (stage === "gone") return { name, said: `${name} was not made` };
@@ -80,7 +84,24 @@ async function settle(
     if (!isGone(error))
       return { name, said: `${name} is half-made and still there: ${ref}` };
   }
+  await removeLoose(xapi, ref, disks);
   return { name, said: `${name} was half-made, and is removed` };
+}
+
+/** Disks that the server died between making and attaching. */
+async function removeLoose(
+  xapi: Xapi,
+  vm: Ref,
+  names: readonly string[],
+): Promise<void> {
+  for (const name of new Set(names))
+    for (const vdi of (await xapi.call("VDI.get_by_name_label", [
+      name,
+    ])) as readonly Ref[]) {
+      const record = await readRecord(xapi, "VDI", vdi);
+      if (record.other_config[MADE_FOR] === vm && record.VBDs.length === 0)
+        await xapi.callAsync("VDI.destroy", [vdi]);
+    }
 }
 
 /** @throws XoError INTERRUPTED: it is not made */

@@ -8,11 +8,16 @@ export interface NewDisk {
   readonly size: number;
   readonly name: string;
   readonly description?: string | undefined;
+  /** The VM that it is made for: what is left when the server dies before it is attached is found by that. */
+  readonly vm: Ref;
 }
+
+/** Key of a disk's other_config. */
+export const MADE_FOR = "xo:made_for";
 
 export async function createDisk(
   xapi: Xapi,
-  { sr, size, name, description = "" }: NewDisk,
+  { sr, size, name, description = "", vm }: NewDisk,
   made: Made,
 ): Promise<Ref> {
   const record = {
@@ -23,7 +28,7 @@ export async function createDisk(
     type: "user",
     sharable: false,
     read_only: false,
-    other_config: {},
+    other_config: { [MADE_FOR]: vm },
   };
   const vdi = (await xapi.callAsync("VDI.create", [record])) as Ref;
   made.add(`disk ${vdi}`, (cleaner) => cleaner.callAsync("VDI.destroy", [vdi]));

@@ -41,6 +41,14 @@ export async function placeDisks(
   }
 }
 
+/** @param vm its name */
+export function labelOf(
+  { name, position }: Pick<PlacedDisk, "name" | "position">,
+  vm: string,
+): string {
+  return name ?? `${vm}_${position ?? "disk"}`;
+}
+
 async function addDisk(
   { xapi, vm, name, defaultSr, made }: DiskPlace,
   wish: PlacedDisk,
@@ -51,8 +59,7 @@ async function addDisk(
     throw new XoError("INVALID_PARAMETERS", {
       reason: "a disk names no SR, and the pool has no default",
     });
-  const label = wish.name ?? `${name}_${position ?? "disk"}`;
-  const disk = { sr, size, name: label, description };
+  const disk = { sr, size, name: labelOf(wish, name), description, vm };
   const vdi = await createDisk(xapi, disk, made);
   await createDrive(xapi, { vm, vdi, position, bootable });
 }

@@ -52,6 +52,7 @@ export interface VdiRecord {
   readonly SR: Ref;
   readonly VBDs: readonly Ref[];
   readonly virtual_size: number | string;
+  readonly other_config: Readonly<Record<string, string>>;
 }
 
 interface Records {
