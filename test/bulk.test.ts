@@ -66,7 +66,7 @@ t.test(
     t.match(failed[0]?.error, {
       data: { code: "OTHER_OPERATION_IN_PROGRESS" },
     });
-    const isStopped = answers[0]!.error !== undefined;
+    const isStopped = answers[0].error !== undefined;
     t.match(await one.get(id), {
       power_state: isStopped ? "Halted" : "Running",
       current_operations: {},

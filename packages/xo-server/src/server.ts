@@ -153,6 +153,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...{ inventory, objects, poolObjects, pools, stored, stats },
     ...{ jobs, sets, plugins, transfers, tasks },
     call: (...call) => dispatcher.call(...call),
+    resume: (...begun) => dispatcher.resume(...begun),
   });
   const { catalog } = objects;
   const catchUp = new CatchUp({ inventory, catalog, clock, logger: apiLogger });

@@ -248,6 +248,7 @@ function setUpMethods(t: Test) {
     ...[one, other],
     ...bulkMethods({
       call: (...call) => dispatcher.call(...call),
+      resume: (...begun) => dispatcher.resume(...begun),
       ...{ operations: () => operations, people, queries, tasks },
     }),
   ];

@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import { accountOf } from "../tasks/account.js";
+import { accountOf, type Landed } from "../tasks/account.js";
 import type { Recalled } from "../tasks/recalled.js";
 import type { Work } from "../tasks/work.js";
 
@@ -9,6 +9,8 @@ export interface SettleOptions {
   readonly isOneCall: boolean;
   /** Does it, for it has not begun. */
   readonly again: () => Promise<unknown>;
+  /** Writes down how it ended, as of any call. */
+  readonly tell: (end: () => Promise<unknown>) => Promise<unknown>;
   /** Its part in this run. */
   readonly into: Work;
 }
@@ -21,16 +23,19 @@ export interface SettleOptions {
  */
 export async function settleItem(
   part: string,
-  { recalled, isOneCall, again, into }: SettleOptions,
+  { recalled, isOneCall, again, tell, into }: SettleOptions,
 ): Promise<unknown> {
   const landed = await recalled.land(part, into);
+  // A flight is written down before the pool is asked.
+  const isUntouched =
+    isOneCall && landed.every(({ outcome }) => outcome.name === "not-begun");
+  return isUntouched ? again() : tell(async () => conclude(landed, isOneCall));
+}
+
+/** @throws what it failed with; XoError INTERRUPTED */
+function conclude(landed: readonly Landed[], isOneCall: boolean): true {
   const last = landed.at(-1)?.outcome;
-  if (isOneCall) {
-    if (last?.name === "success") return true;
-    if (last?.name === "failure") throw last.error;
-    // A flight is written down before the pool is asked.
-    if (landed.every(({ outcome }) => outcome.name === "not-begun"))
-      return again();
-  }
+  if (isOneCall && last?.name === "success") return true;
+  if (isOneCall && last?.name === "failure") throw last.error;
   throw new XoError("INTERRUPTED", { reason: accountOf(landed) });
 }

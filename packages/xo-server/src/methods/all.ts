@@ -62,6 +62,7 @@ export interface MethodParts {
   readonly jobs: Jobs;
   /** For operations that are made of others. */
   readonly call: Dispatcher["call"];
+  readonly resume: Dispatcher["resume"];
 }
 
 /** Every operation that there is. */
@@ -71,7 +72,7 @@ export function allMethods(parts: MethodParts): readonly Operation[] {
     ...ofPeople(parts),
     ...ofPools(parts),
     ...bulkMethods({
-      ...{ call: parts.call, tasks: parts.tasks },
+      ...{ call: parts.call, resume: parts.resume, tasks: parts.tasks },
       operations: () => operations,
       people: parts.reception.people,
       queries: parts.objects.queries,

@@ -21,6 +21,7 @@ import type { Work } from "../tasks/work.js";
 
 export interface BulkParts {
   readonly call: Dispatcher["call"];
+  readonly resume: Dispatcher["resume"];
   readonly operations: () => readonly Operation[];
   readonly people: Pick<People, "get">;
   readonly queries: Pick<Queries, "page">;
@@ -133,6 +134,14 @@ export function bulkMethods(parts: BulkParts): Operation[] {
               recalled,
               isOneCall: kept.isOneCall === true,
               into: part,
+              tell: (end) =>
+                parts.resume(
+                  {
+                    ...{ name: kept.method, objectId: id, params: kept.params },
+                    ...{ run: end, isOnlyTold: true },
+                  },
+                  { ...context, work: part, isOneOfMany: true },
+                ),
               again: () => run(id, part),
             }),
         });
