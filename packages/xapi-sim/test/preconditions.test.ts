@@ -671,8 +671,8 @@ t.test("a disk's size is whole blocks of its driver", async (t) => {
     "VDI.create",
     newDisk(nfs(pool), 5_000_000),
   )) as string;
-  t.equal(db.get("VDI", vdi)["virtual_size"], 6 * 2 ** 20);
-  await call("VDI.resize", vdi, 7 * 2 ** 20);
+  t.equal(db.get("VDI", vdi)["virtual_size"], 5 * 2 ** 20);
+  await call("VDI.resize", vdi, 7_500_000);
   t.equal(db.get("VDI", vdi)["virtual_size"], 8 * 2 ** 20);
 });
 
