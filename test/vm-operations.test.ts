@@ -263,6 +263,8 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     t.match(await api.get(likeness), { type: "VM-template" });
     t.equal(await api.ask("vm.convert", { id }), true);
     t.match(await api.get(id), { type: "VM-template" });
+    t.equal(await api.ask("vm.convertFromTemplate", { id }), true);
+    t.match(await api.get(id), { type: "VM", power_state: "Halted" });
     for (const one of [...made, likeness, id])
       await api.ask("vm.delete", { id: one });
   });
