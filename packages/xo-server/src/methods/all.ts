@@ -20,6 +20,9 @@ import type { StatusFeed } from "../status/status-feed.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { Transfers } from "../transfers/transfers.js";
 import { version } from "../version.js";
+import type { StartedAlarms } from "../alarms/start-alarms.js";
+import { alarmMethods } from "./alarm.js";
+import { alarmRuleMethods } from "./alarm-rule.js";
 import { auditMethods } from "./audit.js";
 import { backupMethods } from "./backup.js";
 import { bulkMethods } from "./bulk.js";
@@ -59,6 +62,7 @@ export interface MethodParts {
   readonly plugins: Plugins;
   readonly transfers: Transfers;
   readonly tasks: Tasks;
+  readonly alarms: StartedAlarms;
   readonly jobs: Jobs;
   /** For operations that are made of others. */
   readonly call: Dispatcher["call"];
@@ -99,6 +103,8 @@ function ofServer(
     ...configurationMethods(store, paths),
     ...auditMethods(store),
     ...pluginMethods(parts.plugins),
+    ...alarmRuleMethods({ store, ...objects, ...parts.alarms }),
+    ...alarmMethods({ store, ...objects, ...parts.alarms }),
     ...jobMethods(parts.jobs, store),
     ...scheduleMethods(parts.jobs),
     ...backupMethods(),
