@@ -136,6 +136,9 @@ export class XvaImport {
             ...map(record, "other_config"),
             import_task: task.ref,
           },
+          // Of a snapshot alone a VM is made.
+          is_a_snapshot: false,
+          snapshot_info: {},
           power_state: "Halted",
           resident_on: NULL_REF,
           domid: -1,
