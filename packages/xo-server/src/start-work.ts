@@ -1,0 +1,75 @@
+import { startAlarms, type StartedAlarms } from "./alarms/start-alarms.js";
+import { Consoles } from "./consoles/consoles.js";
+import { OneTimePaths } from "./doors/one-time-paths.js";
+import { startJobs, type StartedJobs } from "./jobs/start-jobs.js";
+import type { Dispatcher } from "./operations/dispatcher.js";
+import type { Reception } from "./people/start-people.js";
+import { Plugins } from "./plugins/plugins.js";
+import { ResourceSets } from "./resource-sets/resource-sets.js";
+import type { ServerOptions } from "./server-options.js";
+import type { Ground } from "./start-ground.js";
+import { startStats, type Stats } from "./stats/start-stats.js";
+import type { StopStack } from "./stop-stack.js";
+import { startTasks, type StartedTasks } from "./tasks/start-tasks.js";
+import { Transfers } from "./transfers/transfers.js";
+import { version } from "./version.js";
+
+/** What operations are done with, and what goes on by itself. */
+export interface Work extends StartedTasks, StartedJobs {
+  readonly stats: Stats;
+  readonly paths: OneTimePaths;
+  readonly transfers: Transfers;
+  readonly consoles: Consoles;
+  readonly alarms: StartedAlarms;
+  readonly plugins: Plugins;
+  readonly sets: ResourceSets;
+}
+
+export interface WorkParts extends Ground {
+  readonly reception: Reception;
+  readonly call: Dispatcher["call"];
+  readonly isOperation: (name: string) => boolean;
+}
+
+export async function startWork(
+  parts: WorkParts,
+  options: ServerOptions,
+  stops: StopStack,
+): Promise<Work> {
+  const { clock, store, audit, inventory, objects, pools } = parts;
+  const { poolObjects, reception, hits } = parts;
+  const { config, loggers } = options;
+  const { catalog } = objects;
+  const logger = loggers.named("xo:api");
+  const shared = { clock, logger, stops };
+  const paths = new OneTimePaths({ clock });
+  stops.push("downloads", () => {
+    paths.stop();
+  });
+  const started = await startTasks(store, config.dataDir, shared);
+  const { tasks } = started;
+  const stats = startStats(parts.parser, parts, options, stops);
+  const consoles = new Consoles({
+    ...{ config: config.consoles, inventory, pools, audit, hits, clock },
+    findObject: (id) => catalog.get(id),
+    sessions: reception.sessions,
+  });
+  const transfers = new Transfers({
+    ...{ paths, audit, tasks, clock },
+    settled: () => catalog.settled(),
+  });
+  const plugins = new Plugins({ store, version, logger });
+  plugins.start();
+  const jobs = startJobs({
+    ...{ ...shared, store, tasks, pools, catalog, config },
+    ...{ people: reception.people, objects: poolObjects },
+    ...{ call: parts.call, isOperation: parts.isOperation },
+  });
+  const listPools = () => pools.list();
+  const alarms = startAlarms({ store, objects, listPools }, options, stops);
+  const sets = new ResourceSets({ ...objects, store, clock });
+  return {
+    ...{ ...started, ...jobs, paths, stats, consoles },
+    ...{ transfers, plugins, alarms, sets },
+  };
+}
