@@ -154,6 +154,9 @@ export class XvaImport {
           location: own,
           SR: sr,
           managed: true,
+          // Its contents were copied: it is nobody's snapshot.
+          is_a_snapshot: false,
+          snapshot_of: NULL_REF,
           VBDs: [],
           snapshots: [],
           current_operations: {},
