@@ -1,7 +1,6 @@
 import { sayWhatWasLoaded } from "./config/say-what-was-loaded.js";
 import { startTls } from "./doors/tls/start-tls.js";
 import { allMethods } from "./methods/all.js";
-import { CatchUp } from "./objects/catch-up.js";
 import { createDispatcher, type Dispatcher } from "./operations/dispatcher.js";
 import type { Operation } from "./operations/operation.js";
 import { startPeople } from "./people/start-people.js";
@@ -39,7 +38,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   sayWhatWasLoaded(options);
 
   const ground = await startGround(options, stops);
-  const { clock, store, inventory, objects, pools, parser, audit } = ground;
+  const { clock, store, objects, pools, parser, audit } = ground;
   const { catalog, readers, notices } = objects;
   const reception = await startPeople(
     store,
@@ -83,11 +82,10 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...{ ...ground, ...work, reception, readStatus, statusFeed },
     ...{ call, resume },
   });
-  const catchUp = new CatchUp({ inventory, catalog, clock, logger });
   const findObject = (id: string) => catalog.get(id);
   const dispatcher = createDispatcher(operations, logger, {
     ...{ findObject, audit },
-    catchUp: (pools) => catchUp.with(pools),
+    catchUp: (pools) => ground.catchUp.with(pools),
   });
 
   // What is remembered of the pools loads while the doors are being made; a demo takes seconds to start.

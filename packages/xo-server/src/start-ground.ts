@@ -3,6 +3,7 @@ import type { LoopMonitor } from "@xo-server/perf";
 import type { Store } from "@xo-server/store";
 import { systemClock, type Clock } from "./clock.js";
 import { LimitHits } from "./doors/limit-hits.js";
+import { CatchUp } from "./objects/catch-up.js";
 import { PoolObjects } from "./objects/pool-objects.js";
 import { startInventory } from "./objects/start-inventory.js";
 import { startObjects, type Objects } from "./objects/start-objects.js";
@@ -26,6 +27,7 @@ export interface Ground {
   readonly audit: Audit;
   readonly inventory: Inventory;
   readonly objects: Objects;
+  readonly catchUp: CatchUp;
   /** Nobody has connected them yet. */
   readonly pools: Pools;
   readonly stored: StoredPools;
@@ -52,11 +54,14 @@ export async function startGround(
     forgetPool: (id) => inventory.removePool(id),
     ...{ clock, logger },
   });
+  const { catalog } = objects;
+  const apiLogger = loggers.named("xo:api");
   return {
     ...{ clock, monitor, parser, store, inventory, objects, pools },
-    audit: createAudit(store, loggers.named("xo:api")),
+    catchUp: new CatchUp({ inventory, catalog, clock, logger: apiLogger }),
+    audit: createAudit(store, apiLogger),
     stored: new StoredPools({ servers: store.servers, pools, logger }),
-    poolObjects: new PoolObjects(objects.catalog, pools),
+    poolObjects: new PoolObjects(catalog, pools),
     hits: new LimitHits(),
   };
 }

@@ -56,7 +56,10 @@ export async function startWork(
   });
   const transfers = new Transfers({
     ...{ paths, audit, tasks, clock },
-    settled: () => catalog.settled(),
+    caughtUp: async (id) => {
+      const pool = catalog.get(id)?.pool;
+      if (pool !== undefined) await parts.catchUp.with([pool]);
+    },
   });
   const plugins = new Plugins({ store, version, logger });
   plugins.start();

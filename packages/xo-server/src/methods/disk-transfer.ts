@@ -10,7 +10,7 @@ import { checkFits, receiveDisk, removeDisk } from "../transfers/new-disk.js";
 import type { Transfers } from "../transfers/transfers.js";
 import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
 import { createDisk } from "./disk.js";
-import { idOf, idOfBrought, onId } from "./on-object.js";
+import { idOf, idOfMade, onId } from "./on-object.js";
 
 /** Path that the contents are fetched from. */
 export const getFrom = Type.Object({ $getFrom: Type.String() });
@@ -228,7 +228,7 @@ function offerImport(
       ...work,
       keep: (kept) => work.keep({ ...kept, sr }),
     });
-    return idOfBrought(objects, storage.xapi, { type: "VDI", ref });
+    return idOfMade(objects, storage.xapi, { type: "VDI", ref });
   });
 }
 
@@ -248,7 +248,7 @@ async function settleDisk(
 ): Promise<string> {
   if (sr === undefined || vdi === undefined) return cutShort();
   const { xapi } = objects.get(sr, "SR");
-  if (isWhole) return idOfBrought(objects, xapi, { type: "VDI", ref: vdi });
+  if (isWhole) return idOfMade(objects, xapi, { type: "VDI", ref: vdi });
   const isGone = await removeDisk(xapi, vdi);
   throw new XoError("INTERRUPTED", {
     reason: isGone

@@ -45,7 +45,7 @@ interface Made {
   readonly ref: unknown;
 }
 
-/** The id of what a call has just made. The dispatcher sees to it that it is known when it is told. */
+/** The id of what a call has just made. Who answers the call sees to it that it is known when it is told. */
 export async function idOfMade(
   objects: PoolObjects,
   xapi: Xapi,
@@ -55,17 +55,6 @@ export async function idOfMade(
   if (typeof uuid !== "string")
     throw new XoError("INTERNAL", { reason: `the new ${type} has no uuid` });
   return uuid;
-}
-
-/** The same, when it is known here too: for what is not made by an operation itself. */
-export async function idOfBrought(
-  objects: PoolObjects,
-  xapi: Xapi,
-  made: Made,
-): Promise<string> {
-  const id = await idOfMade(objects, xapi, made);
-  await objects.untilKnown(id, made.type);
-  return id;
 }
 
 /** Calls `<class>.set_<field>` for each field that has a value. */

@@ -28,7 +28,7 @@ import {
   sendTo,
   type TransferMethodsOptions,
 } from "./disk-transfer.js";
-import { idOf, idOfBrought, onId } from "./on-object.js";
+import { idOf, idOfMade, onId } from "./on-object.js";
 
 const compressions = ["true", "false", "", "gzip", "zstd"] as const;
 
@@ -242,5 +242,5 @@ async function idOfFirst(
 ): Promise<string> {
   const isTemplate = await xapi.call("VM.get_is_a_template", [ref]);
   const type = isTemplate === true ? "VM-template" : "VM";
-  return idOfBrought(objects, xapi, { type, ref });
+  return idOfMade(objects, xapi, { type, ref });
 }

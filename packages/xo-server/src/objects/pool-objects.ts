@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
@@ -14,10 +13,6 @@ export interface PoolObject {
   readonly object: ViewObject;
   readonly xapi: Xapi;
 }
-
-/** Events of a pool tell of what was made within a second; a client must not wait for ever for one that is behind. */
-const KNOWN_WITHIN_MS = 10_000;
-const LOOK_EVERY_MS = 20;
 
 /** From ids that clients know to what XAPI's calls take. */
 export class PoolObjects {
@@ -61,14 +56,6 @@ export class PoolObjects {
   /** The id of what XAPI calls by a reference. It may take a moment until it is known here. */
   idOf(ref: Ref): string | undefined {
     return this.#catalog.get(ref)?.id;
-  }
-
-  /** Resolves when what was just made is an object of this type here too, so that whoever is told its id can use it; after 10 s in any case. */
-  async untilKnown(id: string, type: string): Promise<void> {
-    for (let waited = 0; waited < KNOWN_WITHIN_MS; waited += LOOK_EVERY_MS) {
-      if (this.#catalog.get(id)?.type === type) return;
-      await sleep(LOOK_EVERY_MS);
-    }
   }
 
   /** XAPI's name for the class of objects of this type. */

@@ -22,8 +22,8 @@ export interface TransfersOptions {
   readonly audit?: Audit;
   /** Default: nobody can follow them. */
   readonly tasks?: Pick<Tasks, "prepare" | "follow">;
-  /** Resolves when what was made can be read. Default: at once. */
-  readonly settled?: () => Promise<void>;
+  /** Resolves when what was made beside this object can be read. Default: at once. */
+  readonly caughtUp?: (id: string) => Promise<void>;
   readonly clock: Clock;
   /** A transfer ends when nothing has moved for so long, in ms. */
   readonly idleMs?: number;
@@ -142,7 +142,7 @@ export class Transfers {
     feed(body, meter);
     try {
       const result = await receive({ body: meter, length }, work);
-      await this.#options.settled?.();
+      await this.#options.caughtUp?.(subject.object.id);
       await end({ bytes: meter.bytes, result });
       return result;
     } catch (error) {

@@ -99,7 +99,6 @@ export class SnapshotPolicy {
   async #mark(id: string, time: number, caller: Caller): Promise<void> {
     const { objects } = this.#parts;
     try {
-      await objects.untilKnown(id, "VM-snapshot");
       await markAsOwn(objects.get(id, "VM-snapshot"), this.#policy.jobId, time);
     } catch (error) {
       await caller.call("vm.delete", { id }).catch(() => undefined);
