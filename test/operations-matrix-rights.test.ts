@@ -69,7 +69,8 @@ t.test("without the right nothing reaches a pool", async (t) => {
   await api.ask("vm.snapshot", { id: vm });
   // Pools have none of these at first.
   const { database } = pools[0]!;
-  database.create("VGPU", { VM: database.byUuid("VM", vm)! });
+  for (const className of ["VGPU", "VTPM", "VUSB"])
+    database.create(className, { VM: database.byUuid("VM", vm)! });
   await api.ask("vm.set", { id: vm, notes: "that its events have come" });
   const all = await api.all({});
   /** One object of each type. */

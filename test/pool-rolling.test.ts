@@ -154,8 +154,12 @@ t.test(
         data: { where: /move VMs away$/, done: [] },
       },
     });
+    const refused = await roll(bench, { resume: false });
+    t.match(refused, { result: { code: "INCORRECT_STATE" } });
+    const { object: disabled } = refused.result!.data as { object: string };
+    await bench.admin.ask("host.enable", { id: disabled });
     const anew = await roll(bench, { resume: false });
-    t.equal(anew.status, "success");
+    t.equal(anew.status, "success", JSON.stringify(anew));
     t.same(
       anew.infos.filter(({ message }) => /goes on/.test(message)),
       [],
