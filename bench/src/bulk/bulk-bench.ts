@@ -55,6 +55,7 @@ async function measure(starter: Starter, smoke: boolean) {
     job: {
       ...{ pool: simulator.pools[0]!, starter },
       ...{ vms: smoke ? 5 : 500, concurrency: 50 },
+      settleMs: smoke ? 500 : 12_000,
     },
     timeoutMs: 180_000,
   }).finally(() => simulator.stop());

@@ -11,4 +11,6 @@ export interface BulkJob {
   readonly vms: number;
   /** At the same time. */
   readonly concurrency: number;
+  /** Until the server has done all that it does once after it has begun. */
+  readonly settleMs: number;
 }

@@ -9,8 +9,8 @@ import { Ping } from "../ping.js";
 
 // So many VMs of a pool are started, by one who does nothing else or by the server.
 
-/** What the server does without being asked is measured for so long. */
-const IDLE_MS = 3_000;
+/** What the server does without being asked is measured for so long: all hosts are asked for statistics once in it. */
+const IDLE_MS = 5_000;
 
 const job = await readJob<BulkJob>();
 reportFigures(job.starter === "bare" ? await bare(job) : await bulk(job));
@@ -43,7 +43,7 @@ async function bare({ pool, vms, concurrency }: BulkJob) {
   return { ...{ succeeded, ms }, cpuMsPerVm: cpuMs / refs.length };
 }
 
-async function bulk({ pool, vms, concurrency }: BulkJob) {
+async function bulk({ pool, vms, concurrency, settleMs }: BulkJob) {
   const server = await MeasuredServer.start({
     ...{ scale: fullScale, pools: [pool], nodeOptions: [] },
   });
@@ -53,6 +53,7 @@ async function bulk({ pool, vms, concurrency }: BulkJob) {
     fields: ["id"],
   })) as { rows: readonly { readonly id: string }[] };
   const ids = page.rows.map(({ id }) => id);
+  await pause(settleMs);
   await server.begin();
   await pause(IDLE_MS);
   const idle = await server.end();

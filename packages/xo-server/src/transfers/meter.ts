@@ -1,4 +1,4 @@
-import { Transform, type TransformCallback } from "node:stream";
+import { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import type { Checksum } from "./checksum.js";
@@ -18,12 +18,17 @@ export interface MeterOptions {
   readonly skip?: number;
 }
 
-/** Bytes on their way that are read, or written, at a time. */
+/** Bytes that wait for whoever reads. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
-/** Lets bytes through, counts them, and gives up when nothing moves any more. */
-export class Meter extends Transform {
+/**
+ * Lets the bytes of another stream through, counts them, and gives up when
+ * nothing moves any more. What it draws from is paused while its reader is slow.
+ * That the other breaks off is for whoever has it to say.
+ */
+export class Meter extends Readable {
   readonly #options: MeterOptions;
+  #source: Readable | undefined;
   #bytes = 0;
   #movedAt: number;
   #timer: unknown;
@@ -43,28 +48,15 @@ export class Meter extends Transform {
     return this.#bytes;
   }
 
-  override _transform(
-    chunk: Buffer,
-    _encoding: BufferEncoding,
-    done: TransformCallback,
-  ): void {
-    this.#bytes += chunk.length;
-    this.#movedAt = this.#options.clock.now();
-    this.#options.onBytes?.(this.#bytes);
-    this.#options.checksum?.update(chunk);
-    done(null, this.#holdBack(this.#skip(chunk)));
+  /** Once. */
+  draw(source: Readable): void {
+    this.#source = source;
+    source.on("data", this.#take);
+    source.once("end", this.#finish);
   }
 
-  override _flush(done: TransformCallback): void {
-    this.#rest();
-    this.#end().then(
-      () => {
-        done(null, this.#held);
-      },
-      (error: unknown) => {
-        done(error as Error);
-      },
-    );
+  override _read(): void {
+    this.#source?.resume();
   }
 
   override _destroy(
@@ -72,8 +64,32 @@ export class Meter extends Transform {
     done: (error?: Error | null) => void,
   ): void {
     this.#rest();
+    // Somebody may want to read the rest of it.
+    this.#source?.pause().off("data", this.#take).off("end", this.#finish);
     done(error);
   }
+
+  readonly #take = (chunk: Buffer): void => {
+    this.#bytes += chunk.length;
+    this.#movedAt = this.#options.clock.now();
+    this.#options.onBytes?.(this.#bytes);
+    this.#options.checksum?.update(chunk);
+    const told = this.#holdBack(this.#skip(chunk));
+    if (told !== undefined && !this.push(told)) this.#source?.pause();
+  };
+
+  readonly #finish = (): void => {
+    this.#rest();
+    this.#end().then(
+      () => {
+        if (this.#held !== undefined) this.push(this.#held);
+        this.push(null);
+      },
+      (error: unknown) => {
+        this.destroy(error as Error);
+      },
+    );
+  };
 
   async #end(): Promise<void> {
     const { finished, checksum } = this.#options;

@@ -1,11 +1,11 @@
-import { finished as onceFinished, pipeline } from "node:stream";
+import { finished as onceFinished } from "node:stream";
 import { XapiError, XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import type { OneTimePaths } from "../doors/one-time-paths.js";
 import type { Audit } from "../operations/audit.js";
 import type { Tasks } from "../tasks/tasks.js";
 import { Checksum } from "./checksum.js";
-import { feed } from "./feed.js";
+import { drain, feed } from "./feed.js";
 import { Meter } from "./meter.js";
 import type {
   Continuation,
@@ -107,8 +107,7 @@ export class Transfers {
           await finished?.();
         },
       });
-      // How it ended is seen below, at the meter.
-      pipeline(body, meter, () => undefined);
+      drain(body, meter);
       onceFinished(meter, (error) => {
         void end({
           bytes: meter.bytes,
