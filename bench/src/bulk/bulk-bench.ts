@@ -1,11 +1,10 @@
 import type { Bench } from "../bench.js";
-import { readArguments, readRuns } from "../harness/arguments.js";
 import { measureInChild } from "../harness/child.js";
 import { createReport } from "../harness/create-report.js";
 import { publish, reportText } from "../harness/publish.js";
-import { documentsFolder } from "../harness/repository.js";
 import { figureOf, toResult, type Report } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
+import { readRunOptions, runUsage } from "../harness/run-options.js";
 import { startSimulator } from "../harness/simulator.js";
 import { bulkDocument } from "./bulk-document.js";
 import { starters, type Starter } from "./bulk-job.js";
@@ -13,9 +12,9 @@ import { starters, type Starter } from "./bulk-job.js";
 /** Many VMs started by one call, beside a bare client that starts as many. */
 export const bulkBench: Bench = {
   summary: "What it costs to start 500 VMs by one call, beside a bare client.",
-  usage: "[--runs N] [--out DIR] [--smoke]",
+  usage: runUsage,
   async run(args) {
-    const { runs, out, smoke } = parse(args);
+    const { runs, out, smoke } = readRunOptions(args, 5);
     const measured = await measureInRounds(starters, {
       runs,
       measure: (starter) => measure(starter, smoke),
@@ -59,26 +58,4 @@ async function measure(starter: Starter, smoke: boolean) {
     },
     timeoutMs: 180_000,
   }).finally(() => simulator.stop());
-}
-
-interface BulkOptions {
-  readonly runs: number;
-  readonly out: string | undefined;
-  /** A few VMs of a small pool, once: only that they start is looked at. */
-  readonly smoke: boolean;
-}
-
-/** @throws UsageError */
-function parse(args: readonly string[]): BulkOptions {
-  const { values } = readArguments(args, {
-    runs: { type: "string" },
-    out: { type: "string" },
-    smoke: { type: "boolean" },
-  });
-  const smoke = values.smoke === true;
-  return {
-    runs: smoke ? 1 : (readRuns(values.runs) ?? 5),
-    out: values.out ?? (smoke ? undefined : documentsFolder),
-    smoke,
-  };
 }

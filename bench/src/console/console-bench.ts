@@ -1,11 +1,10 @@
 import type { Bench } from "../bench.js";
-import { readArguments, readRuns } from "../harness/arguments.js";
 import { measureInChild } from "../harness/child.js";
 import { createReport } from "../harness/create-report.js";
 import { publish, reportText } from "../harness/publish.js";
-import { documentsFolder } from "../harness/repository.js";
 import { figureOf, toResult, type Report } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
+import { readRunOptions, runUsage } from "../harness/run-options.js";
 import { startSimulator } from "../harness/simulator.js";
 import { consoleDocument, rowNames } from "./console-document.js";
 import type { ConsoleJob } from "./console-job.js";
@@ -16,9 +15,9 @@ type Row = Pick<ConsoleJob, "way"> & { readonly name: string; task: Task };
 /** How late a key shows, and how fast pictures come. */
 export const consoleBench: Bench = {
   summary: "Consoles: from a key to the screen, and the speed of pictures.",
-  usage: "[--runs N] [--out DIR] [--smoke]",
+  usage: runUsage,
   async run(args) {
-    const { runs, out, smoke } = parse(args);
+    const { runs, out, smoke } = readRunOptions(args, 3);
     const simulator = await startSimulator([
       ...["--pool", "C", "--vms", smoke ? "60" : "120"],
       ...["--prepare", "json"],
@@ -76,26 +75,4 @@ export function checkShape({ results }: Report): void {
     if (!(figureOf(result, figure) > 0))
       throw new Error(`${result.mode}: no ${figure}`);
   }
-}
-
-interface ConsoleOptions {
-  readonly runs: number;
-  readonly out: string | undefined;
-  /** A few keys and pictures, once: only that it works is looked at. */
-  readonly smoke: boolean;
-}
-
-/** @throws UsageError */
-function parse(args: readonly string[]): ConsoleOptions {
-  const { values } = readArguments(args, {
-    runs: { type: "string" },
-    out: { type: "string" },
-    smoke: { type: "boolean" },
-  });
-  const smoke = values.smoke === true;
-  return {
-    runs: smoke ? 1 : (readRuns(values.runs) ?? 3),
-    out: values.out ?? (smoke ? undefined : documentsFolder),
-    smoke,
-  };
 }

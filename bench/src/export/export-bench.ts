@@ -1,11 +1,9 @@
 import type { Bench } from "../bench.js";
-import { readArguments, readRuns } from "../harness/arguments.js";
 import { measureInChild } from "../harness/child.js";
 import { createReport } from "../harness/create-report.js";
 import { markdownDocument, markdownTable } from "../harness/markdown.js";
 import { measuredOn } from "../harness/measured-on.js";
 import { publish, reportText } from "../harness/publish.js";
-import { documentsFolder } from "../harness/repository.js";
 import {
   figureOf,
   toResult,
@@ -13,6 +11,7 @@ import {
   type Result,
 } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
+import { readRunOptions, runUsage } from "../harness/run-options.js";
 import { startSimulator } from "../harness/simulator.js";
 import { atLeast, targetTable, type Target } from "../harness/target.js";
 import { carriers } from "./export-job.js";
@@ -22,9 +21,9 @@ const MIB = 2 ** 20;
 /** A disk on its way through the server, beside a plain proxy that carries the same bytes. */
 export const exportBench: Bench = {
   summary: "How fast a disk goes through the server, beside a plain proxy.",
-  usage: "[--runs N] [--out DIR] [--smoke]",
+  usage: runUsage,
   async run(args) {
-    const { runs, out, smoke } = parse(args);
+    const { runs, out, smoke } = readRunOptions(args, 5);
     const simulator = await startSimulator([
       ...["--pool", "C", "--prepare", "json"],
     ]);
@@ -113,25 +112,3 @@ const columns: readonly (readonly [string, (result: Result) => string])[] = [
   ["memory, MiB more", fixed("grownBytes", MIB)],
   ["longest block, ms", fixed("longestOwnBlockMs", 1, 1)],
 ];
-
-interface ExportOptions {
-  readonly runs: number;
-  readonly out: string | undefined;
-  /** A small disk, once: only that it comes whole is looked at. */
-  readonly smoke: boolean;
-}
-
-/** @throws UsageError */
-function parse(args: readonly string[]): ExportOptions {
-  const { values } = readArguments(args, {
-    runs: { type: "string" },
-    out: { type: "string" },
-    smoke: { type: "boolean" },
-  });
-  const smoke = values.smoke === true;
-  return {
-    runs: smoke ? 1 : (readRuns(values.runs) ?? 5),
-    out: values.out ?? (smoke ? undefined : documentsFolder),
-    smoke,
-  };
-}

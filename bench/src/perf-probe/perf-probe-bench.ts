@@ -1,11 +1,9 @@
 import type { Bench } from "../bench.js";
-import { readArguments, readRuns } from "../harness/arguments.js";
 import { measureInChild } from "../harness/child.js";
 import { markdownDocument, markdownTable } from "../harness/markdown.js";
 import { measuredOn } from "../harness/measured-on.js";
 import { publish, reportText } from "../harness/publish.js";
 import { createReport } from "../harness/create-report.js";
-import { documentsFolder } from "../harness/repository.js";
 import {
   figureOf,
   toResult,
@@ -13,6 +11,7 @@ import {
   type Result,
 } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
+import { readRunOptions, runUsage } from "../harness/run-options.js";
 import type { PerfProbeJob } from "../measure/perf-probe-job.js";
 
 const DETECTORS: readonly PerfProbeJob["detector"][] = [
@@ -27,9 +26,9 @@ const DETECTORS: readonly PerfProbeJob["detector"][] = [
 export const perfProbeBench: Bench = {
   summary:
     "Cost of the always-on detector of event-loop blocks, beside its alternatives.",
-  usage: "[--runs N] [--out DIR] [--smoke]",
+  usage: runUsage,
   async run(args) {
-    const { runs, out, smoke } = parse(args);
+    const { runs, out, smoke } = readRunOptions(args, 5);
     const measured = await measureInRounds(DETECTORS, {
       runs,
       measure: (detector) =>
@@ -113,26 +112,4 @@ function cells(result: Result, none: Result | undefined): string[] {
     figureOf(result, "idleCpuMsPerSecond").toFixed(2),
     String(result.runs),
   ];
-}
-
-interface PerfProbeOptions {
-  readonly runs: number;
-  readonly out: string | undefined;
-  /** A hundredth of the work, once: only that it works is looked at. */
-  readonly smoke: boolean;
-}
-
-/** @throws UsageError */
-function parse(args: readonly string[]): PerfProbeOptions {
-  const { values } = readArguments(args, {
-    runs: { type: "string" },
-    out: { type: "string" },
-    smoke: { type: "boolean" },
-  });
-  const smoke = values.smoke === true;
-  return {
-    runs: smoke ? 1 : (readRuns(values.runs) ?? 5),
-    out: values.out ?? (smoke ? undefined : documentsFolder),
-    smoke,
-  };
 }

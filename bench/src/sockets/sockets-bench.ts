@@ -1,11 +1,9 @@
 import type { Bench } from "../bench.js";
-import { readArguments, readRuns } from "../harness/arguments.js";
 import { measureInChild } from "../harness/child.js";
 import { createReport } from "../harness/create-report.js";
 import { markdownDocument, markdownTable } from "../harness/markdown.js";
 import { measuredOn } from "../harness/measured-on.js";
 import { publish, reportText } from "../harness/publish.js";
-import { documentsFolder } from "../harness/repository.js";
 import {
   figureOf,
   toResult,
@@ -13,6 +11,7 @@ import {
   type Result,
 } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
+import { readRunOptions, runUsage } from "../harness/run-options.js";
 import { startSimulator } from "../harness/simulator.js";
 
 const COUNTS = [100, 1000, 10_000];
@@ -20,9 +19,9 @@ const COUNTS = [100, 1000, 10_000];
 /** Very many WebSockets on one server with its ordinary limits. */
 export const socketsBench: Bench = {
   summary: "Ten thousand WebSockets: memory, and a change told to all of them.",
-  usage: "[--runs N] [--out DIR] [--smoke]",
+  usage: runUsage,
   async run(args) {
-    const { runs, out, smoke } = parse(args);
+    const { runs, out, smoke } = readRunOptions(args, 3);
     const simulator = await startSimulator([
       "--pool",
       "C",
@@ -100,25 +99,3 @@ const columns: readonly (readonly [string, (result: Result) => string])[] = [
   ["push, longest block ms", fixed("pushLongestOwnBlockMs", 1)],
   ["told", fixed("toldShare", 3)],
 ];
-
-interface SocketsOptions {
-  readonly runs: number;
-  readonly out: string | undefined;
-  /** A few sockets, once: only that it works is looked at. */
-  readonly smoke: boolean;
-}
-
-/** @throws UsageError */
-function parse(args: readonly string[]): SocketsOptions {
-  const { values } = readArguments(args, {
-    runs: { type: "string" },
-    out: { type: "string" },
-    smoke: { type: "boolean" },
-  });
-  const smoke = values.smoke === true;
-  return {
-    runs: smoke ? 1 : (readRuns(values.runs) ?? 3),
-    out: values.out ?? (smoke ? undefined : documentsFolder),
-    smoke,
-  };
-}

@@ -1,0 +1,34 @@
+import { readArguments, readRuns } from "./arguments.js";
+import { documentsFolder } from "./repository.js";
+
+/** What a bench without options of its own is told. */
+export interface RunOptions {
+  readonly runs: number;
+  /** Folder that the document goes to; undefined: it is only printed. */
+  readonly out: string | undefined;
+  /** As little as can be, once: only that it works is looked at. */
+  readonly smoke: boolean;
+}
+
+export const runUsage = "[--runs N] [--out DIR] [--smoke]";
+
+/**
+ * @param runs unless the command line says how many
+ * @throws UsageError
+ */
+export function readRunOptions(
+  args: readonly string[],
+  runs: number,
+): RunOptions {
+  const { values } = readArguments(args, {
+    runs: { type: "string" },
+    out: { type: "string" },
+    smoke: { type: "boolean" },
+  });
+  const smoke = values.smoke === true;
+  return {
+    runs: smoke ? 1 : (readRuns(values.runs) ?? runs),
+    out: values.out ?? (smoke ? undefined : documentsFolder),
+    smoke,
+  };
+}
