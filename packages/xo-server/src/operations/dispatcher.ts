@@ -189,17 +189,24 @@ async function change(
   context: HandlerContext,
   { findObject, audit, catchUp }: Guards,
 ): Promise<unknown> {
-  // Before the call: what it deletes has no pool any more.
-  const pools =
+  const { permission } = operation;
+  const id =
+    typeof permission === "string"
+      ? {}
+      : { id: permission.id(params as never) };
+  const touched = (): ReadonlySet<string> =>
     findObject === undefined ||
     catchUp === undefined ||
     context.isOneOfMany === true
       ? new Set<string>()
-      : touchedPools(params, findObject);
+      : touchedPools({ ...params, ...id }, findObject);
+  const before = touched();
   const result =
     audit === undefined
       ? await run(operation, params, context)
       : await changeAudited(operation, params, context, audit);
+  // What it has deleted has no pool any more; what goes on after a restart may have had none yet.
+  const pools = new Set([...before, ...touched()]);
   if (pools.size > 0) await catchUp?.(pools);
   return result;
 }
