@@ -1,3 +1,4 @@
+import { callXapi } from "../harness/call-xapi.js";
 import type { PoolAddress } from "../harness/simulator.js";
 
 /** The VMs of a simulated pool, changed by XAPI's own calls. */
@@ -11,12 +12,12 @@ export class SimulatedVms {
     user,
     password,
   }: PoolAddress): Promise<SimulatedVms> {
-    const session = (await call(url, "session.login_with_password", [
+    const session = (await callXapi(url, "session.login_with_password", [
       ...[user, password, "2.21", "xo-bench"],
     ])) as string;
     const filter =
       'field "is_a_template" = "false" and field "is_control_domain" = "false" and field "is_a_snapshot" = "false"';
-    const records = (await call(url, "VM.get_all_records_where", [
+    const records = (await callXapi(url, "VM.get_all_records_where", [
       session,
       filter,
     ])) as object;
@@ -32,25 +33,10 @@ export class SimulatedVms {
   /** @param index of any VM */
   async describe(index: number, text: string): Promise<void> {
     const ref = this.#refs[index % this.#refs.length]!;
-    await call(this.#url, "VM.set_name_description", [
+    await callXapi(this.#url, "VM.set_name_description", [
       this.#session,
       ref,
       text,
     ]);
   }
-}
-
-async function call(
-  url: string,
-  method: string,
-  params: readonly unknown[],
-): Promise<unknown> {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method, params });
-  const answer = await fetch(`${url}/jsonrpc`, { method: "POST", body });
-  const { result, error } = (await answer.json()) as {
-    readonly result?: unknown;
-    readonly error?: { readonly message: string };
-  };
-  if (error !== undefined) throw new Error(`${method}: ${error.message}`);
-  return result;
 }

@@ -1,3 +1,4 @@
+import { callXapi } from "../harness/call-xapi.js";
 import type { PoolAddress } from "../harness/simulator.js";
 
 /** A disk made for the measurement, as the pool itself hands it out. */
@@ -35,19 +36,4 @@ export async function makeDisk(
     uuid: (await call("VDI.get_uuid", [session, ref])) as string,
     url: `${url}/export_raw_vdi?${query.toString()}`,
   };
-}
-
-async function callXapi(
-  url: string,
-  method: string,
-  params: readonly unknown[],
-): Promise<unknown> {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method, params });
-  const answer = await fetch(`${url}/jsonrpc`, { method: "POST", body });
-  const { result, error } = (await answer.json()) as {
-    readonly result?: unknown;
-    readonly error?: { readonly message: string };
-  };
-  if (error !== undefined) throw new Error(`${method}: ${error.message}`);
-  return result;
 }
