@@ -6,7 +6,7 @@ import { readJob, reportFigures } from "../../measure/job.js";
 import type { ApiJob } from "../api-job.js";
 import { ListReader, type ListFigures } from "../list-reader.js";
 import { MeasuredServer } from "../measured-server.js";
-import { PlainServer } from "../plain-server.js";
+import { startPlainServer } from "../plain-server.js";
 import { RawSocket } from "../raw-socket.js";
 
 // All objects over a WebSocket, in turn with the same bytes from a file.
@@ -23,7 +23,7 @@ const { bytes } = await lists.all();
 const folder = await mkdtemp(join(tmpdir(), "xo-bench-file-"));
 const file = join(folder, "all-objects");
 await writeFile(file, Buffer.alloc(bytes, 120));
-const plain = await PlainServer.start(file);
+const plain = await startPlainServer(file);
 const plainSocket = await RawSocket.open(plain.url, "/file");
 await plainSocket.exchange("warm");
 

@@ -3,7 +3,7 @@ import { readJob, reportFigures } from "../../measure/job.js";
 import type { ApiJob } from "../api-job.js";
 import { exchangeMessages, type Exchange } from "../message-exchange.js";
 import { MeasuredServer } from "../measured-server.js";
-import { PlainServer } from "../plain-server.js";
+import { startPlainServer } from "../plain-server.js";
 
 const SMALL = 100;
 const LARGE = 2200;
@@ -18,7 +18,7 @@ const titles = {
 // Calls and answers over one socket, and notifications one way; the same through `ws` alone.
 const job = await readJob<ApiJob>();
 const server = await MeasuredServer.start(job);
-const plain = await PlainServer.start();
+const plain = await startPlainServer();
 const figures: Record<string, number> = {};
 for (const size of [SMALL, LARGE]) {
   const messages = size === SMALL ? job.scale.messages : job.scale.messages / 4;

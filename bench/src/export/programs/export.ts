@@ -4,7 +4,7 @@ import type { ServerFigures } from "../../api/server-figures.js";
 import { readJob, reportFigures } from "../../measure/job.js";
 import type { ExportJob } from "../export-job.js";
 import { makeDisk, type ExportedDisk } from "../exported-disk.js";
-import { PlainProxy } from "../plain-proxy.js";
+import { startPlainProxy, type PlainProxy } from "../plain-proxy.js";
 import { readAll } from "../read-all.js";
 
 // One disk, fetched once before by the same way: what is measured is carrying, not beginning to.
@@ -49,7 +49,7 @@ reportFigures(figures);
 
 async function carry({ uuid, url }: ExportedDisk): Promise<Carrying> {
   if (server === undefined) {
-    const carrier = await PlainProxy.start(url);
+    const carrier = await startPlainProxy(url);
     return { carrier, url: carrier.url, headers: {} };
   }
   const query = kind === "checksum" ? "?checksum=sha256" : "";
