@@ -53,9 +53,9 @@ export { createMergePatch } from "./catalog/patch-writer.js";
 export { compileFilter } from "./filter/compile-filter.js";
 export { createObjectFilter } from "./filter/object-filter.js";
 export { filterFields, unionOfFields } from "./filter/filter-fields.js";
-export { formatFilter } from "./filter/format-filter.js";
+export { formatFilter, type Filter } from "@xo-server/filter";
 export { parseFilter } from "./filter/parse-filter.js";
-export type { Filter, Predicate } from "./filter/filter.js";
+export type { Predicate } from "./filter/predicate.js";
 export {
   createQueries,
   type ClassColumns,

@@ -1,4 +1,4 @@
-import type { Filter } from "../src/filter/filter.js";
+import type { Filter } from "@xo-server/filter";
 
 export type Random = (limit: number) => number;
 

@@ -1,6 +1,6 @@
 import type { Steps } from "../slicer.js";
 import type { ViewObject } from "../views/view.js";
-import type { Predicate } from "../filter/filter.js";
+import type { Predicate } from "../filter/predicate.js";
 import type { Digest } from "./digest.js";
 
 /** The objects of all pools as the outside sees them. Rows are numbered by class, across pools. */

@@ -1,4 +1,4 @@
-import type { Predicate } from "../filter/filter.js";
+import type { Predicate } from "../filter/predicate.js";
 import { MemberPicker } from "./member-picker.js";
 
 /** Of a test, so many different things that it looked at are remembered with its answers. */

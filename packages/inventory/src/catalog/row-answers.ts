@@ -1,4 +1,4 @@
-import type { Predicate } from "../filter/filter.js";
+import type { Predicate } from "../filter/predicate.js";
 
 /** Tests whose answers are kept for a table: those asked last. Two bits a row each. */
 const MOST_TESTS = 32;

@@ -1,6 +1,6 @@
 import type { Logger } from "@xo-server/xen-api";
 import type { Steps } from "../slicer.js";
-import type { Predicate } from "../filter/filter.js";
+import type { Predicate } from "../filter/predicate.js";
 import type { ViewObject } from "../views/view.js";
 import type { Frame, RowObserver, TypeSummary, ViewTable } from "./catalog.js";
 import type { ClassParts } from "./class-parts.js";

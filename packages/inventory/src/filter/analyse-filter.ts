@@ -1,5 +1,6 @@
+import type { Filter } from "@xo-server/filter";
 import { compileFilter } from "./compile-filter.js";
-import type { Filter, Predicate } from "./filter.js";
+import type { Predicate } from "./predicate.js";
 
 /**
  * A filter taken apart for columns. The test of a `path` gets the value at that

@@ -1,5 +1,6 @@
+import type { Filter } from "@xo-server/filter";
 import { XoError } from "@xo-server/model";
-import type { Filter, Predicate } from "./filter.js";
+import type { Predicate } from "./predicate.js";
 import { createGlob } from "./glob.js";
 import { createPattern } from "./pattern.js";
 import { propertyOf } from "./property-path.js";

@@ -1,4 +1,4 @@
-import type { Filter } from "./filter.js";
+import type { Filter } from "@xo-server/filter";
 
 /** The top-level properties that a filter looks at; undefined: it looks anywhere. */
 export function filterFields(filter: Filter): readonly string[] | undefined {

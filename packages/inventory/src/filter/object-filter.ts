@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import { every } from "./compile-filter.js";
-import type { Predicate } from "./filter.js";
+import type { Predicate } from "./predicate.js";
 import { propertyOf } from "./property-path.js";
 
 /** Of a pattern from outside: levels, and values in all. */

@@ -1,7 +1,14 @@
-import type { Predicate } from "../filter/filter.js";
+import type { Predicate } from "../filter/predicate.js";
 import type { SortValue } from "./sort-value.js";
 import type { ValuePath } from "./value-path.js";
 import type { Work } from "./work.js";
+
+let lastChange = 0;
+
+/** The next `changedAt`. */
+export function nextChange(): number {
+  return ++lastChange;
+}
 
 /** One property of all objects of a table, by row. */
 export interface Column {
@@ -13,6 +20,8 @@ export interface Column {
   users: number;
   /** Rises from use to use, over all columns. */
   lastUse: number;
+  /** Rises, over all columns, whenever a row's value changes. */
+  readonly changedAt: number;
   /** Version of the log when so many rows changed that nobody noted which; 0: never. */
   readonly renewedAt: number;
   /** By estimate. */

@@ -1,5 +1,5 @@
 import { canonicalJson } from "../catalog/canonical-json.js";
-import type { Predicate } from "../filter/filter.js";
+import type { Predicate } from "../filter/predicate.js";
 import { Memo } from "./memo.js";
 import { Ranks } from "./ranks.js";
 import {

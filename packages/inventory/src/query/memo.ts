@@ -1,4 +1,4 @@
-import type { Predicate } from "../filter/filter.js";
+import type { Predicate } from "../filter/predicate.js";
 
 const NO = 1;
 const YES = 2;

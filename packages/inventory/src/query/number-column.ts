@@ -1,5 +1,5 @@
-import type { Predicate } from "../filter/filter.js";
-import type { Column, ColumnTest } from "./column.js";
+import type { Predicate } from "../filter/predicate.js";
+import { nextChange, type Column, type ColumnTest } from "./column.js";
 import { floatKeys } from "./float-keys.js";
 import { sortByKeys } from "./radix-sort.js";
 import type { SortValue } from "./sort-value.js";
@@ -22,6 +22,7 @@ export class NumberColumn implements Column {
   users = 0;
   lastUse = 0;
   renewedAt = 0;
+  changedAt = nextChange();
   #seen = new Float64Array(64).fill(NaN);
   #next = new Float64Array(64).fill(NaN);
   readonly #changed = new Int32Array(MOST_NOTED);
@@ -64,6 +65,7 @@ export class NumberColumn implements Column {
   publish(): Int32Array | "all" {
     const changes = this.#changes;
     this.#changes = 0;
+    if (changes > 0) this.changedAt = nextChange();
     if (changes > MOST_NOTED) {
       this.#seen.set(this.#next);
       return "all";
@@ -87,6 +89,7 @@ export class NumberColumn implements Column {
     const hadValue = !Number.isNaN(this.#seen[row]!);
     this.#seen[row] = NaN;
     this.#next[row] = NaN;
+    if (hadValue) this.changedAt = nextChange();
     return hadValue;
   }
 

@@ -1,4 +1,4 @@
-import type { Predicate } from "../filter/filter.js";
+import type { Predicate } from "../filter/predicate.js";
 
 /** Which objects, in which order. */
 export interface Selection {
@@ -47,6 +47,34 @@ export interface Group {
   readonly count: number;
 }
 
+export interface ColumnsRequest extends Omit<Selection, "sort"> {
+  /** Such as `name_label`, `memory.size`, `now.cpu`; 8 at most. */
+  readonly paths: readonly string[];
+  /** `state` of an answer to the same selection: what is as it was then is left out. */
+  readonly known?: string;
+  /** Objects at most; default and most: 200,000. */
+  readonly limit?: number;
+}
+
+/** Some properties of all objects that match, a column each, in one order that has no meaning and stays as long as the objects do. */
+export interface ColumnsAnswer {
+  /** Of the feed, at the time of the answer. */
+  readonly revision: number;
+  /** Number of objects that match. */
+  readonly total: number;
+  /** Names what was told, for `known` of the next request. */
+  readonly state: string;
+  /** JSON list of the ids. Absent: the same objects as in the known state. */
+  readonly ids?: Buffer;
+  /**
+   * By path; absent: all values are as in the known state. JSON: `{values}`, null
+   * for what is missing; `{values, indexes}` where the same values come often: an
+   * object's value is `values[index]`; `{step, values}` for `now.*`: whole numbers
+   * of steps, the value is `step` times it.
+   */
+  readonly columns: ReadonlyMap<string, Buffer>;
+}
+
 export interface LiveRequest extends Selection {
   /** The reader's window on the result. */
   readonly offset: number;
@@ -85,6 +113,11 @@ export interface LiveQuery {
 export interface Queries {
   page(request: PageRequest): Promise<Page>;
   count(selection: Selection): Promise<number>;
+  /**
+   * Figures and names of very many objects at once, for pictures of all of them.
+   * @throws XoError INVALID_PARAMETERS when they are more than 64 MiB of JSON
+   */
+  columns(request: ColumnsRequest): Promise<ColumnsAnswer>;
   /** @param by a path: `$pool`, `$container`, `power_state`, `os_version.distro`, `tags`, ... */
   group(selection: Selection, by: string): Promise<readonly Group[]>;
   /** The first update comes before the promise resolves; later ones at the end of a window in which something differed. */

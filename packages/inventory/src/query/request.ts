@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import { analyseFilter, type Plan } from "../filter/analyse-filter.js";
-import type { Predicate } from "../filter/filter.js";
+import type { Predicate } from "../filter/predicate.js";
 import { parseFilter } from "../filter/parse-filter.js";
 import { NOW, nowMetricOf, nowMetrics } from "./now-metrics.js";
 import type { Selection, SortKey } from "./query.js";
@@ -18,6 +18,10 @@ export const queryLimits = {
   pathParts: 8,
   /** Distinct paths of a filter: each is a column. */
   filterPaths: 64,
+  /** Of an answer by columns. */
+  columnPaths: 8,
+  columnRows: 200_000,
+  columnBytes: 64 << 20,
 } as const;
 
 export interface SortPath {

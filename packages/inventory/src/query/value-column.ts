@@ -1,6 +1,6 @@
 import { valueAt } from "../filter/property-path.js";
-import type { Predicate } from "../filter/filter.js";
-import type { Column, ColumnTest } from "./column.js";
+import type { Predicate } from "../filter/predicate.js";
+import { nextChange, type Column, type ColumnTest } from "./column.js";
 import { Dictionary, MISSING } from "./dictionary.js";
 import type { Memo } from "./memo.js";
 import { sortByKeys } from "./radix-sort.js";
@@ -26,6 +26,7 @@ export class ValueColumn implements Column {
   readonly key: string;
   readonly dictionary = new Dictionary();
   readonly renewedAt = 0;
+  changedAt = nextChange();
   isComplete = false;
   users = 0;
   lastUse = 0;
@@ -80,8 +81,10 @@ export class ValueColumn implements Column {
       return false;
     const code = this.dictionary.take(value);
     if (before !== UNSET) this.dictionary.release(before);
+    if (code === before) return false;
     this.#setCode(row, code);
-    return code !== before;
+    this.changedAt = nextChange();
+    return true;
   }
 
   unset(row: number): boolean {
@@ -89,6 +92,7 @@ export class ValueColumn implements Column {
     if (before === UNSET) return false;
     this.dictionary.release(before);
     this.#codes[row] = UNSET;
+    this.changedAt = nextChange();
     return true;
   }
 

@@ -1,7 +1,5 @@
 import t from "tap";
-import { XoError } from "@xo-server/model";
-import type { Filter } from "../src/filter/filter.js";
-import { filterLimits, parseFilter } from "../src/filter/parse-filter.js";
+import { filterLimits, parseFilter, type Filter } from "@xo-server/filter";
 
 const text = (text: string): Filter => ({ kind: "text", text });
 const number = (text: string): Filter => ({
@@ -128,9 +126,10 @@ const errors: Record<string, [position: number, expected: string]> = {
 for (const [filter, [position, expected]] of Object.entries(errors))
   t.test(`${JSON.stringify(filter)} is refused`, async (t) => {
     t.throws(() => parseFilter(filter), {
-      code: "FILTER_INVALID",
-      message: `parse error: expected ${expected} at position ${String(position)}`,
-      data: { stringToParse: filter, position },
+      name: "FilterSyntaxError",
+      message: `expected ${expected} at position ${String(position)}`,
+      expected,
+      position,
     });
   });
 
@@ -138,8 +137,8 @@ t.test("length, depth and number of terms are bounded", async (t) => {
   const { length, depth, terms } = filterLimits;
   const refused = (filter: string, expected: string) => {
     t.throws(() => parseFilter(filter), {
-      code: "FILTER_INVALID",
-      data: { expected },
+      name: "FilterSyntaxError",
+      expected,
     });
   };
   t.doesNotThrow(() => parseFilter("a".repeat(length)));
@@ -150,13 +149,25 @@ t.test("length, depth and number of terms are bounded", async (t) => {
   refused("a:".repeat(length / 2), "at most 64 levels");
   t.doesNotThrow(() => parseFilter("a ".repeat(terms)));
   refused("a ".repeat(terms + 1), "at most 1024 terms");
-  t.test("an error repeats no more of the text than the limit", async (t) => {
-    try {
-      parseFilter("a".repeat(3 * length));
-      t.fail();
-    } catch (error) {
-      const { stringToParse } = (error as XoError).data;
-      t.equal((stringToParse as string).length, length);
-    }
+});
+
+t.test("regular expressions are as many as the limit at most", async (t) => {
+  const { patterns } = filterLimits;
+  t.doesNotThrow(() => parseFilter("/a/ ".repeat(patterns)));
+  t.throws(() => parseFilter("/a/ ".repeat(patterns + 1)), {
+    name: "FilterSyntaxError",
+    expected: "at most 16 regular expressions",
+    position: 4 * patterns,
+  });
+});
+
+t.test("whoever reads says which regular expressions will do", async (t) => {
+  const check = (source: string, ignoreCase: boolean) =>
+    source === "a" && ignoreCase ? undefined : "something simpler";
+  t.strictSame(parseFilter("/a/i", check), regex("a", true));
+  t.throws(() => parseFilter("x /a/", check), {
+    name: "FilterSyntaxError",
+    expected: "something simpler",
+    position: 2,
   });
 });

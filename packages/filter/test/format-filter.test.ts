@@ -1,9 +1,6 @@
 import t from "tap";
-import type { Filter } from "../src/filter/filter.js";
-import { compileFilter } from "../src/filter/compile-filter.js";
-import { formatFilter } from "../src/filter/format-filter.js";
-import { parseFilter } from "../src/filter/parse-filter.js";
-import { createRandom, pick, randomFilter } from "./random-filter.js";
+import { formatFilter, parseFilter, type Filter } from "@xo-server/filter";
+import { createRandom, pick } from "./seeded-random.js";
 
 const texts: [text: string, formatted?: string][] = [
   [""],
@@ -21,15 +18,6 @@ for (const [text, formatted = text] of texts)
   t.test(`${JSON.stringify(text)} is written`, async (t) => {
     t.equal(formatFilter(parseFilter(text)), formatted);
   });
-
-t.test("every tree reads as itself again", async (t) => {
-  for (let seed = 1; seed <= 5_000; seed++) {
-    const filter = randomFilter(createRandom(seed));
-    const text = formatFilter(filter);
-    t.strictSame(parseFilter(text), filter, `seed ${String(seed)}: ${text}`);
-    if (!t.passing()) return;
-  }
-});
 
 t.test(
   "every text that can be read means the same when it is written",
@@ -55,18 +43,15 @@ t.test(
   },
 );
 
-t.test("trees that the parser does not give keep their meaning", async (t) => {
+t.test("trees that the parser does not give can be written", async (t) => {
   const a: Filter = { kind: "text", text: "a" };
-  const cases: [Filter, boolean][] = [
-    [{ kind: "not", term: { kind: "and", terms: [] } }, false],
-    [{ kind: "or", terms: [] }, false],
-    [{ kind: "and", terms: [{ kind: "or", terms: [a] }] }, true],
-    [{ kind: "regex", source: "x/a", ignoreCase: false }, true],
+  const cases: [Filter, string][] = [
+    [{ kind: "not", term: { kind: "and", terms: [] } }, "!|(a !a)"],
+    [{ kind: "or", terms: [] }, "(a !a)"],
+    [{ kind: "and", terms: [{ kind: "or", terms: [a] }] }, "a"],
+    [{ kind: "regex", source: "x/a", ignoreCase: false }, "/x\\/a/"],
   ];
-  for (const [filter, matches] of cases) {
-    const text = formatFilter(filter);
-    t.equal(compileFilter(parseFilter(text))("x/a"), matches, text);
-  }
+  for (const [filter, text] of cases) t.equal(formatFilter(filter), text);
 });
 
 function parsed(text: string): Filter | undefined {

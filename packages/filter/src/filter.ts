@@ -1,4 +1,4 @@
-/** A filter as read (CONTRACT 4). Names with dots are one name; nesting is `property` in `property`. */
+/** A filter as read. Names with dots are one name; nesting is `property` in `property`. */
 export type Filter =
   | { readonly kind: "and"; readonly terms: readonly Filter[] }
   | { readonly kind: "or"; readonly terms: readonly Filter[] }
@@ -19,10 +19,3 @@ export type Filter =
       readonly source: string;
       readonly ignoreCase: boolean;
     };
-
-/** Tests a JSON value; undefined stands for a property that is not there. Never throws, never takes long. */
-export interface Predicate {
-  (value: unknown): boolean;
-  /** Top-level properties of an object that decide: the test looks at no others. Absent: it may look anywhere. */
-  readonly fields?: readonly string[] | undefined;
-}
