@@ -259,3 +259,25 @@ t.test("addresses that are none are refused when the client is made", (t) => {
   );
   t.end();
 });
+
+t.test(
+  "trust on first use: what a person has accepted takes the place of what was known, and nothing else does",
+  async (t) => {
+    const pool = await startTlsPool(t);
+    const address = `127.0.0.1:${pool.port}`;
+    const learned: Record<string, string> = {};
+    const policy = (accepted: readonly string[]): TlsPolicy => ({
+      trustOnFirstUse: true,
+      known: { [address]: other.fingerprint },
+      accepted,
+      onFingerprint: (at, fingerprint) => (learned[at] = fingerprint),
+    });
+    await t.rejects(
+      tlsClient(t, pool.port, policy([other.fingerprint])).connect(),
+      { code: "TLS_FINGERPRINT_MISMATCH", data: { fingerprint: bare } },
+    );
+    t.same(learned, {});
+    await tlsClient(t, pool.port, policy([certificate.fingerprint])).connect();
+    t.same(learned, { [address]: bare });
+  },
+);

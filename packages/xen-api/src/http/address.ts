@@ -59,6 +59,11 @@ export function addressName({ host, port }: Address): string {
   return `${bracket(host)}:${port}`;
 }
 
+/** The same of an address as people write it. @throws XoError CONFIG_INVALID */
+export function hostName(text: string): string {
+  return addressName(parseAddress(text));
+}
+
 /** The shortest url that parseAddress reads as the same address. */
 export function addressUrl(address: Address): string {
   const standardPort = address.scheme === "https" ? 443 : 80;

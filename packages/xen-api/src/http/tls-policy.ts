@@ -12,6 +12,8 @@ export interface TrustOnFirstUse {
   readonly trustOnFirstUse: true;
   /** Fingerprints of earlier times by `host:port`: from then on they are pinned. */
   readonly known?: Readonly<Record<string, string>>;
+  /** Fingerprints that a person has accepted: good at any address, in place of what was known there. */
+  readonly accepted?: readonly string[];
   /** A certificate was trusted for the first time: keep it and give it as `known`. */
   readonly onFingerprint: (address: string, fingerprint: string) => void;
 }

@@ -29,15 +29,17 @@ export function createTrust(policy: TlsPolicy): Trust {
         normalise(print),
       ]),
     );
+    const accepted = new Set((policy.accepted ?? []).map(normalise));
     return {
       ca: undefined,
       check(address, socket) {
         const shown = fingerprintOf(socket);
         const pinned = known.get(address);
-        if (pinned !== undefined) {
+        if (pinned !== undefined && !accepted.has(shown)) {
           checkPin(address, shown, [pinned]);
           return;
         }
+        if (pinned === shown) return;
         known.set(address, shown);
         policy.onFingerprint(address, shown);
       },

@@ -1,0 +1,133 @@
+import { createServer, type AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import { hostName, probeHost } from "../src/index.js";
+import { makeCertificate } from "./certificate.js";
+import { PASSWORD, startPool } from "./client.js";
+import { FakeClock, until } from "./fake-clock.js";
+import {
+  FakeXapi,
+  httpAnswer,
+  poolScript,
+  type FakeReply,
+} from "./fake-xapi.js";
+
+const certificate = await makeCertificate();
+const invalid: FakeReply = { error: ["SESSION_INVALID", "OpaqueRef:NULL"] };
+
+/** A host that answers the question of a probe so. */
+const asked = (reply: FakeReply) =>
+  poolScript(({ method }) =>
+    method === "session.get_uuid" ? reply : undefined,
+  );
+
+async function startTlsPool(t: Test, reply: FakeReply = invalid) {
+  const pool = await new FakeXapi(asked(reply), certificate).listen();
+  t.teardown(() => pool.close());
+  return pool;
+}
+
+t.test(
+  "a host shows its certificate and that it is a XAPI, and is sent no password",
+  async (t) => {
+    const pool = await startTlsPool(t);
+    const probe = await probeHost({ host: `127.0.0.1:${pool.port}` });
+    t.match(probe, {
+      address: `127.0.0.1:${pool.port}`,
+      certificate: {
+        fingerprint: certificate.fingerprint.replaceAll(":", "").toLowerCase(),
+        ...{ subject: "CN=localhost", issuer: "CN=localhost" },
+        names: "DNS:localhost, IP Address:127.0.0.1",
+        ...{ isSelfSigned: true, distrust: "DEPTH_ZERO_SELF_SIGNED_CERT" },
+      },
+    });
+    t.equal(probe.error, undefined);
+    const { validFrom, validTo } = probe.certificate!;
+    t.ok(validFrom < Date.now() && Date.now() < validTo);
+    t.same(pool.methods, ["session.get_uuid"]);
+    t.notMatch(pool.calls.map(({ body }) => body).join(""), PASSWORD);
+  },
+);
+
+t.test("a member names its coordinator, in words of an address", async (t) => {
+  for (const [said, coordinator] of [
+    ["127.0.0.9", /^https:\/\/127\.0\.0\.9:\d+$/],
+    ["evil.example/path?x", undefined],
+  ] as const) {
+    const pool = await startTlsPool(t, { error: ["HOST_IS_SLAVE", said] });
+    const probe = await probeHost({ host: `127.0.0.1:${pool.port}` });
+    t.match(probe.error, { code: "HOST_IS_SLAVE" });
+    if (coordinator === undefined) t.equal(probe.coordinator, undefined);
+    else t.match(probe.coordinator, coordinator);
+  }
+});
+
+t.test("a host that only speaks XML-RPC, over plain HTTP", async (t) => {
+  const pool = await startPool(
+    t,
+    poolScript(({ path }) =>
+      path === "/jsonrpc"
+        ? { raw: httpAnswer("<html>", "text/html", "404 Not Found") }
+        : invalid,
+    ),
+  );
+  const probe = await probeHost({ host: `http://127.0.0.1:${pool.port}` });
+  t.equal(probe.error, undefined);
+  t.equal(probe.certificate, undefined);
+});
+
+t.test("what is no XAPI still shows its certificate", async (t) => {
+  const pages: readonly [string, FakeReply, string][] = [
+    ["a page", { raw: httpAnswer("<html>hello", "text/html") }, "BAD_ANSWER"],
+    [
+      "an error",
+      { raw: httpAnswer("no", "text/html", "404 Not Found") },
+      "HTTP_STATUS",
+    ],
+    ["a flood", { raw: httpAnswer("x".repeat(1_000_000)) }, "ANSWER_TOO_LARGE"],
+    ["silence and a goodbye", { cut: true }, "CONNECTION_LOST"],
+  ];
+  for (const [name, reply, code] of pages) {
+    const pool = await startTlsPool(t, reply);
+    const probe = await probeHost({ host: `127.0.0.1:${pool.port}` });
+    t.match(probe.error, { code }, name);
+    t.type(probe.certificate?.fingerprint, "string");
+  }
+});
+
+t.test("what cannot be reached says why", async (t) => {
+  const plain = createServer((socket) => socket.end("220 mail.example\r\n"));
+  await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => plain.close());
+  const { port } = plain.address() as AddressInfo;
+  const probe = async (host: string) => (await probeHost({ host })).error;
+  t.match(await probe(`127.0.0.1:${port}`), {
+    ...{ code: "CONNECTION_LOST", data: { reason: /^ERR_SSL|EPROTO/ } },
+  });
+  t.match(await probe("127.0.0.1:1"), { code: "CONNECTION_REFUSED" });
+  t.match(await probe("nobody.invalid"), {
+    ...{ code: "UNREACHABLE", data: { reason: /ENOTFOUND|EAI_AGAIN/ } },
+  });
+  await t.rejects(probeHost({ host: "http://a:b@c" }), {
+    code: "CONFIG_INVALID",
+  });
+});
+
+t.test("nobody is waited for without an end", async (t) => {
+  const clock = new FakeClock();
+  const pool = await startTlsPool(t, { silent: true });
+  const host = `127.0.0.1:${pool.port}`;
+  const waiting = probeHost({ host, clock, timeoutMs: 5_000 });
+  await until(() => pool.calls.length === 1);
+  clock.advance(5_000);
+  t.match((await waiting).error, { code: "CALL_TIMEOUT" });
+  const controller = new AbortController();
+  const given = probeHost({ host, clock, signal: controller.signal });
+  await until(() => pool.calls.length === 2);
+  controller.abort();
+  t.match((await given).error, { code: "ABORTED" });
+});
+
+t.test("addresses as trust and errors write them", async (t) => {
+  t.equal(hostName("xen1"), "xen1:443");
+  t.equal(hostName("http://[::1]:8080"), "[::1]:8080");
+});
