@@ -62,6 +62,8 @@ export {
   type QueriesOptions,
 } from "./query/create-queries.js";
 export type {
+  ColumnsAnswer,
+  ColumnsRequest,
   Group,
   LiveQuery,
   LiveRequest,

@@ -30,7 +30,9 @@ export class Columns implements RowObserver {
   readonly #columns = new Map<string, Column>();
   readonly #onRow: (row: number) => void;
   readonly #onFlush: () => void;
-  #isKnown = new Uint8Array(64);
+  /** By row, which of all objects that ever were there it has; 0: none. */
+  #births = new Uint32Array(64);
+  #born = 0;
 
   constructor(
     table: ViewTable,
@@ -53,9 +55,14 @@ export class Columns implements RowObserver {
     return this.#columns.size;
   }
 
+  /** A number for the row's object that no other object of this process gets. */
+  birth(row: number): number {
+    return this.#births[row] ?? 0;
+  }
+
   /** By estimate. */
   get byteLength(): number {
-    let bytes = this.#isKnown.byteLength + this.ids.byteLength;
+    let bytes = this.#births.byteLength + this.ids.byteLength;
     for (const column of this.#columns.values()) bytes += column.byteLength;
     return bytes;
   }
@@ -115,7 +122,7 @@ export class Columns implements RowObserver {
 
   rowRemoved(row: number): void {
     this.ids.unset(row);
-    this.#isKnown[row] = 0;
+    this.#births[row] = 0;
     this.log.noteRemoved(row);
     for (const column of this.#columns.values()) column.unset(row);
     this.measured.unset(row);
@@ -160,13 +167,13 @@ export class Columns implements RowObserver {
 
   /** True: the row had no object before. */
   #know(row: number): boolean {
-    if (row >= this.#isKnown.length) {
-      const grown = new Uint8Array(Math.max(row + 1, 2 * row));
-      grown.set(this.#isKnown);
-      this.#isKnown = grown;
+    if (row >= this.#births.length) {
+      const grown = new Uint32Array(Math.max(row + 1, 2 * row));
+      grown.set(this.#births);
+      this.#births = grown;
     }
-    if (this.#isKnown[row] === 1) return false;
-    this.#isKnown[row] = 1;
+    if (this.#births[row] !== 0) return false;
+    this.#births[row] = ++this.#born;
     return true;
   }
 }

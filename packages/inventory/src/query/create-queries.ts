@@ -5,6 +5,7 @@ import { silentLogger, systemClock } from "../defaults.js";
 import { viewOf } from "../views/views.js";
 import { ClassIndex } from "./class-index.js";
 import { ColumnBudget } from "./column-budget.js";
+import { fromStateText } from "./columns-state.js";
 import { readGroups } from "./group.js";
 import {
   LiveReader,
@@ -14,7 +15,10 @@ import {
 import { LaterNowTable } from "./now-table.js";
 import { openWindow } from "./open-window.js";
 import { readPage } from "./page.js";
+import { readColumns } from "./read-columns.js";
 import type {
+  ColumnsAnswer,
+  ColumnsRequest,
   Group,
   LiveQuery,
   LiveRequest,
@@ -27,6 +31,7 @@ import type {
   Selection,
 } from "./query.js";
 import {
+  checkColumnPaths,
   checkFields,
   checkPath,
   checkWhole,
@@ -120,6 +125,21 @@ class CatalogQueries implements Queries {
   async group(selection: Selection, by: string): Promise<readonly Group[]> {
     const path = checkPath(by);
     return this.#askAtAll(selection, (result) => readGroups(result, path));
+  }
+
+  async columns(request: ColumnsRequest): Promise<ColumnsAnswer> {
+    const { limit, known, paths, ...selection } = request;
+    const { epoch } = this.#catalog.feed;
+    const most = queryLimits.columnRows;
+    const place = {
+      paths: checkColumnPaths(paths),
+      limit: checkWhole("limit", limit ?? most, [1, most]),
+      known: fromStateText(known, epoch),
+      epoch,
+    };
+    return this.#askAtAll(selection, (result) =>
+      readColumns(result, place, this.#revision),
+    );
   }
 
   async live(

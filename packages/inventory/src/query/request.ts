@@ -102,6 +102,15 @@ export function checkPath(text: string): ValuePath {
   return checkNow(path);
 }
 
+/** By what the request calls them. */
+export function checkColumnPaths(
+  texts: readonly string[],
+): ReadonlyMap<string, ValuePath> {
+  if (texts.length > queryLimits.columnPaths)
+    throw invalid(`at most ${queryLimits.columnPaths} paths`);
+  return new Map(texts.map((text) => [text, checkPath(text)]));
+}
+
 /** Filters write `now.cpu`, one name, or `now:cpu`: the same is meant. */
 function withNow(plan: Plan): Plan {
   switch (plan.kind) {

@@ -9,7 +9,7 @@ import {
 } from "../operations/operation.js";
 import { joinArray, joinObject, RawJson } from "../doors/raw-json.js";
 
-const selection = {
+const unsorted = {
   type: Type.String({
     minLength: 1,
     maxLength: 64,
@@ -27,6 +27,9 @@ const selection = {
       description: "Words; each stands in a name, description, address, tag...",
     }),
   ),
+};
+const selection = {
+  ...unsorted,
   sort: Type.Optional(
     Type.Array(
       Type.Object(
@@ -120,6 +123,42 @@ export function queryMethods(
       handler: async ({ by, ...request }, context) => [
         ...(await queries.group(withinRights(request, context), by)),
       ],
+    }),
+    defineOperation({
+      name: "query.columns",
+      summary:
+        "A few properties of very many objects, by columns, in no order: {revision, total, state, ids?, columns}. A column is {values}, {values, indexes} where the same values come often (an object's is `values[index]`), or {step, values} for `now.*`: whole numbers of steps; null: missing. With `known` only what differs from then is told.",
+      params: Type.Object(
+        {
+          ...unsorted,
+          paths: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+            maxItems: 8,
+            description: "Such as `name_label`, `memory.size`, `now.cpu`.",
+          }),
+          known: Type.Optional(
+            Type.String({
+              maxLength: 8192,
+              description:
+                "`state` of the answer before: ids are left out when they are the same, columns when all their values are.",
+            }),
+          ),
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200_000 })),
+        },
+        closed,
+      ),
+      result: Raw,
+      permission: "viewer",
+      handler: async (request, context) => {
+        const { ids, columns, ...about } = await queries.columns(
+          withinRights(request, context),
+        );
+        return new RawJson(
+          joinObject(about, [
+            ...(ids === undefined ? [] : [["ids", ids] as const]),
+            ["columns", joinObject({}, [...columns])],
+          ]),
+        );
+      },
     }),
     defineOperation({
       name: "query.open",

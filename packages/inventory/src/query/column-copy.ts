@@ -1,0 +1,157 @@
+import type { Column } from "./column.js";
+import { MISSING } from "./dictionary.js";
+import { nowMetricOf, nowSteps } from "./now-metrics.js";
+import { NumberColumn } from "./number-column.js";
+import { ValueColumn } from "./value-column.js";
+import type { Work } from "./work.js";
+
+/** Numbers, and values as JSON, that are written between two yields. */
+const NUMBER_STEP = 1_024;
+const VALUE_STEP = 64;
+
+/** Not known; any other number is a whole one from 0 on. */
+const UNKNOWN = -1;
+const MOST = 2 ** 31 - 1;
+
+/**
+ * What a column says of some rows, at the time when each was added. Codes keep
+ * what they stand for until it is closed.
+ */
+export interface ColumnCopy {
+  /** `changedAt` of the column before the first row was added. */
+  readonly changedAt: number;
+  add(row: number): void;
+  /** @param push takes the JSON, piece by piece */
+  write(push: (json: string) => void): Work<void>;
+  close(): void;
+}
+
+/** @param most rows */
+export function copyColumn(column: Column, most: number): ColumnCopy {
+  if (column instanceof ValueColumn) return new ValueCopy(column, most);
+  if (column instanceof NumberColumn) return new NumberCopy(column, most);
+  throw new TypeError("a column of another kind");
+}
+
+class NumberCopy implements ColumnCopy {
+  readonly #column: NumberColumn;
+  readonly #step: number;
+  readonly #numbers: Int32Array;
+  #count = 0;
+  readonly changedAt: number;
+
+  constructor(column: NumberColumn, most: number) {
+    this.#column = column;
+    this.#step = nowSteps[nowMetricOf(column.path)]!;
+    this.#numbers = new Int32Array(most);
+    this.changedAt = column.changedAt;
+  }
+
+  add(row: number): void {
+    const steps = Math.round(this.#column.value(row) / this.#step);
+    this.#numbers[this.#count++] = Number.isNaN(steps)
+      ? UNKNOWN
+      : Math.min(Math.max(steps, 0), MOST);
+  }
+
+  *write(push: (json: string) => void): Work<void> {
+    push(`{"step":${this.#step},"values":[`);
+    yield* writeNumbers(this.#numbers.subarray(0, this.#count), push);
+    push("]}");
+  }
+
+  close(): void {
+    // Nothing is held.
+  }
+}
+
+class ValueCopy implements ColumnCopy {
+  readonly #column: ValueColumn;
+  readonly #codes: Int32Array;
+  #count = 0;
+  readonly changedAt: number;
+
+  constructor(column: ValueColumn, most: number) {
+    this.#column = column;
+    this.#codes = new Int32Array(most);
+    this.changedAt = column.changedAt;
+    column.dictionary.hold();
+  }
+
+  add(row: number): void {
+    this.#codes[this.#count++] = this.#column.code(row);
+  }
+
+  /** With indexes where a value comes twice and more, on average. */
+  *write(push: (json: string) => void): Work<void> {
+    const codes = this.#codes.subarray(0, this.#count);
+    const { indexes, distinct } = yield* this.#index(codes);
+    const isCoded = 2 * distinct.length <= codes.length;
+    push('{"values":[');
+    yield* this.#writeValues(isCoded ? distinct : codes, push);
+    push("]");
+    if (isCoded) {
+      push(',"indexes":[');
+      yield* writeNumbers(indexes, push);
+      push("]");
+    }
+    push("}");
+  }
+
+  close(): void {
+    this.#column.dictionary.unhold();
+  }
+
+  /** Which of the distinct codes each is. */
+  *#index(codes: Int32Array): Work<{
+    readonly indexes: Int32Array;
+    readonly distinct: Int32Array;
+  }> {
+    const indexOf = new Int32Array(this.#column.dictionary.codes).fill(-1);
+    const indexes = new Int32Array(codes.length);
+    const distinct = new Int32Array(Math.min(codes.length, indexOf.length));
+    let count = 0;
+    for (let i = 0; i < codes.length; i++) {
+      const code = codes[i]!;
+      if (indexOf[code] === -1) {
+        indexOf[code] = count;
+        distinct[count++] = code;
+      }
+      indexes[i] = indexOf[code]!;
+      if (i % NUMBER_STEP === NUMBER_STEP - 1) yield;
+    }
+    return { indexes, distinct: distinct.subarray(0, count) };
+  }
+
+  *#writeValues(codes: Int32Array, push: (json: string) => void): Work<void> {
+    const { dictionary } = this.#column;
+    for (let from = 0; from < codes.length; from += VALUE_STEP) {
+      const some = codes.subarray(from, from + VALUE_STEP);
+      push(
+        (from > 0 ? "," : "") +
+          Array.from(some, (code) =>
+            code === MISSING
+              ? "null"
+              : JSON.stringify(dictionary.valueOf(code)),
+          ).join(","),
+      );
+      yield;
+    }
+  }
+}
+
+function* writeNumbers(
+  numbers: Int32Array,
+  push: (json: string) => void,
+): Work<void> {
+  for (let from = 0; from < numbers.length; from += NUMBER_STEP) {
+    const some = numbers.subarray(from, from + NUMBER_STEP);
+    let json = from > 0 ? "," : "";
+    for (let i = 0; i < some.length; i++) {
+      if (i > 0) json += ",";
+      json += some[i] === UNKNOWN ? "null" : some[i]!;
+    }
+    push(json);
+    yield;
+  }
+}

@@ -1,0 +1,65 @@
+import { digestToText, type Digest } from "../catalog/digest.js";
+
+/** What an answer by columns told: which objects, and each column as of when. */
+export interface ColumnsState {
+  /** Of the feed: numbers of another process mean nothing here. */
+  readonly epoch: string;
+  readonly members: string;
+  /** `changedAt` by path. */
+  readonly columns: ReadonlyMap<string, number>;
+}
+
+export function toStateText(state: ColumnsState): string {
+  return JSON.stringify([
+    state.epoch,
+    state.members,
+    ...[...state.columns].flat(),
+  ]);
+}
+
+/** Undefined for what is no state, or one of another process. */
+export function fromStateText(
+  text: string | undefined,
+  epoch: string,
+): ColumnsState | undefined {
+  if (text === undefined) return undefined;
+  const parts = parse(text);
+  if (!Array.isArray(parts) || parts[0] !== epoch) return undefined;
+  const [, members, ...pairs] = parts as readonly unknown[];
+  if (typeof members !== "string") return undefined;
+  const columns = new Map<string, number>();
+  for (let i = 0; i + 1 < pairs.length; i += 2)
+    columns.set(String(pairs[i]), Number(pairs[i + 1]));
+  return { epoch, members, columns };
+}
+
+/** Of births in their order; which objects there are can be told from it. */
+export class MembersDigest {
+  #high = 0x243f6a88;
+  #low = 0x13198a2e;
+  #count = 0;
+
+  add(birth: number): void {
+    this.#high = Math.imul(this.#high ^ birth, 0x9e3779b1);
+    this.#high ^= this.#high >>> 15;
+    this.#low = Math.imul(
+      ((this.#low << 13) | (this.#low >>> 19)) + birth,
+      0x85ebca77,
+    );
+    this.#count++;
+  }
+
+  /** Of those that were added. */
+  get text(): string {
+    const digest: Digest = { high: this.#high, low: this.#low };
+    return `${this.#count}-${digestToText(digest)}`;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,132 @@
+import type { Column } from "./column.js";
+import { copyColumn, type ColumnCopy } from "./column-copy.js";
+import {
+  MembersDigest,
+  toStateText,
+  type ColumnsState,
+} from "./columns-state.js";
+import { JsonTexts } from "./json-texts.js";
+import type { ColumnsAnswer } from "./query.js";
+import type { Result } from "./result.js";
+import type { ValuePath } from "./value-path.js";
+import type { Work } from "./work.js";
+
+/** Rows that are copied between two yields, and ids that are read. */
+const STEP = 512;
+const ID_STEP = 128;
+
+export interface ColumnsPlace {
+  /** By what the request calls them. */
+  readonly paths: ReadonlyMap<string, ValuePath>;
+  readonly limit: number;
+  /** What the reader has. */
+  readonly known: ColumnsState | undefined;
+  /** Of the feed. */
+  readonly epoch: string;
+}
+
+/** Reads some properties of a result's objects. Objects that go while it is read are left out. */
+export function* readColumns(
+  result: Result,
+  place: ColumnsPlace,
+  revision: () => number,
+): Work<ColumnsAnswer> {
+  const paths = [...place.paths.keys()];
+  const taken = yield* result.columns.take([...place.paths.values()]);
+  const byPath = new Map(taken.map((column, i) => [paths[i]!, column]));
+  try {
+    const { known } = place;
+    const read = (from: ColumnsState | undefined) =>
+      readOnce(result, byPath, { ...place, known: from }, revision);
+    return (known && (yield* read(known))) ?? (yield* read(undefined))!;
+  } finally {
+    result.columns.release(taken);
+  }
+}
+
+/** Undefined: these are not the objects that the reader knows. */
+function* readOnce(
+  result: Result,
+  byPath: ReadonlyMap<string, Column>,
+  { known, epoch, limit }: ColumnsPlace,
+  revision: () => number,
+): Work<ColumnsAnswer | undefined> {
+  yield* result.catchUp();
+  const rows = result.members.toArray().subarray(0, limit);
+  const about = { revision: revision(), total: result.count };
+  const changedAt = new Map<string, number>();
+  const copies = new Map<string, ColumnCopy>();
+  try {
+    for (const [path, column] of byPath) {
+      changedAt.set(path, column.changedAt);
+      if (known?.columns.get(path) !== column.changedAt)
+        copies.set(path, copyColumn(column, rows.length));
+    }
+    const all = [...copies.values()];
+    const ids: string[] | undefined = known === undefined ? [] : undefined;
+    const members = yield* copyRows(result, rows, { copies: all, ids });
+    if (known !== undefined && known.members !== members) return undefined;
+    const state = toStateText({ epoch, members, columns: changedAt });
+    return { ...about, state, ...(yield* write(copies, ids)) };
+  } finally {
+    for (const copy of copies.values()) copy.close();
+  }
+}
+
+interface Copied {
+  readonly copies: readonly ColumnCopy[];
+  /** To be filled. */
+  readonly ids: string[] | undefined;
+}
+
+/** @returns the digest of those that are still there */
+function* copyRows(
+  { columns }: Result,
+  rows: Int32Array,
+  { copies, ids }: Copied,
+): Work<string> {
+  const { log, table } = columns;
+  const { version } = log;
+  const follower = { seen: log.closed };
+  const members = new MembersDigest();
+  const step = ids === undefined ? STEP : ID_STEP;
+  log.follow(follower);
+  try {
+    for (const [i, row] of rows.entries()) {
+      if (!log.isRemoved(row, version)) {
+        members.add(columns.birth(row));
+        for (const copy of copies) copy.add(row);
+        ids?.push(table.id(row));
+      }
+      if (i % step === step - 1) yield;
+    }
+  } finally {
+    log.unfollow(follower);
+  }
+  return members.text;
+}
+
+function* write(
+  copies: ReadonlyMap<string, ColumnCopy>,
+  ids: readonly string[] | undefined,
+): Work<Pick<ColumnsAnswer, "ids" | "columns">> {
+  const texts = new JsonTexts();
+  const columns = new Map<string, Buffer>();
+  for (const [path, copy] of copies)
+    columns.set(path, yield* texts.text((push) => copy.write(push)));
+  if (ids === undefined) return { columns };
+  return { columns, ids: yield* texts.text((push) => writeIds(ids, push)) };
+}
+
+function* writeIds(
+  ids: readonly string[],
+  push: (json: string) => void,
+): Work<void> {
+  push("[");
+  for (let from = 0; from < ids.length; from += STEP) {
+    const some = JSON.stringify(ids.slice(from, from + STEP)).slice(1, -1);
+    push(from > 0 ? `,${some}` : some);
+    yield;
+  }
+  push("]");
+}
