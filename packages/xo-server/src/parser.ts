@@ -7,6 +7,7 @@ import {
 import type { Decoder } from "@xo-server/xen-api";
 import type { Config } from "./config/config.js";
 import type { Logger } from "./log/logger.js";
+import type { DelayBucket } from "./status/recent-delays.js";
 
 /** Figures of the parser pool; tasks are all since the start. */
 export interface ParserFigures {
@@ -24,6 +25,9 @@ export interface Parser {
   /** Reads what hosts measure. */
   readonly xports: Pick<ParserPool, "readXport" | "readRrd">;
   readFigures(): ParserFigures;
+  /** How long tasks have waited and run since the start: a histogram that only grows. */
+  readonly readWaits: () => readonly DelayBucket[];
+  readonly readRuns: () => readonly DelayBucket[];
 }
 
 export function createParser(
@@ -36,7 +40,24 @@ export function createParser(
     ...(maxThreads === 0 ? {} : { maxThreads }),
     logger,
   });
-  return { decoder: pool, xports: pool, readFigures: () => toFigures(pool) };
+  return {
+    ...{ decoder: pool, xports: pool },
+    readFigures: () => toFigures(pool),
+    readWaits: () => toBuckets(ofAll(pool).map(({ waitMs }) => waitMs)),
+    readRuns: () => toBuckets(ofAll(pool).map(({ runMs }) => runMs)),
+  };
+}
+
+function ofAll(pool: ParserPool): PriorityStats[] {
+  return Object.values(pool.stats().priorities);
+}
+
+/** Of several histograms with the same buckets, the sum. */
+function toBuckets(histograms: readonly HistogramSnapshot[]): DelayBucket[] {
+  return histograms[0]!.bucketsMs.map((upTo, bucket) => ({
+    upTo,
+    count: histograms.reduce((sum, { counts }) => sum + counts[bucket]!, 0),
+  }));
 }
 
 function toFigures(pool: ParserPool): ParserFigures {

@@ -9,6 +9,7 @@ import type { ServerOptions } from "./server-options.js";
 import { startDoors } from "./start-doors.js";
 import { startGround } from "./start-ground.js";
 import { startWork } from "./start-work.js";
+import { startPerformance } from "./status/performance.js";
 import { startStatus, startStatusFeed } from "./status/start-status.js";
 import { StopStack } from "./stop-stack.js";
 import { FlightWatch } from "./tasks/flight-watch.js";
@@ -62,6 +63,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     ...{ ...options, ...ground, clients, stops },
     readParser: () => parser.readFigures(),
   });
+  const performance = startPerformance({ ...ground, readStatus, stops });
   const statusFeed = startStatusFeed(readStatus, options, stops);
 
   // Operations may call operations: jobs, bulks, tasks that go on.
@@ -80,7 +82,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   );
   const operations = allMethods({
     ...{ ...ground, ...work, reception, readStatus, statusFeed },
-    ...{ call, resume },
+    ...{ performance, call, resume },
   });
   const findObject = (id: string) => catalog.get(id);
   const dispatcher = createDispatcher(operations, logger, {
@@ -89,7 +91,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   });
 
   // What is remembered of the pools loads while the doors are being made; a demo takes seconds to start.
-  const connecting = connectPools(pools, options, stops).then(() => {
+  const connecting = connectPools(ground, options, stops).then(() => {
     ground.stored.connectAll();
   });
   connecting.catch(() => undefined);

@@ -10,6 +10,7 @@ import { startObjects, type Objects } from "./objects/start-objects.js";
 import { createAudit, type Audit } from "./operations/audit.js";
 import type { Parser } from "./parser.js";
 import { createLivePools } from "./pools/live-pools.js";
+import { DemoPools } from "./pools/demo-pools.js";
 import { createPools, type Pools } from "./pools/pools.js";
 import { StoredPools } from "./pools/stored-pools.js";
 import type { ServerOptions } from "./server-options.js";
@@ -31,6 +32,8 @@ export interface Ground {
   /** Nobody has connected them yet. */
   readonly pools: Pools;
   readonly stored: StoredPools;
+  /** Simulated ones; none yet. */
+  readonly demoPools: DemoPools;
   readonly poolObjects: PoolObjects;
   readonly hits: LimitHits;
 }
@@ -61,6 +64,7 @@ export async function startGround(
     catchUp: new CatchUp({ inventory, catalog, clock, logger: apiLogger }),
     audit: createAudit(store, apiLogger),
     stored: new StoredPools({ servers: store.servers, pools, logger }),
+    demoPools: new DemoPools({ ...options, pools, logger }),
     poolObjects: new PoolObjects(catalog, pools),
     hits: new LimitHits(),
   };

@@ -1,7 +1,9 @@
+import { XoError } from "@xo-server/model";
 import t from "tap";
 import { StoredPools } from "../src/pools/stored-pools.js";
 import type { PoolSettings } from "../src/pools/pool-settings.js";
 import { createLoggers } from "../src/log/logger.js";
+import { toErrorSummary } from "../src/status/error-summary.js";
 import { startTestServer } from "./test-server.js";
 
 const CONFIGURED = `
@@ -23,9 +25,9 @@ t.test("a server that is added is connected, kept and told of", async (t) => {
     {
       ...{ id, host: "192.0.2.2", label: "Rome", username: "root" },
       ...{ enabled: true, status: "connected" },
-      ...{ readOnly: false, allowUnauthorized: false },
+      ...{ readOnly: false, allowUnauthorized: false, origin: "api" },
     },
-    { id: "paris", label: "Paris", status: "connecting" },
+    { id: "paris", label: "Paris", status: "connecting", origin: "config" },
   ]);
   t.notMatch(JSON.stringify(all), "hunter2");
   t.match(await admin.call("server.add", rome), {
@@ -44,6 +46,47 @@ t.test("a server that is changed is connected anew", async (t) => {
   t.match(pools[1]!.current, { id, address: "192.0.2.3" });
   t.match(await admin.ask("server.getAll"), [{ readOnly: true, label: "" }]);
 });
+
+t.test(
+  "a certificate is accepted by its fingerprint, and why a pool is away is told with it",
+  async (t) => {
+    const { connect, pools } = await startTestServer(t);
+    const admin = await (await connect()).signIn();
+    const shown = new Array(32).fill("AB").join(":");
+    const id = await admin.ask("server.add", { ...rome, fingerprint: shown });
+    const fingerprint = "ab".repeat(32);
+    t.match(await admin.ask("server.getAll"), [{ fingerprint }]);
+    const error = toErrorSummary(
+      new XoError("TLS_FINGERPRINT_MISMATCH", {
+        ...{ address: "192.0.2.2:443", pinned: fingerprint },
+        ...{ fingerprint: "cd".repeat(32), other: "not told" },
+      }),
+    );
+    pools[0]!.become({ state: "failed", error });
+    t.match(await admin.ask("server.getAll"), [
+      {
+        error: {
+          code: "TLS_FINGERPRINT_MISMATCH",
+          data: { pinned: fingerprint, fingerprint: "cd".repeat(32) },
+        },
+      },
+    ]);
+    t.notMatch(JSON.stringify(error), "not told");
+    const accepted = { id, fingerprint: "cd".repeat(32) };
+    await admin.ask("server.set", accepted);
+    t.match(await admin.ask("server.getAll"), [accepted]);
+    await admin.ask("server.set", { id, readOnly: true });
+    t.match(await admin.ask("server.getAll"), [
+      { ...accepted, readOnly: true },
+    ]);
+    await admin.ask("server.set", { id, fingerprint: null });
+    const [server] = (await admin.ask("server.getAll")) as object[];
+    t.notOk(Object.hasOwn(server!, "fingerprint"));
+    t.match(await admin.call("server.set", { id, fingerprint: "ab" }), {
+      error: { code: 10 },
+    });
+  },
+);
 
 t.test("a server can be left unconnected, and removed", async (t) => {
   const { connect, pools } = await startTestServer(t);
@@ -100,6 +143,7 @@ t.test("at the start, who is enabled is connected", async (t) => {
   ]);
   t.equal(connected.length, 1);
   t.match(lines.join(""), /bad\.example is not connected/);
+  t.match(stored.problemOf("bad"), { message: "cannot be decrypted" });
 });
 
 t.test("the methods tell about themselves, one by one too", async (t) => {

@@ -3,7 +3,11 @@ import t, { type Test } from "tap";
 import { loadConfig } from "../src/config/load-config.js";
 import { createLoggers } from "../src/log/logger.js";
 import { createForgetfulMemory } from "../src/pools/pool-memory.js";
-import { toDemoSettings, toPoolSettings } from "../src/pools/pool-settings.js";
+import {
+  toDemoSettings,
+  toPoolSettings,
+  toStoredSettings,
+} from "../src/pools/pool-settings.js";
 import { toXapiOptions } from "../src/pools/xapi-options.js";
 
 /** The options of the only pool of a config. */
@@ -13,10 +17,10 @@ function optionsOf(t: Test, pool: string, rest = "") {
   });
   const { config } = loadConfig(undefined, {}, { env: {}, cwd: home, home });
   const memory = createForgetfulMemory();
-  const [settings] = toPoolSettings(config.pools);
-  const make = () =>
+  const [configured] = toPoolSettings(config.pools);
+  const make = (settings = configured!) =>
     toXapiOptions({
-      settings: settings!,
+      settings,
       password: "p",
       memory,
       config,
@@ -73,6 +77,24 @@ t.test(
     t.same(tls.known, {});
     tls.onFingerprint("a.example:443", "AB");
     t.match(make().tls, { known: { "a.example:443": "AB" } });
+  },
+);
+
+t.test(
+  "an accepted certificate is the first that is known of the pool's address, and good at others",
+  async (t) => {
+    const server = {
+      ...{ id: "1", host: "xen1", username: "root", label: "", enabled: true },
+      ...{ options: { fingerprint: "ab" }, createdAt: 0, updatedAt: 0 },
+    };
+    const settings = toStoredSettings(server, { password: "p" });
+    const { memory, make } = optionsOf(t, "user: u");
+    const { tls } = make(settings);
+    if (tls === undefined || !("trustOnFirstUse" in tls)) return t.fail("tls");
+    t.match(tls, { known: { "xen1:443": "ab" }, accepted: ["ab"] });
+    memory.learn({ fingerprints: { "xen1:443": "cd", "xen2:443": "ef" } });
+    const later = make(settings).tls;
+    t.match(later, { known: { "xen1:443": "cd", "xen2:443": "ef" } });
   },
 );
 

@@ -11,10 +11,12 @@ import type { Reception } from "../people/start-people.js";
 import type { Plugins } from "../plugins/plugins.js";
 import { namedPools } from "../pools/named-pools.js";
 import { PoolDoors } from "../pools/pool-doors.js";
+import type { DemoPools } from "../pools/demo-pools.js";
 import type { Pools } from "../pools/pools.js";
 import type { StoredPools } from "../pools/stored-pools.js";
 import type { ResourceSets } from "../resource-sets/resource-sets.js";
 import type { Stats } from "../stats/start-stats.js";
+import type { PerformanceRing } from "../status/performance-ring.js";
 import type { Status } from "../status/status.js";
 import type { StatusFeed } from "../status/status-feed.js";
 import type { Tasks } from "../tasks/tasks.js";
@@ -28,6 +30,7 @@ import { backupMethods } from "./backup.js";
 import { bulkMethods } from "./bulk.js";
 import { cloudConfigMethods } from "./cloud-config.js";
 import { configurationMethods } from "./configuration.js";
+import { firstRunMethods } from "./first-run.js";
 import { hostAndPoolMethods } from "./hosts-and-pools.js";
 import { jobMethods } from "./job.js";
 import { objectMethods } from "./objects.js";
@@ -38,6 +41,7 @@ import { queryMethods } from "./query.js";
 import { resourceSetMethods } from "./resource-set.js";
 import { scheduleMethods } from "./schedule.js";
 import { serverMethods } from "./server.js";
+import { serverProbeMethods } from "./server-probe.js";
 import { statusMethods } from "./status.js";
 import { systemMethods } from "./system.js";
 import { taskMethods } from "./task.js";
@@ -51,11 +55,13 @@ export interface MethodParts {
   readonly reception: Reception;
   readonly readStatus: () => Status;
   readonly statusFeed: StatusFeed;
+  readonly performance: PerformanceRing;
   readonly paths: OneTimePaths;
   readonly inventory: Inventory;
   readonly objects: Objects;
   readonly poolObjects: PoolObjects;
   readonly pools: Pools;
+  readonly demoPools: DemoPools;
   readonly stored: StoredPools;
   readonly stats: Stats;
   readonly sets: ResourceSets;
@@ -91,14 +97,18 @@ function ofServer(
   operations: () => readonly Operation[],
 ): Operation[] {
   const { store, readStatus, statusFeed, paths, objects, pools } = parts;
+  const { servers } = store;
   return [
-    ...systemMethods({ version, readStatus, operations }),
+    ...systemMethods({ ...parts, version, readStatus, operations }),
     ...statusMethods(statusFeed),
     ...serverMethods({
-      ...{ servers: store.servers, stored: parts.stored },
+      ...{ servers, stored: parts.stored },
       listPools: () => pools.list(),
+      isDemo: (id) => parts.demoPools.has(id),
       namedPools: () => namedPools(objects),
     }),
+    ...serverProbeMethods(),
+    ...firstRunMethods({ ...parts, servers }),
     ...xoMethods({ ...objects, paths }),
     ...configurationMethods(store, paths),
     ...auditMethods(store),

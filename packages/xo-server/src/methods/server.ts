@@ -1,14 +1,17 @@
 import { XoError } from "@xo-server/model";
 import type { Server, Store } from "@xo-server/store";
-import { Type, type Static } from "typebox";
+import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import type { StoredPools } from "../pools/stored-pools.js";
+import { PublicServer, toPublicServers } from "../pools/public-server.js";
 import type { NamedPool } from "../pools/named-pools.js";
 import type { PoolStatus } from "../status/status.js";
 
 export interface ServerMethodsOptions {
   readonly servers: Store["servers"];
-  readonly stored: Pick<StoredPools, "apply">;
+  readonly stored: Pick<StoredPools, "apply" | "problemOf">;
+  /** Is it a simulated pool? */
+  readonly isDemo: (id: string) => boolean;
   readonly listPools: () => readonly PoolStatus[];
   /** Pools by the id of the server that they are known through. */
   readonly namedPools: () => Promise<ReadonlyMap<string, NamedPool>>;
@@ -27,26 +30,13 @@ const httpProxy = Type.String({ pattern: "^https?://" });
 const allowUnauthorized = Type.Boolean({
   description: "Whatever certificate it shows.",
 });
+const fingerprint = Type.String({
+  pattern: "^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$",
+  description:
+    "SHA-256 of a certificate that is accepted, as server.probe shows it; those of other members are pinned as they are first seen.",
+});
 const readOnly = Type.Boolean({ description: "It is looked at only." });
 const closed = { additionalProperties: false } as const;
-
-const PublicServer = Type.Object({
-  id: Type.String(),
-  host: Type.String(),
-  label: Type.String(),
-  username: Type.Optional(Type.String()),
-  enabled: Type.Boolean(),
-  status: Type.Enum(["connected", "connecting", "disconnected"]),
-  error: Type.Optional(Type.Unknown()),
-  readOnly: Type.Boolean(),
-  allowUnauthorized: Type.Boolean(),
-  poolId: Type.Optional(Type.String()),
-  poolNameLabel: Type.Optional(Type.String()),
-  master: Type.Optional(
-    Type.String({ description: "Id of the pool's coordinator." }),
-  ),
-  version: Type.Optional(Type.String({ description: "Of its software." })),
-});
 
 const example = {
   id: "00000000-0000-4000-8000-000000000001",
@@ -54,6 +44,7 @@ const example = {
   label: "Paris",
   enabled: true,
   status: "connected",
+  origin: "api",
   poolId: "00000000-0000-4000-8000-000000000002",
   poolNameLabel: "Paris",
 };
@@ -64,6 +55,7 @@ export function serverMethods({
   stored,
   listPools,
   namedPools,
+  isDemo,
 }: ServerMethodsOptions): Operation[] {
   const change = {
     result: Type.Boolean(),
@@ -86,9 +78,12 @@ export function serverMethods({
     return true;
   }
 
-  async function list(): Promise<Public[]> {
+  async function list(): Promise<PublicServer[]> {
     const named = await namedPools();
-    return toPublic([...servers.list()], listPools()).map((server) => ({
+    return toPublicServers({
+      ...{ servers: [...servers.list()], pools: listPools(), isDemo },
+      problemOf: (id) => stored.problemOf(id),
+    }).map((server) => ({
       ...server,
       ...(server.status === "connected" ? named.get(server.id) : {}),
     }));
@@ -143,6 +138,7 @@ export function serverMethods({
             Type.Boolean({ description: "False: only noted down." }),
           ),
           allowUnauthorized: Type.Optional(allowUnauthorized),
+          fingerprint: Type.Optional(fingerprint),
           readOnly: Type.Optional(readOnly),
           httpProxy: Type.Optional(httpProxy),
         },
@@ -161,12 +157,18 @@ export function serverMethods({
         autoConnect = true,
         allowUnauthorized = false,
         readOnly = false,
+        fingerprint,
         ...server
       }) => {
         const { id } = await servers.add({
           ...server,
           enabled: autoConnect,
-          options: { allowUnauthorized, readOnly },
+          options: {
+            ...{ allowUnauthorized, readOnly },
+            ...(fingerprint === undefined
+              ? {}
+              : { fingerprint: bare(fingerprint) }),
+          },
         });
         await stored.apply(id);
         return id;
@@ -183,22 +185,23 @@ export function serverMethods({
           username: Type.Optional(username),
           password: Type.Optional(password),
           allowUnauthorized: Type.Optional(allowUnauthorized),
+          fingerprint: Type.Optional(Type.Union([fingerprint, Type.Null()])),
           readOnly: Type.Optional(readOnly),
           httpProxy: Type.Optional(Type.Union([httpProxy, Type.Null()])),
         },
         closed,
       ),
       ...change,
-      handler: async ({ id, label, allowUnauthorized, readOnly, ...patch }) => {
-        const { options } = find(id);
+      handler: async ({ id, label, ...given }) => {
+        const { allowUnauthorized, readOnly, fingerprint, ...patch } = given;
+        const options = changed(find(id).options, {
+          ...{ allowUnauthorized, readOnly },
+          fingerprint:
+            typeof fingerprint === "string" ? bare(fingerprint) : fingerprint,
+        });
         await servers.update(id, {
-          ...patch,
+          ...{ ...patch, options },
           ...(label === undefined ? {} : { label: label ?? "" }),
-          options: {
-            ...options,
-            ...(allowUnauthorized === undefined ? {} : { allowUnauthorized }),
-            ...(readOnly === undefined ? {} : { readOnly }),
-          },
         });
         await stored.apply(id);
         return true;
@@ -254,40 +257,24 @@ export function serverMethods({
   ];
 }
 
-type Public = Static<typeof PublicServer>;
-
-function toPublic(
-  servers: readonly Server[],
-  pools: readonly PoolStatus[],
-): Public[] {
-  const byId = new Map(pools.map((pool) => [pool.id, pool]));
-  const stored = servers.map(({ id, host, label, username, ...server }) => ({
-    ...{ id, host, label, username, enabled: server.enabled },
-    readOnly: server.options["readOnly"] === true,
-    allowUnauthorized: server.options["allowUnauthorized"] === true,
-    ...statusOf(byId.get(id)),
-  }));
-  const ids = new Set(servers.map(({ id }) => id));
-  const configured = pools
-    .filter(({ id }) => !ids.has(id))
-    .map((pool) => ({
-      ...{ id: pool.id, host: pool.address, label: pool.label, enabled: true },
-      ...{ readOnly: false, allowUnauthorized: false },
-      ...statusOf(pool),
-    }));
-  return [...stored, ...configured];
+/** What is undefined stays, what is null goes. */
+function changed(
+  options: Server["options"],
+  changes: Server["options"],
+): Server["options"] {
+  return Object.fromEntries(
+    Object.entries({ ...options, ...defined(changes) }).filter(
+      ([, value]) => value !== null,
+    ),
+  );
 }
 
-function statusOf(
-  pool: PoolStatus | undefined,
-): Pick<Public, "status" | "error"> {
-  if (pool === undefined) return { status: "disconnected" };
-  const { state, error } = pool;
-  return {
-    status:
-      state === "watching" || state === "listing" || state === "re-listing"
-        ? "connected"
-        : "connecting",
-    ...(error === null ? {} : { error }),
-  };
+function defined(changes: Server["options"]): Server["options"] {
+  return Object.fromEntries(
+    Object.entries(changes).filter(([, value]) => value !== undefined),
+  );
+}
+
+function bare(fingerprint: string): string {
+  return fingerprint.replaceAll(":", "").toLowerCase();
 }

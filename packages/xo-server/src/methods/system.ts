@@ -1,11 +1,18 @@
 import { XoError } from "@xo-server/model";
-import { Type } from "typebox";
+import { Type, type TArray, type TNumber } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
+import {
+  performanceColumns,
+  type PerformanceColumn,
+  type PerformanceRing,
+} from "../status/performance-ring.js";
+import { INTERVAL_MS } from "../status/performance.js";
 import { Status } from "../status/status.js";
 
 export interface SystemMethodsOptions {
   readonly version: string;
   readonly readStatus: () => Status;
+  readonly performance: PerformanceRing;
   /** All operations of the server, these included; asked for when called. */
   readonly operations: () => readonly Operation[];
 }
@@ -17,6 +24,16 @@ const MethodInfo = Type.Object({
   description: Type.String(),
   permission: Type.Optional(Type.String()),
   params: Type.Record(Type.String(), Type.Unknown()),
+});
+
+const Performance = Type.Object({
+  intervalMs: Type.Integer(),
+  times: Type.Array(Type.Number({ description: "Ms since the epoch." })),
+  columns: Type.Object(
+    Object.fromEntries(
+      performanceColumns.map((name) => [name, Type.Array(Type.Number())]),
+    ) as Record<PerformanceColumn, TArray<TNumber>>,
+  ),
 });
 
 export function systemMethods(options: SystemMethodsOptions): Operation[] {
@@ -84,6 +101,27 @@ export function systemMethods(options: SystemMethodsOptions): Operation[] {
       result: Status,
       permission: "guest",
       handler: () => options.readStatus(),
+    }),
+    defineOperation({
+      name: "system.getPerformance",
+      summary:
+        "The last hour of the server, in columns: each number is of the interval that ended at its time.",
+      params: Type.Object(
+        {
+          since: Type.Optional(
+            Type.Number({
+              description: "Ms since the epoch: only later ones.",
+            }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      result: Performance,
+      permission: "viewer",
+      handler: ({ since = 0 }) => ({
+        intervalMs: INTERVAL_MS,
+        ...options.performance.read(since),
+      }),
     }),
   ];
 }

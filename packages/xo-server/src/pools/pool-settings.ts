@@ -26,10 +26,11 @@ export function toPoolSettings(
     });
 }
 
+/** @param taken ids of pools that are there */
 export function toDemoSettings(
   pools: readonly DemoPool[],
+  taken = new Set<string>(),
 ): readonly PoolSettings[] {
-  const taken = new Set<string>();
   return pools.map(({ label, url, user, password }) => ({
     id: toId(label, taken),
     label,
@@ -57,11 +58,22 @@ export function toStoredSettings(
     enabled: true,
     readOnly: options["readOnly"] === true,
     ...(httpProxy === undefined ? {} : { proxy: httpProxy }),
-    tls: {
-      trust: options["allowUnauthorized"] === true ? "insecure" : "verify",
-    },
+    tls: toTls(options),
     isKept: true,
   };
+}
+
+/**
+ * With a fingerprint that a person has accepted, the certificates of other
+ * members are pinned as they are first seen: each has one of its own.
+ */
+function toTls({
+  fingerprint,
+  allowUnauthorized,
+}: Server["options"]): PoolSettings["tls"] {
+  if (typeof fingerprint === "string")
+    return { trust: "first-use", fingerprint };
+  return { trust: allowUnauthorized === true ? "insecure" : "verify" };
 }
 
 /** A name for addresses, files and JSON keys: letters, digits, dots and dashes. */

@@ -1,5 +1,6 @@
 import type { Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
+import { toErrorSummary, type ErrorSummary } from "../status/error-summary.js";
 import type { PoolSettings } from "./pool-settings.js";
 import { toStoredSettings } from "./pool-settings.js";
 import type { Pools } from "./pools.js";
@@ -16,8 +17,16 @@ export class StoredPools {
   /** Of each server, what is being done to its connection: one thing after the other. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
+  /** Why servers are not even being connected. */
+  readonly #problems = new Map<string, ErrorSummary>();
+
   constructor(options: StoredPoolsOptions) {
     this.#options = options;
+  }
+
+  /** Why it is not being connected, although it should. */
+  problemOf(id: string): ErrorSummary | undefined {
+    return this.#problems.get(id);
   }
 
   /** At the start. One whose secrets cannot be read does not keep the others away. */
@@ -31,6 +40,7 @@ export class StoredPools {
             toStoredSettings(server, servers.credentials(server.id)),
           );
       } catch (error) {
+        this.#problems.set(server.id, toErrorSummary(error));
         logger.error(`${server.label || server.host} is not connected`, {
           error,
         });
@@ -53,6 +63,7 @@ export class StoredPools {
   async #apply(id: string): Promise<void> {
     const { servers, pools } = this.#options;
     await pools.disconnect(id);
+    this.#problems.delete(id);
     const server = servers.get(id);
     if (server?.enabled === true)
       pools.connect([toStoredSettings(server, servers.credentials(id))]);

@@ -1,4 +1,9 @@
-import type { Decoder, TlsPolicy, XapiOptions } from "@xo-server/xen-api";
+import {
+  hostName,
+  type Decoder,
+  type TlsPolicy,
+  type XapiOptions,
+} from "@xo-server/xen-api";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolMemory } from "./pool-memory.js";
@@ -25,7 +30,7 @@ export function toXapiOptions(source: XapiOptionsSource): XapiOptions {
     user: settings.user,
     password,
     readOnly: settings.readOnly,
-    tls: toTlsPolicy(settings.tls, memory),
+    tls: toTlsPolicy(settings, memory),
     maxBodyBytes: config.parserPool.maxBodyBytes,
     decoder,
     logger,
@@ -36,7 +41,7 @@ export function toXapiOptions(source: XapiOptionsSource): XapiOptions {
 }
 
 function toTlsPolicy(
-  { trust, fingerprint }: PoolSettings["tls"],
+  { hosts, tls: { trust, fingerprint } }: PoolSettings,
   memory: PoolMemory,
 ): TlsPolicy {
   switch (trust) {
@@ -50,11 +55,23 @@ function toTlsPolicy(
     case "first-use":
       return {
         trustOnFirstUse: true,
-        known: memory.facts.fingerprints,
+        known: {
+          // Where nothing has been seen yet, what was accepted is what is expected: nothing else is taken on trust.
+          ...(fingerprint && fromHosts(hosts, fingerprint)),
+          ...memory.facts.fingerprints,
+        },
+        ...(fingerprint && { accepted: [fingerprint] }),
         onFingerprint: (address, seen) => {
           const known = memory.facts.fingerprints;
           memory.learn({ fingerprints: { ...known, [address]: seen } });
         },
       };
   }
+}
+
+function fromHosts(
+  hosts: readonly string[],
+  fingerprint: string,
+): Record<string, string> {
+  return Object.fromEntries(hosts.map((host) => [hostName(host), fingerprint]));
 }

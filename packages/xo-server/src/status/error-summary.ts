@@ -4,7 +4,12 @@ import { XapiError, XoError } from "@xo-server/model";
 export interface ErrorSummary {
   readonly code: string;
   readonly message: string;
+  /** What the message is made of, for who says it in other words: `fingerprint`, `pinned`, `reason` ... */
+  readonly data?: Readonly<Record<string, string>>;
 }
+
+/** Members of errors that a page words for itself. */
+const TOLD = ["address", "fingerprint", "pinned", "reason", "reasons"] as const;
 
 /** What XAPI says in one word, and an operator asks about most. */
 const SENTENCES = new Map([
@@ -20,9 +25,22 @@ export function toErrorSummary(error: unknown): ErrorSummary {
       message: SENTENCES.get(error.code) ?? error.message,
     };
   if (error instanceof XoError)
-    return { code: error.code, message: error.message };
+    return {
+      ...{ code: error.code, message: error.message },
+      ...toldOf(error),
+    };
   return {
     code: "INTERNAL",
     message: error instanceof Error ? error.message : String(error),
   };
+}
+
+function toldOf({ data }: XoError): Pick<ErrorSummary, "data"> {
+  const told = TOLD.flatMap((name) => {
+    const value = data[name];
+    return typeof value === "string" ? [[name, value]] : [];
+  });
+  return told.length === 0
+    ? {}
+    : { data: Object.fromEntries(told) as Record<string, string> };
 }

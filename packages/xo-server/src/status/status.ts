@@ -26,6 +26,13 @@ export const poolStates = [
 ] as const;
 export type PoolState = (typeof poolStates)[number];
 
+const PoolError = Type.Object({
+  code: Text,
+  message: Text,
+  /** What the message is made of: `address`, `fingerprint` (shown), `pinned` (expected), `reason`. */
+  data: Type.Optional(Type.Record(Type.String(), Text)),
+});
+
 export const PoolStatus = Type.Object({
   id: Text,
   label: Text,
@@ -35,7 +42,7 @@ export const PoolStatus = Type.Object({
   /** Since when the objects are no longer followed; null while they are, and before the first listing. */
   staleSince: nullable(Text),
   /** Why it is not being followed: a code of the error table or of XAPI. */
-  error: Type.Union([Type.Object({ code: Text, message: Text }), Type.Null()]),
+  error: nullable(PoolError),
   transport: nullable(Text),
   objects: Count,
   counts: Counts,

@@ -1,0 +1,86 @@
+import { Type } from "typebox";
+import type { Servers } from "@xo-server/store";
+import {
+  defineOperation,
+  isAllowed,
+  type Operation,
+} from "../operations/operation.js";
+import { demoStates, type DemoPools } from "../pools/demo-pools.js";
+import type { Pools } from "../pools/pools.js";
+
+export interface FirstRunOptions {
+  readonly demoPools: DemoPools;
+  readonly pools: Pick<Pools, "list">;
+  readonly servers: Pick<Servers, "list">;
+}
+
+const FirstRun = Type.Object({
+  pools: Type.Integer({
+    description: "That are being followed, or tried to be.",
+  }),
+  servers: Type.Integer({
+    description: "Those that are noted down and not connected counted in.",
+  }),
+  canAddPools: Type.Boolean({ description: "The caller may." }),
+  demo: Type.Enum([...demoStates]),
+});
+
+const closed = { additionalProperties: false } as const;
+
+/** What is to be done where there is nothing yet. */
+export function firstRunMethods({
+  demoPools,
+  pools,
+  servers,
+}: FirstRunOptions): Operation[] {
+  return [
+    defineOperation({
+      name: "system.getFirstRun",
+      summary: "Whether there are pools, and how the caller could get some.",
+      params: Type.Object({}, closed),
+      result: FirstRun,
+      permission: "user",
+      handler: (_, { permission }) => {
+        const ids = [...pools.list(), ...servers.list()].map(({ id }) => id);
+        return {
+          pools: pools.list().length,
+          servers: new Set(ids).size,
+          canAddPools: isAllowed(permission, "admin"),
+          demo: demoPools.state,
+        };
+      },
+    }),
+    defineOperation({
+      name: "server.openDemo",
+      summary:
+        "Starts simulated pools, to look around; their ids. They are gone after a restart.",
+      params: Type.Object(
+        {
+          profiles: Type.Optional(
+            Type.Array(Type.Enum(["A", "B", "C"]), {
+              ...{ minItems: 1, maxItems: 3, uniqueItems: true },
+              description:
+                "A: 64 hosts, 5,000 VMs; B: 16, 600; C: 3, 60. Default: C.",
+            }),
+          ),
+        },
+        closed,
+      ),
+      result: Type.Array(Type.String()),
+      permission: "admin",
+      changes: true,
+      handler: async ({ profiles = ["C"] }) => [
+        ...(await demoPools.open(profiles)),
+      ],
+    }),
+    defineOperation({
+      name: "server.closeDemo",
+      summary: "Ends the simulated pools; false: there were none.",
+      params: Type.Object({}, closed),
+      result: Type.Boolean(),
+      permission: "admin",
+      changes: true,
+      handler: () => demoPools.close(),
+    }),
+  ];
+}

@@ -1,0 +1,157 @@
+import { XoError, XapiError, type ErrorCode } from "@xo-server/model";
+import { probeHost, type HostProbe } from "@xo-server/xen-api";
+import { Type, type Static } from "typebox";
+import { defineOperation, type Operation } from "../operations/operation.js";
+
+const problems = [
+  "name-not-found",
+  "refused",
+  "timed-out",
+  "unreachable",
+  "not-tls",
+  "proxy",
+  "not-a-xapi",
+  "starting",
+  "member",
+] as const;
+type Problem = (typeof problems)[number];
+
+const Certificate = Type.Object({
+  fingerprint: Type.String({ description: "SHA-256, 64 hexadecimal digits." }),
+  subject: Type.String(),
+  issuer: Type.String(),
+  names: Type.String({ description: "Names and addresses that it is for." }),
+  validFrom: Type.Integer({ description: "Ms since the epoch." }),
+  validTo: Type.Integer(),
+  isSelfSigned: Type.Boolean(),
+  isTrusted: Type.Boolean({ description: "Known authorities vouch for it." }),
+  distrust: Type.Optional(
+    Type.String({ description: "Why they do not, in OpenSSL's word." }),
+  ),
+});
+
+const Probe = Type.Object({
+  address: Type.String({ description: "host:port" }),
+  isReachable: Type.Boolean(),
+  problem: Type.Optional(
+    Type.Enum([...problems], {
+      description: "What is in the way of a login; absent: nothing.",
+    }),
+  ),
+  coordinator: Type.Optional(
+    Type.String({ description: "To be added in its place: it is a member." }),
+  ),
+  certificate: Type.Optional(Certificate),
+});
+
+/** Probes at a time, of all callers: it is no port scanner. */
+const MAX_AT_A_TIME = 4;
+const LIMIT_MS = 5_000;
+
+/** Looks at a host before it is added. */
+export function serverProbeMethods(probe = probeHost): Operation[] {
+  let running = 0;
+  return [
+    defineOperation({
+      name: "server.probe",
+      summary:
+        "Whether there is a pool at an address, and its certificate; nobody is signed in, and of other programs nothing is told.",
+      params: Type.Object(
+        {
+          host: Type.String({
+            minLength: 1,
+            maxLength: 300,
+            pattern: "^[^\\s@]+$",
+            description: "As in server.add.",
+          }),
+          httpProxy: Type.Optional(Type.String({ pattern: "^https?://" })),
+        },
+        { additionalProperties: false },
+      ),
+      result: Probe,
+      permission: "admin",
+      // It makes the server call somebody: who asked for that is written down.
+      changes: true,
+      async handler({ host, httpProxy }, { signal }) {
+        if (running >= MAX_AT_A_TIME)
+          throw new XoError("QUEUE_FULL", { what: "probing", size: running });
+        running++;
+        try {
+          const found = await probe({
+            ...{ host, signal, timeoutMs: LIMIT_MS },
+            ...(httpProxy === undefined ? {} : { proxy: httpProxy }),
+          });
+          return toPublic(found);
+        } catch (error) {
+          throw toInvalid(error);
+        } finally {
+          running--;
+        }
+      },
+    }),
+  ];
+}
+
+/** An address that cannot be one is the caller's mistake. */
+function toInvalid(error: unknown): unknown {
+  return error instanceof XoError && error.code === "CONFIG_INVALID"
+    ? new XoError("INVALID_PARAMETERS", { reason: error.message }, error)
+    : error;
+}
+
+function toPublic(found: HostProbe): Static<typeof Probe> {
+  const { address, certificate, error, coordinator } = found;
+  const problem = error === undefined ? undefined : problemOf(error);
+  const isAway = problem !== undefined && AWAY.has(problem);
+  return {
+    ...{ address, isReachable: !isAway },
+    ...(problem === undefined ? {} : { problem }),
+    ...(coordinator === undefined ? {} : { coordinator }),
+    ...(certificate === undefined
+      ? {}
+      : { certificate: { ...certificate, isTrusted: isTrusted(certificate) } }),
+  };
+}
+
+function isTrusted({ distrust }: NonNullable<HostProbe["certificate"]>) {
+  return distrust === undefined;
+}
+
+/** Nobody is there, or nobody can get there. */
+const AWAY: ReadonlySet<Problem> = new Set([
+  "name-not-found",
+  "refused",
+  "timed-out",
+  "unreachable",
+  "proxy",
+]);
+
+const byCode: Readonly<Partial<Record<ErrorCode, Problem>>> = {
+  CONNECTION_REFUSED: "refused",
+  CONNECTION_TIMEOUT: "timed-out",
+  CALL_TIMEOUT: "timed-out",
+  PROXY_FAILED: "proxy",
+  UNREACHABLE: "unreachable",
+};
+
+/** What sockets and OpenSSL say, more exactly than the code. */
+const byReason: readonly (readonly [ErrorCode, RegExp, Problem])[] = [
+  ["UNREACHABLE", /^(ENOTFOUND|EAI_AGAIN)$/, "name-not-found"],
+  ["UNREACHABLE", /^ETIMEDOUT$/, "timed-out"],
+  ["CONNECTION_LOST", /^(EPROTO|ERR_SSL_)|handshake/, "not-tls"],
+];
+
+/** @throws what is no answer about the host: the probe was given up */
+function problemOf(error: XoError | XapiError): Problem {
+  if (error instanceof XapiError) {
+    if (error.code === "HOST_STILL_BOOTING") return "starting";
+    return error.code === "HOST_IS_SLAVE" ? "member" : "not-a-xapi";
+  }
+  const { code, data } = error;
+  if (code === "ABORTED") throw error;
+  const [, , exact] =
+    byReason.find(
+      ([of, words]) => of === code && words.test(String(data["reason"])),
+    ) ?? [];
+  return exact ?? byCode[code] ?? "not-a-xapi";
+}

@@ -1,0 +1,107 @@
+import { XoError } from "@xo-server/model";
+import type { Demo, DemoPool, StartDemoPools } from "../demo.js";
+import type { Logger } from "../log/logger.js";
+import { toDemoSettings } from "./pool-settings.js";
+import type { Pools } from "./pools.js";
+
+/** `unavailable`: whoever started this program does not know the simulator. */
+export const demoStates = ["unavailable", "closed", "opening", "open"] as const;
+export type DemoState = (typeof demoStates)[number];
+
+export interface DemoPoolsOptions {
+  readonly startDemoPools?: StartDemoPools | undefined;
+  readonly pools: Pick<Pools, "connect" | "disconnect" | "list">;
+  readonly logger: Logger;
+  /** Aborted: the server ends. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Simulated pools, from the command line or the page. Nothing of them is kept: after a restart they are gone. */
+export class DemoPools {
+  readonly #options: DemoPoolsOptions;
+  #running: Demo | undefined;
+  #ids: readonly string[] = [];
+  #state: DemoState;
+
+  constructor(options: DemoPoolsOptions) {
+    this.#options = options;
+    this.#state =
+      options.startDemoPools === undefined ? "unavailable" : "closed";
+  }
+
+  get state(): DemoState {
+    return this.#state;
+  }
+
+  /** Is it one of ours? */
+  has(id: string): boolean {
+    return this.#ids.includes(id);
+  }
+
+  /**
+   * @param profiles of simulated pools, such as `C`
+   * @returns their ids, as soon as they are being connected
+   * @throws XoError UNSUPPORTED, ABORTED, ALREADY_EXISTS
+   */
+  async open(profiles: readonly string[]): Promise<readonly string[]> {
+    const { startDemoPools, pools, logger } = this.#options;
+    if (startDemoPools === undefined)
+      throw unavailable("there is no simulator here");
+    if (this.#running !== undefined)
+      throw new XoError("ALREADY_EXISTS", { type: "the demo" });
+    logger.info(`Starting simulated pools ${profiles.join(", ")}`);
+    const running = startDemoPools(profiles);
+    this.#running = running;
+    this.#state = "opening";
+    try {
+      const taken = new Set(pools.list().map(({ id }) => id));
+      const settings = toDemoSettings(await this.#ready(running), taken);
+      this.#ids = settings.map(({ id }) => id);
+      pools.connect(settings);
+      this.#state = "open";
+      return this.#ids;
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** Their objects go. False: there were none. */
+  async close(): Promise<boolean> {
+    const running = this.#running;
+    if (running === undefined) return false;
+    const ids = this.#ids;
+    this.#ids = [];
+    for (const id of ids) await this.#options.pools.disconnect(id);
+    await running.stop();
+    this.#running = undefined;
+    this.#state = "closed";
+    return true;
+  }
+
+  /** At the end of the server: its pools have been let go already. */
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+  }
+
+  /** @throws XoError UNSUPPORTED, ABORTED */
+  async #ready(running: Demo): Promise<readonly DemoPool[]> {
+    const { signal } = this.#options;
+    const aborted = new Promise<never>((_, reject) => {
+      signal?.addEventListener("abort", () => {
+        reject(new XoError("ABORTED", { what: "the start of the demo" }));
+      });
+    });
+    try {
+      return await Promise.race([running.ready, aborted]);
+    } catch (error) {
+      throw error instanceof XoError
+        ? error
+        : unavailable((error as Error).message, error);
+    }
+  }
+}
+
+function unavailable(reason: string, cause?: unknown): XoError {
+  return new XoError("UNSUPPORTED", { what: "the demo", reason }, cause);
+}

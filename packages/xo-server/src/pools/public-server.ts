@@ -1,0 +1,95 @@
+import type { Server } from "@xo-server/store";
+import { Type, type Static } from "typebox";
+import type { ErrorSummary } from "../status/error-summary.js";
+import type { PoolStatus } from "../status/status.js";
+
+/** A pool to connect to, as clients are told of it. */
+export const PublicServer = Type.Object({
+  id: Type.String(),
+  host: Type.String(),
+  label: Type.String(),
+  username: Type.Optional(Type.String()),
+  enabled: Type.Boolean(),
+  status: Type.Enum(["connected", "connecting", "disconnected"]),
+  error: Type.Optional(Type.Unknown()),
+  readOnly: Type.Boolean(),
+  allowUnauthorized: Type.Boolean(),
+  fingerprint: Type.Optional(
+    Type.String({ description: "Of the certificate that was accepted." }),
+  ),
+  origin: Type.Enum(["api", "config", "demo"], {
+    description: "Only those of the API are changed over it.",
+  }),
+  poolId: Type.Optional(Type.String()),
+  poolNameLabel: Type.Optional(Type.String()),
+  master: Type.Optional(
+    Type.String({ description: "Id of the pool's coordinator." }),
+  ),
+  version: Type.Optional(Type.String({ description: "Of its software." })),
+});
+export type PublicServer = Static<typeof PublicServer>;
+
+export interface PublicServersOptions {
+  readonly servers: readonly Server[];
+  /** Those of the config and of the demo among them. */
+  readonly pools: readonly PoolStatus[];
+  readonly isDemo: (id: string) => boolean;
+  /** Why a server is not even being connected. */
+  readonly problemOf: (id: string) => ErrorSummary | undefined;
+}
+
+/** Those that were added over the API, then the others. */
+export function toPublicServers({
+  servers,
+  pools,
+  isDemo,
+  problemOf,
+}: PublicServersOptions): PublicServer[] {
+  const byId = new Map(pools.map((pool) => [pool.id, pool]));
+  const added = servers.map((server) => {
+    const error = problemOf(server.id);
+    return {
+      ...toPublic(server),
+      ...statusOf(byId.get(server.id)),
+      ...(error === undefined ? {} : { error }),
+    };
+  });
+  const ids = new Set(servers.map(({ id }) => id));
+  const others = pools
+    .filter(({ id }) => !ids.has(id))
+    .map((pool): PublicServer => {
+      const origin = isDemo(pool.id) ? "demo" : "config";
+      return {
+        ...{ id: pool.id, host: pool.address, label: pool.label },
+        ...{ enabled: true, readOnly: false, allowUnauthorized: false, origin },
+        ...statusOf(pool),
+      };
+    });
+  return [...added, ...others];
+}
+
+function toPublic(server: Server): Omit<PublicServer, "status" | "error"> {
+  const { id, host, label, username, enabled, options } = server;
+  const { fingerprint } = options;
+  return {
+    ...{ id, host, label, username, enabled },
+    readOnly: options["readOnly"] === true,
+    allowUnauthorized: options["allowUnauthorized"] === true,
+    ...(typeof fingerprint === "string" ? { fingerprint } : {}),
+    origin: "api",
+  };
+}
+
+function statusOf(
+  pool: PoolStatus | undefined,
+): Pick<PublicServer, "status" | "error"> {
+  if (pool === undefined) return { status: "disconnected" };
+  const { state, error } = pool;
+  return {
+    status:
+      state === "watching" || state === "listing" || state === "re-listing"
+        ? "connected"
+        : "connecting",
+    ...(error === null ? {} : { error }),
+  };
+}
