@@ -1,6 +1,9 @@
 import vue from "@vitejs/plugin-vue";
 import { defineConfig } from "vite";
 
+/** Of the server that answers the page while it is developed. */
+const server = process.env["XO_SERVER"] ?? "http://localhost:9000";
+
 export default defineConfig({
   // Relative, so that the page also works behind a proxy that puts it under a path.
   base: "./",
@@ -12,6 +15,9 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   server: {
-    proxy: { "/api": { target: "http://localhost:9000", ws: true } },
+    proxy: {
+      "/api": { target: server, ws: true },
+      "/rest": { target: server },
+    },
   },
 });

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
-import axe from "axe-core";
 import t from "tap";
 import type { Page } from "playwright-core";
+import { violations } from "./axe.js";
 import { launchChromium, noBrowserReason, webRoot } from "./chromium.js";
 import { loadingPools, noPools, troubledPools } from "./scenarios.js";
 import { startScriptedServer } from "./scripted-server.js";
@@ -29,7 +29,7 @@ t.test(
           viewport: { width, height: 900 },
         });
         t.teardown(() => page.close());
-        await page.goto(server.url);
+        await page.goto(`${server.url}#/status`);
         await page.getByText("Pool C").waitFor();
         t.same(await violations(page), [], "while pools load");
         await page.getByRole("button", { name: "Sign in" }).click();
@@ -50,22 +50,3 @@ t.test(
       });
   },
 );
-
-/** What axe finds, a line each. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: typeof import("axe-core") };
-    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-    const { violations } = await axe.run(document, {
-      runOnly: [...tags, "best-practice"],
-    });
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(
-        (node) =>
-          `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`,
-      ),
-    );
-  });
-  return found;
-}

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { chromium, type Browser, type Page } from "playwright-core";
 
-/** The page as `npm run build` leaves it. This file runs from test/dist/browser. */
-export const webRoot = fileURLToPath(
-  new URL("../../../packages/xo-web/dist", import.meta.url),
-);
+/** The page as `npm run build` leaves it, or as WEB_ROOT says. This file runs from test/dist/browser. */
+export const webRoot =
+  process.env["WEB_ROOT"] ??
+  fileURLToPath(new URL("../../../packages/xo-web/dist", import.meta.url));
 
 const places = [
   process.env["CHROMIUM"],

@@ -91,6 +91,6 @@ async function visit(
   t.teardown(() => context.close());
   const page = await context.newPage();
   const complaints = complaintsOf(page);
-  await page.goto(server.url);
+  await page.goto(`${server.url}#/status`);
   return { page, server, complaints };
 }

@@ -203,7 +203,7 @@ async function open(
   t.teardown(() => context.close());
   const page = await context.newPage();
   const complaints = complaintsOf(page);
-  await page.goto(server.url);
+  await page.goto(`${server.url}#/status`);
   await page
     .locator("main")
     .getByRole("heading", { level: 2 })

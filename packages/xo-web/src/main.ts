@@ -1,17 +1,16 @@
 import { createApp } from "vue";
+import { createRouter, createWebHashHistory } from "vue-router";
 import App from "./App.vue";
-import { initialLanguage } from "./composables/use-locale.js";
-import { consoleIn } from "./consoles/console-route.js";
+import { initialLanguage } from "./locale/use-locale.js";
+import { routes } from "./routes.js";
 import "./theme.css";
 
 await initialLanguage();
-const id = consoleIn(location.hash);
-if (id === undefined) createApp(App).mount("#app");
-else {
-  const page = await import("./pages/ConsolePage.vue");
-  createApp(page.default, { id }).mount("#app");
-}
-// A console has a tab of its own: from and to it, the page begins anew.
-addEventListener("hashchange", () => {
-  if (consoleIn(location.hash) !== id) location.reload();
+const router = createRouter({
+  // Behind the hash, so that the page works under any path of a proxy.
+  history: createWebHashHistory(),
+  routes,
+  scrollBehavior: (to, from, saved) =>
+    saved ?? (to.path === from.path ? false : { top: 0 }),
 });
+createApp(App).use(router).mount("#app");

@@ -1,7 +1,6 @@
 import t from "tap";
 import { toKeyStrokes } from "../src/consoles/key-strokes.js";
 import { typeText } from "../src/consoles/type-text.js";
-import { consoleIn } from "../src/consoles/console-route.js";
 
 t.test("a text becomes the keys of a US keyboard", async (t) => {
   t.same(toKeyStrokes("aA1! \t"), [
@@ -75,12 +74,4 @@ t.test("typing stops when it is told to, between two keys", async (t) => {
   });
   t.notOk(isWhole);
   t.equal(keys, 2);
-});
-
-t.test("the address of a page tells its console", async (t) => {
-  t.equal(consoleIn("#/consoles/a%20b"), "a b");
-  t.equal(consoleIn("#/consoles/1/"), "1");
-  t.equal(consoleIn("#/consoles/%e"), "%e");
-  t.equal(consoleIn("#pools"), undefined);
-  t.equal(consoleIn(""), undefined);
 });

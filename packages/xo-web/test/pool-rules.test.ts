@@ -1,12 +1,12 @@
 import t from "tap";
 import type { PoolStatus } from "../src/api/status.js";
-import { adviceFor } from "../src/pools/advice.js";
-import { fingerprintIn } from "../src/pools/fingerprint.js";
-import { History } from "../src/pools/history.js";
-import { matchesFilter } from "../src/pools/pool-filter.js";
-import { countByGroup, poolGroup } from "../src/pools/pool-group.js";
-import { sparkPath } from "../src/pools/spark-path.js";
-import { steadyOrder } from "../src/pools/steady-order.js";
+import { adviceFor } from "../src/status/advice.js";
+import { fingerprintIn } from "../src/status/fingerprint.js";
+import { History } from "../src/status/history.js";
+import { matchesFilter } from "../src/status/pool-filter.js";
+import { countByGroup, poolGroup } from "../src/status/pool-group.js";
+import { sparkPath } from "../src/ui/spark-path.js";
+import { steadyOrder } from "../src/status/steady-order.js";
 import { en } from "../src/locale/en.js";
 
 const paris: PoolStatus = {

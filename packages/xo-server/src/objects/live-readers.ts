@@ -12,7 +12,7 @@ export interface LiveQueryTerms {
 }
 
 /** Live queries of one client at most. */
-const MOST = 32;
+const MOST = 64;
 
 /** The live queries of all clients, by client and by the name that it gave. */
 export class LiveReaders {

@@ -36,7 +36,7 @@ export interface JsonRpcClientOptions {
   /** First and longest pause before a new try; it doubles in between. */
   firstDelayMs?: number;
   longestDelayMs?: number;
-  /** For opening a connection, and for each call. */
+  /** For opening a connection, and for each call that does not name another. */
   timeoutMs?: number;
 }
 
@@ -96,15 +96,22 @@ export class JsonRpcClient {
     if (this.#state.name !== "idle") this.#lost(reason);
   }
 
-  /** Rejects with RpcError (the server's own) or ConnectionLostError. */
-  call(method: string, params: Json = {}): Promise<Json> {
+  /**
+   * Rejects with RpcError (the server's own) or ConnectionLostError.
+   * @param timeoutMs for what takes its time
+   */
+  call(
+    method: string,
+    params: Json = {},
+    timeoutMs = this.#options.timeoutMs,
+  ): Promise<Json> {
     return new Promise((resolve, reject) => {
       if (this.#state.name !== "open" || this.#socket === undefined) {
         reject(new ConnectionLostError("not connected"));
         return;
       }
       const id = this.#nextId++;
-      const { clock, timeoutMs } = this.#options;
+      const { clock } = this.#options;
       const timer = clock.setTimeout(() => {
         this.#pending.delete(id);
         reject(new ConnectionLostError(`${method}: no answer`));

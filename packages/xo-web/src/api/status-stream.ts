@@ -8,6 +8,16 @@ import { isObject, mergePatch, type Json } from "./merge-patch.js";
 import { RpcError } from "./rpc-error.js";
 import type { Status } from "./status.js";
 
+/**
+ * A call on the page's connection. Rejects with RpcError (the server's own) or ConnectionLostError.
+ * @param timeoutMs default: 10 s
+ */
+export type Call = (
+  method: string,
+  params?: Json,
+  timeoutMs?: number,
+) => Promise<Json>;
+
 /** What a page shows. */
 export interface StatusView {
   /** The last that was known, kept while the server is gone; undefined before the first. */
@@ -26,9 +36,9 @@ export interface StatusStreamOptions extends Omit<
 > {
   onView: (view: StatusView) => void;
   /** For each connection, as soon as calls can be made on it. */
-  onOpen?: (call: (method: string, params?: Json) => Promise<Json>) => void;
+  onOpen?: (call: Call) => void;
   /** Of a notification that is not about the status. */
-  onOther?: (method: string) => void;
+  onOther?: (method: string, params: Json) => void;
   /** Least time between two views. A change of the connection is told at once. */
   pauseMs?: number;
   /** After so long without a word the server is asked, and given up if it stays silent. */
@@ -79,7 +89,7 @@ export class StatusStream {
       },
       onNotification: (method, params) => {
         if (method === "status") this.#notified(params);
-        else onOther(method);
+        else onOther(method, params);
       },
     });
   }
@@ -105,7 +115,7 @@ export class StatusStream {
     this.#tellNow();
     if (open) {
       void this.#subscribe();
-      this.#onOpen((method, params) => this.#client.call(method, params));
+      this.#onOpen((...call) => this.#client.call(...call));
     } else this.#clock.clearTimeout(this.#silenceTimer);
   }
 

@@ -1,306 +1,58 @@
+import { actions } from "./de/actions.js";
+import { activity } from "./de/activity.js";
+import { charts } from "./de/charts.js";
+import { createVm } from "./de/create-vm.js";
+import { details } from "./de/details.js";
+import { filters } from "./de/filters.js";
+import { firstRun } from "./de/first-run.js";
+import { general } from "./de/general.js";
+import { heatMap } from "./de/heat-map.js";
+import { host } from "./de/host.js";
+import { keyboard } from "./de/keyboard.js";
+import { lists } from "./de/lists.js";
+import { migrate } from "./de/migrate.js";
+import { network } from "./de/network.js";
+import { objects } from "./de/objects.js";
+import { overview } from "./de/overview.js";
+import { palette } from "./de/palette.js";
+import { pool } from "./de/pool.js";
+import { settings } from "./de/settings.js";
+import { shell } from "./de/shell.js";
+import { sr } from "./de/sr.js";
+import { tasks } from "./de/tasks.js";
+import { toasts } from "./de/toasts.js";
+import { topology } from "./de/topology.js";
+import { tree } from "./de/tree.js";
+import { ui } from "./de/ui.js";
+import { vm } from "./de/vm.js";
 import type { Messages } from "./messages.js";
 
 export const de: Messages = {
-  product: "xo-server",
-  title: "{pools} · xo-server",
-  skipToPools: "Zu den Pools springen",
-  demo: "Demo",
-  demoHint: "Diese Pools sind simuliert: nichts hier ist echt.",
-  connection: {
-    connecting: "Verbindet",
-    live: "Live",
-    offline: "Getrennt",
-    hint: "Verbindung dieser Seite zum Server",
-  },
-  banner: {
-    lost: "Der Server antwortet nicht.",
-    kept: "Sie sehen den Stand: {age}.",
-    nothing: "Noch ist nichts bekannt.",
-    retryIn: "Nächster Versuch in {seconds} s.",
-    trying: "Neuer Versuch …",
-    tryNow: "Jetzt versuchen",
-    refused: "Der Server hat mit einem Fehler geantwortet: {reason}",
-  },
-  session: {
-    signIn: "Anmelden",
-    signOut: "Abmelden",
-    name: "Name oder E-Mail",
-    password: "Passwort",
-    code: "Code des zweiten Faktors",
-    cancel: "Abbrechen",
-    refused: "Name oder Passwort stimmt nicht.",
-    tooSoon: "Zu viele Fehlversuche: in {seconds} s noch einmal.",
-    failed: "Das ging nicht: {reason}",
-    elsewhere: "Anmelden mit {name}",
-  },
-  console: {
-    title: "{name} · Konsole",
-    heading: "Konsole",
-    label: "Konsole von {name}",
-    overview: "Übersicht",
-    tools: "Konsole",
-    connected: "Verbunden",
-    notConnected: "Getrennt",
-    kind: "Art der Konsole",
-    kinds: { rfb: "Bildschirm", vt100: "Terminal" },
-    ctrlAltDel: "Strg+Alt+Entf",
-    scale: "Einpassen",
-    viewOnly: "Nur ansehen",
-    fullScreen: "Vollbild",
-    sendText: "Text senden",
-    sendTextHint:
-      "Er wird Taste für Taste in den Gast getippt, für einen Gast mit US-Tastatur.",
-    send: "Tippen",
-    typed: "{done} von {all}",
-    leaveHint: "Alle Tasten gehen an den Gast. Umschalt+Esc verlässt ihn.",
-    opening: "Konsole wird geöffnet …",
-    gone: "Der Server antwortet nicht.",
-    unopened: "Die Konsole ließ sich nicht öffnen.",
-    ended: "Die Konsole ist beendet.",
-    refused: {
-      signIn: "Melden Sie sich an, um diese Konsole zu sehen.",
-      forbidden: "Sie dürfen diese Konsole nicht benutzen.",
-      noSuchObject: "Es gibt sie nicht, oder Sie dürfen sie nicht sehen.",
-      powerState: "Im Zustand {state} gibt es keine Konsole.",
-      tooMany: "Es sind zu viele Konsolen offen.",
-      notConnected: "Der Server ist nicht mit dem Pool verbunden.",
-      failed: "Das ging nicht: {reason}",
-    },
-    powerState: {
-      halted: "Die VM läuft nicht. Die Konsole öffnet sich, wenn sie startet.",
-      paused:
-        "Die VM ist angehalten. Die Konsole öffnet sich, wenn sie weiterläuft.",
-      suspended:
-        "Die VM schläft. Die Konsole öffnet sich, wenn sie fortgesetzt wird.",
-    },
-  },
-  alarms: {
-    heading: "Alarme",
-    none: "Keine Alarme.",
-    severities: { info: "Hinweis", warning: "Warnung", critical: "Kritisch" },
-    since: "seit {age}",
-    value: "Wert {value}",
-    acknowledge: "Bestätigen",
-    acknowledgeThis: "Den Alarm von {name} bestätigen",
-    acknowledged: "Bestätigt",
-    all: { one: "Anzeigen", other: "Alle {n} anzeigen" },
-    fewer: "Weniger anzeigen",
-  },
-  theme: {
-    system: "System",
-    light: "Hell",
-    dark: "Dunkel",
-    button: "Farben: {theme}. Wechseln.",
-  },
-  language: "Sprache",
-  overview: "Übersicht",
-  totals: {
-    heading: "Summen",
-    pools: "Pools",
-    hosts: "Hosts",
-    vms: "VMs",
-    vmsHint: "mit Vorlagen",
-    vmsWhy:
-      "Alles, was XAPI als VM zählt: auch Vorlagen, Snapshots und Steuerdomänen",
-    disks: "Disks",
-    objects: "Objekte",
-    changes: "Änderungen/s",
-    eventLoop: "Verzug des Servers",
-    eventLoopHint: "Event-Loop, 99. Perzentil",
-    poolsLive: "{n} live",
-    poolsProblem: { one: "{n} mit Problem", other: "{n} mit Problemen" },
-    poolsLoading: "{n} laden",
-  },
-  pools: {
-    heading: "Pools",
-    count: { one: "{n} Pool", other: "{n} Pools" },
-    filter: "Pools filtern",
-    filterHint: "Name, Adresse oder Transport",
-    none: "Kein Pool passt dazu.",
-    clear: "Alle zeigen",
-    groups: {
-      all: "Alle",
-      live: "Live",
-      loading: "Laden",
-      problem: "Probleme",
-      stopped: "Gestoppt",
-    },
-    summary: "{live} live, {loading} laden, {problem} mit Problemen.",
-    column: {
-      state: "Zustand",
-      name: "Pool",
-      host: "Hosts",
-      VM: "VMs",
-      SR: "SRs",
-      VDI: "Disks",
-      network: "Netze",
-      task: "Tasks",
-      objects: "Objekte",
-      changes: "Änd./s",
-    },
-    loadedIn: "geladen in {time}",
-    asOf: "Stand {age}",
-  },
-  states: {
-    connecting: "Verbindet",
-    listing: "Lädt",
-    watching: "Live",
-    "backing-off": "Wartet",
-    "re-listing": "Gleicht ab",
-    stopped: "Gestoppt",
-    failed: "Gescheitert",
-  },
-  stateHints: {
-    connecting: "Der Server meldet sich am Pool an.",
-    listing: "Der Server lädt alle Objekte des Pools.",
-    watching: "Jede Änderung im Pool kommt hier an.",
-    "backing-off":
-      "Der Pool war nicht erreichbar. Der Server versucht es von selbst wieder.",
-    "re-listing": "Der Server liest die Objekte neu und vergleicht.",
-    stopped:
-      "Dieser Pool ist nicht verbunden: er ist in der Konfiguration abgeschaltet.",
-    failed:
-      "Der Server versucht es nicht von selbst wieder: er braucht Ihre Hilfe.",
-  },
-  details: {
-    address: "Adresse",
-    transport: "Transport",
-    state: "Zustand",
-    since: "seit: {age}",
-    load: "Erstes Laden",
-    loadValue: "{bytes} in {time}",
-    lastChange: "Letzte Änderung",
-    revision: "Revision",
-    never: "noch keine",
-    unknown: "noch nicht bekannt",
-    classes: "Objekte nach Klasse",
-    classFilter: "Klassen filtern",
-    classNone: "Keine Klasse passt dazu.",
-    className: "Klasse",
-    classCount: "Objekte",
-  },
-  problem: {
-    whatToDo: "Was zu tun ist",
-    message: "Die Meldung",
-    fingerprint: "SHA-256-Fingerabdruck",
-    copy: "Kopieren",
-    copied: "Kopiert",
-  },
-  advice: {
-    SESSION_AUTHENTICATION_FAILED: {
-      title: "Benutzer oder Passwort falsch",
-      todo: "Berichtigen Sie Benutzer und Passwort dieses Pools in config.yaml und starten Sie den Server neu.",
-    },
-    CONNECTION_REFUSED: {
-      title: "Verbindung abgelehnt",
-      todo: "Prüfen Sie, ob der Host läuft und ob Adresse und Port stimmen. Auf dem Host sagt „systemctl status xapi“, ob sein Toolstack läuft.",
-    },
-    CONNECTION_LOST: {
-      title: "Die Verbindung brach ab",
-      todo: "Der Server verbindet sich von selbst wieder. Geschieht es oft, prüfen Sie das Netz zwischen ihm und dem Host.",
-    },
-    UNREACHABLE: {
-      title: "Nicht erreichbar",
-      todo: "Prüfen Sie die Adresse in config.yaml und ob Netz und Firewall diesen Server zum Host durchlassen.",
-    },
-    CONNECTION_TIMEOUT: {
-      title: "Keine Antwort",
-      todo: "Prüfen Sie, ob der Host eingeschaltet ist und keine Firewall die Verbindung verschluckt (Port 443).",
-    },
-    CALL_TIMEOUT: {
-      title: "Der Pool antwortet zu langsam",
-      todo: "Der Host ist erreichbar, aber beschäftigt. Bleibt es so, prüfen Sie seine Last oder starten Sie seinen Toolstack mit „xe-toolstack-restart“ neu.",
-    },
-    NO_CANDIDATE: {
-      title: "Kein Mitglied des Pools antwortet",
-      todo: "Prüfen Sie, ob wenigstens der Master läuft und von diesem Server aus erreichbar ist.",
-    },
-    TLS_UNTRUSTED: {
-      title: "Zertifikat nicht vertraut",
-      todo: "Vergleichen Sie den Fingerabdruck mit dem auf der Konsole des Hosts. Sind sie gleich, setzen Sie in config.yaml für diesen Pool tls.trust auf „fingerprint“ und tls.fingerprint auf ihn, und starten Sie den Server neu.",
-    },
-    TLS_FINGERPRINT_MISMATCH: {
-      title: "Das Zertifikat ist ein anderes",
-      todo: "Wurde der Host neu installiert oder bekam er ein neues Zertifikat, vergleichen Sie den Fingerabdruck mit dem auf seiner Konsole und tragen Sie ihn in config.yaml ein. Wenn nicht, hört vielleicht jemand mit: melden Sie sich nicht an.",
-    },
-    PROXY_FAILED: {
-      title: "Der Proxy lässt uns nicht durch",
-      todo: "Prüfen Sie den Proxy dieses Pools in config.yaml und ob er CONNECT zum Host erlaubt.",
-    },
-    HOST_IS_SLAVE: {
-      title: "Dieser Host ist nicht der Master",
-      todo: "Setzen Sie in config.yaml die Adresse des Masters an die erste Stelle der hosts dieses Pools.",
-    },
-    HOST_STILL_BOOTING: {
-      title: "Der Host startet",
-      todo: "Nichts zu tun: der Server verbindet sich, sobald der Host bereit ist.",
-    },
-    HTTP_STATUS: {
-      title: "Unerwartete Antwort",
-      todo: "Prüfen Sie, ob die Adresse ein XenServer- oder XCP-ng-Host ist und kein anderer Webserver.",
-    },
-    BAD_ANSWER: {
-      title: "Antwort nicht verstanden",
-      todo: "Prüfen Sie, ob die Adresse ein XenServer- oder XCP-ng-Host ist. Der Server versucht es wieder; bleibt es so, steht der Anfang der Antwort im Log.",
-    },
-    ANSWER_TOO_LARGE: {
-      title: "Die Antwort ist zu groß",
-      todo: "Erhöhen Sie parserPool.maxBodyBytes in config.yaml und starten Sie den Server neu.",
-    },
-    fallback: {
-      title: "Dem Pool kann nicht gefolgt werden",
-      todo: "Das Log des Servers sagt mehr. Unten steht, was ihm gemeldet wurde.",
-    },
-  },
-  empty: {
-    heading: "Noch keine Pools",
-    lead: "Nennen Sie Ihren ersten Pool in config.yaml und starten Sie den Server neu:",
-    passwordNote:
-      "Das Passwort bleibt in einer eigenen Datei, die nur der Server lesen darf.",
-    demoStarting: "Die simulierten Pools starten …",
-    demoLead: "Oder sehen Sie sich erst um, mit drei simulierten Pools:",
-    configLabel: "Eintrag in config.yaml",
-    demoLabel: "Befehl, der die Demo startet",
-  },
-  loading: "Warten auf den Server …",
-  server: {
-    heading: "Server",
-    eventLoop: "Verzug der Event-Loop",
-    eventLoopHint:
-      "Wie spät der Hauptthread des Servers dran ist. Je weniger, desto schneller antwortet er.",
-    p50: "Median",
-    p99: "99 %",
-    max: "Längster",
-    utilization: "Auslastung",
-    utilizationHint: "Anteil der Zeit, in der der Hauptthread arbeitete",
-    blocks: "Blockaden über 50 ms",
-    noBlocks: "keine seit dem Start",
-    longestBlock: "längste {time}",
-    parserPool: "Parser-Threads",
-    threads: "Threads",
-    queued: "Wartend",
-    tasks: "Aufgaben/s",
-    wait: "Warten, 99 %",
-    run: "Laufen, 99 %",
-    memory: "Speicher",
-    rss: "Prozess",
-    heap: "Heap",
-    external: "Puffer",
-    clients: "Offene Seiten",
-    uptime: "Läuft seit",
-  },
-  history: "letzte 2 Minuten",
-  footer: "{product} {version} · Node.js {node}",
-  units: {
-    ms: "{n} ms",
-    s: "{n} s",
-    min: "{n} min",
-    h: "{n} h",
-    d: "{n} d",
-    B: "{n} B",
-    kB: "{n} kB",
-    MB: "{n} MB",
-    GB: "{n} GB",
-  },
-  justNow: "gerade eben",
+  ...general,
+  actions,
+  activity,
+  charts,
+  createVm,
+  details,
+  filters,
+  firstRun,
+  heatMap,
+  host,
+  keyboard,
+  lists,
+  migrate,
+  network,
+  objects,
+  overview,
+  palette,
+  pool,
+  settings,
+  shell,
+  sr,
+  tasks,
+  toasts,
+  topology,
+  tree,
+  ui,
+  vm,
 };

@@ -1,304 +1,61 @@
+import { actions } from "./en/actions.js";
+import { activity } from "./en/activity.js";
+import { charts } from "./en/charts.js";
+import { createVm } from "./en/create-vm.js";
+import { details } from "./en/details.js";
+import { filters } from "./en/filters.js";
+import { firstRun } from "./en/first-run.js";
+import { general } from "./en/general.js";
+import { heatMap } from "./en/heat-map.js";
+import { host } from "./en/host.js";
+import { keyboard } from "./en/keyboard.js";
+import { lists } from "./en/lists.js";
+import { migrate } from "./en/migrate.js";
+import { network } from "./en/network.js";
+import { objects } from "./en/objects.js";
+import { overview } from "./en/overview.js";
+import { palette } from "./en/palette.js";
+import { pool } from "./en/pool.js";
+import { settings } from "./en/settings.js";
+import { shell } from "./en/shell.js";
+import { sr } from "./en/sr.js";
+import { tasks } from "./en/tasks.js";
+import { toasts } from "./en/toasts.js";
+import { topology } from "./en/topology.js";
+import { tree } from "./en/tree.js";
+import { ui } from "./en/ui.js";
+import { vm } from "./en/vm.js";
+
 /**
- * Every text of the page. `{name}` is filled in by fill(); texts that depend on
+ * Every text of the page, by room. `{name}` is filled in by fill(); texts that depend on
  * a number have one form for each plural category of the language.
  */
 export const en = {
-  product: "xo-server",
-  title: "{pools} · xo-server",
-  skipToPools: "Skip to pools",
-  demo: "Demo",
-  demoHint: "These pools are simulated: nothing here is real.",
-  connection: {
-    connecting: "Connecting",
-    live: "Live",
-    offline: "Offline",
-    hint: "Connection of this page to the server",
-  },
-  banner: {
-    lost: "The server does not answer.",
-    kept: "You see what was known {age}.",
-    nothing: "Nothing is known yet.",
-    retryIn: "Next try in {seconds} s.",
-    trying: "Trying again…",
-    tryNow: "Try now",
-    refused: "The server answered with an error: {reason}",
-  },
-  session: {
-    signIn: "Sign in",
-    signOut: "Sign out",
-    name: "Name or e-mail",
-    password: "Password",
-    code: "Code of your second factor",
-    cancel: "Cancel",
-    refused: "The name or the password is wrong.",
-    tooSoon: "Too many wrong tries: try again in {seconds} s.",
-    failed: "That did not work: {reason}",
-    elsewhere: "Sign in with {name}",
-  },
-  console: {
-    title: "{name} · Console",
-    heading: "Console",
-    label: "Console of {name}",
-    overview: "Overview",
-    tools: "Console",
-    connected: "Connected",
-    notConnected: "Not connected",
-    kind: "Kind of console",
-    kinds: { rfb: "Screen", vt100: "Terminal" },
-    ctrlAltDel: "Ctrl+Alt+Del",
-    scale: "Fit to window",
-    viewOnly: "View only",
-    fullScreen: "Full screen",
-    sendText: "Send text",
-    sendTextHint:
-      "It is typed into the guest key by key, for a guest with the US keyboard layout.",
-    send: "Type it",
-    typed: "{done} of {all}",
-    leaveHint: "All keys go to the guest. Shift+Esc leaves it.",
-    opening: "Opening the console…",
-    gone: "The server does not answer.",
-    unopened: "The console could not be opened.",
-    ended: "The console has ended.",
-    refused: {
-      signIn: "Sign in to see this console.",
-      forbidden: "You may not use this console.",
-      noSuchObject: "It does not exist, or you may not see it.",
-      powerState: "It has no console while it is {state}.",
-      tooMany: "Too many consoles are open.",
-      notConnected: "The server is not connected to the pool.",
-      failed: "That did not work: {reason}",
-    },
-    powerState: {
-      halted: "It is not running. The console opens when it starts.",
-      paused: "It is paused. The console opens when it goes on.",
-      suspended: "It is suspended. The console opens when it is resumed.",
-    },
-  },
-  alarms: {
-    heading: "Alarms",
-    none: "No alarms.",
-    severities: { info: "Note", warning: "Warning", critical: "Critical" },
-    since: "since {age}",
-    value: "value {value}",
-    acknowledge: "Acknowledge",
-    acknowledgeThis: "Acknowledge the alarm of {name}",
-    acknowledged: "Acknowledged",
-    all: { one: "Show it", other: "Show all {n}" },
-    fewer: "Show fewer",
-  },
-  theme: {
-    system: "System",
-    light: "Light",
-    dark: "Dark",
-    button: "Theme: {theme}. Change it.",
-  },
-  language: "Language",
-  overview: "Overview",
-  totals: {
-    heading: "Totals",
-    pools: "Pools",
-    hosts: "Hosts",
-    vms: "VMs",
-    vmsHint: "incl. templates",
-    vmsWhy:
-      "All that XAPI counts as a VM: templates, snapshots and control domains, too",
-    disks: "Disks",
-    objects: "Objects",
-    changes: "Changes/s",
-    eventLoop: "Server delay",
-    eventLoopHint: "event loop, 99th percentile",
-    poolsLive: "{n} live",
-    poolsProblem: { one: "{n} with a problem", other: "{n} with problems" },
-    poolsLoading: "{n} loading",
-  },
-  pools: {
-    heading: "Pools",
-    count: { one: "{n} pool", other: "{n} pools" },
-    filter: "Filter pools",
-    filterHint: "Name, address or transport",
-    none: "No pool matches.",
-    clear: "Show all",
-    groups: {
-      all: "All",
-      live: "Live",
-      loading: "Loading",
-      problem: "Problems",
-      stopped: "Stopped",
-    },
-    summary: "{live} live, {loading} loading, {problem} with problems.",
-    column: {
-      state: "State",
-      name: "Pool",
-      host: "Hosts",
-      VM: "VMs",
-      SR: "SRs",
-      VDI: "Disks",
-      network: "Networks",
-      task: "Tasks",
-      objects: "Objects",
-      changes: "Changes/s",
-    },
-    loadedIn: "loaded in {time}",
-    asOf: "as of {age}",
-  },
-  states: {
-    connecting: "Connecting",
-    listing: "Loading",
-    watching: "Live",
-    "backing-off": "Retrying",
-    "re-listing": "Refreshing",
-    stopped: "Stopped",
-    failed: "Failed",
-  },
-  stateHints: {
-    connecting: "The server signs in to the pool.",
-    listing: "The server downloads all objects of the pool.",
-    watching: "Every change in the pool arrives here.",
-    "backing-off":
-      "The pool could not be reached. The server tries again by itself.",
-    "re-listing": "The server lists the objects anew and compares.",
-    stopped: "This pool is not connected: it is switched off in the config.",
-    failed: "The server does not try again by itself: it needs your help.",
-  },
-  details: {
-    address: "Address",
-    transport: "Transport",
-    state: "State",
-    since: "since {age}",
-    load: "First load",
-    loadValue: "{bytes} in {time}",
-    lastChange: "Last change",
-    revision: "Revision",
-    never: "none yet",
-    unknown: "not known yet",
-    classes: "Objects by class",
-    classFilter: "Filter classes",
-    classNone: "No class matches.",
-    className: "Class",
-    classCount: "Objects",
-  },
-  problem: {
-    whatToDo: "What to do",
-    message: "The message",
-    fingerprint: "SHA-256 fingerprint",
-    copy: "Copy",
-    copied: "Copied",
-  },
-  advice: {
-    SESSION_AUTHENTICATION_FAILED: {
-      title: "Wrong user or password",
-      todo: "Correct user and password of this pool in config.yaml, then restart the server.",
-    },
-    CONNECTION_REFUSED: {
-      title: "Connection refused",
-      todo: "Check that the host is running and that address and port are right. On the host, “systemctl status xapi” tells whether its toolstack runs.",
-    },
-    CONNECTION_LOST: {
-      title: "The connection broke off",
-      todo: "The server connects again by itself. If it happens often, look at the network between it and the host.",
-    },
-    UNREACHABLE: {
-      title: "Unreachable",
-      todo: "Check the address in config.yaml, and that the network and any firewall let this server reach the host.",
-    },
-    CONNECTION_TIMEOUT: {
-      title: "No answer",
-      todo: "Check that the host is powered on, and that no firewall swallows the connection (port 443).",
-    },
-    CALL_TIMEOUT: {
-      title: "The pool answers too slowly",
-      todo: "The host is reachable but busy. If it stays so, look at its load, or restart its toolstack with “xe-toolstack-restart”.",
-    },
-    NO_CANDIDATE: {
-      title: "No member of the pool answers",
-      todo: "Check that at least the master is running and reachable from this server.",
-    },
-    TLS_UNTRUSTED: {
-      title: "Certificate not trusted",
-      todo: "Compare the fingerprint with the one that the host's own console shows. If they are equal, set tls.trust to “fingerprint” and tls.fingerprint to it for this pool in config.yaml, and restart the server.",
-    },
-    TLS_FINGERPRINT_MISMATCH: {
-      title: "The certificate has changed",
-      todo: "If the host was installed anew or got a new certificate, compare the fingerprint with the one on its console and put it into config.yaml. If not, somebody may be listening in: do not sign in.",
-    },
-    PROXY_FAILED: {
-      title: "The proxy does not let us through",
-      todo: "Check the proxy of this pool in config.yaml, and that it allows CONNECT to the host.",
-    },
-    HOST_IS_SLAVE: {
-      title: "This host is not the master",
-      todo: "Put the address of the pool's master first in the hosts of this pool in config.yaml.",
-    },
-    HOST_STILL_BOOTING: {
-      title: "The host is starting",
-      todo: "Nothing to do: the server connects as soon as the host is up.",
-    },
-    HTTP_STATUS: {
-      title: "Unexpected answer",
-      todo: "Check that the address is a XenServer or XCP-ng host and not another web server.",
-    },
-    BAD_ANSWER: {
-      title: "Answer not understood",
-      todo: "Check that the address is a XenServer or XCP-ng host. The server tries again; if it stays so, the log has the beginning of the answer.",
-    },
-    ANSWER_TOO_LARGE: {
-      title: "The answer is too large",
-      todo: "Raise parserPool.maxBodyBytes in config.yaml and restart the server.",
-    },
-    fallback: {
-      title: "The pool cannot be followed",
-      todo: "The server's log tells more. The message below is what it was told.",
-    },
-  },
-  empty: {
-    heading: "No pools yet",
-    lead: "Name your first pool in config.yaml and restart the server:",
-    passwordNote:
-      "The password stays in a file of its own that only the server can read.",
-    demoStarting: "The simulated pools are starting…",
-    demoLead: "Or look around first, with three simulated pools:",
-    configLabel: "Entry in config.yaml",
-    demoLabel: "Command that starts the demo",
-  },
-  loading: "Waiting for the server…",
-  server: {
-    heading: "Server",
-    eventLoop: "Event-loop delay",
-    eventLoopHint:
-      "How late the server's main thread is. The lower, the quicker it answers.",
-    p50: "Median",
-    p99: "99 %",
-    max: "Longest",
-    utilization: "Busy",
-    utilizationHint: "Share of time in which the main thread worked",
-    blocks: "Blocks over 50 ms",
-    noBlocks: "none since start",
-    longestBlock: "longest {time}",
-    parserPool: "Parser threads",
-    threads: "Threads",
-    queued: "Queued",
-    tasks: "Tasks/s",
-    wait: "Wait, 99 %",
-    run: "Run, 99 %",
-    memory: "Memory",
-    rss: "Process",
-    heap: "Heap",
-    external: "Buffers",
-    clients: "Open pages",
-    uptime: "Up for",
-  },
-  history: "last 2 minutes",
-  footer: "{product} {version} · Node.js {node}",
-  units: {
-    ms: "{n} ms",
-    s: "{n} s",
-    min: "{n} min",
-    h: "{n} h",
-    d: "{n} d",
-    B: "{n} B",
-    kB: "{n} kB",
-    MB: "{n} MB",
-    GB: "{n} GB",
-  },
-  justNow: "just now",
+  ...general,
+  actions,
+  activity,
+  charts,
+  createVm,
+  details,
+  filters,
+  firstRun,
+  heatMap,
+  host,
+  keyboard,
+  lists,
+  migrate,
+  network,
+  objects,
+  overview,
+  palette,
+  pool,
+  settings,
+  shell,
+  sr,
+  tasks,
+  toasts,
+  topology,
+  tree,
+  ui,
+  vm,
 };

@@ -5,7 +5,7 @@ export type Plural = Readonly<
   { other: string } & Partial<Record<Intl.LDMLPluralRule, string>>
 >;
 
-type Widened<T> = T extends string
+export type Widened<T> = T extends string
   ? string
   : T extends { other: string }
     ? Plural

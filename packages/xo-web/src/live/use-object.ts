@@ -1,0 +1,47 @@
+import {
+  computed,
+  toValue,
+  type ComputedRef,
+  type MaybeRefOrGetter,
+} from "vue";
+import type { ObjectRow } from "../objects/object-row.js";
+import { useWindow } from "./use-window.js";
+
+export type ObjectState = "loading" | "found" | "gone" | "refused";
+
+/**
+ * One object, live, until the scope ends.
+ * @param id undefined: none is wanted now
+ * @param fields default: the whole object, without `now`
+ */
+export function useObject<T = ObjectRow>(
+  type: MaybeRefOrGetter<string>,
+  id: MaybeRefOrGetter<string | undefined>,
+  fields?: readonly string[],
+): {
+  object: ComputedRef<T | undefined>;
+  state: ComputedRef<ObjectState>;
+  /** The server is gone: this is what was known. */
+  isStale: ComputedRef<boolean>;
+} {
+  const { rows, state } = useWindow<T>(() => {
+    const wanted = toValue(id);
+    if (wanted === undefined || !/^[\w-]+$/.test(wanted)) return undefined;
+    return {
+      type: toValue(type),
+      filter: `id:${wanted}`,
+      ...(fields === undefined ? {} : { fields }),
+      offset: 0,
+      limit: 1,
+    };
+  });
+  return {
+    object: computed(() => rows.value[0]),
+    state: computed(() => {
+      if (state.value === "refused" || state.value === "loading")
+        return state.value;
+      return rows.value.length === 0 ? "gone" : "found";
+    }),
+    isStale: computed(() => state.value === "stale"),
+  };
+}

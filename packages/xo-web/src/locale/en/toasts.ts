@@ -1,0 +1,4 @@
+export const toasts = {
+  heading: "What has just happened",
+  putAway: "Put away",
+};

@@ -1,0 +1,15 @@
+export const ui = {
+  close: "Close",
+  cancel: "Cancel",
+  save: "Save",
+  delete: "Delete",
+  edit: "Edit",
+  undo: "Undo",
+  more: "More",
+  none: "none",
+  unknown: "not known",
+  yes: "yes",
+  no: "no",
+  failed: "That did not work: {reason}",
+  lost: "The server does not answer. Nothing was changed, as far as is known.",
+};

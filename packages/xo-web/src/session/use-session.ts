@@ -1,0 +1,88 @@
+import { shallowRef, type ShallowRef } from "vue";
+import { isObject, type Json } from "../api/merge-patch.js";
+import type { Call } from "../api/status-stream.js";
+import {
+  fetchTicket,
+  signIn,
+  signOut,
+  type SignInForm,
+  type SignInOutcome,
+} from "./sign-in.js";
+
+/** Who has signed in. */
+export interface Person {
+  readonly id: string;
+  readonly name: string;
+  readonly isAdmin: boolean;
+  /** What the server keeps for them: saved views, for example. */
+  readonly preferences: Readonly<Record<string, Json>>;
+}
+
+export interface Session {
+  /** null: nobody; undefined: not known yet. */
+  readonly person: Readonly<ShallowRef<Person | null | undefined>>;
+  /** For each connection that has been opened. */
+  readonly opened: (call: Call) => Promise<void>;
+  readonly signIn: (form: SignInForm) => Promise<SignInOutcome>;
+  readonly signOut: () => Promise<void>;
+  /** Changes some of the preferences, here and on the server. */
+  readonly prefer: (changes: Readonly<Record<string, Json>>) => Promise<void>;
+}
+
+/** Who is in front of the page. */
+export function createSession(): Session {
+  const person = shallowRef<Person | null | undefined>(undefined);
+  let call: Call | undefined;
+
+  async function renew(): Promise<void> {
+    const ticket = await fetchTicket();
+    if (ticket === undefined || call === undefined) {
+      person.value = null;
+      return;
+    }
+    person.value = toPerson(await call("session.signInWithTicket", { ticket }));
+  }
+
+  return {
+    person,
+    async opened(given) {
+      call = given;
+      // Who it is, is not known while the server is gone: what was known stays.
+      await renew().catch(() => undefined);
+    },
+    async signIn(form) {
+      const outcome = await signIn(form);
+      if (outcome.kind === "signed-in") await renew();
+      return outcome;
+    },
+    async signOut() {
+      // First on the socket, which stays open then.
+      await call?.("session.signOut").catch(() => undefined);
+      await signOut();
+      person.value = null;
+    },
+    async prefer(changes) {
+      const before = person.value;
+      if (!before) return;
+      const preferences = { ...before.preferences, ...changes };
+      person.value = { ...before, preferences };
+      try {
+        await call?.("user.set", { id: before.id, preferences });
+      } catch (error) {
+        person.value = before;
+        throw error;
+      }
+    },
+  };
+}
+
+function toPerson(told: Json): Person | null {
+  if (!isObject(told) || typeof told["email"] !== "string") return null;
+  const { id, email, permission, preferences } = told;
+  return {
+    id: typeof id === "string" ? id : "",
+    name: email,
+    isAdmin: permission === "admin",
+    preferences: isObject(preferences) ? preferences : {},
+  };
+}
