@@ -59,6 +59,8 @@ export class LiveWindow {
   readonly #options: LiveWindowOptions;
   #view = emptyView;
   #wanted: WindowRequest | undefined;
+  /** The wish that was dealt with last, also by being refused. */
+  #settled: WindowRequest | undefined;
   /** What the server has been told last; undefined: it follows nothing for us. */
   #told: WindowRequest | undefined;
   #isBusy = false;
@@ -85,7 +87,7 @@ export class LiveWindow {
   connected(): void {
     this.#epoch++;
     this.#isConnected = true;
-    this.#told = undefined;
+    this.#told = this.#settled = undefined;
     this.#isBusy = this.#isOpening = false;
     void this.#settle();
   }
@@ -112,10 +114,10 @@ export class LiveWindow {
     if (this.#isBusy || !this.#isConnected) return;
     this.#isBusy = true;
     const epoch = this.#epoch;
-    while (epoch === this.#epoch && this.#wanted !== this.#told) {
+    while (epoch === this.#epoch && this.#wanted !== this.#settled) {
       const wanted = this.#wanted;
       await this.#ask(wanted, epoch);
-      if (epoch === this.#epoch) this.#told = wanted;
+      if (epoch === this.#epoch) this.#settled = wanted;
     }
     if (epoch === this.#epoch) this.#isBusy = false;
   }
@@ -124,13 +126,22 @@ export class LiveWindow {
     const { call, name } = this.#options;
     const told = this.#told;
     try {
-      if (wanted === undefined) await call("query.close", { name });
-      else if (told !== undefined && canChange(told, wanted))
+      if (wanted === undefined) await this.#leave();
+      else if (told !== undefined && canChange(told, wanted)) {
         await call("query.change", changeFor(name, told, wanted));
-      else await this.#open(wanted, epoch);
+        if (epoch === this.#epoch) this.#told = wanted;
+      } else await this.#open(wanted, epoch);
     } catch (error) {
       if (epoch === this.#epoch) this.#failed(error);
     }
+  }
+
+  /** The server need not follow anything for us any more. */
+  async #leave(): Promise<void> {
+    const { call, name } = this.#options;
+    if (this.#told === undefined) return;
+    this.#told = undefined;
+    await call("query.close", { name }).catch(() => undefined);
   }
 
   async #open(wanted: WindowRequest, epoch: number): Promise<void> {
@@ -142,7 +153,6 @@ export class LiveWindow {
         ...(wanted as unknown as Record<string, Json>),
       });
       if (epoch !== this.#epoch) return;
-      // What was asked for meanwhile comes by a change of this one.
       this.#told = wanted;
       if (isObject(update)) this.#take({ ...update, reset: true });
     } finally {
@@ -153,6 +163,8 @@ export class LiveWindow {
   #failed(error: unknown): void {
     // Where the connection went, a new one begins anew.
     if (!(error instanceof RpcError)) return;
+    // What it was asked for before would go on otherwise.
+    void this.#leave();
     this.#ids = [];
     this.#objects.clear();
     this.#tell({

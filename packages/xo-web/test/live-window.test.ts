@@ -1,0 +1,156 @@
+import t from "tap";
+import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
+import type { Json } from "../src/api/merge-patch.js";
+import {
+  LiveWindow,
+  type WindowRequest,
+  type WindowView,
+} from "../src/live/live-window.js";
+import { settled } from "./fake-server.js";
+
+interface Call {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  answer(result?: Json): Promise<void>;
+  fail(error: Error): Promise<void>;
+}
+
+/** A window, the calls that it made, and what it shows. */
+function started() {
+  const calls: Call[] = [];
+  const views: WindowView[] = [];
+  const window = new LiveWindow({
+    name: "mine",
+    onView: (view) => views.push(view),
+    call: (method, params) =>
+      new Promise((resolve, reject) => {
+        calls.push({
+          method,
+          params: params as Call["params"],
+          answer: (result = true) => (resolve(result), settled()),
+          fail: (error) => (reject(error), settled()),
+        });
+      }),
+  });
+  const notify = (update: object) => {
+    window.notified({ name: "mine", ...update } as Json);
+  };
+  const ids = () => views.at(-1)!.rows.map((row) => (row as { id: string }).id);
+  return { window, calls, views, notify, ids, view: () => views.at(-1)! };
+}
+
+const vms: WindowRequest = { type: "VM", filter: "a", offset: 0, limit: 2 };
+const row = (id: string, more: object = {}): Json => ({ id, n: 1, ...more });
+const first: Json = {
+  ...{ revision: 1, total: 5, offset: 0 },
+  splice: { at: 0, remove: 0, insert: ["a", "b"] },
+  objects: { a: row("a"), b: row("b") },
+  patches: {},
+};
+
+/** Connected, with two rows of five. */
+async function live() {
+  const all = started();
+  all.window.connected();
+  all.window.request(vms);
+  await all.calls[0]!.answer(first);
+  return all;
+}
+
+t.test("it opens when there is a connection and a wish", async (t) => {
+  const { window, calls, view, ids } = started();
+  window.request(vms);
+  t.equal(calls.length, 0);
+  window.connected();
+  t.equal(calls[0]!.method, "query.open");
+  t.match(calls[0]!.params, { name: "mine", ...vms });
+  t.equal(view().state, "loading");
+  await calls[0]!.answer(first);
+  t.same(ids(), ["a", "b"]);
+  t.match(view(), { state: "live", total: 5, offset: 0 });
+});
+
+t.test("what differs is applied, and other rows stay the same", async (t) => {
+  const { notify, view, ids } = await live();
+  const [, before] = view().rows;
+  notify({
+    ...{ total: 6, offset: 0, objects: { c: row("c") } },
+    splice: { at: 0, remove: 0, insert: ["c"] },
+    patches: { a: { n: 2 } },
+  });
+  t.same(ids(), ["c", "a", "b"]);
+  t.match(view().rows[1], { id: "a", n: 2 });
+  t.equal(view().rows[2], before);
+  notify({
+    ...{ total: 5, offset: 0, objects: {}, patches: {} },
+    splice: { at: 1, remove: 1, insert: [] },
+  });
+  t.same(ids(), ["c", "b"]);
+});
+
+t.test("of many wishes that come fast the last one holds", async (t) => {
+  const { window, calls } = await live();
+  for (const offset of [10, 20, 30]) window.request({ ...vms, offset });
+  t.match(calls[1], { method: "query.change", params: { offset: 10 } });
+  t.notOk("filter" in calls[1]!.params, "what is as before is not told");
+  await calls[1]!.answer();
+  t.match(calls[2]!.params, { offset: 30 });
+  await calls[2]!.answer();
+  t.equal(calls.length, 3);
+});
+
+t.test("another type is opened anew, and shows nothing old", async (t) => {
+  const { window, calls, view, notify } = await live();
+  window.request({ type: "host", offset: 0, limit: 2 });
+  t.same(view().rows, []);
+  t.equal(calls[1]!.method, "query.open");
+  notify({ total: 9, offset: 0, objects: {}, patches: { a: { n: 3 } } });
+  t.same(view().rows, [], "the last word of the old one is not heard");
+});
+
+t.test("a refusal is told, and the old query does not go on", async (t) => {
+  const { window, calls, view, notify } = await live();
+  window.request({ ...vms, filter: "((" });
+  await calls[1]!.fail(new RpcError(10, "no such filter"));
+  t.match(view(), { state: "refused", error: "no such filter", rows: [] });
+  t.equal(calls[2]!.method, "query.close");
+  notify({ total: 5, offset: 0, objects: {}, patches: { a: { n: 3 } } });
+  t.equal(view().state, "refused");
+  window.request(vms);
+  await calls[2]!.answer();
+  t.equal(calls[3]!.method, "query.open");
+  await calls[3]!.answer(first);
+  t.equal(view().state, "live");
+});
+
+t.test("the server gone: the rows stay, and go on after it", async (t) => {
+  const { window, calls, view, ids } = await live();
+  const [before] = view().rows;
+  window.request({ ...vms, offset: 1 });
+  window.disconnected();
+  await calls[1]!.fail(new ConnectionLostError("gone"));
+  t.equal(view().state, "stale");
+  t.same(ids(), ["a", "b"]);
+  window.connected();
+  t.match(calls[2], { method: "query.open", params: { offset: 1 } });
+  await calls[2]!.answer({
+    ...(first as object),
+    splice: { at: 0, remove: 0, insert: ["a", "d"] },
+    objects: { a: row("a"), d: row("d") },
+  });
+  t.equal(view().state, "live");
+  t.same(ids(), ["a", "d"]);
+  t.equal(view().rows[0], before, "what is as it was is not drawn anew");
+});
+
+t.test("after its end nothing is shown and nothing asked", async (t) => {
+  const { window, calls, views, notify } = await live();
+  window.close();
+  t.equal(calls[1]!.method, "query.close");
+  await calls[1]!.answer();
+  const { length } = views;
+  notify({ total: 1, offset: 0, objects: {}, patches: {} });
+  t.equal(views.length, length);
+  window.connected();
+  t.equal(calls.length, 2);
+});
