@@ -1,6 +1,7 @@
 import type { Schedule } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import type { Jobs } from "../jobs/jobs.js";
+import { createTimes, type Times } from "../jobs/times.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
 
 const id = Type.String({
@@ -108,7 +109,34 @@ function readMethods(jobs: Jobs): Operation[] {
       },
       handler: (params) => toPublic(jobs.schedule(params.id)),
     }),
+    defineOperation({
+      name: "schedule.preview",
+      summary: "The next times that a cron expression means, in ms.",
+      params: Type.Object(
+        {
+          cron,
+          timezone: Type.Optional(timezone),
+          count: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+        },
+        closed,
+      ),
+      result: Type.Array(Type.Number()),
+      permission: "admin",
+      handler: ({ cron, timezone, count = 5 }) =>
+        nextTimes(createTimes(cron, timezone), count),
+    }),
   ];
+}
+
+function nextTimes(times: Times, count: number): number[] {
+  const found: number[] = [];
+  let at: number | undefined = Date.now();
+  while (found.length < count) {
+    at = times.next(at);
+    if (at === undefined) break;
+    found.push(at);
+  }
+  return found;
 }
 
 function changeMethods(jobs: Jobs): Operation[] {

@@ -10,6 +10,8 @@ export const PublicUser = Type.Object({
   permission: Type.String({ description: "admin or none" }),
   groups: Type.Array(Type.String(), { description: "Ids." }),
   preferences: Type.Record(Type.String(), Type.Unknown()),
+  hasPassword: Type.Boolean({ description: "One that is kept here." }),
+  hasTotp: Type.Boolean({ description: "A second factor is asked for." }),
   authProviders: Type.Optional(
     Type.Record(Type.String(), Type.Object({ id: Type.String() }), {
       description: "Who they are to the providers that vouch for them.",
@@ -19,9 +21,11 @@ export const PublicUser = Type.Object({
 export type PublicUser = Static<typeof PublicUser>;
 
 export function toPublicUser(
-  { id, name, permission, preferences, authProviders }: User,
+  user: User,
   { groups }: Pick<Store, "groups">,
 ): PublicUser {
+  const { id, name, permission, preferences, authProviders } = user;
+  const { hasPassword, hasTotp } = user;
   const providers = Object.entries(authProviders).map(
     ([provider, id]) => [provider, { id }] as const,
   );
@@ -31,7 +35,7 @@ export function toPublicUser(
     name,
     permission,
     groups: groups.groupsOf(id),
-    preferences,
+    ...{ preferences, hasPassword, hasTotp },
     ...(providers.length === 0
       ? {}
       : { authProviders: Object.fromEntries(providers) }),
@@ -44,4 +48,6 @@ export const userExample = {
   permission: "none",
   groups: [],
   preferences: {},
+  hasPassword: true,
+  hasTotp: false,
 };
