@@ -87,6 +87,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const findObject = (id: string) => catalog.get(id);
   const dispatcher = createDispatcher(operations, logger, {
     ...{ findObject, audit },
+    witness: ground.activity.activity,
     catchUp: (pools) => ground.catchUp.with(pools),
   });
 
@@ -116,6 +117,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   void recovery.recover(work.recalled);
   void work.schedule();
   void work.alarms.alarms.start();
+  void ground.activity.activity.start();
   isStarted = true;
   return web.url;
 }

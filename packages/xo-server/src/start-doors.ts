@@ -61,6 +61,8 @@ export async function startDoors(
     onGone: (client) => {
       parts.statusFeed.unsubscribe(client);
       parts.alarms.listeners.delete(client);
+      parts.activity.listeners.delete(client);
+      parts.taskSubscriptions.delete(client);
       objects.readers.forget(client);
       objects.notices.forget(client);
       reception.sessions.forget(client);

@@ -1,6 +1,10 @@
 import type { Inventory } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
 import type { Store } from "@xo-server/store";
+import {
+  startActivity,
+  type StartedActivity,
+} from "./activity/start-activity.js";
 import { systemClock, type Clock } from "./clock.js";
 import { LimitHits } from "./doors/limit-hits.js";
 import { CatchUp } from "./objects/catch-up.js";
@@ -28,6 +32,7 @@ export interface Ground {
   readonly audit: Audit;
   readonly inventory: Inventory;
   readonly objects: Objects;
+  readonly activity: StartedActivity;
   readonly catchUp: CatchUp;
   /** Nobody has connected them yet. */
   readonly pools: Pools;
@@ -50,6 +55,7 @@ export async function startGround(
   const storedIds = Array.from(store.servers.list(), ({ id }) => id);
   const inventory = await startInventory(monitor, storedIds, options, stops);
   const objects = startObjects(inventory, options, stops);
+  const activity = startActivity(inventory, objects, options, stops);
   const pools = createPools({
     createPool:
       options.createPool ??
@@ -60,7 +66,7 @@ export async function startGround(
   const { catalog } = objects;
   const apiLogger = loggers.named("xo:api");
   return {
-    ...{ clock, monitor, parser, store, inventory, objects, pools },
+    ...{ clock, monitor, parser, store, inventory, objects, activity, pools },
     catchUp: new CatchUp({ inventory, catalog, clock, logger: apiLogger }),
     audit: createAudit(store, apiLogger),
     stored: new StoredPools({ servers: store.servers, pools, logger }),

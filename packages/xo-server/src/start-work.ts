@@ -11,6 +11,7 @@ import type { Ground } from "./start-ground.js";
 import { startStats, type Stats } from "./stats/start-stats.js";
 import type { StopStack } from "./stop-stack.js";
 import { startTasks, type StartedTasks } from "./tasks/start-tasks.js";
+import { TaskSubscriptions } from "./tasks/task-subscriptions.js";
 import { Transfers } from "./transfers/transfers.js";
 import { version } from "./version.js";
 
@@ -23,6 +24,7 @@ export interface Work extends StartedTasks, StartedJobs {
   readonly alarms: StartedAlarms;
   readonly plugins: Plugins;
   readonly sets: ResourceSets;
+  readonly taskSubscriptions: TaskSubscriptions;
 }
 
 export interface WorkParts extends Ground {
@@ -48,6 +50,10 @@ export async function startWork(
   });
   const started = await startTasks(store, config.dataDir, shared);
   const { tasks } = started;
+  const taskSubscriptions = new TaskSubscriptions({ tasks, clock });
+  stops.push("clients of tasks", () => {
+    taskSubscriptions.stop();
+  });
   const stats = startStats(parts.parser, parts, options, stops);
   const consoles = new Consoles({
     ...{ config: config.consoles, inventory, pools, audit, hits, clock },
@@ -73,6 +79,6 @@ export async function startWork(
   const sets = new ResourceSets({ ...objects, store, clock });
   return {
     ...{ ...started, ...jobs, paths, stats, consoles },
-    ...{ transfers, plugins, alarms, sets },
+    ...{ transfers, plugins, alarms, sets, taskSubscriptions },
   };
 }

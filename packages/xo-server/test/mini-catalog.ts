@@ -28,7 +28,7 @@ export class MiniCatalog {
 
   /** In one window. */
   put(...objects: readonly MiniObject[]): void {
-    for (const one of objects) this.#tables.get(one.type)!.put(one);
+    for (const one of objects) this.#tableOf(one.type).put(one);
     this.#flush();
   }
 
@@ -38,12 +38,18 @@ export class MiniCatalog {
     this.#flush();
   }
 
+  /** A class has several types: those of snapshots begin with that of what they are of. */
+  #tableOf(type: string): MiniTable {
+    return this.#tables.get(type) ?? this.#tables.get(type.split("-")[0]!)!;
+  }
+
   get catalog(): Catalog {
     const tables = this.#tables;
     const revision = () => this.#revision;
     const catalog = {
       classOf: (type: string) => (tables.has(type) ? type : undefined),
       follow: async (type: string) => tables.get(type)!.view,
+      settled: async () => undefined,
       get: (id: string) => this.#get(id),
       feed: {
         get revision() {
@@ -115,6 +121,7 @@ class MiniTable {
       isLive: (row: number) => objects[row] !== undefined,
       id: (row: number) => at(row).id,
       type: (row: number) => at(row).type,
+      pool: (row: number) => at(row).pool ?? "p",
       findId: (id: string) => this.#rowOf.get(id) ?? -1,
       json: (row: number) => toJson(at(row)),
       object: at,

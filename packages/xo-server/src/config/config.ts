@@ -1,6 +1,7 @@
 import { DEFAULT_THROTTLE_MS } from "@xo-server/xen-api";
 import { Type, type Static } from "typebox";
 import { logFormats, logLevels } from "../log/logger.js";
+import { ActivityConfig } from "./activity-config.js";
 import { bytes, count, milliseconds, section } from "./config-parts.js";
 import { ConsoleConfig } from "./console-config.js";
 import { HttpConfig } from "./http-config.js";
@@ -231,6 +232,7 @@ export const Config = Type.Object(
     consoles: ConsoleConfig,
     mail: MailConfig,
     jobs: JobConfig,
+    activity: ActivityConfig,
     pools: Type.Array(PoolConfig, {
       default: [],
       description: "The pools to connect. None: the server starts empty.",

@@ -22,7 +22,10 @@ import type { StatusFeed } from "../status/status-feed.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { Transfers } from "../transfers/transfers.js";
 import { version } from "../version.js";
+import type { StartedActivity } from "../activity/start-activity.js";
 import type { StartedAlarms } from "../alarms/start-alarms.js";
+import type { TaskSubscriptions } from "../tasks/task-subscriptions.js";
+import { activityMethods } from "./activity.js";
 import { alarmMethods } from "./alarm.js";
 import { alarmRuleMethods } from "./alarm-rule.js";
 import { auditMethods } from "./audit.js";
@@ -45,6 +48,7 @@ import { serverProbeMethods } from "./server-probe.js";
 import { statusMethods } from "./status.js";
 import { systemMethods } from "./system.js";
 import { taskMethods } from "./task.js";
+import { taskListMethods } from "./task-list.js";
 import { transferMethods } from "./transfer.js";
 import { xoMethods } from "./xo.js";
 
@@ -69,6 +73,8 @@ export interface MethodParts {
   readonly transfers: Transfers;
   readonly tasks: Tasks;
   readonly alarms: StartedAlarms;
+  readonly activity: StartedActivity;
+  readonly taskSubscriptions: TaskSubscriptions;
   readonly jobs: Jobs;
   /** For operations that are made of others. */
   readonly call: Dispatcher["call"];
@@ -115,6 +121,7 @@ function ofServer(
     ...pluginMethods(parts.plugins),
     ...alarmRuleMethods({ store, ...objects, ...parts.alarms }),
     ...alarmMethods({ store, ...objects, ...parts.alarms }),
+    ...activityMethods(parts.activity),
     ...jobMethods(parts.jobs, store),
     ...scheduleMethods(parts.jobs),
     ...backupMethods(),
@@ -147,5 +154,6 @@ function ofPools(parts: MethodParts): Operation[] {
       objects: poolObjects,
     }),
     ...taskMethods(poolObjects, parts.tasks),
+    ...taskListMethods(parts.tasks, parts.taskSubscriptions),
   ];
 }

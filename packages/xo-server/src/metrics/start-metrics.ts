@@ -1,3 +1,4 @@
+import type { Activity } from "../activity/activity.js";
 import type { Inventory } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
 import type { Store } from "@xo-server/store";
@@ -9,6 +10,7 @@ import type { Parser } from "../parser.js";
 import type { Pools } from "../pools/pools.js";
 import type { Stats } from "../stats/start-stats.js";
 import { version } from "../version.js";
+import { toActivityMetrics } from "./activity-metrics.js";
 import { toCatalogMetrics, toQueryMetrics } from "./catalog-metrics.js";
 import { toConsoleMetrics } from "./console-metrics.js";
 import { toDoorMetrics } from "./door-metrics.js";
@@ -27,6 +29,7 @@ export interface MetricsOptions {
   readonly pools: Pools;
   readonly stats: Pick<Stats, "figures">;
   readonly clients: () => number;
+  readonly activity: { readonly activity: Pick<Activity, "journal"> };
   readonly consoles: Pick<Consoles, "figures">;
   /** How often the doors' limits were hit. */
   readonly hits: LimitHits;
@@ -57,5 +60,6 @@ export function startMetrics(options: MetricsOptions): () => string {
       ...toCatalogMetrics(objects.catalog.stats),
       ...toQueryMetrics(objects.queries.stats),
       ...toStatsMetrics(stats.figures()),
+      ...toActivityMetrics(options.activity.activity.journal),
     ]);
 }

@@ -9,6 +9,7 @@ import { unwatchedWork } from "../tasks/work.js";
 import { createCheck, type CheckParameters } from "./parameters.js";
 import { isRefusal } from "./refusal.js";
 import { touchedPools } from "./touched-pools.js";
+import type { Witness } from "./witness.js";
 
 /** The one place where a call is checked, made, and its failure given a name. */
 export interface Dispatcher {
@@ -43,6 +44,8 @@ export interface Guards {
   readonly findObject?: FindObject;
   /** Default: changes are not written down. */
   readonly audit?: Audit;
+  /** Sees who changes what while it goes on. Default: nobody does. */
+  readonly witness?: Witness;
   /** Resolves when objects are read as these pools have them now. Default: at once. */
   readonly catchUp?: (pools: ReadonlySet<string>) => Promise<void>;
 }
@@ -182,8 +185,26 @@ class HandlerCall implements HandlerContext {
   }
 }
 
-/** What the caller has changed is there to be read when the answer comes. */
+/** Seen by the witness. */
 async function change(
+  operation: Operation,
+  params: object,
+  context: HandlerContext,
+  guards: Guards,
+): Promise<unknown> {
+  const end = guards.witness?.begin({ operation, params, context });
+  try {
+    const result = await changeAndCatchUp(operation, params, context, guards);
+    end?.(result);
+    return result;
+  } catch (error) {
+    end?.();
+    throw error;
+  }
+}
+
+/** What the caller has changed is there to be read when the answer comes. */
+async function changeAndCatchUp(
   operation: Operation,
   params: object,
   context: HandlerContext,

@@ -1,0 +1,80 @@
+import type { ActivityKind } from "./activity-entry.js";
+import type { Facts } from "./object-facts.js";
+
+interface Kinds {
+  readonly created?: ActivityKind;
+  readonly removed?: ActivityKind;
+  readonly renamed: ActivityKind;
+}
+
+/** A pool comes and goes with its connection. Of others, such as snapshots of disks, nothing is told. */
+const kindsByType: ReadonlyMap<string, Kinds> = new Map<string, Kinds>([
+  ["VM", kinds("vm")],
+  ["VM-template", kinds("template")],
+  ["VM-snapshot", kinds("snapshot")],
+  ["SR", kinds("sr")],
+  ["network", kinds("network")],
+  ["VDI", kinds("vdi")],
+  ["pool", { renamed: "pool.renamed" }],
+  [
+    "host",
+    { created: "host.joined", removed: "host.left", renamed: "host.renamed" },
+  ],
+]);
+
+function kinds(
+  noun: "vm" | "template" | "snapshot" | "sr" | "network" | "vdi",
+): Kinds {
+  return {
+    created: `${noun}.created`,
+    removed: `${noun}.removed`,
+    renamed: `${noun}.renamed`,
+  };
+}
+
+/** Whether anything is ever told of objects of this type. */
+export function isTold(type: string): boolean {
+  return kindsByType.has(type);
+}
+
+export function kindOf(
+  type: string,
+  what: keyof Kinds,
+): ActivityKind | undefined {
+  return kindsByType.get(type)?.[what];
+}
+
+/** What has become of an object that stays of its type. */
+export function changesOf(before: Facts, after: Facts): ActivityKind[] {
+  if (before === after || before.type !== after.type) return [];
+  if (after.type === "host") return hostChanges(before.state, after.state);
+  return after.type === "VM" ? vmChanges(before, after) : [];
+}
+
+function vmChanges(before: Facts, after: Facts): ActivityKind[] {
+  if (before.state !== after.state) {
+    const kind = powerKind(before.state, after.state);
+    return kind === undefined ? [] : [kind];
+  }
+  const isUp = after.state === "Running" || after.state === "Paused";
+  return isUp && before.place !== after.place ? ["vm.moved"] : [];
+}
+
+function powerKind(before: string, after: string): ActivityKind | undefined {
+  if (after === "Running")
+    return before === "Halted" ? "vm.started" : "vm.resumed";
+  if (after === "Halted") return "vm.stopped";
+  if (after === "Suspended") return "vm.suspended";
+  return after === "Paused" ? "vm.paused" : undefined;
+}
+
+function hostChanges(before: string, after: string): ActivityKind[] {
+  const [wasInUse, wasSeen] = before.split(", ");
+  const [isInUse, isSeen] = after.split(", ");
+  const found: ActivityKind[] = [];
+  if (wasSeen !== isSeen)
+    found.push(isSeen === "seen" ? "host.back" : "host.lost");
+  if (wasInUse !== isInUse)
+    found.push(isInUse === "in use" ? "host.enabled" : "host.disabled");
+  return found;
+}

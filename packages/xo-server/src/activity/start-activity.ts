@@ -1,0 +1,40 @@
+import type { Inventory } from "@xo-server/inventory";
+import { systemClock } from "../clock.js";
+import type { Objects } from "../objects/start-objects.js";
+import type { ServerOptions } from "../server-options.js";
+import type { StopStack } from "../stop-stack.js";
+import { Activity } from "./activity.js";
+import { ActivityListeners } from "./activity-listeners.js";
+
+/** What happens, and the clients that hear of it. */
+export interface StartedActivity {
+  readonly activity: Activity;
+  readonly listeners: ActivityListeners;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Objects are followed from `activity.start()` on. */
+export function startActivity(
+  inventory: Inventory,
+  { catalog }: Objects,
+  options: Pick<ServerOptions, "config" | "loggers" | "clock">,
+  stops: StopStack,
+): StartedActivity {
+  const { config, loggers, clock = systemClock } = options;
+  const listeners = new ActivityListeners(clock);
+  const activity = new Activity({
+    ...{ catalog, inventory, clock },
+    logger: loggers.named("xo:activity"),
+    most: config.activity.entries,
+    keptMs: config.activity.hours * HOUR_MS,
+    onChange: () => {
+      listeners.tell();
+    },
+  });
+  stops.push("activity", () => {
+    activity.stop();
+    listeners.stop();
+  });
+  return { activity, listeners };
+}

@@ -1,0 +1,129 @@
+import type { Clock } from "../clock.js";
+import type { Client } from "../operations/client.js";
+import { mayRead, type TaskChange } from "./task-changes.js";
+import type { TaskView } from "./task-view.js";
+import type { Tasks } from "./tasks.js";
+
+/** What becomes of tasks within this is told together, in ms. */
+const WINDOW_MS = 200;
+/** A client that does not read is tried again after. */
+const RETRY_MS = 1_000;
+/** Tasks of one message. */
+const A_MESSAGE = 50;
+/** Tasks whose news wait for a slow client at most: beyond that it is told to list them anew. */
+const MOST_WAITING = 2_000;
+
+interface Subscriber {
+  readonly client: Client;
+  /** Of each task the newest. */
+  readonly waiting: Map<string, TaskChange>;
+  hasMissed: boolean;
+  timer: unknown;
+}
+
+export interface TaskSubscriptionsOptions {
+  readonly tasks: Pick<Tasks, "watch">;
+  readonly clock: Clock;
+}
+
+/** Notifications `task` {update, remove, reset?}: what becomes of tasks, to clients that may see them. */
+export class TaskSubscriptions {
+  readonly #options: TaskSubscriptionsOptions;
+  readonly #subscribers = new Map<Client, Subscriber>();
+  readonly #encoded = new WeakMap<TaskView, string>();
+  #unwatch: (() => void) | undefined;
+
+  constructor(options: TaskSubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws XoError QUEUE_FULL */
+  add(client: Client): void {
+    if (this.#subscribers.has(client)) return;
+    this.#unwatch ??= this.#options.tasks.watch((change) => {
+      for (const one of this.#subscribers.values()) this.#put(one, change);
+    });
+    const waiting = new Map<string, TaskChange>();
+    const state = { hasMissed: false, timer: undefined };
+    this.#subscribers.set(client, { client, waiting, ...state });
+  }
+
+  /** @returns false: it was not there */
+  delete(client: Client): boolean {
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#subscribers.get(client)?.timer);
+    const was = this.#subscribers.delete(client);
+    if (this.#subscribers.size === 0) this.#stopWatching();
+    return was;
+  }
+
+  stop(): void {
+    for (const client of [...this.#subscribers.keys()]) this.delete(client);
+  }
+
+  #stopWatching(): void {
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+  }
+
+  #put(subscriber: Subscriber, change: TaskChange): void {
+    const { client, waiting } = subscriber;
+    const person = client.session?.person();
+    if (person === undefined || !mayRead(person, change)) return;
+    const id = change.kind === "update" ? change.task.id : change.id;
+    waiting.delete(id);
+    waiting.set(id, change);
+    if (waiting.size > MOST_WAITING) {
+      waiting.clear();
+      subscriber.hasMissed = true;
+    }
+    this.#sendIn(subscriber, WINDOW_MS);
+  }
+
+  #sendIn(subscriber: Subscriber, ms: number): void {
+    subscriber.timer ??= this.#options.clock.setTimeout(() => {
+      subscriber.timer = undefined;
+      this.#send(subscriber);
+    }, ms);
+  }
+
+  #send(subscriber: Subscriber): void {
+    const { client, waiting, hasMissed } = subscriber;
+    const person = client.session?.person();
+    // Somebody else may be behind the client by now.
+    const told = [...waiting]
+      .slice(0, A_MESSAGE)
+      .filter(([, one]) => person !== undefined && mayRead(person, one));
+    if (told.length > 0 || hasMissed) {
+      const changes = told.map(([, one]) => one);
+      if (!client.trySend(this.#encode(changes, hasMissed))) {
+        this.#sendIn(subscriber, RETRY_MS);
+        return;
+      }
+    }
+    subscriber.hasMissed = false;
+    for (const id of [...waiting.keys()].slice(0, A_MESSAGE))
+      waiting.delete(id);
+    if (waiting.size > 0) this.#sendIn(subscriber, WINDOW_MS);
+  }
+
+  #encode(changes: readonly TaskChange[], isReset: boolean): Buffer {
+    const updates = changes.flatMap((one) =>
+      one.kind === "update" ? [this.#encodeTask(one.task)] : [],
+    );
+    const removed = changes.flatMap((one) =>
+      one.kind === "remove" ? [one.id] : [],
+    );
+    const reset = isReset ? '"reset":true,' : "";
+    return Buffer.from(
+      `{"jsonrpc":"2.0","method":"task","params":{${reset}"update":[${updates.join(",")}],"remove":${JSON.stringify(removed)}}}`,
+    );
+  }
+
+  /** Once for all clients. */
+  #encodeTask(task: TaskView): string {
+    const known = this.#encoded.get(task) ?? JSON.stringify(task);
+    this.#encoded.set(task, known);
+    return known;
+  }
+}

@@ -1,0 +1,166 @@
+import t, { type Test } from "tap";
+import { createLoggers } from "../src/log/logger.js";
+import { taskListMethods } from "../src/methods/task-list.js";
+import { createDispatcher } from "../src/operations/dispatcher.js";
+import type { CallContext } from "../src/operations/operation.js";
+import { TaskSubscriptions } from "../src/tasks/task-subscriptions.js";
+import type { TaskView } from "../src/tasks/task-view.js";
+import { Tasks } from "../src/tasks/tasks.js";
+import { FakeClient } from "./fake-client.js";
+import { FakeClock } from "./fake-clock.js";
+import { FakeTaskStore } from "./fake-task-store.js";
+
+interface Told {
+  readonly update: readonly TaskView[];
+  readonly remove: readonly string[];
+  readonly reset?: boolean;
+}
+
+function startBench(t: Test) {
+  const clock = new FakeClock();
+  const tasks = new Tasks({
+    ...{ store: new FakeTaskStore(), owner: "here", clock },
+    logger: { warn: () => undefined },
+  });
+  const subscriptions = new TaskSubscriptions({ tasks, clock });
+  t.teardown(() => {
+    subscriptions.stop();
+    tasks.stop();
+  });
+  const dispatcher = createDispatcher(
+    taskListMethods(tasks, subscriptions),
+    createLoggers({ destination: { write: () => undefined } }).named("xo:t"),
+  );
+  /** Somebody with a socket. */
+  const join = (id: string, isAdmin = false) => {
+    const person = { id, name: id, isAdmin };
+    const client = new FakeClient();
+    const told: Told[] = [];
+    const state = { hasRoom: true };
+    client.session = { person: () => person } as never;
+    client.trySend = (message?: Buffer) => {
+      const { method, params } = JSON.parse(String(message)) as {
+        method: string;
+        params: Told;
+      };
+      t.equal(method, "task");
+      if (state.hasRoom) told.push(params);
+      return state.hasRoom;
+    };
+    const context = { person, permission: "user", client } as CallContext & {
+      client: FakeClient;
+    };
+    const call = (name: string, params: object = {}) =>
+      dispatcher.call(name, params, context);
+    return { client, told, state, call };
+  };
+  const begin = async (userId: string, name: string, objectId = "vm") => {
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const subject = {
+      ...{ userId, objectId, name, objectType: "VM", params: {} },
+    };
+    const { id, result } = await tasks.run(subject, async (work) => {
+      work.progress(0.25);
+      await ended;
+    });
+    return {
+      id,
+      async end() {
+        end();
+        await result;
+        for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+      },
+    };
+  };
+  return { clock, tasks, join, begin };
+}
+
+t.test("who subscribes hears what becomes of their tasks", async (t) => {
+  const { clock, tasks, join, begin } = startBench(t);
+  const tess = join("tess");
+  const admin = join("root", true);
+  t.equal(await tess.call("task.subscribe"), true);
+  t.equal(await admin.call("task.subscribe"), true);
+  const hers = await begin("tess", "hers");
+  const his = await begin("tom", "his");
+  clock.pass(300);
+  t.match(tess.told, [{ update: [{ id: hers.id, status: "pending" }] }]);
+  t.equal(tess.told[0]!.update.length, 1, "nobody else's");
+  t.same(
+    admin.told[0]!.update.map(({ id }) => id),
+    [hers.id, his.id],
+  );
+  await hers.end();
+  clock.pass(300);
+  t.match(tess.told[1], { update: [{ id: hers.id, status: "success" }] });
+  await tasks.delete(hers.id, { id: "tess", isAdmin: false });
+  clock.pass(300);
+  t.same(tess.told[2], { update: [], remove: [hers.id] });
+  t.equal(await tess.call("task.unsubscribe"), true);
+  t.equal(await tess.call("task.unsubscribe"), false);
+  await begin("tess", "later");
+  clock.pass(300);
+  t.equal(tess.told.length, 3);
+});
+
+t.test("a list has one's own, of an object, that are pending", async (t) => {
+  const { join, begin } = startBench(t);
+  const tess = join("tess");
+  const done = await begin("tess", "one", "a");
+  await done.end();
+  const open = await begin("tess", "two", "b");
+  const his = await begin("tom", "three", "a");
+  const ids = async (params: object, who = tess) =>
+    ((await who.call("task.list", params)) as TaskView[]).map(({ id }) => id);
+  t.same(await ids({}), [open.id, done.id]);
+  t.same(await ids({ pending: true }), [open.id]);
+  t.same(await ids({ object: "a" }), [done.id]);
+  t.same(await ids({ limit: 1 }), [open.id]);
+  t.same(await ids({ object: "a" }, join("root", true)), [his.id, done.id]);
+});
+
+t.test(
+  "who does not read is told the newest, when there is room",
+  async (t) => {
+    const { clock, join, begin } = startBench(t);
+    const tess = join("tess");
+    await tess.call("task.subscribe");
+    tess.state.hasRoom = false;
+    const task = await begin("tess", "one");
+    clock.pass(300);
+    await task.end();
+    clock.pass(300);
+    t.same(tess.told, []);
+    tess.state.hasRoom = true;
+    clock.pass(1_500);
+    t.equal(tess.told.length, 1);
+    t.match(tess.told[0]!.update, [{ status: "success" }]);
+  },
+);
+
+t.test("who lets too many wait is told to list them anew", async (t) => {
+  const { clock, join, begin } = startBench(t);
+  const tess = join("tess");
+  await tess.call("task.subscribe");
+  tess.state.hasRoom = false;
+  for (let i = 0; i <= 2_000; i++) await begin("tess", `n${i}`);
+  tess.state.hasRoom = true;
+  clock.pass(1_500);
+  t.equal(tess.told[0]!.reset, true);
+  await begin("tess", "after");
+  clock.pass(300);
+  t.equal(tess.told.at(-1)!.reset, undefined);
+});
+
+t.test("who has signed out hears nothing more", async (t) => {
+  const { clock, join, begin } = startBench(t);
+  const tess = join("tess");
+  await tess.call("task.subscribe");
+  await begin("tess", "one");
+  tess.client.session = undefined;
+  clock.pass(300);
+  await begin("tess", "two");
+  clock.pass(300);
+  t.same(tess.told, []);
+});
