@@ -1,0 +1,188 @@
+import type { Filter } from "@xo-server/filter";
+import {
+  NotShownError,
+  numberOperators,
+  operatorsOf,
+  type BuilderGroup,
+  type BuilderRow,
+  type RowOperator,
+} from "./builder-rows.js";
+import { propertiesOf, filterNames, type Property } from "./properties.js";
+import { unescapePattern } from "./value-text.js";
+
+/** Levels of groups that the form shows. */
+const DEPTH = 3;
+
+/**
+ * A filter as rows of a form.
+ * @throws NotShownError with the part that has no row
+ */
+export function readGroup(filter: Filter, type: string): BuilderGroup {
+  const part = readPart(filter, { type, names: [], depth: 0 });
+  if (part.kind === "group") return part;
+  return { kind: "group", mode: "all", parts: [part] };
+}
+
+interface Place {
+  readonly type: string;
+  /** Of the properties around. */
+  readonly names: readonly string[];
+  readonly depth: number;
+}
+
+function readPart(filter: Filter, place: Place): BuilderRow | BuilderGroup {
+  switch (filter.kind) {
+    case "and":
+    case "or":
+      return readTerms(filter, place);
+    case "property": {
+      const names = [...place.names, filter.name];
+      return readPart(filter.term, { ...place, names });
+    }
+    case "not":
+      // Not of a nested value is more than not of the whole: nothing is no value.
+      if (place.names.length > 0) throw new NotShownError(filter);
+      return negate(readPart(filter.term, place), filter);
+    case "truthy":
+    case "compare":
+    case "text":
+    case "glob":
+    case "regex":
+      return readValue(filter, place);
+  }
+}
+
+/** `tags:(a b)` are two rows: each says the same of the same property. */
+function readTerms(
+  filter: Filter & { kind: "and" | "or" },
+  place: Place,
+): BuilderGroup {
+  if (place.depth === DEPTH) throw new NotShownError(filter);
+  return {
+    kind: "group",
+    mode: filter.kind === "and" ? "all" : "any",
+    parts: filter.terms.map((term) =>
+      readPart(term, { ...place, depth: place.depth + 1 }),
+    ),
+  };
+}
+
+const opposites: Partial<Record<RowOperator, RowOperator>> = {
+  contains: "notContains",
+  is: "isNot",
+  equal: "notEqual",
+  yes: "no",
+  any: "none",
+};
+
+function negate(part: BuilderRow | BuilderGroup, filter: Filter): BuilderRow {
+  const operator = part.kind === "row" ? opposites[part.operator] : undefined;
+  if (part.kind !== "row" || operator === undefined)
+    throw new NotShownError(filter);
+  return { ...part, operator };
+}
+
+function readValue(filter: Filter, { type, names }: Place): BuilderRow {
+  const property = propertiesOf(type).find(
+    ({ path }) => filterNames(path).join("\0") === nameKey(names, filter),
+  );
+  const path = property?.path ?? pathOf(names, filter);
+  if (path === undefined) throw new NotShownError(filter);
+  const found = operatorAndValue(filter, property);
+  const kind = path === "" ? "anywhere" : (property?.kind ?? "unknown");
+  const operators: readonly RowOperator[] = operatorsOf(kind);
+  if (found === undefined || !operators.includes(found.operator))
+    throw new NotShownError(filter);
+  return { kind: "row", path, ...found };
+}
+
+function nameKey(names: readonly string[], filter: Filter): string {
+  return (filter.kind === "truthy" ? [...names, filter.name] : names).join(
+    "\0",
+  );
+}
+
+/** Of a property that is not in the table; undefined where dots would be taken for nesting. */
+function pathOf(names: readonly string[], filter: Filter): string | undefined {
+  const all = filter.kind === "truthy" ? [...names, filter.name] : names;
+  const path = all.join(".");
+  return filterNames(path).length === Math.max(all.length, 1)
+    ? path
+    : undefined;
+}
+
+function operatorAndValue(
+  filter: Filter,
+  property: Property | undefined,
+): { operator: RowOperator; value: string } | undefined {
+  switch (filter.kind) {
+    case "truthy":
+      return {
+        operator: property?.kind === "boolean" ? "yes" : "any",
+        value: "",
+      };
+    case "compare":
+      return {
+        operator: comparisonOf(filter.operator),
+        value: String(filter.number),
+      };
+    case "glob":
+      return { operator: "like", value: filter.pattern };
+    case "text":
+      return readText(filter, property);
+    case "regex":
+      return filter.ignoreCase
+        ? undefined
+        : readPattern(filter.source, property);
+    case "and":
+    case "or":
+    case "not":
+    case "property":
+      return undefined;
+  }
+}
+
+function comparisonOf(sign: string): RowOperator {
+  const found = Object.entries(numberOperators).find(([, one]) => one === sign);
+  return found![0] as RowOperator;
+}
+
+function readText(
+  { text, number }: Filter & { kind: "text" },
+  property: Property | undefined,
+): { operator: RowOperator; value: string } | undefined {
+  const kind = property?.kind;
+  if (kind === "object") return { operator: "is", value: text };
+  if (kind === "choice") {
+    const value = property!.choices!.find((one) => isSame(one, text));
+    // A part of a value is not one that can be chosen.
+    return value === undefined ? undefined : { operator: "is", value };
+  }
+  if (number !== undefined && (kind === "number" || property === undefined))
+    return { operator: "equal", value: text };
+  return number === undefined
+    ? { operator: "contains", value: text }
+    : undefined;
+}
+
+function readPattern(
+  source: string,
+  property: Property | undefined,
+): { operator: RowOperator; value: string } {
+  const start = unescapePattern(source.slice(1));
+  const whole = unescapePattern(source.slice(1, -1));
+  const isAnchored = source.startsWith("^");
+  if (isAnchored && source.endsWith("$") && whole && hasWhole(property, whole))
+    return { operator: "is", value: whole };
+  if (isAnchored && start) return { operator: "starts", value: start };
+  return { operator: "matches", value: source };
+}
+
+/** Is a value of it written as an expression for the whole? */
+function hasWhole(property: Property | undefined, value: string): boolean {
+  return property?.kind !== "choice" || property.choices!.includes(value);
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}

@@ -1,0 +1,107 @@
+import { tokensOf, type Token } from "./tokens.js";
+
+/** What is being typed where the caret stands. */
+export interface CaretTerm {
+  /** Names of the properties that it is a value of, the outermost first. */
+  readonly names: readonly string[];
+  /** `number`: behind a comparison; `none`: nothing can be proposed here. */
+  readonly place: "term" | "number" | "none";
+  /** What a completion replaces, an opening quote included. */
+  readonly from: number;
+  readonly to: number;
+  /** From there to the caret, without the quote. */
+  readonly typed: string;
+  /** Where the whole term begins, with its names and `!`. */
+  readonly start: number;
+}
+
+/** The term at a place of a text that may be no filter yet. */
+export function termAt(text: string, caret: number): CaretTerm {
+  const walk = new TermWalk(text);
+  for (const token of tokensOf(text)) {
+    if (token.from >= caret) break;
+    if (caret <= token.to && isTyped(token))
+      return walk.at(token.from, token.to, caret);
+    walk.pass(token);
+  }
+  return walk.at(caret, caret, caret);
+}
+
+function isTyped({ kind }: Token): boolean {
+  return kind !== "space" && kind !== "sign" && kind !== "bad";
+}
+
+class TermWalk {
+  readonly #text: string;
+  /** Names around each open group. */
+  readonly #groups: string[][] = [];
+  #names: string[] = [];
+  #start: number | undefined;
+  #name: string | undefined;
+  #place: CaretTerm["place"] = "term";
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  at(from: number, to: number, caret: number): CaretTerm {
+    const typed = this.#text.slice(from, caret);
+    const isPattern = typed.startsWith("/");
+    return {
+      names: this.#names,
+      place: isPattern ? "none" : this.#place,
+      ...{ from, to },
+      typed: typed.replace(/^"/, "").replace(/\\([^])/g, "$1"),
+      start: this.#start ?? from,
+    };
+  }
+
+  pass(token: Token): void {
+    const piece = this.#text.slice(token.from, token.to);
+    if (token.kind === "space") {
+      if (this.#place === "none") this.#place = "term";
+      return;
+    }
+    this.#start ??= token.from;
+    if (token.kind === "name") this.#name = unquote(piece);
+    else if (token.kind === "sign") this.#passSign(piece);
+    else this.#end();
+  }
+
+  #passSign(sign: string): void {
+    switch (sign) {
+      case ":":
+        this.#names = [...this.#names, this.#name ?? ""];
+        break;
+      case "(":
+        this.#groups.push(this.#names);
+        this.#start = undefined;
+        break;
+      case ")":
+        this.#groups.pop();
+        this.#end();
+        break;
+      case "?":
+        this.#end();
+        break;
+      case "|":
+      case "!":
+        break;
+      default:
+        this.#place = "number";
+    }
+  }
+
+  /** A term is complete: what follows belongs to the group around it. */
+  #end(): void {
+    this.#names = this.#groups.at(-1) ?? [];
+    this.#start = undefined;
+    this.#place = "none";
+  }
+}
+
+function unquote(piece: string): string {
+  return piece.startsWith('"')
+    ? piece.slice(1, -1).replace(/\\([^])/g, "$1")
+    : piece;
+}

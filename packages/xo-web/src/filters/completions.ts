@@ -1,0 +1,47 @@
+import type { CaretTerm } from "./caret-term.js";
+import type { Completion, CompletionFacts } from "./completion.js";
+import { filterNames, propertiesOf, type Property } from "./properties.js";
+import { propertiesFor } from "./property-completions.js";
+import { numbers, valuesOf } from "./value-completions.js";
+
+/** What can be typed at a place, the best first. */
+export function completionsFor(
+  term: CaretTerm,
+  facts: CompletionFacts,
+): readonly Completion[] {
+  if (term.place === "none") return [];
+  const property = propertyAt(term, facts.type);
+  if (term.place === "number")
+    return property === undefined ? [] : numbers(property, term.typed);
+  if (property !== undefined) return valuesOf(property, term, facts);
+  return propertiesFor(term, facts);
+}
+
+/** The property whose value is typed. */
+export function propertyAt(
+  { names }: CaretTerm,
+  type: string,
+): Property | undefined {
+  const written = names.join(":");
+  return propertiesOf(type).find(
+    ({ path }) => filterNames(path).join(":") === written,
+  );
+}
+
+/** The text with a completion in it, and where the caret stands then. */
+export function complete(
+  text: string,
+  { from, to }: Pick<CaretTerm, "from" | "to">,
+  { insert, isOpen }: Pick<Completion, "insert" | "isOpen">,
+): { readonly text: string; readonly caret: number } {
+  const rest = text.slice(to);
+  // What stands there already is not written again.
+  const given =
+    insert.endsWith(":") && /^\s*:/.test(rest) ? insert.slice(0, -1) : insert;
+  const space = isOpen || /^[\s)]/.test(rest) ? "" : " ";
+  const isBeforeSpace = !isOpen && /^\s/.test(rest);
+  return {
+    text: text.slice(0, from) + given + space + rest,
+    caret: from + insert.length + (isBeforeSpace ? 1 : space.length),
+  };
+}

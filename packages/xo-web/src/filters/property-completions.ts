@@ -1,0 +1,68 @@
+import type { Messages } from "../locale/messages.js";
+import type { CaretTerm } from "./caret-term.js";
+import type { Completion, CompletionFacts } from "./completion.js";
+import { propertiesOf, type Property } from "./properties.js";
+import { nameText } from "./value-text.js";
+
+const MOST = 24;
+
+/** Properties that fit what is typed, by their name in the language of filters or in that of the page. */
+export function propertiesFor(
+  { names, typed }: CaretTerm,
+  { type, messages }: CompletionFacts,
+): Completion[] {
+  const above = names.map((name) => `${name}:`).join("");
+  const wanted = typed.toLowerCase();
+  const ranked = propertiesOf(type)
+    .map((property) => ({ property, written: nameText(property.path) }))
+    .filter(({ written }) => written.startsWith(above))
+    .map(({ property, written }) => ({
+      ...{ property, written: written.slice(above.length) },
+      rank: rankOf(wanted, property, messages),
+    }))
+    .filter(({ rank }) => rank < Infinity)
+    .sort((one, other) => one.rank - other.rank);
+  return ranked
+    .slice(0, MOST)
+    .flatMap(({ property, written }) =>
+      toCompletions(property, written, messages),
+    );
+}
+
+function toCompletions(
+  { path, kind }: Property,
+  written: string,
+  messages: Messages["filters"],
+): Completion[] {
+  const { name, hint } = messages.properties[path];
+  const bare = written.replace(/:$/, "");
+  const line = { group: "property", label: bare } as const;
+  if (kind !== "boolean")
+    return [
+      { ...line, insert: written, detail: `${name}: ${hint}`, isOpen: true },
+    ];
+  return [["", messages.yes] as const, ["!", messages.no] as const].map(
+    ([sign, word]) => ({
+      ...line,
+      label: `${sign}${bare}?`,
+      insert: `${sign}${bare}?`,
+      detail: `${name}: ${word}`,
+      isOpen: false,
+    }),
+  );
+}
+
+/** Lower is better; Infinity: it does not fit. */
+function rankOf(
+  wanted: string,
+  { path }: Property,
+  messages: Messages["filters"],
+): number {
+  if (wanted === "") return 0;
+  const { name, hint } = messages.properties[path];
+  const lower = path.toLowerCase().replace(/^\$/, "");
+  if (lower.startsWith(wanted.replace(/^\$/, ""))) return 1;
+  if (name.toLowerCase().startsWith(wanted)) return 2;
+  if (lower.includes(wanted) || name.toLowerCase().includes(wanted)) return 3;
+  return hint.toLowerCase().includes(wanted) ? 4 : Infinity;
+}

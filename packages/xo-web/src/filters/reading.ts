@@ -1,0 +1,37 @@
+import { FilterSyntaxError, parseFilter } from "@xo-server/filter";
+import { termAt } from "./caret-term.js";
+
+/** What a typed text is. */
+export interface Reading {
+  /** The filter that holds: the text, or what of it is complete; undefined: nothing of it can be read. */
+  readonly filter: string | undefined;
+  readonly error: FilterSyntaxError | undefined;
+  /** The error is only that the text ends too early. */
+  readonly isUnfinished: boolean;
+}
+
+/**
+ * Reads a text while it is typed. While the term at the caret is not complete, as
+ * in `tags:`, the rest holds.
+ */
+export function readFilter(text: string, caret = text.length): Reading {
+  const error = errorIn(text);
+  if (error === undefined) return { filter: text, error, isUnfinished: false };
+  const { start, to } = termAt(text, caret);
+  const rest = (text.slice(0, start) + text.slice(to)).trim();
+  return {
+    filter: errorIn(rest) === undefined ? rest : undefined,
+    error,
+    isUnfinished: error.position >= text.trimEnd().length,
+  };
+}
+
+function errorIn(text: string): FilterSyntaxError | undefined {
+  try {
+    parseFilter(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof FilterSyntaxError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,73 @@
+import { formatFilter, parseFilter, type Filter } from "@xo-server/filter";
+import { filterNames, searchedPathsOf } from "./properties.js";
+
+/** The two ways in which the server is asked for a filter. */
+export interface Selection {
+  readonly filter?: string;
+  readonly search?: string;
+}
+
+/**
+ * What to ask the server for a filter text of the page: its free words stand in
+ * names, descriptions, addresses, tags, and not anywhere in an object. That is what
+ * people mean, and what the server finds without reading whole objects.
+ * @throws FilterSyntaxError
+ */
+export function toSelection(text: string, type: string): Selection {
+  const tree = parseFilter(text);
+  const terms = tree.kind === "and" ? tree.terms : [tree];
+  const words = terms.filter(isWord);
+  const others = terms.filter((term) => !isWord(term));
+  const scoped = others.map((term) => scopeWords(term, type));
+  const filter = formatFilter({ kind: "and", terms: scoped });
+  return {
+    ...(others.length === 0 ? {} : { filter }),
+    ...(words.length === 0
+      ? {}
+      : { search: words.map((word) => word.text).join(" ") }),
+  };
+}
+
+/** Two filter texts, both of which must hold; each may be empty. */
+export function bothOf(one: string, other: string): string {
+  if (one.trim() === "" || other.trim() === "") return (one || other).trim();
+  return `${one.trim()} ${other.trim()}`;
+}
+
+type Word = Filter & { kind: "text" };
+
+function isWord(term: Filter): term is Word {
+  return term.kind === "text" && /^\S+$/.test(term.text);
+}
+
+/** A free text becomes "one of the searched properties has it". */
+function scopeWords(term: Filter, type: string): Filter {
+  switch (term.kind) {
+    case "and":
+    case "or":
+      return {
+        kind: term.kind,
+        terms: term.terms.map((one) => scopeWords(one, type)),
+      };
+    case "not":
+      return { kind: "not", term: scopeWords(term.term, type) };
+    case "text":
+    case "glob":
+    case "regex":
+      return {
+        kind: "or",
+        terms: searchedPathsOf(type).map((path) => within(path, term)),
+      };
+    case "compare":
+    case "property":
+    case "truthy":
+      return term;
+  }
+}
+
+function within(path: string, term: Filter): Filter {
+  return filterNames(path).reduceRight<Filter>(
+    (inner, name) => ({ kind: "property", name, term: inner }),
+    term,
+  );
+}

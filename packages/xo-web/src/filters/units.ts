@@ -1,0 +1,64 @@
+import type { Property } from "./properties.js";
+
+/** What people type, in units that a property is kept in. Sizes are binary, as memory and disks of VMs are given. */
+export interface Unit {
+  readonly name: string;
+  readonly factor: number;
+}
+
+const sizes: readonly Unit[] = [
+  { name: "GiB", factor: 2 ** 30 },
+  { name: "MiB", factor: 2 ** 20 },
+  { name: "TiB", factor: 2 ** 40 },
+  { name: "KiB", factor: 2 ** 10 },
+  { name: "B", factor: 1 },
+];
+
+const rates: readonly Unit[] = [
+  { name: "MB/s", factor: 1e6 },
+  { name: "kB/s", factor: 1e3 },
+  { name: "GB/s", factor: 1e9 },
+  { name: "B/s", factor: 1 },
+];
+
+const shares: readonly Unit[] = [{ name: "%", factor: 0.01 }];
+
+const plain: readonly Unit[] = [{ name: "", factor: 1 }];
+
+const byUnit = {
+  bytes: sizes,
+  rate: rates,
+  share: shares,
+  mbits: [{ name: "Mbit/s", factor: 1 }],
+};
+
+/** The units of a property, the usual one first. */
+export function unitsOf({ unit }: Pick<Property, "unit">): readonly Unit[] {
+  return unit === undefined ? plain : byUnit[unit];
+}
+
+/** The unit in which a value is shortest to write: 4096 MiB are 4 GiB. */
+export function unitFor(property: Pick<Property, "unit">, value: number): Unit {
+  const units = unitsOf(property);
+  const descending = units.toSorted((a, b) => b.factor - a.factor);
+  return (
+    descending.find(({ factor }) => value !== 0 && isShort(value / factor)) ??
+    units[0]!
+  );
+}
+
+/** Without the dust of floating point: 0.07 is 7 %, not 7.000000000000001. */
+export function inUnit(value: number, { factor }: Unit): number {
+  return Number((value / factor).toPrecision(12));
+}
+
+export function fromUnit(value: number, { factor }: Unit): number {
+  return Number((value * factor).toPrecision(12));
+}
+
+function isShort(value: number): boolean {
+  return (
+    Math.abs(value) >= 1 &&
+    Number(value.toFixed(2)) === Number(value.toFixed(9))
+  );
+}

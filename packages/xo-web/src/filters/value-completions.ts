@@ -1,0 +1,109 @@
+import type { Messages } from "../locale/messages.js";
+import type { CaretTerm } from "./caret-term.js";
+import type { Completion, CompletionFacts, KnownValue } from "./completion.js";
+import type { Property } from "./properties.js";
+import { fromUnit, unitsOf } from "./units.js";
+import { valueText, wordText } from "./value-text.js";
+
+const MOST = 50;
+
+/** Values of a property that fit what is typed. */
+export function valuesOf(
+  property: Property,
+  { typed }: CaretTerm,
+  facts: CompletionFacts,
+): Completion[] {
+  switch (property.kind) {
+    case "number":
+      return typed === ""
+        ? comparisons(facts.messages)
+        : numbers(property, typed);
+    case "time":
+      return times(facts);
+    case "choice":
+      return known(
+        property.choices!.map((value) => withCount(value, facts.values)),
+        typed,
+      );
+    case "boolean":
+    case "object":
+    case "text":
+      return known(facts.values, typed);
+  }
+}
+
+function withCount(value: string, counted: readonly KnownValue[]): KnownValue {
+  return counted.find((one) => one.value === value) ?? { value };
+}
+
+function known(values: readonly KnownValue[], typed: string): Completion[] {
+  const wanted = typed.toLowerCase();
+  const all = values.map(({ value }) => value);
+  return values
+    .filter(({ value, label = "" }) =>
+      `${value}\n${label}`.toLowerCase().includes(wanted),
+    )
+    .slice(0, MOST)
+    .map(({ value, label, count }) => ({
+      group: "value",
+      insert: label === undefined ? valueText(value, all) : wordText(value),
+      label: label ?? value,
+      detail: count === undefined ? "" : String(count),
+      isOpen: false,
+    }));
+}
+
+function comparisons({ operators }: Messages["filters"]): Completion[] {
+  const signs = [">", ">=", "<", "<="] as const;
+  const names = ["above", "atLeast", "below", "atMost"] as const;
+  return signs.map((sign, at) => ({
+    group: "operator",
+    insert: sign,
+    label: sign,
+    detail: operators[names[at]!],
+    isOpen: true,
+  }));
+}
+
+/** A number with the units that it may be meant in. */
+export function numbers(property: Property, typed: string): Completion[] {
+  const number = typed === "" ? examples(property) : [Number(typed)];
+  return number.filter(Number.isFinite).flatMap((value) =>
+    unitsOf(property)
+      .filter(({ factor }) => factor !== 1)
+      .slice(0, typed === "" ? 1 : 3)
+      .map((unit) => ({
+        group: "value" as const,
+        insert: String(fromUnit(value, unit)).replace("e+", "e"),
+        label: `${value} ${unit.name}`,
+        detail: String(fromUnit(value, unit)),
+        isOpen: false,
+      })),
+  );
+}
+
+function examples({ unit }: Property): number[] {
+  if (unit === "share") return [50, 80, 90, 95];
+  return unit === "bytes"
+    ? [1, 4, 8, 16, 64]
+    : unit === "rate"
+      ? [1, 10, 100]
+      : [];
+}
+
+/** Moments since which something may have happened. */
+function times({ now, messages }: CompletionFacts): Completion[] {
+  const hour = 3600;
+  const since = {
+    ...{ hour, day: 24 * hour },
+    ...{ week: 7 * 24 * hour, month: 30 * 24 * hour },
+  };
+  const recent = Object.entries(since).map(([name, seconds]) =>
+    time(`>${now - seconds}`, messages.times[name as keyof typeof since]),
+  );
+  return [...recent, time(`<${now - since.month}`, messages.times.before)];
+}
+
+function time(insert: string, label: string): Completion {
+  return { group: "value", insert, label, detail: insert, isOpen: false };
+}

@@ -1,0 +1,51 @@
+import { formatFilter } from "@xo-server/filter";
+import { filterNames } from "./properties.js";
+
+/** `name:` as a filter writes it, nested where it must be. */
+export function nameText(path: string): string {
+  return filterNames(path)
+    .map((name) => `${wordText(name)}:`)
+    .join("");
+}
+
+/** A text as a filter writes it, in quotes where it must be. */
+export function wordText(text: string): string {
+  return formatFilter({ kind: "text", text });
+}
+
+/**
+ * One of several values. A text stands for all that have it as a part, so where
+ * another value would be found too, the whole of it is meant.
+ */
+export function valueText(value: string, all: readonly string[]): string {
+  const lower = value.toLowerCase();
+  const isPart = all.some(
+    (other) => other !== value && other.toLowerCase().includes(lower),
+  );
+  return isPart ? exactText(value) : wordText(value);
+}
+
+/** An expression for exactly this text. */
+export function exactText(value: string): string {
+  const source = `^${escapePattern(value)}$`;
+  return formatFilter({ kind: "regex", source, ignoreCase: false });
+}
+
+export function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
+
+/** The text that an escaped one stands for; undefined where it is more than a text. */
+export function unescapePattern(source: string): string | undefined {
+  let text = "";
+  for (let at = 0; at < source.length; at++) {
+    const isEscaped = source[at] === "\\";
+    const character = source[isEscaped ? ++at : at];
+    const isPlain = isEscaped
+      ? character !== undefined && !/[a-zA-Z0-9]/.test(character)
+      : !/[\^$.*+?()[\]{}|]/.test(character!);
+    if (!isPlain) return undefined;
+    text += character;
+  }
+  return text;
+}
