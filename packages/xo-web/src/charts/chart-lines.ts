@@ -1,0 +1,46 @@
+import { fill, type Messages } from "../locale/messages.js";
+import type { ChartLine } from "./chart-line.js";
+import type { Line, Metric } from "./metrics.js";
+
+export interface LineNaming {
+  readonly text: Messages;
+  /** Of members that are hosts. */
+  readonly nameOf: (id: string) => string;
+  /** Of what is compared. */
+  readonly comparedName: string;
+}
+
+/** The lines of a metric's chart: what it is, its members, and what it is compared with. */
+export function chartLines(
+  { lines }: Metric,
+  compared: ReadonlyMap<string, Line> | undefined,
+  naming: LineNaming,
+): ChartLine[] {
+  const own = lines.map(({ id, points, ...line }, colour): ChartLine => ({
+    ...{ id, points, colour, label: lineName(line, naming) },
+  }));
+  const others = own.flatMap((line): ChartLine[] => {
+    const other = compared?.get(line.id);
+    if (other === undefined) return [];
+    const label = fill(naming.text.charts.comparedLine, {
+      line: line.label,
+      name: naming.comparedName,
+    });
+    return [
+      {
+        ...{ id: `${line.id}~`, label, points: other.points },
+        ...{ colour: line.colour, isCompared: true },
+      },
+    ];
+  });
+  return [...own, ...others];
+}
+
+function lineName(
+  { word, core, member }: Pick<Line, "word" | "core" | "member">,
+  { text, nameOf }: LineNaming,
+): string {
+  if (word !== undefined) return text.charts.lines[word];
+  if (core !== undefined) return fill(text.charts.core, { n: core });
+  return nameOf(member ?? "");
+}

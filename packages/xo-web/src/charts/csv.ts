@@ -1,0 +1,29 @@
+import type { Points } from "./stats-answer.js";
+
+export interface CsvColumn {
+  readonly name: string;
+  readonly points: Points;
+}
+
+/** Figures as a table: a row for each time, ISO 8601 in UTC; empty where nothing was measured. */
+export function toCsv(
+  times: readonly number[],
+  columns: readonly CsvColumn[],
+): string {
+  const rows = times.map((time, i) =>
+    [
+      new Date(time * 1000).toISOString(),
+      ...columns.map(({ points }) => points[i] ?? ""),
+    ].join(","),
+  );
+  const head = ["time", ...columns.map(({ name }) => quoted(name))].join(",");
+  return `${[head, ...rows].join("\r\n")}\r\n`;
+}
+
+/** Spreadsheets take what begins with one of these for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+function quoted(text: string): string {
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,61 @@
+/** A chart as it is on the screen. */
+export interface ChartPicture {
+  readonly heading: string;
+  readonly canvas: HTMLCanvasElement;
+  readonly legend: readonly {
+    readonly label: string;
+    readonly colour: string;
+  }[];
+}
+
+export interface SheetLook {
+  readonly heading: string;
+  readonly ground: string;
+  readonly text: string;
+}
+
+const GAP = 24;
+const TITLE = 48;
+const LINE = 22;
+const FONT = 'Inter, system-ui, "Segoe UI", Roboto, sans-serif';
+
+/** All charts of a panel on one sheet, below each other, as a PNG. */
+export async function drawCharts(
+  charts: readonly ChartPicture[],
+  { heading, ground, text }: SheetLook,
+): Promise<Blob> {
+  const width = Math.max(...charts.map(({ canvas }) => canvas.width));
+  const heights = charts.map(({ canvas }) => canvas.height + 2 * LINE + GAP);
+  const sheet = document.createElement("canvas");
+  sheet.width = width + 2 * GAP;
+  sheet.height = TITLE + GAP + heights.reduce((sum, one) => sum + one, 0);
+  const context = sheet.getContext("2d")!;
+  context.fillStyle = ground;
+  context.fillRect(0, 0, sheet.width, sheet.height);
+  context.fillStyle = text;
+  context.font = `600 20px ${FONT}`;
+  context.fillText(heading, GAP, TITLE - 12);
+  let top = TITLE;
+  for (const [i, { heading, canvas, legend }] of charts.entries()) {
+    context.fillStyle = text;
+    context.font = `600 15px ${FONT}`;
+    context.fillText(heading, GAP, top + LINE - 6);
+    context.font = `13px ${FONT}`;
+    let left = GAP;
+    for (const { label, colour } of legend) {
+      context.fillStyle = colour;
+      context.fillRect(left, top + LINE + 8, 14, 4);
+      context.fillStyle = text;
+      context.fillText(label, left + 20, top + LINE + 15);
+      left += 20 + context.measureText(label).width + GAP;
+    }
+    context.drawImage(canvas, GAP, top + 2 * LINE);
+    top += heights[i]!;
+  }
+  return new Promise((resolve, reject) => {
+    sheet.toBlob((blob) => {
+      if (blob === null) reject(new Error("the picture cannot be made"));
+      else resolve(blob);
+    }, "image/png");
+  });
+}

@@ -1,0 +1,220 @@
+import { difference, mean, onGrid, sum } from "./combine.js";
+import type { Points } from "./stats-answer.js";
+import type { StatsTrack } from "./stats-track.js";
+
+export type MetricId =
+  "cpu" | "memory" | "network" | "throughput" | "iops" | "latency" | "load";
+
+export type Unit =
+  | "percent"
+  | "bytes"
+  | "bytesPerSecond"
+  | "perSecond"
+  | "milliseconds"
+  | "number";
+
+/** What a line shows; the page has a word for each. */
+export type LineWord =
+  | "usage"
+  | "used"
+  | "total"
+  | "received"
+  | "sent"
+  | "read"
+  | "written"
+  | "load";
+
+export interface Line {
+  readonly id: string;
+  /** What it shows, or which of many it is: a core, a host. */
+  readonly word?: LineWord;
+  readonly core?: number;
+  readonly member?: string;
+  readonly points: Points;
+}
+
+export interface Metric {
+  readonly id: MetricId;
+  readonly unit: Unit;
+  readonly lines: readonly Line[];
+  /** There are lines of single cores or hosts as well. */
+  readonly hasMembers: boolean;
+}
+
+/** What is known of an object: of itself, or, of pools and SRs, what each host tells. */
+export interface StatsSet {
+  /** By the object's own id, or by those of hosts. */
+  readonly tracks: ReadonlyMap<string, StatsTrack>;
+  /** Of the grid that all are put on, in s. */
+  readonly end: number;
+  readonly step: number;
+  readonly length: number;
+}
+
+/** Lines of members beyond these are left out: nobody can tell them apart. */
+export const MOST_MEMBERS = 12;
+
+interface Recipe {
+  readonly id: MetricId;
+  readonly unit: Unit;
+  /** How hosts are put together. */
+  readonly across: (all: readonly Points[]) => Points;
+  readonly lines: (
+    track: StatsTrack,
+  ) => readonly (readonly [LineWord, Points])[];
+}
+
+const recipes: readonly Recipe[] = [
+  { id: "cpu", unit: "percent", across: mean, lines: cpuLines },
+  { id: "memory", unit: "bytes", across: sum, lines: memoryLines },
+  {
+    ...{ id: "network", unit: "bytesPerSecond", across: sum },
+    lines: (track) => [
+      ...line("received", sum, columns(track, "vifs.rx", "pifs.rx")),
+      ...line("sent", sum, columns(track, "vifs.tx", "pifs.tx")),
+    ],
+  },
+  {
+    ...{ id: "throughput", unit: "bytesPerSecond", across: sum },
+    lines: (track) => [
+      ...line("read", sum, columns(track, "ioThroughput.r", "xvds.r")),
+      ...line("written", sum, columns(track, "ioThroughput.w", "xvds.w")),
+    ],
+  },
+  {
+    ...{ id: "iops", unit: "perSecond", across: sum },
+    lines: (track) => [
+      ...line("read", sum, columns(track, "iops.r")),
+      ...line("written", sum, columns(track, "iops.w")),
+    ],
+  },
+  {
+    ...{ id: "latency", unit: "milliseconds", across: mean },
+    lines: (track) => [
+      ...line("read", mean, columns(track, "latency.r")),
+      ...line("written", mean, columns(track, "latency.w")),
+    ],
+  },
+  {
+    ...{ id: "load", unit: "number", across: mean },
+    lines: (track) => line("load", sum, columns(track, "load")),
+  },
+];
+
+/** All metrics that there are figures of. @param withMembers single cores of a VM or host, single hosts of a pool or SR */
+export function metricsOf(set: StatsSet, withMembers: boolean): Metric[] {
+  return recipes.flatMap((recipe) => {
+    const lines = wholeLines(recipe, set);
+    if (lines.length === 0) return [];
+    const members = memberLines(recipe, set);
+    const hasMembers = members.length > 1;
+    return [
+      {
+        ...{ id: recipe.id, unit: recipe.unit, hasMembers },
+        lines: withMembers && hasMembers ? [...lines, ...members] : lines,
+      },
+    ];
+  });
+}
+
+/** The times of a set's points, in s. */
+export function timesOf({ end, step, length }: StatsSet): number[] {
+  return Array.from({ length }, (_, i) => end - (length - 1 - i) * step);
+}
+
+function wholeLines(recipe: Recipe, set: StatsSet): Line[] {
+  const byWord = new Map<LineWord, Points[]>();
+  for (const track of set.tracks.values())
+    for (const [word, points] of recipe.lines(track))
+      byWord.set(word, [
+        ...(byWord.get(word) ?? []),
+        onGrid(points, track, set),
+      ]);
+  return [...byWord].map(([word, all]) => ({
+    ...{ id: `${recipe.id}.${word}`, word },
+    points: recipe.across(all),
+  }));
+}
+
+/** The busiest, in the order in which they are told. */
+function memberLines(recipe: Recipe, set: StatsSet): Line[] {
+  const all =
+    set.tracks.size > 1
+      ? [...set.tracks].flatMap(([member, track]) => {
+          const [first] = recipe.lines(track);
+          if (first === undefined) return [];
+          const points = onGrid(first[1], track, set);
+          return [{ id: `${recipe.id}.${member}`, member, points }];
+        })
+      : recipe.id === "cpu"
+        ? [...set.tracks.values()].flatMap((track) => coreLines(track, set))
+        : [];
+  if (all.length <= MOST_MEMBERS) return all;
+  const busiest = new Set(
+    all
+      .toSorted((a, b) => average(b.points) - average(a.points))
+      .slice(0, MOST_MEMBERS),
+  );
+  return all.filter((one) => busiest.has(one));
+}
+
+function coreLines(track: StatsTrack, set: StatsSet): Line[] {
+  return pathsIn(track, "cpus").map((path) => {
+    const core = Number(path.slice("cpus.".length));
+    const points = onGrid(track.column(path)!, track, set);
+    return { id: `cpu.core${core}`, core, points };
+  });
+}
+
+function cpuLines(track: StatsTrack): readonly (readonly [LineWord, Points])[] {
+  const whole = track.column("cpuUsage");
+  if (whole !== undefined) return [["usage", whole]];
+  return line("usage", mean, columns(track, "cpus"));
+}
+
+function memoryLines(
+  track: StatsTrack,
+): readonly (readonly [LineWord, Points])[] {
+  const total = track.column("memory");
+  const free = track.column("memoryFree");
+  if (total === undefined) return [];
+  if (free === undefined) return [["total", total]];
+  return [
+    ["used", difference(total, free)],
+    ["total", total],
+  ];
+}
+
+function line(
+  word: LineWord,
+  combine: (all: readonly Points[]) => Points,
+  all: readonly Points[],
+): readonly (readonly [LineWord, Points])[] {
+  return all.length === 0 ? [] : [[word, combine(all)]];
+}
+
+/** Of the first prefix that there is something of. */
+function columns(track: StatsTrack, ...prefixes: string[]): Points[] {
+  for (const prefix of prefixes) {
+    const paths = pathsIn(track, prefix);
+    if (paths.length > 0) return paths.map((path) => track.column(path)!);
+  }
+  return [];
+}
+
+function pathsIn(track: StatsTrack, prefix: string): string[] {
+  return track.paths.filter(
+    (path) => path === prefix || path.startsWith(`${prefix}.`),
+  );
+}
+
+export function average(points: Points): number {
+  let total = 0;
+  let count = 0;
+  for (const value of points)
+    if (value !== null) {
+      total += value;
+      count++;
+    }
+  return count === 0 ? -1 : total / count;
+}

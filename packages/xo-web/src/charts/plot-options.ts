@@ -1,0 +1,116 @@
+import type uPlot from "uplot";
+import type { ChartLine, TimeSpan } from "./chart-line.js";
+import { colourName } from "./chart-line.js";
+
+export interface PlotWish {
+  readonly lines: readonly ChartLine[];
+  readonly colours: ReadonlyMap<string, string>;
+  /** In pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Charts with the same one share their cursor. */
+  readonly syncKey: string;
+  /** The least top of the axis. */
+  readonly floor: number;
+  readonly span: () => TimeSpan;
+  readonly inUnit: (value: number) => string;
+  readonly timeLabel: (s: number) => string;
+  /** Place of the points under the cursor; undefined: it is elsewhere. */
+  readonly onCursor: (index: number | undefined) => void;
+  readonly onZoom: (span: TimeSpan) => void;
+  readonly onBack: () => void;
+}
+
+/** Room for the words of the upright axis, in pixels. */
+const AXIS = 68;
+const FONT = '12px Inter, system-ui, "Segoe UI", Roboto, sans-serif';
+/** What is dragged over fewer pixels was no drag. */
+const LEAST_DRAG = 6;
+
+/** How uPlot is to draw a chart. */
+export function plotOptions(wish: PlotWish): uPlot.Options {
+  const { colours, floor } = wish;
+  return {
+    ...{ width: wish.width, height: wish.height },
+    legend: { show: false },
+    padding: [10, 6, 0, 0],
+    cursor: {
+      sync: { key: wish.syncKey, setSeries: false },
+      drag: { x: true, y: false, setScale: false },
+      y: false,
+      bind: {
+        dblclick: () => () => {
+          wish.onBack();
+          return null;
+        },
+      },
+    },
+    scales: {
+      x: {
+        range: () => {
+          const { from, to } = wish.span();
+          return [from, to];
+        },
+      },
+      y: {
+        range: (_plot, _least, most) => [0, 1.06 * Math.max(most || 0, floor)],
+      },
+    },
+    series: [{}, ...wish.lines.map((line) => seriesOf(line, colours))],
+    axes: [
+      {
+        ...axisOf(colours),
+        values: (_plot, times) => times.map(wish.timeLabel),
+        ...{ space: 80, size: 28 },
+      },
+      {
+        ...axisOf(colours),
+        values: (_plot, values) => values.map(wish.inUnit),
+        ...{ space: 34, size: AXIS },
+      },
+    ],
+    hooks: {
+      setCursor: [
+        ({ cursor }) => {
+          wish.onCursor(cursor.idx ?? undefined);
+        },
+      ],
+      setSelect: [
+        (plot) => {
+          const { left, width } = plot.select;
+          if (width < LEAST_DRAG) return;
+          const from = plot.posToVal(left, "x");
+          const to = plot.posToVal(left + width, "x");
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          wish.onZoom({ from, to });
+        },
+      ],
+    },
+  };
+}
+
+function seriesOf(
+  { label, colour, isCompared = false, id }: ChartLine,
+  colours: ReadonlyMap<string, string>,
+): uPlot.Series {
+  const stroke = colours.get(colourName(colour)) ?? "gray";
+  return {
+    ...{ label, stroke, width: isCompared ? 1.25 : 1.6 },
+    ...(isCompared ? { dash: [5, 4], spanGaps: true } : {}),
+    ...(colour === 0 && !isCompared && !id.includes("core")
+      ? { fill: stroke.replace(/^rgb\((.*)\)$/, "rgba($1, 0.1)") }
+      : {}),
+    points: { size: 5 },
+  };
+}
+
+function axisOf(colours: ReadonlyMap<string, string>): uPlot.Axis {
+  const line = { stroke: colours.get("--line") ?? "gray", width: 1 };
+  return {
+    stroke: colours.get("--muted") ?? "gray",
+    font: FONT,
+    grid: line,
+    ticks: { show: false },
+    border: { show: false },
+  };
+}

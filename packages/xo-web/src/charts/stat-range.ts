@@ -1,0 +1,49 @@
+/** How coarse the server tells statistics. */
+export type Granularity = "seconds" | "minutes" | "hours" | "days";
+
+export type RangeId = "tenMinutes" | "twoHours" | "week" | "year";
+
+/** A span of time as hosts keep it. */
+export interface StatRange {
+  readonly id: RangeId;
+  readonly granularity: Granularity;
+  /** Between two points, in s. */
+  readonly step: number;
+  readonly points: number;
+  /** Where the span before this one is found, if hosts keep one: coarser. */
+  readonly before?: Granularity;
+}
+
+export const statRanges: readonly StatRange[] = [
+  {
+    ...{ id: "tenMinutes", granularity: "seconds", before: "minutes" },
+    ...{ step: 5, points: 120 },
+  },
+  {
+    ...{ id: "twoHours", granularity: "minutes", before: "hours" },
+    ...{ step: 60, points: 120 },
+  },
+  {
+    ...{ id: "week", granularity: "hours", before: "days" },
+    ...{ step: 3600, points: 168 },
+  },
+  { id: "year", granularity: "days", step: 86_400, points: 366 },
+];
+
+export function rangeOf(id: RangeId): StatRange {
+  return statRanges.find((range) => range.id === id)!;
+}
+
+/** In s. */
+export function spanOf({ step, points }: StatRange): number {
+  return step * points;
+}
+
+/** How long figures stay news, in ms: a step, but nobody waits for an hour. */
+export function refreshMs({ step }: StatRange): number {
+  return Math.min(step, 60) * 1000;
+}
+
+export const pointsOf: Readonly<Record<Granularity, number>> = {
+  ...{ seconds: 120, minutes: 120, hours: 168, days: 366 },
+};

@@ -1,0 +1,36 @@
+import { shallowRef, watch, type ShallowRef } from "vue";
+import { isObject } from "../api/merge-patch.js";
+import { useServer } from "../live/use-server.js";
+
+/** Hosts that are asked for at a time. */
+const MOST = 100;
+
+/** Names of hosts by id, asked for once each. */
+export function useHostNames(
+  ids: () => readonly string[],
+): ShallowRef<ReadonlyMap<string, string>> {
+  const { call } = useServer();
+  const names = shallowRef<ReadonlyMap<string, string>>(new Map());
+  const asked = new Set<string>();
+  watch(
+    () => ids().filter((id) => !asked.has(id)),
+    async (unknown) => {
+      for (const id of unknown) asked.add(id);
+      for (let from = 0; from < unknown.length; from += MOST) {
+        const some = unknown.slice(from, from + MOST);
+        const answer = await call("query.page", {
+          ...{ type: "host", limit: some.length, fields: ["id", "name_label"] },
+          filter: `|(${some.map((id) => `id:${id}`).join(" ")})`,
+        }).catch(() => undefined);
+        const rows = isObject(answer) ? answer["rows"] : undefined;
+        const next = new Map(names.value);
+        for (const row of Array.isArray(rows) ? rows : [])
+          if (isObject(row))
+            next.set(String(row["id"]), String(row["name_label"]));
+        names.value = next;
+      }
+    },
+    { immediate: true },
+  );
+  return names;
+}
