@@ -10,6 +10,7 @@ import { perfProbeBench } from "./perf-probe/perf-probe-bench.js";
 import { poolsBench } from "./pools/pools-bench.js";
 import { socketsBench } from "./sockets/sockets-bench.js";
 import { statsBench } from "./stats/stats-bench.js";
+import { webBench } from "./web/web-bench.js";
 
 /** All benches by the name that they are called by. */
 export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
@@ -24,4 +25,5 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["stats", statsBench],
   ["export", exportBench],
   ["bulk", bulkBench],
+  ["web", webBench],
 ]);

@@ -10,7 +10,8 @@ import { ApiClient } from "./api-client.js";
 import type { ApiJob } from "./api-job.js";
 import type { ProbeAnswer, ServerFigures } from "./server-figures.js";
 
-const PASSWORD = "correct horse battery";
+/** Of the user `admin`. */
+export const ADMIN_PASSWORD = "correct horse battery";
 const LOOK_MS = 20;
 const TIMEOUT_MS = 120_000;
 
@@ -125,7 +126,7 @@ function startProcess(
     {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       cwd: fileURLToPath(new URL(".", import.meta.url)),
-      env: { ...process.env, XO_ADMIN_PASSWORD: PASSWORD },
+      env: { ...process.env, XO_ADMIN_PASSWORD: ADMIN_PASSWORD },
     },
   );
   // However this program ends, the server does not outlive it.
@@ -162,7 +163,7 @@ async function createToken(url: string): Promise<string> {
   const client = await ApiClient.open(url);
   await client.call("session.signIn", {
     username: "admin",
-    password: PASSWORD,
+    password: ADMIN_PASSWORD,
   });
   const token = await client.call("token.create", {});
   client.close();

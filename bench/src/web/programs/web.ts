@@ -1,0 +1,122 @@
+import { setTimeout } from "node:timers/promises";
+import { fullScale } from "../../api/api-scale.js";
+import { ADMIN_PASSWORD, MeasuredServer } from "../../api/measured-server.js";
+import { callXapi } from "../../harness/call-xapi.js";
+import { median, percentile, type Figures } from "../../harness/figures.js";
+import { readJob, reportFigures } from "../../measure/job.js";
+import { setChurn } from "../../measure/set-churn.js";
+import { ListPage } from "../list-page.js";
+import type { WebJob } from "../web-job.js";
+
+/** Between two looks at the heap. */
+const LOOK_MS = 10_000;
+/** Changes come at any moment of the pool's throttle. */
+const PAUSE_MS = 430;
+
+// One server, one browser, and the list of all VMs in it.
+const job = await readJob<WebJob>();
+const server = await MeasuredServer.start({
+  ...{ scale: fullScale, pools: job.pools, nodeOptions: [] },
+});
+const list = await ListPage.open(job.browser, server.url);
+const scriptBytes = await list.firstScriptBytes();
+// The first one brings the files of the list, and the server's columns.
+const coldMs = await list.signIn(ADMIN_PASSWORD);
+const signIns: number[] = [];
+for (let i = 0; i < job.visits; i++)
+  signIns.push(await list.signIn(ADMIN_PASSWORD));
+const reloads: number[] = [];
+for (let i = 0; i < job.visits; i++) reloads.push(await list.reload());
+const frames = await list.scroll(job.scrollMs);
+const keys = await list.type(job.keystrokes);
+const changes = await measureChanges();
+const churn = await measureChurn();
+await list.close();
+await server.stop();
+reportFigures(
+  ifMeasured({
+    scriptBytes,
+    coldMs,
+    signInMs: median(signIns),
+    slowestSignInMs: Math.max(...signIns),
+    reloadMs: median(reloads),
+    framesPerSecond: frames.perSecond,
+    frameP95Ms: frames.p95Ms,
+    longestFrameMs: frames.longestMs,
+    longTasks: frames.longTasks,
+    keyMs: median(keys),
+    keyP95Ms: percentile(keys, 0.95),
+    changeMs: median(changes),
+    changeP95Ms: percentile(changes, 0.95),
+    ...churn,
+  }),
+);
+
+/** What could not be measured is not told. */
+function ifMeasured(figures: Figures): Figures {
+  const all = Object.entries(figures);
+  return Object.fromEntries(all.filter(([, value]) => Number.isFinite(value)));
+}
+
+/** From the pool's answer to the changed row on the page, in ms. */
+async function measureChanges(): Promise<number[]> {
+  const [pool] = job.pools;
+  const { url, user, password } = pool!;
+  const session = (await callXapi(url, "session.login_with_password", [
+    ...[user, password, "2.21", "xo-bench"],
+  ])) as string;
+  const delays: number[] = [];
+  const ids = await list.shownIds();
+  for (let i = 0; delays.length < job.changes && i < ids.length; i++) {
+    const ref = await callXapi(url, "VM.get_by_uuid", [session, ids[i]!]).catch(
+      // Of another pool.
+      () => undefined,
+    );
+    if (ref === undefined) continue;
+    const name = (await callXapi(url, "VM.get_name_label", [
+      ...[session, ref],
+    ])) as string;
+    const words = `${name} bench-${i}`;
+    const shown = list.shownAt(words);
+    const changedAt = performance.timeOrigin + performance.now();
+    await callXapi(url, "VM.set_name_label", [session, ref, words]);
+    delays.push((await shown) - changedAt);
+    await setTimeout(PAUSE_MS + (i % 8) * 5);
+  }
+  return delays;
+}
+
+/** What the open list holds while the pools change. */
+async function measureChurn() {
+  await setChurn(job.pools, job.changesPerSecond);
+  // What comes once is no growth.
+  await setTimeout(Math.min(LOOK_MS, job.churnMs));
+  const looks: [seconds: number, bytes: number][] = [];
+  const startedAt = performance.now();
+  for (;;) {
+    const seconds = (performance.now() - startedAt) / 1000;
+    looks.push([seconds, await list.heapBytes()]);
+    if (seconds * 1000 >= job.churnMs) break;
+    await setTimeout(Math.min(LOOK_MS, job.churnMs));
+  }
+  const frames = await list.scroll(Math.min(3_000, job.churnMs));
+  await setChurn(job.pools, 0);
+  return {
+    heapBytes: looks.at(-1)![1],
+    mostHeapBytes: Math.max(...looks.map(([, bytes]) => bytes)),
+    heapBytesPerHour: 3600 * slopeOf(looks),
+    churnSeconds: looks.at(-1)![0],
+    churnFramesPerSecond: frames.perSecond,
+    churnLongTasks: frames.longTasks,
+  };
+}
+
+/** Of the line through the points with the least squares. */
+function slopeOf(points: readonly (readonly [number, number])[]): number {
+  const mean = (of: 0 | 1) =>
+    points.reduce((sum, point) => sum + point[of], 0) / points.length;
+  const [x, y] = [mean(0), mean(1)];
+  const over = points.reduce((sum, p) => sum + (p[0] - x) * (p[1] - y), 0);
+  const under = points.reduce((sum, p) => sum + (p[0] - x) ** 2, 0);
+  return under === 0 ? 0 : over / under;
+}

@@ -1,0 +1,16 @@
+import type { PoolAddress } from "../harness/simulator.js";
+
+/** What the program of a row is told. Spans in ms. */
+export interface WebJob {
+  readonly pools: readonly PoolAddress[];
+  /** Chromium. */
+  readonly browser: string;
+  /** How often the page is opened from the sign-in on. */
+  readonly visits: number;
+  readonly scrollMs: number;
+  readonly keystrokes: number;
+  readonly changes: number;
+  /** How long the list is open while the pools change. */
+  readonly churnMs: number;
+  readonly changesPerSecond: number;
+}
