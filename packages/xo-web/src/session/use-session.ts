@@ -14,6 +14,8 @@ export interface Person {
   readonly id: string;
   readonly name: string;
   readonly isAdmin: boolean;
+  /** Nobody in particular, who looks at a demo. */
+  readonly isGuest: boolean;
   /** What the server keeps for them: saved views, for example. */
   readonly preferences: Readonly<Record<string, Json>>;
 }
@@ -25,9 +27,18 @@ export interface Session {
   readonly opened: (call: Call) => Promise<void>;
   readonly signIn: (form: SignInForm) => Promise<SignInOutcome>;
   readonly signOut: () => Promise<void>;
+  /** Goes on without signing in: a demo shows its objects to everybody. */
+  readonly lookAround: () => void;
   /** Changes some of the preferences, here and on the server. */
   readonly prefer: (changes: Readonly<Record<string, Json>>) => Promise<void>;
 }
+
+const guest: Person = {
+  ...{ id: "guest", name: "", isAdmin: false, isGuest: true },
+  preferences: {},
+};
+/** Remembered for this tab of the browser. */
+const key = "looks-around";
 
 /** Who is in front of the page. */
 export function createSession(): Session {
@@ -37,7 +48,7 @@ export function createSession(): Session {
   async function renew(): Promise<void> {
     const ticket = await fetchTicket();
     if (ticket === undefined || call === undefined) {
-      person.value = null;
+      person.value = sessionStorage.getItem(key) === null ? null : guest;
       return;
     }
     person.value = toPerson(await call("session.signInWithTicket", { ticket }));
@@ -59,11 +70,16 @@ export function createSession(): Session {
       // First on the socket, which stays open then.
       await call?.("session.signOut").catch(() => undefined);
       await signOut();
+      sessionStorage.removeItem(key);
       person.value = null;
+    },
+    lookAround() {
+      sessionStorage.setItem(key, "yes");
+      person.value = guest;
     },
     async prefer(changes) {
       const before = person.value;
-      if (!before) return;
+      if (!before || before.isGuest) return;
       const preferences = { ...before.preferences, ...changes };
       person.value = { ...before, preferences };
       try {
@@ -83,6 +99,7 @@ function toPerson(told: Json): Person | null {
     id: typeof id === "string" ? id : "",
     name: email,
     isAdmin: permission === "admin",
+    isGuest: false,
     preferences: isObject(preferences) ? preferences : {},
   };
 }

@@ -65,7 +65,7 @@ export function useAlarms(): Alarms {
   watch(session.person, () => void ask());
   return {
     list: readonly(list),
-    canAcknowledge: computed(() => Boolean(session.person.value)),
+    canAcknowledge: computed(() => session.person.value?.isGuest === false),
     async acknowledge(id) {
       await call("alarm.acknowledge", { id }).catch(() => undefined);
       await ask();

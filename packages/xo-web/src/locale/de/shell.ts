@@ -46,4 +46,7 @@ export const shell: Messages["shell"] = {
   pageFailed: "Diese Seite konnte nicht geladen werden. Ist der Server da?",
   again: "Noch einmal",
   signInLead: "Melden Sie sich an, um Ihre Pools zu sehen und zu steuern.",
+  demoLead:
+    "Diese Pools sind simuliert. Um sie zu steuern, melden Sie sich als admin an: das Passwort zeigt das Terminal des Servers.",
+  lookAround: "Ohne Anmeldung umsehen",
 };

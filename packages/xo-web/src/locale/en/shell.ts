@@ -44,4 +44,7 @@ export const shell = {
   pageFailed: "This page could not be loaded. Is the server there?",
   again: "Try again",
   signInLead: "Sign in to see and steer your pools.",
+  demoLead:
+    "These pools are simulated. To steer them, sign in as admin: the server’s terminal shows the password.",
+  lookAround: "Look around without signing in",
 };
