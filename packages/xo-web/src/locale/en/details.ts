@@ -1,1 +1,33 @@
-export const details = {};
+export const details = {
+  tabs: "Parts of this page",
+  where: "Where it is",
+  name: "Name",
+  description: "Description",
+  noDescription: "Add a description",
+  tags: "Tags",
+  addTag: "Tag",
+  newTag: "New tag",
+  removeTag: "Remove the tag {tag}",
+  edit: "{what}: {value}. Edit",
+  changed: "{what} changed",
+  notChanged: "{what} was not changed",
+  tryAgain: "Try again",
+  stale: "As last known",
+  gone: "There is no such {type}",
+  goneLead:
+    "It was deleted, or its pool is not connected, or you may not see it.",
+  toList: "To the list",
+  refused: "This {type} cannot be shown",
+  refusedLead:
+    "The server refuses: it may be that you have no right to see it.",
+  raw: "Raw record",
+  rawLead:
+    "What XAPI itself says of this object, as the server has it now. Secrets are masked. Fields have XAPI's names.",
+  rawSearch: "Search fields and values",
+  rawAgain: "Read again",
+  rawClass: "{class}, {n} lines",
+  rawFailed: "The record could not be read",
+  rawField: "Field",
+  rawValue: "Value",
+  rawNothing: "No field or value has these words.",
+};
