@@ -19,7 +19,10 @@ export function comparedLines(
   shift: number,
 ): ReadonlyMap<string, Line> {
   const from = { end: other.end + shift, step: other.step };
-  const lines = metricsOf(other, false).flatMap(({ lines }) => lines);
+  // What an object has in all says nothing of how it does.
+  const lines = metricsOf(other, false)
+    .flatMap(({ lines }) => lines)
+    .filter(({ word }) => word !== "total");
   return new Map(
     lines.map((line) => [
       line.id,

@@ -52,7 +52,7 @@ export interface StatsSet {
 }
 
 /** Lines of members beyond these are left out: nobody can tell them apart. */
-export const MOST_MEMBERS = 12;
+export const MOST_MEMBERS = 7;
 
 interface Recipe {
   readonly id: MetricId;

@@ -33,7 +33,7 @@ export function plotOptions(wish: PlotWish): uPlot.Options {
   return {
     ...{ width: wish.width, height: wish.height },
     legend: { show: false },
-    padding: [10, 6, 0, 0],
+    padding: [10, 22, 0, 0],
     cursor: {
       sync: { key: wish.syncKey, setSeries: false },
       drag: { x: true, y: false, setScale: false },

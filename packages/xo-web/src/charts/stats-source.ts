@@ -59,7 +59,8 @@ export class StatsSource {
     const answer = toStatsAnswer(told);
     if (answer === undefined) {
       const error = isObject(told) ? told["error"] : undefined;
-      if (isObject(error)) this.#errors.set(id, String(error["message"]));
+      const reason = isObject(error) ? error["message"] : undefined;
+      if (typeof reason === "string") this.#errors.set(id, reason);
       return;
     }
     const track =

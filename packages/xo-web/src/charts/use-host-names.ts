@@ -26,7 +26,7 @@ export function useHostNames(
         const next = new Map(names.value);
         for (const row of Array.isArray(rows) ? rows : [])
           if (isObject(row))
-            next.set(String(row["id"]), String(row["name_label"]));
+            next.set(row["id"] as string, row["name_label"] as string);
         names.value = next;
       }
     },
