@@ -47,6 +47,11 @@ export class MiniCatalog {
     const tables = this.#tables;
     const revision = () => this.#revision;
     const catalog = {
+      get tables() {
+        return new Map(
+          Array.from(tables, ([name, table]) => [name, table.view]),
+        );
+      },
       classOf: (type: string) => (tables.has(type) ? type : undefined),
       follow: async (type: string) => tables.get(type)!.view,
       settled: async () => undefined,

@@ -17,7 +17,7 @@ import { PoolWatch } from "./pool-watch.js";
 import { RowWatcher } from "./row-watcher.js";
 
 export interface ActivityOptions {
-  readonly catalog: Pick<Catalog, "follow" | "get" | "settled">;
+  readonly catalog: Pick<Catalog, "follow" | "get" | "settled" | "tables">;
   readonly inventory: Pick<
     Inventory,
     "onPoolStatus" | "poolStatus" | "pools" | "inSlices"
@@ -31,7 +31,11 @@ export interface ActivityOptions {
 }
 
 /** In this order: names of pools and hosts are there when VMs tell. */
-const CLASSES = ["pool", "host", "VM", "SR", "network", "VDI"];
+const CLASSES = ["pool", "host", "VM", "network"];
+/** To follow disks, and SRs with all their disks, costs as much as all the rest: they are told from when somebody asks for them. */
+const LATER = ["SR", "VDI"];
+/** Between two looks whether somebody does, in ms. */
+const LOOK_MS = 2_000;
 
 /** What happens in the pools, as an operator would say it. */
 export class Activity implements Witness {
@@ -43,6 +47,7 @@ export class Activity implements Witness {
   readonly #unobserve: (() => void)[] = [];
   readonly #pools: PoolWatch;
   #isStopped = false;
+  #timer: unknown;
 
   constructor(options: ActivityOptions) {
     this.#options = options;
@@ -61,18 +66,13 @@ export class Activity implements Witness {
 
   /** Resolves when all classes are followed. Never rejects. */
   async start(): Promise<void> {
-    for (const className of CLASSES)
-      try {
-        await this.#follow(className);
-      } catch (error) {
-        if (this.#isStopped) return;
-        const { logger } = this.#options;
-        logger.warn(`activity of ${className} is not told`, { error });
-      }
+    for (const className of CLASSES) await this.#tryToFollow(className);
+    await this.#followLater(LATER);
   }
 
   stop(): void {
     this.#isStopped = true;
+    this.#options.clock.clearTimeout(this.#timer);
     this.#pools.stop();
     for (const unobserve of this.#unobserve) unobserve();
   }
@@ -108,6 +108,25 @@ export class Activity implements Witness {
     const steps = listActivity(entries, question, sight, found);
     await inventory.inSlices("activity", steps);
     return found;
+  }
+
+  async #followLater(classes: readonly string[]): Promise<void> {
+    const { catalog, clock } = this.#options;
+    for (const className of classes)
+      if (catalog.tables.has(className)) await this.#tryToFollow(className);
+    const left = classes.filter((one) => !this.#watchers.has(one));
+    if (left.length === 0 || this.#isStopped) return;
+    this.#timer = clock.setTimeout(() => void this.#followLater(left), LOOK_MS);
+  }
+
+  async #tryToFollow(className: string): Promise<void> {
+    const { logger } = this.#options;
+    try {
+      await this.#follow(className);
+    } catch (error) {
+      if (!this.#isStopped)
+        logger.warn(`activity of ${className} is not told`, { error });
+    }
   }
 
   async #follow(className: string): Promise<void> {
