@@ -31,6 +31,14 @@ export interface BuilderRow {
   readonly value: string;
 }
 
+/** Where somebody begins. */
+export const newRow: BuilderRow = {
+  kind: "row",
+  path: "name_label",
+  operator: "contains",
+  value: "",
+};
+
 /** Conditions of which all must hold, or any. */
 export interface BuilderGroup {
   readonly kind: "group";

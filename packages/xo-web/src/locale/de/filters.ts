@@ -7,7 +7,7 @@ export const filters: Messages["filters"] = {
   build: "Bauen",
   buildLabel: "Den Filter mit einem Formular bauen",
   help: "Strg+Leertaste zeigt, was passt. Mehrere Begriffe müssen alle gelten; ! heißt nicht, |(a b) heißt a oder b, Anführungszeichen halten Wörter zusammen.",
-  error: "Bei Zeichen {position}: hier fehlt {expected}.",
+  error: "Bei Zeichen {position} steht „{found}“, wo {expected} stehen sollte.",
   errorAtEnd: "Nicht vollständig: am Ende fehlt {expected}.",
   held: "Die Liste bleibt bei dem, was vorher vollständig war.",
   expected: {

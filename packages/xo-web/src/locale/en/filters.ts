@@ -6,7 +6,7 @@ export const filters = {
   buildLabel: "Build the filter with a form",
   help: "Ctrl+Space shows what fits. Several terms must all hold; ! is not, |(a b) is a or b, quotes keep words together.",
   /** What is wrong, with the place in the text counted from 1. */
-  error: "At character {position}: {expected} is missing here.",
+  error: "At character {position} stands “{found}” where {expected} should be.",
   errorAtEnd: "Not complete: {expected} is missing at the end.",
   held: "The list keeps to what was complete before.",
   /** What the reader of the language asks for. */

@@ -1,0 +1,32 @@
+import { fill, type Messages } from "../locale/messages.js";
+import type { Reading } from "./reading.js";
+
+/** What is wrong with a text, in words of the page; undefined when nothing is. */
+export function problemText(
+  text: string,
+  { error, isUnfinished }: Reading,
+  messages: Messages["filters"],
+): string | undefined {
+  if (error === undefined) return undefined;
+  const expected = expectedText(error.expected, messages);
+  const { position } = error;
+  if (isUnfinished) return fill(messages.errorAtEnd, { expected });
+  const found = [...text.slice(position, position + 2)][0] ?? "";
+  return fill(messages.error, { expected, found, position: position + 1 });
+}
+
+function expectedText(
+  expected: string,
+  { expected: words }: Messages["filters"],
+): string {
+  const known: Readonly<Record<string, string>> = {
+    "a term": words.term,
+    'a term or ")"': words.termOrClose,
+    '"("': words.open,
+    "a number": words.number,
+    "a closing quote": words.quote,
+    '"/" at the end of the expression': words.slash,
+    "a regular expression": words.pattern,
+  };
+  return (Object.hasOwn(known, expected) && known[expected]) || expected;
+}

@@ -1,0 +1,57 @@
+import { computed, ref, watch, type ComputedRef, type Ref } from "vue";
+import { useLocale } from "../locale/use-locale.js";
+import { termAt } from "./caret-term.js";
+import type { Completion } from "./completion.js";
+import { complete, completionsFor, propertyAt } from "./completions.js";
+import { useKnownValues } from "./use-known-values.js";
+
+export interface Completions {
+  readonly list: ComputedRef<readonly Completion[]>;
+  /** Place of the chosen one; -1: none. */
+  readonly active: Ref<number>;
+  move(step: number): void;
+  /** The text with a completion in it. */
+  apply(completion: Completion): { text: string; caret: number };
+}
+
+/** What fits at the caret of a text. */
+export function useCompletions(place: {
+  readonly type: () => string;
+  readonly text: Ref<string>;
+  readonly caret: Ref<number>;
+  readonly isOpen: Ref<boolean>;
+}): Completions {
+  const { text: words } = useLocale();
+  const term = computed(() => termAt(place.text.value, place.caret.value));
+  const values = useKnownValues(() => {
+    const property = propertyAt(term.value, place.type());
+    return place.isOpen.value && property !== undefined
+      ? { type: place.type(), property, typed: term.value.typed }
+      : undefined;
+  });
+  const list = computed(() =>
+    place.isOpen.value
+      ? completionsFor(term.value, {
+          type: place.type(),
+          messages: words.value.filters,
+          values: values.value,
+          now: Math.floor(Date.now() / 1000),
+        })
+      : [],
+  );
+  const active = ref(-1);
+  watch([place.text, place.caret, place.isOpen], () => {
+    active.value = -1;
+  });
+  return {
+    list,
+    active,
+    move(step) {
+      const { length } = list.value;
+      // One more place: none, where Enter means the text as it stands.
+      active.value =
+        ((active.value + 1 + step + length + 1) % (length + 1)) - 1;
+    },
+    apply: (completion) => complete(place.text.value, term.value, completion),
+  };
+}

@@ -1,0 +1,113 @@
+import { shallowRef, watch, type ShallowRef } from "vue";
+import { isObject, type Json } from "../api/merge-patch.js";
+import type { Call } from "../api/status-stream.js";
+import { useServer } from "../live/use-server.js";
+import { tellName } from "../objects/use-name.js";
+import type { KnownValue } from "./completion.js";
+import type { Property } from "./properties.js";
+
+export interface ValueQuestion {
+  readonly type: string;
+  readonly property: Property;
+  readonly typed: string;
+}
+
+/** How long an answer is good, and after how long a pause in typing the server is asked. */
+const FRESH_MS = 20_000;
+const PAUSE_MS = 80;
+const MOST_OBJECTS = 30;
+/** Of different values: more are not proposed, they are typed. */
+const MOST_GROUPS = 2_000;
+
+const answers = new Map<
+  string,
+  { at: number; values: readonly KnownValue[] }
+>();
+
+/** Values that objects really have, for completion; empty until they are known. */
+export function useKnownValues(
+  question: () => ValueQuestion | undefined,
+): ShallowRef<readonly KnownValue[]> {
+  const { call } = useServer();
+  const values = shallowRef<readonly KnownValue[]>([]);
+  watch(question, (wanted, before, onCleanup) => {
+    const key = wanted && keyOf(wanted);
+    if (key !== (before && keyOf(before))) values.value = [];
+    if (wanted === undefined || key === undefined) return;
+    const known = answers.get(key);
+    if (known !== undefined && performance.now() - known.at < FRESH_MS) {
+      values.value = known.values;
+      return;
+    }
+    let isCurrent = true;
+    const timer = setTimeout(() => {
+      void read(call, wanted).then((found) => {
+        remember(key, found);
+        if (isCurrent) values.value = found;
+      });
+    }, PAUSE_MS);
+    onCleanup(() => {
+      isCurrent = false;
+      clearTimeout(timer);
+    });
+  });
+  return values;
+}
+
+function remember(key: string, values: readonly KnownValue[]): void {
+  answers.delete(key);
+  answers.set(key, { at: performance.now(), values });
+  for (const oldest of answers.keys()) {
+    if (answers.size <= 100) break;
+    answers.delete(oldest);
+  }
+}
+
+/** What is typed matters only where the server searches for it; undefined: nothing is to be asked. */
+function keyOf({ type, property, typed }: ValueQuestion): string | undefined {
+  if (property.of !== undefined) return `${property.of} ${typed}`;
+  const isCounted = property.isGrouped === true || property.kind === "choice";
+  return isCounted ? `${type} by ${property.path}` : undefined;
+}
+
+async function read(
+  call: Call,
+  { type, property, typed }: ValueQuestion,
+): Promise<readonly KnownValue[]> {
+  try {
+    return property.of === undefined
+      ? toGroups(await call("query.group", { type, by: property.path }))
+      : toObjects(await searchObjects(call, property.of, typed));
+  } catch {
+    // Completion is a help: without an answer there is none.
+    return [];
+  }
+}
+
+function searchObjects(call: Call, type: string, typed: string): Promise<Json> {
+  const search = typed.trim() === "" ? {} : { search: typed };
+  const fields = ["id", "name_label"];
+  return call("query.page", { type, ...search, fields, limit: MOST_OBJECTS });
+}
+
+function toGroups(answer: Json): KnownValue[] {
+  if (!Array.isArray(answer) || answer.length > MOST_GROUPS) return [];
+  return answer
+    .filter(isObject)
+    .map(({ key, count }) => ({ value: key, count: Number(count) }))
+    .filter(
+      (group): group is { value: string; count: number } =>
+        typeof group.value === "string" && group.value !== "",
+    )
+    .sort((one, other) => other.count - one.count);
+}
+
+function toObjects(answer: Json): KnownValue[] {
+  const rows = isObject(answer) ? answer["rows"] : undefined;
+  return (Array.isArray(rows) ? rows : []).filter(isObject).flatMap((row) => {
+    const { id, name_label } = row;
+    if (typeof id !== "string" || typeof name_label !== "string") return [];
+    tellName(id, name_label);
+    return [{ value: id, label: name_label }];
+  });
+}
