@@ -61,14 +61,14 @@ t.test(
         });
         server.goAway();
         await page.getByRole("button", { name: "Try now" }).waitFor();
-        t.equal(await page.locator("main.old").count(), 1);
+        t.equal(await page.locator(".page.old").count(), 1);
         t.ok(await page.getByText("63,973").first().isVisible());
         server.comeBack();
         await page.getByRole("button", { name: "Try now" }).click();
         await page
           .getByRole("button", { name: "Try now" })
           .waitFor({ state: "detached" });
-        t.equal(await page.locator("main.old").count(), 0);
+        t.equal(await page.locator(".page.old").count(), 0);
         t.equal(await page.locator("body").getAttribute("data-same"), "yes");
       },
     );

@@ -37,7 +37,7 @@ const MOST = 100;
 
 /** The alarms that are open now, until the scope ends. */
 export function useAlarms(): Alarms {
-  const { call, session, onNotification, whenOpen } = useServer();
+  const { call, session, view, onNotification } = useServer();
   const list = shallowRef<readonly OpenAlarm[]>();
   let isAsking = false;
   let isOld = false;
@@ -61,8 +61,10 @@ export function useAlarms(): Alarms {
   }
 
   onNotification("alarms", () => void ask());
-  whenOpen(() => void ask());
-  watch(session.person, () => void ask());
+  // A demo shows them to everybody, so that it does not matter whether somebody has signed in.
+  watch([session.person, () => view.value.connection.name], () => void ask(), {
+    immediate: true,
+  });
   return {
     list: readonly(list),
     canAcknowledge: computed(() => session.person.value?.isGuest === false),
