@@ -78,3 +78,4 @@ export type {
 } from "./query/query.js";
 export { nowMetrics } from "./query/now-metrics.js";
 export type { View, ViewLinks, ViewObject, ViewSource } from "./views/view.js";
+export { toMaskedRecord } from "./views/masked-record.js";

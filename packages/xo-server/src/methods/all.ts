@@ -41,6 +41,7 @@ import { peopleMethods } from "./people.js";
 import { pluginMethods } from "./plugin.js";
 import { poolMethods } from "./pool.js";
 import { queryMethods } from "./query.js";
+import { rawRecordMethods } from "./raw-record.js";
 import { resourceSetMethods } from "./resource-set.js";
 import { scheduleMethods } from "./schedule.js";
 import { serverMethods } from "./server.js";
@@ -145,6 +146,7 @@ function ofPools(parts: MethodParts): Operation[] {
   return [
     ...poolMethods(listPools),
     ...queryMethods(queries, readers),
+    ...rawRecordMethods({ catalog: objects.catalog, inventory }),
     ...objectMethods(poolObjects, parts),
     ...transferMethods({ objects: poolObjects, transfers: parts.transfers }),
     ...hostAndPoolMethods({

@@ -1,0 +1,49 @@
+import type { XapiRecord } from "../store/record-rows.js";
+import type { ViewObject } from "./view.js";
+import { toInteger } from "./values/integer.js";
+import { isMap, setMember } from "./values/maps.js";
+import { isSecretName, MASK } from "./values/secret-names.js";
+import { maskText } from "./values/secret-texts.js";
+
+/** Fields with a whole record as one text: what is secret in it cannot be told from the rest. */
+const copies = new Set(["last_booted_record", "snapshot_metadata"]);
+
+/** Deeper than any field of XAPI is. */
+const DEEPEST = 16;
+
+/**
+ * A record as XAPI has it, for experts: JSON values only, and no secrets. They are
+ * masked by the name that they stand under, of a field or in a map, and by what
+ * stands around them in a text.
+ */
+export function toMaskedRecord(record: XapiRecord): ViewObject {
+  return maskedMap(record, 0);
+}
+
+function maskedMap(map: XapiRecord, depth: number): ViewObject {
+  const masked: ViewObject = {};
+  for (const [name, value] of Object.entries(map))
+    setMember(masked, name, maskedMember(name, value, depth));
+  return masked;
+}
+
+function maskedMember(name: string, value: unknown, depth: number): unknown {
+  const isKept = isSecretName(name) || copies.has(name);
+  // Flags, numbers and empty texts give nothing away.
+  const says = typeof value === "string" ? value !== "" : isFilled(value);
+  return isKept && says ? MASK : maskedValue(value, depth + 1);
+}
+
+function isFilled(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return isMap(value) && Object.keys(value).length > 0;
+}
+
+function maskedValue(value: unknown, depth: number): unknown {
+  if (typeof value === "string") return maskText(value);
+  if (typeof value === "bigint") return toInteger(value);
+  if (depth > DEEPEST) return MASK;
+  if (Array.isArray(value))
+    return value.map((member) => maskedValue(member, depth + 1));
+  return isMap(value) ? maskedMap(value, depth) : value;
+}
