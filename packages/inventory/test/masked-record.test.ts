@@ -48,8 +48,7 @@ t.test("a key like __proto__ is a key like any other", async (t) => {
 t.test("what is deeper than any field is not followed", async (t) => {
   let deep: unknown = "abc";
   for (let i = 0; i < 1_000; i++) deep = [deep];
-  t.match(
-    JSON.stringify(toMaskedRecord({ deep })),
-    MASK.replaceAll("*", "\\*"),
-  );
+  const text = JSON.stringify(toMaskedRecord({ deep }));
+  t.ok(text.includes(MASK));
+  t.ok(text.length < 100);
 });
