@@ -1,0 +1,183 @@
+import { groupBy } from "./group-by.js";
+import {
+  worst,
+  type HostFacts,
+  type NetworkFacts,
+  type PifFacts,
+  type Trouble,
+} from "./facts.js";
+
+/** A way out of a host: a bond, or an interface that is in none. */
+export interface Port {
+  readonly pif: PifFacts;
+  /** Of a bond. */
+  readonly legs: readonly PifFacts[];
+  readonly trouble: Trouble | undefined;
+}
+
+/** A host reaches a network through a port. */
+export interface Link {
+  readonly host: string;
+  readonly network: string;
+  /** Id of the port's PIF. */
+  readonly port: string;
+  readonly pif: PifFacts;
+  readonly trouble: Trouble | undefined;
+}
+
+export interface CabledHost {
+  readonly host: HostFacts;
+  readonly ports: readonly Port[];
+  readonly links: readonly Link[];
+}
+
+export interface CabledNetwork {
+  readonly network: NetworkFacts;
+  /** -1: none; undefined: no host has a way to it (internal). */
+  readonly vlan: number | undefined;
+  readonly device: string | undefined;
+  /** Hosts that have no way to it, though others do. */
+  readonly missing: readonly string[];
+  readonly links: readonly Link[];
+}
+
+export interface Cabling {
+  readonly hosts: readonly CabledHost[];
+  readonly networks: readonly CabledNetwork[];
+}
+
+export interface CablingFacts {
+  readonly hosts: readonly HostFacts[];
+  readonly networks: readonly NetworkFacts[];
+  readonly pifs: readonly PifFacts[];
+}
+
+/** Which host reaches which network, through what, and what is wrong with it. */
+export function toCabling({ hosts, networks, pifs }: CablingFacts): Cabling {
+  const byHost = groupBy(pifs, ({ $host }) => $host);
+  const networkById = new Map(networks.map((one) => [one.id, one]));
+  const cabled = hosts
+    .map((host) => cableHost(host, byHost.get(host.id) ?? [], networkById))
+    .sort((a, b) => byName(a.host, b.host));
+  const links = groupBy(
+    cabled.flatMap((host) => host.links),
+    ({ network }) => network,
+  );
+  // The networks of a bond's parts carry nothing.
+  const partsOnly = new Set(
+    pifs.filter((pif) => pif.isBondSlave).map((pif) => pif.$network),
+  );
+  return {
+    hosts: cabled,
+    networks: networks
+      .filter(({ id }) => links.has(id) || !partsOnly.has(id))
+      .map((network) => cableNetwork(network, links.get(network.id), hosts))
+      .sort(byPlace),
+  };
+}
+
+function cableHost(
+  host: HostFacts,
+  pifs: readonly PifFacts[],
+  networks: ReadonlyMap<string, NetworkFacts>,
+): CabledHost {
+  const isThere = host.power_state === "Running";
+  const legs = groupBy(pifs, ({ bondMaster }) => bondMaster);
+  const ports = pifs
+    .filter((pif) => !pif.isBondSlave && pif.vlan < 0)
+    .map((pif) => toPort(pif, legs.get(pif.id) ?? [], isThere))
+    .sort((a, b) => compare(a.pif.device, b.pif.device));
+  const portOf = new Map(ports.map((port) => [port.pif.device, port]));
+  const links: Link[] = [];
+  for (const pif of pifs) {
+    const port = portOf.get(pif.device);
+    if (port === undefined || pif.isBondSlave) continue;
+    const network = networks.get(pif.$network ?? "");
+    if (network === undefined) continue;
+    links.push({
+      host: host.id,
+      network: network.id,
+      port: port.pif.id,
+      pif,
+      // What a host that is away said last tells nothing.
+      trouble: isThere ? linkTrouble(port, pif, network) : undefined,
+    });
+  }
+  return { host, ports, links };
+}
+
+function toPort(
+  pif: PifFacts,
+  legs: readonly PifFacts[],
+  isThere: boolean,
+): Port {
+  const sorted = legs.toSorted((a, b) => compare(a.device, b.device));
+  return { pif, legs: sorted, trouble: isThere ? portTrouble() : undefined };
+
+  function portTrouble(): Trouble | undefined {
+    const isDown = legs.length > 0 && legs.every((leg) => !leg.carrier);
+    if (isDown || !pif.carrier) return pif.attached ? "down" : "unplugged";
+    if (!pif.attached) return "unplugged";
+    return legs.some((leg) => !leg.carrier) ? "leg" : undefined;
+  }
+}
+
+function linkTrouble(
+  port: Port,
+  pif: PifFacts,
+  network: NetworkFacts,
+): Trouble | undefined {
+  const hasOtherMtu =
+    pif.attached &&
+    pif.mtu !== undefined &&
+    network.MTU !== undefined &&
+    pif.mtu !== network.MTU;
+  return worst([
+    port.trouble === "unplugged" ? undefined : port.trouble,
+    pif.attached ? undefined : "unplugged",
+    hasOtherMtu ? "mtu" : undefined,
+  ]);
+}
+
+function cableNetwork(
+  network: NetworkFacts,
+  links: readonly Link[] = [],
+  hosts: readonly HostFacts[],
+): CabledNetwork {
+  const reached = new Set(links.map(({ host }) => host));
+  const isOutside = links.length > 0;
+  return {
+    network,
+    vlan: links[0]?.pif.vlan,
+    device: links[0]?.pif.device,
+    missing: isOutside
+      ? hosts.filter(({ id }) => !reached.has(id)).map(({ id }) => id)
+      : [],
+    links,
+  };
+}
+
+/** Untagged ones first, by device; VLANs by their tags; internal ones last. */
+function byPlace(a: CabledNetwork, b: CabledNetwork): number {
+  const rank = ({ vlan }: CabledNetwork) => (vlan === undefined ? 1e6 : vlan);
+  return (
+    rank(a) - rank(b) ||
+    compare(a.device ?? "", b.device ?? "") ||
+    byName(a.network, b.network)
+  );
+}
+
+interface Named {
+  readonly id: string;
+  readonly name_label?: string;
+}
+
+export function byName(a: Named, b: Named): number {
+  return compare(a.name_label ?? "", b.name_label ?? "") || compare(a.id, b.id);
+}
+
+const collator = new Intl.Collator("en", { numeric: true });
+
+function compare(a: string, b: string): number {
+  return collator.compare(a, b);
+}

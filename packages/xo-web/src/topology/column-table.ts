@@ -1,0 +1,64 @@
+import { isObject, type Json } from "../api/merge-patch.js";
+
+/** A few properties of many objects, by columns, as query.columns tells them. */
+export class ColumnTable {
+  readonly ids: readonly string[];
+  /** For `known` of the next question. */
+  readonly state: string | undefined;
+  readonly total: number;
+  readonly #columns: ReadonlyMap<string, readonly Json[]>;
+
+  constructor(
+    ids: readonly string[],
+    columns: ReadonlyMap<string, readonly Json[]>,
+    { state, total = ids.length }: { state?: string; total?: number } = {},
+  ) {
+    this.ids = ids;
+    this.state = state;
+    this.total = total;
+    this.#columns = columns;
+  }
+
+  /** Its values in the order of the ids. */
+  column(path: string): readonly Json[] {
+    return this.#columns.get(path) ?? [];
+  }
+
+  /** This table with what an answer says; itself when nothing differs. */
+  take(answer: Json): ColumnTable {
+    if (!isObject(answer)) return this;
+    const { ids, columns, state, total } = answer;
+    const told = isObject(columns) ? Object.entries(columns) : [];
+    if (!Array.isArray(ids) && told.length === 0 && this.state === state)
+      return this;
+    const next = new Map(this.#columns);
+    for (const [path, column] of told) next.set(path, valuesOf(column));
+    return new ColumnTable(
+      Array.isArray(ids) ? (ids as string[]) : this.ids,
+      next,
+      {
+        ...(typeof state === "string" ? { state } : {}),
+        ...(typeof total === "number" ? { total } : {}),
+      },
+    );
+  }
+}
+
+export const noRows = new ColumnTable([], new Map());
+
+/** `{values}`, `{values, indexes}`, or `{step, values}` for what is measured. */
+function valuesOf(column: Json): readonly Json[] {
+  if (!isObject(column)) return [];
+  const values = listOf(column["values"]);
+  const { indexes, step } = column;
+  if (Array.isArray(indexes))
+    return listOf(indexes).map((index) => values[Number(index)] ?? null);
+  if (typeof step !== "number") return values;
+  return values.map((value) =>
+    typeof value === "number" && value >= 0 ? value * step : null,
+  );
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [];
+}

@@ -1,0 +1,57 @@
+import type { Cabling } from "./cabling.js";
+
+/** Something that is not as it should be: of one network or device, on some hosts. */
+export interface Finding {
+  readonly kind: "away" | "missing" | "down" | "unplugged" | "leg" | "mtu";
+  readonly tone: "bad" | "warn";
+  readonly hosts: readonly string[];
+  readonly network?: string;
+  readonly device?: string;
+}
+
+const kinds = ["away", "down", "missing", "leg", "unplugged", "mtu"];
+
+/** What is wrong with the cabling, worst first. */
+export function findingsOf({ hosts, networks }: Cabling): readonly Finding[] {
+  const found = new Map<string, Finding & { hosts: string[] }>();
+  const add = (finding: Finding): void => {
+    const { kind, network = "", device = "" } = finding;
+    const key = `${kind}/${network}/${device}`;
+    const known = found.get(key);
+    if (known === undefined)
+      found.set(key, { ...finding, hosts: [...finding.hosts] });
+    else known.hosts.push(...finding.hosts);
+  };
+  const away = hosts.filter(({ host }) => host.power_state !== "Running");
+  for (const { host } of away)
+    add({ kind: "away", tone: "bad", hosts: [host.id] });
+  for (const { host, ports } of hosts)
+    for (const { trouble, pif } of ports)
+      if (trouble === "down" || trouble === "leg")
+        add({
+          kind: trouble,
+          tone: trouble === "down" ? "bad" : "warn",
+          hosts: [host.id],
+          device: pif.device,
+        });
+  for (const { network, missing, links } of networks) {
+    if (missing.length > 0)
+      add({
+        kind: "missing",
+        tone: "warn",
+        hosts: missing,
+        network: network.id,
+      });
+    for (const { trouble, host } of links)
+      if (trouble === "unplugged" || trouble === "mtu")
+        add({
+          kind: trouble,
+          tone: "warn",
+          hosts: [host],
+          network: network.id,
+        });
+  }
+  return [...found.values()].sort(
+    (a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind),
+  );
+}

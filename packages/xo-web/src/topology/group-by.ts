@@ -1,0 +1,14 @@
+/** In the order in which the groups are met first. Map.groupBy is not in Node 20. */
+export function groupBy<K, V>(
+  values: Iterable<V>,
+  keyOf: (value: V) => K,
+): Map<K, V[]> {
+  const groups = new Map<K, V[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+}

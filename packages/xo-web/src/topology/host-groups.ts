@@ -1,0 +1,61 @@
+import { groupBy } from "./group-by.js";
+import type { CabledHost } from "./cabling.js";
+
+/** Hosts that are shown as one: all have the same ports, networks and troubles. */
+export interface HostGroup {
+  /** Stays as long as its first host is in it. */
+  readonly key: string;
+  readonly hosts: readonly CabledHost[];
+}
+
+/** Fewer are shown one by one. */
+const FEWEST = 4;
+
+/**
+ * Hosts that are cabled alike make a group, so that the one that is not stands out.
+ * @param opened keys of groups that are shown host by host
+ */
+export function groupHosts(
+  hosts: readonly CabledHost[],
+  opened: ReadonlySet<string>,
+): readonly HostGroup[] {
+  const alike = groupBy(hosts, signatureOf);
+  const groups: HostGroup[] = [];
+  for (const members of alike.values()) {
+    const key = `hosts-${members[0]!.host.id}`;
+    if (members.length >= FEWEST && !opened.has(key))
+      groups.push({ key, hosts: members });
+    else
+      for (const member of members)
+        groups.push({ key: member.host.id, hosts: [member] });
+  }
+  return groups;
+}
+
+/** Which group a host is in when it is closed, and whether that can be done. */
+export function groupKeyOf(
+  hosts: readonly CabledHost[],
+  id: string,
+): string | undefined {
+  const own = hosts.find(({ host }) => host.id === id);
+  if (own === undefined) return undefined;
+  const signature = signatureOf(own);
+  const members = hosts.filter((one) => signatureOf(one) === signature);
+  return members.length >= FEWEST ? `hosts-${members[0]!.host.id}` : undefined;
+}
+
+function signatureOf({ host, ports, links }: CabledHost): string {
+  return JSON.stringify([
+    host.power_state,
+    host.enabled,
+    ports.map(({ pif, legs, trouble }) => [
+      pif.device,
+      pif.speed,
+      legs.map(({ device, carrier }) => [device, carrier]),
+      trouble,
+    ]),
+    links
+      .map(({ network, pif, trouble }) => `${network} ${pif.device} ${trouble}`)
+      .sort(),
+  ]);
+}

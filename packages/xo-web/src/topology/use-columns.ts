@@ -1,0 +1,79 @@
+import {
+  onScopeDispose,
+  shallowRef,
+  toValue,
+  watch,
+  type MaybeRefOrGetter,
+  type ShallowRef,
+} from "vue";
+import { RpcError } from "../api/rpc-error.js";
+import { useServer } from "../live/use-server.js";
+import { ColumnTable, noRows } from "./column-table.js";
+
+export interface ColumnsWish {
+  readonly type: string;
+  readonly filter?: string;
+  /** 8 at most. */
+  readonly paths: readonly string[];
+}
+
+/** Between two questions; an answer tells only what differs. */
+const PAUSE_MS = 4_000;
+
+/** A few properties of all objects that match, asked again and again until the scope ends. */
+export function useColumns(wish: MaybeRefOrGetter<ColumnsWish | undefined>): {
+  table: Readonly<ShallowRef<ColumnTable>>;
+  /** An answer has come. */
+  isKnown: Readonly<ShallowRef<boolean>>;
+  refusal: Readonly<ShallowRef<string | undefined>>;
+} {
+  const server = useServer();
+  const table = shallowRef(noRows);
+  const isKnown = shallowRef(false);
+  const refusal = shallowRef<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Counts questions whose answers no longer matter. */
+  let epoch = 0;
+
+  function restart(): void {
+    epoch++;
+    clearTimeout(timer);
+    if (toValue(wish) !== undefined) void ask(epoch);
+  }
+
+  async function ask(own: number): Promise<void> {
+    const wanted = toValue(wish)!;
+    if (document.visibilityState !== "hidden") {
+      try {
+        const { state } = table.value;
+        const answer = await server.call("query.columns", {
+          ...wanted,
+          ...(state === undefined ? {} : { known: state }),
+        });
+        if (own !== epoch) return;
+        table.value = table.value.take(answer);
+        isKnown.value = true;
+        refusal.value = undefined;
+      } catch (error) {
+        if (own !== epoch) return;
+        if (error instanceof RpcError) refusal.value = error.message;
+      }
+    }
+    timer = setTimeout(() => void ask(own), PAUSE_MS);
+  }
+
+  server.whenOpen(restart);
+  watch(
+    () => JSON.stringify(toValue(wish)),
+    () => {
+      table.value = noRows;
+      isKnown.value = false;
+      restart();
+    },
+  );
+  onScopeDispose(() => {
+    epoch++;
+    clearTimeout(timer);
+  });
+  return { table, isKnown, refusal };
+}

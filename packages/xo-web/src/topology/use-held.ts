@@ -1,0 +1,27 @@
+import { ref, shallowRef, watch, type Ref, type ShallowRef } from "vue";
+
+/**
+ * A picture that stands still while the pointer or the focus is in it: what
+ * has changed is taken over when they leave.
+ */
+export function useHeld<T>(latest: () => T): {
+  shown: Readonly<ShallowRef<T>>;
+  isHeld: Ref<boolean>;
+  /** Something waits. */
+  isBehind: Ref<boolean>;
+  /** Now, whatever is held: what was shown belongs to something else. */
+  refresh: () => void;
+} {
+  const shown = shallowRef(latest()) as ShallowRef<T>;
+  const isHeld = ref(false);
+  const isBehind = ref(false);
+  const refresh = (): void => {
+    shown.value = latest();
+    isBehind.value = false;
+  };
+  watch([latest, isHeld], () => {
+    if (isHeld.value) isBehind.value = shown.value !== latest();
+    else refresh();
+  });
+  return { shown, isHeld, isBehind, refresh };
+}

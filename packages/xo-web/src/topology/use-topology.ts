@@ -1,0 +1,80 @@
+import { computed } from "vue";
+import { useObjects } from "../live/use-window.js";
+import { toCabling } from "./cabling.js";
+import {
+  hostFields,
+  networkFields,
+  pifFields,
+  type HostFacts,
+  type NetworkFacts,
+  type PifFacts,
+} from "./facts.js";
+import { findingsOf } from "./findings.js";
+import { placeVms } from "./placement.js";
+import { useColumns } from "./use-columns.js";
+
+/** More hosts are not in a pool; nor more interfaces than a window holds. */
+const MOST = { host: 500, network: 2_000, PIF: 10_000 } as const;
+
+/** The cabling of a pool with its VMs, live. Undefined: no pool. */
+export function useTopology(pool: () => string | undefined) {
+  const window = <T>(type: keyof typeof MOST, fields: readonly string[]) =>
+    useObjects<T>(() => {
+      const id = pool();
+      if (id === undefined) return undefined;
+      return { type, fields, filter: `$pool:${id}`, limit: MOST[type] };
+    });
+  const columns = (type: string, paths: readonly string[]) =>
+    useColumns(() => {
+      const id = pool();
+      return id === undefined
+        ? undefined
+        : { type, paths, filter: `$pool:${id}` };
+    });
+  const hosts = window<HostFacts>("host", hostFields);
+  const networks = window<NetworkFacts>("network", networkFields);
+  const pifs = window<PifFacts>("PIF", pifFields);
+  const vms = columns("VM", ["name_label", "power_state", "$container"]);
+  const vifs = columns("VIF", ["$VM", "$network"]);
+  const windows = [hosts, networks, pifs];
+
+  const cabling = computed(() =>
+    toCabling({
+      hosts: hosts.rows.value,
+      networks: networks.rows.value,
+      pifs: pifs.rows.value,
+    }),
+  );
+  return {
+    /** All that belongs together, one value for one moment. */
+    picture: computed(() => ({
+      cabling: cabling.value,
+      findings: findingsOf(cabling.value),
+      names: new Map(
+        [...hosts.rows.value, ...networks.rows.value].map((one) => [
+          one.id,
+          one.name_label ?? one.id.slice(0, 8),
+        ]),
+      ),
+      vms: placeVms(
+        vms.table.value,
+        vifs.table.value,
+        new Set(hosts.rows.value.map(({ id }) => id)),
+      ),
+    })),
+    /** VMs come after that: nobody waits for them. */
+    isLoading: computed(() =>
+      windows.some(({ state }) => state.value === "loading"),
+    ),
+    isStale: computed(() =>
+      windows.some(({ state }) => state.value === "stale"),
+    ),
+    refusal: computed(() =>
+      windows.map(({ error }) => error.value).find(Boolean),
+    ),
+  };
+}
+
+export type TopologyPicture = ReturnType<
+  typeof useTopology
+>["picture"]["value"];
