@@ -40,6 +40,25 @@ t.test("a demo pool comes in and stays live", LIMIT, async (t) => {
     );
   });
 
+  t.test("the page's files travel compressed, and are kept", async (t) => {
+    const html = await (await fetch(url)).text();
+    const [, script] = /src="\.\/(assets\/[^"]+\.js)"/.exec(html) ?? [];
+    if (script === undefined) return void t.comment("the page is not built");
+    for (const [accepted, coding] of [
+      ["br, gzip", "br"],
+      ["gzip", "gzip"],
+      ["identity", null],
+    ] as const) {
+      const answer = await fetch(`${url}/${script}`, {
+        headers: { "accept-encoding": accepted },
+      });
+      t.equal(answer.headers.get("content-encoding"), coding);
+      t.match(answer.headers.get("content-type"), /javascript/);
+      t.match(answer.headers.get("cache-control"), /immutable/);
+      t.match(await answer.text(), /import|export|const/);
+    }
+  });
+
   t.test("SIGTERM logs out and leaves nothing behind", async (t) => {
     t.equal(await server.stop("SIGTERM"), 0);
     t.match(server.output, /xen-api root@127\.0\.0\.1\S*: disconnected/);

@@ -17,6 +17,8 @@ export async function addPage(
   }
   await app.register(fastifyStatic, {
     root: webRoot,
+    // `x.js.br` or `x.js.gz` where the build has left them and the browser takes them.
+    preCompressed: true,
     cacheControl: false,
     setHeaders(reply, path) {
       // Vite puts a digest of the content into the names of assets, and into no other.
