@@ -1,3 +1,23 @@
 import type { Messages } from "../messages.js";
 
-export const palette: Messages["palette"] = {};
+export const palette: Messages["palette"] = {
+  heading: "Suchen oder etwas tun",
+  placeholder: "Name, Adresse, Tag, Seite, Aktion…",
+  whatToDo: "Was zu tun ist",
+  results: "Gefunden",
+  recent: "Zuletzt gesehen",
+  pages: "Seiten",
+  objects: "Objekte",
+  actionsOn: "Mit {name}",
+  nothing: "Nichts heißt so, und auch sonst passt nichts.",
+  offline: "Der Server antwortet nicht: nur Seiten lassen sich finden.",
+  count: "{n} gefunden",
+  hints: {
+    choose: "wählen",
+    open: "öffnen",
+    act: "tun",
+    actions: "was man tun kann",
+    back: "zurück",
+    close: "schließen",
+  },
+};

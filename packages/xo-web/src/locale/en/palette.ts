@@ -1,1 +1,21 @@
-export const palette = {};
+export const palette = {
+  heading: "Search or do something",
+  placeholder: "Name, address, tag, page, action…",
+  whatToDo: "What to do",
+  results: "Found",
+  recent: "Seen lately",
+  pages: "Pages",
+  objects: "Objects",
+  actionsOn: "Do to {name}",
+  nothing: "Nothing is called so, and nothing else of it fits.",
+  offline: "The server does not answer: only pages can be found.",
+  count: "{n} found",
+  hints: {
+    choose: "choose",
+    open: "open",
+    act: "do it",
+    actions: "what can be done",
+    back: "back",
+    close: "close",
+  },
+};

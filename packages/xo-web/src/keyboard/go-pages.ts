@@ -1,0 +1,22 @@
+import type { Messages } from "../locale/messages.js";
+
+/** Where `g` and a letter lead. */
+export const goPages: readonly {
+  readonly letter: string;
+  readonly page: keyof Messages["shell"]["pages"];
+  readonly path: string;
+}[] = [
+  { letter: "o", page: "overview", path: "/" },
+  { letter: "v", page: "vms", path: "/vms" },
+  { letter: "h", page: "hosts", path: "/hosts" },
+  { letter: "p", page: "pools", path: "/pools" },
+  { letter: "s", page: "srs", path: "/srs" },
+  { letter: "d", page: "vdis", path: "/vdis" },
+  { letter: "n", page: "networks", path: "/networks" },
+  { letter: "e", page: "templates", path: "/templates" },
+  { letter: "t", page: "tasks", path: "/tasks" },
+  { letter: "a", page: "activity", path: "/activity" },
+  { letter: "m", page: "messages", path: "/messages" },
+  { letter: "y", page: "topology", path: "/topology" },
+  { letter: "c", page: "settings", path: "/settings" },
+];

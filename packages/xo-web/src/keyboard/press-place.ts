@@ -1,0 +1,29 @@
+import type { PressPlace } from "./shortcuts.js";
+
+/** Inputs that take no letters. */
+const NO_TEXT = /^(checkbox|radio|button|submit|reset|file|range|color|image)$/;
+
+/** What a key would do at this element. Whoever takes all keys itself says `data-own-keys`. */
+export function placeOf(target: EventTarget | null): PressPlace {
+  if (!(target instanceof Element)) return "page";
+  if (target.closest("canvas, .xterm, [data-own-keys]")) return "console";
+  if (isField(target)) return "field";
+  if (
+    target.closest(
+      '[role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]',
+    )
+  )
+    return "dialog";
+  return target.closest("a[href], button, summary, input, [role='tab']")
+    ? "control"
+    : "page";
+}
+
+function isField(target: Element): boolean {
+  if (target instanceof HTMLInputElement) return !NO_TEXT.test(target.type);
+  return (
+    target.closest(
+      'textarea, select, [contenteditable=""], [contenteditable="true"], [role="textbox"], [role="combobox"], [role="searchbox"]',
+    ) !== null
+  );
+}

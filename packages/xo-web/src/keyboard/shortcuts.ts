@@ -1,0 +1,92 @@
+/** Where the focus is when a key is pressed. */
+export type PressPlace = "page" | "control" | "field" | "dialog" | "console";
+
+/** A key, and what is held with it. */
+export interface Press {
+  /** As KeyboardEvent.key has it. */
+  readonly key: string;
+  /** Control or Command. */
+  readonly isCommand: boolean;
+  readonly isAlt: boolean;
+  readonly place: PressPlace;
+  /** ms */
+  readonly time: number;
+}
+
+export interface Shortcut {
+  /** A key (`j`, `?`, `Enter`), keys one after another (`g v`), or with Control or Command (`Mod+k`). */
+  readonly keys: string;
+  /** What it does, as the help says it now. */
+  readonly words: () => string;
+  /** A part of the help; default: `page`. */
+  readonly group?: ShortcutGroup | undefined;
+  /** False: it was not for this one, another may have it. */
+  readonly run: () => unknown;
+}
+
+export const shortcutGroups = ["page", "everywhere", "go"] as const;
+export type ShortcutGroup = (typeof shortcutGroups)[number];
+
+/** The second key of two is waited for. */
+const SEQUENCE_MS = 1_500;
+
+/** All shortcuts that hold now. Of the same keys the one that came last is first: that of a dialog before that of its page. */
+export class Shortcuts {
+  readonly #list: Shortcut[] = [];
+  /** Keys pressed so far of a sequence. */
+  #begun: { readonly keys: string; readonly time: number } | undefined;
+  /** False: keys without Control or Command do nothing (WCAG 2.1.4). */
+  areSingleKeysOn = true;
+
+  /** @returns how to take it away */
+  add(shortcut: Shortcut): () => void {
+    this.#list.unshift(shortcut);
+    return () => {
+      const at = this.#list.indexOf(shortcut);
+      if (at >= 0) this.#list.splice(at, 1);
+    };
+  }
+
+  /** In the order of their coming; of the same keys the one that would run. */
+  get list(): readonly Shortcut[] {
+    const byKeys = new Map<string, Shortcut>();
+    for (const one of this.#list)
+      if (!byKeys.has(one.keys)) byKeys.set(one.keys, one);
+    return [...byKeys.values()].reverse();
+  }
+
+  /** @returns whether it was one: the browser is to do nothing with it */
+  press(press: Press): boolean {
+    const begun = this.#begun;
+    this.#begun = undefined;
+    if (!this.#mayFire(press)) return false;
+    const keys = nameOf(press);
+    if (begun !== undefined && press.time - begun.time < SEQUENCE_MS)
+      if (this.#run(`${begun.keys} ${keys}`)) return true;
+    if (this.#run(keys)) return true;
+    const isBeginning = this.#list.some((one) =>
+      one.keys.startsWith(`${keys} `),
+    );
+    if (isBeginning) this.#begun = { keys, time: press.time };
+    return isBeginning;
+  }
+
+  #mayFire({ key, isCommand, isAlt, place }: Press): boolean {
+    if (isAlt || place === "console") return false;
+    // Control and a letter is never text.
+    if (isCommand) return true;
+    if (!this.areSingleKeysOn || place === "field" || place === "dialog")
+      return false;
+    return place === "page" || (key !== "Enter" && key !== " ");
+  }
+
+  #run(keys: string): boolean {
+    for (const one of this.#list)
+      if (one.keys === keys && one.run() !== false) return true;
+    return false;
+  }
+}
+
+function nameOf({ key, isCommand }: Press): string {
+  return isCommand ? `Mod+${key.toLowerCase()}` : key;
+}

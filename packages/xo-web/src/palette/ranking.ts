@@ -1,0 +1,45 @@
+/** How well a name fits what was typed: 0 is best. */
+export type Fit = 0 | 1 | 2 | 3 | 4;
+
+const [EXACT, PREFIX, WORD, PART, OTHER] = [0, 1, 2, 3, 4] as const;
+
+/** The name itself, its beginning, that of a word in it, a part of it; or it fits by something else. */
+export function fitOf(name: string, typed: string): Fit {
+  const whole = name.toLowerCase();
+  const wanted = typed.trim().toLowerCase();
+  if (whole === wanted) return EXACT;
+  if (whole.startsWith(wanted)) return PREFIX;
+  if (wordsOf(whole).some((word) => word.startsWith(wanted))) return WORD;
+  const parts = wordsOf(wanted);
+  if (parts.length > 1 && parts.every((part) => whole.includes(part)))
+    return WORD;
+  return whole.includes(wanted) ? PART : OTHER;
+}
+
+export interface Ranked {
+  readonly name: string;
+  /** Of its type: pools before hosts before VMs. */
+  readonly place: number;
+}
+
+/** The best first; equally good ones by type, then name, with numbers in their order. */
+export function rank<T extends Ranked>(
+  found: readonly T[],
+  typed: string,
+): readonly T[] {
+  return found
+    .map((one) => ({ one, fit: fitOf(one.name, typed) }))
+    .sort(
+      (a, b) =>
+        a.fit - b.fit ||
+        a.one.place - b.one.place ||
+        byName.compare(a.one.name, b.one.name),
+    )
+    .map(({ one }) => one);
+}
+
+const byName = new Intl.Collator("en", { numeric: true });
+
+function wordsOf(text: string): string[] {
+  return text.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
+}

@@ -1,0 +1,29 @@
+import { recall, remember } from "../ui/browser-memory.js";
+import type { ObjectName } from "./route-object.js";
+
+const key = "recent-objects";
+const MOST = 12;
+
+/** Whose pages were seen last, the newest first. */
+export function recentObjects(): readonly ObjectName[] {
+  try {
+    const told: unknown = JSON.parse(recall(key) ?? "[]");
+    return Array.isArray(told) ? told.filter(isObjectName).slice(0, MOST) : [];
+  } catch {
+    return [];
+  }
+}
+
+export function noteVisit({ type, id }: ObjectName): void {
+  const others = recentObjects().filter((one) => one.id !== id);
+  remember(key, JSON.stringify([{ type, id }, ...others].slice(0, MOST)));
+}
+
+function isObjectName(one: unknown): one is ObjectName {
+  if (typeof one !== "object" || one === null) return false;
+  const { type, id } = one as Partial<ObjectName>;
+  // An id is put into a filter.
+  return (
+    typeof type === "string" && typeof id === "string" && /^[\w-]+$/.test(id)
+  );
+}

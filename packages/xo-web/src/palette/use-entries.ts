@@ -1,0 +1,110 @@
+import {
+  computed,
+  onMounted,
+  shallowRef,
+  type ComputedRef,
+  type Ref,
+} from "vue";
+import { useActions } from "../actions/use-actions.js";
+import { useObject } from "../live/use-object.js";
+import { useServer } from "../live/use-server.js";
+import { useLocale } from "../locale/use-locale.js";
+import type { ObjectRow } from "../objects/object-row.js";
+import { sidePages } from "../shell/side-pages.js";
+import { readObjects } from "./object-search.js";
+import {
+  actionEntries,
+  fitting,
+  objectEntries,
+  type Entry,
+  type EntryGroup,
+} from "./palette-entries.js";
+import { recentObjects } from "./recent-objects.js";
+import type { ObjectName } from "./route-object.js";
+import { useObjectSearch } from "./use-object-search.js";
+
+/** Actions of the page's object, where nothing was typed yet. */
+const FEW = 5;
+const MOST_RECENT = 6;
+
+export interface PaletteEntries {
+  readonly groups: ComputedRef<readonly EntryGroup[]>;
+  /** The object whose actions are shown, as it is now. */
+  readonly subject: ComputedRef<ObjectRow | undefined>;
+  /** Something else was typed meanwhile, and is being looked for. */
+  readonly isSearching: ComputedRef<boolean>;
+}
+
+/**
+ * What the palette shows.
+ * @param chosen an object whose actions alone are wanted
+ * @param around the object whose page it was called on
+ */
+export function useEntries(
+  typed: Ref<string>,
+  chosen: Ref<ObjectName | undefined>,
+  around: ObjectName | undefined,
+): PaletteEntries {
+  const { call } = useServer();
+  const { text } = useLocale();
+  const { of } = useActions();
+  const named = computed(() => chosen.value ?? around);
+  const { object: subject } = useObject<ObjectRow>(
+    () => named.value?.type ?? "VM",
+    () => named.value?.id,
+  );
+  const wanted = () => (chosen.value === undefined ? typed.value.trim() : "");
+  const { found, answered } = useObjectSearch(call, wanted);
+
+  const recent = shallowRef<readonly ObjectRow[]>([]);
+  onMounted(async () => {
+    const seen = recentObjects().filter(({ id }) => id !== around?.id);
+    recent.value = await readObjects(call, seen.slice(0, MOST_RECENT));
+  });
+
+  const actions = computed(() =>
+    subject.value === undefined
+      ? []
+      : actionEntries(of(subject.value.type), subject.value, {
+          typed: typed.value,
+          text: text.value,
+        }),
+  );
+  const pages = computed(() => {
+    const all = [...sidePages.flatMap(({ pages }) => pages), newVm];
+    const entries = all.map(({ page, path }) => ({
+      ...{ kind: "page" as const, key: `page ${path}`, path },
+      label: text.value.shell.pages[page],
+    }));
+    return fitting<Entry & { kind: "page" }>(
+      entries,
+      typed.value,
+      ({ label }) => label,
+    );
+  });
+
+  const groups = computed((): readonly EntryGroup[] => {
+    if (chosen.value !== undefined)
+      return some([{ id: "actions", entries: actions.value }]);
+    const isEmpty = typed.value.trim() === "";
+    return some([
+      { id: "actions", entries: actions.value.slice(0, FEW) },
+      isEmpty
+        ? { id: "recent", entries: objectEntries(recent.value) }
+        : { id: "pages", entries: pages.value.slice(0, FEW) },
+      isEmpty
+        ? { id: "pages", entries: pages.value }
+        : { id: "objects", entries: objectEntries(found.value) },
+    ]);
+  });
+  return {
+    ...{ groups, subject },
+    isSearching: computed(() => answered.value !== wanted()),
+  };
+}
+
+const newVm = { page: "newVm", path: "/new/vm" } as const;
+
+function some(groups: readonly EntryGroup[]): readonly EntryGroup[] {
+  return groups.filter(({ entries }) => entries.length > 0);
+}
