@@ -1,0 +1,52 @@
+import type { Messages } from "../locale/messages.js";
+import type { ObjectRow } from "../objects/object-row.js";
+import type { Action } from "./action.js";
+
+/** As a UiMenu takes it. */
+export interface ActionItem {
+  readonly id: string;
+  readonly label: string;
+  readonly icon: Action["icon"];
+  readonly refusal: string | undefined;
+  readonly tone: Action["tone"];
+  readonly isFirstOfGroup: boolean;
+}
+
+/** Items of a menu, in groups; what cannot be done now says why. */
+export function menuItems(
+  actions: readonly Action[],
+  objects: readonly ObjectRow[],
+  text: Messages,
+): ActionItem[] {
+  const shown = actions.filter(
+    ({ isForOne }) => isForOne !== true || objects.length <= 1,
+  );
+  return shown.map((action, i) => ({
+    id: action.id,
+    label: action.label(text),
+    icon: action.icon,
+    refusal: action.refusal(objects, text),
+    tone: action.tone,
+    isFirstOfGroup: i > 0 && shown[i - 1]?.group !== action.group,
+  }));
+}
+
+/** Buttons of a bar: of those that share a place, the one that can be done now. */
+export function barActions(
+  actions: readonly Action[],
+  objects: readonly ObjectRow[],
+  text: Messages,
+): readonly Action[] {
+  const places = new Map<string, Action>();
+  for (const action of actions) {
+    if (action.isPrimary !== true) continue;
+    const place = action.place ?? action.id;
+    const other = places.get(place);
+    const isBetter =
+      other === undefined ||
+      (other.refusal(objects, text) !== undefined &&
+        action.refusal(objects, text) === undefined);
+    if (isBetter) places.set(place, action);
+  }
+  return [...places.values()];
+}

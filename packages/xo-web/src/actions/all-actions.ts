@@ -1,0 +1,24 @@
+import type { Action } from "./action.js";
+import { commonActions } from "./kinds/common.js";
+import { hostActions } from "./kinds/host.js";
+import { otherActions } from "./kinds/other.js";
+import { poolActions } from "./kinds/pool.js";
+import { storageActions } from "./kinds/storage.js";
+import { templateActions } from "./kinds/template.js";
+import { vmPowerActions } from "./kinds/vm-power.js";
+import { vmWorkActions } from "./kinds/vm-work.js";
+
+/** The groups of a menu, in their order. */
+const order = ["power", "work", "change", "danger"] as const;
+
+/** Every action of the page. */
+export const allActions: readonly Action[] = [
+  ...vmPowerActions,
+  ...templateActions,
+  ...vmWorkActions,
+  ...hostActions,
+  ...poolActions,
+  ...storageActions,
+  ...otherActions,
+  ...commonActions,
+].sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group));

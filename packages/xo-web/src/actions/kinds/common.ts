@@ -1,0 +1,103 @@
+import { Pencil, Tags } from "@lucide/vue";
+import type { ObjectRow } from "../../objects/object-row.js";
+import { defineAction, type Action } from "../action.js";
+
+/** Which operation changes the names of objects of a type. */
+const setters: Readonly<Record<string, string>> = {
+  VM: "vm.set",
+  "VM-template": "vm.set",
+  "VM-snapshot": "vm.set",
+  host: "host.set",
+  pool: "pool.set",
+  SR: "sr.set",
+  VDI: "vdi.set",
+  network: "network.set",
+};
+const tagged = ["VM", "VM-template", "host", "pool", "VDI"];
+
+/** What can be done to almost anything. */
+export const commonActions: readonly Action[] = [
+  defineAction({
+    id: "object.rename",
+    types: Object.keys(setters),
+    icon: Pencil,
+    group: "change",
+    isForOne: true,
+    ask: ([object], { text }) => ({
+      fields: [
+        {
+          ...{ kind: "text", id: "name_label" },
+          label: text.actions.fields.name,
+          initial: object?.name_label ?? "",
+        },
+        {
+          ...{ kind: "lines", id: "name_description", isOptional: true },
+          label: text.actions.fields.description,
+          initial: object?.name_description ?? "",
+        },
+      ],
+      button: text.ui.save,
+    }),
+    order: (object, { name_label = null, name_description }) => ({
+      method: setterOf(object),
+      params: { name_label, name_description: name_description ?? "" },
+    }),
+    undo: (objects) =>
+      objects.map((object) => ({
+        order: {
+          method: setterOf(object),
+          params: {
+            name_label: object.name_label ?? "",
+            name_description: object.name_description ?? "",
+          },
+        },
+        objects: [object],
+      })),
+  }),
+  defineAction({
+    id: "object.addTag",
+    types: [...tagged, "SR", "network"],
+    icon: Tags,
+    group: "change",
+    ask: (_, { text }) => ({
+      fields: [
+        { ...{ kind: "text", id: "tag" }, label: text.actions.fields.tag },
+      ],
+    }),
+    order: (_, { tag = null }) => ({ method: "tag.add", params: { tag } }),
+  }),
+  defineAction({
+    id: "object.tags",
+    types: tagged,
+    icon: Tags,
+    group: "change",
+    isForOne: true,
+    ask: ([object], { text }) => ({
+      fields: [
+        {
+          ...{ kind: "tags", id: "tags", initial: object?.tags ?? [] },
+          label: text.actions.fields.tags,
+          hint: text.actions.fields.tagsHint,
+          isOptional: true,
+        },
+      ],
+      button: text.ui.save,
+    }),
+    order: (object, { tags }) => ({
+      method: setterOf(object),
+      params: { tags: tags ?? [] },
+    }),
+    undo: (objects) =>
+      objects.map((object) => ({
+        order: {
+          method: setterOf(object),
+          params: { tags: [...(object.tags ?? [])] },
+        },
+        objects: [object],
+      })),
+  }),
+];
+
+function setterOf({ type }: ObjectRow): string {
+  return setters[type] ?? "vm.set";
+}

@@ -1,0 +1,192 @@
+import {
+  Ban,
+  CircleCheck,
+  Construction,
+  Crown,
+  LogOut,
+  MoveRight,
+  Power,
+  RefreshCw,
+  RotateCw,
+  Siren,
+  Sparkles,
+  Trash2,
+} from "@lucide/vue";
+import type { Messages } from "../../locale/messages.js";
+import type { ObjectRow } from "../../objects/object-row.js";
+import { defineAction, nameOf, type Action } from "../action.js";
+
+const host = { types: ["host"] } as const;
+const power = { ...host, group: "power" } as const;
+const work = { ...host, group: "work" } as const;
+
+const unlessUp = (object: ObjectRow, text: Messages) =>
+  (object["power_state"] ?? "Running") === "Running"
+    ? undefined
+    : text.actions.reasons.hostDown;
+const unlessEnabled = (object: ObjectRow, text: Messages) =>
+  unlessUp(object, text) ??
+  (object["enabled"] === false ? text.actions.reasons.hostDisabled : undefined);
+
+/** Hosts: whether they take VMs, their power, and whether they belong to a pool. */
+export const hostActions: readonly Action[] = [
+  defineAction({
+    ...work,
+    id: "host.maintenance",
+    icon: Construction,
+    ...{ isPrimary: true, place: "service" },
+    cannot: unlessEnabled,
+    form: () => import("../MaintenanceDialog.vue"),
+    undo: (objects) => [
+      {
+        order: {
+          method: "host.setMaintenanceMode",
+          params: { maintenance: false, migrateBack: true },
+        },
+        objects,
+      },
+    ],
+  }),
+  defineAction({
+    ...work,
+    id: "host.enable",
+    icon: CircleCheck,
+    ...{ isPrimary: true, place: "service" },
+    cannot: (object, text) =>
+      unlessUp(object, text) ??
+      (object["enabled"] === true
+        ? text.actions.reasons.hostEnabled
+        : undefined),
+    ask: (_, { text }) => ({
+      lead: text.actions.leads.hostEnable,
+      fields: [
+        {
+          ...{ kind: "check", id: "migrateBack", initial: true },
+          label: text.actions.fields.migrateBack,
+        },
+      ],
+    }),
+    order: (_, { migrateBack = false }) => ({
+      method: "host.enable",
+      params: { migrateBack },
+    }),
+  }),
+  defineAction({
+    ...work,
+    id: "host.disable",
+    icon: Ban,
+    cannot: unlessEnabled,
+    order: () => ({ method: "host.disable" }),
+    undo: (objects) => [{ order: { method: "host.enable" }, objects }],
+  }),
+  defineAction({
+    ...work,
+    id: "host.evacuate",
+    icon: MoveRight,
+    cannot: unlessUp,
+    ask: (_, { text }) => ({ lead: text.actions.leads.evacuate }),
+    order: () => ({ method: "host.evacuate" }),
+  }),
+  defineAction({
+    ...power,
+    id: "host.restart",
+    icon: RotateCw,
+    isPrimary: true,
+    cannot: unlessUp,
+    ask: (_, { text }) => ({
+      lead: text.actions.leads.hostRestart,
+      fields: [
+        {
+          ...{ kind: "check", id: "force" },
+          label: text.actions.fields.forceRestart,
+        },
+      ],
+    }),
+    order: (_, { force = false }) => ({
+      method: "host.restart",
+      params: { force },
+    }),
+  }),
+  defineAction({
+    ...power,
+    id: "host.smartRestart",
+    icon: Sparkles,
+    cannot: unlessUp,
+    ask: (_, { text }) => ({ lead: text.actions.leads.smartRestart }),
+    order: () => ({
+      method: "host.restart",
+      params: { suspendResidentVms: true },
+    }),
+  }),
+  defineAction({
+    ...power,
+    id: "host.stop",
+    icon: Power,
+    tone: "danger",
+    cannot: unlessUp,
+    ask: ([object], { text }) => ({
+      lead: text.actions.leads.hostStop,
+      ...(object === undefined ? {} : { typed: nameOf(object) }),
+    }),
+    order: () => ({ method: "host.stop" }),
+  }),
+  defineAction({
+    ...power,
+    id: "host.start",
+    icon: Power,
+    cannot: (object, text) => {
+      if (object["power_state"] === "Running")
+        return text.actions.reasons.hostUp;
+      return object["powerOnMode"] === ""
+        ? text.actions.reasons.noPowerOn
+        : undefined;
+    },
+    order: () => ({ method: "host.start" }),
+  }),
+  defineAction({
+    ...power,
+    id: "host.restartToolstack",
+    icon: RefreshCw,
+    cannot: unlessUp,
+    ask: (_, { text }) => ({ lead: text.actions.leads.toolstack }),
+    order: () => ({ method: "host.restartAgent" }),
+  }),
+  defineAction({
+    ...work,
+    id: "host.makeCoordinator",
+    icon: Crown,
+    isForOne: true,
+    cannot: unlessEnabled,
+    ask: (_, { text }) => ({ lead: text.actions.leads.coordinator }),
+    order: () => ({ method: "pool.setPoolMaster", idParameter: "host" }),
+  }),
+  ...(
+    [
+      ["host.emergencyShutdown", "host.emergencyShutdownHost", Siren],
+      ["host.detach", "host.detach", LogOut],
+      ["host.forget", "host.forget", Trash2],
+    ] as const
+  ).map(([id, method, icon]) =>
+    defineAction({
+      ...{ ...host, id, icon, group: "danger", tone: "danger" },
+      isForOne: true,
+      cannot: id === "host.forget" ? unlessDown : unlessUp,
+      ask: ([object], { text }) => ({
+        lead: text.actions.leads[id],
+        ...(object === undefined ? {} : { typed: nameOf(object) }),
+      }),
+      order: () => ({
+        method,
+        ...(method === "host.emergencyShutdownHost"
+          ? { idParameter: "host" }
+          : {}),
+      }),
+    }),
+  ),
+];
+
+function unlessDown(object: ObjectRow, text: Messages): string | undefined {
+  return object["power_state"] === "Running"
+    ? text.actions.reasons.hostUp
+    : undefined;
+}

@@ -1,0 +1,230 @@
+import {
+  Crown,
+  Database,
+  HeartPulse,
+  Heart,
+  Network,
+  Plus,
+  RotateCw,
+  Server,
+  Siren,
+  Upload,
+} from "@lucide/vue";
+import type { Messages } from "../../locale/messages.js";
+import type { ObjectRow } from "../../objects/object-row.js";
+import { defineAction, nameOf, type Action } from "../action.js";
+import type { Field } from "../asking.js";
+import { textOf } from "../text-of.js";
+
+const pool = { types: ["pool"], isForOne: true } as const;
+const sharedSrs = (id = "") => `$pool:"${id}" shared? content_type:user`;
+
+/** Pools as a whole. */
+export const poolActions: readonly Action[] = [
+  defineAction({
+    ...{ ...pool, group: "work", isPrimary: true },
+    id: "pool.createVm",
+    icon: Plus,
+    run({ go }, [object]) {
+      go(`/new/vm?pool=${object?.id ?? ""}`);
+    },
+  }),
+  defineAction({
+    ...{ ...pool, group: "work", isPrimary: true },
+    id: "pool.createNetwork",
+    icon: Network,
+    ask: ([object], { text }) => ({ fields: networkFields(object, text) }),
+    order: (_, { pif, vlan, ...given }) =>
+      pif === undefined
+        ? {
+            method: "network.createInternal",
+            idParameter: "pool",
+            params: given,
+          }
+        : {
+            method: "network.create",
+            idParameter: "pool",
+            params: { ...given, pif, vlan: vlan ?? 0 },
+          },
+    makes: "network",
+  }),
+  defineAction({
+    ...{ ...pool, group: "work", isPrimary: true },
+    id: "pool.createSr",
+    icon: Database,
+    form: () => import("../SrDialog.vue"),
+    makes: "SR",
+  }),
+  defineAction({
+    ...{ ...pool, group: "work" },
+    id: "pool.importVm",
+    icon: Upload,
+    form: () => import("../ImportDialog.vue"),
+  }),
+  defineAction({
+    ...{ ...pool, group: "work" },
+    id: "pool.setDefaultSr",
+    icon: Database,
+    ask: ([object], { text }) => ({
+      fields: [
+        {
+          ...{ kind: "object", id: "sr", type: "SR" },
+          label: text.actions.fields.sr,
+          filter: `$pool:"${object?.id ?? ""}" content_type:!iso`,
+          initial: textOf(object?.["default_SR"]),
+        },
+      ],
+    }),
+    // The SR says which pool.
+    order: (_, { sr = null }) => ({
+      method: "pool.setDefaultSr",
+      idParameter: "",
+      params: { sr },
+    }),
+  }),
+  defineAction({
+    ...{ ...pool, group: "change" },
+    id: "pool.enableHa",
+    icon: HeartPulse,
+    cannot: unlessHa(false),
+    ask: ([object], { text }) => ({
+      lead: text.actions.leads.enableHa,
+      fields: [
+        {
+          ...{ kind: "object", id: "sr", type: "SR", isOptional: true },
+          label: text.actions.fields.heartbeatSr,
+          hint: text.actions.fields.heartbeatSrHint,
+          filter: sharedSrs(object?.id),
+        },
+      ],
+    }),
+    order: (_, { sr }) => ({
+      method: "pool.enableHa",
+      idParameter: "pool",
+      params: { heartbeatSrs: typeof sr === "string" ? [sr] : [] },
+    }),
+  }),
+  defineAction({
+    ...{ ...pool, group: "change" },
+    id: "pool.disableHa",
+    icon: Heart,
+    cannot: unlessHa(true),
+    ask: (_, { text }) => ({ lead: text.actions.leads.disableHa }),
+    order: () => ({ method: "pool.disableHa", idParameter: "pool" }),
+  }),
+  defineAction({
+    ...{ ...pool, group: "change" },
+    id: "pool.setMaster",
+    icon: Crown,
+    ask: ([object], { text }) => ({
+      lead: text.actions.leads.coordinator,
+      fields: [
+        {
+          ...{ kind: "object", id: "host", type: "host" },
+          label: text.actions.fields.host,
+          filter: `$pool:"${object?.id ?? ""}" enabled?`,
+          initial: textOf(object?.["master"]),
+        },
+      ],
+    }),
+    order: (_, { host = null }) => ({
+      method: "pool.setPoolMaster",
+      idParameter: "",
+      params: { host },
+    }),
+  }),
+  defineAction({
+    ...{ ...pool, group: "change" },
+    id: "pool.addHost",
+    icon: Server,
+    ask: ([object], { text }) => ({
+      lead: text.actions.leads.addHost,
+      fields: [
+        {
+          ...{ kind: "object", id: "host", type: "host" },
+          label: text.actions.fields.host,
+          filter: `!$pool:"${object?.id ?? ""}"`,
+        },
+      ],
+    }),
+    order: (_, { host = null }) => ({
+      method: "pool.addHost",
+      idParameter: "pool",
+      params: { host },
+    }),
+  }),
+  defineAction({
+    ...{ ...pool, group: "power", tone: "danger" },
+    id: "pool.rollingReboot",
+    icon: RotateCw,
+    ask: ([object], { text }) => ({
+      lead: text.actions.leads.rollingReboot,
+      fields: [
+        {
+          ...{ kind: "check", id: "shutdownPinnedVms" },
+          label: text.actions.fields.shutdownPinnedVms,
+        },
+      ],
+      ...(object === undefined ? {} : { typed: nameOf(object) }),
+    }),
+    order: (_, { shutdownPinnedVms = false }) => ({
+      method: "pool.rollingReboot",
+      idParameter: "pool",
+      params: { shutdownPinnedVms },
+    }),
+  }),
+  defineAction({
+    ...{ ...pool, group: "danger", tone: "danger" },
+    id: "pool.emergencyShutdown",
+    icon: Siren,
+    ask: ([object], { text }) => ({
+      lead: text.actions.leads["pool.emergencyShutdown"],
+      ...(object === undefined ? {} : { typed: nameOf(object) }),
+    }),
+    order: () => ({ method: "pool.emergencyShutdown", idParameter: "pool" }),
+  }),
+];
+
+function unlessHa(isOn: boolean) {
+  return (object: ObjectRow, text: Messages) => {
+    if ((object["HA_enabled"] === true) === isOn) return undefined;
+    return isOn ? text.actions.reasons.haOff : text.actions.reasons.haOn;
+  };
+}
+
+function networkFields(
+  pool: ObjectRow | undefined,
+  { actions: { fields: names } }: Messages,
+): readonly Field[] {
+  return [
+    { kind: "text", id: "name", label: names.name },
+    {
+      ...{ kind: "text", id: "description", isOptional: true },
+      label: names.description,
+    },
+    {
+      ...{ kind: "object", id: "pif", type: "PIF", isOptional: true },
+      label: names.pif,
+      hint: names.pifHint,
+      // Any host's will do: the others get theirs at the same network.
+      filter: `$pool:"${pool?.id ?? ""}" $host:"${textOf(pool?.["master"])}" physical?`,
+      fields: ["id", "device", "deviceName"],
+      more: ({ device, deviceName }) =>
+        [textOf(device), textOf(deviceName)].filter(Boolean).join(" · "),
+    },
+    {
+      ...{ kind: "number", id: "vlan", isOptional: true, least: 0, most: 4094 },
+      label: names.vlan,
+    },
+    {
+      ...{
+        kind: "number",
+        id: "mtu",
+        isOptional: true,
+        least: 68,
+        most: 65_535,
+      },
+      label: names.mtu,
+    },
+  ];
+}

@@ -1,0 +1,47 @@
+import { isObject } from "../../api/merge-patch.js";
+import type { Messages } from "../../locale/messages.js";
+import { fill } from "../../locale/messages.js";
+import type { ObjectRow } from "../../objects/object-row.js";
+import type { PowerState } from "../../objects/vm.js";
+import { textOf } from "../text-of.js";
+
+type Reason = string | undefined;
+
+/** It must be in one of these states. What a row does not tell is not held against it. */
+export function unlessState(
+  vm: ObjectRow,
+  text: Messages,
+  ...states: readonly PowerState[]
+): Reason {
+  const state = vm["power_state"] as PowerState | undefined;
+  if (state === undefined || states.includes(state)) return undefined;
+  return text.actions.reasons.state[state];
+}
+
+/**
+ * Somebody has blocked it, or it is going on already.
+ * @param operation as XAPI calls it, such as `clean_shutdown`
+ */
+export function blocked(
+  vm: ObjectRow,
+  text: Messages,
+  operation: string,
+): Reason {
+  const blocks = vm["blockedOperations"];
+  if (isObject(blocks) && Object.hasOwn(blocks, operation)) {
+    const reason = textOf(blocks[operation]);
+    const isSaid = reason !== "" && reason !== "true";
+    return isSaid
+      ? fill(text.actions.reasons.blockedFor, { reason })
+      : text.actions.reasons.blocked;
+  }
+  const running = vm["current_operations"];
+  const isRunning =
+    isObject(running) && Object.values(running).includes(operation);
+  return isRunning ? text.actions.reasons.goingOn : undefined;
+}
+
+/** The guest has to take part, and nothing in it listens. */
+export function withoutTools(vm: ObjectRow, text: Messages): Reason {
+  return vm["xenTools"] === false ? text.actions.reasons.noTools : undefined;
+}

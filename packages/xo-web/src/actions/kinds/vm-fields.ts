@@ -1,0 +1,80 @@
+import type { Formats } from "../../locale/formats.js";
+import type { Messages } from "../../locale/messages.js";
+import type { ObjectRow } from "../../objects/object-row.js";
+import { nameOf } from "../action.js";
+import type { Field, Values } from "../asking.js";
+
+/** With memory only where there is some. */
+export function snapshotFields(
+  vms: readonly ObjectRow[],
+  { actions: { fields: names } }: Messages,
+): readonly Field[] {
+  const isRunning = vms.some(({ power_state }) => power_state === "Running");
+  const ofRunning: readonly Field[] = [
+    { kind: "check", id: "saveMemory", label: names.saveMemory },
+    { kind: "check", id: "quiesce", label: names.quiesce },
+  ];
+  return [
+    {
+      ...{ kind: "text", id: "name", isOptional: true },
+      label: names.name,
+      hint: names.snapshotName,
+    },
+    {
+      ...{ kind: "lines", id: "description", isOptional: true },
+      label: names.description,
+    },
+    ...(isRunning ? ofRunning : []),
+  ];
+}
+
+/** Without what is not wanted. */
+export function onlyOn(values: Values): Values {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== false),
+  );
+}
+
+export function copyFields(
+  vm: ObjectRow | undefined,
+  { actions: { fields: names, free } }: Messages,
+  formats: Formats,
+): readonly Field[] {
+  return [
+    {
+      ...{ kind: "text", id: "name" },
+      label: names.name,
+      initial: vm === undefined ? "" : `${nameOf(vm)} copy`,
+    },
+    {
+      ...{ kind: "choice", id: "kind", initial: "fast" },
+      label: names.kind,
+      options: [
+        { id: "fast", label: names.kindFast },
+        { id: "full", label: names.kindFull },
+        { id: "elsewhere", label: names.kindElsewhere },
+      ],
+    },
+    {
+      ...{ kind: "object", id: "sr", type: "SR", isOptional: true },
+      label: names.sr,
+      hint: names.srHint,
+      filter: "content_type:user",
+      fields: ["id", "name_label", "size", "physical_usage"],
+      more: ({ size, physical_usage }) =>
+        free.replace(
+          "{size}",
+          formats.bytes(Number(size ?? 0) - Number(physical_usage ?? 0)),
+        ),
+    },
+    {
+      ...{ kind: "choice", id: "compress", initial: "" },
+      label: names.compression,
+      options: [
+        { id: "", label: "–" },
+        { id: "zstd", label: "zstd" },
+        { id: "gzip", label: "gzip" },
+      ],
+    },
+  ];
+}

@@ -1,0 +1,146 @@
+import {
+  Camera,
+  Copy,
+  Download,
+  LayoutTemplate,
+  MoveRight,
+  Trash2,
+  Undo2,
+} from "@lucide/vue";
+import { defineAction, type Action } from "../action.js";
+import { fetchContent } from "../fetch-content.js";
+import { blocked, unlessState } from "./reasons.js";
+import { copyFields, onlyOn, snapshotFields } from "./vm-fields.js";
+
+const vm = { types: ["VM"], group: "work" } as const;
+const all = ["VM", "VM-template", "VM-snapshot"] as const;
+
+/** What is made of VMs, templates and snapshots. */
+export const vmWorkActions: readonly Action[] = [
+  defineAction({
+    ...vm,
+    id: "vm.migrate",
+    icon: MoveRight,
+    isPrimary: true,
+    cannot: (object, text) =>
+      unlessState(object, text, "Running", "Halted", "Suspended") ??
+      (object["power_state"] === "Running"
+        ? blocked(object, text, "pool_migrate")
+        : undefined) ??
+      blocked(object, text, "migrate_send"),
+    form: () => import("../../migrate/MigrateDialog.vue"),
+  }),
+  defineAction({
+    ...vm,
+    id: "vm.snapshot",
+    icon: Camera,
+    isPrimary: true,
+    cannot: (object, text) => blocked(object, text, "snapshot"),
+    ask: (objects, { text }) => ({ fields: snapshotFields(objects, text) }),
+    order: (_, values) => ({ method: "vm.snapshot", params: onlyOn(values) }),
+    undo: (_, results) =>
+      typeof results?.[0] === "string"
+        ? [
+            {
+              order: { method: "vm.delete" },
+              objects: [{ id: results[0], type: "VM-snapshot" }],
+            },
+          ]
+        : undefined,
+  }),
+  defineAction({
+    types: ["VM-snapshot"],
+    group: "work",
+    id: "snapshot.revert",
+    icon: Undo2,
+    isPrimary: true,
+    isForOne: true,
+    cannot: (object, text) => blocked(object, text, "revert"),
+    ask: (_, { text }) => ({
+      lead: text.actions.leads.revert,
+      fields: [
+        {
+          ...{ kind: "check", id: "snapshotBefore", initial: true },
+          label: text.actions.fields.snapshotBefore,
+        },
+      ],
+    }),
+    order: (_, values) => ({
+      method: "vm.revert",
+      idParameter: "snapshot",
+      params: { snapshotBefore: values["snapshotBefore"] ?? false },
+    }),
+  }),
+  defineAction({
+    types: ["VM", "VM-snapshot"],
+    group: "work",
+    id: "vm.copy",
+    icon: Copy,
+    isForOne: true,
+    cannot: (object, text) => blocked(object, text, "clone"),
+    makes: "VM",
+    ask: ([object], { text, formats }) => ({
+      fields: copyFields(object, text, formats),
+    }),
+    order: (_, { name, kind, sr, compress }) => {
+      const named = name === undefined ? {} : { name };
+      if (kind === "elsewhere" && sr !== undefined) {
+        const params = { ...named, sr, compress: compress ?? "" };
+        return { method: "vm.copy", idParameter: "vm", params };
+      }
+      const params = { ...named, full_copy: kind === "full" };
+      return { method: "vm.clone", params };
+    },
+  }),
+  defineAction({
+    types: all,
+    group: "work",
+    id: "vm.export",
+    icon: Download,
+    isForOne: true,
+    cannot: (object, text) => blocked(object, text, "export"),
+    ask: (_, { text }) => ({
+      fields: [
+        {
+          ...{ kind: "choice", id: "compress", initial: "zstd" },
+          label: text.actions.fields.compression,
+          options: [
+            { id: "", label: text.ui.none },
+            { id: "zstd", label: "zstd" },
+            { id: "gzip", label: "gzip" },
+          ],
+        },
+      ],
+    }),
+    order: (_, { compress }) => ({
+      method: "vm.export",
+      params: { compress: compress ?? "" },
+    }),
+    after: fetchContent,
+  }),
+  defineAction({
+    ...vm,
+    id: "vm.toTemplate",
+    icon: LayoutTemplate,
+    cannot: (object, text) =>
+      unlessState(object, text, "Halted") ??
+      blocked(object, text, "make_into_template"),
+    ask: (_, { text }) => ({ lead: text.actions.leads.toTemplate }),
+    order: () => ({ method: "vm.convertToTemplate" }),
+    undo: (objects) => [
+      { order: { method: "vm.convertFromTemplate" }, objects },
+    ],
+  }),
+  defineAction({
+    types: all,
+    group: "danger",
+    id: "vm.delete",
+    icon: Trash2,
+    tone: "danger",
+    cannot: (object, text) =>
+      object["isDefaultTemplate"] === true
+        ? text.actions.reasons.defaultTemplate
+        : blocked(object, text, "destroy"),
+    form: () => import("../DeleteVmDialog.vue"),
+  }),
+];
