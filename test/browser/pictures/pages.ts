@@ -1,0 +1,97 @@
+import type { Page } from "playwright-core";
+
+/** Of one object of each type. */
+export interface Ids {
+  readonly vm: string;
+  readonly halted: string;
+  readonly host: string;
+  readonly pool: string;
+  readonly sr: string;
+  readonly network: string;
+}
+
+export interface Picture {
+  readonly name: string;
+  readonly path: (ids: Ids) => string;
+  /** Nobody has signed in. */
+  readonly isGuest?: boolean;
+  /** What is done before the picture is taken. */
+  readonly act?: (page: Page) => Promise<unknown>;
+}
+
+const at = (
+  name: string,
+  path: string,
+  more: Partial<Picture> = {},
+): Picture => ({
+  ...{ name, path: () => path },
+  ...more,
+});
+const of = (name: string, path: Picture["path"]): Picture => ({ name, path });
+
+/** Every page of xo-web, and some of what opens over them. */
+export const pages: readonly Picture[] = [
+  at("sign-in", "/", { isGuest: true }),
+  at("status", "/status"),
+  at("overview", "/"),
+  at("vms", "/vms"),
+  at("vms-selected", "/vms", {
+    act: async (page) => {
+      for (const box of (await page.getByRole("checkbox").all()).slice(1, 4))
+        await box.check();
+    },
+  }),
+  at("templates", "/templates"),
+  at("snapshots", "/snapshots"),
+  at("hosts", "/hosts"),
+  at("pools", "/pools"),
+  at("srs", "/srs"),
+  at("vdis", "/vdis"),
+  at("networks", "/networks"),
+  at("pifs", "/pifs"),
+  at("messages", "/messages"),
+  ...[
+    "",
+    "stats",
+    "console",
+    "disks",
+    "network",
+    "snapshots",
+    "tasks",
+    "advanced",
+    "raw",
+  ].map((tab) =>
+    of(tab === "" ? "vm" : `vm-${tab}`, ({ vm }) => `/vms/${vm}/${tab}`),
+  ),
+  of("vm-halted", ({ halted }) => `/vms/${halted}`),
+  ...["", "stats", "network", "storage"].map((tab) =>
+    of(
+      tab === "" ? "host" : `host-${tab}`,
+      ({ host }) => `/hosts/${host}/${tab}`,
+    ),
+  ),
+  of("pool", ({ pool }) => `/pools/${pool}`),
+  of("sr", ({ sr }) => `/srs/${sr}`),
+  of("network", ({ network }) => `/networks/${network}`),
+  at("new-vm", "/new/vm"),
+  at("topology", "/topology"),
+  at("storage-map", "/storage-map"),
+  at("tasks", "/tasks"),
+  at("activity", "/activity"),
+  ...[
+    ...["servers", "users", "groups", "roles", "tokens", "jobs"],
+    ...["alarms", "audit", "performance", "account"],
+  ].map((section) => at(`settings-${section}`, `/settings/${section}`)),
+  at("first-run", "/first-run"),
+  at("palette", "/vms", {
+    act: async (page) => {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("vm-1");
+      await page.waitForTimeout(500);
+    },
+  }),
+  at("help", "/vms", { act: (page) => page.keyboard.press("?") }),
+  at("tree", "/vms", {
+    act: (page) => page.getByRole("button", { name: "Tree" }).click(),
+  }),
+];

@@ -1,0 +1,151 @@
+// Takes a picture of every page, to be looked at: npm run pictures -- DIR [--demo A,B,C] [--only vms,vm]
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+import type { BrowserContext, Page } from "playwright-core";
+import { root } from "../../running-program.js";
+import { launchChromium } from "../chromium.js";
+import { Line } from "./line.js";
+import { pages, type Ids, type Picture } from "./pages.js";
+
+const PASSWORD = "pictures";
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    demo: { type: "string", default: "A,B,C" },
+    only: { type: "string" },
+    /** Comma-separated: `light-1440`. */
+    views: { type: "string" },
+    /** The server is gone when the picture is taken. */
+    gone: { type: "boolean" },
+    png: { type: "boolean" },
+  },
+});
+const [folder = "pictures"] = positionals;
+const views = (values.views ?? "light-1440,dark-1440,light-390,dark-390").split(
+  ",",
+);
+
+const home = await mkdtemp(join(tmpdir(), "xo-pictures-"));
+await writeFile(
+  join(home, "config.yaml"),
+  JSON.stringify({
+    dataDir: join(home, "data"),
+    http: { host: "127.0.0.1", port: 0 },
+  }),
+);
+const demo =
+  values.demo === "none" ? [] : ["--demo", ...values.demo.split(",")];
+const server = spawn(
+  process.execPath,
+  [
+    ...[join(root, "bin", "xo-server"), "start", ...demo],
+    ...["--config", join(home, "config.yaml")],
+  ],
+  { env: { ...process.env, XO_ADMIN_PASSWORD: PASSWORD } },
+);
+process.once("exit", () => server.kill("SIGKILL"));
+const url = await new Promise<string>((resolve) => {
+  createInterface(server.stdout).on("line", (line) => {
+    const found = /listening on (http:\S+)/.exec(line)?.[1];
+    if (found !== undefined) resolve(found);
+  });
+});
+const answer = await fetch(`${url}/rest/v0/auth/login`, {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({ username: "admin", password: PASSWORD }),
+});
+const cookie = answer.headers.getSetCookie()[0]!.split(";")[0]!;
+const ids = await readIds();
+/** What the browser has of the server. */
+const line = await Line.to(Number(new URL(url).port));
+const seen = `http://127.0.0.1:${line.port}`;
+const browser = await launchChromium();
+await mkdir(folder, { recursive: true });
+
+const wanted = values.only?.split(",");
+for (const view of views) {
+  const [colorScheme, width] = view.split("-") as ["light" | "dark", string];
+  const context = await browser.newContext({
+    ...{ colorScheme, locale: "en-US", reducedMotion: "reduce" },
+    viewport: { width: Number(width), height: Number(width) < 600 ? 844 : 900 },
+  });
+  const [name, value] = cookie.split("=") as [string, string];
+  await context.addCookies([{ name, value, url: seen }]);
+  for (const picture of pages)
+    if (wanted === undefined || wanted.includes(picture.name))
+      await take(context, picture, view);
+  await context.close();
+}
+await browser.close();
+server.kill();
+await rm(home, { recursive: true, force: true });
+process.exit(0);
+
+async function take(
+  context: BrowserContext,
+  { name, path, isGuest, act }: Picture,
+  view: string,
+): Promise<void> {
+  const cookies = await context.cookies();
+  if (isGuest === true) await context.clearCookies();
+  const page = await context.newPage();
+  page.on("pageerror", (error) => {
+    process.stdout.write(`${name} ${view}: ${error.message}\n`);
+  });
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning")
+      process.stdout.write(`${name} ${view}: ${message.text()}\n`);
+  });
+  await page.goto(`${seen}/#${path(ids)}`);
+  await settle(page);
+  await act?.(page).catch((error: unknown) => {
+    process.stdout.write(`${name} ${view}: ${String(error)}\n`);
+  });
+  await page.waitForTimeout(300);
+  if (values.gone === true) {
+    line.cut();
+    await page.waitForTimeout(1_500);
+  }
+  const type = values.png === true ? "png" : "jpeg";
+  await page.screenshot({
+    path: join(folder, `${name}-${view}.${type === "png" ? "png" : "jpg"}`),
+    ...(type === "jpeg" ? { type, quality: 62 } : { type }),
+  });
+  await page.close();
+  line.mend();
+  if (isGuest === true) await context.addCookies(cookies);
+}
+
+/** What comes late has come: figures of the first round of statistics as well. */
+async function settle(page: Page): Promise<void> {
+  await page.waitForLoadState("load");
+  await page.waitForTimeout(2_500);
+}
+
+async function readIds(): Promise<Ids> {
+  const first = async (type: string, filter = "") => {
+    for (let tries = 0; tries < 100; tries++) {
+      const answer = await fetch(
+        `${url}/rest/v0/${type}?limit=1&fields=id&filter=${encodeURIComponent(filter)}`,
+        { headers: { cookie } },
+      );
+      const [one] = (await answer.json()) as { id: string }[];
+      if (one !== undefined || demo.length === 0) return one?.id ?? "none";
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    return "none";
+  };
+  return {
+    vm: await first("vms", "power_state:Running"),
+    halted: await first("vms", "power_state:Halted"),
+    host: await first("hosts"),
+    pool: await first("pools"),
+    sr: await first("srs", "content_type:!iso"),
+    network: await first("networks"),
+  };
+}
