@@ -9,9 +9,12 @@ import type { NetworkVms, PlacedVm } from "./placement.js";
 export const sizes = {
   ...{ hostWidth: 300, networkWidth: 268, vmWidth: 260 },
   ...{ fewestWires: 120, mostWires: 420, gap: 48 },
-  ...{ head: 44, port: 28, node: 52, row: 28 },
-  ...{ between: 12, margin: 8, top: 36 },
+  ...{ head: 44, port: 28, node: 52, row: 28, slim: 32 },
+  ...{ between: 12, margin: 8, top: 36, middle: 480 },
 } as const;
+
+/** More are drawn without their ports. */
+const MOST_WITH_PORTS = 12;
 
 /** VMs that are named at once. */
 export const NAMED = 40;
@@ -26,6 +29,8 @@ export interface Box {
 
 export interface HostBox extends Box {
   readonly group: HostGroup;
+  /** Its ports are not drawn. */
+  readonly isSlim: boolean;
 }
 
 export interface NetworkBox extends Box {
@@ -90,11 +95,15 @@ export function layOut({
   opened,
   room,
 }: Picture): Layout {
-  const hosts = stack(groups, hostHeight, {
+  const isSlim = groups.length > MOST_WITH_PORTS;
+  const hosts = stack(groups, (group) => hostHeight(group, isSlim), {
     x: sizes.margin,
     width: sizes.hostWidth,
-    room: networks.length * (sizes.node + sizes.between),
-  }).map((box) => ({ ...box, key: box.of.key, group: box.of }));
+    room: Math.min(
+      networks.length * (sizes.node + sizes.between),
+      sizes.middle,
+    ),
+  }).map((box) => ({ ...box, key: box.of.key, group: box.of, isSlim }));
   const networkX = sizes.margin + sizes.hostWidth + wireRoom(room);
   const vmX = networkX + sizes.networkWidth + sizes.gap;
   const linesOf = new Map(
@@ -172,7 +181,8 @@ function wireRoom(room: number): number {
   return Math.min(Math.max(room - others, sizes.fewestWires), sizes.mostWires);
 }
 
-function hostHeight({ hosts }: HostGroup): number {
+function hostHeight({ hosts }: HostGroup, isSlim: boolean): number {
+  if (isSlim) return sizes.slim;
   return sizes.head + (hosts[0]?.ports.length ?? 0) * sizes.port;
 }
 
@@ -216,7 +226,9 @@ function wiresOf(
       const target = boxes.get(link.network);
       const place = ports.findIndex(({ pif }) => pif.id === link.port);
       if (target === undefined || place < 0) continue;
-      const y = box.y + sizes.head + (place + 0.5) * sizes.port;
+      const y = box.isSlim
+        ? box.y + sizes.slim / 2
+        : box.y + sizes.head + (place + 0.5) * sizes.port;
       wires.push(wireTo(target, { key, box, y, links: same }));
     }
   }

@@ -56,12 +56,15 @@ export function useTopology(pool: () => string | undefined) {
           one.name_label ?? one.id.slice(0, 8),
         ]),
       ),
-      vms: placeVms(
+    })),
+    /** By id of the network. */
+    vms: computed(() =>
+      placeVms(
         vms.table.value,
         vifs.table.value,
         new Set(hosts.rows.value.map(({ id }) => id)),
       ),
-    })),
+    ),
     /** VMs come after that: nobody waits for them. */
     isLoading: computed(() =>
       windows.some(({ state }) => state.value === "loading"),
