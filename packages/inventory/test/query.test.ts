@@ -398,3 +398,29 @@ t.test("after stop everything is closed", async (t) => {
   t.equal(clock.pending, 0);
   await until(() => true);
 });
+
+t.test("named objects are found, come, change and go", async (t) => {
+  const { queries, table, flush } = create(["a", "b", "c"]);
+  const ids = ["c", "zz", "a", "c"];
+  const page = await queries.page({ type: "VM", ids });
+  t.same(page.ids, ["a", "c"], "in the order that was asked for");
+  t.equal(await queries.count({ type: "VM", ids, filter: "name_label:c" }), 1);
+  t.equal(await queries.count({ type: "VM", ids: [] }), 0, "none is none");
+
+  const copy = new LiveCopy();
+  await queries.live({ ...window, ids }, copy.listener);
+  table.put(vm("zz"));
+  table.put(vm("d"));
+  await flush();
+  t.same(copy.ids, ["a", "c", "zz"]);
+  table.put(vm("a", { name_label: "y" }));
+  await flush();
+  t.same(copy.ids, ["c", "a", "zz"]);
+  table.remove("c");
+  await flush();
+  t.same(copy.ids, ["a", "zz"]);
+  await t.rejects(
+    queries.count({ type: "VM", ids: Array.from({ length: 1001 }, String) }),
+    { code: "INVALID_PARAMETERS" },
+  );
+});

@@ -50,7 +50,7 @@ export interface QueriesOptions {
   /** Bytes of columns, by estimate; more only while live queries need more. Default: 256 MiB. */
   readonly columnBytes?: number;
   readonly logger?: Logger;
-  /** Different (filter, search, sort) that are kept up to date at a time; default: 500. Each costs 4 bytes an object that matches, and a bit for every object. */
+  /** Different (filter, search, sort) that are kept up to date at a time; default: 2,000. Each costs 4 bytes an object that matches, and a bit for every object. */
   readonly maxResults?: number;
   /** How long an answer is kept up to date when nobody reads it; default: 10,000. */
   readonly lingerMs?: number;
@@ -91,7 +91,7 @@ class CatalogQueries implements Queries {
     this.#results = new Results({
       clock: options.clock ?? systemClock,
       budget: this.#budget,
-      most: options.maxResults ?? 500,
+      most: options.maxResults ?? 2_000,
       lingerMs: options.lingerMs ?? 10_000,
     });
   }

@@ -6,6 +6,8 @@ export interface Selection {
   readonly type: string;
   /** In the language of CONTRACT 4. */
   readonly filter?: string;
+  /** None but these, at most 1,000. They are found at once, however many objects there are. */
+  readonly ids?: readonly string[];
   /** Words; each must stand in one of the type's searched fields, case ignored. */
   readonly search?: string;
   /** Default: by name_label. Equal objects follow in the order of their ids. */

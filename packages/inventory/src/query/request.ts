@@ -12,6 +12,7 @@ export const queryLimits = {
   sortKeys: 8,
   fields: 256,
   window: 10_000,
+  ids: 1_000,
   searchWords: 16,
   searchLength: 1_024,
   pathLength: 256,
@@ -34,6 +35,8 @@ export interface Question {
   /** Equal for questions with the same answer. */
   readonly key: string;
   readonly type: string;
+  /** None but these can match. */
+  readonly ids: readonly string[] | undefined;
   readonly plan: Plan;
   /** That the plan asks for. */
   readonly paths: readonly ValuePath[];
@@ -50,18 +53,21 @@ export function toQuestion(
 ): Question {
   const { type, filter = "", where } = selection;
   const words = toWords(selection.search ?? "");
+  const ids = checkIds(selection.ids);
   const parts: Plan[] = [
     { kind: "path", path: ["type"], test: (value) => value === type },
     withNow(analyseFilter(parseFilter(filter))),
     ...words.map((word) => searchPlan(word, searched)),
   ];
+  if (ids !== undefined) parts.push(idPlan(ids));
   if (where !== undefined)
     parts.push({ kind: "object", test: where, isLasting: true });
   const plan: Plan = { kind: "and", parts };
   const sort = toSort(selection.sort ?? BY_NAME);
   return {
-    key: JSON.stringify([type, filter, words, sort, identityOf(where)]),
+    key: JSON.stringify([type, filter, words, ids, sort, identityOf(where)]),
     type,
+    ids,
     plan,
     paths: distinctPaths(plan),
     sort,
@@ -149,6 +155,22 @@ function checkText(what: string, text: unknown): void {
     );
 }
 
+/** Sorted, each once. */
+function checkIds(
+  ids: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (ids === undefined) return undefined;
+  if (ids.length > queryLimits.ids)
+    throw invalid(`at most ${queryLimits.ids} ids`);
+  for (const id of ids) checkText("an id", id);
+  return [...new Set(ids)].sort();
+}
+
+function idPlan(ids: readonly string[]): Plan {
+  const wanted: ReadonlySet<unknown> = new Set(ids);
+  return { kind: "path", path: ["id"], test: (id) => wanted.has(id) };
+}
+
 function toSort(keys: readonly SortKey[]): SortPath[] {
   if (keys.length > queryLimits.sortKeys)
     throw invalid(`at most ${queryLimits.sortKeys} sort keys`);
@@ -170,11 +192,18 @@ function toWords(search: string): string[] {
   return distinct;
 }
 
+/** Ids are random digits: a short word is in many of them, and nobody means that. */
+const LEAST_OF_ID = 8;
+
 function searchPlan(word: string, searched: readonly string[]): Plan {
   const has = createTextTest(word);
+  const paths =
+    word.length < LEAST_OF_ID
+      ? searched.filter((path) => path !== "id")
+      : searched;
   return {
     kind: "or",
-    parts: searched.map((path) => ({
+    parts: paths.map((path) => ({
       kind: "path",
       path: toPath(path),
       test: (value) => hasText(value, has),

@@ -135,9 +135,12 @@ export class Result implements LogFollower {
     const test = this.#test!;
     const step = test.readsObjects ? OBJECT_STEP : STEP;
     const members = new RowSet();
-    for (let row = 0; row < table.rows; row++) {
-      if (table.isLive(row) && test.holds(row)) members.add(row);
-      if (row % step !== step - 1) continue;
+    const { ids } = this.question;
+    const last = ids === undefined ? table.rows : ids.length;
+    for (let i = 0; i < last; i++) {
+      const row = ids === undefined ? i : table.findId(ids[i]!);
+      if (row >= 0 && table.isLive(row) && test.holds(row)) members.add(row);
+      if (i % step !== step - 1) continue;
       yield;
       if (isGivenUp()) return false;
     }

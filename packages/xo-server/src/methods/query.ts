@@ -21,6 +21,12 @@ const unsorted = {
       description: "Such as `power_state:running tags:(a b) !name_label:/re/`.",
     }),
   ),
+  ids: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+      maxItems: 1_000,
+      description: "None but these; found at once among however many.",
+    }),
+  ),
   search: Type.Optional(
     Type.String({
       maxLength: 1024,

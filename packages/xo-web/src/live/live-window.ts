@@ -13,6 +13,8 @@ export interface WindowRequest {
   /** As objects call it: `VM`, `host`... */
   readonly type: string;
   readonly filter?: string;
+  /** None but these, at most 1,000: found at once among however many. */
+  readonly ids?: readonly string[];
   /** Words: each stands in a name, description, address, tag... */
   readonly search?: string;
   readonly sort?: readonly SortKey[];
@@ -218,6 +220,7 @@ function canChange(told: WindowRequest, wanted: WindowRequest): boolean {
   return (
     told.type === wanted.type &&
     told.fields?.join() === wanted.fields?.join() &&
+    (told.ids === undefined) === (wanted.ids === undefined) &&
     // What was set cannot be unset by a change.
     (told.filter === undefined) === (wanted.filter === undefined) &&
     (told.search === undefined) === (wanted.search === undefined) &&
@@ -225,13 +228,22 @@ function canChange(told: WindowRequest, wanted: WindowRequest): boolean {
   );
 }
 
+const changeable = [
+  "filter",
+  "ids",
+  "search",
+  "sort",
+  "offset",
+  "limit",
+] as const;
+
 function changeFor(
   name: string,
   told: WindowRequest,
   wanted: WindowRequest,
 ): Json {
   const changes: Record<string, Json> = { name };
-  for (const key of ["filter", "search", "sort", "offset", "limit"] as const)
+  for (const key of changeable)
     if (JSON.stringify(told[key]) !== JSON.stringify(wanted[key]))
       changes[key] = wanted[key] as Json;
   return changes;

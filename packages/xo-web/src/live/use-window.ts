@@ -81,6 +81,7 @@ export function useObjects<T = ObjectRow>(
     | {
         readonly type: string;
         readonly filter?: string;
+        readonly ids?: readonly string[];
         readonly sort?: readonly SortKey[];
         readonly fields?: readonly string[];
         readonly limit?: number;
