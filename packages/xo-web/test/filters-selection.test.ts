@@ -26,7 +26,7 @@ t.test(
   async (t) => {
     const { filter = "", search } = toSelection('!web "a b"', "pool");
     t.equal(search, undefined);
-    const places = ["id", "name_label", "name_description", "tags"];
+    const places = ["name_label", "name_description", "tags"];
     const all = (word: string) =>
       `|(${places.map((name) => `${name}:${word}`).join(" ")})`;
     t.equal(filter, `!${all("web")} ${all('"a b"')}`);

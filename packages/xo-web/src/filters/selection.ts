@@ -56,13 +56,23 @@ function scopeWords(term: Filter, type: string): Filter {
     case "regex":
       return {
         kind: "or",
-        terms: searchedPathsOf(type).map((path) => within(path, term)),
+        terms: pathsFor(term, type).map((path) => within(path, term)),
       };
     case "compare":
     case "property":
     case "truthy":
       return term;
   }
+}
+
+/** Ids are random digits: as the server, a short word is not looked for in them. */
+const LEAST_OF_ID = 8;
+
+function pathsFor(term: Filter, type: string): readonly string[] {
+  const paths = searchedPathsOf(type);
+  return term.kind === "text" && term.text.length < LEAST_OF_ID
+    ? paths.filter((path) => path !== "id")
+    : paths;
 }
 
 function within(path: string, term: Filter): Filter {

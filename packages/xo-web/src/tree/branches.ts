@@ -1,0 +1,167 @@
+import { exactText, wordText } from "../filters/value-text.js";
+import type { ObjectRow } from "../objects/object-row.js";
+import type { RunRequest, TreeNode, TreePart } from "./outline.js";
+
+/** By what VMs are put together. */
+export type Grouping = "host" | "tag" | "none";
+
+/** What is known of the tree; what a total is not known of counts as empty. */
+export interface TreeFacts {
+  readonly pools: readonly ObjectRow[];
+  /** Of open pools. */
+  readonly hosts: readonly ObjectRow[];
+  /** VMs by pool, host (or pool, where a VM is on none) and tag; "" is no tag. */
+  readonly byPool: ReadonlyMap<string, number>;
+  readonly byContainer: ReadonlyMap<string, number>;
+  readonly byTag: ReadonlyMap<string, number>;
+  readonly isOpen: (key: string) => boolean;
+  /** Objects of a run, where the server has told; else undefined. */
+  readonly totalOf: (runKey: string) => number | undefined;
+}
+
+/** Types that a search looks through, in the order in which they are shown. */
+export const foundTypes = ["VM", "host", "pool", "SR", "network"] as const;
+
+export const poolKey = (id: string) => `pool ${id}`;
+export const hostKey = (id: string) => `host ${id}`;
+/** VMs of a pool that are on no host. */
+export const restKey = (id: string) => `rest ${id}`;
+/** VMs below a node. */
+export const runKey = (key: string) => `${key} VMs`;
+
+/** The lines of a tree of VMs. */
+export function branches(grouping: Grouping, facts: TreeFacts): TreePart[] {
+  switch (grouping) {
+    case "host":
+      return poolBranches(facts);
+    case "tag":
+      return tagBranches(facts);
+    case "none":
+      return [run("all", { type: "VM" }, 1, facts.totalOf("all VMs") ?? 0)];
+  }
+}
+
+/** The lines of what a search has found, by type. */
+export function foundBranches(
+  search: string,
+  totalOf: TreeFacts["totalOf"],
+): TreePart[] {
+  const found = foundTypes.map((type) => {
+    const key = `found ${type}`;
+    return { type, key, total: totalOf(runKey(key)) ?? 0 };
+  });
+  const shown = found.filter(({ total }) => total > 0);
+  return shown.flatMap(({ type, key, total }, at) => [
+    node({
+      ...{ key, kind: "found", name: type, level: 1, count: total },
+      ...{ place: at + 1, size: shown.length, isOpen: true },
+    }),
+    run(key, { type, search }, 2, total),
+  ]);
+}
+
+/** Runs that are followed although nothing is seen of them: their totals say what is shown. */
+export function countedRuns(
+  grouping: Grouping,
+  search: string,
+): readonly { readonly key: string; readonly request: RunRequest }[] {
+  if (search !== "")
+    return foundTypes.map((type) => ({
+      key: runKey(`found ${type}`),
+      request: { type, search },
+    }));
+  return grouping === "none"
+    ? [{ key: runKey("all"), request: { type: "VM" } }]
+    : [];
+}
+
+function poolBranches(facts: TreeFacts): TreePart[] {
+  const hostsOf = byPool(facts.hosts);
+  return facts.pools.flatMap((pool, at) => {
+    const key = poolKey(pool.id);
+    const isOpen = facts.isOpen(key);
+    const self = node({
+      ...{ key, kind: "pool", object: pool, level: 1, isOpen },
+      ...{ place: at + 1, size: facts.pools.length },
+      count: facts.byPool.get(pool.id),
+    });
+    if (!isOpen) return [self];
+    return [self, ...hostBranches(pool, hostsOf.get(pool.id) ?? [], facts)];
+  });
+}
+
+function byPool(hosts: readonly ObjectRow[]): Map<string, ObjectRow[]> {
+  const groups = new Map<string, ObjectRow[]>();
+  for (const host of hosts) {
+    const group = groups.get(host.$pool ?? "");
+    if (group === undefined) groups.set(host.$pool ?? "", [host]);
+    else group.push(host);
+  }
+  return groups;
+}
+
+function hostBranches(
+  pool: ObjectRow,
+  hosts: readonly ObjectRow[],
+  facts: TreeFacts,
+): TreePart[] {
+  const rest = facts.byContainer.get(pool.id) ?? 0;
+  const size = hosts.length + (rest > 0 ? 1 : 0);
+  const parts = hosts.flatMap((host, at) => {
+    const place = { level: 2, place: at + 1, size };
+    const self = { key: hostKey(host.id), kind: "host", object: host } as const;
+    return withVms({ ...self, ...place }, host.id, facts);
+  });
+  if (rest === 0) return parts;
+  const place = { level: 2, place: size, size };
+  const self = { key: restKey(pool.id), kind: "rest" } as const;
+  return [...parts, ...withVms({ ...self, ...place }, pool.id, facts)];
+}
+
+/** A host, or what is on none, with its VMs if it is open. */
+function withVms(
+  self: Omit<TreeNode, "isOpen" | "count">,
+  container: string,
+  facts: TreeFacts,
+): TreePart[] {
+  const count = facts.byContainer.get(container) ?? 0;
+  const filter = `$container:${wordText(container)}`;
+  return withRun({ ...self, count }, { type: "VM", filter }, facts);
+}
+
+function withRun(
+  self: Omit<TreeNode, "isOpen"> & { readonly count: number },
+  request: RunRequest,
+  { isOpen, totalOf }: TreeFacts,
+): TreePart[] {
+  const total = totalOf(runKey(self.key)) ?? self.count;
+  if (total === 0) return [node({ ...self, count: 0 })];
+  const open = isOpen(self.key);
+  const line = node({ ...self, count: total, isOpen: open });
+  return open ? [line, run(self.key, request, self.level + 1, total)] : [line];
+}
+
+function tagBranches(facts: TreeFacts): TreePart[] {
+  const tags = [...facts.byTag].sort(([one], [other]) =>
+    one === "" ? 1 : other === "" ? -1 : one.localeCompare(other),
+  );
+  return tags.flatMap(([tag, count], at) => {
+    const place = { level: 1, place: at + 1, size: tags.length };
+    const self = { key: `tag ${tag}`, kind: "tag", name: tag } as const;
+    const filter = tag === "" ? "tags:length:0" : `tags:${exactText(tag)}`;
+    return withRun({ ...self, ...place, count }, { type: "VM", filter }, facts);
+  });
+}
+
+function node(node: TreeNode): TreePart {
+  return { kind: "node", node };
+}
+
+function run(
+  above: string,
+  request: RunRequest,
+  level: number,
+  total: number,
+): TreePart {
+  return { kind: "run", run: { key: runKey(above), request, level, total } };
+}

@@ -1,0 +1,41 @@
+import { emptyView, type WindowView } from "../live/live-window.js";
+import { isObject, type Json } from "../api/merge-patch.js";
+
+/**
+ * What is shown of a live window. While the pointer is over it, names and states
+ * change but nothing moves; what came meanwhile is shown when the pointer has left.
+ */
+export class HeldWindow {
+  shown: WindowView = emptyView;
+  #latest: WindowView = emptyView;
+
+  take(view: WindowView, isHeld: boolean): void {
+    this.#latest = view;
+    this.shown = isHeld && this.#moves(view) ? this.#keepOrder(view) : view;
+  }
+
+  release(): void {
+    this.shown = this.#latest;
+  }
+
+  /** Other rows where these were: not those of another place, which were asked for. */
+  #moves({ offset, rows, total, state }: WindowView): boolean {
+    const before = this.shown;
+    if (before.state === "loading" || state !== "live") return false;
+    if (before.offset !== offset || before.rows.length === 0) return false;
+    return (
+      before.total !== total ||
+      before.rows.some((row, at) => idOf(row) !== idOf(rows[at]))
+    );
+  }
+
+  #keepOrder(view: WindowView): WindowView {
+    const news = new Map(view.rows.map((row) => [idOf(row), row]));
+    const rows = this.shown.rows.map((row) => news.get(idOf(row)) ?? row);
+    return { ...this.shown, rows, state: view.state };
+  }
+}
+
+function idOf(row: Json | undefined): Json | undefined {
+  return isObject(row) ? row["id"] : undefined;
+}

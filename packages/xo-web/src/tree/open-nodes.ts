@@ -1,0 +1,39 @@
+import { recall, remember } from "../ui/browser-memory.js";
+
+const KEY = "tree-open";
+/** Of choices that are remembered; the oldest are forgotten. */
+const MOST = 300;
+
+/** What the person has opened and closed, remembered in this browser. */
+export function recallOpen(): ReadonlyMap<string, boolean> {
+  try {
+    const entries: unknown = JSON.parse(recall(KEY) ?? "[]");
+    return new Map(
+      (Array.isArray(entries) ? entries : []).filter(
+        (entry): entry is [string, boolean] =>
+          Array.isArray(entry) &&
+          typeof entry[0] === "string" &&
+          typeof entry[1] === "boolean",
+      ),
+    );
+  } catch {
+    return new Map();
+  }
+}
+
+/** The same choices with one more, which is remembered. */
+export function rememberOpen(
+  choices: ReadonlyMap<string, boolean>,
+  key: string,
+  isOpen: boolean,
+): ReadonlyMap<string, boolean> {
+  const next = new Map(choices);
+  next.delete(key);
+  next.set(key, isOpen);
+  for (const oldest of next.keys()) {
+    if (next.size <= MOST) break;
+    next.delete(oldest);
+  }
+  remember(KEY, JSON.stringify([...next]));
+  return next;
+}

@@ -1,0 +1,61 @@
+import type { Outline } from "./outline.js";
+
+/** What a key means: another line, or something done to this one. */
+export type TreeMove = number | "toggle" | "enter";
+
+/**
+ * The keyboard of a tree (ARIA patterns): arrows up and down go line by line,
+ * right opens or goes in, left closes or goes out.
+ * @param page lines that are seen
+ * @returns undefined for a key that means nothing here
+ */
+export function treeMove(
+  key: string,
+  outline: Outline,
+  { line, page }: { readonly line: number; readonly page: number },
+): TreeMove | undefined {
+  const last = outline.length - 1;
+  const within = (wanted: number) => Math.max(0, Math.min(wanted, last));
+  switch (key) {
+    case "ArrowDown":
+      return within(line + 1);
+    case "ArrowUp":
+      return within(line - 1);
+    case "PageDown":
+      return within(line + page);
+    case "PageUp":
+      return within(line - page);
+    case "Home":
+      return 0;
+    case "End":
+      return last;
+    case "ArrowRight":
+      return inwards(outline, line);
+    case "ArrowLeft":
+      return outwards(outline, line);
+    case "Enter":
+      return "enter";
+    case " ":
+      return opening(outline, line) === undefined ? "enter" : "toggle";
+    default:
+      return undefined;
+  }
+}
+
+function inwards(outline: Outline, line: number): TreeMove {
+  const isOpen = opening(outline, line);
+  if (isOpen === undefined) return line;
+  return isOpen ? line + 1 : "toggle";
+}
+
+function outwards(outline: Outline, line: number): TreeMove {
+  if (opening(outline, line) === true) return "toggle";
+  return Math.max(outline.parentOf(line), 0);
+}
+
+/** Undefined: there is nothing to open or close. */
+function opening(outline: Outline, line: number): boolean | undefined {
+  const found = outline.at(line);
+  if (found?.kind !== "node" || found.node.kind === "found") return undefined;
+  return found.node.isOpen;
+}

@@ -1,0 +1,48 @@
+import { onScopeDispose, shallowRef, type ShallowRef } from "vue";
+import { isObject, type Json } from "../api/merge-patch.js";
+import { useServer } from "../live/use-server.js";
+
+export type Counts = ReadonlyMap<string, number>;
+
+/** How old a number beside a node may get; those of open nodes are live. */
+const EVERY_MS = 10_000;
+
+/**
+ * How many VMs there are for each value of each path: asked now and again, as long
+ * as somebody looks at the page. Without a value: "".
+ */
+export function useCounts(
+  paths: readonly string[],
+): Readonly<Record<string, ShallowRef<Counts>>> {
+  const { call, whenOpen } = useServer();
+  const counts: Record<string, ShallowRef<Counts>> = {};
+  for (const path of paths) counts[path] = shallowRef(new Map());
+
+  async function read(path: string): Promise<void> {
+    const groups = await call("query.group", { type: "VM", by: path });
+    counts[path]!.value = toCounts(groups);
+  }
+
+  function readAll(): void {
+    if (document.visibilityState === "hidden") return;
+    // The numbers of before stay until there are others.
+    for (const path of paths) read(path).catch(() => undefined);
+  }
+
+  whenOpen(readAll);
+  const timer = setInterval(readAll, EVERY_MS);
+  onScopeDispose(() => {
+    clearInterval(timer);
+  });
+  return counts;
+}
+
+function toCounts(groups: Json): Counts {
+  const counts = new Map<string, number>();
+  for (const group of Array.isArray(groups) ? groups : [])
+    if (isObject(group)) {
+      const { key = "", count } = group;
+      if (typeof key === "string") counts.set(key, Number(count));
+    }
+  return counts;
+}

@@ -1,0 +1,65 @@
+import { shallowRef, watch } from "vue";
+import { isObject } from "../api/merge-patch.js";
+import { useServer } from "../live/use-server.js";
+import type { ObjectRow } from "../objects/object-row.js";
+import { hostKey, poolKey, restKey, runKey } from "./branches.js";
+import type { Tree } from "./use-tree.js";
+
+/** Among more VMs than these below one node the place of one is not looked for. */
+const MOST = 5_000;
+
+/**
+ * Opens what is above an object and shows it, as soon as the server has told where it is.
+ * @param show scrolls to a line
+ */
+export function useReveal(
+  { grouping, search, outline, runs, setOpen }: Tree,
+  show: (line: number) => void,
+): (object: ObjectRow) => void {
+  const { call } = useServer();
+  const wanted = shallowRef<ObjectRow>();
+  watch([wanted, outline], () => {
+    if (wanted.value !== undefined) void find(wanted.value);
+  });
+
+  async function find(object: ObjectRow): Promise<void> {
+    const line = outline.value.lineOf(lineKeyOf(object));
+    if (line === -1) return;
+    wanted.value = undefined;
+    const place = object.type === "VM" ? await placeOf(object) : 0;
+    if (place !== -1) show(line + place);
+  }
+
+  async function placeOf(vm: ObjectRow): Promise<number> {
+    const key = lineKeyOf(vm);
+    const known = runs.placeOf(key, vm.id);
+    const run = outline.value.run(key);
+    if (known !== -1 || run === undefined || run.total > MOST) return known;
+    const request = { ...run.request, fields: ["id"], limit: MOST };
+    const answer = await call("query.page", request).catch(() => null);
+    const rows = isObject(answer) ? answer["rows"] : undefined;
+    return (Array.isArray(rows) ? rows : []).findIndex(
+      (row) => isObject(row) && row["id"] === vm.id,
+    );
+  }
+
+  return (object) => {
+    if (grouping.value !== "host" || search.value !== "") return;
+    const { type, $pool } = object;
+    if ($pool !== undefined && type !== "pool")
+      setOpen(poolKey($pool), true, false);
+    if (type === "VM") setOpen(containerKey(object), true, false);
+    wanted.value = object;
+  };
+}
+
+function lineKeyOf(object: ObjectRow): string {
+  if (object.type === "VM") return runKey(containerKey(object));
+  return object.type === "host" ? hostKey(object.id) : poolKey(object.id);
+}
+
+function containerKey({ $container, $pool = "" }: ObjectRow): string {
+  return typeof $container === "string" && $container !== $pool
+    ? hostKey($container)
+    : restKey($pool);
+}

@@ -1,0 +1,43 @@
+import { computed, watch, type ComputedRef } from "vue";
+import { useRoute } from "vue-router";
+import { useObject } from "../live/use-object.js";
+import type { ObjectRow } from "../objects/object-row.js";
+
+/** Beginnings of the paths of pages about an object that may be in the tree. */
+const types: Readonly<Record<string, string>> = {
+  ...{ vms: "VM", hosts: "host", pools: "pool" },
+  ...{ srs: "SR", networks: "network" },
+};
+
+export interface Current {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** The object that the page is about; `reveal` is called with it each time that it is another. */
+export function useRevealed(
+  reveal: (object: ObjectRow) => void,
+): ComputedRef<Current | undefined> {
+  const route = useRoute();
+  const current = computed(() => {
+    const [, list = "", id] = route.path.split("/");
+    const type = Object.hasOwn(types, list) ? types[list] : undefined;
+    return type === undefined || !id ? undefined : { type, id };
+  });
+  const isInside = computed(() =>
+    ["VM", "host", "pool"].includes(current.value?.type ?? ""),
+  );
+  const { object } = useObject(
+    () => current.value?.type ?? "VM",
+    () => (isInside.value ? current.value?.id : undefined),
+    ["id", "type", "$pool", "$container"],
+  );
+  watch(
+    () => object.value?.id,
+    () => {
+      if (object.value !== undefined) reveal(object.value);
+    },
+    { immediate: true },
+  );
+  return current;
+}

@@ -1,0 +1,141 @@
+import { onScopeDispose, shallowRef, triggerRef, watch, type Ref } from "vue";
+import type { Json } from "../api/merge-patch.js";
+import { windowAround, type RowWindow } from "../lists/row-window.js";
+import { LiveWindow } from "../live/live-window.js";
+import { useServer } from "../live/use-server.js";
+import type { ObjectRow } from "../objects/object-row.js";
+import { HeldWindow } from "./held-window.js";
+import type { RunRequest } from "./outline.js";
+
+/** A run that is to be followed, and which of its lines are seen. */
+export interface WantedRun {
+  readonly key: string;
+  readonly request: RunRequest;
+  readonly first: number;
+  readonly end: number;
+}
+
+export interface Runs {
+  /** Undefined until the server has told. */
+  readonly totalOf: (key: string) => number | undefined;
+  /** Undefined: it has not come yet. */
+  readonly rowAt: (key: string, place: number) => ObjectRow | undefined;
+  /** The place of an object among the lines that are here; -1: it is not. */
+  readonly placeOf: (key: string, id: string) => number;
+  /** The server's words, when it refused. */
+  readonly errorOf: (key: string) => string | undefined;
+  /** From now on these are followed, and no others. */
+  readonly follow: (wanted: readonly WantedRun[]) => void;
+}
+
+interface Run {
+  readonly live: LiveWindow;
+  readonly held: HeldWindow;
+  asked?: string;
+  window?: RowWindow;
+}
+
+/** Of a client the server follows 64 windows, and the page wants others too. */
+const MOST = 24;
+const FIELDS = ["id", "type", "name_label", "power_state"];
+const MORE = ["current_operations", "enabled", "inMaintenanceMode", "$pool"];
+
+let lastName = 0;
+
+/** Live windows on runs of a tree, until the scope ends. */
+export function useRuns(isHeld: Ref<boolean>): Runs {
+  const server = useServer();
+  const runs = shallowRef(new Map<string, Run>());
+  /** Replaced when one of them is another: rows change much more often. */
+  const totals = shallowRef<ReadonlyMap<string, number>>(new Map());
+  let isConnected = false;
+
+  server.onNotification("query", (params: Json) => {
+    for (const { live } of runs.value.values()) live.notified(params);
+  });
+  server.whenOpen(() => {
+    isConnected = true;
+    for (const { live } of runs.value.values()) live.connected();
+  });
+  watch(
+    () => server.view.value.connection.name,
+    (name) => {
+      isConnected &&= name === "open";
+      if (name === "open") return;
+      for (const { live } of runs.value.values()) live.disconnected();
+    },
+    { flush: "sync" },
+  );
+  watch(isHeld, (holds) => {
+    if (holds) return;
+    for (const { held } of runs.value.values()) held.release();
+    changed();
+  });
+  onScopeDispose(() => {
+    for (const { live } of runs.value.values()) live.close();
+  });
+
+  function follow(list: readonly WantedRun[]): void {
+    const some = list.slice(0, MOST);
+    const keys = new Set(some.map(({ key }) => key));
+    for (const [key, { live }] of runs.value)
+      if (!keys.has(key)) {
+        live.close();
+        runs.value.delete(key);
+      }
+    for (const one of some) ask(runs.value.get(one.key) ?? open(one.key), one);
+  }
+
+  function changed(): void {
+    const next = new Map<string, number>();
+    for (const [key, { held }] of runs.value)
+      if (held.shown.total !== undefined) next.set(key, held.shown.total);
+    const before = totals.value;
+    const isSame = [...next].every(([key, total]) => before.get(key) === total);
+    if (!isSame || next.size !== before.size) totals.value = next;
+    triggerRef(runs);
+  }
+
+  function open(key: string): Run {
+    const held = new HeldWindow();
+    const live = new LiveWindow({
+      name: `tree${String(++lastName)}`,
+      call: server.call,
+      onView(view) {
+        held.take(view, isHeld.value);
+        changed();
+      },
+    });
+    const run = { live, held };
+    runs.value.set(key, run);
+    if (isConnected) live.connected();
+    return run;
+  }
+
+  function ask(run: Run, { request, first, end }: WantedRun): void {
+    run.window = windowAround({ first, end }, run.window);
+    const next = { ...request, ...run.window, fields: [...FIELDS, ...MORE] };
+    const asked = JSON.stringify(next);
+    if (asked === run.asked) return;
+    run.asked = asked;
+    run.live.request(next);
+  }
+
+  const rowsOf = (key: string) => runs.value.get(key)?.held.shown;
+  return {
+    follow,
+    totalOf: (key) => totals.value.get(key),
+    errorOf: (key) => rowsOf(key)?.error,
+    rowAt(key, place) {
+      const view = rowsOf(key);
+      const row = view?.rows[place - view.offset];
+      return row as unknown as ObjectRow | undefined;
+    },
+    placeOf(key, id) {
+      const view = rowsOf(key);
+      const rows = (view?.rows ?? []) as unknown as readonly ObjectRow[];
+      const at = rows.findIndex((row) => row.id === id);
+      return at === -1 ? -1 : at + view!.offset;
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import {
+  computed,
+  ref,
+  shallowRef,
+  watch,
+  type ComputedRef,
+  type Ref,
+} from "vue";
+import { useObjects } from "../live/use-window.js";
+import type { ObjectRow } from "../objects/object-row.js";
+import { recall, remember } from "../ui/browser-memory.js";
+import {
+  branches,
+  countedRuns,
+  foundBranches,
+  poolKey,
+  type Grouping,
+} from "./branches.js";
+import { recallOpen, rememberOpen } from "./open-nodes.js";
+import { Outline, type TreeLine } from "./outline.js";
+import { useCounts } from "./use-counts.js";
+import { useRuns, type Runs, type WantedRun } from "./use-runs.js";
+
+/** Lines that are seen. */
+export interface SeenLines {
+  readonly first: number;
+  readonly end: number;
+}
+
+export interface Tree {
+  readonly grouping: Ref<Grouping>;
+  readonly search: Ref<string>;
+  readonly outline: ComputedRef<Outline>;
+  readonly runs: Runs;
+  /** Nothing is known yet. */
+  readonly isLoading: ComputedRef<boolean>;
+  /** The server's words, when it refused. */
+  readonly error: ComputedRef<string | undefined>;
+  /** The object of a line of a run; undefined: it has not come yet, or is none. */
+  readonly rowOf: (line: TreeLine) => ObjectRow | undefined;
+  /** Of a node. @param isAsked by the person, which is remembered */
+  readonly setOpen: (key: string, isOpen: boolean, isAsked: boolean) => void;
+}
+
+/** With more pools than these all are closed at first. */
+const FEW_POOLS = 3;
+/** Open pools at most of which hosts are shown: a filter has its limits. */
+const MOST_POOLS = 400;
+const GROUPING = "tree-grouping";
+const groupings: readonly Grouping[] = ["host", "tag", "none"];
+const FIELDS = ["id", "type", "name_label", "$pool"];
+const HOST_FIELDS = [...FIELDS, "power_state", "enabled"];
+
+/** What the tree shows, of which the server is asked only for what is seen. */
+export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
+  const grouping = ref(recallGrouping());
+  const search = ref("");
+  const words = computed(() => search.value.trim());
+  watch(grouping, (choice) => {
+    remember(GROUPING, choice);
+  });
+
+  let stored = recallOpen();
+  const choices = shallowRef(stored);
+  const isOpen = (key: string) =>
+    choices.value.get(key) ??
+    (key.startsWith("pool ") && pools.rows.value.length <= FEW_POOLS);
+
+  const pools = useObjects(() => ({
+    type: "pool",
+    fields: FIELDS,
+    limit: 5_000,
+  }));
+  const openPools = computed(() =>
+    pools.rows.value
+      .filter(({ id }) => isOpen(poolKey(id)))
+      .slice(0, MOST_POOLS),
+  );
+  const hosts = useObjects(() => {
+    const ids = openPools.value.map(({ id }) => id);
+    return ids.length === 0 || grouping.value !== "host"
+      ? undefined
+      : {
+          type: "host",
+          filter: `$pool:|(${ids.join(" ")})`,
+          fields: HOST_FIELDS,
+          limit: 10_000,
+        };
+  });
+  const runs = useRuns(isHeld);
+  const counts = useCounts(["$pool", "$container", "tags"]);
+
+  const outline = computed(() => {
+    const parts =
+      words.value === ""
+        ? branches(grouping.value, {
+            pools: pools.rows.value,
+            hosts: hosts.rows.value,
+            byPool: counts["$pool"]!.value,
+            byContainer: counts["$container"]!.value,
+            byTag: counts["tags"]!.value,
+            ...{ isOpen, totalOf: runs.totalOf },
+          })
+        : foundBranches(words.value, runs.totalOf);
+    return new Outline(parts);
+  });
+  watch(wantedRuns, runs.follow, { immediate: true });
+
+  function wantedRuns(): WantedRun[] {
+    const { first, end } = seen.value;
+    const visible = outline.value
+      .runsBetween(first, end)
+      .map(({ run: { key, request }, ...lines }) => ({
+        key,
+        request,
+        ...lines,
+      }));
+    const others = countedRuns(grouping.value, words.value).filter(
+      ({ key }) => !visible.some((run) => run.key === key),
+    );
+    return [...others.map((run) => ({ ...run, first: 0, end: 0 })), ...visible];
+  }
+
+  return {
+    ...{ grouping, search, outline, runs },
+    isLoading: computed(() =>
+      words.value === "" && grouping.value !== "none"
+        ? pools.state.value === "loading"
+        : countedRuns(grouping.value, words.value).some(
+            ({ key }) => runs.totalOf(key) === undefined,
+          ),
+    ),
+    error: computed(() => pools.error.value ?? hosts.error.value),
+    rowOf: (line) =>
+      line.kind === "run" ? runs.rowAt(line.run.key, line.place) : undefined,
+    setOpen(key, wanted, isAsked) {
+      choices.value = new Map(choices.value).set(key, wanted);
+      if (isAsked) stored = new Map(rememberOpen(stored, key, wanted));
+    },
+  };
+}
+
+function recallGrouping(): Grouping {
+  const remembered = recall(GROUPING);
+  return groupings.find((one) => one === remembered) ?? "host";
+}
