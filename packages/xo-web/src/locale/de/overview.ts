@@ -1,3 +1,31 @@
 import type { Messages } from "../messages.js";
 
-export const overview: Messages["overview"] = {};
+export const overview: Messages["overview"] = {
+  pools: "Pools",
+  pool: "Pool",
+  state: "Verbindung",
+  hosts: "Hosts",
+  vms: "VMs",
+  vmsRunning: "VMs an",
+  cpu: "CPU",
+  memory: "Speicher",
+  storage: "Storage",
+  tasks: "Laufende Aufgaben",
+  allTasks: "Alle Aufgaben",
+  running: { one: "{n} läuft", other: "{n} laufen" },
+  noTasks: "Es läuft nichts.",
+  changes: "Die letzte Stunde",
+  allConnected: "alle verbunden",
+  connected: "{n} verbunden",
+  allEnabled: "alle in Betrieb",
+  enabled: "{n} in Betrieb",
+  critical: "{n} kritisch",
+  warning: "{n} Warnungen",
+  cores: "von {n} Kernen",
+  ofAll: "{n} von {all}",
+  empty: "Noch kein Pool",
+  emptyLead:
+    "Verbinden Sie den ersten Pool: Die Adresse des Koordinators, ein Benutzer und ein Passwort genügen.",
+  firstStep: "Pool verbinden",
+  demoStarting: "Die simulierten Pools starten …",
+};

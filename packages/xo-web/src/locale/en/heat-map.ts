@@ -1,1 +1,32 @@
-export const heatMap = {};
+export const heatMap = {
+  heading: "Load map",
+  scope: "What is shown",
+  everything: "All pools",
+  colour: "Colour",
+  size: "Area",
+  metrics: {
+    cpu: "CPU",
+    memory: "Memory",
+    disk: "Disk",
+    network: "Network",
+  },
+  sizes: {
+    vcpus: "vCPUs",
+    memory: "Memory",
+    equal: "All the same",
+  },
+  withHalted: "Halted VMs too",
+  legend: "What the colours mean",
+  below: "below {n}",
+  from: "from {n}",
+  noFigure: "no figure",
+  perSecond: "{n}/s",
+  ofAll: "{used} of {all}",
+  vm: "VM",
+  hottest: "Highest: {metric}",
+  nowhere: "Not running",
+  said: "{name}, {place}: {metric} {value}",
+  help: "Arrow keys go from VM to VM, Enter opens one, Escape goes back to all. The table beside the map has the highest figures.",
+  empty: "No hosts to show",
+  refused: "The map cannot be shown",
+};

@@ -1,0 +1,96 @@
+import type { ColumnTable } from "../live/column-table.js";
+import type { Steps } from "./in-slices.js";
+
+/** What is told of VMs, hosts and pools for the map. */
+export interface FleetTables {
+  readonly pools: ColumnTable;
+  readonly hosts: ColumnTable;
+  readonly vms: ColumnTable;
+}
+
+/** A host and the VMs that run on it. */
+export interface HostNode {
+  readonly id: string;
+  readonly name: string;
+  /** Place in the table of hosts; -1: VMs that run nowhere. */
+  readonly place: number;
+  /** Places in the table of VMs. */
+  readonly vms: readonly number[];
+}
+
+export interface PoolNode {
+  readonly id: string;
+  readonly name: string;
+  readonly hosts: readonly HostNode[];
+}
+
+/** What of the fleet is shown: everything, a pool, or a host. */
+export interface FleetScope {
+  readonly pool?: string;
+  readonly host?: string;
+}
+
+/** Rows between two steps. */
+const STEP = 2_000;
+const { compare } = new Intl.Collator("en", { numeric: true });
+
+/** Pools with their hosts and VMs, by name: nothing moves when figures change. */
+export function* toFleet(
+  tables: FleetTables,
+  scope: FleetScope,
+  withHalted: boolean,
+): Steps<PoolNode[]> {
+  const { hosts, pools } = tables;
+  const byHost = yield* vmsByHost(tables, withHalted);
+  const names = hosts.values("name_label");
+  const poolsOfHosts = hosts.values("$pool");
+  const poolNames = new Map(
+    pools.ids.map((id, i) => [id, textOf(pools.values("name_label")[i])]),
+  );
+  const nodes = new Map<string, HostNode[]>();
+  const add = (pool: string, node: HostNode) => {
+    if (scope.pool !== undefined && scope.pool !== pool) return;
+    if (scope.host !== undefined && scope.host !== node.id) return;
+    nodes.set(pool, [...(nodes.get(pool) ?? []), node]);
+  };
+  for (const [place, id] of hosts.ids.entries())
+    add(textOf(poolsOfHosts[place]), {
+      ...{ id, name: textOf(names[place]), place },
+      vms: byHost.get(id) ?? [],
+    });
+  for (const [pool, vms] of byHost)
+    if (poolNames.has(pool)) add(pool, { id: "", name: "", place: -1, vms });
+  return [...nodes]
+    .map(([id, hosts]) => ({
+      ...{ id, name: poolNames.get(id) ?? "" },
+      hosts: hosts.sort((a, b) => compare(a.name, b.name)),
+    }))
+    .sort((a, b) => compare(a.name, b.name));
+}
+
+/** By host; those that run nowhere by pool. */
+function* vmsByHost(
+  { vms, hosts }: FleetTables,
+  withHalted: boolean,
+): Steps<Map<string, number[]>> {
+  const states = vms.values("power_state");
+  const containers = vms.values("$container");
+  const pools = vms.values("$pool");
+  const known = new Set(hosts.ids);
+  const byHost = new Map<string, number[]>();
+  for (let i = 0; i < vms.length; i++) {
+    if (i % STEP === STEP - 1) yield;
+    const runs = states[i] === "Running" || states[i] === "Paused";
+    if (!runs && !withHalted) continue;
+    const container = textOf(containers[i]);
+    const key = runs && known.has(container) ? container : textOf(pools[i]);
+    const there = byHost.get(key);
+    if (there === undefined) byHost.set(key, [i]);
+    else there.push(i);
+  }
+  return byHost;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,62 @@
+/** What colours tell. */
+export const heatMetrics = ["cpu", "memory", "disk", "network"] as const;
+export type HeatMetric = (typeof heatMetrics)[number];
+
+/** What areas tell. */
+export const heatSizes = ["vcpus", "memory", "equal"] as const;
+export type HeatSize = (typeof heatSizes)[number];
+
+/** Of the colours, from quiet to hot; 0 is for what has no figure. */
+export const LEVELS = 7;
+export const NO_FIGURE = 0;
+
+const MB = 1e6;
+/** Below the first is level 1, from the last on level 7: shares of all, or bytes a second. */
+const bounds: Readonly<Record<HeatMetric, readonly number[]>> = {
+  cpu: [0.1, 0.25, 0.4, 0.6, 0.75, 0.9],
+  memory: [0.25, 0.5, 0.7, 0.8, 0.9, 0.95],
+  disk: [0.1 * MB, MB, 10 * MB, 50 * MB, 150 * MB, 400 * MB],
+  network: [0.1 * MB, MB, 10 * MB, 50 * MB, 150 * MB, 400 * MB],
+};
+
+export function boundsOf(metric: HeatMetric): readonly number[] {
+  return bounds[metric];
+}
+
+/** @param value a share of all, or bytes a second; NaN: there is no figure */
+export function levelOf(metric: HeatMetric, value: number): number {
+  if (Number.isNaN(value)) return NO_FIGURE;
+  let level = 1;
+  for (const bound of bounds[metric]) if (value >= bound) level++;
+  return level;
+}
+
+/** Levels of some objects; memory is the share of what each has. */
+export function valuesOf(
+  metric: HeatMetric,
+  now: Float64Array,
+  memory: Float64Array,
+): Float64Array {
+  return metric === "memory"
+    ? now.map((used, i) => used / (memory[i] ?? NaN))
+    : now;
+}
+
+/** Places of the highest values, the highest first; those without one are left out. */
+export function highest(
+  values: Float64Array,
+  most: number,
+  isWanted: (place: number) => boolean,
+): number[] {
+  const top: number[] = [];
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!;
+    if (Number.isNaN(value) || !isWanted(i)) continue;
+    if (top.length === most && value <= values[top[most - 1]!]!) continue;
+    let at = top.length;
+    while (at > 0 && values[top[at - 1]!]! < value) at--;
+    top.splice(at, 0, i);
+    if (top.length > most) top.pop();
+  }
+  return top;
+}

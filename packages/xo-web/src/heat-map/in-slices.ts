@@ -1,0 +1,36 @@
+/** Work in steps of some 100 µs that ends in a value. */
+export type Steps<T> = Generator<void, T, void>;
+
+/** As long as this the page may wait, in ms. */
+const SLICE_MS = 5;
+
+/**
+ * Does work without keeping the page from anything else.
+ * @param isWanted asked between slices
+ * @returns undefined: it was given up
+ */
+export async function inSlices<T>(
+  steps: Steps<T>,
+  isWanted: () => boolean,
+): Promise<T | undefined> {
+  for (;;) {
+    const end = performance.now() + SLICE_MS;
+    while (performance.now() < end) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+    await nextTurn();
+    if (!isWanted()) return undefined;
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
+}

@@ -1,0 +1,183 @@
+import {
+  hierarchy,
+  treemap,
+  type HierarchyRectangularNode,
+} from "d3-hierarchy";
+import type { HostNode, PoolNode } from "./fleet-tree.js";
+import type { Steps } from "./in-slices.js";
+
+/** In pixels. */
+export interface Rect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface HostArea extends Rect {
+  readonly node: HostNode;
+  readonly pool: PoolNode;
+  /** Height of the strip at its top that shows the host itself. */
+  readonly head: number;
+  /** Its cells: from `first`, up to before `end`. */
+  readonly first: number;
+  readonly end: number;
+}
+
+export interface PoolArea extends Rect {
+  readonly node: PoolNode;
+  readonly head: number;
+}
+
+/** Where everything is. Cells are VMs. */
+export interface FleetLayout {
+  readonly width: number;
+  readonly height: number;
+  readonly pools: readonly PoolArea[];
+  readonly hosts: readonly HostArea[];
+  /** By cell: the place in the table of VMs, and its rectangle: x, y, width, height. */
+  readonly vms: Int32Array;
+  readonly rects: Float32Array;
+}
+
+export interface LayoutBox {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Heights of heads with and without room for words. */
+const POOL_HEAD = 20;
+const HOST_HEAD = 18;
+const THIN_HEAD = 4;
+/** A host without VMs has as much room as so much of an average one. */
+const LEAST_SHARE = 0.08;
+
+interface Branch {
+  readonly pool?: PoolNode;
+  readonly host?: HostNode;
+  readonly size?: number;
+  readonly children?: readonly Branch[];
+}
+
+/** @param sizeOf of a VM, by its place; 0 and more */
+export function* layOut(
+  fleet: readonly PoolNode[],
+  { width, height }: LayoutBox,
+  sizeOf: (vm: number) => number,
+): Steps<FleetLayout> {
+  const hasPoolHeads = fleet.length > 1;
+  const root = hierarchy<Branch>(yield* toBranches(fleet, sizeOf)).sum(
+    ({ size = 0 }) => size,
+  );
+  const tree = treemap<Branch>()
+    .size([width, height])
+    .paddingInner(({ depth }) => (depth === 0 ? 6 : 3))
+    .paddingTop(({ depth }) => (depth === 1 && hasPoolHeads ? POOL_HEAD : 0))(
+    root,
+  );
+  yield;
+  const count = fleet.reduce(
+    (sum, { hosts }) =>
+      sum + hosts.reduce((sum, { vms }) => sum + vms.length, 0),
+    0,
+  );
+  const layout = {
+    ...{ width, height },
+    pools: (tree.children ?? []).map((area) => ({
+      ...rectOf(area),
+      node: area.data.pool!,
+      head: hasPoolHeads ? POOL_HEAD : 0,
+    })),
+    hosts: [] as HostArea[],
+    vms: new Int32Array(count),
+    rects: new Float32Array(4 * count),
+  };
+  let first = 0;
+  for (const pool of tree.children ?? [])
+    for (const area of pool.children ?? []) {
+      const node = area.data.host!;
+      const rect = rectOf(area);
+      const head = headOf(rect);
+      const end = first + node.vms.length;
+      layout.hosts.push({
+        ...rect,
+        ...{ node, pool: pool.data.pool!, head, first, end },
+      });
+      placeCells(layout, first, { rect, head, node, sizeOf });
+      first = end;
+      yield;
+    }
+  return layout;
+}
+
+function* toBranches(
+  fleet: readonly PoolNode[],
+  sizeOf: (vm: number) => number,
+): Steps<Branch> {
+  const sizes = new Map<HostNode, number>();
+  let total = 0;
+  for (const { hosts } of fleet)
+    for (const host of hosts) {
+      const size = host.vms.reduce((sum, vm) => sum + sizeOf(vm), 0);
+      sizes.set(host, size);
+      total += size;
+      yield;
+    }
+  const least = (LEAST_SHARE * total) / Math.max(sizes.size, 1) || 1;
+  return {
+    children: fleet.map((pool) => ({
+      pool,
+      children: pool.hosts.map((host) => ({
+        host,
+        size: Math.max(sizes.get(host)!, least),
+      })),
+    })),
+  };
+}
+
+interface CellsWish {
+  readonly rect: Rect;
+  readonly head: number;
+  readonly node: HostNode;
+  readonly sizeOf: (vm: number) => number;
+}
+
+/** The largest first; those that are equal in the order in which they are told. */
+function placeCells(
+  { vms, rects }: Pick<FleetLayout, "vms" | "rects">,
+  first: number,
+  { rect, head, node, sizeOf }: CellsWish,
+): void {
+  const { x, y, width } = rect;
+  const height = rect.height - head;
+  const side = Math.sqrt((width * height) / Math.max(node.vms.length, 1));
+  const data = { vm: -1, children: node.vms.map((vm) => ({ vm })) };
+  const root = hierarchy<{ vm: number; children?: { vm: number }[] }>(data)
+    .sum(({ vm }) => (vm < 0 ? 0 : Math.max(sizeOf(vm), 1e-9)))
+    .sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
+  const tree = treemap<{ vm: number }>()
+    .size([Math.max(width, 0), Math.max(height, 0)])
+    .paddingInner(side > 5 ? 1 : 0)(root);
+  for (const [i, leaf] of (tree.children ?? []).entries()) {
+    vms[first + i] = leaf.data.vm;
+    const at = 4 * (first + i);
+    rects[at] = x + leaf.x0;
+    rects[at + 1] = y + head + leaf.y0;
+    rects[at + 2] = leaf.x1 - leaf.x0;
+    rects[at + 3] = leaf.y1 - leaf.y0;
+  }
+}
+
+function rectOf({
+  x0,
+  x1,
+  y0,
+  y1,
+}: Pick<HierarchyRectangularNode<unknown>, "x0" | "x1" | "y0" | "y1">): Rect {
+  return { x: x0, y: y0, width: x1 - x0, height: y1 - y0 };
+}
+
+function headOf({ width, height }: Rect): number {
+  if (height >= 3 * HOST_HEAD && width >= 48) return HOST_HEAD;
+  return height >= 4 * THIN_HEAD ? THIN_HEAD : 0;
+}

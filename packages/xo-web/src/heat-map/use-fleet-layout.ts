@@ -1,0 +1,74 @@
+import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
+import { toFleet, type FleetScope, type FleetTables } from "./fleet-tree.js";
+import type { HeatSize } from "./heat-scale.js";
+import { inSlices } from "./in-slices.js";
+import { layOut, type FleetLayout, type LayoutBox } from "./lay-out.js";
+
+export interface LayoutWish {
+  readonly tables: FleetTables;
+  readonly scope: FleetScope;
+  readonly withHalted: boolean;
+  readonly size: HeatSize;
+  readonly box: LayoutBox;
+}
+
+/** What the places of things depend on: with other figures alone, nothing moves. */
+const STATIC = ["power_state", "$container", "$pool"];
+
+/** Where everything is on the map; made in slices when something came, went or has another size. */
+export function useFleetLayout(
+  wish: () => LayoutWish | undefined,
+): ShallowRef<FleetLayout | undefined> {
+  const layout = shallowRef<FleetLayout>();
+  let current: object = {};
+
+  watch(
+    () => {
+      const wanted = wish();
+      return wanted === undefined ? "" : keyOf(wanted);
+    },
+    async (key) => {
+      const wanted = wish();
+      const mine = (current = {});
+      const isWanted = () => current === mine;
+      if (key === "" || wanted === undefined) {
+        layout.value = undefined;
+        return;
+      }
+      const { tables, scope, withHalted, size, box } = wanted;
+      const fleet = await inSlices(
+        toFleet(tables, scope, withHalted),
+        isWanted,
+      );
+      if (fleet === undefined) return;
+      const steps = layOut(fleet, box, sizeOf(tables, size));
+      const made = await inSlices(steps, isWanted);
+      if (made !== undefined) layout.value = made;
+    },
+    { immediate: true },
+  );
+  onScopeDispose(() => {
+    current = {};
+  });
+  return layout;
+}
+
+function keyOf({ tables, scope, withHalted, size, box }: LayoutWish): string {
+  const paths = [...STATIC, ...(size === "equal" ? [] : [pathOf(size)])];
+  return JSON.stringify([
+    tables.vms.stampOf(paths),
+    tables.hosts.stampOf(["name_label", "$pool"]),
+    tables.pools.stampOf(["name_label"]),
+    ...[scope, withHalted, size, box],
+  ]);
+}
+
+function pathOf(size: "vcpus" | "memory"): string {
+  return size === "vcpus" ? "CPUs.number" : "memory.size";
+}
+
+function sizeOf({ vms }: FleetTables, size: HeatSize): (vm: number) => number {
+  if (size === "equal") return () => 1;
+  const numbers = vms.numbers(pathOf(size));
+  return (vm) => numbers[vm] || 0;
+}

@@ -1,0 +1,48 @@
+import type { PoolState, PoolStatus } from "../api/status.js";
+
+/** A pool as the overview shows it: what the server says of its connection, and what is known of it. */
+export interface PoolLine {
+  readonly key: string;
+  readonly name: string;
+  /** Of the pool as an object; absent: nothing is known of it yet. */
+  readonly id?: string;
+  /** Absent: it is not told to whoever looks. */
+  readonly state?: PoolState;
+  readonly error?: string;
+}
+
+const { compare } = new Intl.Collator("en", { numeric: true });
+
+/**
+ * Connections and pools together, by name.
+ * @param names of pools as objects, by id
+ * @param poolOf which pool a connection leads to, by the connection's id; where it is not known, names decide
+ */
+export function poolLines(
+  connections: readonly PoolStatus[],
+  names: ReadonlyMap<string, string>,
+  poolOf: ReadonlyMap<string, string>,
+): PoolLine[] {
+  const left = new Map(names);
+  const lines = connections.map((connection): PoolLine => {
+    const { id: key, label, state, error } = connection;
+    const id = poolOf.get(key) ?? idNamed(left, label);
+    const isThere = id !== undefined && names.has(id);
+    if (isThere) left.delete(id);
+    return {
+      ...{ key, state, name: isThere ? names.get(id) || label : label },
+      ...(isThere ? { id } : {}),
+      ...(error ? { error: error.message } : {}),
+    };
+  });
+  for (const [id, name] of left) lines.push({ key: id, id, name });
+  return lines.sort((a, b) => compare(a.name, b.name));
+}
+
+function idNamed(
+  names: ReadonlyMap<string, string>,
+  wanted: string,
+): string | undefined {
+  for (const [id, name] of names) if (name === wanted) return id;
+  return undefined;
+}

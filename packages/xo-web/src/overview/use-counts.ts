@@ -1,0 +1,58 @@
+import { onScopeDispose, shallowRef, type ShallowRef } from "vue";
+import { isObject } from "../api/merge-patch.js";
+import { useServer } from "../live/use-server.js";
+
+const EVERY_MS = 5_000;
+
+/** How many VMs there are; undefined: not known yet. */
+export interface VmCounts {
+  /** By power state. */
+  readonly states: ReadonlyMap<string, number>;
+  /** By pool: all, and those that run. */
+  readonly all: ReadonlyMap<string, number>;
+  readonly running: ReadonlyMap<string, number>;
+}
+
+/** Numbers of VMs, counted by the server every few seconds while somebody looks. */
+export function useVmCounts(): ShallowRef<VmCounts | undefined> {
+  const { call, whenOpen } = useServer();
+  const counts = shallowRef<VmCounts>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  async function group(by: string, filter?: string) {
+    const told = await call("query.group", {
+      ...{ type: "VM", by },
+      ...(filter === undefined ? {} : { filter }),
+    });
+    const groups = Array.isArray(told) ? told.filter(isObject) : [];
+    return new Map(
+      groups.map(({ key, count }) => [
+        typeof key === "string" ? key : "",
+        Number(count),
+      ]),
+    );
+  }
+
+  async function ask(): Promise<void> {
+    clearTimeout(timer);
+    if (!document.hidden) {
+      const told = await Promise.all([
+        group("power_state"),
+        group("$pool"),
+        group("$pool", "power_state:/^Running$/"),
+      ]).catch(() => undefined);
+      if (told !== undefined) {
+        const [states, all, running] = told;
+        counts.value = { states, all, running };
+      }
+    }
+    clearTimeout(timer);
+    timer = setTimeout(() => void ask(), EVERY_MS);
+  }
+
+  whenOpen(() => void ask());
+  onScopeDispose(() => {
+    clearTimeout(timer);
+  });
+  return counts;
+}

@@ -1,0 +1,36 @@
+import { computed, shallowRef, type ComputedRef } from "vue";
+import { isObject } from "../api/merge-patch.js";
+import type { ColumnTable } from "../live/column-table.js";
+import { useServer } from "../live/use-server.js";
+import { poolLines, type PoolLine } from "./pool-rows.js";
+
+/** Pools with the state of their connection, live. */
+export function usePoolLines(
+  pools: () => ColumnTable | undefined,
+): ComputedRef<readonly PoolLine[]> {
+  const { call, view, whenOpen } = useServer();
+  const poolOf = shallowRef<ReadonlyMap<string, string>>(new Map());
+  whenOpen(() => {
+    // Who is not an administrator is not told; names will do.
+    call("server.getAll").then(
+      (told) => {
+        const servers = Array.isArray(told) ? told.filter(isObject) : [];
+        poolOf.value = new Map(
+          servers.flatMap(({ id, poolId }) =>
+            typeof poolId === "string" ? [[id as string, poolId] as const] : [],
+          ),
+        );
+      },
+      () => undefined,
+    );
+  });
+  return computed(() => {
+    const table = pools();
+    const names = table?.values("name_label") ?? [];
+    return poolLines(
+      Object.values(view.value.status?.pools ?? {}),
+      new Map((table?.ids ?? []).map((id, i) => [id, String(names[i] ?? "")])),
+      poolOf.value,
+    );
+  });
+}
