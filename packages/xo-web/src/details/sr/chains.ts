@@ -1,0 +1,48 @@
+/** An image on an SR: of a disk, of a snapshot, or a base that others are made of. */
+export interface Image {
+  readonly id: string;
+  readonly name: string;
+  /** `VDI`, `VDI-snapshot`, `VDI-unmanaged`. */
+  readonly type: string;
+  readonly parent: string | undefined;
+}
+
+/** What a disk reads through. */
+export interface Chain {
+  /** Id of the disk. */
+  readonly id: string;
+  readonly name: string;
+  /** Images, its own included. */
+  readonly length: number;
+  readonly tone: "good" | "warn" | "bad";
+}
+
+/** XAPI refuses snapshots of VHD disks at 30 images; by then it is late. */
+const LONG = 15;
+const TOO_LONG = 25;
+
+/** The chains of the disks among these images, longest first; disks of one image have none. */
+export function toChains(images: readonly Image[]): readonly Chain[] {
+  const byId = new Map(images.map((image) => [image.id, image]));
+  const chains: Chain[] = [];
+  for (const image of images) {
+    if (image.type !== "VDI" || image.parent === undefined) continue;
+    const length = lengthOf(image, byId);
+    const tone = length >= TOO_LONG ? "bad" : length >= LONG ? "warn" : "good";
+    chains.push({ id: image.id, name: image.name, length, tone });
+  }
+  return chains.sort(
+    (a, b) => b.length - a.length || (a.name < b.name ? -1 : 1),
+  );
+}
+
+/** A parent that nobody knows is an image, too; a circle ends where it began. */
+function lengthOf(image: Image, byId: ReadonlyMap<string, Image>): number {
+  const seen = new Set([image.id]);
+  let parent = image.parent;
+  while (parent !== undefined && !seen.has(parent)) {
+    seen.add(parent);
+    parent = byId.get(parent)?.parent;
+  }
+  return seen.size;
+}

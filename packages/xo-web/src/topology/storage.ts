@@ -1,0 +1,113 @@
+import { byName } from "./cabling.js";
+import type { HostFacts } from "./facts.js";
+import { groupBy } from "./group-by.js";
+
+/** Bytes. `usage` is what is promised to disks. */
+export interface SrFacts {
+  readonly id: string;
+  readonly type: string;
+  readonly name_label?: string;
+  readonly SR_type: string;
+  readonly content_type: string;
+  readonly shared: boolean;
+  readonly size?: number;
+  readonly physical_usage?: number;
+  readonly usage?: number;
+  readonly $container?: string;
+  readonly inMaintenanceMode: boolean;
+}
+
+export interface PbdFacts {
+  readonly id: string;
+  readonly host?: string;
+  readonly SR?: string;
+  readonly attached: boolean;
+}
+
+export const srFields = [
+  ...["id", "type", "name_label", "SR_type", "content_type", "shared", "size"],
+  ...["physical_usage", "usage", "$container", "inMaintenanceMode"],
+];
+export const pbdFields = ["id", "host", "SR", "attached"];
+
+export interface StoragePlace {
+  readonly sr: SrFacts;
+  /** The one host of a local SR. */
+  readonly host: string | undefined;
+  /** Hosts that should be connected, in the order of their names, and whether they are. */
+  readonly hosts: readonly { readonly id: string; readonly isOn: boolean }[];
+  /** 0 to 1 of its size; undefined: it has none, or none is told. */
+  readonly used: number | undefined;
+  /** What is promised to disks, in sizes of the SR. */
+  readonly promised: number | undefined;
+  readonly tone: "good" | "warn" | "bad";
+}
+
+export interface StorageMap {
+  readonly shared: readonly StoragePlace[];
+  readonly local: readonly StoragePlace[];
+  /** Drives and ISO libraries: they hold no disks. */
+  readonly removable: readonly StoragePlace[];
+}
+
+const NEARLY_FULL = 0.85;
+const FULL = 0.95;
+
+export interface StorageFacts {
+  readonly hosts: readonly HostFacts[];
+  readonly srs: readonly SrFacts[];
+  readonly pbds: readonly PbdFacts[];
+}
+
+/** The storage of a pool, fullest first, and which hosts reach it. */
+export function toStorageMap({ hosts, srs, pbds }: StorageFacts): StorageMap {
+  const sorted = [...hosts].sort(byName);
+  const bySr = groupBy(pbds, ({ SR }) => SR);
+  const rank = new Map(sorted.map(({ id }, index) => [id, index]));
+  const places = srs
+    .map((sr) => toPlace(sr, sorted, bySr.get(sr.id) ?? []))
+    .sort(
+      (a, b) =>
+        (b.used ?? 0) - (a.used ?? 0) ||
+        byName(a.sr, b.sr) ||
+        (rank.get(a.host ?? "") ?? 0) - (rank.get(b.host ?? "") ?? 0),
+    );
+  const isRemovable = ({ sr }: StoragePlace) =>
+    sr.SR_type === "udev" || sr.content_type === "iso";
+  const lasting = places.filter((place) => !isRemovable(place));
+  return {
+    shared: lasting.filter(({ sr }) => sr.shared),
+    local: lasting.filter(({ sr }) => !sr.shared),
+    removable: places.filter(isRemovable),
+  };
+}
+
+function toPlace(
+  sr: SrFacts,
+  hosts: readonly HostFacts[],
+  pbds: readonly PbdFacts[],
+): StoragePlace {
+  const on = new Map(pbds.map(({ host, attached }) => [host, attached]));
+  const expected = sr.shared ? hosts : hosts.filter(({ id }) => on.has(id));
+  const states = expected.map(({ id }) => ({ id, isOn: on.get(id) === true }));
+  const { size = 0, physical_usage = 0, usage = 0 } = sr;
+  const used = size > 0 ? physical_usage / size : undefined;
+  return {
+    sr,
+    host: sr.shared ? undefined : expected[0]?.id,
+    hosts: states,
+    used,
+    promised: size > 0 ? usage / size : undefined,
+    tone: toneOf(used ?? 0, states, sr),
+  };
+}
+
+function toneOf(
+  used: number,
+  hosts: StoragePlace["hosts"],
+  sr: SrFacts,
+): "good" | "warn" | "bad" {
+  if (used >= FULL) return "bad";
+  const isOff = hosts.some(({ isOn }) => !isOn);
+  return used >= NEARLY_FULL || isOff || sr.inMaintenanceMode ? "warn" : "good";
+}

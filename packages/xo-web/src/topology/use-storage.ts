@@ -1,0 +1,48 @@
+import { computed } from "vue";
+import { useObjects } from "../live/use-window.js";
+import { hostFields, type HostFacts } from "./facts.js";
+import {
+  pbdFields,
+  srFields,
+  toStorageMap,
+  type PbdFacts,
+  type SrFacts,
+} from "./storage.js";
+
+const MOST = { host: 500, SR: 2_000, PBD: 10_000 } as const;
+
+/** The storage of a pool, live. Undefined: no pool. */
+export function useStorage(pool: () => string | undefined) {
+  const window = <T>(type: keyof typeof MOST, fields: readonly string[]) =>
+    useObjects<T>(() => {
+      const id = pool();
+      if (id === undefined) return undefined;
+      return { type, fields, filter: `$pool:${id}`, limit: MOST[type] };
+    });
+  const hosts = window<HostFacts>("host", hostFields);
+  const srs = window<SrFacts>("SR", srFields);
+  const pbds = window<PbdFacts>("PBD", pbdFields);
+  const windows = [hosts, srs, pbds];
+  return {
+    map: computed(() => ({
+      ...toStorageMap({
+        hosts: hosts.rows.value,
+        srs: srs.rows.value,
+        pbds: pbds.rows.value,
+      }),
+      /** Of hosts, by id. */
+      names: new Map(
+        hosts.rows.value.map(({ id, name_label }) => [
+          id,
+          name_label ?? id.slice(0, 8),
+        ]),
+      ),
+    })),
+    isLoading: computed(() =>
+      windows.some(({ state }) => state.value === "loading"),
+    ),
+    refusal: computed(() =>
+      windows.map(({ error }) => error.value).find(Boolean),
+    ),
+  };
+}
