@@ -76,11 +76,11 @@ export async function readObjects(
 /** What may not be read, or is of a type that nobody knows, is not found. */
 async function readPage(
   call: Call,
-  params: { [name: string]: Json },
+  params: Record<string, Json>,
 ): Promise<ObjectRow[]> {
   const answer = await call("query.page", params).catch(() => null);
   const rows = isObject(answer) ? answer["rows"] : undefined;
-  return Array.isArray(rows) ? (rows as unknown as ObjectRow[]) : [];
+  return Array.isArray(rows) ? (rows) : [];
 }
 
 function placeOf(type: string): number {

@@ -1,3 +1,52 @@
 import type { Messages } from "../messages.js";
 
-export const tasks: Messages["tasks"] = {};
+export const tasks: Messages["tasks"] = {
+  heading: "Tasks",
+  none: "Es läuft nichts.",
+  noneLead: "Was eine Weile braucht, steht hier, und wie weit es ist.",
+  noneOfObject: "Damit wurde in letzter Zeit nichts getan.",
+  noneFits: "Kein Task ist so.",
+  tray: "Tasks",
+  trayRunning: { one: "{n} Task läuft", other: "{n} Tasks laufen" },
+  trayFailed: {
+    one: "{n} ist fehlgeschlagen",
+    other: "{n} sind fehlgeschlagen",
+  },
+  underWay: "Läuft",
+  ended: "Kürzlich beendet",
+  all: "Alle Tasks",
+  clear: "Beendete wegräumen",
+  states: {
+    pending: "Läuft",
+    success: "Fertig",
+    failure: "Fehler",
+    interrupted: "Abgerissen",
+    cancelled: "Abgebrochen",
+    cancelling: "Bricht ab…",
+  },
+  filters: {
+    heading: "Welche Tasks",
+    all: "Alle",
+    pending: "Laufende",
+    failure: "Fehler",
+    success: "Fertige",
+  },
+  sources: {
+    heading: "Wessen Tasks",
+    all: "Alle",
+    ours: "Unsere",
+    pool: "Der Pools",
+  },
+  ofPool: "vom Pool",
+  partsOf: "Teile von {name}",
+  cancelOf: "{name} abbrechen",
+  left: "noch {span}",
+  counts: "{done} von {total}",
+  refused: "Der Server nennt seine Tasks nicht: {reason}",
+  stale: "So war es, als der Server zuletzt da war.",
+  done: "Fertig: {name}",
+  failed: "Fehlgeschlagen: {name}",
+  someDone: { one: "{n} Task fertig", other: "{n} Tasks fertig" },
+  someFailed: { one: "{n} fehlgeschlagen", other: "{n} fehlgeschlagen" },
+  more: "Die Pools haben mehr, als hier steht.",
+};

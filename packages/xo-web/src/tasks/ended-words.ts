@@ -1,0 +1,33 @@
+import type { Formats } from "../locale/formats.js";
+import { fill, type Messages } from "../locale/messages.js";
+import type { Toast } from "../toasts/use-toasts.js";
+import { plainName, reasonOf, type TaskItem } from "./task.js";
+
+/** Said in one toast, of all that have ended at about the same time. */
+export function toastOf(
+  ended: readonly TaskItem[],
+  text: Messages["tasks"],
+  formats: Formats,
+): Omit<Toast, "action"> | undefined {
+  const [first] = ended;
+  if (first === undefined) return undefined;
+  const failed = ended.filter(({ status }) => status !== "success");
+  const tone = failed.length > 0 ? "bad" : "good";
+  if (ended.length === 1) {
+    const name = plainName(first.name);
+    const template = tone === "good" ? text.done : text.failed;
+    const detail = reasonOf(first);
+    return {
+      ...{ id: `task ${first.id}`, tone, text: fill(template, { name }) },
+      ...(detail === undefined ? {} : { detail }),
+    };
+  }
+  const done = formats.plural(text.someDone, ended.length - failed.length);
+  if (failed.length === 0) return { id: "tasks ended", tone, text: done };
+  const detail = reasonOf(failed[0]!);
+  return {
+    ...{ id: "tasks ended", tone },
+    text: `${done}, ${formats.plural(text.someFailed, failed.length)}`,
+    ...(detail === undefined ? {} : { detail }),
+  };
+}

@@ -1,0 +1,43 @@
+import { onScopeDispose } from "vue";
+import { useRouter } from "vue-router";
+import { useServer } from "../live/use-server.js";
+import { useLocale } from "../locale/use-locale.js";
+import { useToasts } from "../toasts/use-toasts.js";
+import { toastOf } from "./ended-words.js";
+import type { TaskItem } from "./task.js";
+import type { OurTasks } from "./use-tasks.js";
+
+/** Those that end within this are one toast, in ms. */
+const GATHER_MS = 700;
+
+/** A word about each of my tasks that ends. What was done to many has a toast of its own from its beginning on. */
+export function useEndedToasts({ onEnded }: OurTasks): void {
+  const { session } = useServer();
+  const { text, formats } = useLocale();
+  const { show } = useToasts();
+  const router = useRouter();
+  let gathered: TaskItem[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  onEnded((ended) => {
+    const me = session.person.value?.id;
+    gathered.push(
+      ...ended.filter(
+        (task) => task.userId === me && task.operation !== "bulk.run",
+      ),
+    );
+    if (gathered.length > 0) timer ??= setTimeout(tell, GATHER_MS);
+  });
+  onScopeDispose(() => {
+    clearTimeout(timer);
+  });
+
+  function tell(): void {
+    timer = undefined;
+    const toast = toastOf(gathered, text.value.tasks, formats.value);
+    gathered = [];
+    if (toast === undefined) return;
+    const run = () => void router.push("/tasks");
+    show({ ...toast, action: { label: text.value.shell.pages.tasks, run } });
+  }
+}

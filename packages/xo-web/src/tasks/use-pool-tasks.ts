@@ -1,0 +1,32 @@
+import { computed, type ComputedRef } from "vue";
+import { useWindow, type LiveRows } from "../live/use-window.js";
+import type { ObjectRow } from "../objects/object-row.js";
+import { poolTaskItem, type TaskItem } from "./task.js";
+
+const fields = [
+  ...["id", "type", "name_label", "status", "progress", "created"],
+  ...["finished", "result", "allowedOperations", "$host", "$pool"],
+];
+
+export interface PoolTasks {
+  /** The newest first. */
+  readonly tasks: ComputedRef<readonly TaskItem[]>;
+  readonly window: LiveRows<ObjectRow>;
+}
+
+/** Tasks of pools, live: the newest that fit. */
+export function usePoolTasks(
+  filter: () => string | undefined,
+  limit: number,
+): PoolTasks {
+  const window = useWindow<ObjectRow>(() => {
+    const wanted = filter();
+    if (wanted === undefined) return undefined;
+    const sort = [{ by: "created", descending: true }];
+    return { type: "task", filter: wanted, sort, fields, offset: 0, limit };
+  });
+  return {
+    window,
+    tasks: computed(() => window.rows.value.map(poolTaskItem)),
+  };
+}

@@ -1,0 +1,44 @@
+import { shallowReactive } from "vue";
+import { useServer } from "../live/use-server.js";
+import { fill } from "../locale/messages.js";
+import { useLocale } from "../locale/use-locale.js";
+import { useToasts } from "../toasts/use-toasts.js";
+import type { TaskItem } from "./task.js";
+
+export interface TaskActs {
+  /** Ids of tasks that the server is just asked to give up. */
+  readonly asking: ReadonlySet<string>;
+  readonly cancel: (task: TaskItem) => Promise<void>;
+  /** Forgets those of ours that have ended. */
+  readonly clear: () => Promise<void>;
+}
+
+/** What can be done to tasks. What fails is told in a toast. */
+export function useTaskActs(): TaskActs {
+  const { call } = useServer();
+  const { text } = useLocale();
+  const { show } = useToasts();
+  const asking = shallowReactive(new Set<string>());
+
+  async function attempt(id: string, method: string, params: object) {
+    try {
+      await call(method, params as never);
+    } catch (error) {
+      const detail = (error as Error).message;
+      const words = fill(text.value.ui.failed, { reason: detail });
+      show({ id: `task ${id}`, tone: "bad", text: words });
+    }
+  }
+
+  return {
+    asking,
+    async cancel({ id, source }) {
+      if (asking.has(id)) return;
+      asking.add(id);
+      const method = source === "ours" ? "task.abort" : "task.cancel";
+      await attempt(id, method, { id });
+      asking.delete(id);
+    },
+    clear: () => attempt("clear", "task.deleteAll", {}),
+  };
+}
