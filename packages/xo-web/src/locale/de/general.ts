@@ -316,6 +316,7 @@ export const general: Widened<typeof words> = {
     kB: "{n} kB",
     MB: "{n} MB",
     GB: "{n} GB",
+    TB: "{n} TB",
   },
   justNow: "gerade eben",
 };

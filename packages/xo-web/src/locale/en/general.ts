@@ -313,6 +313,7 @@ export const general = {
     kB: "{n} kB",
     MB: "{n} MB",
     GB: "{n} GB",
+    TB: "{n} TB",
   },
   justNow: "just now",
 };
