@@ -10,7 +10,9 @@ import type { XapiMap } from "./xapi-value.js";
 export const CHANGED_AT = "sim:changed_at";
 
 const TICK_MS = 10;
-/** Bounds what churn itself leaves lying about. */
+/** Bounds what churn itself leaves lying about: a busy pool has a task for so many VMs. */
+const VMS_PER_TASK = 25;
+const LEAST_TASKS = 4;
 const MAX_TASKS = 200;
 const MAX_MESSAGES = 100;
 
@@ -188,7 +190,7 @@ function changeSr(state: ChurnState): void {
 /** A task begins, goes on, or ends and is thrown away. */
 function changeTask(state: ChurnState): void {
   const { db, clock, random, tasks } = state;
-  const at = random.integer(MAX_TASKS);
+  const at = random.integer(mostTasks(state));
   const ref = tasks[at];
   if (ref === undefined || db.find("task", ref) === undefined) {
     tasks[at] = db.create("task", {
@@ -200,7 +202,16 @@ function changeTask(state: ChurnState): void {
       ...residence(state),
     });
   } else if (random.integer(3) === 0) db.destroy("task", ref);
-  else db.update("task", ref, { progress: random.next() });
+  else {
+    const { progress } = db.find("task", ref) as { progress: number };
+    const left = 1 - progress;
+    db.update("task", ref, { progress: progress + left * random.next() });
+  }
+}
+
+function mostTasks({ refs }: ChurnState): number {
+  const wanted = Math.ceil((refs.get("VM")?.length ?? 0) / VMS_PER_TASK);
+  return Math.min(MAX_TASKS, Math.max(LEAST_TASKS, wanted));
 }
 
 function residence(state: ChurnState): { resident_on?: string } {
