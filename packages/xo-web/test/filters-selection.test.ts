@@ -6,6 +6,7 @@ import {
   propertiesOf,
   searchedPathsOf,
 } from "../src/filters/properties.js";
+import { mentionedIn } from "../src/filters/mentioned.js";
 import { bothOf, toSelection } from "../src/filters/selection.js";
 import { fromUnit, inUnit, unitFor } from "../src/filters/units.js";
 
@@ -70,4 +71,12 @@ t.test("numbers are shown in the unit that suits them", async (t) => {
   const share = unitFor({ unit: "share" }, 0.07);
   t.equal(inUnit(0.07, share), 7);
   t.equal(fromUnit(7, share), 0.07);
+});
+
+t.test("objects that a filter names by their ids", async (t) => {
+  const id = "64f47184-802c-48bd-a62f-84a1ac1a33db";
+  const found = mentionedIn(`web !$pool:|(${id} x) name_label:${id}`, "VM");
+  t.match(found, [{ property: { of: "pool" }, id, isNot: true }]);
+  t.equal(found.length, 1);
+  t.same(mentionedIn("$pool:", "VM"), []);
 });
