@@ -10,6 +10,8 @@ import type { XapiMap } from "./xapi-value.js";
 export const CHANGED_AT = "sim:changed_at";
 
 const TICK_MS = 10;
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
 /** Bounds what churn itself leaves lying about: a busy pool has a task for so many VMs. */
 const VMS_PER_TASK = 25;
 const LEAST_TASKS = 4;
@@ -143,8 +145,12 @@ function changePowerState(state: ChurnState): void {
 function changeVmMetrics(state: ChurnState): void {
   const ref = pick(state, "VM_metrics");
   if (ref === undefined) return;
+  const before = Number(state.db.get("VM_metrics", ref)["memory_actual"]);
+  // A guest that runs gives a little back to its host now and then.
+  const given = Math.ceil(before / GIB) * GIB;
+  const left = given - state.random.integer(64) * MIB;
   state.db.update("VM_metrics", ref, {
-    memory_actual: (1 + state.random.integer(16384)) * 1048576,
+    memory_actual: before === 0 ? 0 : left,
     last_updated: toDatetime(state.clock.now()),
   });
 }
@@ -162,9 +168,12 @@ function changeGuestMetrics(state: ChurnState): void {
 function changeHostMetrics(state: ChurnState): void {
   const ref = pick(state, "host_metrics");
   if (ref === undefined) return;
-  const total = Number(state.db.get("host_metrics", ref)["memory_total"]);
+  const { memory_total, memory_free } = state.db.get("host_metrics", ref);
+  const total = Number(memory_total);
+  const step = total * 0.01 * (state.random.next() - 0.5);
+  const free = Math.floor(Number(memory_free) + step);
   state.db.update("host_metrics", ref, {
-    memory_free: Math.floor(total * state.random.next()),
+    memory_free: Math.min(total, Math.max(0, free)),
     last_updated: toDatetime(state.clock.now()),
   });
 }
