@@ -1,0 +1,69 @@
+import type { Formats } from "../locale/formats.js";
+import { fill, type Messages } from "../locale/messages.js";
+import type { Column, ColumnValue, Used } from "./column.js";
+
+export interface CellWords {
+  readonly text: Messages;
+  readonly formats: Formats;
+  /** The server's clock, milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/** What a cell says. Empty where there is nothing to say. */
+export function cellText(
+  { kind }: Column,
+  value: ColumnValue,
+  { text, formats, nowMs }: CellWords,
+): string {
+  if (value === undefined || value === null || value === "") return "";
+  if (isUsed(value)) return usedText(value, { text, formats, nowMs });
+  if (typeof value === "boolean") return value ? text.lists.yes : "";
+  if (typeof value !== "number") return String(value);
+  if (kind === "share") return formats.share(value);
+  if (kind === "bytes") return binarySize(value, formats);
+  if (kind === "rate")
+    return fill(text.lists.perSecond, { size: formats.bytes(value) });
+  if (kind === "age") return formats.ago(nowMs - value * 1000);
+  if (kind === "time")
+    return formats.moment(new Date(value * 1000).toISOString());
+  return formats.count(value);
+}
+
+/** 0 to 1; undefined: it is not known. */
+export function shareOf(value: ColumnValue): number | undefined {
+  if (typeof value === "number") return value;
+  if (!isUsed(value)) return undefined;
+  const { used, size } = value;
+  return used === undefined || !size ? undefined : used / size;
+}
+
+const units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** Of memory and disks, in the units in which XAPI is asked for them: 4 GiB. */
+export function binarySize(bytes: number, formats: Formats): string {
+  let value = bytes / 1024;
+  let place = 0;
+  while (value >= 1000 && place < units.length - 1) {
+    value /= 1024;
+    place++;
+  }
+  return `${formats.number(value)} ${units[place]!}`;
+}
+
+function usedText({ used, size }: Used, { text, formats }: CellWords): string {
+  if (size === undefined || size <= 0) return "";
+  const whole = binarySize(size, formats);
+  if (used === undefined) return whole;
+  const part = binarySize(used, formats);
+  const [number, unit] = part.split(" ");
+  // The unit once where it is the same: 1.3 of 4 GiB.
+  const isSame = whole.endsWith(` ${unit ?? ""}`);
+  return fill(text.lists.usedOf, {
+    used: isSame ? number! : part,
+    size: whole,
+  });
+}
+
+function isUsed(value: ColumnValue): value is Used {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,64 @@
+import { isObject, type Json } from "../api/merge-patch.js";
+import type { Column } from "./column.js";
+
+/** What somebody made of the columns of a type. */
+export interface ColumnChoice {
+  /** Ids, in their order; undefined: the usual ones. */
+  readonly shown?: readonly string[];
+  /** In rem, by id. */
+  readonly widths: Readonly<Record<string, number>>;
+}
+
+export const widthLimits = { least: 3, most: 60 };
+export const noChoice: ColumnChoice = { widths: {} };
+
+/** Of what a browser remembered; what it cannot mean is left out. */
+export function readChoice(remembered: string | null): ColumnChoice {
+  let told: Json;
+  try {
+    told = JSON.parse(remembered ?? "{}") as Json;
+  } catch {
+    return noChoice;
+  }
+  if (!isObject(told)) return noChoice;
+  const { shown, widths } = told;
+  const entries = Object.entries(isObject(widths) ? widths : {});
+  return {
+    ...(Array.isArray(shown) ? { shown: shown.map(String) } : {}),
+    widths: Object.fromEntries(
+      entries.flatMap(([id, width]) =>
+        typeof width === "number" ? [[id, boundWidth(width)]] : [],
+      ),
+    ),
+  };
+}
+
+/** The columns that are shown, in their order; at least one. */
+export function shownColumns(
+  all: readonly Column[],
+  ids: readonly string[] | undefined,
+): readonly Column[] {
+  const chosen = (ids ?? []).flatMap(
+    (id) => all.find((column) => column.id === id) ?? [],
+  );
+  const usual = all.filter(({ isShown }) => isShown);
+  return chosen.length > 0 ? [...new Set(chosen)] : usual;
+}
+
+export function boundWidth(width: number): number {
+  const { least, most } = widthLimits;
+  return Math.min(Math.max(Math.round(width * 4) / 4, least), most);
+}
+
+/** For CSS grid: columns that grow share the room that is left; without any, it stays at the end. */
+export function trackList(
+  columns: readonly Column[],
+  widthOf: (column: Column) => number,
+): string {
+  const tracks = columns.map((column) => {
+    const width = `${widthOf(column)}rem`;
+    return column.grows === true ? `minmax(${width}, 1fr)` : width;
+  });
+  const hasGrowing = columns.some(({ grows }) => grows);
+  return [...tracks, ...(hasGrowing ? [] : ["minmax(0, 1fr)"])].join(" ");
+}

@@ -1,0 +1,65 @@
+import type { ObjectRow } from "../objects/object-row.js";
+import type { Column, ColumnId, ColumnKind, ColumnValue } from "./column.js";
+
+/** What differs from the property that a column is called after. */
+interface More {
+  readonly sortBy?: string;
+  readonly fields?: readonly string[];
+  readonly grows?: boolean;
+  readonly of?: string;
+  readonly value?: (row: ObjectRow) => ColumnValue;
+}
+
+/** A column of the property that it is called after, unless told otherwise. */
+export function column(
+  id: ColumnId,
+  kind: ColumnKind,
+  width: number,
+  more: More = {},
+): Column {
+  const path = more.sortBy ?? id;
+  const isNow = path.startsWith("now.");
+  const names = path.split(".");
+  return {
+    id,
+    kind,
+    width,
+    fields: [isNow ? path : names[0]!],
+    value: (row) => valueAt(row, names),
+    ...(kind === "object" ? {} : { sortBy: path }),
+    ...more,
+  };
+}
+
+/** Down the names; undefined where one is missing. */
+export function valueAt(row: ObjectRow, names: readonly string[]): ColumnValue {
+  let value: unknown = row;
+  for (const name of names)
+    value =
+      typeof value === "object" && value !== null && Object.hasOwn(value, name)
+        ? (value as Readonly<Record<string, unknown>>)[name]
+        : undefined;
+  return value as ColumnValue;
+}
+
+export function unsorted(column: Column): Column {
+  const rest: { sortBy?: string } & Column = { ...column };
+  delete rest.sortBy;
+  return rest;
+}
+export const shown = (column: Column): Column => ({ ...column, isShown: true });
+export const object = (id: ColumnId, of: string): Column =>
+  column(id, "object", 11, { of });
+
+/** @param without members that are not meant */
+export function countOf(list: unknown, without = 0): number | undefined {
+  return Array.isArray(list) ? Math.max(list.length - without, 0) : undefined;
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}

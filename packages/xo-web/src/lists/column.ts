@@ -1,0 +1,68 @@
+import type { Messages } from "../locale/messages.js";
+import type { ObjectRow } from "../objects/object-row.js";
+
+/** Its name is a text of the locale. */
+export type ColumnId = keyof Messages["lists"]["columns"];
+
+/**
+ * How a value is shown. name: the link to the object; state: word and colour; share: 0 to 1 as
+ * a bar; used: bytes of bytes as a bar; rate: bytes a second; time: seconds since 1970;
+ * about: the id of an object of a type that is not told.
+ */
+export type ColumnKind =
+  | "name"
+  | "state"
+  | "share"
+  | "used"
+  | "bytes"
+  | "rate"
+  | "number"
+  | "text"
+  | "code"
+  | "object"
+  | "tags"
+  | "time"
+  | "age"
+  | "flag"
+  | "count"
+  | "about";
+
+/** Bytes in use, of how many. */
+export interface Used {
+  readonly used?: number | undefined;
+  readonly size?: number | undefined;
+}
+
+export type ColumnValue =
+  string | number | boolean | readonly string[] | Used | null | undefined;
+
+/** One property of the objects of a list. */
+export interface Column {
+  readonly id: ColumnId;
+  readonly kind: ColumnKind;
+  /** What the server is asked for. */
+  readonly fields: readonly string[];
+  /** What the server can order by; undefined: it has no order that says anything. */
+  readonly sortBy?: string;
+  /** In rem, as long as nobody chooses another. */
+  readonly width: number;
+  /** Takes of the room that is left. */
+  readonly grows?: boolean;
+  /** Shown unless somebody chose otherwise. */
+  readonly isShown?: boolean;
+  /** Type of the object that the value names. */
+  readonly of?: string;
+  readonly value: (row: ObjectRow) => ColumnValue;
+}
+
+/** Kinds whose digits stand below each other. */
+const endAligned: ReadonlySet<ColumnKind> = new Set([
+  "bytes",
+  "rate",
+  "number",
+  "count",
+]);
+
+export function isEndAligned({ kind }: Column): boolean {
+  return endAligned.has(kind);
+}

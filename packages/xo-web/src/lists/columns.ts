@@ -1,0 +1,49 @@
+import type { Column } from "./column.js";
+import {
+  message,
+  network,
+  pif,
+  pools,
+  sr,
+  vdi,
+} from "./infrastructure-columns.js";
+import { host, snapshot, template, vm } from "./machine-columns.js";
+import { id, name } from "./shared-columns.js";
+
+const byType: Readonly<Record<string, readonly Column[]>> = {
+  VM: vm,
+  "VM-template": template,
+  "VM-snapshot": snapshot,
+  host,
+  pool: pools,
+  SR: sr,
+  VDI: vdi,
+  network,
+  PIF: pif,
+  message,
+};
+
+/** What can be seen of objects of a type, in the order in which it stands unless somebody chose another. */
+export function columnsOf(type: string): readonly Column[] {
+  return (Object.hasOwn(byType, type) && byType[type]) || [name, id];
+}
+
+/** Needed of every row, whatever is shown: its state, and what can be done to it. */
+const alwaysBy: Readonly<Record<string, readonly string[]>> = {
+  VM: ["power_state", "current_operations", "$container"],
+  "VM-snapshot": ["$snapshot_of"],
+  host: ["power_state", "current_operations", "enabled"],
+  PIF: ["device", "$host"],
+  message: ["name"],
+};
+
+/** What the server is asked for, so that these columns can be shown. */
+export function fieldsOf(
+  type: string,
+  columns: readonly Column[],
+): readonly string[] {
+  const always = (Object.hasOwn(alwaysBy, type) && alwaysBy[type]) || [];
+  const asked = columns.flatMap(({ fields }) => fields);
+  const named = ["id", "type", "name_label", "$pool"];
+  return [...new Set([...named, ...always, ...asked])].sort();
+}

@@ -1,0 +1,92 @@
+import { formatFilter, type Filter } from "@xo-server/filter";
+import { filterNames } from "../filters/properties.js";
+
+/** As query.group tells them; without a key: those that have no such property. */
+export interface Group {
+  readonly key?: unknown;
+  readonly count: number;
+}
+
+/** The same for the same group, whenever it is told. */
+export function groupIdOf({ key }: Group): string {
+  return key === undefined ? "" : JSON.stringify(key);
+}
+
+/** The filter that only objects of a group match. */
+export function groupTerm(path: string, key: unknown): string {
+  return formatFilter(within(path, key));
+}
+
+function within(path: string, key: unknown): Filter {
+  const names = filterNames(path);
+  const last = names.at(-1)!;
+  if (typeof key === "boolean") {
+    const truthy: Filter = { kind: "truthy", name: last };
+    const nested = nest(names.slice(0, -1), truthy);
+    return key ? nested : { kind: "not", term: nested };
+  }
+  if (key === undefined || key === null)
+    return { kind: "not", term: nest(names, expression(".")) };
+  return nest(names, termOf(key));
+}
+
+function termOf(key: unknown): Filter {
+  if (typeof key === "number")
+    return {
+      kind: "and",
+      terms: [
+        { kind: "compare", operator: ">=", number: key },
+        { kind: "compare", operator: "<=", number: key },
+      ],
+    };
+  const text = typeof key === "string" ? key : JSON.stringify(key);
+  // Part of an id is the id; of other texts the whole is meant: `db` is not `db-old`.
+  return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(text)
+    ? { kind: "text", text }
+    : expression(`^${text.replace(/[^\w\s-]/g, "\\$&")}$`);
+}
+
+function expression(source: string): Filter {
+  return { kind: "regex", source, ignoreCase: false };
+}
+
+function nest(names: readonly string[], term: Filter): Filter {
+  return names.reduceRight<Filter>(
+    (inner, name) => ({ kind: "property", name, term: inner }),
+    term,
+  );
+}
+
+/** What a type can be grouped by. */
+const pathsBy: Readonly<Record<string, readonly GroupPath[]>> = {
+  VM: ["$container", "$pool", "power_state", "os_version.name", "tags"],
+  "VM-template": ["$pool", "isDefaultTemplate", "tags"],
+  "VM-snapshot": ["$snapshot_of", "$pool", "tags"],
+  host: ["$pool", "version", "power_state", "tags"],
+  SR: ["SR_type", "$pool", "shared", "tags"],
+  VDI: ["$SR", "VDI_type", "$pool", "tags"],
+  network: ["$pool", "bridge", "tags"],
+  PIF: ["$host", "$network", "$pool"],
+  message: ["name", "$pool"],
+};
+
+/** Types of the objects that a group can be called after. */
+const namedBy: Readonly<Record<string, readonly string[]>> = {
+  $container: ["host", "pool"],
+  $pool: ["pool"],
+  $SR: ["SR"],
+  $host: ["host"],
+  $network: ["network"],
+  $snapshot_of: ["VM"],
+};
+
+export type GroupPath =
+  keyof import("../locale/messages.js").Messages["lists"]["group"]["properties"];
+
+export function groupPathsOf(type: string): readonly GroupPath[] {
+  return (Object.hasOwn(pathsBy, type) && pathsBy[type]) || [];
+}
+
+export function groupTypesOf(path: string): readonly string[] {
+  return (Object.hasOwn(namedBy, path) && namedBy[path]) || [];
+}

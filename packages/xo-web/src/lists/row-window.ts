@@ -1,0 +1,40 @@
+/** Rows that the server is asked for. */
+export interface RowWindow {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Windows begin and end at multiples of it, so that a few rows further on ask for nothing. */
+const STEP = 16;
+
+/**
+ * The window for the rows that are seen: as much again before and behind them, so that
+ * scrolling finds its rows there already.
+ * @param known the window of now; it stays as long as it has half of that margin left
+ */
+export function windowAround(
+  { first, end }: { readonly first: number; readonly end: number },
+  known?: RowWindow,
+): RowWindow {
+  const margin = Math.max(end - first, STEP);
+  if (known !== undefined && coversWell(known, first, end, margin))
+    return known;
+  const offset = Math.max(floor(first - margin), 0);
+  return { offset, limit: floor(end + margin + STEP - 1) - offset };
+}
+
+function coversWell(
+  { offset, limit }: RowWindow,
+  first: number,
+  end: number,
+  margin: number,
+): boolean {
+  const before = offset === 0 ? Infinity : first - offset;
+  const after = offset + limit - end;
+  // Far too many are not kept up to date for nobody.
+  return Math.min(before, after) >= margin / 2 && limit <= 6 * margin;
+}
+
+function floor(row: number): number {
+  return Math.floor(row / STEP) * STEP;
+}

@@ -1,0 +1,21 @@
+import type { WindowState } from "../live/live-window.js";
+import type { SteadyView } from "./steady-rows.js";
+
+/** What is known of the rows of a section. */
+export interface SectionView extends SteadyView {
+  readonly total: number | undefined;
+  readonly state: WindowState;
+  readonly error: string | undefined;
+}
+
+/** What all sections of a list are asked for. */
+export interface RowsRequest {
+  readonly type: string;
+  readonly filter: string;
+  readonly search: string;
+  readonly sort: readonly {
+    readonly by: string;
+    readonly descending?: boolean;
+  }[];
+  readonly fields: readonly string[];
+}

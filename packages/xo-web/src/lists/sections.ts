@@ -1,0 +1,89 @@
+/** Rows that follow each other under one head, or under none. Closed ones show their head only. */
+export interface Section {
+  readonly key: string;
+  readonly hasHead: boolean;
+  readonly isOpen: boolean;
+  readonly count: number;
+}
+
+/** A line of the list: a head, or the row at a place of its section. */
+export interface Line {
+  readonly section: Section;
+  /** -1: the head. */
+  readonly index: number;
+}
+
+/**
+ * Where lines stand when all are of one height: sections below each other, counted, so that
+ * a list of 100,000 rows costs no more than one of ten.
+ */
+export class Lines {
+  readonly sections: readonly Section[];
+  /** Line with which each section begins, and the end. */
+  readonly #starts: number[] = [0];
+
+  constructor(sections: readonly Section[]) {
+    this.sections = sections;
+    let end = 0;
+    for (const section of sections) {
+      end += (section.hasHead ? 1 : 0) + (section.isOpen ? section.count : 0);
+      this.#starts.push(end);
+    }
+  }
+
+  get count(): number {
+    return this.#starts.at(-1)!;
+  }
+
+  /** Undefined behind the last. */
+  at(line: number): Line | undefined {
+    if (line < 0 || line >= this.count) return undefined;
+    const place = this.#sectionOf(line);
+    const section = this.sections[place]!;
+    const within = line - this.#starts[place]!;
+    return { section, index: within - (section.hasHead ? 1 : 0) };
+  }
+
+  /** The line of a row; undefined when it is not shown. */
+  lineOf(key: string, index: number): number | undefined {
+    const place = this.sections.findIndex((one) => one.key === key);
+    const section = this.sections[place];
+    if (section === undefined || index >= section.count) return undefined;
+    if (index >= 0 && !section.isOpen) return undefined;
+    return this.#starts[place]! + index + (section.hasHead ? 1 : 0);
+  }
+
+  /** Which rows of each section stand in the lines from `first` up to `end`. */
+  rowsIn(first: number, end: number): RowRange[] {
+    const ranges: RowRange[] = [];
+    if (end <= first || this.count === 0) return ranges;
+    const from = this.#sectionOf(Math.min(Math.max(first, 0), this.count - 1));
+    for (let place = from; place < this.sections.length; place++) {
+      const section = this.sections[place]!;
+      const start = this.#starts[place]! + (section.hasHead ? 1 : 0);
+      if (this.#starts[place]! >= end) break;
+      const low = Math.max(first - start, 0);
+      const high = Math.min(end - start, section.isOpen ? section.count : 0);
+      if (high > low) ranges.push({ section, first: low, end: high });
+    }
+    return ranges;
+  }
+
+  /** The last section that begins at the line or before it. */
+  #sectionOf(line: number): number {
+    let low = 0;
+    let high = this.sections.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#starts[middle]! <= line) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+}
+
+export interface RowRange {
+  readonly section: Section;
+  readonly first: number;
+  readonly end: number;
+}

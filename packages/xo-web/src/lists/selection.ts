@@ -1,0 +1,56 @@
+import type { ObjectRow } from "../objects/object-row.js";
+
+/** Objects at most that are chosen one by one; more are chosen by the filter that they match. */
+export const MOST_CHOSEN = 10_000;
+
+/** What is chosen of a list: some objects, as they were seen last, or all that match now. */
+export type Selection =
+  | { readonly kind: "some"; readonly objects: ReadonlyMap<string, ObjectRow> }
+  | { readonly kind: "all"; readonly count: number };
+
+export const nothing: Selection = { kind: "some", objects: new Map() };
+
+export function isChosen(selection: Selection, id: string): boolean {
+  return selection.kind === "all" || selection.objects.has(id);
+}
+
+export function countOf(selection: Selection): number {
+  return selection.kind === "all" ? selection.count : selection.objects.size;
+}
+
+/** One more, or one less. Of all that match none can be left out: then only the others in sight stay. */
+export function toggle(selection: Selection, object: ObjectRow): Selection {
+  const isIn = selection.kind === "some" && selection.objects.has(object.id);
+  return isIn ? without(selection, object.id) : withAll(selection, [object]);
+}
+
+export function withAll(
+  selection: Selection,
+  objects: Iterable<ObjectRow>,
+): Selection {
+  const chosen = new Map(selection.kind === "some" ? selection.objects : []);
+  for (const object of objects) {
+    if (chosen.size >= MOST_CHOSEN) break;
+    chosen.set(object.id, object);
+  }
+  return { kind: "some", objects: chosen };
+}
+
+/** What chosen objects are by now. The same selection when nothing differs. */
+export function renewed(
+  selection: Selection,
+  rows: readonly ObjectRow[],
+): Selection {
+  if (selection.kind === "all") return selection;
+  const news = rows.filter(({ id }) => selection.objects.has(id));
+  if (news.every((row) => selection.objects.get(row.id) === row))
+    return selection;
+  return withAll(selection, news);
+}
+
+function without(selection: Selection, id: string): Selection {
+  if (selection.kind === "all") return nothing;
+  const chosen = new Map(selection.objects);
+  chosen.delete(id);
+  return { kind: "some", objects: chosen };
+}

@@ -1,0 +1,33 @@
+import type { Column, ColumnId } from "./column.js";
+import { column, object, shown, textOf } from "./column-of.js";
+
+export const name = shown(column("name_label", "name", 10.75, { grows: true }));
+export const description = column("name_description", "text", 16, {
+  grows: true,
+});
+export const state = shown(
+  column("state", "state", 7, {
+    sortBy: "power_state",
+    fields: ["power_state", "current_operations"],
+  }),
+);
+export const tags = column("tags", "tags", 11);
+export const pool = object("$pool", "pool");
+export const id = column("id", "code", 20);
+export const cpuNow = shown(
+  column("cpu", "share", 6.75, { sortBy: "now.cpu" }),
+);
+export const diskNow = column("disk", "rate", 5.75, { sortBy: "now.disk" });
+export const networkNow = column("network", "rate", 5.75, {
+  sortBy: "now.network",
+});
+export const created = (id: ColumnId): Column => column(id, "time", 12);
+
+/** Where it runs; the pool alone is a column of its own. */
+export const home: Column = {
+  ...object("$container", "host"),
+  width: 7,
+  fields: ["$container", "$pool"],
+  value: (row) =>
+    row["$container"] === row.$pool ? undefined : textOf(row["$container"]),
+};

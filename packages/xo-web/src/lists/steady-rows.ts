@@ -1,0 +1,102 @@
+import type { ObjectRow } from "../objects/object-row.js";
+
+/** Rows of a list from a place on. */
+export interface PlacedRows {
+  readonly offset: number;
+  readonly rows: readonly ObjectRow[];
+}
+
+/** What is shown of live rows. */
+export interface SteadyView extends PlacedRows {
+  /** Ids whose order is held: what they are called now comes by `renew`. Undefined: nothing is held back. */
+  readonly held: readonly string[] | undefined;
+  /** They are gone, or match no longer; they keep their place while it is held. */
+  readonly gone: ReadonlySet<string>;
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/**
+ * The rule of the list: nothing moves under the pointer. While it is over the rows, or one of
+ * them has the focus, live data changes what rows say but not where they stand: what is seen
+ * keeps its order, rows that left stay (and say so), new ones wait. A button tells that the
+ * order is another by now. The order of the server holds again when the pointer and the focus
+ * have left, when the button is pressed, and when the person moves the rows himself: by
+ * scrolling, or by another filter or order, as then they expect other rows.
+ */
+export class SteadyRows {
+  #view: SteadyView = { offset: 0, rows: [], held: undefined, gone: none };
+  #live: PlacedRows = this.#view;
+  /** Rows that are seen, by their place in the list. */
+  #seen = { first: 0, end: 0 };
+  #isHeld = false;
+
+  get view(): SteadyView {
+    return this.#view;
+  }
+
+  /** From the server. @param isAskedFor the person asked for other rows since */
+  take(live: PlacedRows, isAskedFor: boolean): SteadyView {
+    this.#live = live;
+    const isOther = isAskedFor || live.offset !== this.#view.offset;
+    if (!this.#isHeld || isOther || !this.#differs()) return this.#release();
+    return this.#hold(live.rows);
+  }
+
+  /** What is called how, of rows that are held back. @param found all of `held` that still match */
+  renew(found: readonly ObjectRow[]): SteadyView {
+    const { held } = this.#view;
+    if (held === undefined) return this.#view;
+    const ids = new Set(found.map(({ id }) => id));
+    const gone = new Set(held.filter((id) => !ids.has(id)));
+    return this.#hold(found, gone);
+  }
+
+  see(first: number, end: number): void {
+    this.#seen = { first, end };
+  }
+
+  /** The pointer or the focus has come, or has left. */
+  hold(isHeld: boolean): SteadyView {
+    this.#isHeld = isHeld;
+    return isHeld ? this.#view : this.#release();
+  }
+
+  /** The order of the server, now. */
+  update(): SteadyView {
+    return this.#release();
+  }
+
+  #release(): SteadyView {
+    this.#view = { ...this.#live, held: undefined, gone: none };
+    return this.#view;
+  }
+
+  /** Places stay; what they say is of `news`. */
+  #hold(
+    news: readonly ObjectRow[],
+    gone: ReadonlySet<string> = this.#view.gone,
+  ): SteadyView {
+    const latest = new Map(news.map((row) => [row.id, row]));
+    const rows = this.#view.rows.map((row) => latest.get(row.id) ?? row);
+    const held = this.#seenOf(this.#view).map(({ id }) => id);
+    this.#view = { offset: this.#view.offset, rows, held, gone };
+    return this.#view;
+  }
+
+  /** Is the order of what is seen another? */
+  #differs(): boolean {
+    const before = this.#seenOf(this.#view);
+    const after = this.#seenOf(this.#live);
+    return (
+      before.length > 0 &&
+      (before.length !== after.length ||
+        before.some(({ id }, place) => id !== after[place]?.id))
+    );
+  }
+
+  #seenOf({ offset, rows }: PlacedRows): readonly ObjectRow[] {
+    const { first, end } = this.#seen;
+    return rows.slice(Math.max(first - offset, 0), Math.max(end - offset, 0));
+  }
+}

@@ -1,0 +1,59 @@
+import { computed, shallowRef, type ComputedRef } from "vue";
+import { recall, remember } from "../ui/browser-memory.js";
+import type { Column } from "./column.js";
+import {
+  boundWidth,
+  noChoice,
+  readChoice,
+  shownColumns,
+  trackList,
+  type ColumnChoice,
+} from "./column-choice.js";
+import { columnsOf } from "./columns.js";
+
+export interface Columns {
+  readonly all: readonly Column[];
+  readonly shown: ComputedRef<readonly Column[]>;
+  /** For grid-template-columns. */
+  readonly tracks: ComputedRef<string>;
+  readonly widthOf: (column: Column) => number;
+  readonly show: (ids: readonly string[]) => void;
+  readonly setWidth: (column: Column, rem: number) => void;
+  readonly reset: () => void;
+}
+
+/** Columns of a type, as this browser remembers them. @param asked by the address, before what is remembered */
+export function useColumns(
+  type: string,
+  asked: () => readonly string[] | undefined,
+): Columns {
+  const all = columnsOf(type);
+  const key = `columns.${type}`;
+  const choice = shallowRef(readChoice(recall(key)));
+  const shown = computed(() =>
+    shownColumns(all, asked() ?? choice.value.shown),
+  );
+  const widthOf = (column: Column) =>
+    choice.value.widths[column.id] ?? column.width;
+
+  function choose(next: ColumnChoice): void {
+    choice.value = next;
+    remember(key, next === noChoice ? null : JSON.stringify(next));
+  }
+  return {
+    all,
+    shown,
+    widthOf,
+    tracks: computed(() => trackList(shown.value, widthOf)),
+    show(ids) {
+      choose({ ...choice.value, shown: ids });
+    },
+    setWidth(column, rem) {
+      const widths = { ...choice.value.widths, [column.id]: boundWidth(rem) };
+      choose({ ...choice.value, widths });
+    },
+    reset() {
+      choose(noChoice);
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
+import { useServer } from "../live/use-server.js";
+
+/** Counted anew so often, and so long after the question became another. Milliseconds. */
+const AGAIN_MS = 5_000;
+const PAUSE_MS = 200;
+
+export interface CountRequest {
+  readonly id: string;
+  readonly type: string;
+  readonly filter: string;
+  readonly search: string;
+}
+
+/** How many objects match each of some questions, by their ids; kept up to date. */
+export function useCounts(
+  requests: () => readonly CountRequest[],
+): ShallowRef<ReadonlyMap<string, number>> {
+  const { call, whenOpen } = useServer();
+  const counts = shallowRef<ReadonlyMap<string, number>>(new Map());
+  let turn = 0;
+  let pause: ReturnType<typeof setTimeout> | undefined;
+
+  async function count(): Promise<void> {
+    const own = ++turn;
+    const found = await Promise.all(
+      requests().map(async ({ id, ...selection }) => {
+        const n = await call("query.count", { ...selection }).catch(() => null);
+        return [id, n] as const;
+      }),
+    );
+    if (own !== turn) return;
+    const known = found.filter((one): one is [string, number] =>
+      Number.isInteger(one[1]),
+    );
+    counts.value = new Map(known);
+  }
+
+  watch(
+    () => JSON.stringify(requests()),
+    () => {
+      clearTimeout(pause);
+      pause = setTimeout(() => void count(), PAUSE_MS);
+    },
+  );
+  whenOpen(() => void count());
+  const timer = setInterval(() => {
+    if (!document.hidden) void count();
+  }, AGAIN_MS);
+  onScopeDispose(() => {
+    clearInterval(timer);
+    clearTimeout(pause);
+  });
+  return counts;
+}

@@ -1,0 +1,82 @@
+import { ref, type Ref } from "vue";
+import { isObject, type Json } from "../api/merge-patch.js";
+import { useServer } from "../live/use-server.js";
+import type { ObjectRow } from "../objects/object-row.js";
+import type { Column } from "./column.js";
+import { toCsv } from "./csv.js";
+import type { RowsRequest } from "./section-view.js";
+
+/** Rows of one question. */
+const A_PAGE = 5_000;
+/** Rows of a file at most. */
+const MOST = 500_000;
+
+/** All rows that match, a question at a time. @param onRows how many are there */
+export async function readAll(
+  call: (method: string, params: Json) => Promise<Json>,
+  request: RowsRequest,
+  { most, onRows }: { most: number; onRows?: (count: number) => void },
+): Promise<ObjectRow[]> {
+  const rows: ObjectRow[] = [];
+  let after: string | undefined;
+  do {
+    const answer = await call("query.page", {
+      ...(request as unknown as Record<string, Json>),
+      limit: Math.min(A_PAGE, most - rows.length),
+      ...(after === undefined ? {} : { after }),
+    });
+    if (!isObject(answer) || !Array.isArray(answer["rows"])) break;
+    for (const row of answer["rows"] as unknown as ObjectRow[]) rows.push(row);
+    onRows?.(rows.length);
+    const { next } = answer;
+    after = typeof next === "string" ? next : undefined;
+  } while (after !== undefined && rows.length < most);
+  return rows;
+}
+
+export interface CsvExport {
+  /** Rows that are there already, while one is made. */
+  readonly busy: Ref<number | undefined>;
+  /** Resolves with the number of rows when the file is with the browser. @throws as the server does */
+  readonly run: (
+    request: RowsRequest,
+    columns: readonly Column[],
+    names: readonly string[],
+  ) => Promise<number>;
+}
+
+/** What is listed, as a file. */
+export function useExport(fileName: string): CsvExport {
+  const { call } = useServer();
+  const busy = ref<number>();
+  return {
+    busy,
+    async run(request, columns, names) {
+      busy.value = 0;
+      try {
+        const rows = await readAll(call, request, {
+          most: MOST,
+          onRows(count) {
+            busy.value = count;
+          },
+        });
+        save(fileName, toCsv(columns, names, rows));
+        return rows.length;
+      } finally {
+        busy.value = undefined;
+      }
+    },
+  };
+}
+
+function save(name: string, text: string): void {
+  // With the mark, as table programs take it for another encoding without.
+  const blob = new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" });
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => {
+    URL.revokeObjectURL(link.href);
+  }, 10_000);
+}

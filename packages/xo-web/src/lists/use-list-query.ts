@@ -1,0 +1,65 @@
+import { computed, shallowRef, type ComputedRef } from "vue";
+import { useRoute, useRouter } from "vue-router";
+import { readQuery, writeQuery, type ListQuery } from "./list-query.js";
+
+/** Typing that goes on for so long is one step back. Milliseconds. */
+const ONE_STEP_MS = 2_000;
+
+export interface ListQueryRef {
+  readonly query: ComputedRef<ListQuery>;
+  /** A step that going back takes back; typing is one step as long as it goes on. */
+  readonly change: (news: Partial<ListQuery>) => void;
+}
+
+/**
+ * What a list shows. A page's is in its address; a list within a page has its own.
+ * @param usual where the address says nothing
+ */
+export function useListQuery(
+  usual: ListQuery,
+  isEmbedded: boolean,
+): ListQueryRef {
+  return isEmbedded ? ownQuery(usual) : addressQuery(usual);
+}
+
+function ownQuery(usual: ListQuery): ListQueryRef {
+  const own = shallowRef(usual);
+  return {
+    query: computed(() => own.value),
+    change(news) {
+      own.value = { ...own.value, ...news };
+    },
+  };
+}
+
+function addressQuery(usual: ListQuery): ListQueryRef {
+  const route = useRoute();
+  const router = useRouter();
+  const { path } = route;
+  /** What the address will be when the router has done its work. */
+  const wanted = shallowRef<ListQuery>();
+  let typedAt = -Infinity;
+  let last = readQuery(route.query, usual);
+
+  const query = computed(() => {
+    // Whoever leaves the page gets no other rows on the way out.
+    if (route.path === path) last = readQuery(route.query, usual);
+    return wanted.value ?? last;
+  });
+  async function change(news: Partial<ListQuery>): Promise<void> {
+    const next = { ...query.value, ...news };
+    wanted.value = next;
+    const address = { path, query: writeQuery(next, usual) };
+    const isTyping = Object.keys(news).join() === "filter";
+    const isSameStep = isTyping && performance.now() - typedAt < ONE_STEP_MS;
+    typedAt = isTyping ? performance.now() : -Infinity;
+    await (isSameStep ? router.replace(address) : router.push(address));
+    if (wanted.value === next) wanted.value = undefined;
+  }
+  return {
+    query,
+    change(news) {
+      void change(news);
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import { computed, shallowReactive, type ComputedRef } from "vue";
+import { bothOf } from "../filters/selection.js";
+import type { ObjectRow } from "../objects/object-row.js";
+import { groupIdOf, groupTerm, type Group } from "./group-term.js";
+import { Lines, type RowRange, type Section } from "./sections.js";
+import type { RowsRequest, SectionView } from "./section-view.js";
+import type { Groups } from "./use-groups.js";
+
+/** A line of the list, as it is drawn. */
+export interface DrawnLine {
+  readonly line: number;
+  readonly section: Section;
+  /** -1: the head of the section. */
+  readonly index: number;
+  readonly row: ObjectRow | undefined;
+  readonly isGone: boolean;
+  readonly group: Group | undefined;
+}
+
+export interface Rows {
+  readonly lines: ComputedRef<Lines>;
+  readonly at: (line: number) => DrawnLine | undefined;
+  /** For the readers of sections. */
+  readonly tell: (key: string, view: SectionView | undefined) => void;
+  readonly requestOf: (section: Section) => RowsRequest;
+  readonly views: ReadonlyMap<string, SectionView>;
+  /** Of everything that matches, without groups; undefined: not known yet. */
+  readonly total: ComputedRef<number | undefined>;
+  readonly isHeldBack: ComputedRef<boolean>;
+}
+
+/** The lines of a list: rows, or groups with rows where they are open. */
+export function useRows(
+  request: () => RowsRequest | undefined,
+  groups: Groups,
+  groupBy: () => string | undefined,
+): Rows {
+  const views = shallowReactive(new Map<string, SectionView>());
+  const byId = computed(
+    () => new Map(groups.list.value?.map((one) => [groupIdOf(one), one])),
+  );
+  const sections = computed<readonly Section[]>(() => {
+    if (groupBy() === undefined)
+      return [
+        {
+          key: "",
+          hasHead: false,
+          isOpen: true,
+          count: views.get("")?.total ?? 0,
+        },
+      ];
+    return [...byId.value].map(([id, { count }]) => ({
+      key: `g${id}`,
+      hasHead: true,
+      isOpen: groups.isOpen(id),
+      count: views.get(`g${id}`)?.total ?? count,
+    }));
+  });
+  const lines = computed(() => new Lines(sections.value));
+
+  return {
+    lines,
+    views,
+    at(line) {
+      const found = lines.value.at(line);
+      if (found === undefined) return undefined;
+      const { section, index } = found;
+      const view = views.get(section.key);
+      const row = view?.rows[index - view.offset];
+      return {
+        ...{ line, section, index, row },
+        isGone: row !== undefined && view?.gone.has(row.id) === true,
+        group: byId.value.get(section.key.slice(1)),
+      };
+    },
+    tell(key, view) {
+      if (view === undefined) views.delete(key);
+      else views.set(key, view);
+    },
+    requestOf(section) {
+      const whole = request()!;
+      const group = byId.value.get(section.key.slice(1));
+      const path = groupBy();
+      if (path === undefined || group === undefined) return whole;
+      const term = groupTerm(path, group.key);
+      return { ...whole, filter: bothOf(whole.filter, term) };
+    },
+    total: computed(() =>
+      groupBy() === undefined
+        ? views.get("")?.total
+        : groups.list.value?.reduce((sum, { count }) => sum + count, 0),
+    ),
+    isHeldBack: computed(() =>
+      [...views.values()].some(({ held }) => held !== undefined),
+    ),
+  };
+}
+
+/** Ranges to read: without groups there is always one, which tells the total. */
+export function rangesToRead(
+  lines: Lines,
+  { first, end }: { readonly first: number; readonly end: number },
+): readonly RowRange[] {
+  const ranges = lines.rowsIn(first, end);
+  const [only] = lines.sections;
+  if (ranges.length > 0 || only === undefined || only.hasHead) return ranges;
+  return [{ section: only, first: 0, end: 0 }];
+}

@@ -1,0 +1,92 @@
+import {
+  computed,
+  onBeforeUnmount,
+  onMounted,
+  shallowRef,
+  type ComputedRef,
+  type ShallowRef,
+} from "vue";
+
+/** Lines that are made before and behind those in sight, so that a fast scroll finds them. */
+const MARGIN = 8;
+
+export interface Viewport {
+  readonly first: ComputedRef<number>;
+  readonly end: ComputedRef<number>;
+  /** Lines in sight, whole ones. */
+  readonly page: ComputedRef<number>;
+  readonly width: ShallowRef<number>;
+  /** Lines that are on the page: those in sight and a margin. */
+  readonly drawn: ComputedRef<{ readonly first: number; readonly end: number }>;
+  readonly scrolled: () => void;
+  /** Moves as little as is needed to see the line. */
+  readonly reveal: (line: number) => void;
+  readonly toTop: () => void;
+}
+
+/** What of a long list of lines of one height is in sight of a box that scrolls. Pixels. */
+export function useViewport(
+  box: Readonly<ShallowRef<HTMLElement | null>>,
+  lines: () => { readonly count: number; readonly height: number },
+  headHeight: () => number,
+): Viewport {
+  const top = shallowRef(0);
+  const height = shallowRef(600);
+  const width = shallowRef(1000);
+
+  const first = computed(() => {
+    const { count, height } = lines();
+    return Math.min(Math.floor(top.value / height), Math.max(count - 1, 0));
+  });
+  const page = computed(() =>
+    Math.max(Math.floor((height.value - headHeight()) / lines().height), 1),
+  );
+  const end = computed(() =>
+    Math.min(first.value + page.value + 2, lines().count),
+  );
+  const drawn = computed<{ first: number; end: number }>((before) => {
+    const next = {
+      first: Math.max(first.value - MARGIN, 0),
+      end: Math.min(end.value + MARGIN, lines().count),
+    };
+    const isSame = before?.first === next.first && before.end === next.end;
+    return isSame ? before : next;
+  });
+
+  const observer = new ResizeObserver(measure);
+  function measure(): void {
+    if (box.value === null) return;
+    height.value = box.value.clientHeight;
+    width.value = box.value.clientWidth;
+    top.value = box.value.scrollTop;
+  }
+  onMounted(() => {
+    measure();
+    if (box.value !== null) observer.observe(box.value);
+  });
+  onBeforeUnmount(() => {
+    observer.disconnect();
+  });
+
+  return {
+    ...{ first, end, page, width, drawn },
+    scrolled() {
+      top.value = box.value?.scrollTop ?? 0;
+    },
+    reveal(line) {
+      const element = box.value;
+      if (element === null) return;
+      const { height } = lines();
+      const room = element.clientHeight - headHeight() - height;
+      const place = line * height;
+      if (place < element.scrollTop) element.scrollTop = place;
+      else if (place > element.scrollTop + room)
+        element.scrollTop = place - room;
+      top.value = element.scrollTop;
+    },
+    toTop() {
+      if (box.value !== null) box.value.scrollTop = 0;
+      top.value = 0;
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { isObject, type Json } from "../api/merge-patch.js";
+import type { Messages } from "../locale/messages.js";
+import type { ListQuery } from "./list-query.js";
+
+/** A list as somebody wants to see it again. */
+export interface View {
+  readonly id: string;
+  readonly name: string;
+  readonly query: ListQuery;
+}
+
+/** Its name is a text of the locale. */
+export interface GivenView {
+  readonly id: keyof Messages["lists"]["views"];
+  readonly query: ListQuery;
+}
+
+/** Views at most of one type; names in characters at most. */
+export const viewLimits = { views: 50, name: 60 };
+
+const byName = [{ by: "name_label" }];
+const most = (by: string) => [{ by, descending: true }];
+
+function given(
+  id: GivenView["id"],
+  filter = "",
+  { sort = byName, group }: Partial<ListQuery> = {},
+): GivenView {
+  return { id, query: { filter, sort, group } };
+}
+
+const byType: Readonly<Record<string, readonly GivenView[]>> = {
+  VM: [
+    given("all"),
+    given("running", "power_state:Running"),
+    given("mostCpu", "power_state:Running", { sort: most("now.cpu") }),
+    given("mostMemory", "power_state:Running", { sort: most("now.memory") }),
+    given("mostDisk", "power_state:Running", { sort: most("now.disk") }),
+    given("noTools", "power_state:Running !managementAgentDetected?"),
+    given("byHost", "", { group: "$container" }),
+  ],
+  "VM-snapshot": [
+    given("all", "", { sort: most("snapshot_time") }),
+    given("oldest", "", { sort: [{ by: "snapshot_time" }] }),
+  ],
+  host: [
+    given("all"),
+    given("mostCpu", "", { sort: most("now.cpu") }),
+    given("needReboot", "rebootRequired?"),
+    given("byPool", "", { group: "$pool" }),
+  ],
+  SR: [
+    given("all", "!content_type:iso"),
+    given("fullest", "!content_type:iso", { sort: most("physical_usage") }),
+    given("withDrives", ""),
+  ],
+  VDI: [
+    given("all"),
+    given("largest", "", { sort: most("size") }),
+    given("unattached", "!$VBDs:/./"),
+  ],
+  PIF: [given("all", "", { sort: [{ by: "device" }] })],
+  message: [
+    given("all", "", { sort: most("time") }),
+    given("alarms", "name:ALARM", { sort: most("time") }),
+  ],
+};
+
+/** The first is what a list shows when nothing else is asked. */
+export function givenViewsOf(type: string): readonly GivenView[] {
+  return (Object.hasOwn(byType, type) && byType[type]) || [given("all")];
+}
+
+/** Views of a type that somebody saved; what cannot be read is left out. */
+export function readViews(preference: Json | undefined, type: string): View[] {
+  const lists = isObject(preference) ? preference : {};
+  const list = Object.hasOwn(lists, type) ? lists[type] : undefined;
+  if (!Array.isArray(list)) return [];
+  return (list as Json[])
+    .flatMap((told) => toView(told))
+    .slice(0, viewLimits.views);
+}
+
+/** The preference with these views of a type in the place of those before. */
+export function writeViews(
+  preference: Json | undefined,
+  type: string,
+  views: readonly View[],
+): Json {
+  const lists = isObject(preference) ? preference : {};
+  return { ...lists, [type]: views as unknown as Json };
+}
+
+function toView(told: Json): View[] {
+  if (!isObject(told)) return [];
+  const { id, name, query } = told;
+  if (typeof id !== "string" || typeof name !== "string" || !isObject(query))
+    return [];
+  const { filter, sort, group, columns } = query;
+  const keys = Array.isArray(sort) ? sort.filter(isObject) : [];
+  return [
+    {
+      id,
+      name,
+      query: {
+        filter: typeof filter === "string" ? filter : "",
+        sort: keys.flatMap(({ by, descending }) =>
+          typeof by === "string"
+            ? [{ by, ...(descending === true ? { descending: true } : {}) }]
+            : [],
+        ),
+        group: typeof group === "string" ? group : undefined,
+        ...(Array.isArray(columns) ? { columns: columns.map(String) } : {}),
+      },
+    },
+  ];
+}

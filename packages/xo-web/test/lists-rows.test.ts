@@ -1,0 +1,182 @@
+import t from "tap";
+import type { ObjectRow } from "../src/objects/object-row.js";
+import { windowAround } from "../src/lists/row-window.js";
+import { commandOf } from "../src/lists/row-keys.js";
+import { Lines, type Section } from "../src/lists/sections.js";
+import {
+  countOf,
+  isChosen,
+  MOST_CHOSEN,
+  nothing,
+  renewed,
+  toggle,
+  withAll,
+} from "../src/lists/selection.js";
+import { SteadyRows } from "../src/lists/steady-rows.js";
+
+const row = (id: string, more: object = {}): ObjectRow => ({
+  ...{ id, type: "VM" },
+  ...more,
+});
+const rows = (ids: string, more: object = {}) =>
+  [...ids].map((id) => row(id, more));
+const idsOf = (list: readonly ObjectRow[]) => list.map(({ id }) => id).join("");
+
+function steadyWith(ids: string): SteadyRows {
+  const steady = new SteadyRows();
+  steady.see(0, 3);
+  steady.take({ offset: 0, rows: rows(ids) }, true);
+  return steady;
+}
+
+t.test("without the pointer the order is the server's", (t) => {
+  const steady = steadyWith("abcd");
+  const view = steady.take({ offset: 0, rows: rows("cabd") }, false);
+  t.equal(idsOf(view.rows), "cabd");
+  t.equal(view.held, undefined);
+  t.end();
+});
+
+t.test("under the pointer rows keep their place, and say what is new", (t) => {
+  const steady = steadyWith("abcd");
+  steady.hold(true);
+  const same = steady.take({ offset: 0, rows: rows("abcd", { n: 1 }) }, false);
+  t.equal(same.held, undefined, "values alone hold nothing back");
+  t.equal(same.rows[0]?.["n"], 1);
+
+  const view = steady.take({ offset: 0, rows: rows("cbad", { n: 2 }) }, false);
+  t.equal(idsOf(view.rows), "abcd");
+  t.same(view.held, ["a", "b", "c"], "those in sight");
+  t.equal(view.rows[0]?.["n"], 2);
+
+  steady.hold(false);
+  t.equal(idsOf(steady.view.rows), "cbad", "let go: the order of now");
+  t.end();
+});
+
+t.test("what is out of sight may change its order under the pointer", (t) => {
+  const steady = steadyWith("abcd");
+  steady.hold(true);
+  const view = steady.take({ offset: 0, rows: rows("abced") }, false);
+  t.equal(view.held, undefined);
+  t.equal(idsOf(view.rows), "abced");
+  t.end();
+});
+
+t.test("a row that is gone keeps its place and says so", (t) => {
+  const steady = steadyWith("abcd");
+  steady.hold(true);
+  steady.take({ offset: 0, rows: rows("bcdx") }, false);
+  const view = steady.renew(rows("bc", { n: 3 }));
+  t.equal(idsOf(view.rows), "abcd");
+  t.ok(view.gone.has("a"));
+  t.equal(view.rows[1]?.["n"], 3);
+  t.end();
+});
+
+t.test("the button and whoever scrolls or asks get the order of now", (t) => {
+  const changed = () => {
+    const steady = steadyWith("abcd");
+    steady.hold(true);
+    steady.take({ offset: 0, rows: rows("dcba") }, false);
+    return steady;
+  };
+  t.equal(idsOf(changed().update().rows), "dcba");
+  t.equal(
+    idsOf(changed().take({ offset: 1, rows: rows("cbae") }, false).rows),
+    "cbae",
+    "another window",
+  );
+  t.equal(
+    idsOf(changed().take({ offset: 0, rows: rows("xy") }, true).rows),
+    "xy",
+    "another question",
+  );
+  t.end();
+});
+
+const section = (key: string, count: number, isOpen: boolean): Section => ({
+  ...{ key, count, isOpen },
+  hasHead: true,
+});
+
+t.test("lines of groups are counted, whether open or not", (t) => {
+  const lines = new Lines([
+    section("a", 2, true),
+    section("b", 100, false),
+    section("c", 100_000, true),
+  ]);
+  t.equal(lines.count, 3 + 1 + 100_001);
+  const places = [0, 1, 2, 3, 4, 5].map((line) => {
+    const { section, index } = lines.at(line)!;
+    return `${section.key}${index}`;
+  });
+  t.same(places, ["a-1", "a0", "a1", "b-1", "c-1", "c0"]);
+  t.equal(lines.at(lines.count), undefined);
+  t.same(
+    lines
+      .rowsIn(1, 8)
+      .map(({ section, first, end }) => [section.key, first, end]),
+    [
+      ["a", 0, 2],
+      ["c", 0, 3],
+    ],
+  );
+  t.same(new Lines([]).rowsIn(0, 10), []);
+  t.end();
+});
+
+t.test("a window stays while there are enough rows on both sides", (t) => {
+  const first = windowAround({ first: 0, end: 30 });
+  t.equal(first.offset, 0);
+  t.ok(first.limit >= 60);
+  t.equal(windowAround({ first: 5, end: 35 }, first), first);
+  const next = windowAround({ first: 60, end: 90 }, first);
+  t.not(next, first);
+  t.ok(next.offset <= 30 && next.offset + next.limit >= 120);
+  const far = windowAround({ first: 99_970, end: 100_000 }, next);
+  t.ok(far.offset > 99_900 && far.limit < 150);
+  t.end();
+});
+
+t.test("rows are chosen one by one, up to a bound", (t) => {
+  let selection = toggle(nothing, row("a"));
+  selection = withAll(selection, rows("bc"));
+  t.equal(countOf(selection), 3);
+  selection = toggle(selection, row("b"));
+  t.notOk(isChosen(selection, "b"));
+  const many = Array.from({ length: MOST_CHOSEN + 5 }, (_, n) => row(`${n}`));
+  t.equal(countOf(withAll(nothing, many)), MOST_CHOSEN);
+  t.ok(isChosen({ kind: "all", count: 100_000 }, "anything"));
+  t.end();
+});
+
+t.test("what is chosen is as it was seen last", (t) => {
+  const selection = withAll(nothing, rows("ab"));
+  t.equal(renewed(selection, rows("xy")), selection, "others change nothing");
+  const next = renewed(selection, [row("a", { power_state: "Running" })]);
+  t.equal(
+    next.kind === "some" && next.objects.get("a")?.["power_state"],
+    "Running",
+  );
+  t.equal(countOf(next), 2);
+  t.end();
+});
+
+t.test("keys move, choose and open; with Alt they are the browser's", (t) => {
+  const press = (key: string, more = {}) =>
+    commandOf({
+      ...{ key, shiftKey: false, ctrlKey: false },
+      ...{ metaKey: false, altKey: false, ...more },
+    });
+  t.same(press("j"), { kind: "move", by: 1, isRange: false });
+  t.same(press("J"), { kind: "move", by: 1, isRange: true });
+  t.same(press("ArrowUp", { shiftKey: true }), {
+    ...{ kind: "move", by: -1, isRange: true },
+  });
+  t.same(press("a", { ctrlKey: true }), { kind: "all" });
+  t.same(press("a"), undefined);
+  t.same(press("c", { ctrlKey: true }), undefined);
+  t.same(press("ArrowDown", { altKey: true }), undefined);
+  t.end();
+});

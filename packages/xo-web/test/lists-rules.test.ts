@@ -1,0 +1,225 @@
+import t from "tap";
+import { parseFilter } from "@xo-server/filter";
+import { Formats } from "../src/locale/formats.js";
+import { en } from "../src/locale/en.js";
+import { cellText, shareOf } from "../src/lists/cell-text.js";
+import { chipIn, chipsOf, toggleChip } from "../src/lists/chips.js";
+import {
+  readChoice,
+  shownColumns,
+  trackList,
+} from "../src/lists/column-choice.js";
+import type { Column } from "../src/lists/column.js";
+import { columnsOf, fieldsOf } from "../src/lists/columns.js";
+import { toCsv } from "../src/lists/csv.js";
+import { groupPathsOf, groupTerm } from "../src/lists/group-term.js";
+import {
+  readQuery,
+  sortOn,
+  writeQuery,
+  type ListQuery,
+} from "../src/lists/list-query.js";
+import { givenViewsOf, readViews, writeViews } from "../src/lists/views.js";
+
+const types = [
+  ...["VM", "VM-template", "VM-snapshot", "host", "pool"],
+  ...["SR", "VDI", "network", "PIF", "message"],
+];
+const words = { text: en, formats: new Formats("en", en), nowMs: 1_000_000 };
+const columnOf = (type: string, id: string): Column =>
+  columnsOf(type).find((column) => column.id === id)!;
+
+t.test("every type has columns that differ, a name and texts in them", (t) => {
+  for (const type of types) {
+    const columns = columnsOf(type);
+    const ids = columns.map(({ id }) => id);
+    t.equal(new Set(ids).size, ids.length, type);
+    t.ok(
+      columns.some(({ isShown }) => isShown),
+      type,
+    );
+    for (const { id } of columns)
+      t.type(en.lists.columns[id], "string", `${type} ${id}`);
+    for (const path of groupPathsOf(type))
+      t.type(en.lists.group.properties[path], "string", path);
+  }
+  t.end();
+});
+
+t.test("only fields of shown columns are asked for", (t) => {
+  const name = columnOf("VM", "name_label");
+  const fields = fieldsOf("VM", [name]);
+  t.notOk(fields.some((field) => field.startsWith("now")));
+  t.ok(fields.includes("power_state"), "of the state, which actions need");
+  const cpu = fieldsOf("VM", [name, columnOf("VM", "cpu")]);
+  t.same(cpu, [...fields, "now.cpu"].sort());
+  t.end();
+});
+
+t.test("cells say what the server tells", (t) => {
+  const row = {
+    id: "1",
+    type: "VM",
+    now: { cpu: 0.42, memory: 1.5 * 2 ** 30, disk: 12_000_000 },
+    memory: { size: 4 * 2 ** 30 },
+    os_version: { name: "Windows 11|C:\\Windows|\\Device" },
+    startTime: 400,
+    $container: "p",
+    $pool: "p",
+  };
+  const say = (id: string) => {
+    const column = columnOf("VM", id);
+    return cellText(column, column.value(row), words);
+  };
+  t.equal(say("cpu"), "42%");
+  t.equal(say("memory"), "1.5 of 4 GiB");
+  t.equal(say("disk"), "12 MB/s");
+  t.equal(say("os"), "Windows 11");
+  t.equal(say("startTime"), "10 minutes ago");
+  t.equal(say("$container"), "", "a pool is no host");
+  t.equal(say("mainIpAddress"), "", "what is not there says nothing");
+  t.equal(shareOf(columnOf("VM", "memory").value(row)), 0.375);
+  t.end();
+});
+
+t.test("the address says what a list shows, and is read back", (t) => {
+  const usual: ListQuery = {
+    filter: "!content_type:iso",
+    sort: [{ by: "name_label" }],
+  };
+  const asked: ListQuery[] = [
+    usual,
+    { ...usual, filter: "" },
+    { ...usual, filter: 'name_label:"a b"', group: "$pool" },
+    { ...usual, sort: [{ by: "now.cpu", descending: true }, { by: "$pool" }] },
+    { ...usual, columns: ["name_label", "size"] },
+  ];
+  for (const query of asked) {
+    const read = readQuery(writeQuery(query, usual), usual);
+    t.same({ group: undefined, ...read }, { group: undefined, ...query });
+  }
+  t.same(writeQuery(usual, usual), {}, "what is usual is left out");
+  t.same(readQuery({ sort: "-now.cpu,';x" }, usual).sort, [
+    { by: "now.cpu", descending: true },
+  ]);
+  const grouped = { ...usual, group: "$pool" };
+  t.equal(readQuery(writeQuery(usual, grouped), grouped).group, undefined);
+  t.end();
+});
+
+t.test(
+  "clicks on a head order by it, turn it, and give the usual order back",
+  (t) => {
+    const cpu = { isAdded: false, highestFirst: true };
+    const first = sortOn([{ by: "name_label" }], "now.cpu", cpu);
+    t.same(first, [{ by: "now.cpu", descending: true }]);
+    const second = sortOn(first, "now.cpu", cpu);
+    t.same(second, [{ by: "now.cpu" }]);
+    t.same(sortOn(second, "now.cpu", cpu), []);
+    const added = sortOn(first, "name_label", {
+      isAdded: true,
+      highestFirst: false,
+    });
+    t.same(added, [...first, { by: "name_label" }]);
+    t.same(
+      sortOn(added, "name_label", { isAdded: true, highestFirst: false }),
+      [...first, { by: "name_label", descending: true }],
+    );
+    t.end();
+  },
+);
+
+t.test("a chip puts its term in the place of another chip's", (t) => {
+  const chips = chipsOf("VM");
+  const [running, halted] = [chips[0]!, chips[1]!];
+  t.equal(toggleChip("tags:db", running, chips), "tags:db power_state:Running");
+  t.equal(
+    toggleChip("power_state:Running tags:db", halted, chips),
+    "tags:db power_state:Halted",
+  );
+  t.equal(toggleChip("power_state:Running", running, chips), "");
+  t.equal(chipIn("x (power_state:Running)", chips), running);
+  t.equal(chipIn("|(power_state:Running a)", chips), undefined);
+  t.equal(chipIn("tags:(", chips), undefined, "what cannot be read has none");
+  for (const type of types)
+    for (const { term } of chipsOf(type)) t.ok(parseFilter(term), term);
+  t.end();
+});
+
+t.test("the term of a group means exactly the group", (t) => {
+  t.equal(
+    groupTerm("$pool", "3f1b31d5-fdd9-4fde-a379-b244edc58d7e"),
+    "$pool:3f1b31d5-fdd9-4fde-a379-b244edc58d7e",
+  );
+  t.equal(groupTerm("tags", "db"), "tags:/^db$/");
+  t.equal(
+    groupTerm("os_version.name", "a (b)"),
+    "os_version:name:/^a \\(b\\)$/",
+  );
+  t.equal(groupTerm("shared", true), "shared?");
+  t.equal(groupTerm("shared", false), "!shared?");
+  t.equal(groupTerm("tags", undefined), "!tags:/./");
+  t.end();
+});
+
+t.test(
+  "views come back from the preferences; what is none is left out",
+  (t) => {
+    const query: ListQuery = {
+      filter: "tags:db",
+      sort: [{ by: "now.cpu", descending: true }],
+      group: "$pool",
+      columns: ["name_label"],
+    };
+    const before = { host: [{ id: "h" }] };
+    const kept = writeViews(before, "VM", [
+      { id: "1", name: "Databases", query },
+    ]);
+    t.same(readViews(kept, "VM"), [{ id: "1", name: "Databases", query }]);
+    t.same((kept as typeof before).host, before.host);
+    t.same(readViews(kept, "host"), []);
+    t.same(readViews({ VM: [{ id: "1", name: 3 }, null] }, "VM"), []);
+    t.same(readViews(undefined, "VM"), []);
+    for (const type of types)
+      for (const { query } of givenViewsOf(type))
+        t.ok(parseFilter(query.filter));
+    t.end();
+  },
+);
+
+t.test("columns are as somebody chose, without what there is not", (t) => {
+  const all = columnsOf("VM");
+  t.same(
+    shownColumns(all, ["cpu", "gone", "name_label", "cpu"]).map(({ id }) => id),
+    ["cpu", "name_label"],
+  );
+  t.ok(shownColumns(all, ["gone"]).length > 1, "none at all: the usual ones");
+  t.same(readChoice("{"), { widths: {} });
+  t.same(readChoice('{"shown":["cpu"],"widths":{"cpu":1000}}'), {
+    shown: ["cpu"],
+    widths: { cpu: 60 },
+  });
+  t.match(
+    trackList(shownColumns(all, ["cpu"]), () => 5),
+    "5rem minmax(0, 1fr)",
+  );
+  t.end();
+});
+
+t.test(
+  "CSV has plain values, and nothing that a table program would run",
+  (t) => {
+    const columns = ["name_label", "memory", "tags", "startTime"].map((id) =>
+      columnOf("VM", id),
+    );
+    const row = {
+      ...{ id: "1", type: "VM", name_label: '=HYPERLINK("x")' },
+      ...{ tags: ["a", "b"], startTime: 0, now: { memory: 7 }, memory: {} },
+    };
+    t.equal(
+      toCsv(columns, ["Name", "Memory", "Tags", "Since"], [row]),
+      'Name,Memory,Tags,Since\r\n"\'=HYPERLINK(""x"")",7,a b,1970-01-01T00:00:00.000Z\r\n',
+    );
+    t.end();
+  },
+);
