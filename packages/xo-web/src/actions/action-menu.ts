@@ -18,9 +18,7 @@ export function menuItems(
   objects: readonly ObjectRow[],
   text: Messages,
 ): ActionItem[] {
-  const shown = actions.filter(
-    ({ isForOne }) => isForOne !== true || objects.length <= 1,
-  );
+  const shown = bestOfPlaces(fitting(actions, objects), objects, text);
   return shown.map((action, i) => ({
     id: action.id,
     label: action.label(text),
@@ -31,15 +29,25 @@ export function menuItems(
   }));
 }
 
-/** Buttons of a bar: of those that share a place, the one that can be done now. */
-export function barActions(
+/** Those that are for as many objects. */
+export function fitting(
+  actions: readonly Action[],
+  objects: readonly ObjectRow[],
+): readonly Action[] {
+  const isMany = objects.length > 1;
+  return actions.filter(({ isForOne, isForMany }) =>
+    isMany ? isForOne !== true : isForMany !== true,
+  );
+}
+
+/** Of those that share a place, the one that can be done now. */
+export function bestOfPlaces(
   actions: readonly Action[],
   objects: readonly ObjectRow[],
   text: Messages,
 ): readonly Action[] {
   const places = new Map<string, Action>();
   for (const action of actions) {
-    if (action.isPrimary !== true) continue;
     const place = action.place ?? action.id;
     const other = places.get(place);
     const isBetter =

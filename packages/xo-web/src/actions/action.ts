@@ -66,6 +66,8 @@ export interface ActionParts {
   readonly tone?: "danger";
   /** To one object at a time only. */
   readonly isForOne?: boolean;
+  /** To several at a time only: for one there is something better. */
+  readonly isForMany?: boolean;
   /** Why not to this object now; undefined: nothing is known against it. Fields may be missing. */
   readonly cannot?: (object: ObjectRow, text: Messages) => string | undefined;
   /** What is asked before; nothing: it is done at once. */

@@ -1,7 +1,7 @@
 import type { Json } from "../api/merge-patch.js";
 import type { Call } from "../api/status-stream.js";
 import { ConnectionLostError } from "../api/rpc-error.js";
-import { fill } from "../locale/messages.js";
+import { fill, type Messages, type Plural } from "../locale/messages.js";
 import { pathOf } from "../objects/object-path.js";
 import type { ObjectRow } from "../objects/object-row.js";
 import type { Toast, Toasts } from "../toasts/use-toasts.js";
@@ -271,7 +271,19 @@ export function headingOf(
   const name =
     objects.length === 1 && first !== undefined
       ? nameOf(first)
-      : formats.plural(text.actions.many, objects.length);
+      : formats.plural(formsOf(objects, text), objects.length);
   const label = action.label(text).replace("…", "");
   return fill(text.actions.heading, { action: label, name });
+}
+
+/** `12 VMs` where all are, else `12 objects`. */
+function formsOf(objects: readonly ObjectRow[], text: Messages): Plural {
+  const types = new Set(objects.map(({ type }) => type));
+  const [type = ""] = types;
+  const names: Readonly<Record<string, Plural>> = text.objects.types;
+  const named = types.size === 1 ? names[type] : undefined;
+  if (named === undefined) return text.actions.many;
+  return Object.fromEntries(
+    Object.entries(named).map(([form, name]) => [form, `{n} ${name}`]),
+  ) as Plural;
 }

@@ -1,6 +1,6 @@
 import { Pencil, Tags } from "@lucide/vue";
 import type { ObjectRow } from "../../objects/object-row.js";
-import { defineAction, type Action } from "../action.js";
+import { defineAction, type Action, type ActionParts } from "../action.js";
 
 /** Which operation changes the names of objects of a type. */
 const setters: Readonly<Record<string, string>> = {
@@ -14,6 +14,17 @@ const setters: Readonly<Record<string, string>> = {
   network: "network.set",
 };
 const tagged = ["VM", "VM-template", "host", "pool", "VDI"];
+
+const addTag: ActionParts = {
+  id: "object.addTag",
+  types: [],
+  icon: Tags,
+  group: "change",
+  ask: (_, { text }) => ({
+    fields: [{ kind: "text", id: "tag", label: text.actions.fields.tag }],
+  }),
+  order: (_, { tag = null }) => ({ method: "tag.add", params: { tag } }),
+};
 
 /** What can be done to almost anything. */
 export const commonActions: readonly Action[] = [
@@ -54,18 +65,8 @@ export const commonActions: readonly Action[] = [
         objects: [object],
       })),
   }),
-  defineAction({
-    id: "object.addTag",
-    types: [...tagged, "SR", "network"],
-    icon: Tags,
-    group: "change",
-    ask: (_, { text }) => ({
-      fields: [
-        { ...{ kind: "text", id: "tag" }, label: text.actions.fields.tag },
-      ],
-    }),
-    order: (_, { tag = null }) => ({ method: "tag.add", params: { tag } }),
-  }),
+  defineAction({ ...addTag, types: tagged, isForMany: true }),
+  defineAction({ ...addTag, types: ["SR", "network"] }),
   defineAction({
     id: "object.tags",
     types: tagged,

@@ -1,1 +1,32 @@
-export const migrate = {};
+export const migrate = {
+  lead: "Hosts with the most room come first.",
+  target: "Target",
+  memory: "Memory",
+  cpu: "CPU",
+  best: "Most room",
+  freeThen: "{now} free, then {after}",
+  thenShare: "{now}, then {after}",
+  disksMove: "Its disks have to move, too",
+  otherPools: "Hosts of other pools, too",
+  moveDisks: "Move disks to other SRs",
+  disks: "Disks",
+  networks: "Networks",
+  interface: "Interface",
+  srFree: "{name} · {size} free",
+  srLacks: "{size} too little room there",
+  through: "Network that the data goes through",
+  management: "That of the management",
+  moved: "{memory} of memory and {disks} of disks are sent.",
+  why: "Target: {name}.",
+  button: "Migrate",
+  reasons: {
+    down: "It is down",
+    disabled: "It takes no VMs now",
+    here: "Already there",
+    halted:
+      "Halted: it can start on any host of its pool. Move its disks, or choose another pool.",
+    cpu: "CPUs of another maker",
+    memory: "{size} of memory too little",
+    network: "Does not have {names}",
+  },
+};

@@ -1,0 +1,91 @@
+import { textOf } from "../actions/text-of.js";
+import type { Json } from "../api/merge-patch.js";
+import type { ObjectRow } from "../objects/object-row.js";
+import type { Plan, Step } from "../actions/action.js";
+import type { Vm } from "../objects/vm.js";
+import type { Vbd, Vif } from "../objects/devices.js";
+
+export interface Migration {
+  readonly host: string;
+  readonly movesDisks: boolean;
+  readonly isOtherPool: boolean;
+  /** SR by disk. */
+  readonly srs: Readonly<Record<string, string>>;
+  /** Network by interface. */
+  readonly networks: Readonly<Record<string, string>>;
+  /** That the data is sent through; undefined: that of the management. */
+  readonly network: string | undefined;
+}
+
+/** Whose they are: only these may be named in a VM's order. */
+export interface Owners {
+  readonly vbds: readonly Vbd[];
+  readonly vifs: readonly Vif[];
+}
+
+/** The operations of a migration, and those that take it back. */
+export function planMigration(
+  vms: readonly Vm[],
+  given: Migration,
+  owners: Owners,
+): Plan {
+  const steps = vms.map((vm): Step => {
+    const params: Record<string, Json> = { targetHost: given.host };
+    if (given.movesDisks)
+      params["mapVdisSrs"] = pick(
+        given.srs,
+        owners.vbds.filter(({ VM }) => VM === vm.id).map(({ VDI }) => VDI),
+      );
+    if (given.isOtherPool)
+      params["mapVifsNetworks"] = pick(
+        given.networks,
+        owners.vifs.filter(({ $VM }) => $VM === vm.id).map(({ id }) => id),
+      );
+    if (given.network !== undefined) params["migrationNetwork"] = given.network;
+    return { order: orderOf(params), objects: [vm] };
+  });
+  return { steps: merged(steps), undo: backOf(given) };
+}
+
+const orderOf = (params: Readonly<Record<string, Json>>) => ({
+  method: "vm.migrate",
+  idParameter: "vm",
+  params,
+});
+
+function pick(
+  from: Readonly<Record<string, string>>,
+  keys: readonly (string | undefined)[],
+): Record<string, Json> {
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = key === undefined ? undefined : from[key];
+      return key === undefined || value === undefined ? [] : [[key, value]];
+    }),
+  );
+}
+
+/** VMs of which the same is wanted are one step. */
+function merged(steps: readonly Step[]): readonly Step[] {
+  const found = new Map<string, Step>();
+  for (const step of steps) {
+    const key = JSON.stringify(step.order);
+    const before = found.get(key)?.objects ?? [];
+    found.set(key, { ...step, objects: [...before, ...step.objects] });
+  }
+  return [...found.values()];
+}
+
+/** Disks that have moved are not sent back and forth for a click. */
+function backOf({ movesDisks }: Migration) {
+  return (vms: readonly ObjectRow[]): readonly Step[] | undefined => {
+    const wereRunning = vms.every((vm) => vm["power_state"] === "Running");
+    if (movesDisks || !wereRunning) return undefined;
+    return merged(
+      vms.map((vm) => ({
+        order: orderOf({ targetHost: textOf(vm["$container"]) }),
+        objects: [vm],
+      })),
+    );
+  };
+}

@@ -1,0 +1,141 @@
+import type { Host } from "../objects/infrastructure.js";
+import type { NowFigures } from "../objects/object-row.js";
+import type { Vm } from "../objects/vm.js";
+
+/** What is known of where VMs could go. Ids. */
+export interface Surroundings {
+  readonly hosts: readonly (Host & { readonly now?: NowFigures })[];
+  /** SRs that a host reaches. */
+  readonly srsOf: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Networks that a host has an interface to. */
+  readonly networksOf: ReadonlyMap<string, ReadonlySet<string>>;
+  /** SRs with disks of the VMs. */
+  readonly usedSrs: ReadonlySet<string>;
+  /** Networks that their interfaces are on, without those that are inside of hosts only. */
+  readonly usedNetworks: ReadonlySet<string>;
+}
+
+/** Why a host cannot take them. */
+export type HostRefusal =
+  | { readonly why: "down" | "disabled" | "here" | "cpu" | "halted" }
+  | { readonly why: "memory"; readonly lacks: number }
+  | { readonly why: "network"; readonly networks: readonly string[] };
+
+export interface Target {
+  readonly host: Host & { readonly now?: NowFigures };
+  readonly isOtherPool: boolean;
+  /** Disks have to move, as the host does not reach them or is of another pool. */
+  readonly movesDisks: boolean;
+  readonly refusal: HostRefusal | undefined;
+  /** Bytes, now and with the VMs. */
+  readonly memory: {
+    readonly size: number;
+    readonly used: number;
+    readonly after: number;
+  };
+  /** 0 to 1, now and with the VMs; undefined: not known. */
+  readonly cpu: { readonly now: number; readonly after: number } | undefined;
+}
+
+/** Hosts, the best first; those that cannot take the VMs last. */
+export function rankHosts(
+  vms: readonly Vm[],
+  around: Surroundings,
+  { wantsDisksMoved = false }: { readonly wantsDisksMoved?: boolean } = {},
+): readonly Target[] {
+  const targets = around.hosts.map((host) =>
+    toTarget(vms, host, around, wantsDisksMoved),
+  );
+  return targets.sort(compare);
+}
+
+function toTarget(
+  vms: readonly Vm[],
+  host: Surroundings["hosts"][number],
+  around: Surroundings,
+  wantsDisksMoved: boolean,
+): Target {
+  const coming = vms.filter(({ $container }) => $container !== host.id);
+  const needed = coming.reduce((sum, vm) => sum + memoryOf(vm), 0);
+  const { size, usage } = host.memory;
+  const isOtherPool = vms.some(({ $pool }) => $pool !== host.$pool);
+  const reached = around.srsOf.get(host.id) ?? new Set();
+  const movesDisks =
+    isOtherPool || [...around.usedSrs].some((sr) => !reached.has(sr));
+  const target = {
+    ...{ host, isOtherPool, movesDisks },
+    memory: { size, used: usage, after: usage + needed },
+    cpu: cpuWith(coming, host),
+  };
+  const willMove = movesDisks || wantsDisksMoved;
+  return { ...target, refusal: refusalOf(vms, target, around, willMove) };
+}
+
+/** What does not run needs none there. */
+function memoryOf({ power_state, memory }: Vm): number {
+  return power_state === "Running" ? memory.dynamic[0] || memory.size : 0;
+}
+
+function cpuWith(
+  vms: readonly Vm[],
+  { now, cpus }: Surroundings["hosts"][number],
+): Target["cpu"] {
+  if (now?.cpu === undefined) return undefined;
+  const cores = Math.max(1, cpus.cores);
+  const more = vms.reduce(
+    (sum, vm) => sum + ((vm.now?.cpu ?? 0) * (vm.CPUs.number ?? 1)) / cores,
+    0,
+  );
+  return { now: now.cpu, after: Math.min(1, now.cpu + more) };
+}
+
+function refusalOf(
+  vms: readonly Vm[],
+  { host, isOtherPool, memory }: Omit<Target, "refusal">,
+  { networksOf, usedNetworks, hosts }: Surroundings,
+  movesDisks: boolean,
+): HostRefusal | undefined {
+  if (host.power_state !== "Running") return { why: "down" };
+  if (!host.enabled) return { why: "disabled" };
+  const isHere = vms.every(({ $container }) => $container === host.id);
+  if (isHere && !movesDisks) return { why: "here" };
+  // XAPI moves a halted VM's disks, or the VM to another pool; else it is at home in all of its pool.
+  const onlyHalted = vms.every(({ power_state }) => power_state !== "Running");
+  if (onlyHalted && !movesDisks) return { why: "halted" };
+  const lacks = memory.after - memory.size;
+  if (lacks > 0 && !isHere) return { why: "memory", lacks };
+  if (!onlyHalted && hasOtherCpu(vms, host, hosts)) return { why: "cpu" };
+  const there = networksOf.get(host.id) ?? new Set();
+  const networks = [...usedNetworks].filter((id) => !there.has(id));
+  return !isOtherPool && networks.length > 0
+    ? { why: "network", networks }
+    : undefined;
+}
+
+/** Running VMs do not go from one maker's CPUs to another's. */
+function hasOtherCpu(
+  vms: readonly Vm[],
+  host: Host,
+  hosts: readonly Host[],
+): boolean {
+  const vendor = host.CPUs["vendor"];
+  return vms.some(({ $container }) => {
+    const from = hosts.find(({ id }) => id === $container)?.CPUs["vendor"];
+    return from !== undefined && vendor !== undefined && from !== vendor;
+  });
+}
+
+function compare(a: Target, b: Target): number {
+  const able =
+    Number(a.refusal !== undefined) - Number(b.refusal !== undefined);
+  if (able !== 0) return able;
+  const disks = Number(a.movesDisks) - Number(b.movesDisks);
+  if (disks !== 0) return disks;
+  return roomOf(b) - roomOf(a) || (a.host.id < b.host.id ? -1 : 1);
+}
+
+/** The scarcer of memory and CPU that stays free, 0 to 1. */
+export function roomOf({ memory, cpu }: Target): number {
+  const free = memory.size > 0 ? 1 - memory.after / memory.size : 0;
+  return Math.min(free, 1 - (cpu?.after ?? 0));
+}
