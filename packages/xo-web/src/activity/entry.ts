@@ -40,9 +40,7 @@ export interface ActivityPage {
 export function toActivityPage(told: Json): ActivityPage {
   const { entries, before } = isObject(told) ? told : {};
   return {
-    entries: Array.isArray(entries)
-      ? (entries)
-      : [],
+    entries: Array.isArray(entries) ? entries : [],
     before: typeof before === "number" ? before : undefined,
   };
 }

@@ -80,7 +80,8 @@ async function readPage(
 ): Promise<ObjectRow[]> {
   const answer = await call("query.page", params).catch(() => null);
   const rows = isObject(answer) ? answer["rows"] : undefined;
-  return Array.isArray(rows) ? (rows) : [];
+  const list = Array.isArray(rows) ? (rows as readonly Json[]) : [];
+  return list as unknown as ObjectRow[];
 }
 
 function placeOf(type: string): number {

@@ -1,3 +1,4 @@
+import type { Component } from "vue";
 import type { Action } from "../actions/action.js";
 import type { Messages } from "../locale/messages.js";
 import type { ObjectRow } from "../objects/object-row.js";
@@ -15,6 +16,7 @@ export type Entry =
       readonly key: string;
       readonly label: string;
       readonly path: string;
+      readonly icon: Component;
     }
   | {
       readonly kind: "action";

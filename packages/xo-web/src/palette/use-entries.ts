@@ -1,3 +1,4 @@
+import { Plus } from "@lucide/vue";
 import {
   computed,
   onMounted,
@@ -72,8 +73,8 @@ export function useEntries(
   );
   const pages = computed(() => {
     const all = [...sidePages.flatMap(({ pages }) => pages), newVm];
-    const entries = all.map(({ page, path }) => ({
-      ...{ kind: "page" as const, key: `page ${path}`, path },
+    const entries = all.map(({ page, path, icon }) => ({
+      ...{ kind: "page" as const, key: `page ${path}`, path, icon },
       label: text.value.shell.pages[page],
     }));
     return fitting<Entry & { kind: "page" }>(
@@ -103,7 +104,7 @@ export function useEntries(
   };
 }
 
-const newVm = { page: "newVm", path: "/new/vm" } as const;
+const newVm = { page: "newVm", path: "/new/vm", icon: Plus } as const;
 
 function some(groups: readonly EntryGroup[]): readonly EntryGroup[] {
   return groups.filter(({ entries }) => entries.length > 0);

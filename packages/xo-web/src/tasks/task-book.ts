@@ -20,7 +20,11 @@ export class TaskBook {
     this.#byId.clear();
     const items = Array.isArray(list) ? (list as readonly Json[]) : [];
     const ended: TaskItem[] = [];
-    for (const told of items) this.#put(told, before, ended);
+    for (const told of items) {
+      const task = this.#put(told);
+      if (task && before.get(task.id)?.status === "pending" && hasEnded(task))
+        ended.push(task);
+    }
     return ended;
   }
 
@@ -30,29 +34,32 @@ export class TaskBook {
     const { update, remove } = news;
     const ended: TaskItem[] = [];
     const before = new Map(this.#byId);
-    for (const told of Array.isArray(update) ? (update as readonly Json[]) : [])
-      this.#put(told, before, ended);
+    for (const told of Array.isArray(update)
+      ? (update as readonly Json[])
+      : []) {
+      const task = this.#put(told);
+      // What has begun and ended between two notifications has ended just now.
+      if (task && before.get(task.id)?.status !== task.status && hasEnded(task))
+        ended.push(task);
+    }
     for (const id of Array.isArray(remove) ? remove : [])
       this.#byId.delete(String(id));
     this.#forgetOld();
     return ended;
   }
 
-  #put(
-    told: Json,
-    before: ReadonlyMap<string, TaskItem>,
-    ended: TaskItem[],
-  ): void {
+  #put(told: Json): TaskItem | undefined {
     const task = toTaskItem(told);
-    if (task === undefined) return;
-    const was = before.get(task.id);
-    this.#byId.set(task.id, task);
-    if (was?.status === "pending" && task.status !== "pending")
-      ended.push(task);
+    if (task !== undefined) this.#byId.set(task.id, task);
+    return task;
   }
 
   #forgetOld(): void {
     if (this.#byId.size <= MOST) return;
     for (const { id } of this.tasks.slice(MOST)) this.#byId.delete(id);
   }
+}
+
+function hasEnded({ status }: TaskItem): boolean {
+  return status !== "pending";
 }

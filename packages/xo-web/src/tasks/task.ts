@@ -46,7 +46,7 @@ export function toTaskItem(told: Json): TaskItem | undefined {
   return {
     ...{ id, source: "ours", isCancelled: false },
     status: isStatus(status) ? status : "pending",
-    name: textOf(properties["name"]),
+    name: nameOf(properties),
     progress: numberOf(progress) / 100,
     start: numberOf(start),
     end: typeof end === "number" ? end : undefined,
@@ -113,10 +113,17 @@ export function reasonOf(task: TaskItem): string | undefined {
 
 /** `REST API: clean_shutdown VM` and `XAPI: Async.VM.start` without where it came from. */
 export function plainName(name: string): string {
-  return name
-    .replace(/^(REST API|XAPI): /, "")
-    .replace(/^Async\./, "")
-    .replaceAll("_", " ");
+  const [, door, rest = name] = /^(REST API|XAPI): (.*)/.exec(name) ?? [];
+  const words = rest.replace(/^Async\./, "");
+  return door === "REST API" ? words.replaceAll("_", " ") : words;
+}
+
+/** Of what is done to many: what that is. */
+function nameOf(properties: Readonly<Record<string, Json>>): string {
+  const { method } = objectAt(properties, "params");
+  return properties["operation"] === "bulk.run" && typeof method === "string"
+    ? method
+    : textOf(properties["name"]);
 }
 
 function poolStatus(status: string): TaskStatus {

@@ -1,0 +1,91 @@
+import t from "tap";
+import { Shortcuts, type Press } from "../src/keyboard/shortcuts.js";
+
+const press = (key: string, more: Partial<Press> = {}): Press => ({
+  ...{ key, isCommand: false, isAlt: false, place: "page", time: 0 },
+  ...more,
+});
+
+function started() {
+  const shortcuts = new Shortcuts();
+  const done: string[] = [];
+  const add = (keys: string, name = keys, answer: unknown = true) =>
+    shortcuts.add({
+      keys,
+      words: () => name,
+      run: () => {
+        done.push(name);
+        return answer;
+      },
+    });
+  return { shortcuts, done, add };
+}
+
+t.test("a key does what it stands for", async (t) => {
+  const { shortcuts, done, add } = started();
+  add("x");
+  t.equal(shortcuts.press(press("x")), true);
+  t.equal(shortcuts.press(press("y")), false);
+  t.equal(shortcuts.press(press("x", { isAlt: true })), false);
+  t.equal(shortcuts.press(press("x", { isCommand: true })), false);
+  t.same(done, ["x"]);
+});
+
+t.test("two keys, one soon after the other", async (t) => {
+  const { shortcuts, done, add } = started();
+  add("g v");
+  add("v");
+  t.equal(shortcuts.press(press("g")), true, "the browser waits with us");
+  shortcuts.press(press("v", { time: 1_000 }));
+  t.same(done, ["g v"]);
+  shortcuts.press(press("g"));
+  shortcuts.press(press("v", { time: 2_000 }));
+  t.same(done, ["g v", "v"], "too late: a key of its own");
+  shortcuts.press(press("g"));
+  shortcuts.press(press("x"));
+  shortcuts.press(press("v"));
+  t.same(done.at(-1), "v");
+  t.equal(done.length, 3);
+});
+
+t.test("nothing happens while somebody writes", async (t) => {
+  const { shortcuts, done, add } = started();
+  for (const keys of ["x", "Enter", "Mod+k"]) add(keys);
+  for (const place of ["field", "dialog", "console"] as const)
+    t.equal(shortcuts.press(press("x", { place })), false, place);
+  t.equal(shortcuts.press(press("Enter", { place: "control" })), false);
+  t.same(done, []);
+  t.equal(shortcuts.press(press("x", { place: "control" })), true);
+  const command = (place: Press["place"]) =>
+    shortcuts.press(press("K", { isCommand: true, place }));
+  t.equal(command("field"), true, "Control and a letter is no text");
+  t.equal(command("console"), false, "the guest gets it");
+});
+
+t.test("keys without Control can be switched off", async (t) => {
+  const { shortcuts, done, add } = started();
+  add("x");
+  add("Mod+k");
+  shortcuts.areSingleKeysOn = false;
+  t.equal(shortcuts.press(press("x")), false);
+  t.equal(shortcuts.press(press("k", { isCommand: true })), true);
+  t.same(done, ["Mod+k"]);
+});
+
+t.test("the last that came is first, unless it passes", async (t) => {
+  const { shortcuts, done, add } = started();
+  add("x", "page");
+  const remove = add("x", "dialog");
+  shortcuts.press(press("x"));
+  t.same(done, ["dialog"]);
+  t.same(
+    shortcuts.list.map(({ words }) => words()),
+    ["dialog"],
+  );
+  remove();
+  shortcuts.press(press("x"));
+  t.same(done, ["dialog", "page"]);
+  add("x", "not now", false);
+  shortcuts.press(press("x"));
+  t.same(done.slice(2), ["not now", "page"]);
+});

@@ -1,0 +1,96 @@
+import t from "tap";
+import { isObject, type Json } from "../src/api/merge-patch.js";
+import { readObjects, searchObjects } from "../src/palette/object-search.js";
+import { fitting } from "../src/palette/palette-entries.js";
+import { fitOf, rank } from "../src/palette/ranking.js";
+import { objectOfPath } from "../src/palette/route-object.js";
+
+t.test("exact names, then beginnings, words, parts, the rest", async (t) => {
+  const names = ["a db", "xdb", "DB", "db-10", "db-2", "other"];
+  const ranked = rank(
+    names.map((name) => ({ name, place: 0 })),
+    "db",
+  );
+  t.same(
+    ranked.map(({ name }) => name),
+    ["DB", "db-2", "db-10", "a db", "xdb", "other"],
+  );
+  t.equal(fitOf("web server of Paris", "paris web"), 2, "words in any order");
+  const [first] = rank(
+    [
+      { name: "db", place: 2 },
+      { name: "db", place: 1 },
+    ],
+    "db",
+  );
+  t.equal(first!.place, 1, "of the same name by type");
+});
+
+t.test("what does not fit is left out", async (t) => {
+  const pages = ["VMs", "Networks", "Storage map"];
+  t.same(
+    fitting(pages, "net", (page) => page),
+    ["Networks"],
+  );
+  t.same(
+    fitting(pages, "map", (page) => page),
+    ["Storage map"],
+  );
+  t.same(
+    fitting(pages, " ", (page) => page),
+    pages,
+  );
+});
+
+const answerOf =
+  (asked: Json[], rows: (params: Readonly<Record<string, Json>>) => Json[]) =>
+  async (_method: string, params: Json = null): Promise<Json> => {
+    asked.push(params);
+    return { rows: isObject(params) ? rows(params) : [] };
+  };
+
+t.test("objects of all types are asked for by name and by words", async (t) => {
+  const asked: Json[] = [];
+  const call = answerOf(asked, ({ type, search }) => {
+    if (type === "SR") throw new Error("may not be read");
+    if (type !== "VM") return [];
+    const named = { id: "1", type: "VM", name_label: "web.1" };
+    const tagged = { id: "2", type: "VM", name_label: "db" };
+    return search === undefined ? [named] : [tagged, named];
+  });
+  const found = await searchObjects(call, "  web. ");
+  t.same(
+    found.map(({ id }) => id),
+    ["1", "2"],
+  );
+  t.match(asked[0], { filter: "name_label:/^web\\./i", limit: 8 });
+  t.match(asked[1], { search: "web." });
+  t.same(await searchObjects(call, " "), []);
+});
+
+t.test(
+  "what was seen lately is shown as it is now, in its order",
+  async (t) => {
+    const call = answerOf([], ({ type }) =>
+      type === "VM" ? [{ id: "b", type: "VM" }] : [{ id: "a", type: "host" }],
+    );
+    const names = [
+      { type: "host", id: "a" },
+      { type: "VM", id: "gone" },
+      { type: "VM", id: "b" },
+    ];
+    const found = await readObjects(call, names);
+    t.same(
+      found.map(({ id }) => id),
+      ["a", "b"],
+    );
+  },
+);
+
+t.test("a path tells the object whose page it is", async (t) => {
+  t.same(objectOfPath("/vms/1234/disks"), { type: "VM", id: "1234" });
+  t.same(objectOfPath("/srs/5"), { type: "SR", id: "5" });
+  t.equal(objectOfPath("/vms"), undefined);
+  t.equal(objectOfPath("/settings/users"), undefined);
+  t.equal(objectOfPath("/"), undefined);
+});

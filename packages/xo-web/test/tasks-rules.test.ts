@@ -1,0 +1,146 @@
+import t from "tap";
+import { en } from "../src/locale/en.js";
+import { Formats } from "../src/locale/formats.js";
+import { toastOf } from "../src/tasks/ended-words.js";
+import { mergeTasks, overallProgress } from "../src/tasks/merge-tasks.js";
+import { TaskBook } from "../src/tasks/task-book.js";
+import {
+  leftOf,
+  plainName,
+  poolTaskItem,
+  reasonOf,
+  toTaskItem,
+} from "../src/tasks/task.js";
+
+const told = (id: string, status = "pending", more: object = {}) => ({
+  ...{ id, status, start: 1_000, progress: 50, infos: [], warnings: [] },
+  properties: { name: `REST API: start VM`, objectId: "v", objectType: "VM" },
+  ...more,
+});
+const item = (id: string, status = "pending", more: object = {}) =>
+  toTaskItem(told(id, status, more))!;
+const formats = new Formats("en", en);
+
+t.test("a task of ours, with its parts and what went wrong", async (t) => {
+  const task = item("1", "failure", {
+    end: 3_000,
+    result: { message: "SOME_FAILED" },
+    counts: { total: 5, succeeded: 3, failed: 1, running: 1, waiting: 0 },
+    warnings: [{ message: "careful" }],
+    tasks: [told("1.1", "success"), { nothing: true }],
+  });
+  t.match(task, {
+    ...{ source: "ours", status: "failure", progress: 0.5, end: 3_000 },
+    object: { type: "VM", id: "v" },
+    ...{ failure: "SOME_FAILED", notes: ["careful"] },
+    counts: { total: 5, succeeded: 3, failed: 1 },
+  });
+  t.equal(task.parts.length, 1);
+  t.equal(task.isCancellable, false);
+  t.equal(toTaskItem({ status: "pending" }), undefined);
+  t.equal(toTaskItem(null), undefined);
+  const inPart = item("2", "interrupted", {
+    tasks: [told("2.1", "failure", { result: { code: "NO_HOSTS" } })],
+  });
+  t.equal(reasonOf(inPart), "NO_HOSTS");
+  const bulk = item("3", "pending", {
+    properties: {
+      ...{ name: "bulk", operation: "bulk.run" },
+      params: { method: "vm.start" },
+    },
+  });
+  t.equal(bulk.name, "vm.start", "of many, what is done to them");
+});
+
+t.test("a task of a pool", async (t) => {
+  const row = {
+    ...{ id: "1", type: "task", name_label: "Async.VM.start" },
+    ...{ status: "pending", progress: 0.25, created: 5, $host: "h" },
+    allowedOperations: ["cancel"],
+  };
+  t.match(poolTaskItem(row), {
+    ...{ source: "pool", start: 5_000, progress: 0.25, isCancellable: true },
+    object: { type: "host", id: "h" },
+  });
+  const ended = { ...row, status: "cancelled", finished: 7, result: "x" };
+  t.match(poolTaskItem(ended), {
+    ...{ status: "interrupted", isCancelled: true, end: 7_000 },
+    ...{ failure: undefined, isCancellable: false },
+  });
+  t.equal(plainName("XAPI: Async.VM.clean_shutdown"), "VM.clean_shutdown");
+  t.equal(plainName("REST API: clean_shutdown VM"), "clean shutdown VM");
+});
+
+t.test("what is left is told when it can be", async (t) => {
+  const task = item("1");
+  t.equal(leftOf(task, 2_000), undefined, "too soon");
+  t.equal(leftOf(task, 11_000), 10_000);
+  t.equal(leftOf({ ...task, progress: 0.01 }, 11_000), undefined);
+  t.equal(leftOf({ ...task, status: "success" }, 11_000), undefined);
+});
+
+t.test("notifications change the book and tell what has ended", async (t) => {
+  const book = new TaskBook();
+  t.same(book.reset([told("a"), told("b", "success")]), []);
+  t.same(
+    book
+      .take({
+        update: [told("a", "success"), told("b", "success")],
+        remove: [],
+      })
+      .map(({ id }) => id),
+    ["a"],
+  );
+  const quick = told("c", "failure", { start: 9_000 });
+  t.equal(book.take({ update: [quick], remove: [] }).length, 1);
+  t.same(
+    book.tasks.map(({ id }) => id),
+    ["c", "b", "a"],
+  );
+  book.take({ update: [told("d")], remove: ["a", "b"] });
+  t.same(
+    book.tasks.map(({ id }) => id),
+    ["c", "d"],
+  );
+  t.same(
+    book
+      .reset([told("d", "success"), told("old", "success")])
+      .map(({ id }) => id),
+    ["d"],
+    "what ended while the server was gone",
+  );
+});
+
+t.test("one list: under way first, then the newest", async (t) => {
+  const ours = [item("a", "success", { start: 3 }), item("b")];
+  const pool = [
+    poolTaskItem({ id: "p", type: "task", status: "success", created: 2 }),
+  ];
+  const ids = (choice: Parameters<typeof mergeTasks>[2]) =>
+    mergeTasks(ours, pool, choice).map(({ id }) => id);
+  t.same(ids({ status: "all", source: "all" }), ["b", "p", "a"]);
+  t.same(ids({ status: "success", source: "ours" }), ["a"]);
+  t.same(ids({ status: "pending", source: "all" }), ["b"]);
+  t.equal(
+    overallProgress([item("a"), item("b", "pending", { progress: 0 })]),
+    0.25,
+  );
+  t.equal(overallProgress([]), 0);
+});
+
+t.test("one toast, however many have ended", async (t) => {
+  const toast = (...tasks: Parameters<typeof toastOf>[0]) =>
+    toastOf(tasks, en.tasks, formats);
+  const failed = item("f", "failure", { result: { message: "why" } });
+  t.match(toast(item("a", "success")), {
+    ...{ id: "task a", tone: "good", text: "Done: start VM" },
+  });
+  t.match(toast(failed), { tone: "bad", detail: "why" });
+  t.match(toast(item("a", "success"), item("b", "success")), {
+    ...{ id: "tasks ended", tone: "good", text: "2 tasks done" },
+  });
+  t.match(toast(item("a", "success"), failed), {
+    ...{ tone: "bad", text: "1 task done, 1 failed", detail: "why" },
+  });
+  t.equal(toast(), undefined);
+});
