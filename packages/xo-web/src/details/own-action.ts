@@ -1,0 +1,18 @@
+import {
+  defineAction,
+  type Action,
+  type ActionName,
+  type ActionParts,
+} from "../actions/action.js";
+import type { Messages } from "../locale/messages.js";
+
+/** An action that is offered by one page and nowhere else: it has a name of its own. */
+export function ownAction(
+  parts: Omit<ActionParts, "id"> & {
+    readonly id: string;
+    readonly label: (text: Messages) => string;
+  },
+): Action {
+  const { label, id, ...rest } = parts;
+  return { ...defineAction({ ...rest, id: id as ActionName }), label };
+}

@@ -1,0 +1,13 @@
+import type { Messages } from "../../locale/messages.js";
+
+/** What XAPI does with a VM when its host fails. */
+export function haChoices(
+  text: Messages,
+): { readonly value: string; readonly label: string }[] {
+  const { ha } = text.vm;
+  return [
+    { value: "", label: ha.none },
+    { value: "best-effort", label: ha.bestEffort },
+    { value: "restart", label: ha.restart },
+  ];
+}
