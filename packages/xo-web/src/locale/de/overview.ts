@@ -19,6 +19,7 @@ export const overview: Messages["overview"] = {
   connected: "{n} verbunden",
   allEnabled: "alle in Betrieb",
   enabled: "{n} in Betrieb",
+  quiet: "alles ruhig",
   critical: "{n} kritisch",
   warning: "{n} Warnungen",
   cores: "von {n} Kernen",

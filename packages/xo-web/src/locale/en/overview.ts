@@ -17,6 +17,7 @@ export const overview = {
   connected: "{n} connected",
   allEnabled: "all in use",
   enabled: "{n} in use",
+  quiet: "all quiet",
   critical: "{n} critical",
   warning: "{n} warning",
   cores: "of {n} cores",
