@@ -116,7 +116,7 @@ async function signIn(page: Page): Promise<void> {
   await submit.click();
   await page.getByLabel("Code of your second factor").fill("123456");
   await submit.click();
-  await page.getByRole("button", { name: "Sign out" }).waitFor();
+  await page.getByRole("button", { name: "ada: account" }).waitFor();
 }
 
 function isNoWiderThan(page: Page, width: number): Promise<boolean> {

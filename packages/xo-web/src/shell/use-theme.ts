@@ -14,12 +14,17 @@ const theme = ref<Theme>(
 export function useTheme(): {
   theme: Readonly<Ref<Theme>>;
   nextTheme: () => void;
+  setTheme: (theme: Theme) => void;
 } {
-  return { theme: readonly(theme), nextTheme };
+  return { theme: readonly(theme), nextTheme, setTheme };
 }
 
 function nextTheme(): void {
-  theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length]!;
+  setTheme(themes[(themes.indexOf(theme.value) + 1) % themes.length]!);
+}
+
+function setTheme(next: Theme): void {
+  theme.value = next;
   const { dataset } = document.documentElement;
   if (theme.value === "system") delete dataset["theme"];
   else dataset["theme"] = theme.value;

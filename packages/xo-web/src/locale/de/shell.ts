@@ -49,4 +49,7 @@ export const shell: Messages["shell"] = {
   demoLead:
     "Diese Pools sind simuliert. Um sie zu steuern, melden Sie sich als admin an: das Passwort zeigt das Terminal des Servers.",
   lookAround: "Ohne Anmeldung umsehen",
+  guest: "Gast",
+  account: "Ihr Konto",
+  accountOf: "{name}: Konto, Farben, Sprache",
 };

@@ -47,4 +47,7 @@ export const shell = {
   demoLead:
     "These pools are simulated. To steer them, sign in as admin: the server’s terminal shows the password.",
   lookAround: "Look around without signing in",
+  guest: "Guest",
+  account: "Your account",
+  accountOf: "{name}: account, colours, language",
 };
