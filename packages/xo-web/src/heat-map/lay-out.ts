@@ -92,12 +92,15 @@ export function* layOut(
     vms: new Int32Array(count),
     rects: new Float32Array(4 * count),
   };
+  const areas = (tree.children ?? []).flatMap(({ children }) => children ?? []);
+  const named = areas.filter((area) => hasRoomForName(rectOf(area)));
+  const isNamed = 2 * named.length >= areas.length;
   let first = 0;
   for (const pool of tree.children ?? [])
     for (const area of pool.children ?? []) {
       const node = area.data.host!;
       const rect = rectOf(area);
-      const head = headOf(rect);
+      const head = headOf(rect, isNamed);
       const end = first + node.vms.length;
       layout.hosts.push({
         ...rect,
@@ -177,7 +180,11 @@ function rectOf({
   return { x: x0, y: y0, width: x1 - x0, height: y1 - y0 };
 }
 
-function headOf({ width, height }: Rect): number {
-  if (height >= 3 * HOST_HEAD && width >= 48) return HOST_HEAD;
-  return height >= 4 * THIN_HEAD ? THIN_HEAD : 0;
+function headOf(rect: Rect, isNamed: boolean): number {
+  if (isNamed && hasRoomForName(rect)) return HOST_HEAD;
+  return rect.height >= 4 * THIN_HEAD ? THIN_HEAD : 0;
+}
+
+function hasRoomForName({ width, height }: Rect): boolean {
+  return height >= 3 * HOST_HEAD && width >= 48;
 }

@@ -87,12 +87,13 @@ export class Formats {
 
   /** Decimal units, as networks and disks are sold. */
   bytes(bytes: number): string {
-    const { B, kB, MB, GB, TB } = this.#units;
+    const { B, kB, MB, GB, TB, PB } = this.#units;
     if (bytes < 1000) return fill(B, { n: this.count(bytes) });
     if (bytes < 1e6) return fill(kB, { n: this.count(bytes / 1e3) });
     if (bytes < 1e9) return fill(MB, { n: this.count(bytes / 1e6) });
     if (bytes < 1e12) return fill(GB, { n: this.#digits(bytes / 1e9) });
-    return fill(TB, { n: this.#digits(bytes / 1e12) });
+    if (bytes < 1e15) return fill(TB, { n: this.#digits(bytes / 1e12) });
+    return fill(PB, { n: this.#digits(bytes / 1e15) });
   }
 
   /** How long ago: `just now`, `12 seconds ago`, `yesterday`. */

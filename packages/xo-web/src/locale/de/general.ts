@@ -317,6 +317,7 @@ export const general: Widened<typeof words> = {
     MB: "{n} MB",
     GB: "{n} GB",
     TB: "{n} TB",
+    PB: "{n} PB",
   },
   justNow: "gerade eben",
 };

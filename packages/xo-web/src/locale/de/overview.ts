@@ -22,6 +22,7 @@ export const overview: Messages["overview"] = {
   quiet: "alles ruhig",
   critical: "{n} kritisch",
   warning: "{n} Warnungen",
+  of: "von {n}",
   cores: "von {n} Kernen",
   ofAll: "{n} von {all}",
   empty: "Noch kein Pool",

@@ -314,6 +314,7 @@ export const general = {
     MB: "{n} MB",
     GB: "{n} GB",
     TB: "{n} TB",
+    PB: "{n} PB",
   },
   justNow: "just now",
 };

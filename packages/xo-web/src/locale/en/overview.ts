@@ -20,6 +20,7 @@ export const overview = {
   quiet: "all quiet",
   critical: "{n} critical",
   warning: "{n} warning",
+  of: "of {n}",
   cores: "of {n} cores",
   ofAll: "{n} of {all}",
   empty: "No pool yet",
