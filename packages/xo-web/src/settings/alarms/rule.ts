@@ -1,0 +1,287 @@
+import type { Json } from "../../api/merge-patch.js";
+
+export const severities = ["info", "warning", "critical"] as const;
+export type Severity = (typeof severities)[number];
+
+/** As `alarmRule.getAll` tells it. */
+export interface AlarmRule {
+  readonly id: string;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly severity: Severity;
+  readonly on: Condition;
+  readonly forSeconds: number;
+  readonly remindEverySeconds: number;
+  readonly tellsEnd: boolean;
+  readonly sendTo: readonly Target[];
+  readonly open: number;
+  readonly others: number;
+  readonly problem?: string;
+  readonly undelivered: readonly {
+    readonly targetId: string;
+    readonly error: string;
+    readonly attempts: number;
+  }[];
+}
+
+export interface Condition {
+  readonly kind: ConditionKind;
+  readonly type?: string;
+  readonly filter?: string;
+  readonly metric?: string;
+  readonly of?: string;
+  readonly comparison?: ">" | "<";
+  readonly threshold?: number;
+  readonly clearsAt?: number;
+}
+
+export const conditionKinds = [
+  "statistic",
+  "object",
+  "message",
+  "task",
+  "pool",
+] as const;
+export type ConditionKind = (typeof conditionKinds)[number];
+
+export type Target =
+  | {
+      readonly kind: "e-mail";
+      readonly id?: string;
+      readonly addresses: readonly string[];
+    }
+  | {
+      readonly kind: "web-hook";
+      readonly id?: string;
+      readonly url: string;
+      readonly headerNames?: readonly string[];
+      readonly isSigned?: boolean;
+    };
+
+/** How a number is shown and typed: shares in percent, sizes in a unit. */
+export type MetricUnit = "percent" | "MiB" | "MBps" | "plain";
+
+export const metrics: Readonly<Record<string, MetricUnit>> = {
+  "now.cpu": "percent",
+  "now.memory": "MiB",
+  "now.disk": "MBps",
+  "now.network": "MBps",
+  physical_usage: "percent",
+};
+
+const factors: Readonly<Record<MetricUnit, number>> = {
+  percent: 0.01,
+  MiB: 2 ** 20,
+  MBps: 1e6,
+  plain: 1,
+};
+
+export function unitOf(metric: string, isShare: boolean): MetricUnit {
+  if (isShare) return "percent";
+  const known = Object.hasOwn(metrics, metric) ? metrics[metric]! : "plain";
+  return known === "percent" && metric !== "now.cpu" ? "plain" : known;
+}
+
+/** What stands in the fields of the form. */
+export interface RuleEntries {
+  name: string;
+  enabled: boolean;
+  severity: Severity;
+  kind: ConditionKind;
+  type: string;
+  filter: string;
+  metric: string;
+  /** Path of what the metric is a share of; empty: of nothing. */
+  of: string;
+  comparison: ">" | "<";
+  threshold: string;
+  clearsAt: string;
+  forMinutes: string;
+  remindHours: string;
+  tellsEnd: boolean;
+  targets: TargetEntries[];
+}
+
+export interface TargetEntries {
+  kind: "e-mail" | "web-hook";
+  id: string | undefined;
+  /** Separated by commas. */
+  addresses: string;
+  url: string;
+  /** Empty: what is there stays. */
+  secret: string;
+  isSigned: boolean;
+}
+
+export function toEntries(rule: AlarmRule | undefined): RuleEntries {
+  const on = rule?.on ?? {
+    ...{ kind: "statistic" as const, type: "VM", metric: "now.cpu" },
+    ...{ comparison: ">" as const, threshold: 0.9, clearsAt: 0.7 },
+  };
+  const metric = on.metric ?? "now.cpu";
+  const factor = factors[unitOf(metric, on.of !== undefined)];
+  const typed = (value: number | undefined) =>
+    value === undefined ? "" : String(round(value / factor));
+  return {
+    name: rule?.name ?? "",
+    enabled: rule?.enabled ?? true,
+    severity: rule?.severity ?? "warning",
+    kind: on.kind,
+    type: on.type ?? "VM",
+    filter: on.filter ?? "",
+    ...{ metric, of: on.of ?? "", comparison: on.comparison ?? ">" },
+    threshold: typed(on.threshold),
+    clearsAt: typed(on.clearsAt),
+    forMinutes: String(round((rule?.forSeconds ?? 300) / 60)),
+    remindHours: String(round((rule?.remindEverySeconds ?? 0) / 3600)),
+    tellsEnd: rule?.tellsEnd ?? true,
+    targets: (rule?.sendTo ?? []).map(toTargetEntries),
+  };
+}
+
+export function newTarget(kind: TargetEntries["kind"]): TargetEntries {
+  return {
+    ...{ kind, id: undefined, addresses: "", url: "" },
+    ...{ secret: "", isSigned: false },
+  };
+}
+
+function toTargetEntries(target: Target): TargetEntries {
+  const empty = newTarget(target.kind);
+  return target.kind === "e-mail"
+    ? { ...empty, id: target.id, addresses: target.addresses.join(", ") }
+    : {
+        ...{ ...empty, id: target.id, url: target.url },
+        isSigned: target.isSigned ?? false,
+      };
+}
+
+export type RuleFault =
+  "required" | "number" | "clearsAt" | "address" | "url" | "filter";
+
+const MAIL = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
+
+/** What is wrong, by field; of targets by `target0`, `target1` ... */
+export function faultsOf(
+  entries: RuleEntries,
+): Readonly<Record<string, RuleFault>> {
+  const faults: Record<string, RuleFault> = {};
+  if (entries.name.trim() === "") faults["name"] = "required";
+  if (!isNumber(entries.forMinutes, 1_440)) faults["forMinutes"] = "number";
+  if (!isNumber(entries.remindHours, 720)) faults["remindHours"] = "number";
+  if (entries.kind === "object" && entries.filter.trim() === "")
+    faults["filter"] = "filter";
+  if (entries.kind === "statistic")
+    Object.assign(faults, numberFaults(entries));
+  for (const [i, target] of entries.targets.entries()) {
+    const fault = targetFault(target);
+    if (fault !== undefined) faults[`target${i}`] = fault;
+  }
+  return faults;
+}
+
+function numberFaults(entries: RuleEntries): Record<string, RuleFault> {
+  const { threshold, clearsAt, comparison, metric } = entries;
+  if (metric.trim() === "") return { metric: "required" };
+  if (!isNumber(threshold)) return { threshold: "number" };
+  if (clearsAt.trim() === "") return {};
+  if (!isNumber(clearsAt)) return { clearsAt: "number" };
+  const isBeyond =
+    comparison === ">"
+      ? toNumber(clearsAt) > toNumber(threshold)
+      : toNumber(clearsAt) < toNumber(threshold);
+  return isBeyond ? { clearsAt: "clearsAt" } : {};
+}
+
+function targetFault(target: TargetEntries): RuleFault | undefined {
+  if (target.kind === "web-hook")
+    return /^https?:\/\/[^\s@]+$/.test(target.url.trim()) ? undefined : "url";
+  const addresses = split(target.addresses);
+  return addresses.length > 0 && addresses.every((one) => MAIL.test(one))
+    ? undefined
+    : "address";
+}
+
+/** The parameters of `alarmRule.create` and `alarmRule.set` but the id. */
+export function toRule(entries: RuleEntries): Readonly<Record<string, Json>> {
+  return {
+    ...{ name: entries.name.trim(), enabled: entries.enabled },
+    ...{ severity: entries.severity, tellsEnd: entries.tellsEnd },
+    on: toCondition(entries),
+    forSeconds: Math.round(toNumber(entries.forMinutes) * 60),
+    remindEverySeconds: Math.round(toNumber(entries.remindHours) * 3600),
+    sendTo: entries.targets.map(toTarget),
+  };
+}
+
+function toCondition(entries: RuleEntries): Readonly<Record<string, Json>> {
+  const { kind, type, metric, of, comparison } = entries;
+  const filter = entries.filter.trim();
+  const given = filter === "" ? {} : { filter };
+  switch (kind) {
+    case "pool":
+      return { kind };
+    case "message":
+    case "task":
+      return { kind, ...given };
+    case "object":
+      return { kind, type, filter };
+    case "statistic": {
+      const factor = factors[unitOf(metric, of !== "")];
+      const { threshold, clearsAt } = entries;
+      return {
+        ...{ kind, type, ...given, metric: metric.trim(), comparison },
+        ...(of.trim() === "" ? {} : { of: of.trim() }),
+        threshold: exact(toNumber(threshold) * factor),
+        ...(clearsAt.trim() === ""
+          ? {}
+          : { clearsAt: exact(toNumber(clearsAt) * factor) }),
+      };
+    }
+  }
+}
+
+function toTarget(target: TargetEntries): Readonly<Record<string, Json>> {
+  const id = target.id === undefined ? {} : { id: target.id };
+  if (target.kind === "e-mail")
+    return { ...id, kind: "e-mail", addresses: split(target.addresses) };
+  return {
+    ...{ ...id, kind: "web-hook", url: target.url.trim() },
+    ...(target.secret === "" ? {} : { secret: target.secret }),
+  };
+}
+
+function split(addresses: string): string[] {
+  return addresses
+    .split(/[,;\s]+/)
+    .map((one) => one.trim())
+    .filter((one) => one !== "");
+}
+
+function isNumber(text: string, most = Infinity): boolean {
+  const value = toNumber(text);
+  return text.trim() !== "" && value >= 0 && value <= most;
+}
+
+/** 70 % is 0.7, whatever binary fractions make of it. */
+function exact(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+/** With a point or a comma. */
+function toNumber(text: string): number {
+  return Number(text.trim().replace(",", "."));
+}
+
+function round(value: number): number {
+  return Math.round(value * 1_000) / 1_000;
+}
+
+/** A threshold as people read it. */
+export function shownThreshold(
+  { metric = "", of }: Condition,
+  value: number,
+): { readonly value: number; readonly unit: MetricUnit } {
+  const unit = unitOf(metric, of !== undefined);
+  return { value: round(value / factors[unit]), unit };
+}

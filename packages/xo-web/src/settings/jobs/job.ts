@@ -1,0 +1,232 @@
+import type { Json } from "../../api/merge-patch.js";
+
+/** As `job.getAll` tells it. */
+export interface Job {
+  readonly id: string;
+  readonly name: string;
+  readonly type: "call" | "snapshot";
+  readonly userId?: string;
+  readonly concurrency?: number;
+  readonly timeout?: number;
+  readonly runTimeout?: number;
+  // call
+  readonly method?: string;
+  readonly paramsVector?: Json;
+  // snapshot
+  readonly vms?: readonly string[];
+  readonly filter?: string;
+  readonly excludedTags?: readonly string[];
+  readonly retention?: Retention;
+  readonly namePattern?: string;
+  readonly withMemory?: boolean;
+  readonly timezone?: string;
+}
+
+export const retentionRules = [
+  "keepLast",
+  "keepDaily",
+  "keepWeekly",
+  "keepMonthly",
+] as const;
+export type Retention = Partial<
+  Record<(typeof retentionRules)[number], number>
+>;
+
+export interface Schedule {
+  readonly id: string;
+  readonly jobId: string;
+  readonly cron: string;
+  readonly enabled: boolean;
+  readonly name: string;
+  readonly timezone?: string;
+  readonly missed: string;
+  readonly overlap: string;
+}
+
+/** What stands in the fields of the form: text, as people type. */
+export interface JobEntries {
+  type: Job["type"];
+  name: string;
+  userId: string;
+  concurrency: string;
+  method: string;
+  /** JSON. */
+  params: string;
+  filter: string;
+  excludedTags: string;
+  retention: Record<(typeof retentionRules)[number], string>;
+  namePattern: string;
+  withMemory: boolean;
+}
+
+export function toEntries(job: Job | undefined): JobEntries {
+  const count = (rule: keyof Retention) => String(job?.retention?.[rule] ?? "");
+  return {
+    type: job?.type ?? "snapshot",
+    name: job?.name ?? "",
+    userId: job?.userId ?? "",
+    concurrency: String(job?.concurrency ?? ""),
+    method: job?.method ?? "",
+    params:
+      job?.paramsVector === undefined
+        ? ""
+        : JSON.stringify(job.paramsVector, null, 2),
+    filter: job?.filter ?? "",
+    excludedTags: (job?.excludedTags ?? ["xo:no-bak"]).join(", "),
+    retention: {
+      keepLast: job === undefined ? "3" : count("keepLast"),
+      keepDaily: job === undefined ? "7" : count("keepDaily"),
+      keepWeekly: count("keepWeekly"),
+      keepMonthly: count("keepMonthly"),
+    },
+    namePattern: job?.namePattern ?? "",
+    withMemory: job?.withMemory ?? false,
+  };
+}
+
+export type JobFault =
+  "required" | "json" | "vector" | "vms" | "retention" | "number";
+export type JobFaults = Partial<Record<keyof JobEntries, JobFault>>;
+
+/** @param hasVms the job names VMs one by one: then it needs no filter */
+export function faultsOf(entries: JobEntries, hasVms = false): JobFaults {
+  const faults: JobFaults = {};
+  if (entries.name.trim() === "") faults.name = "required";
+  if (!isCount(entries.concurrency, 1, 32)) faults.concurrency = "number";
+  if (entries.type === "call") {
+    if (entries.method.trim() === "") faults.method = "required";
+    const fault = paramsFault(entries.params);
+    if (fault !== undefined) faults.params = fault;
+    return faults;
+  }
+  if (entries.filter.trim() === "" && !hasVms) faults.filter = "vms";
+  const counts = retentionRules.map((rule) => entries.retention[rule]);
+  if (!counts.every((count) => isCount(count, 0, 1_000)))
+    faults.retention = "number";
+  else if (!counts.some((count) => Number(count) > 0))
+    faults.retention = "retention";
+  return faults;
+}
+
+function isCount(text: string, least: number, most: number): boolean {
+  const given = text.trim();
+  if (given === "") return true;
+  const count = Number(given);
+  return Number.isInteger(count) && count >= least && count <= most;
+}
+
+function paramsFault(text: string): "json" | "vector" | undefined {
+  if (text.trim() === "") return undefined;
+  try {
+    const vector = JSON.parse(text) as { readonly type?: unknown } | null;
+    return typeof vector?.type === "string" ? undefined : "vector";
+  } catch {
+    return "json";
+  }
+}
+
+/** The parameter `job` of `job.create` and `job.set`; null takes something away. */
+export function toJob(
+  entries: JobEntries,
+  before: Job | undefined,
+): Readonly<Record<string, Json>> {
+  const gone = before === undefined ? {} : null;
+  const optional = (key: string, value: Json | undefined) =>
+    value === undefined
+      ? gone === null
+        ? { [key]: null }
+        : {}
+      : { [key]: value };
+  const common = {
+    type: entries.type,
+    name: entries.name.trim(),
+    ...(entries.userId === "" ? {} : { userId: entries.userId }),
+    ...optional("concurrency", toCount(entries.concurrency)),
+  };
+  if (entries.type === "call")
+    return {
+      ...common,
+      method: entries.method.trim(),
+      ...optional(
+        "paramsVector",
+        entries.params.trim() === ""
+          ? undefined
+          : (JSON.parse(entries.params) as Json),
+      ),
+    };
+  return {
+    ...common,
+    ...optional("filter", entries.filter.trim() || undefined),
+    excludedTags: entries.excludedTags
+      .split(",")
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== ""),
+    retention: toRetention(entries.retention),
+    ...optional("namePattern", entries.namePattern.trim() || undefined),
+    withMemory: entries.withMemory,
+  };
+}
+
+function toRetention(given: JobEntries["retention"]): Record<string, number> {
+  return Object.fromEntries(
+    retentionRules.flatMap((rule) => {
+      const count = toCount(given[rule]);
+      return count === undefined || count === 0 ? [] : [[rule, count]];
+    }),
+  );
+}
+
+function toCount(text: string): number | undefined {
+  return text.trim() === "" ? undefined : Number(text);
+}
+
+/** Times that most schedules have; any other can be typed. */
+export const presets = {
+  hourly: "0 * * * *",
+  nightly: "30 1 * * *",
+  workdays: "0 20 * * MON-FRI",
+  weekly: "0 4 * * SUN",
+  monthly: "0 3 1 * *",
+} as const;
+
+/** A run as `jobRun.list` tells it. Times in ms. */
+export interface JobRun {
+  readonly id: string;
+  readonly jobId: string;
+  readonly jobName: string;
+  readonly status: string;
+  readonly start: number;
+  readonly end?: number;
+  readonly reason?: string;
+  readonly succeeded?: number;
+  readonly failed?: number;
+  readonly error?: Json;
+  readonly calls?: readonly JobCall[];
+}
+
+export interface JobCall {
+  readonly method: string;
+  readonly params?: Json;
+  readonly start?: number;
+  readonly end?: number;
+  readonly result?: Json;
+  readonly error?: Json;
+}
+
+const tones: Readonly<Record<string, string>> = {
+  success: "good",
+  failure: "bad",
+  partial: "warn",
+  interrupted: "warn",
+  aborted: "warn",
+  pending: "busy",
+  queued: "busy",
+};
+
+export function toneOf({ status }: Pick<JobRun, "status">): string {
+  return Object.hasOwn(tones, status) ? tones[status]! : "";
+}
+
+export function isGoing({ status }: Pick<JobRun, "status">): boolean {
+  return status === "pending" || status === "queued";
+}

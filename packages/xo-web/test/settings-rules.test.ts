@@ -1,0 +1,138 @@
+import t from "tap";
+import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
+import { qrPath } from "../src/settings/account/qr-path.js";
+import { toRequest, type AuditWish } from "../src/settings/audit/audit.js";
+import { toFailure } from "../src/settings/failure.js";
+import { byUse, named, tokenState } from "../src/settings/people/people.js";
+import {
+  append,
+  charts,
+  toChart,
+} from "../src/settings/performance/performance.js";
+import { findSection, visibleGroups } from "../src/settings/sections.js";
+
+t.test("what is not for somebody is not offered", async (t) => {
+  const all = visibleGroups(true).flatMap(({ sections }) => sections);
+  t.ok(all.includes("users") && all.includes("account"));
+  t.same(
+    visibleGroups(false).flatMap(({ sections }) => sections),
+    ["account", "performance"],
+  );
+  t.equal(findSection("users", true), "users");
+  t.equal(findSection("users", false), undefined);
+  t.equal(findSection("", true), "servers");
+  t.equal(findSection(undefined, false), "account");
+  t.equal(findSection("__proto__", true), undefined);
+});
+
+t.test("a refusal is told at the field that it is about", async (t) => {
+  const errors = [
+    {
+      ...{ instancePath: "/host", keyword: "pattern" },
+      message: "must match pattern",
+    },
+    {
+      ...{ instancePath: "", keyword: "required", message: "must have …" },
+      params: { missingProperty: "password" },
+    },
+    { instancePath: "/sendTo/0/url", keyword: "pattern", message: "must" },
+  ];
+  const failure = toFailure(
+    new RpcError(10, "invalid parameters", {
+      ...{ code: "INVALID_PARAMETERS", errors, reason: "many" },
+    }),
+  );
+  t.match(failure, { code: "INVALID_PARAMETERS", reason: "many" });
+  t.same(failure.fields, {
+    host: { rule: "pattern", words: "must match pattern" },
+    password: { rule: "required", words: "must have …" },
+    sendTo: { rule: "pattern", words: "must" },
+  });
+  t.match(toFailure(new ConnectionLostError("gone")), { code: undefined });
+  t.match(toFailure(new RpcError(-32603, "internal error", null)), {
+    ...{ code: "INTERNAL", reason: "internal error", fields: {} },
+  });
+});
+
+t.test("tokens that end, and those that were used last", async (t) => {
+  const day = 86_400_000;
+  const token = (id: string, created_at: number, used?: number) => ({
+    ...{ id, user_id: "u", created_at, expiration: 30 * day },
+    ...(used === undefined ? {} : { last_use: { timestamp: used } }),
+  });
+  t.equal(tokenState(token("a", 0), 0), "valid");
+  t.equal(tokenState(token("a", 0), 24 * day), "ending");
+  t.equal(tokenState(token("a", 0), 30 * day), "ended");
+  const sorted = byUse([token("old", 1), token("new", 2), token("used", 0, 5)]);
+  t.same(
+    sorted.map(({ id }) => id),
+    ["used", "new", "old"],
+  );
+  t.same(
+    named([{ name: "Grace" }, { name: "ada" }, { name: "Linus" }], " A "),
+    [{ name: "ada" }, { name: "Grace" }],
+  );
+});
+
+const wish: AuditWish = {
+  ...{ userId: "", operation: "", objectId: "", from: "", to: "" },
+  onlyFailed: false,
+};
+
+t.test("the audit log is asked for what is looked for", async (t) => {
+  t.same(toRequest(wish, undefined, 100), { limit: 100 });
+  t.same(
+    toRequest(
+      { ...wish, userId: "u1", operation: "vm.start", objectId: " o1 " },
+      42,
+      100,
+    ),
+    {
+      ...{ limit: 100, before: 42, userId: "u1", operation: "vm.start" },
+      objectId: "o1",
+    },
+  );
+  t.same(toRequest({ ...wish, operation: "vm.*" }, undefined, 10), {
+    ...{ limit: 10, filter: 'event:"vm."' },
+  });
+  const from = "2026-11-21T06:00Z";
+  t.same(toRequest({ ...wish, from, onlyFailed: true }, undefined, 10), {
+    limit: 10,
+    filter: `time:>=${Date.parse(from)} !data:outcome:success`,
+  });
+});
+
+t.test("an hour of figures goes on where it was", async (t) => {
+  const minute = 60_000;
+  const part = (times: readonly number[]) => ({
+    ...{ intervalMs: 10_000, times },
+    columns: { cpu: times.map((time) => time / minute) },
+  });
+  const first = part([minute, 2 * minute]);
+  t.equal(append(undefined, first), first);
+  const both = append(first, part([2 * minute, 3 * minute]));
+  t.same(both.times, [minute, 2 * minute, 3 * minute]);
+  t.same(both.columns["cpu"], [1, 2, 3]);
+  t.same(append(both, part([])).times, both.times);
+  const later = append(both, part([61.5 * minute]));
+  t.same(later.columns["cpu"], [2, 3, 61.5]);
+});
+
+t.test("where the server was away its line has a hole", async (t) => {
+  const { times, column } = toChart({
+    ...{ intervalMs: 10_000, times: [10_000, 20_000, 80_000] },
+    columns: { cpu: [1, 2, 3] },
+  });
+  t.same(times, [10, 20, 30, 80]);
+  t.same(column("cpu"), [1, 2, null, 3]);
+  t.same(column("unknown"), [null, null, null, null]);
+  t.ok(charts.every(({ lines }) => lines.length > 0));
+});
+
+t.test("a QR code is one path of squares in a quiet border", async (t) => {
+  const { size, path } = qrPath("otpauth://totp/xo:ada?secret=ABCDEFGH");
+  t.ok(size > 29 && (size - 8 - 17) % 4 === 0, "a size that codes have");
+  t.match(path, /^(M\d+ \d+h\d+v1H\d+z)+$/);
+  t.ok(path.startsWith("M4 4h7v1H4z"), "its corner is a finder's");
+  t.throws(() => qrPath("x".repeat(10_000)));
+});
