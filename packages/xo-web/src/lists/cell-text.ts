@@ -26,7 +26,8 @@ export function cellText(
   if (kind === "age") return formats.ago(nowMs - value * 1000);
   if (kind === "time")
     return formats.moment(new Date(value * 1000).toISOString());
-  return formats.count(value);
+  // A VLAN or an MTU is no quantity.
+  return kind === "number" ? String(value) : formats.count(value);
 }
 
 /** 0 to 1; undefined: it is not known. */
@@ -41,6 +42,7 @@ const units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** Of memory and disks, in the units in which XAPI is asked for them: 4 GiB. */
 export function binarySize(bytes: number, formats: Formats): string {
+  if (bytes === 0) return "0";
   let value = bytes / 1024;
   let place = 0;
   while (value >= 1000 && place < units.length - 1) {

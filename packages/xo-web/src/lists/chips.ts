@@ -27,7 +27,7 @@ const byType: Readonly<Record<string, readonly Chip[]>> = {
     { id: "rebootRequired", term: "rebootRequired?" },
   ],
   SR: [
-    { id: "disks", term: "!content_type:iso" },
+    { id: "disks", term: "!SR_type:|(iso udev)" },
     { id: "isos", term: "SR_type:iso" },
     { id: "drives", term: "SR_type:udev" },
   ],

@@ -66,3 +66,8 @@ const endAligned: ReadonlySet<ColumnKind> = new Set([
 export function isEndAligned({ kind }: Column): boolean {
   return endAligned.has(kind);
 }
+
+/** Whoever orders by a figure or a time looks for the highest. */
+export function isHighestFirst({ kind }: Column): boolean {
+  return ["share", "used", "rate", "bytes", "time", "age"].includes(kind);
+}

@@ -35,7 +35,7 @@ const memoryNow: Column = shown(
   }),
 );
 const vcpus = column("vcpus", "number", 4.5, { sortBy: "CPUs.number" });
-const memorySize = column("memory.size", "bytes", 6);
+const memorySize = column("memory.size", "bytes", 7);
 const system = column("os", "text", 8.5, {
   grows: true,
   sortBy: "os_version.name",
@@ -104,6 +104,7 @@ export const host: readonly Column[] = [
   {
     ...memoryNow,
     sortBy: "memory.usage",
+    width: 11,
     fields: ["memory"],
     value: (row: ObjectRow) => ({
       used: numberOf(valueAt(row, ["memory", "usage"])),

@@ -11,11 +11,16 @@ import {
 } from "./column-choice.js";
 import { columnsOf } from "./columns.js";
 
+/** Of the boxes by which rows are chosen, rem. */
+const CHECK_WIDTH = 2.25;
+
 export interface Columns {
   readonly all: readonly Column[];
   readonly shown: ComputedRef<readonly Column[]>;
   /** For grid-template-columns. */
   readonly tracks: ComputedRef<string>;
+  /** Narrower boxes scroll. */
+  readonly leastWidth: ComputedRef<string>;
   readonly widthOf: (column: Column) => number;
   readonly show: (ids: readonly string[]) => void;
   readonly setWidth: (column: Column, rem: number) => void;
@@ -45,6 +50,10 @@ export function useColumns(
     shown,
     widthOf,
     tracks: computed(() => trackList(shown.value, widthOf)),
+    leastWidth: computed(() => {
+      const widths = shown.value.map(widthOf);
+      return `${widths.reduce((sum, one) => sum + one, CHECK_WIDTH)}rem`;
+    }),
     show(ids) {
       choose({ ...choice.value, shown: ids });
     },

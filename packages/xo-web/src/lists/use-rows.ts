@@ -1,10 +1,14 @@
 import { computed, shallowReactive, type ComputedRef } from "vue";
 import { bothOf } from "../filters/selection.js";
+import type { WindowState } from "../live/live-window.js";
 import type { ObjectRow } from "../objects/object-row.js";
 import { groupIdOf, groupTerm, type Group } from "./group-term.js";
 import { Lines, type RowRange, type Section } from "./sections.js";
 import type { RowsRequest, SectionView } from "./section-view.js";
 import type { Groups } from "./use-groups.js";
+
+/** Lines while it is not known how many there will be. */
+const WAITING = 16;
 
 /** A line of the list, as it is drawn. */
 export interface DrawnLine {
@@ -21,11 +25,14 @@ export interface Rows {
   readonly lines: ComputedRef<Lines>;
   readonly at: (line: number) => DrawnLine | undefined;
   /** For the readers of sections. */
-  readonly tell: (key: string, view: SectionView | undefined) => void;
+  readonly tellOf: (key: string) => (view: SectionView | undefined) => void;
   readonly requestOf: (section: Section) => RowsRequest;
   readonly views: ReadonlyMap<string, SectionView>;
   /** Of everything that matches, without groups; undefined: not known yet. */
   readonly total: ComputedRef<number | undefined>;
+  readonly state: ComputedRef<WindowState>;
+  /** The server's words. */
+  readonly refusal: ComputedRef<string | undefined>;
   readonly isHeldBack: ComputedRef<boolean>;
 }
 
@@ -36,6 +43,8 @@ export function useRows(
   groupBy: () => string | undefined,
 ): Rows {
   const views = shallowReactive(new Map<string, SectionView>());
+  /** The same function for the same section, so that its reader is left alone. */
+  const tells = new Map<string, (view: SectionView | undefined) => void>();
   const byId = computed(
     () => new Map(groups.list.value?.map((one) => [groupIdOf(one), one])),
   );
@@ -46,7 +55,7 @@ export function useRows(
           key: "",
           hasHead: false,
           isOpen: true,
-          count: views.get("")?.total ?? 0,
+          count: countOf(views.get("")),
         },
       ];
     return [...byId.value].map(([id, { count }]) => ({
@@ -73,10 +82,23 @@ export function useRows(
         group: byId.value.get(section.key.slice(1)),
       };
     },
-    tell(key, view) {
-      if (view === undefined) views.delete(key);
-      else views.set(key, view);
+    tellOf(key) {
+      const tell =
+        tells.get(key) ??
+        ((view) => {
+          if (view === undefined) views.delete(key);
+          else views.set(key, view);
+        });
+      tells.set(key, tell);
+      return tell;
     },
+    state: computed(() => {
+      const [view] = views.values();
+      return view?.state ?? "loading";
+    }),
+    refusal: computed(
+      () => [...views.values()].find(({ error }) => error)?.error,
+    ),
     requestOf(section) {
       const whole = request()!;
       const group = byId.value.get(section.key.slice(1));
@@ -94,6 +116,12 @@ export function useRows(
       [...views.values()].some(({ held }) => held !== undefined),
     ),
   };
+}
+
+/** While nothing is known there are lines to wait in. */
+function countOf(view: SectionView | undefined): number {
+  if (view?.state === "refused") return 0;
+  return view?.total ?? WAITING;
 }
 
 /** Ranges to read: without groups there is always one, which tells the total. */

@@ -44,11 +44,12 @@ export function useViewport(
   const end = computed(() =>
     Math.min(first.value + page.value + 2, lines().count),
   );
+  /** Always as many lines, wherever the box stands: their elements are used again. */
   const drawn = computed<{ first: number; end: number }>((before) => {
-    const next = {
-      first: Math.max(first.value - MARGIN, 0),
-      end: Math.min(end.value + MARGIN, lines().count),
-    };
+    const { count } = lines();
+    const size = Math.min(page.value + 2 + 2 * MARGIN, count);
+    const low = Math.min(first.value - MARGIN, count - size);
+    const next = { first: Math.max(low, 0), end: Math.max(low, 0) + size };
     const isSame = before?.first === next.first && before.end === next.end;
     return isSame ? before : next;
   });

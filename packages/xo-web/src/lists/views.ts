@@ -50,8 +50,8 @@ const byType: Readonly<Record<string, readonly GivenView[]>> = {
     given("byPool", "", { group: "$pool" }),
   ],
   SR: [
-    given("all", "!content_type:iso"),
-    given("fullest", "!content_type:iso", { sort: most("physical_usage") }),
+    given("all", "!SR_type:|(iso udev)"),
+    given("fullest", "!SR_type:|(iso udev)", { sort: most("physical_usage") }),
     given("withDrives", ""),
   ],
   VDI: [
