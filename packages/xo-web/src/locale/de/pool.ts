@@ -1,3 +1,89 @@
 import type { Messages } from "../messages.js";
 
-export const pool: Messages["pool"] = {};
+export const pool: Messages["pool"] = {
+  tabs: {
+    general: "Allgemein",
+    hosts: "Hosts",
+    vms: "VMs",
+    networks: "Netzwerke",
+    storage: "Speicher",
+    statistics: "Statistik",
+    events: "Aufgaben und Ereignisse",
+    advanced: "Erweitert",
+  },
+  cards: {
+    hosts: "Hosts",
+    defaults: "Koordinator und Vorgaben",
+    ha: "Hochverfügbarkeit (HA)",
+    reboot: "Rollender Neustart",
+    settings: "Einstellungen",
+    licence: "Lizenz",
+  },
+  facts: {
+    coordinator: "Koordinator",
+    defaultSr: "Standard-SR",
+    migrationNetwork: "Migrationsnetzwerk",
+    backupNetwork: "Backup-Netzwerk",
+    suspendSr: "SR schlafender VMs",
+    platform: "Plattform",
+    autoPowerOn: "VMs dürfen mit ihrem Host starten",
+    compression: "Migrationen komprimieren",
+    haReboot: "HA startet VMs neu, die sich selbst abschalten",
+    edition: "Ausgabe",
+    expiry: "Erste Lizenz endet",
+  },
+  capacity: {
+    heading: "Kapazität",
+    cpu: "CPU",
+    memory: "Arbeitsspeicher",
+    storage: "Speicher",
+    vcpus: "{vcpus} vCPUs laufender VMs auf {cores} Kernen",
+    perCore: "{n} vCPUs je Kern (der Balken ist bei 4 voll)",
+    used: "{used} von {size} belegt",
+    given: "{size} an laufende VMs vergeben",
+    promised: "{size} für Disks zugesagt, das {n}-fache des Speichers",
+    bears:
+      "Der Arbeitsspeicher der anderen reicht, wenn der größte Host ausfällt.",
+    bearsNot:
+      "Fällt der größte Host aus, reicht der Arbeitsspeicher der anderen nicht für alle VMs.",
+  },
+  columns: {
+    host: "Host",
+    state: "Zustand",
+    memory: "Arbeitsspeicher",
+    cpu: "CPU jetzt",
+    cores: "Kerne",
+    version: "Version",
+  },
+  otherVersion: "Andere Version",
+  rebootWanted: "Neustart nötig",
+  ha: {
+    on: "Hosts wachen übereinander; geschützte VMs starten anderswo neu.",
+    off: "Aus: Fällt ein Host aus, bleiben seine VMs aus.",
+    overcommitted:
+      "Es ist zu viel geschützt: Nicht alle VMs würden neu starten.",
+    tolerate: "Ausfälle, die getragen werden sollen",
+    most: "Trägt höchstens",
+    plan: "Trägt jetzt",
+    srs: "Heartbeat-SRs",
+  },
+  rebootLead:
+    "Hosts starten einer nach dem anderen neu; ihre VMs ziehen weg und am Ende zurück.",
+  checks: {
+    several: "Es gibt einen anderen Host für die VMs.",
+    reachable: "Alle Hosts laufen.",
+    enabled: "Alle Hosts nehmen VMs.",
+    room: "Die anderen haben Platz für die VMs jedes Hosts.",
+  },
+  failedChecks: {
+    several: "Es gibt nur einen Host: Seine VMs können nirgendwohin.",
+    reachable: "Nicht erreichbar: {hosts}",
+    enabled: "Nehmen keine VMs: {hosts}",
+    room: "Der Arbeitsspeicher der anderen reicht nicht für den größten Host.",
+  },
+  haAside: "HA wird solange beiseitegestellt.",
+  serverChecks: "Bevor es beginnt, fragt der Server, ob jede VM umziehen kann.",
+  notSet: "nicht festgelegt",
+  inTopology: "Im Bild zeigen",
+  inStorageMap: "Auf der Karte zeigen",
+};

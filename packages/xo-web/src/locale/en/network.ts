@@ -1,1 +1,49 @@
-export const network = {};
+export const network = {
+  tabs: {
+    general: "General",
+    vms: "VMs",
+    events: "Tasks and events",
+  },
+  cards: {
+    settings: "Settings",
+    hosts: "Hosts",
+    reach: "Who reaches it",
+    vms: "Interfaces of VMs (VIFs)",
+  },
+  facts: {
+    bridge: "Bridge",
+    vlan: "VLAN",
+    mtu: "MTU",
+    bond: "Bond",
+    automatic: "New VMs get an interface to it",
+    locked: "Interfaces let nothing through unless told otherwise",
+    nbd: "NBD connections (TLS)",
+    insecureNbd: "NBD without TLS",
+    hosts: "Hosts",
+    vms: "VMs",
+  },
+  columns: {
+    vm: "VM",
+    device: "Device",
+    mac: "MAC",
+    locking: "Locking",
+    state: "State",
+  },
+  lockings: {
+    network_default: "as the network says",
+    locked: "given addresses only",
+    unlocked: "everything",
+    disabled: "nothing",
+  },
+  missing:
+    "Missing on {hosts}: VMs with an interface to it cannot start or move there.",
+  everyHost: "Every host of the pool reaches it.",
+  internal: "No way out: VMs on the same host reach each other only.",
+  otherMtu: "Another MTU on {hosts} than the network says.",
+  down: "No link on {hosts}.",
+  unplugged: "Not connected on {hosts}.",
+  noVifs: "No VM has an interface to it.",
+  more: "and {n} more",
+  inTopology: "In the picture",
+  untagged: "none",
+};

@@ -1,1 +1,67 @@
-export const sr = {};
+export const sr = {
+  tabs: {
+    general: "General",
+    disks: "Disks",
+    chains: "Chains",
+    statistics: "Statistics",
+    events: "Tasks and events",
+  },
+  cards: {
+    space: "Space",
+    about: "About",
+    hosts: "Hosts",
+    biggest: "Biggest disks",
+    chains: "Snapshot chains",
+  },
+  facts: {
+    kind: "Kind",
+    content: "Content",
+    sharing: "Reached by",
+    allocation: "Disks take",
+    container: "Belongs to",
+    isDefault: "Default SR",
+    size: "Size",
+    used: "Used",
+    free: "Free",
+    promised: "Promised to disks",
+    disks: "Disks",
+    description: "Description",
+  },
+  columns: {
+    sr: "SR",
+    host: "Host",
+    kind: "Kind",
+    used: "Used",
+    state: "State",
+    device: "How",
+  },
+  acts: {
+    connect: "Connect",
+    disconnect: "Disconnect",
+    forget: "Forget the connection",
+  },
+  leads: {
+    disconnect:
+      "VMs with disks here cannot run on that host until it is connected again.",
+    forget:
+      "The host forgets how it is connected. The storage itself and its disks stay.",
+  },
+  reasons: {
+    connected: "It is connected",
+    disconnected: "It is not connected",
+    disconnectFirst: "Disconnect it first",
+  },
+  shared: "shared",
+  local: "local",
+  sharedWords: "all hosts of the pool",
+  localWords: "one host",
+  thin: "what is written (thin)",
+  thick: "their whole size (thick)",
+  times: "{n}× its size",
+  noSize: "Its size is not known.",
+  noHosts: "No host is connected to it.",
+  defaultOf: "of its pool",
+  maintenance:
+    "In maintenance: hosts are disconnected, and VMs that use it are shut down.",
+  yes: "yes",
+};

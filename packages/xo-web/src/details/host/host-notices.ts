@@ -1,0 +1,50 @@
+import type { Messages } from "../../locale/messages.js";
+import type { HostDetails } from "./host-details.js";
+
+export interface HostNotice {
+  readonly word: keyof Messages["host"]["notices"];
+  readonly tone: "warn" | "bad";
+  /** ISO time that the words mention. */
+  readonly at?: string;
+}
+
+/** Warned of before it ends. */
+const SOON_MS = 30 * 24 * 3_600_000;
+
+/** What an operator should know of a host before anything else. @param now milliseconds since 1970 */
+export function hostNotices(
+  host: HostDetails,
+  now: number,
+): readonly HostNotice[] {
+  const notices: HostNotice[] = [];
+  if (host.power_state === "Running" && !host.enabled)
+    notices.push({ word: "disabled", tone: "warn" });
+  if (host.rebootRequired) notices.push({ word: "reboot", tone: "warn" });
+  const ends = host.certificates
+    .map(({ notAfter }) => notAfter)
+    .filter((end) => end !== undefined);
+  const certificate = endOf(ends, now);
+  if (certificate !== undefined)
+    notices.push({
+      ...certificate,
+      word: certificate.tone === "bad" ? "certificateEnded" : "certificateEnds",
+    });
+  const expiry = host.license_expiry;
+  const licence = expiry === null ? undefined : endOf([expiry], now);
+  if (licence !== undefined)
+    notices.push({
+      ...licence,
+      word: licence.tone === "bad" ? "licenceEnded" : "licenceEnds",
+    });
+  return notices;
+}
+
+/** @param ends seconds since 1970; 0 or less: never */
+function endOf(ends: readonly number[], now: number) {
+  const real = ends.filter((end) => end > 0);
+  if (real.length === 0) return undefined;
+  const first = Math.min(...real) * 1000;
+  if (first - now > SOON_MS) return undefined;
+  const tone = first <= now ? ("bad" as const) : ("warn" as const);
+  return { tone, at: new Date(first).toISOString() };
+}

@@ -1,0 +1,63 @@
+/** A VM's part of a host's memory. Bytes. */
+export interface MemoryUser {
+  readonly id: string;
+  readonly name: string;
+  readonly bytes: number;
+}
+
+export interface MemoryShare {
+  /** `free`, `others`, or the id of a VM. */
+  readonly key: string;
+  readonly kind: "vm" | "control" | "others" | "free";
+  readonly name: string;
+  readonly bytes: number;
+  /** Place and width, 0 to 1 of the host's memory. */
+  readonly from: number;
+  readonly share: number;
+  /** VMs in it. */
+  readonly count: number;
+}
+
+/** VMs that are shown one by one. */
+const NAMED = 12;
+
+/**
+ * Who has a host's memory: the control domain, the biggest VMs, the other VMs
+ * and the hypervisor, what is free. They fill the whole.
+ * @param usage of all together, as the host tells
+ */
+export function memoryShares(
+  { size, usage }: { readonly size: number; readonly usage: number },
+  control: MemoryUser | undefined,
+  vms: readonly MemoryUser[],
+): readonly MemoryShare[] {
+  const sorted = [...vms].sort((a, b) => b.bytes - a.bytes);
+  const named = sorted.slice(0, NAMED);
+  const counted = [...(control ? [control] : []), ...named];
+  const known = counted.reduce((sum, { bytes }) => sum + bytes, 0);
+  const whole = Math.max(size, known, 1);
+  const others = Math.max(Math.min(usage, whole) - known, 0);
+  const parts: Omit<MemoryShare, "from" | "share">[] = [];
+  if (control)
+    parts.push({ ...control, key: control.id, kind: "control", count: 1 });
+  for (const vm of named)
+    parts.push({ ...vm, key: vm.id, kind: "vm", count: 1 });
+  const count = sorted.length - named.length;
+  if (others > 0)
+    parts.push({
+      key: "others",
+      kind: "others",
+      name: "",
+      bytes: others,
+      count,
+    });
+  const free = whole - known - others;
+  parts.push({ key: "free", kind: "free", name: "", bytes: free, count: 0 });
+  let from = 0;
+  return parts.map((part) => {
+    const share = part.bytes / whole;
+    const placed = { ...part, from, share };
+    from += share;
+    return placed;
+  });
+}

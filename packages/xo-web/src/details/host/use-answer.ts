@@ -1,0 +1,48 @@
+import { shallowRef, watch, type ShallowRef } from "vue";
+import type { Json } from "../../api/merge-patch.js";
+import { useServer } from "../../live/use-server.js";
+import { useLocale } from "../../locale/use-locale.js";
+import { reasonOf } from "../reason-of.js";
+
+/**
+ * What the server answers to a question that is asked once, and when what it is
+ * about has changed: the question is asked again when `question` differs.
+ */
+export function useAnswer<T extends Json>(
+  question: () => {
+    readonly method: string;
+    readonly params: Readonly<Record<string, Json>>;
+    /** Asked again when it differs. */
+    readonly version?: unknown;
+  },
+): {
+  answer: Readonly<ShallowRef<T | undefined>>;
+  /** Why there is no answer. */
+  refusal: Readonly<ShallowRef<string | undefined>>;
+  again: () => Promise<void>;
+} {
+  const { call, whenOpen } = useServer();
+  const { text } = useLocale();
+  const answer = shallowRef<T>();
+  const refusal = shallowRef<string>();
+  let last = 0;
+
+  async function again(): Promise<void> {
+    const own = ++last;
+    const { method, params } = question();
+    try {
+      const told = await call(method, params);
+      if (own !== last) return;
+      answer.value = told as T;
+      refusal.value = undefined;
+    } catch (error) {
+      if (own === last) refusal.value = reasonOf(error, text.value);
+    }
+  }
+  whenOpen(() => void again());
+  watch(
+    () => JSON.stringify(question()),
+    () => void again(),
+  );
+  return { answer, refusal, again };
+}

@@ -1,0 +1,64 @@
+import type { Host, Sr } from "../../objects/infrastructure.js";
+import type { ColumnTable } from "../../topology/column-table.js";
+
+/** What a pool has, and what it has given to VMs. Bytes. */
+export interface Capacity {
+  readonly cores: number;
+  /** Of VMs that run. */
+  readonly vcpus: number;
+  readonly memory: number;
+  readonly memoryUsed: number;
+  /** Of VMs that run, as much as they may take. */
+  readonly memoryGiven: number;
+  readonly running: number;
+  readonly vms: number;
+  readonly storage: number;
+  readonly storageUsed: number;
+  readonly storagePromised: number;
+  /** Hosts are up; its memory is enough for all that runs when the biggest host is gone. */
+  readonly bearsOneLoss: boolean | undefined;
+}
+
+/**
+ * @param vms columns power_state, CPUs.number, memory.size
+ * @param srs those that hold disks
+ */
+export function capacityOf(
+  hosts: readonly Host[],
+  vms: ColumnTable,
+  srs: readonly Sr[],
+): Capacity {
+  const up = hosts.filter(({ power_state }) => power_state === "Running");
+  const given = givenTo(vms);
+  const memory = sum(up.map((host) => host.memory.size));
+  const memoryUsed = sum(up.map((host) => host.memory.usage));
+  const biggest = Math.max(0, ...up.map((host) => host.memory.size));
+  return {
+    ...given,
+    cores: sum(up.map((host) => host.cpus.cores)),
+    memory,
+    memoryUsed,
+    storage: sum(srs.map(({ size }) => size ?? 0)),
+    storageUsed: sum(srs.map(({ physical_usage }) => physical_usage ?? 0)),
+    storagePromised: sum(srs.map(({ usage }) => usage ?? 0)),
+    bearsOneLoss: up.length < 2 ? undefined : memoryUsed <= memory - biggest,
+  };
+}
+
+function givenTo(vms: ColumnTable) {
+  const states = vms.column("power_state");
+  const vcpus = vms.column("CPUs.number");
+  const sizes = vms.column("memory.size");
+  const total = { running: 0, vcpus: 0, memoryGiven: 0 };
+  for (let row = 0; row < vms.ids.length; row++) {
+    if (states[row] !== "Running" && states[row] !== "Paused") continue;
+    total.running++;
+    total.vcpus += Number(vcpus[row] ?? 0);
+    total.memoryGiven += Number(sizes[row] ?? 0);
+  }
+  return { ...total, vms: vms.ids.length };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,22 @@
+import type { Pool } from "../../objects/infrastructure.js";
+import type { TextMap } from "../../objects/object-row.js";
+
+/** What only the page of a pool shows. */
+export type PoolDetails = Pool & {
+  readonly haSrs: readonly string[];
+  readonly haRebootVmOnInternalShutdown: boolean;
+  readonly migrationCompression: boolean;
+  readonly otherConfig: TextMap;
+  readonly platform_version?: string;
+  readonly suspendSr?: string;
+  readonly crashDumpSr?: string;
+};
+
+export interface HaState {
+  readonly enabled: boolean;
+  readonly heartbeatSrs: readonly string[];
+  readonly hostFailuresToTolerate: number;
+  readonly mostHostFailures: number;
+  readonly planExistsFor: number;
+  readonly overcommitted: boolean;
+}
