@@ -1,0 +1,135 @@
+/// <reference lib="dom" />
+import t, { type Test } from "tap";
+import { startStorageBench } from "../storage-bench.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 180_000 };
+t.comment("timeout=180000");
+const skip = noBrowserReason() ?? false;
+
+t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
+  const bench = await startStorageBench(t);
+  const { admin, list, server, url } = bench;
+  const nameOf = (row: Readonly<Record<string, unknown>>) =>
+    String(row["name_label"]);
+  const hosts = await list("hosts");
+  const [host] = hosts.sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  const vms = await list("vms", `$container:${host!.id}`);
+  const hostName = nameOf(host!);
+  const names = vms.map(nameOf).sort();
+  const browser = await launchChromium();
+  t.teardown(() => browser.close());
+
+  const open = async (t: Test, path = "/status", scheme = "light") => {
+    const context = await browser.newContext({
+      colorScheme: scheme as "light" | "dark",
+      reducedMotion: "reduce",
+      viewport: { width: 1440, height: 900 },
+    });
+    t.teardown(() => context.close());
+    const [name = "", value = ""] = admin.cookie.split("=");
+    await context.addCookies([{ name, value, url }]);
+    await context.addInitScript(() => {
+      localStorage.setItem("side-bar", "tree");
+    });
+    await serveBuilt(context, url);
+    const page = await context.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(`${url}/#${path}`);
+    const tree = page.getByRole("tree", { name: "Pools, hosts and VMs" });
+    const item = (text: string) =>
+      tree.getByRole("treeitem").filter({ hasText: text });
+    await item(hostName).waitFor();
+    return { page, tree, item, complaints };
+  };
+
+  t.test("by keyboard: a host is opened, and a VM of it", async (t) => {
+    const { page, tree, item, complaints } = await open(t);
+    await tree.focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowDown");
+    const active = async () => {
+      const id = await tree.getAttribute("aria-activedescendant");
+      return page.locator(`[id="${id!}"]`);
+    };
+    const first = await active();
+    t.match(await first.textContent(), hostName);
+    t.equal(await first.getAttribute("aria-level"), "2");
+    t.equal(await first.getAttribute("aria-expanded"), "false");
+    await page.keyboard.press("ArrowRight");
+    await item(names[0]!).waitFor();
+    t.equal(await first.getAttribute("aria-expanded"), "true");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    const vm = vms.find(({ name_label }) => name_label === names[0])!;
+    await page.waitForURL(`${url}/#/vms/${vm.id}`);
+    t.equal(await (await active()).getAttribute("aria-current"), "page");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    await item(names[0]!).waitFor({ state: "detached" });
+    t.same(complaints, []);
+  });
+
+  t.test("what the page is about is opened and shown", async (t) => {
+    const vm = vms.find(({ name_label }) => name_label === names.at(-1))!;
+    const { item } = await open(t, `/vms/${vm.id}`);
+    const shown = item(names.at(-1)!);
+    await shown.waitFor();
+    t.equal(await shown.getAttribute("aria-current"), "page");
+  });
+
+  t.test(
+    "a search goes through all types; grouping is remembered",
+    async (t) => {
+      const { page, tree, item } = await open(t);
+      const search = page.getByLabel("Search all objects");
+      await search.fill(hostName);
+      await tree.getByText("hosts", { exact: true }).waitFor();
+      await item(hostName).waitFor();
+      await search.fill("nobody is called so");
+      await page.getByText("Nothing is called so.").waitFor();
+      await search.fill("");
+      await page.getByRole("button", { name: /^Grouping/ }).click();
+      await page.getByRole("menuitem", { name: "By tag" }).click();
+      await item("backup-daily").waitFor();
+      await page.reload();
+      await item("backup-daily").waitFor();
+    },
+  );
+
+  t.test("a change of the pool comes by itself, also the name", async (t) => {
+    const { item } = await open(t);
+    await item(hostName).locator(".twisty").click();
+    await item(names[0]!).waitFor();
+    const vm = vms.find(({ name_label }) => name_label === names[0])!;
+    const name_label = "0 renamed";
+    await admin.ask("vm.set", { id: vm.id, name_label });
+    await item(name_label).waitFor();
+    await admin.ask("vm.set", { id: vm.id, name_label: names[0] });
+  });
+
+  for (const scheme of ["light", "dark"])
+    t.test(`axe finds nothing: ${scheme}`, async (t) => {
+      const { page, tree, item } = await open(t, "/status", scheme);
+      await item(hostName).locator(".twisty").click();
+      await item(names[0]!).waitFor();
+      await tree.focus();
+      t.same(await violations(page), []);
+    });
+
+  t.test("without the server the tree stays as it was", async (t) => {
+    const { page, item } = await open(t);
+    await item(hostName).locator(".twisty").click();
+    await item(names[0]!).waitFor();
+    server.child.kill("SIGKILL");
+    await page
+      .getByRole("alert")
+      .or(page.getByRole("status"))
+      .first()
+      .waitFor();
+    t.equal(await item(names[0]!).count(), 1);
+  });
+});
