@@ -1,0 +1,16 @@
+import type { Formats } from "../locale/formats.js";
+import { fill, type Messages } from "../locale/messages.js";
+import type { Problem } from "./problems.js";
+
+/** Of these the amount is a number of things, not of bytes. */
+const COUNTED = new Set(["cpusOfHosts", "quota"]);
+
+export function problemWords(
+  { code, amount = 0 }: Problem,
+  text: Messages,
+  formats: Formats,
+): string {
+  return fill(text.createVm.problems[code], {
+    amount: COUNTED.has(code) ? formats.count(amount) : formats.bytes(amount),
+  });
+}

@@ -1,0 +1,162 @@
+import type { Draft } from "./draft.js";
+import { namesOf } from "./draft.js";
+
+/** What the form is checked against. Bytes. */
+export interface Place {
+  /** That take VMs. */
+  readonly hosts: readonly {
+    readonly id: string;
+    readonly memory: { readonly size: number; readonly usage: number };
+    readonly cpus: { readonly cores: number };
+  }[];
+  readonly srs: readonly {
+    readonly id: string;
+    readonly free: number;
+    /** Disks take what is written to them only. */
+    readonly isThin: boolean;
+  }[];
+  readonly defaultSr: string | undefined;
+  /** Names that are taken in the pool. */
+  readonly takenNames: ReadonlySet<string>;
+  readonly takenMacs: ReadonlySet<string>;
+  /** Of the chosen resource set. */
+  readonly limits: Readonly<Record<string, { readonly available: number }>>;
+  readonly needsSet: boolean;
+}
+
+export type ProblemCode =
+  | "template"
+  | "name"
+  | "nameTaken"
+  | "count"
+  | "cpus"
+  | "topology"
+  | "memory"
+  | "memoryOfHosts"
+  | "iso"
+  | "diskSize"
+  | "noSr"
+  | "srFull"
+  | "network"
+  | "macFormat"
+  | "macTwice"
+  | "macTaken"
+  | "macOfMany"
+  | "cloudConfig"
+  | "needsSet"
+  | "quota"
+  | "cpusOfHosts";
+
+export interface Problem {
+  readonly code: ProblemCode;
+  /** Worth knowing; it can be made all the same. */
+  readonly isWarning?: boolean;
+  /** Bytes, or a count. */
+  readonly amount?: number;
+}
+
+/** By field: `name`, `disk:<key>`, `vif:<key>`... */
+export type Problems = ReadonlyMap<string, Problem>;
+
+/** Bytes on all SRs, of memory, and vCPUs, of all VMs. */
+export function totalsOf(draft: Draft) {
+  const { count, cpus, memory, disks } = draft;
+  const disk = disks.reduce((sum, { size }) => sum + size, 0);
+  return { cpus: cpus * count, memory: memory * count, disk: disk * count };
+}
+
+export function problemsOf(draft: Draft, place: Place): Problems {
+  const problems = new Map<string, Problem>();
+  for (const check of [checkBase, checkSize, checkDisks, checkVifs, checkSet])
+    for (const [field, problem] of check(draft, place))
+      if (!problems.has(field)) problems.set(field, problem);
+  return problems;
+}
+
+/** Whether it can be made as it is. */
+export function isMakeable(problems: Problems): boolean {
+  return [...problems.values()].every(({ isWarning }) => isWarning === true);
+}
+
+type Found = Iterable<[field: string, problem: Problem]>;
+
+function* checkBase(draft: Draft, { takenNames }: Place): Found {
+  if (draft.template === "") yield ["template", { code: "template" }];
+  if (draft.name.trim() === "") yield ["name", { code: "name" }];
+  else if (namesOf(draft, 250).some((name) => takenNames.has(name)))
+    yield ["name", { code: "nameTaken", isWarning: true }];
+  const { count } = draft;
+  if (!Number.isInteger(count) || count < 1 || count > 250)
+    yield ["count", { code: "count" }];
+  if (draft.boot === "iso" && draft.iso === "")
+    yield ["iso", { code: "iso", isWarning: true }];
+  if (draft.networkConfig !== "" && draft.cloudConfig === "")
+    yield ["cloudConfig", { code: "cloudConfig" }];
+}
+
+function* checkSize(draft: Draft, { hosts }: Place): Found {
+  const { cpus, coresPerSocket, memory } = draft;
+  if (!Number.isInteger(cpus) || cpus < 1 || cpus > 254)
+    yield ["cpus", { code: "cpus" }];
+  else if (coresPerSocket > 0 && cpus % coresPerSocket !== 0)
+    yield ["coresPerSocket", { code: "topology" }];
+  const cores = Math.max(0, ...hosts.map((host) => host.cpus.cores));
+  if (hosts.length > 0 && cpus > cores)
+    yield ["cpus", { code: "cpusOfHosts", isWarning: true, amount: cores }];
+  if (!(memory >= 16 * 2 ** 20)) yield ["memory", { code: "memory" }];
+  const able = hosts.filter(({ id }) => !draft.host || id === draft.host);
+  const free = able.map((host) => host.memory.size - host.memory.usage);
+  const most = Math.max(0, ...free);
+  const isTight = hosts.length > 0 && memory > most;
+  if (isTight)
+    yield ["memory", { code: "memoryOfHosts", isWarning: true, amount: most }];
+}
+
+function* checkDisks(draft: Draft, { srs, defaultSr }: Place): Found {
+  const coming = new Map<string, number>();
+  for (const { key, size, least, sr } of draft.disks) {
+    if (!(size >= least))
+      yield [`disk:${key}`, { code: "diskSize", amount: least }];
+    const to = sr || defaultSr;
+    if (to === undefined) yield [`disk:${key}`, { code: "noSr" }];
+    else coming.set(to, (coming.get(to) ?? 0) + size * draft.count);
+  }
+  for (const { id, free, isThin } of srs) {
+    const wanted = coming.get(id) ?? 0;
+    if (wanted <= free) continue;
+    const last = draft.disks.findLast(({ sr }) => (sr || defaultSr) === id);
+    const problem = { code: "srFull", amount: wanted - free } as const;
+    // What is only promised may fit for long.
+    const told = isThin ? { ...problem, isWarning: true } : problem;
+    if (last !== undefined) yield [`disk:${last.key}`, told];
+  }
+}
+
+const MAC = /^([\da-f]{2}:){5}[\da-f]{2}$/i;
+
+function* checkVifs({ vifs, count }: Draft, { takenMacs }: Place): Found {
+  const seen = new Set<string>();
+  for (const { key, network, mac } of vifs) {
+    const field = `vif:${key}`;
+    if (network === "") yield [field, { code: "network" }];
+    if (mac === "") continue;
+    const same = mac.toLowerCase();
+    if (!MAC.test(mac)) yield [field, { code: "macFormat" }];
+    else if (count > 1) yield [field, { code: "macOfMany" }];
+    else if (seen.has(same)) yield [field, { code: "macTwice" }];
+    else if (takenMacs.has(same))
+      yield [field, { code: "macTaken", isWarning: true }];
+    seen.add(same);
+  }
+}
+
+function* checkSet(draft: Draft, { limits, needsSet }: Place): Found {
+  if (needsSet && draft.resourceSet === "")
+    yield ["resourceSet", { code: "needsSet" }];
+  const totals = { ...totalsOf(draft), vms: draft.count };
+  for (const [name, wanted] of Object.entries(totals)) {
+    const available = limits[name]?.available ?? Infinity;
+    if (draft.resourceSet !== "" && wanted > available)
+      yield ["resourceSet", { code: "quota", amount: wanted - available }];
+  }
+}

@@ -1,0 +1,82 @@
+import { ref, shallowRef, watch, type Ref, type ShallowRef } from "vue";
+import type { Call } from "../api/status-stream.js";
+import { draftFor, emptyDraft, type Draft, type Template } from "./draft.js";
+import { readParts } from "./read-parts.js";
+
+const KEY = "new-vm";
+
+interface Kept {
+  readonly draft: Draft;
+  /** As the template had it, to tell what was changed. */
+  readonly before: Draft;
+  readonly templateName: string;
+}
+
+const nothing: Kept = {
+  draft: emptyDraft,
+  before: emptyDraft,
+  templateName: "",
+};
+
+/** The form, kept in this tab over a reload until something is made of it. */
+export function useDraft(call: Call): {
+  readonly draft: Ref<Draft>;
+  readonly before: ShallowRef<Draft>;
+  readonly templateName: Ref<string>;
+  readonly choose: (template: Template) => Promise<void>;
+  readonly reset: () => void;
+} {
+  const kept = recallDraft();
+  const draft = shallowRef(kept.draft);
+  const before = shallowRef(kept.before);
+  const templateName = ref(kept.templateName);
+  let wanted = "";
+
+  async function choose(template: Template): Promise<void> {
+    wanted = template.id;
+    const parts = await readParts(call, template);
+    // Another one was chosen meanwhile.
+    if (wanted !== template.id) return;
+    draft.value = draftFor(template, parts, draft.value);
+    before.value = draft.value;
+    templateName.value = template.name_label ?? template.id;
+  }
+
+  function reset(): void {
+    draft.value = before.value = emptyDraft;
+    templateName.value = "";
+  }
+
+  watch([draft, before], () => {
+    keepDraft({
+      draft: draft.value,
+      before: before.value,
+      templateName: templateName.value,
+    });
+  });
+  return { draft, before, templateName, choose, reset };
+}
+
+function recallDraft(): Kept {
+  try {
+    const text = sessionStorage.getItem(KEY);
+    const kept = text === null ? {} : (JSON.parse(text) as Partial<Kept>);
+    return {
+      draft: { ...emptyDraft, ...kept.draft },
+      before: { ...emptyDraft, ...kept.before },
+      templateName: kept.templateName ?? "",
+    };
+  } catch {
+    return nothing;
+  }
+}
+
+/** Without configurations: they may hold passwords. */
+function keepDraft(kept: Kept): void {
+  const draft = { ...kept.draft, cloudConfig: "", networkConfig: "" };
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify({ ...kept, draft }));
+  } catch {
+    // Storage is forbidden or full: the form holds until the page is left.
+  }
+}
