@@ -1,8 +1,9 @@
 /// <reference lib="dom" />
-import axe from "axe-core";
 import type { BrowserContext, Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
 import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
@@ -44,6 +45,7 @@ t.test(
       });
       t.teardown(() => context.close());
       if (cookie !== "") await context.addCookies([cookieOf(cookie)]);
+      await serveBuilt(context, url);
       const page = await context.newPage();
       const sent = keysSentBy(page);
       const complaints = complaintsOf(page);
@@ -213,22 +215,4 @@ function isPainted(): boolean {
 
 function isFocused(): boolean {
   return document.activeElement instanceof HTMLCanvasElement;
-}
-
-/** What axe finds, a line each. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  return page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: typeof import("axe-core") };
-    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-    const { violations } = await axe.run(document, {
-      runOnly: [...tags, "best-practice"],
-    });
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(
-        (node) =>
-          `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`,
-      ),
-    );
-  });
 }

@@ -18,6 +18,7 @@ export const vm: Messages["vm"] = {
     notes: "Notizen",
     customFields: "Eigene Felder",
     tasks: "Tasks",
+    activity: "Was geschehen ist",
     messages: "Nachrichten von XAPI",
   },
   facts: {

@@ -16,6 +16,7 @@ export const vm = {
     notes: "Notes",
     customFields: "Custom fields",
     tasks: "Tasks",
+    activity: "What happened",
     messages: "Messages of XAPI",
   },
   facts: {

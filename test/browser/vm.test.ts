@@ -1,0 +1,211 @@
+/// <reference lib="dom" />
+import type { Page } from "playwright-core";
+import t, { type Test } from "tap";
+import { startStorageBench, type Row } from "../storage-bench.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 240_000 };
+t.comment("timeout=240000");
+const skip = noBrowserReason() ?? false;
+
+interface View {
+  readonly colorScheme: "light" | "dark";
+  readonly width: number;
+}
+
+/** Text size and layout differ by width, contrast by scheme. */
+const wide: View = { colorScheme: "light", width: 1440 };
+const narrow: View = { colorScheme: "dark", width: 390 };
+
+t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
+  const bench = await startStorageBench(t);
+  const { admin, list, server, url } = bench;
+  const running = await list("vms", "power_state:Running");
+  const vm = running[0]!;
+  const nameOf = (row: Row) => String(row["name_label"]);
+  const nameNow = async () => nameOf((await list("vms", `id:${vm.id}`))[0]!);
+  const browser = await launchChromium();
+  t.teardown(() => browser.close());
+
+  const open = async (
+    t: Test,
+    path: string,
+    { cookie = admin.cookie, view = wide } = {},
+  ) => {
+    const context = await browser.newContext({
+      colorScheme: view.colorScheme,
+      reducedMotion: "reduce",
+      viewport: { width: view.width, height: 900 },
+      locale: "en-US",
+    });
+    t.teardown(() => context.close());
+    const [name = "", value = ""] = cookie.split("=");
+    await context.addCookies([{ name, value, url }]);
+    await serveBuilt(context, url);
+    const page = await context.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(`${url}/#${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    return { page, complaints };
+  };
+  const heading = (page: Page, name: string) =>
+    page.getByRole("heading", { level: 1 }).getByText(name, { exact: true });
+
+  t.test("its name is edited in place, and taken back", async (t) => {
+    const { page, complaints } = await open(t, `/vms/${vm.id}`);
+    const before = nameOf(vm);
+    await heading(page, before).waitFor();
+    await rename(page, "given up", "Escape");
+    await heading(page, before).waitFor();
+    await rename(page, "renamed", "Enter");
+    await heading(page, "renamed").waitFor();
+    while ((await nameNow()) !== "renamed") continue;
+    t.pass("the pool knows it");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await heading(page, before).waitFor();
+    while ((await nameNow()) !== before) continue;
+    t.pass("and knows that it was taken back");
+    t.same(complaints, []);
+  });
+
+  t.test("what the server refuses falls back, with its words", async (t) => {
+    const { cookie } = await bench.addUser("viewer", { [vm.id]: "viewer" });
+    const { page } = await open(t, `/vms/${vm.id}`, { cookie });
+    await heading(page, nameOf(vm)).waitFor();
+    await rename(page, "not mine", "Enter");
+    await page.getByText("Name was not changed").waitFor();
+    await heading(page, nameOf(vm)).waitFor();
+    t.equal(await nameNow(), nameOf(vm));
+  });
+
+  t.test("a disk is made, and taken away", async (t) => {
+    const { page, complaints } = await open(t, `/vms/${vm.id}/disks`);
+    const rows = page.getByRole("row");
+    await rows.nth(1).waitFor();
+    await page.getByRole("button", { name: "New disk…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("for the test");
+    const sr = dialog.getByLabel("SR");
+    await sr.getByRole("option").nth(1).waitFor({ state: "attached" });
+    await sr.selectOption({ index: 1 });
+    await dialog.getByRole("button", { name: "Create" }).click();
+    const row = rows.filter({ hasText: "for the test" });
+    await row.getByText("Connected", { exact: true }).waitFor();
+    t.match(await row.textContent(), /10 GiB/);
+    await row.getByRole("button", { name: "More for for the test" }).click();
+    await page.getByRole("menuitem", { name: "Detach…" }).click();
+    await dialog.getByRole("button", { name: "Detach" }).click();
+    await row.waitFor({ state: "detached" });
+    t.same(complaints, []);
+  });
+
+  t.test(
+    "reverting takes a snapshot first, and shows in the tree",
+    async (t) => {
+      const name = "before all";
+      await admin.ask("vm.snapshot", { id: vm.id, name });
+      const { page, complaints } = await open(t, `/vms/${vm.id}/snapshots`);
+      const line = (words: string | RegExp) =>
+        page.getByRole("listitem").filter({ hasText: words });
+      await line(name).waitFor();
+      await page.getByRole("button", { name: `Revert to ${name}` }).click();
+      const dialog = page.getByRole("dialog");
+      t.ok(await dialog.getByRole("checkbox").isChecked());
+      await dialog.getByRole("button", { name: "Revert" }).click();
+      await line(/_before_revert_/).waitFor();
+      const lines = await page.locator(".tree > li").allTextContents();
+      t.match(lines.at(-1), /Now/);
+      t.same(complaints, []);
+    },
+  );
+
+  t.test("the console goes on while other tabs are shown", async (t) => {
+    const { page, complaints } = await open(t, `/vms/${running[1]!.id}`);
+    let sockets = 0;
+    page.on("websocket", (socket) => {
+      if (socket.url().includes("/api/consoles/")) sockets++;
+    });
+    const tab = (name: string) =>
+      page.getByRole("link", { name, exact: true }).click();
+    await tab("Console");
+    await page.getByText("Connected", { exact: true }).waitFor();
+    await page.waitForFunction(
+      () => (document.querySelector("canvas")?.width ?? 0) > 100,
+    );
+    await tab("General");
+    await page.getByRole("heading", { name: "Machine" }).waitFor();
+    t.notOk(await page.getByRole("application").isVisible());
+    await tab("Console");
+    await page.getByRole("application").waitFor();
+    t.ok(await page.getByText("Connected", { exact: true }).isVisible());
+    t.equal(sockets, 1, "it was opened once");
+    t.same(complaints, []);
+  });
+
+  t.test("the record of XAPI, searched", async (t) => {
+    const { page, complaints } = await open(t, `/vms/${vm.id}/raw`);
+    const row = (name: string) =>
+      page.getByRole("row").filter({
+        has: page.getByRole("rowheader", { name, exact: true }),
+      });
+    t.match(await row("uuid").textContent(), vm.id);
+    await page.getByRole("searchbox").last().fill("power_state");
+    await row("uuid").waitFor({ state: "detached" });
+    t.match(await row("power_state").textContent(), "Running");
+    t.same(complaints, []);
+  });
+
+  t.test("what is gone, is said to be", async (t) => {
+    const id = "00000000-0000-4000-8000-000000000000";
+    const { page } = await open(t, `/vms/${vm.id}`);
+    await page.goto(`${url}/#/vms/${id}`);
+    await page.getByText("There is no such VM").waitFor();
+    t.same(await violations(page), []);
+  });
+
+  for (const view of [wide, narrow])
+    t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
+      const { page } = await open(t, `/vms/${running[2]!.id}`, { view });
+      await page.getByText("Nothing protects this VM").waitFor();
+      t.same(await violations(page), [], "general");
+      const tabs = {
+        disks: () => page.getByText("Connected", { exact: true }).first(),
+        network: () => page.getByText("Connected", { exact: true }).first(),
+        advanced: () => page.getByText("Keep it from mistakes"),
+        raw: () => page.getByRole("rowheader", { name: "uuid", exact: true }),
+      };
+      for (const [tab, ready] of Object.entries(tabs)) {
+        await page.goto(`${url}/#/vms/${running[2]!.id}/${tab}`);
+        await ready().waitFor();
+        t.same(await violations(page), [], tab);
+        const width = await page.evaluate(
+          () => document.documentElement.scrollWidth,
+        );
+        t.ok(width <= view.width, `${tab} is not wider than the window`);
+      }
+      await page.goto(`${url}/#/vms/${vm.id}/snapshots`);
+      await page.getByText("Now", { exact: true }).waitFor();
+      t.same(await violations(page), [], "snapshots");
+    });
+
+  t.test("without the server it says what was known last", async (t) => {
+    const { page } = await open(t, `/vms/${vm.id}`);
+    await heading(page, nameOf(vm)).waitFor();
+    await server.stop();
+    await page.getByText("As last known").waitFor();
+    await heading(page, nameOf(vm)).waitFor();
+    await rename(page, "in vain", "Enter");
+    await page.getByText("Name was not changed").waitFor();
+    await heading(page, nameOf(vm)).waitFor();
+    t.pass("nothing pretends to have happened");
+  });
+});
+
+async function rename(page: Page, name: string, key: string): Promise<void> {
+  await page.getByRole("button", { name: /^Name: / }).click();
+  await page.getByLabel("Name", { exact: true }).fill(name);
+  await page.keyboard.press(key);
+}
