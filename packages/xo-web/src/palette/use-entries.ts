@@ -84,6 +84,14 @@ export function useEntries(
     );
   });
 
+  const isSearching = computed(() => answered.value !== wanted());
+  /** Until the next are there, those of before that fit as well. */
+  const objects = computed(() =>
+    isSearching.value
+      ? fitting(found.value, typed.value, ({ name_label = "" }) => name_label)
+      : found.value,
+  );
+
   const groups = computed((): readonly EntryGroup[] => {
     if (chosen.value !== undefined)
       return some([{ id: "actions", entries: actions.value }]);
@@ -95,12 +103,11 @@ export function useEntries(
         : { id: "pages", entries: pages.value.slice(0, FEW) },
       isEmpty
         ? { id: "pages", entries: pages.value }
-        : { id: "objects", entries: objectEntries(found.value) },
+        : { id: "objects", entries: objectEntries(objects.value) },
     ]);
   });
   return {
-    ...{ groups, subject },
-    isSearching: computed(() => answered.value !== wanted()),
+    ...{ groups, subject, isSearching },
   };
 }
 

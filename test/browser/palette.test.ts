@@ -1,0 +1,150 @@
+import t, { type Test } from "tap";
+import { startStorageBench } from "../storage-bench.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 180_000 };
+t.comment("timeout=180000");
+const skip = noBrowserReason() ?? false;
+
+interface Look {
+  readonly scheme?: "light" | "dark";
+  readonly width?: number;
+}
+
+t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
+  const { admin, list, url } = await startStorageBench(t);
+  const [vm] = await list("vms", "power_state:Running");
+  const name = String(vm!["name_label"]);
+  const browser = await launchChromium();
+  t.teardown(() => browser.close());
+
+  const open = async (
+    t: Test,
+    path = "/tasks",
+    { scheme = "light", width = 1440 }: Look = {},
+  ) => {
+    const context = await browser.newContext({
+      colorScheme: scheme,
+      locale: "en-US",
+      reducedMotion: "reduce",
+      viewport: { width, height: 900 },
+    });
+    t.teardown(() => context.close());
+    const [cookie = "", value = ""] = admin.cookie.split("=");
+    await context.addCookies([{ name: cookie, value, url }]);
+    await serveBuilt(context, url);
+    const page = await context.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(`${url}/#${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    const palette = page.getByRole("dialog", {
+      name: "Search or do something",
+    });
+    const option = (text: string) =>
+      palette.getByRole("option").filter({ hasText: text });
+    const call = async () => {
+      await page.keyboard.press("Control+k");
+      await palette.waitFor();
+    };
+    return { page, palette, option, call, complaints };
+  };
+
+  t.test("a name and Enter lead to an object", async (t) => {
+    const { page, palette, call, complaints } = await open(t);
+    await call();
+    await page.keyboard.type(name);
+    // Before the answer is there: what it will find is meant.
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${url}/#/vms/${vm!.id}`);
+    await call();
+    await page.keyboard.type(name);
+    const first = palette.locator('[aria-selected="true"]');
+    await first.filter({ hasText: name }).waitFor();
+    t.match(await first.textContent(), "Running");
+    t.same(complaints, []);
+  });
+
+  t.test("first an object, then what is done to it", async (t) => {
+    const { page, palette, option, call } = await open(t);
+    await call();
+    await page.keyboard.type(name);
+    await option(name).first().waitFor();
+    await page.keyboard.press("Tab");
+    await palette.getByText(`What can be done to ${name}`).waitFor();
+    await page.keyboard.press("Enter");
+    t.equal(await palette.count(), 1, "not without a choice");
+    await page.keyboard.type("pause");
+    await page.keyboard.press("Enter");
+    await palette.waitFor({ state: "detached" });
+    const state = async () =>
+      (await list("vms", `id:${vm!.id}`))[0]!["power_state"];
+    while ((await state()) !== "Paused") continue;
+    t.pass("it is paused");
+  });
+
+  t.test("on its page an object's actions come at once", async (t) => {
+    const { page, palette, option, call } = await open(t, `/vms/${vm!.id}`);
+    await page.getByRole("heading", { name }).waitFor();
+    await call();
+    await palette.getByText(`What can be done to ${name}`).waitFor();
+    t.equal(await palette.locator('[aria-selected="true"]').count(), 0);
+    await page.keyboard.type("storage");
+    await option("Storage map").waitFor();
+    await page.keyboard.press("Escape");
+    await palette.waitFor({ state: "detached" });
+    await page.goto(`${url}/#/tasks`);
+    await page.getByRole("heading", { name: "Tasks", level: 1 }).waitFor();
+    await call();
+    await palette.getByText("Seen lately").waitFor();
+    await option(name).waitFor();
+  });
+
+  t.test("keys lead about, but not while one writes", async (t) => {
+    const { page, complaints } = await open(t);
+    await page.keyboard.press("g");
+    await page.keyboard.press("a");
+    await page.waitForURL(`${url}/#/activity`);
+    await page.keyboard.press("/");
+    await page.getByRole("combobox").waitFor();
+    await page.keyboard.type("gt?");
+    t.equal(await page.getByRole("combobox").inputValue(), "gt?");
+    await page.keyboard.press("Escape");
+    await page.getByRole("combobox").waitFor({ state: "detached" });
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog", { name: "Keyboard" });
+    await help.getByText("Go to Tasks").waitFor();
+    await help.getByRole("checkbox").uncheck();
+    await page.keyboard.press("Escape");
+    await help.waitFor({ state: "detached" });
+    await page.reload();
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("t");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").waitFor();
+    t.match(page.url(), /#\/activity$/, "switched off, and remembered");
+    t.same(complaints, []);
+  });
+
+  for (const [scheme, width] of [
+    ["light", 1440],
+    ["dark", 390],
+  ] as const)
+    t.test(`axe finds nothing: ${scheme}, ${width}`, async (t) => {
+      const { page, option, call } = await open(t, "/tasks", { scheme, width });
+      await call();
+      await option("Overview").waitFor();
+      t.same(await violations(page), []);
+      await page.keyboard.type(name);
+      await option(name).first().waitFor();
+      t.same(await violations(page), []);
+      await page.keyboard.press("Escape");
+      await page.getByRole("combobox").waitFor({ state: "detached" });
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+      t.same(await violations(page), []);
+    });
+});

@@ -1,0 +1,138 @@
+import t, { type Test } from "tap";
+import { startStorageBench } from "../storage-bench.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 180_000 };
+t.comment("timeout=180000");
+const skip = noBrowserReason() ?? false;
+
+interface Look {
+  readonly scheme?: "light" | "dark";
+  readonly width?: number;
+}
+
+t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
+  const bench = await startStorageBench(t);
+  const { admin, list, url } = bench;
+  const vms = await list("vms", "power_state:Running");
+  const named = (at: number) => String(vms[at]!["name_label"]);
+  const act = (at: number, action: string) =>
+    admin.rest("POST", `/vms/${vms[at]!.id}/actions/${action}`, {});
+  const browser = await launchChromium();
+  t.teardown(() => browser.close());
+
+  const open = async (
+    t: Test,
+    path: string,
+    { scheme = "light", width = 1440 }: Look = {},
+  ) => {
+    const context = await browser.newContext({
+      colorScheme: scheme,
+      locale: "en-US",
+      reducedMotion: "reduce",
+      viewport: { width, height: 900 },
+    });
+    t.teardown(() => context.close());
+    const [name = "", value = ""] = admin.cookie.split("=");
+    await context.addCookies([{ name, value, url }]);
+    await serveBuilt(context, url);
+    const page = await context.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(`${url}/#${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    return { page, main: page.getByRole("main"), complaints };
+  };
+
+  t.test("a task comes, goes, and is told of once", async (t) => {
+    const { page, main, complaints } = await open(t, "/tasks");
+    const row = (at: number) =>
+      main.getByRole("listitem").filter({ hasText: named(at) });
+    await page.getByText("Nothing is under way.").waitFor();
+    await act(0, "clean_shutdown");
+    await row(0).getByText("Under way").waitFor();
+    await page.getByRole("button", { name: /under way$/ }).waitFor();
+    await row(0).getByText("Done", { exact: true }).waitFor();
+    await page.getByText("Done: clean shutdown VM").waitFor();
+    await row(0)
+      .getByRole("button", { name: /^Parts of/ })
+      .click();
+    await row(0).getByText("VM.clean_shutdown").waitFor();
+    await act(1, "start");
+    await row(1).getByText("Failed", { exact: true }).waitFor();
+    await row(1)
+      .getByText(/VM_BAD_POWER_STATE/)
+      .waitFor();
+    await page.getByText("Failed: start VM").waitFor();
+    await page.getByText("Failed", { exact: true }).first().click();
+    await row(0).waitFor({ state: "detached" });
+    t.match(page.url(), /state=failure/, "the choice is in the address");
+    t.same(complaints, []);
+  });
+
+  t.test("one that is not wanted is given up", async (t) => {
+    const { page, main } = await open(t, "/tasks");
+    const ids = vms.slice(2, 12).map(({ id }) => id);
+    const body = { method: "vm.stop", ids, concurrency: 1 };
+    t.equal((await admin.rest("POST", "/bulk", body)).status, 202);
+    await main.getByRole("button", { name: "Cancel vm.stop" }).click();
+    await main
+      .getByRole("listitem")
+      .filter({ hasText: "vm.stop" })
+      .first()
+      .getByText(/^(Failed|Interrupted)$/)
+      .first()
+      .waitFor();
+    t.equal(
+      await page.getByText(/tasks? done/).count(),
+      0,
+      "what is done to many has a toast of its own",
+    );
+  });
+
+  t.test("the tray shows the last, and clears them", async (t) => {
+    const { page, complaints } = await open(t, "/activity");
+    await page.getByRole("button", { name: /^Tasks$|under way$/ }).click();
+    const tray = page.getByRole("dialog", { name: "Tasks" });
+    await tray.getByText("clean shutdown VM").waitFor();
+    t.same(await violations(page), []);
+    await tray.getByRole("button", { name: "Clear ended" }).click();
+    await tray.getByText("Nothing is under way.").waitFor();
+    t.same(complaints, []);
+  });
+
+  t.test("what happens stands ready, and moves nothing", async (t) => {
+    const { page, main, complaints } = await open(t, "/activity");
+    const first = main.getByRole("listitem").first();
+    await main.getByText(`${named(0)} stopped`).waitFor();
+    await main
+      .getByText(/· admin$/)
+      .first()
+      .waitFor();
+    const before = await first.textContent();
+    await act(0, "start");
+    const news = page.getByRole("button", { name: /^\d+ new$/ });
+    await news.waitFor();
+    t.equal(await first.textContent(), before);
+    await news.click();
+    await main.getByText(`${named(0)} started on`).waitFor();
+    await news.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Snapshots" }).click();
+    await main.getByText("Nothing has happened.").waitFor();
+    t.match(page.url(), /kinds=snapshots/);
+    t.same(complaints, []);
+  });
+
+  for (const scheme of ["light", "dark"] as const)
+    for (const width of [1440, 390])
+      t.test(`axe finds nothing: ${scheme}, ${width}`, async (t) => {
+        const { page, main } = await open(t, "/activity", { scheme, width });
+        await main.getByText("stopped").first().waitFor();
+        t.same(await violations(page), []);
+        await page.goto(`${url}/#/tasks`);
+        await page.getByRole("button", { name: "Clear ended" }).waitFor();
+        t.same(await violations(page), []);
+      });
+});
