@@ -36,7 +36,9 @@ export function memoryShares(
   const counted = [...(control ? [control] : []), ...named];
   const known = counted.reduce((sum, { bytes }) => sum + bytes, 0);
   const whole = Math.max(size, known, 1);
-  const others = Math.max(Math.min(usage, whole) - known, 0);
+  // Xen's own is in what the host tells as used; VMs have theirs whatever it tells.
+  const rest = sorted.slice(NAMED).reduce((sum, { bytes }) => sum + bytes, 0);
+  const others = Math.min(Math.max(usage - known, rest), whole - known);
   const parts: Omit<MemoryShare, "from" | "share">[] = [];
   if (control)
     parts.push({ ...control, key: control.id, kind: "control", count: 1 });

@@ -3,6 +3,7 @@ import type { Sr } from "../../objects/infrastructure.js";
 /** Storage that holds disks first, then ISO libraries, drives last; each by name. */
 export function byUse(a: Sr | undefined, b: Sr | undefined): number {
   const name = (sr: Sr | undefined) => sr?.name_label ?? "";
+  if (name(a) === name(b)) return rankOf(a) - rankOf(b);
   return rankOf(a) - rankOf(b) || (name(a) < name(b) ? -1 : 1);
 }
 

@@ -133,7 +133,6 @@ export const host: Messages["host"] = {
   noUsb: "Kein USB-Gerät gefunden.",
   usbForVms: "VMs können {device} bekommen",
   vgpus: { one: "von {n} VM genutzt", other: "von {n} VMs genutzt" },
-  noSyslog: "niemanden",
   afterReboot:
     "Arbeitsspeicher der Kontrolldomäne und die Zuteilung gelten ab dem nächsten Start.",
   noConsole: "Dieser Host hat keine Kontrolldomäne mit Konsole.",

@@ -26,7 +26,7 @@ export const sr: Messages["sr"] = {
     used: "Belegt",
     free: "Frei",
     promised: "Für Disks zugesagt",
-    disks: "Disks",
+    disks: "Disks, Snapshots, Abbilder",
     description: "Beschreibung",
   },
   columns: {
@@ -34,6 +34,7 @@ export const sr: Messages["sr"] = {
     host: "Host",
     kind: "Art",
     used: "Belegt",
+    hostState: "Host ist",
     state: "Zustand",
     device: "Wie",
   },

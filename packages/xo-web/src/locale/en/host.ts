@@ -131,7 +131,6 @@ export const host = {
   noUsb: "No USB device was found.",
   usbForVms: "VMs can be given {device}",
   vgpus: { one: "used by {n} VM", other: "used by {n} VMs" },
-  noSyslog: "nobody",
   afterReboot:
     "Memory of the control domain and what is given at a time hold from the next boot on.",
   noConsole: "This host has no control domain with a console.",

@@ -24,7 +24,7 @@ export const sr = {
     used: "Used",
     free: "Free",
     promised: "Promised to disks",
-    disks: "Disks",
+    disks: "Disks, snapshots, images",
     description: "Description",
   },
   columns: {
@@ -32,6 +32,7 @@ export const sr = {
     host: "Host",
     kind: "Kind",
     used: "Used",
+    hostState: "Host is",
     state: "State",
     device: "How",
   },
