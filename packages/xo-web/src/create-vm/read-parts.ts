@@ -22,7 +22,10 @@ export async function readParts(
   const disks = vbds.flatMap(({ VDI }) => (VDI === undefined ? [] : [VDI]));
   const anyOf = disks.map((disk) => `id:"${disk}"`).join(" ");
   const vdis = disks.length === 0 ? [] : await page<Vdi>("VDI", `|(${anyOf})`);
-  const outside = networks.filter(({ PIFs }) => PIFs.length > 0);
+  // The first bridge is where management usually is, with DHCP.
+  const outside = networks
+    .filter(({ PIFs }) => PIFs.length > 0)
+    .sort((a, b) => (a.bridge < b.bridge ? -1 : 1));
   const first =
     networks.find(({ automatic }) => automatic) ?? outside[0] ?? networks[0];
   return { vbds, vdis, vifs, network: first?.id };
