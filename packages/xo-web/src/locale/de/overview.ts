@@ -2,6 +2,7 @@ import type { Messages } from "../messages.js";
 
 export const overview: Messages["overview"] = {
   pools: "Pools",
+  poolTable: "Pools: Verbindung und Last",
   pool: "Pool",
   state: "Verbindung",
   hosts: "Hosts",

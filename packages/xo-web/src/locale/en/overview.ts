@@ -1,5 +1,6 @@
 export const overview = {
   pools: "Pools",
+  poolTable: "Pools: connection and load",
   pool: "Pool",
   state: "Connection",
   hosts: "Hosts",
