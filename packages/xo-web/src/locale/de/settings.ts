@@ -414,7 +414,7 @@ export const settings: Messages["settings"] = {
     excluded: "Nicht jene mit einem Tag",
     excludedHint: "Durch Kommas getrennt.",
     pattern: "Name der Schnappschüsse",
-    patternHint: "'{job}', '{vm}', '{date}' und '{time}' werden eingesetzt.",
+    patternHint: "{job}, {vm}, {date} und {time} werden eingesetzt.",
     memory: "Mit Arbeitsspeicher",
     memoryHint: "Von VMs, die laufen. Braucht mehr Zeit und Platz.",
     method: "Operation",

@@ -395,7 +395,7 @@ export const settings = {
     excluded: "Not those with a tag",
     excludedHint: "Separated by commas.",
     pattern: "Name of the snapshots",
-    patternHint: "'{job}', '{vm}', '{date}' and '{time}' are filled in.",
+    patternHint: "{job}, {vm}, {date} and {time} are filled in.",
     memory: "With memory",
     memoryHint: "Of VMs that run. Takes longer and more room.",
     method: "Operation",

@@ -1,0 +1,201 @@
+/// <reference lib="dom" />
+import t, { type Test } from "tap";
+import type { Browser, Page } from "playwright-core";
+import { RunningProgram } from "../running-program.js";
+import { simulate } from "../simulated.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 240_000 };
+t.comment("timeout=240000");
+const skip = noBrowserReason() ?? false;
+const PASSWORD = "correct horse battery";
+
+/** A server without pools, and somebody who has just signed in to it. */
+async function startEmpty(t: Test, browser: Browser) {
+  const cwd = t.testdir({ "config.yaml": "pools: []" });
+  const server = new RunningProgram(
+    t,
+    "xo-server",
+    ["start", "--host", "127.0.0.1", "--port", "0"],
+    { cwd, env: { XO_ADMIN_PASSWORD: PASSWORD } },
+  );
+  const url = await server.find(/Web server listening on (http:\S+)/);
+  const context = await browser.newContext({ reducedMotion: "reduce" });
+  t.teardown(() => context.close());
+  await serveBuilt(context, url);
+  const page = await context.newPage();
+  const complaints = complaintsOf(page);
+  await page.goto(url);
+  await page.getByLabel("Name or e-mail").fill("admin");
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.keyboard.press("Enter");
+  return { url, page, complaints };
+}
+
+/** What axe finds in light and dark, wide and narrow. */
+async function checkLooks(t: Test, page: Page, name: string): Promise<void> {
+  for (const [colorScheme, width] of [
+    ["light", 1440],
+    ["dark", 390],
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.setViewportSize({ width, height: 900 });
+    t.same(await violations(page), [], `${name}, ${colorScheme}, ${width}`);
+    const isWide = await page.evaluate(
+      () => document.documentElement.scrollWidth > window.innerWidth,
+    );
+    t.notOk(isWide, `${name} fits into ${width}`);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+t.test(
+  "from nothing to a pool, and the settings",
+  { skip, ...LIMIT },
+  async (t) => {
+    const [pool] = await simulate(t, "--tls");
+    const host = new URL(pool!.url).host;
+    const browser = await launchChromium();
+    t.teardown(() => browser.close());
+    const { url, page, complaints } = await startEmpty(t, browser);
+
+    await t.test(
+      "the first pool: its certificate is shown before the password goes there",
+      async (t) => {
+        await page.waitForURL(/first-run/);
+        const address = page.getByLabel("Address of a host");
+        await address.fill("127.0.0.1:1");
+        await page.getByLabel("Password").fill("wrong");
+        await page.getByRole("button", { name: "Connect" }).click();
+        await page.getByText("nobody answers at this port").waitFor();
+        await checkLooks(t, page, "the form with what is wrong");
+        await address.fill(host);
+        await page.keyboard.press("Enter");
+        await page.getByText("has signed its certificate itself").waitFor();
+        t.equal(
+          (await page.locator(".print code span").allTextContents()).join("")
+            .length,
+          95,
+          "a whole SHA-256 fingerprint",
+        );
+        await checkLooks(t, page, "the certificate");
+        await page.getByRole("button", { name: "It is the right one" }).click();
+        await page.getByText("Wrong user or password").waitFor();
+        await page.getByRole("button", { name: "Correct it" }).click();
+        await page.getByLabel("Password").fill(pool!.password);
+        await page.keyboard.press("Enter");
+        await page.getByText("is connected.").waitFor();
+        await page.waitForURL(/#\/$/);
+      },
+    );
+
+    const open = async (section: string, heading: string) => {
+      await page.goto(`${url}/#/settings/${section}`);
+      await page
+        .locator(".part")
+        .getByRole("heading", { name: heading, exact: true })
+        .waitFor();
+    };
+
+    await t.test("a pool is edited, disconnected and forgotten", async (t) => {
+      await open("servers", "Servers");
+      await page.getByText("accepted:").waitFor();
+      await page.getByText("Live", { exact: true }).last().waitFor();
+      await checkLooks(t, page, "servers");
+      const act = async (item: string) => {
+        await page.getByRole("button", { name: /What can be done/ }).click();
+        await page.getByRole("menuitem", { name: item }).click();
+      };
+      await act("Edit");
+      await page.getByLabel("Name shown here").fill("Paris");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Paris", { exact: true }).waitFor();
+      await act("Disconnect");
+      await page.locator(".tag", { hasText: "Off" }).waitFor();
+      await act("Remove");
+      await page.getByRole("heading", { name: "Forget Paris?" }).waitFor();
+      await page.getByRole("button", { name: "Remove" }).click();
+      await page.getByText("No pools yet").waitFor();
+    });
+
+    await t.test("a user comes, gets a group, and goes", async (t) => {
+      await open("groups", "Groups");
+      await page.getByRole("button", { name: "Add a group" }).click();
+      await page.getByLabel("Name").fill("operators");
+      await page.getByRole("button", { name: "Add", exact: true }).click();
+      await page.getByRole("cell", { name: "operators" }).first().waitFor();
+      await open("users", "Users");
+      await page.getByRole("button", { name: "Add a user" }).click();
+      await page.getByRole("button", { name: "Add", exact: true }).click();
+      await page.getByText("This is needed.").first().waitFor();
+      await page.getByLabel("Name", { exact: true }).fill("ada");
+      await page.getByLabel("Password", { exact: true }).fill("ada");
+      await page.getByLabel("operators").check();
+      await checkLooks(t, page, "the form of a user");
+      await page.getByRole("button", { name: "Add", exact: true }).click();
+      const row = page.getByRole("row", { name: /^ada/ });
+      await row.getByText("operators").waitFor();
+      await row.getByRole("button").click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      await page.getByRole("heading", { name: "Delete ada?" }).waitFor();
+      await page.getByRole("button", { name: "Delete" }).last().click();
+      await row.waitFor({ state: "detached" });
+    });
+
+    await t.test("a job is made, shows its times and is run", async (t) => {
+      await open("jobs", "Jobs");
+      await page.getByRole("button", { name: "Add a job" }).click();
+      await page.getByLabel("An operation").check();
+      await page.getByRole("textbox", { name: "Name" }).fill("versions");
+      await page
+        .getByRole("combobox", { name: "Operation" })
+        .fill("system.getVersion");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByRole("button", { name: "Add a schedule" }).click();
+      await page.getByLabel("Cron expression").fill("every day");
+      await page.getByText("This means no time").waitFor();
+      await page.getByLabel("How often").selectOption("weekly");
+      const times = page.getByRole("listitem").filter({ hasText: /^Sun, / });
+      await times.first().waitFor();
+      t.equal(await times.count(), 5);
+      await checkLooks(t, page, "the form of a schedule");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("0 4 * * SUN").waitFor();
+      await page.getByRole("button", { name: "Run now" }).click();
+      await page.getByRole("cell", { name: "succeeded" }).waitFor();
+    });
+
+    await t.test("every other part is there, and axe is content", async (t) => {
+      for (const [section, heading] of [
+        ["roles", "Roles and rights"],
+        ["tokens", "Tokens"],
+        ["alarms", "Alarms"],
+        ["performance", "Performance"],
+        ["audit", "Audit log"],
+        ["configuration", "Export and import"],
+        ["account", "Your account"],
+      ] as const) {
+        await open(section, heading);
+        await page.locator(".skeleton").first().waitFor({ state: "detached" });
+        await checkLooks(t, page, section);
+      }
+      await open("audit", "Audit log");
+      await page.getByLabel("Operation").fill("server.probe");
+      await page
+        .getByText("user.create")
+        .first()
+        .waitFor({ state: "detached" });
+      t.ok((await page.getByText("server.probe").count()) > 0);
+      await page.getByRole("button", { name: "Check the log" }).click();
+      await page.getByText(/are as they were written/).waitFor();
+    });
+
+    t.same(
+      complaints.filter((text) => !text.includes("Failed to load resource")),
+      [],
+    );
+  },
+);
