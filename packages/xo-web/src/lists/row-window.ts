@@ -16,7 +16,7 @@ export function windowAround(
   { first, end }: { readonly first: number; readonly end: number },
   known?: RowWindow,
 ): RowWindow {
-  const margin = Math.max(end - first, STEP);
+  const margin = Math.max(end - first, 2 * STEP);
   if (known !== undefined && coversWell(known, first, end, margin))
     return known;
   const offset = Math.max(floor(first - margin), 0);

@@ -1,6 +1,10 @@
-import { shallowRef, type ShallowRef } from "vue";
+import { shallowRef, watch, type ShallowRef } from "vue";
 import { useServer } from "../live/use-server.js";
+import { useWindow } from "../live/use-window.js";
+import { fill } from "../locale/messages.js";
+import { useLocale } from "../locale/use-locale.js";
 import type { ObjectRow } from "../objects/object-row.js";
+import { useToasts } from "../toasts/use-toasts.js";
 import type { RowsRequest } from "./section-view.js";
 import {
   MOST_CHOSEN,
@@ -12,6 +16,9 @@ import {
 } from "./selection.js";
 import { readAll } from "./use-export.js";
 
+/** Chosen objects that are followed wherever they stand in the list; of more, those in sight are. */
+const FOLLOWED = 100;
+
 export interface Chosen {
   readonly selection: ShallowRef<Selection>;
   readonly toggle: (row: ObjectRow) => void;
@@ -19,35 +26,69 @@ export interface Chosen {
   /** What is known of them by now. */
   readonly renew: (rows: readonly ObjectRow[]) => void;
   readonly clear: () => void;
-  /** All that match: one by one as long as they are not too many. @throws as the server does */
-  readonly all: (request: RowsRequest, total: number) => Promise<void>;
+  /** All that match: one by one as long as they are not too many. */
+  readonly all: () => void;
 }
 
 /** What is chosen of a list. */
-export function useChosen(): Chosen {
+export function useChosen(
+  request: () => RowsRequest | undefined,
+  total: () => number | undefined,
+): Chosen {
   const { call } = useServer();
+  const { text } = useLocale();
+  const toasts = useToasts();
   const selection = shallowRef<Selection>(nothing);
+  const renew = (rows: readonly ObjectRow[]) => {
+    selection.value = renewed(selection.value, rows);
+  };
+
+  const followed = useWindow(() => {
+    const ids = idsOf(selection.value);
+    const asked = request();
+    if (asked === undefined || ids.length === 0 || ids.length > FOLLOWED)
+      return undefined;
+    const { type, fields } = asked;
+    const filter = `|(${ids.map((id) => `id:${id}`).join(" ")})`;
+    return { type, fields, filter, offset: 0, limit: FOLLOWED };
+  });
+  watch(followed.rows, renew);
+
+  async function all(): Promise<void> {
+    const asked = request();
+    const count = total();
+    if (asked === undefined || count === undefined) return;
+    if (count > MOST_CHOSEN) selection.value = { kind: "all", count };
+    else
+      selection.value = withAll(
+        nothing,
+        await readAll(call, asked, { most: MOST_CHOSEN }),
+      );
+  }
+  function tell(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    const words = fill(text.value.lists.selectionFailed, { reason });
+    toasts.show({ tone: "bad", text: words });
+  }
+
   return {
     selection,
+    renew,
     toggle(row) {
       selection.value = toggle(selection.value, row);
     },
     add(rows) {
       selection.value = withAll(selection.value, rows);
     },
-    renew(rows) {
-      selection.value = renewed(selection.value, rows);
-    },
     clear() {
       selection.value = nothing;
     },
-    async all(request, total) {
-      if (total > MOST_CHOSEN) {
-        selection.value = { kind: "all", count: total };
-        return;
-      }
-      const rows = await readAll(call, request, { most: MOST_CHOSEN });
-      selection.value = withAll(nothing, rows);
+    all() {
+      all().catch(tell);
     },
   };
+}
+
+function idsOf(selection: Selection): string[] {
+  return selection.kind === "all" ? [] : [...selection.objects.keys()].sort();
 }

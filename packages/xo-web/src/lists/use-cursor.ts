@@ -16,7 +16,6 @@ export interface CursorParts {
   readonly box: Readonly<ShallowRef<HTMLElement | null>>;
   readonly isEmbedded: boolean;
   readonly toggleGroup: (id: string) => void;
-  readonly chooseAll: () => void;
   readonly toFilter: () => void;
   /** A key has moved or chosen something in the list. */
   readonly onKeys: () => void;
@@ -102,7 +101,7 @@ export function useCursor(parts: CursorParts): Cursor {
         moveTo(command.end === "first" ? 0 : rows.lines.value.count - 1);
         return true;
       case "all":
-        parts.chooseAll();
+        chosen.all();
         return true;
       case "none":
         return putAway();

@@ -1,12 +1,6 @@
-import {
-  computed,
-  onScopeDispose,
-  shallowRef,
-  watch,
-  type ComputedRef,
-  type ShallowRef,
-} from "vue";
+import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
 import { useServer } from "../live/use-server.js";
+import { RpcError } from "../api/rpc-error.js";
 import { isObject } from "../api/merge-patch.js";
 import { groupIdOf, type Group } from "./group-term.js";
 
@@ -22,16 +16,18 @@ export interface GroupRequest {
 
 export interface Groups {
   readonly list: ShallowRef<readonly Group[] | undefined>;
+  /** The server's words, when it would not count them. */
+  readonly refusal: ShallowRef<string | undefined>;
   readonly isOpen: (id: string) => boolean;
   readonly toggle: (id: string) => void;
   readonly setAll: (isOpen: boolean) => void;
-  readonly openCount: ComputedRef<number>;
 }
 
 /** Into which groups a list falls, and which of them are open. Groups that are there keep their place. */
 export function useGroups(request: () => GroupRequest | undefined): Groups {
   const { call, whenOpen } = useServer();
   const list = shallowRef<readonly Group[]>();
+  const refusal = shallowRef<string>();
   const open = shallowRef<ReadonlySet<string>>(new Set());
   let turn = 0;
 
@@ -43,12 +39,18 @@ export function useGroups(request: () => GroupRequest | undefined): Groups {
       return;
     }
     const { by, ...selection } = wanted;
-    const told = await call("query.group", { ...selection, by }).catch(
-      () => undefined,
-    );
-    if (own !== turn || !Array.isArray(told)) return;
-    const next = told.filter(isObject) as unknown as Group[];
-    list.value = isNew ? next : inOrderOf(list.value ?? [], next);
+    try {
+      const told = await call("query.group", { ...selection, by });
+      if (own !== turn || !Array.isArray(told)) return;
+      const next = told.filter(isObject) as unknown as Group[];
+      list.value = isNew ? next : inOrderOf(list.value ?? [], next);
+      refusal.value = undefined;
+    } catch (error) {
+      // Without a connection what was known stays.
+      if (own !== turn || !(error instanceof RpcError)) return;
+      list.value = [];
+      refusal.value = error.message;
+    }
   }
 
   watch(request, (next, before) => {
@@ -66,7 +68,7 @@ export function useGroups(request: () => GroupRequest | undefined): Groups {
 
   return {
     list,
-    openCount: computed(() => open.value.size),
+    refusal,
     isOpen: (id) => open.value.has(id),
     toggle(id) {
       const next = new Set(open.value);

@@ -97,7 +97,9 @@ export function useRows(
       return view?.state ?? "loading";
     }),
     refusal: computed(
-      () => [...views.values()].find(({ error }) => error)?.error,
+      () =>
+        groups.refusal.value ??
+        [...views.values()].find(({ error }) => error)?.error,
     ),
     requestOf(section) {
       const whole = request()!;
