@@ -1,0 +1,181 @@
+import { test } from "tap";
+import { allActions } from "../src/actions/all-actions.js";
+import {
+  bestOfPlaces,
+  fitting,
+  menuItems,
+} from "../src/actions/action-menu.js";
+import { errorWords } from "../src/actions/error-words.js";
+import { planOf } from "../src/actions/plan-of.js";
+import { problemOf, type Field } from "../src/actions/asking.js";
+import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
+import { de } from "../src/locale/de.js";
+import { en } from "../src/locale/en.js";
+import type { ObjectRow } from "../src/objects/object-row.js";
+
+const action = (id: string) => allActions.find((one) => one.id === id)!;
+const vm = (more: Record<string, unknown>): ObjectRow =>
+  ({ id: "v", type: "VM", name_label: "web", ...more });
+
+test("a reason is given for what cannot be done now", (t) => {
+  const refusal = (id: string, more: Record<string, unknown>) =>
+    action(id).refusal([vm(more)], en);
+  t.equal(refusal("vm.start", { power_state: "Running" }), "It runs");
+  t.equal(refusal("vm.start", { power_state: "Halted" }), undefined);
+  t.equal(
+    refusal("vm.cleanShutdown", { power_state: "Running", xenTools: false }),
+    "No guest tools to ask",
+  );
+  t.equal(
+    refusal("vm.delete", { blockedOperations: { destroy: "ask Ada" } }),
+    "Blocked: ask Ada",
+  );
+  t.equal(
+    refusal("vm.start", {
+      power_state: "Halted",
+      current_operations: { t1: "start" },
+    }),
+    "That is going on already",
+  );
+  t.equal(
+    action("vm.delete").refusal(
+      [{ id: "x", type: "VM-template", isDefaultTemplate: true }],
+      en,
+    ),
+    "It came with the product",
+  );
+  t.equal(
+    action("host.start").refusal(
+      [{ id: "h", type: "host", powerOnMode: "" }],
+      en,
+    ),
+    "It has no power-on mode",
+  );
+  t.end();
+});
+
+test("what a row does not tell is not held against it", (t) => {
+  const bare = [{ id: "v", type: "VM" }];
+  for (const id of ["vm.start", "vm.cleanShutdown", "vm.migrate"])
+    t.equal(action(id).refusal(bare, en), undefined, id);
+  t.end();
+});
+
+test("an action is for those of many that can", (t) => {
+  const states = ["Running", "Halted", "Halted", "Paused"];
+  const vms = states.map((power_state, i) => vm({ id: `v${i}`, power_state }));
+  const start = action("vm.start");
+  t.equal(start.refusal(vms, en), undefined);
+  t.same(
+    start.able(vms, en).map(({ id }) => id),
+    ["v1", "v2"],
+  );
+  const running = vms.slice(0, 1);
+  t.equal(start.refusal(running, en), "It runs");
+  t.equal(start.refusal([...running, vms[3]!], en), en.actions.reasons.none);
+  t.equal(action("vm.startOn").refusal(vms, en), "For one at a time");
+  t.end();
+});
+
+test("one button lets a VM go, whatever state it is in", (t) => {
+  const shown = (power_state: string) => {
+    const objects = [vm({ power_state })];
+    const go = allActions.filter(({ place }) => place === "go");
+    return bestOfPlaces(go, objects, en).map(({ id }) => id);
+  };
+  t.same(shown("Halted"), ["vm.start"]);
+  t.same(shown("Suspended"), ["vm.resume"]);
+  t.same(shown("Paused"), ["vm.unpause"]);
+  t.same(shown("Running"), ["vm.start"]);
+  t.end();
+});
+
+test("a menu has groups, and says why", (t) => {
+  const objects = [vm({ power_state: "Halted" })];
+  const all = allActions.filter(({ types }) => types.includes("VM"));
+  const items = menuItems(all, objects, en);
+  const ids = items.map(({ id }) => id);
+  t.equal(new Set(ids).size, ids.length, "each once");
+  t.equal(items.at(-1)?.id, "vm.delete", "what destroys comes last");
+  t.equal(items.find(({ id }) => id === "vm.suspend")?.refusal, "It is halted");
+  t.equal(items.filter(({ isFirstOfGroup }) => isFirstOfGroup).length, 3);
+  const many = fitting(all, [...objects, ...objects]).map(({ id }) => id);
+  t.notOk(many.includes("object.rename"));
+  t.ok(many.includes("object.addTag"));
+  t.end();
+});
+
+test("objects of which the same is wanted are one step", (t) => {
+  const vms = [vm({ id: "a" }), vm({ id: "b" })];
+  const plan = planOf(action("vm.hardShutdown"), vms, {});
+  t.same(
+    plan.steps.map(({ order, objects }) => [order, objects.length]),
+    [[{ method: "vm.stop", params: { force: true } }, 2]],
+  );
+  const rename = planOf(action("object.rename"), [vms[0]!], {
+    name_label: "x",
+  });
+  t.same(rename.steps[0]?.order.params, {
+    ...{ name_label: "x", name_description: "" },
+  });
+  t.end();
+});
+
+test("what is honest can be taken back, and nothing else", (t) => {
+  const before = [vm({ name_label: "old", name_description: "d" })];
+  const back = (id: string, results?: string[]) =>
+    action(id)
+      .undo?.(before, results)
+      ?.map(({ order }) => order);
+  t.same(back("vm.suspend"), [{ method: "vm.resume", params: {} }]);
+  t.same(back("object.rename"), [
+    {
+      method: "vm.set",
+      params: { name_label: "old", name_description: "d" },
+    },
+  ]);
+  t.same(back("vm.snapshot", ["s1"]), [{ method: "vm.delete" }]);
+  t.equal(back("vm.snapshot"), undefined, "of many it is not known which");
+  for (const id of ["vm.start", "vm.cleanShutdown", "vm.delete"])
+    t.equal(action(id).undo, undefined, id);
+  t.end();
+});
+
+test("every action has a name in each language, and does something", (t) => {
+  for (const one of allActions) {
+    t.ok(one.label(en), one.id);
+    t.ok(one.label(de), `${one.id} in German`);
+    t.ok(one.order ?? one.form ?? one.run, one.id);
+    // What destroys is asked before, or wants a form.
+    if (one.tone === "danger") t.ok(one.ask ?? one.form, `${one.id} asks`);
+  }
+  t.end();
+});
+
+test("errors say what to do", (t) => {
+  const words = (code: number, message: string, name?: string) =>
+    errorWords(new RpcError(code, message, name && { code: name }), en);
+  t.match(words(2, "not enough permissions"), /administrator/);
+  t.match(words(-32000, "x", "HOST_NOT_ENOUGH_FREE_MEMORY"), /memory/);
+  t.equal(
+    words(-32000, "SR_BACKEND_FAILURE_7(x)", "SR_BACKEND_FAILURE_7"),
+    "SR_BACKEND_FAILURE_7(x)",
+  );
+  t.equal(words(-32000, "as it is", "constructor"), "as it is");
+  t.match(
+    errorWords(new ConnectionLostError("gone"), en),
+    /may still be going on/,
+  );
+  t.end();
+});
+
+test("fields say what is missing or out of bounds", (t) => {
+  const size = { kind: "size", id: "s", label: "", least: 10 } as const;
+  t.equal(problemOf(size, 9), "tooSmall");
+  t.equal(problemOf(size, null), "missing");
+  t.equal(problemOf(size, 10), undefined);
+  const vlan: Field = { kind: "number", id: "v", label: "", most: 4094 };
+  t.equal(problemOf(vlan, 4095), "tooLarge");
+  t.equal(problemOf({ ...vlan, isOptional: true }, null), undefined);
+  t.end();
+});

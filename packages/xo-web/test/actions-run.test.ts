@@ -1,0 +1,163 @@
+import { test } from "tap";
+import type { Json } from "../src/api/merge-patch.js";
+import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
+import { defineAction, type Plan } from "../src/actions/action.js";
+import { allActions } from "../src/actions/all-actions.js";
+import { TaskFollower } from "../src/actions/follow-task.js";
+import { planOf } from "../src/actions/plan-of.js";
+import { runPlan, type Failed, type Runner } from "../src/actions/run-plan.js";
+import { en } from "../src/locale/en.js";
+import { Formats } from "../src/locale/formats.js";
+import type { ObjectRow } from "../src/objects/object-row.js";
+import type { Toast } from "../src/toasts/use-toasts.js";
+
+const action = (id: string) => allActions.find((one) => one.id === id)!;
+const vms = ["a", "b", "c"].map((id): ObjectRow => ({
+  ...{ id, type: "VM", name_label: `vm-${id}`, power_state: "Running" },
+}));
+
+type Answer = (method: string, params: Json) => Promise<Json>;
+
+function start(answer: Answer) {
+  const calls: [string, Json][] = [];
+  const shown: Omit<Toast, "id">[] = [];
+  const ids = new Set<string>();
+  const failed: Failed[] = [];
+  const went: string[] = [];
+  const call = (method: string, params: Json = {}) => {
+    calls.push([method, params]);
+    return answer(method, params);
+  };
+  const follower = new TaskFollower(call);
+  const runner: Runner = {
+    call,
+    follower,
+    toasts: {
+      show({ id = `t${shown.length}`, ...toast }) {
+        ids.add(id);
+        shown.push(toast);
+        return id;
+      },
+    },
+    words: () => ({ text: en, formats: new Formats("en", en) }),
+    go: (path) => went.push(path),
+    showFailures: (one) => failed.push(one),
+    now: () => 0,
+    // Nothing is shown for what is done at once.
+    setTimeout: () => undefined,
+    clearTimeout: () => undefined,
+  };
+  const run = (id: string, objects: readonly ObjectRow[], plan?: Plan) =>
+    runPlan(runner, action(id), plan ?? planOf(action(id), objects, {}));
+  return { run, calls, shown, ids, failed, follower, went };
+}
+
+test("one operation is called, and its end told in one toast with its undo", async (t) => {
+  const { run, calls, shown, ids } = start(() => Promise.resolve(true));
+  await run("vm.suspend", vms.slice(0, 1));
+  t.same(calls, [["vm.suspend", { id: "a" }]]);
+  t.match(shown, [
+    { tone: "good", text: "Suspend: vm-a", action: { label: "Undo" } },
+  ]);
+  await shown[0]!.action!.run();
+  t.same(calls.at(-1), ["vm.resume", { id: "a" }]);
+  t.equal(shown.at(-1)!.detail, "Taken back");
+  t.equal(ids.size, 1, "toasts do not pile up");
+});
+
+test("an undo that fails says so", async (t) => {
+  const { run, shown } = start((method) =>
+    method === "vm.suspend"
+      ? Promise.resolve(true)
+      : Promise.reject(new RpcError(2, "no")),
+  );
+  await run("vm.suspend", vms.slice(0, 1));
+  await shown[0]!.action!.run();
+  t.match(shown.at(-1), { tone: "bad", detail: /could not be taken back/ });
+});
+
+test("a refusal is told with what to do", async (t) => {
+  const { run, shown } = start(() => Promise.reject(new RpcError(2, "no")));
+  await run("vm.pause", vms.slice(0, 1));
+  t.match(shown, [{ tone: "bad", detail: /administrator/ }]);
+});
+
+test("a connection that goes meanwhile says that it may go on, and leads to the tasks", async (t) => {
+  const { run, shown, went } = start(() =>
+    Promise.reject(new ConnectionLostError("gone")),
+  );
+  await run("vm.pause", vms.slice(0, 1));
+  t.match(shown, [{ tone: "plain", detail: /may still be going on/ }]);
+  await shown[0]!.action!.run();
+  t.same(went, ["/tasks"]);
+});
+
+/** Answers as the server does to a bulk. */
+function bulk(tasks: () => Json): Answer {
+  return (method) => {
+    if (method === "bulk.run") return Promise.resolve({ taskId: "T" });
+    return Promise.resolve(method === "task.list" ? tasks() : true);
+  };
+}
+
+test("many are one bulk, followed to its end", async (t) => {
+  const { run, calls, shown, follower } = start(bulk(() => []));
+  const done = run("vm.suspend", vms);
+  await new Promise(setImmediate);
+  const counts = { total: 3, succeeded: 2, failed: 0, running: 1, waiting: 0 };
+  follower.notified({ update: [{ id: "T", status: "pending", counts }] });
+  follower.notified({ update: [{ id: "other", status: "success" }] });
+  const result = { succeeded: 3, failed: [] };
+  follower.notified({ update: [{ id: "T", status: "success", result }] });
+  await done;
+  t.match(calls[0], [
+    "bulk.run",
+    { method: "vm.suspend", ids: ["a", "b", "c"], idParameter: "id" },
+  ]);
+  t.match(shown, [
+    { tone: "busy", text: "Suspend: 3 VMs", detail: "2 of 3" },
+    { tone: "good", detail: "All 3 done", action: { label: "Undo" } },
+  ]);
+});
+
+test("what of many has failed can be seen and tried again, that only", async (t) => {
+  const result = {
+    ...{ name: "XoError", code: "SOME_FAILED", message: "" },
+    succeeded: 2,
+    failed: [{ id: "b", error: { code: "HANDLE_INVALID", message: "x" } }],
+    data: { failed: 1, total: 3 },
+  };
+  const { run, shown, failed } = start(
+    bulk(() => [{ id: "T", status: "failure", result }]),
+  );
+  await run("vm.suspend", vms);
+  t.match(shown.at(-1), { tone: "bad", detail: "2 done, 1 failed" });
+  await shown.at(-1)!.action!.run();
+  const [{ retry }] = failed as [Failed];
+  t.same(
+    retry.steps.map(({ objects }) => objects.map(({ id }) => id)),
+    [["b"]],
+  );
+});
+
+test("a task that ended while the connection was gone is found again", async (t) => {
+  let tasks: Json = [];
+  const { run, shown, follower } = start(bulk(() => tasks));
+  const done = run("vm.suspend", vms);
+  await new Promise(setImmediate);
+  tasks = [
+    { id: "T", status: "success", result: { succeeded: 3, failed: [] } },
+  ];
+  await follower.renew();
+  await done;
+  t.match(shown.at(-1), { tone: "good" });
+});
+
+test("what was made can be opened", async (t) => {
+  const copy = defineAction({ ...action("vm.copy") });
+  const { run, shown, went } = start(() => Promise.resolve("new"));
+  const order = { method: "vm.clone" };
+  await run(copy.id, vms, { steps: [{ order, objects: vms.slice(0, 1) }] });
+  await shown[0]!.action!.run();
+  t.same(went, ["/vms/new"]);
+});
