@@ -1,0 +1,237 @@
+/// <reference lib="dom" />
+import type { Page } from "playwright-core";
+import t, { type Test } from "tap";
+import { startStorageBench } from "../storage-bench.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 240_000 };
+t.comment("timeout=240000");
+const skip = noBrowserReason() ?? false;
+
+interface View {
+  readonly colorScheme: "light" | "dark";
+  readonly width: number;
+}
+
+/** Text size and layout differ by width, contrast by scheme. */
+const wide: View = { colorScheme: "light", width: 1440 };
+const narrow: View = { colorScheme: "dark", width: 390 };
+
+t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
+  const { admin, list, url } = await startStorageBench(t);
+  const first = async (folder: string, filter = "") =>
+    (await list(folder, filter))[0]!;
+  const pool = await first("pools");
+  const host = await first("hosts", `id:${String(pool["master"])}`);
+  const nfs = await first("srs", "SR_type:nfs content_type:user");
+  const vlan = await first("pifs", `vlan:>0 $host:${host.id}`);
+  const network = await first("networks", `id:${String(vlan["$network"])}`);
+  const nameOf = (row: object) =>
+    String((row as Record<string, unknown>)["name_label"]);
+  const browser = await launchChromium();
+  t.teardown(() => browser.close());
+
+  const open = async (t: Test, path: string, view = wide) => {
+    const context = await browser.newContext({
+      colorScheme: view.colorScheme,
+      reducedMotion: "reduce",
+      viewport: { width: view.width, height: 900 },
+      locale: "en-US",
+    });
+    t.teardown(() => context.close());
+    const [name = "", value = ""] = admin.cookie.split("=");
+    await context.addCookies([{ name, value, url }]);
+    await serveBuilt(context, url);
+    const page = await context.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(`${url}/#${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    return { page, complaints };
+  };
+  /** Until a field of an object is so, for whoever asks the server. */
+  const untilSet = async (
+    folder: string,
+    filter: string,
+    words: string,
+  ): Promise<void> => {
+    while ((await list(folder, filter)).length === 0) continue;
+    t.pass(words);
+  };
+
+  t.test("the picture says what is not right, and leads there", async (t) => {
+    const { page, complaints } = await open(t, "/topology");
+    await page.getByText("Every host reaches every network").waitFor();
+    const card = page.locator(".box", { hasText: nameOf(host) });
+    await card.hover();
+    const related = page.locator(".box.related");
+    t.ok((await related.count()) > 2, "networks of the host are marked");
+    t.equal(
+      await page.locator(".box.related", { hasText: "xcp-" }).count(),
+      1,
+      "other hosts are not",
+    );
+    await page.mouse.move(0, 0);
+
+    await admin.ask("pif.disconnect", { id: vlan.id });
+    const words = `${nameOf(network)} is not connected on ${nameOf(host)}`;
+    await page.getByText(words).waitFor();
+    t.same(await violations(page), [], "with a finding");
+    await page.getByRole("button", { name: "Table" }).click();
+    const row = page.getByRole("row", { name: nameOf(network) });
+    await row.getByText("Not connected").waitFor();
+    await admin.ask("pif.connect", { id: vlan.id });
+    await page.getByText("Every host reaches every network").waitFor();
+
+    await page.getByRole("button", { name: "Picture" }).click();
+    const vms = page.getByRole("button", {
+      name: new RegExp(`in ${nameOf(network)}: show`),
+    });
+    await vms.focus();
+    await page.keyboard.press("Enter");
+    await page.locator(".line.host").first().click();
+    const vm = page.locator(".line.vm a").first();
+    const name = await vm.textContent();
+    await vm.click();
+    await page.getByRole("heading", { level: 1, name: name!.trim() }).waitFor();
+    t.same(complaints, []);
+  });
+
+  t.test("the map of the storage tells what fills it", async (t) => {
+    const { page, complaints } = await open(t, "/storage-map");
+    const tile = page.getByRole("button", { name: nameOf(nfs) });
+    await tile.focus();
+    await page.keyboard.press("Enter");
+    t.equal(await tile.getAttribute("aria-pressed"), "true");
+    t.match(await tile.textContent(), /3 of 3 hosts connected/);
+    const about = page.getByRole("complementary", {
+      name: `What fills ${nameOf(nfs)}`,
+    });
+    await about.getByRole("row").nth(1).waitFor();
+    await about
+      .getByText(/\d images?$/)
+      .first()
+      .waitFor();
+    await about.getByRole("link", { name: nameOf(nfs) }).click();
+    await heading(page, nameOf(nfs)).waitFor();
+    t.same(complaints, []);
+  });
+
+  t.test("a host: its settings, its interfaces, its memory", async (t) => {
+    const { page, complaints } = await open(t, `/hosts/${host.id}`);
+    await page.getByText("Coordinator of the pool").waitFor();
+    const vms = await list("vms", `$container:${host.id}`);
+    t.ok(
+      vms.some(({ id }) => id.length > 0),
+      "VMs run there",
+    );
+    await page.locator(".legend a").first().waitFor();
+
+    await tab(page, "Network");
+    const row = page.getByRole("row", { name: nameOf(network) });
+    await row.getByRole("button").click();
+    await page.getByRole("menuitem", { name: /^Disconnect/ }).click();
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: "Disconnect" })
+      .click();
+    await row.getByText("Not connected").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await row.getByText("Connected", { exact: true }).waitFor();
+
+    await tab(page, "Advanced");
+    await page.getByRole("switch", { name: "Multipathing" }).click();
+    const filter = `id:${host.id} multipathing?`;
+    await untilSet("hosts", filter, "the pool knows it");
+    t.same(complaints, []);
+  });
+
+  t.test("a pool: its capacity and defaults", async (t) => {
+    const { page, complaints } = await open(t, `/pools/${pool.id}`);
+    await page.getByText(/vCPUs of running VMs on 96 cores/).waitFor();
+    await page.getByText("Off: when a host fails").waitFor();
+    const other = await first("srs", `!id:${nfs.id} shared? !content_type:iso`);
+    await page
+      .getByRole("combobox", { name: "Default SR" })
+      .selectOption({ label: nameOf(other) });
+    const filter = `id:${pool.id} default_SR:${other.id}`;
+    await untilSet("pools", filter, "the pool has another default SR");
+    await tab(page, "Storage");
+    await page.getByRole("grid").getByText(nameOf(nfs)).waitFor();
+    t.equal(await page.getByText("DVD drives").count(), 0);
+    t.same(complaints, []);
+  });
+
+  t.test("an SR: what XAPI refuses is said in its words", async (t) => {
+    const { page } = await open(t, `/srs/${nfs.id}`);
+    const row = page.getByRole("row", { name: nameOf(host) });
+    await row.getByRole("button").click();
+    await page.getByRole("menuitem", { name: /^Disconnect/ }).click();
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: "Disconnect" })
+      .click();
+    // Disks of VMs that run there are in use.
+    await page
+      .getByRole("log")
+      .getByText(/use|VDI|SR/)
+      .first()
+      .waitFor();
+    await row.getByText("Connected", { exact: true }).waitFor();
+    await tab(page, "Chains");
+    await page
+      .getByText(/\d images?$/)
+      .first()
+      .waitFor();
+  });
+
+  t.test("a network: its hosts, its VMs, its settings", async (t) => {
+    const { page, complaints } = await open(t, `/networks/${network.id}`);
+    await page.getByText("Every host of the pool reaches it").waitFor();
+    t.equal(await page.getByRole("row").count(), 4, "a line a host");
+    await page.getByRole("switch", { name: /^New VMs get/ }).click();
+    const filter = `id:${network.id} automatic?`;
+    await untilSet("networks", filter, "the pool knows it");
+    await tab(page, "VMs");
+    await page.locator("td a").first().waitFor();
+    t.same(complaints, []);
+  });
+
+  for (const view of [wide, narrow])
+    t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
+      const { page } = await open(t, "/topology", view);
+      await page.getByText("Every host reaches every network").waitFor();
+      const pages: [string, string][] = [
+        ["/topology", "Every host reaches"],
+        ["/storage-map", "Snapshot chains"],
+        [`/hosts/${host.id}`, "Coordinator of the pool"],
+        [`/hosts/${host.id}/network`, "Interfaces (PIFs)"],
+        [`/hosts/${host.id}/storage`, nameOf(nfs)],
+        [`/hosts/${host.id}/devices`, "PCI devices"],
+        [`/hosts/${host.id}/advanced`, "Power-on mode"],
+        [`/pools/${pool.id}`, "CPU now"],
+        [`/srs/${nfs.id}`, "Biggest disks"],
+        [`/networks/${network.id}`, "Every host of the pool"],
+        [`/networks/${network.id}/vms`, "Interfaces of VMs"],
+      ];
+      for (const [path, words] of pages) {
+        await page.goto(`${url}/#${path}`);
+        await page.getByText(words).first().waitFor();
+        t.same(await violations(page), [], path);
+        const width = await page.evaluate(
+          () => document.documentElement.scrollWidth,
+        );
+        t.ok(width <= view.width, `${path} is not wider than the window`);
+      }
+    });
+});
+
+const heading = (page: Page, name: string) =>
+  page.getByRole("heading", { level: 1 }).getByText(name, { exact: true });
+
+async function tab(page: Page, name: string): Promise<void> {
+  const tabs = page.getByRole("navigation", { name: "Parts of this page" });
+  await tabs.getByRole("link", { name: new RegExp(`^${name}`) }).click();
+}
