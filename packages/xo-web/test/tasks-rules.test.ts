@@ -32,7 +32,7 @@ t.test("a task of ours, with its parts and what went wrong", async (t) => {
   t.match(task, {
     ...{ source: "ours", status: "failure", progress: 0.5, end: 3_000 },
     object: { type: "VM", id: "v" },
-    ...{ failure: "SOME_FAILED", notes: ["careful"] },
+    ...{ failure: { message: "SOME_FAILED" }, notes: ["careful"] },
     counts: { total: 5, succeeded: 3, failed: 1 },
   });
   t.equal(task.parts.length, 1);
@@ -42,7 +42,7 @@ t.test("a task of ours, with its parts and what went wrong", async (t) => {
   const inPart = item("2", "interrupted", {
     tasks: [told("2.1", "failure", { result: { code: "NO_HOSTS" } })],
   });
-  t.equal(reasonOf(inPart), "NO_HOSTS");
+  t.same(reasonOf(inPart), { code: "NO_HOSTS", message: "NO_HOSTS" });
   const bulk = item("3", "pending", {
     properties: {
       ...{ name: "bulk", operation: "bulk.run" },
@@ -50,6 +50,11 @@ t.test("a task of ours, with its parts and what went wrong", async (t) => {
     },
   });
   t.equal(bulk.name, "vm.start", "of many, what is done to them");
+  const id = "38eb130a-b00b-462a-a5ec-4aee7c14c615";
+  const part = item("4", "pending", {
+    properties: { name: `vm.start ${id}` },
+  });
+  t.match(part, { name: "vm.start", object: { type: "VM", id } });
 });
 
 t.test("a task of a pool", async (t) => {
@@ -130,7 +135,7 @@ t.test("one list: under way first, then the newest", async (t) => {
 
 t.test("one toast, however many have ended", async (t) => {
   const toast = (...tasks: Parameters<typeof toastOf>[0]) =>
-    toastOf(tasks, en.tasks, formats);
+    toastOf(tasks, en, formats);
   const failed = item("f", "failure", { result: { message: "why" } });
   t.match(toast(item("a", "success")), {
     ...{ id: "task a", tone: "good", text: "Done: start VM" },

@@ -1,3 +1,4 @@
+import { failureWords } from "../actions/error-words.js";
 import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
 import type { Toast } from "../toasts/use-toasts.js";
@@ -6,9 +7,14 @@ import { plainName, reasonOf, type TaskItem } from "./task.js";
 /** Said in one toast, of all that have ended at about the same time. */
 export function toastOf(
   ended: readonly TaskItem[],
-  text: Messages["tasks"],
+  messages: Messages,
   formats: Formats,
 ): Omit<Toast, "action"> | undefined {
+  const { tasks: text } = messages;
+  const why = (task: TaskItem) => {
+    const failure = reasonOf(task);
+    return failure && failureWords(failure, messages);
+  };
   const [first] = ended;
   if (first === undefined) return undefined;
   const failed = ended.filter(({ status }) => status !== "success");
@@ -16,7 +22,7 @@ export function toastOf(
   if (ended.length === 1) {
     const name = plainName(first.name);
     const template = tone === "good" ? text.done : text.failed;
-    const detail = reasonOf(first);
+    const detail = why(first);
     return {
       ...{ id: `task ${first.id}`, tone, text: fill(template, { name }) },
       ...(detail === undefined ? {} : { detail }),
@@ -24,7 +30,7 @@ export function toastOf(
   }
   const done = formats.plural(text.someDone, ended.length - failed.length);
   if (failed.length === 0) return { id: "tasks ended", tone, text: done };
-  const detail = reasonOf(failed[0]!);
+  const detail = why(failed[0]!);
   return {
     ...{ id: "tasks ended", tone },
     text: `${done}, ${formats.plural(text.someFailed, failed.length)}`,

@@ -21,14 +21,19 @@ export interface TaskItem {
   readonly userId: string | undefined;
   /** The declared operation that it is. */
   readonly operation: string | undefined;
-  /** The server's words, of what went wrong. */
-  readonly failure: string | undefined;
+  readonly failure: TaskFailure | undefined;
   /** Of many: how many have ended, and how. */
   readonly counts: TaskCounts | undefined;
   readonly notes: readonly string[];
   readonly parts: readonly TaskItem[];
   readonly isCancelAsked: boolean;
   readonly isCancellable: boolean;
+}
+
+/** The server's words, of what went wrong. */
+export interface TaskFailure {
+  readonly code?: string;
+  readonly message: string;
 }
 
 export interface TaskCounts {
@@ -53,7 +58,7 @@ export function toTaskItem(told: Json): TaskItem | undefined {
     object:
       typeof objectId === "string" && objectId !== ""
         ? { type: textOf(objectType), id: objectId }
-        : undefined,
+        : objectOfPart(textOf(properties["name"])),
     userId: typeof userId === "string" ? userId : undefined,
     operation: typeof operation === "string" ? operation : undefined,
     failure: failureOf(told),
@@ -82,7 +87,7 @@ export function poolTaskItem(row: ObjectRow): TaskItem {
     operation: undefined,
     failure:
       status === "failure" && textOf(result) !== ""
-        ? textOf(result)
+        ? { message: textOf(result) }
         : undefined,
     counts: undefined,
     ...{ notes: [], parts: [] },
@@ -106,7 +111,7 @@ export function leftOf(
 }
 
 /** The words that say best what has gone wrong in it: of the part that failed. */
-export function reasonOf(task: TaskItem): string | undefined {
+export function reasonOf(task: TaskItem): TaskFailure | undefined {
   const part = task.parts.find(({ status }) => status === "failure");
   return task.failure ?? (part === undefined ? undefined : reasonOf(part));
 }
@@ -121,9 +126,23 @@ export function plainName(name: string): string {
 /** Of what is done to many: what that is. */
 function nameOf(properties: Readonly<Record<string, Json>>): string {
   const { method } = objectAt(properties, "params");
-  return properties["operation"] === "bulk.run" && typeof method === "string"
-    ? method
-    : textOf(properties["name"]);
+  const name = textOf(properties["name"]);
+  if (properties["operation"] === "bulk.run" && typeof method === "string")
+    return method;
+  return PART.exec(name)?.[1] ?? name;
+}
+
+/** A part of what is done to many: `vm.start`, and the object's id. */
+const PART = /^([a-z]+\.\w+) ([0-9a-f]{8}-[0-9a-f-]{27})$/;
+const typesByNoun: Readonly<Record<string, string>> = {
+  ...{ vm: "VM", host: "host", pool: "pool", sr: "SR", vdi: "VDI" },
+  ...{ network: "network", pif: "PIF", message: "message" },
+};
+
+function objectOfPart(name: string): TaskItem["object"] {
+  const [, method = "", id = ""] = PART.exec(name) ?? [];
+  const type = typesByNoun[method.split(".")[0] ?? ""];
+  return type === undefined ? undefined : { type, id };
 }
 
 function poolStatus(status: string): TaskStatus {
@@ -136,14 +155,16 @@ function isStatus(status: unknown): status is TaskStatus {
   return /^(pending|success|failure|interrupted)$/.test(String(status));
 }
 
-function failureOf(told: Readonly<Record<string, Json>>): string | undefined {
+function failureOf(
+  told: Readonly<Record<string, Json>>,
+): TaskFailure | undefined {
   if (told["status"] === "success" || told["status"] === "pending")
     return undefined;
-  const { message, code } = objectAt(told, "result");
-  const words = [message, code].find(
-    (one) => typeof one === "string" && one !== "",
-  );
-  return words === undefined ? undefined : textOf(words);
+  const result = objectAt(told, "result");
+  const code = textOf(result["code"]);
+  const message = textOf(result["message"]) || code;
+  if (message === "") return undefined;
+  return code === "" ? { message } : { code, message };
 }
 
 function notesOf(told: Readonly<Record<string, Json>>): string[] {

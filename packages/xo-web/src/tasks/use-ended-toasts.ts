@@ -34,7 +34,7 @@ export function useEndedToasts({ onEnded }: OurTasks): void {
 
   function tell(): void {
     timer = undefined;
-    const toast = toastOf(gathered, text.value.tasks, formats.value);
+    const toast = toastOf(gathered, text.value, formats.value);
     gathered = [];
     if (toast === undefined) return;
     const run = () => void router.push("/tasks");
