@@ -22,11 +22,21 @@ export function propertiesFor(
     }))
     .filter(({ rank }) => rank < Infinity)
     .sort((one, other) => one.rank - other.rank);
-  return ranked
+  const properties = ranked
     .slice(0, MOST)
     .flatMap(({ property, written }) =>
       toCompletions(property, written, messages),
     );
+  return wanted === "" ? [...properties, ...signs(messages)] : properties;
+}
+
+/** What can stand before any term. */
+function signs({ operators }: Messages["filters"]): Completion[] {
+  const line = { group: "operator", isOpen: true } as const;
+  return [
+    { ...line, insert: "!", label: "!", detail: operators.not },
+    { ...line, insert: "|(", label: "|( )", detail: operators.or },
+  ];
 }
 
 function toCompletions(

@@ -1,4 +1,4 @@
-import { onScopeDispose, shallowRef, type ShallowRef } from "vue";
+import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
 import { isObject, type Json } from "../api/merge-patch.js";
 import { useServer } from "../live/use-server.js";
 
@@ -9,10 +9,11 @@ const EVERY_MS = 10_000;
 
 /**
  * How many VMs there are for each value of each path: asked now and again, as long
- * as somebody looks at the page. Without a value: "".
+ * as somebody looks at the page and wants them. Without a value: "".
  */
 export function useCounts(
   paths: readonly string[],
+  isWanted: (path: string) => boolean,
 ): Readonly<Record<string, ShallowRef<Counts>>> {
   const { call, whenOpen } = useServer();
   const counts: Record<string, ShallowRef<Counts>> = {};
@@ -26,10 +27,12 @@ export function useCounts(
   function readAll(): void {
     if (document.visibilityState === "hidden") return;
     // The numbers of before stay until there are others.
-    for (const path of paths) read(path).catch(() => undefined);
+    for (const path of paths)
+      if (isWanted(path)) read(path).catch(() => undefined);
   }
 
   whenOpen(readAll);
+  watch(() => paths.map(isWanted).join(), readAll);
   const timer = setInterval(readAll, EVERY_MS);
   onScopeDispose(() => {
     clearInterval(timer);

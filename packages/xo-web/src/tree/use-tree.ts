@@ -88,7 +88,9 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
         };
   });
   const runs = useRuns(isHeld);
-  const counts = useCounts(["$pool", "$container", "tags"]);
+  const counts = useCounts(["$pool", "$container", "tags"], (path) =>
+    path === "tags" ? grouping.value === "tag" : grouping.value === "host",
+  );
 
   const outline = computed(() => {
     const parts =

@@ -27,7 +27,7 @@ export const filters: Messages["filters"] = {
   groups: {
     property: "Eigenschaften",
     value: "Werte",
-    operator: "Vergleiche",
+    operator: "Zeichen",
   },
   times: {
     hour: "in der letzten Stunde",
@@ -41,6 +41,8 @@ export const filters: Messages["filters"] = {
     atLeast: "mindestens",
     below: "weniger als",
     atMost: "höchstens",
+    not: "was folgt, gilt nicht",
+    or: "eines von dem in Klammern gilt",
   },
   yes: "ja",
   no: "nein",

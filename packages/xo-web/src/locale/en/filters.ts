@@ -27,7 +27,7 @@ export const filters = {
   groups: {
     property: "Properties",
     value: "Values",
-    operator: "Comparisons",
+    operator: "Signs",
   },
   times: {
     hour: "in the last hour",
@@ -41,6 +41,8 @@ export const filters = {
     atLeast: "at least",
     below: "less than",
     atMost: "at most",
+    not: "what follows does not hold",
+    or: "one of those in the brackets holds",
   },
   yes: "yes",
   no: "no",
