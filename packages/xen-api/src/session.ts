@@ -213,9 +213,12 @@ export class Session {
     const lasting = reasons.every(isLasting) ? reasons[0] : undefined;
     return (
       lasting ??
-      new XoError("NO_CANDIDATE", {
-        reasons: reasons.map(({ message }) => message).join("; "),
-      })
+      new XoError(
+        "NO_CANDIDATE",
+        { reasons: reasons.map(({ message }) => message).join("; ") },
+        // Those that are away may come back; this one waits for somebody.
+        reasons.find(isLasting),
+      )
     );
   }
 

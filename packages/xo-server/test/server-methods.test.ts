@@ -72,6 +72,15 @@ t.test(
       },
     ]);
     t.notMatch(JSON.stringify(error), "not told");
+    const many = new XoError(
+      "NO_CANDIDATE",
+      { reasons: "all away" },
+      new XoError("TLS_UNTRUSTED", { fingerprint: "ef", reason: "self" }),
+    );
+    t.match(toErrorSummary(many), {
+      ...{ code: "NO_CANDIDATE", message: /all away/ },
+      data: { cause: "TLS_UNTRUSTED", fingerprint: "ef" },
+    });
     const accepted = { id, fingerprint: "cd".repeat(32) };
     await admin.ask("server.set", accepted);
     t.match(await admin.ask("server.getAll"), [accepted]);

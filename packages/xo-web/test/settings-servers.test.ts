@@ -7,7 +7,7 @@ import {
   type Certificate,
   type Probe,
 } from "../src/settings/servers/probe.js";
-import { remedyFor } from "../src/settings/servers/server-row.js";
+import { codeOf, remedyFor } from "../src/settings/servers/server-row.js";
 
 const certificate: Certificate = {
   fingerprint: "ab".repeat(32),
@@ -87,4 +87,8 @@ t.test("an error says what can be done about it here", async (t) => {
   t.equal(remedyFor("TLS_FINGERPRINT_MISMATCH"), "certificate");
   t.equal(remedyFor("UNREACHABLE"), "address");
   t.equal(remedyFor("toString"), "wait");
+  const away = { code: "NO_CANDIDATE", message: "all away" };
+  t.equal(codeOf(away), "NO_CANDIDATE");
+  const data = { cause: "TLS_FINGERPRINT_MISMATCH" };
+  t.equal(remedyFor(codeOf({ ...away, data })), "certificate");
 });

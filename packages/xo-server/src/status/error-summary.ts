@@ -35,11 +35,14 @@ export function toErrorSummary(error: unknown): ErrorSummary {
   };
 }
 
-function toldOf({ data }: XoError): Pick<ErrorSummary, "data"> {
+/** Where one of several members is in trouble that waits for somebody, that is told as `cause`. */
+function toldOf({ data, cause }: XoError): Pick<ErrorSummary, "data"> {
+  const inner = cause instanceof XoError ? cause : undefined;
   const told = TOLD.flatMap((name) => {
-    const value = data[name];
+    const value = inner?.data[name] ?? data[name];
     return typeof value === "string" ? [[name, value]] : [];
   });
+  if (inner !== undefined) told.push(["cause", inner.code]);
   return told.length === 0
     ? {}
     : { data: Object.fromEntries(told) as Record<string, string> };

@@ -32,6 +32,8 @@ export interface PoolError {
   /** A code of the server's error table, or one of XAPI's own. */
   readonly code: string;
   readonly message: string;
+  /** What the message is made of: `fingerprint`, `pinned`, `cause` ... */
+  readonly data?: Readonly<Record<string, string>>;
 }
 
 export interface PoolStatus {

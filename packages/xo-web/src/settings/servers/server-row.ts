@@ -22,6 +22,11 @@ export interface ServerError {
   readonly data?: Readonly<Record<string, string>>;
 }
 
+/** The code of what waits for somebody, where several members are away for different reasons. */
+export function codeOf({ code, data }: ServerError): string {
+  return data?.["cause"] ?? code;
+}
+
 /** What can be done about a pool that is away, besides waiting. */
 export type Remedy = "login" | "certificate" | "address" | "wait";
 

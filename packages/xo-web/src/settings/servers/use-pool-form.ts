@@ -1,7 +1,7 @@
 import { computed, reactive, ref, shallowRef } from "vue";
 import { useChange } from "../use-change.js";
 import { addressFault, afterProbe, type Probe } from "./probe.js";
-import type { ServerRow } from "./server-row.js";
+import { codeOf, remedyFor, type ServerRow } from "./server-row.js";
 
 /** What a person writes about a pool. */
 export interface PoolEntries {
@@ -98,8 +98,5 @@ export function usePoolForm(server?: ServerRow) {
 
 /** A pool whose certificate is the trouble is looked at again. */
 function isTrustLost({ error }: ServerRow): boolean {
-  return (
-    error?.code === "TLS_UNTRUSTED" ||
-    error?.code === "TLS_FINGERPRINT_MISMATCH"
-  );
+  return error !== undefined && remedyFor(codeOf(error)) === "certificate";
 }
