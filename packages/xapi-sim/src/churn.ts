@@ -190,9 +190,12 @@ function changeVbd(state: ChurnState): void {
 function changeSr(state: ChurnState): void {
   const ref = pick(state, "SR");
   if (ref === undefined) return;
-  const size = Number(state.db.get("SR", ref)["physical_size"]);
+  const { physical_size, physical_utilisation } = state.db.get("SR", ref);
+  const size = Number(physical_size);
+  const step = size * 0.002 * (state.random.next() - 0.5);
+  const used = Math.floor(Number(physical_utilisation) + step);
   state.db.update("SR", ref, {
-    physical_utilisation: Math.floor(size * state.random.next()),
+    physical_utilisation: Math.min(size, Math.max(0, used)),
   });
 }
 
