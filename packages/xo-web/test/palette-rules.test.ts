@@ -46,7 +46,8 @@ const answerOf =
   (asked: Json[], rows: (params: Readonly<Record<string, Json>>) => Json[]) =>
   async (_method: string, params: Json = null): Promise<Json> => {
     asked.push(params);
-    return { rows: isObject(params) ? rows(params) : [] };
+    const found = isObject(params) ? rows(params) : [];
+    return { rows: found, total: 10 * found.length };
   };
 
 t.test("objects of all types are asked for by name and by words", async (t) => {
@@ -56,16 +57,17 @@ t.test("objects of all types are asked for by name and by words", async (t) => {
     if (type !== "VM") return [];
     const named = { id: "1", type: "VM", name_label: "web.1" };
     const tagged = { id: "2", type: "VM", name_label: "db" };
-    return search === undefined ? [named] : [tagged, named];
+    return search === undefined ? [named] : [tagged];
   });
-  const found = await searchObjects(call, "  web. ");
+  const found = await searchObjects(call, "  web. ", ["SR", "VM", "host"]);
   t.same(
     found.map(({ id }) => id),
     ["1", "2"],
   );
-  t.match(asked[0], { filter: "name_label:/^web\\./i", limit: 8 });
-  t.match(asked[1], { search: "web." });
-  t.same(await searchObjects(call, " "), []);
+  t.match(asked[0], { type: "SR", search: "web." });
+  t.match(asked.at(-1), { type: "VM", filter: "name_label:/^web\\./i" });
+  t.equal(asked.length, 4, "names are asked for where more fit");
+  t.same(await searchObjects(call, " ", ["VM"]), []);
 });
 
 t.test(

@@ -5,21 +5,16 @@ import { rank } from "./ranking.js";
 import type { ObjectName } from "./route-object.js";
 
 /** Types that are searched, in the order of equally good ones. */
-export const searchedTypes = [
-  "pool",
-  "host",
-  "VM",
-  "SR",
-  "network",
-  "VM-template",
-  "VDI",
-  "VM-snapshot",
-] as const;
+export const mainTypes = [
+  ...["pool", "host", "VM", "SR", "network", "VM-template"],
+];
+/** The many that are seldom wanted: they are looked for when the others have been found. */
+export const minorTypes = ["VDI", "VM-snapshot"];
 
-/** Of each type, as the server sorts them. */
-const OF_A_TYPE = 8;
-/** Of all. */
-const MOST = 24;
+/** Of a type, of which all can be ranked here. */
+const OF_A_TYPE = 40;
+/** Of a type of which more fit: those whose names begin with it. */
+const THAT_BEGIN = 10;
 
 const fields = [
   ...["id", "type", "name_label", "$pool", "power_state", "enabled"],
@@ -28,32 +23,42 @@ const fields = [
 ];
 
 /**
- * Objects of all types for what was typed, the best first. The names that begin
- * with it are asked for beside all that fit: of thousands that fit, the server
- * tells the first few by name.
+ * Objects of these types for what was typed, the best first. Where more fit
+ * than can be ranked here, those whose names begin with it are the best.
  */
 export async function searchObjects(
   call: Call,
   typed: string,
+  types: readonly string[],
 ): Promise<readonly ObjectRow[]> {
   const search = typed.trim();
   if (search === "") return [];
-  const begins = `name_label:/^${escaped(search)}/i`;
   const pages = await Promise.all(
-    searchedTypes.flatMap((type) => [
-      readPage(call, { type, filter: begins, limit: OF_A_TYPE, fields }),
-      readPage(call, { type, search, limit: OF_A_TYPE, fields }),
-    ]),
+    types.map((type) => searchType(call, type, search)),
   );
-  const byId = new Map(pages.flat().map((row) => [row.id, row]));
-  const found = Array.from(byId.values(), (row) => ({
+  const found = Array.from(pages.flat(), (row) => ({
     row,
     name: row.name_label ?? "",
-    place: placeOf(row.type),
+    place: types.indexOf(row.type),
   }));
-  return rank(found, search)
-    .slice(0, MOST)
-    .map(({ row }) => row);
+  return rank(found, search).map(({ row }) => row);
+}
+
+async function searchType(
+  call: Call,
+  type: string,
+  search: string,
+): Promise<readonly ObjectRow[]> {
+  const { rows, total } = await readPage(call, {
+    ...{ type, search, fields, limit: OF_A_TYPE },
+  });
+  if (total <= rows.length) return rows;
+  const filter = `name_label:/^${escaped(search)}/i`;
+  const begin = await readPage(call, {
+    ...{ type, filter, fields, limit: THAT_BEGIN },
+  });
+  const byId = new Map([...begin.rows, ...rows].map((row) => [row.id, row]));
+  return [...byId.values()];
 }
 
 /** These objects as they are now; those that are gone are left out. */
@@ -69,23 +74,23 @@ export async function readObjects(
       return readPage(call, { type, filter, limit: ids.length, fields });
     }),
   );
-  const byId = new Map(pages.flat().map((row) => [row.id, row]));
+  const all = pages.flatMap(({ rows }) => rows);
+  const byId = new Map(all.map((row) => [row.id, row]));
   return names.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
 /** What may not be read, or is of a type that nobody knows, is not found. */
 async function readPage(
   call: Call,
-  params: Record<string, Json>,
-): Promise<ObjectRow[]> {
+  params: Readonly<Record<string, Json>>,
+): Promise<{ readonly rows: readonly ObjectRow[]; readonly total: number }> {
   const answer = await call("query.page", params).catch(() => null);
-  const rows = isObject(answer) ? answer["rows"] : undefined;
+  const { rows, total } = isObject(answer) ? answer : {};
   const list = Array.isArray(rows) ? (rows as readonly Json[]) : [];
-  return list as unknown as ObjectRow[];
-}
-
-function placeOf(type: string): number {
-  return (searchedTypes as readonly string[]).indexOf(type);
+  return {
+    rows: list as unknown as ObjectRow[],
+    total: typeof total === "number" ? total : list.length,
+  };
 }
 
 function escaped(text: string): string {

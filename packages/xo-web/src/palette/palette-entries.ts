@@ -29,7 +29,7 @@ export type Entry =
     };
 
 export interface EntryGroup {
-  readonly id: "actions" | "pages" | "recent" | "objects";
+  readonly id: "actions" | "pages" | "recent" | "objects" | "minor";
   readonly entries: readonly Entry[];
 }
 

@@ -12,7 +12,7 @@ import { useServer } from "../live/use-server.js";
 import { useLocale } from "../locale/use-locale.js";
 import type { ObjectRow } from "../objects/object-row.js";
 import { sidePages } from "../shell/side-pages.js";
-import { readObjects } from "./object-search.js";
+import { mainTypes, minorTypes, readObjects } from "./object-search.js";
 import {
   actionEntries,
   fitting,
@@ -55,7 +55,12 @@ export function useEntries(
     () => named.value?.id,
   );
   const wanted = () => (chosen.value === undefined ? typed.value.trim() : "");
-  const { found, answered } = useObjectSearch(call, wanted);
+  const { found, answered } = useObjectSearch(call, wanted, {
+    ...{ types: mainTypes, most: 24 },
+  });
+  const minor = useObjectSearch(call, wanted, {
+    ...{ types: minorTypes, most: 12, calmMs: 250 },
+  });
 
   const recent = shallowRef<readonly ObjectRow[]>([]);
   onMounted(async () => {
@@ -96,6 +101,8 @@ export function useEntries(
     if (chosen.value !== undefined)
       return some([{ id: "actions", entries: actions.value }]);
     const isEmpty = typed.value.trim() === "";
+    // Below all others: what is found later moves nothing.
+    const isMinorKnown = !isEmpty && minor.answered.value === wanted();
     return some([
       { id: "actions", entries: actions.value.slice(0, FEW) },
       isEmpty
@@ -104,6 +111,10 @@ export function useEntries(
       isEmpty
         ? { id: "pages", entries: pages.value }
         : { id: "objects", entries: objectEntries(objects.value) },
+      {
+        id: "minor",
+        entries: isMinorKnown ? objectEntries(minor.found.value) : [],
+      },
     ]);
   });
   return {

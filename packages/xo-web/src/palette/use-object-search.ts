@@ -10,8 +10,19 @@ export interface ObjectSearch {
   readonly answered: Ref<string>;
 }
 
+export interface SearchedTypes {
+  readonly types: readonly string[];
+  readonly most: number;
+  /** Nothing is asked before nothing was typed for so long, in ms. */
+  readonly calmMs?: number;
+}
+
 /** Finds as one types: one question at a time, the next is for what stands there then. */
-export function useObjectSearch(call: Call, typed: () => string): ObjectSearch {
+export function useObjectSearch(
+  call: Call,
+  typed: () => string,
+  { types, most, calmMs = 0 }: SearchedTypes,
+): ObjectSearch {
   const found = shallowRef<readonly ObjectRow[]>([]);
   const answered = shallowRef("");
   let isAsking = false;
@@ -21,7 +32,10 @@ export function useObjectSearch(call: Call, typed: () => string): ObjectSearch {
     isAsking = true;
     while (answered.value !== typed()) {
       const wanted = typed();
-      found.value = await searchObjects(call, wanted);
+      if (calmMs > 0) await new Promise((done) => setTimeout(done, calmMs));
+      if (wanted !== typed()) continue;
+      const rows = await searchObjects(call, wanted, types);
+      found.value = rows.slice(0, most);
       answered.value = wanted;
     }
     isAsking = false;

@@ -8,6 +8,7 @@ export const palette: Messages["palette"] = {
   recent: "Zuletzt gesehen",
   pages: "Seiten",
   objects: "Objekte",
+  minor: "Platten und Snapshots",
   actionsOn: "Was man mit {name} tun kann",
   nothing: "Nichts heißt so, und auch sonst passt nichts.",
   offline: "Der Server antwortet nicht: nur Seiten lassen sich finden.",

@@ -6,6 +6,7 @@ export const palette = {
   recent: "Seen lately",
   pages: "Pages",
   objects: "Objects",
+  minor: "Disks and snapshots",
   actionsOn: "What can be done to {name}",
   nothing: "Nothing is called so, and nothing else of it fits.",
   offline: "The server does not answer: only pages can be found.",
