@@ -2,7 +2,7 @@ import type { Messages } from "../messages.js";
 
 export const tree: Messages["tree"] = {
   label: "Pools, Hosts und VMs",
-  search: "Alle Objekte durchsuchen",
+  search: "Alles durchsuchen",
   grouping: "Gruppiert: {by}",
   groupings: {
     host: "Nach Pool und Host",
