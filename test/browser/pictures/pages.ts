@@ -52,19 +52,19 @@ export const pages: readonly Picture[] = [
   at("messages", "/messages"),
   ...[
     "",
-    "stats",
+    "statistics",
     "console",
     "disks",
     "network",
     "snapshots",
-    "tasks",
+    "events",
     "advanced",
     "raw",
   ].map((tab) =>
     of(tab === "" ? "vm" : `vm-${tab}`, ({ vm }) => `/vms/${vm}/${tab}`),
   ),
   of("vm-halted", ({ halted }) => `/vms/${halted}`),
-  ...["", "stats", "network", "storage"].map((tab) =>
+  ...["", "statistics", "network", "storage"].map((tab) =>
     of(
       tab === "" ? "host" : `host-${tab}`,
       ({ host }) => `/hosts/${host}/${tab}`,
