@@ -193,6 +193,43 @@ t.test(
       await page.getByText(/are as they were written/).waitFor();
     });
 
+    await t.test("simulated pools are opened from the page", async (t) => {
+      await page.goto(`${url}/#/first-run`);
+      await page.getByRole("button", { name: "Open simulated pools" }).click();
+      await page.getByText("C is connected.").waitFor({ timeout: 60_000 });
+      await page.waitForURL(/#\/$/);
+      await open("servers", "Servers");
+      await page.getByRole("cell", { name: "simulated" }).waitFor();
+      t.equal(
+        await page.getByRole("button", { name: /What can be done/ }).count(),
+        0,
+        "what is not kept is not edited",
+      );
+    });
+
+    await t.test("what is for admins is not offered to others", async (t) => {
+      const headers = {
+        authorization: `Basic ${btoa(`admin:${PASSWORD}`)}`,
+        "content-type": "application/json",
+      };
+      const body = JSON.stringify({ name: "grace", password: "grace" });
+      await fetch(`${url}/rest/v0/users`, { method: "POST", headers, body });
+      const context = await browser.newContext();
+      t.teardown(() => context.close());
+      await serveBuilt(context, url);
+      const other = await context.newPage();
+      await other.goto(`${url}/#/users`);
+      await other.getByLabel("Name or e-mail").fill("grace");
+      await other.getByLabel("Password").fill("grace");
+      await other.keyboard.press("Enter");
+      await other.getByText("There is nothing here for you").waitFor();
+      const parts = other.getByRole("navigation", { name: "Parts" });
+      t.same(await parts.getByRole("link").allTextContents(), [
+        "Your account",
+        "Performance",
+      ]);
+    });
+
     t.same(
       complaints.filter((text) => !text.includes("Failed to load resource")),
       [],

@@ -90,8 +90,9 @@ export function usePoolForm(server?: ServerRow) {
     probe.value = undefined;
   }
 
+  const willLook = server !== undefined && isTrustLost(server);
   return {
-    ...{ change, entries, probe, step, fault, lacksPassword },
+    ...{ willLook, change, entries, probe, step, fault, lacksPassword },
     ...{ submit, accept, back, useCoordinator },
   };
 }
