@@ -14,8 +14,12 @@ import { en } from "../src/locale/en.js";
 import type { ObjectRow } from "../src/objects/object-row.js";
 
 const action = (id: string) => allActions.find((one) => one.id === id)!;
-const vm = (more: Record<string, unknown>): ObjectRow =>
-  ({ id: "v", type: "VM", name_label: "web", ...more });
+const vm = (more: Record<string, unknown>): ObjectRow => ({
+  id: "v",
+  type: "VM",
+  name_label: "web",
+  ...more,
+});
 
 test("a reason is given for what cannot be done now", (t) => {
   const refusal = (id: string, more: Record<string, unknown>) =>

@@ -1,0 +1,208 @@
+/// <reference lib="dom" />
+import t, { type Test } from "tap";
+import type { Page } from "playwright-core";
+import { startStorageBench } from "../storage-bench.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 180_000 };
+t.comment("timeout=180000");
+const skip = noBrowserReason() ?? false;
+
+t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
+  const { admin, list, url } = await startStorageBench(t);
+  const browser = await launchChromium();
+  t.teardown(() => browser.close());
+
+  const open = async (
+    t: Test,
+    path: string,
+    { scheme = "light", width = 1440 } = {},
+  ) => {
+    const context = await browser.newContext({
+      colorScheme: scheme as "light" | "dark",
+      reducedMotion: "reduce",
+      viewport: { width, height: 900 },
+    });
+    t.teardown(() => context.close());
+    const [name = "", value = ""] = admin.cookie.split("=");
+    await context.addCookies([{ name, value, url }]);
+    await serveBuilt(context, url);
+    const page = await context.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(`${url}/#${path}`);
+    return { page, complaints };
+  };
+  const vmOf = async (filter: string) => {
+    const [vm] = await list("vms", filter);
+    return { id: vm!.id, name: String(vm!["name_label"]) };
+  };
+  /** One that runs, whose disks each host of its pool reaches. */
+  const sharedVm = async () => {
+    const shared = new Set((await list("srs", "shared?")).map(({ id }) => id));
+    const local = (await list("vdis"))
+      .filter(({ $SR }) => !shared.has(String($SR)))
+      .flatMap(({ $VBDs }) => $VBDs as string[]);
+    const vms = await list("vms", "power_state:Running");
+    const { id, name_label } = vms.find(({ $VBDs }) =>
+      ($VBDs as string[]).every((vbd) => !local.includes(vbd)),
+    )!;
+    return { id, name: String(name_label) };
+  };
+  const untilSo = async (id: string, filter: string) => {
+    while ((await list("vms", `id:${id} ${filter}`)).length === 0) continue;
+  };
+  const bar = (page: Page) =>
+    page.getByRole("group", { name: "What can be done" }).first();
+  const toast = (page: Page, text: string) =>
+    page.getByRole("log").getByRole("listitem").filter({ hasText: text });
+
+  t.test("a VM is started, and what it cannot do says why", async (t) => {
+    const { id, name } = await vmOf("power_state:Halted");
+    const { page, complaints } = await open(t, `/vms/${id}`);
+    const off = bar(page).getByRole("button", { name: /^Shut down/ });
+    t.equal(await off.getAttribute("aria-disabled"), "true");
+    t.match(await off.textContent(), /It is halted/);
+    await bar(page).getByRole("button", { name: "Start" }).click();
+    await toast(page, `Start: ${name}`).filter({ hasText: "Done" }).waitFor();
+    await untilSo(id, "power_state:Running");
+    await bar(page)
+      .getByRole("button", { name: /^Start/, disabled: true })
+      .waitFor();
+    t.same(complaints, []);
+  });
+
+  t.test("several are stopped as one, and told in one toast", async (t) => {
+    const running = await list("vms", "power_state:Running");
+    const some = running
+      .map(({ name_label }) => String(name_label))
+      .sort()
+      .slice(0, 3);
+    const query = `power_state:Running |(${some.map((name) => `name_label:/^${name}$/`).join(" ")})`;
+    const { page, complaints } = await open(
+      t,
+      `/vms?q=${encodeURIComponent(query)}`,
+    );
+    await page.getByRole("grid").locator(".row .object.name").nth(2).waitFor();
+    await page.keyboard.press("Control+a");
+    const selection = page.getByRole("region", { name: "What is selected" });
+    await selection.getByText("3 selected").waitFor();
+    await selection.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: /Cut the power/ }).click();
+    const dialog = page.getByRole("dialog");
+    t.match(await dialog.textContent(), some[0]);
+    await dialog.getByRole("button", { name: "Cut the power" }).click();
+    await toast(page, "Cut the power: 3 VMs")
+      .filter({ hasText: "All 3 done" })
+      .waitFor();
+    for (const name of some)
+      t.equal(
+        (await list("vms", `name_label:/^${name}$/ power_state:Halted`)).length,
+        1,
+      );
+    t.same(complaints, []);
+  });
+
+  t.test("a VM is migrated where there is most room, and back", async (t) => {
+    const { id, name } = await sharedVm();
+    const homeOf = async () =>
+      (await list("vms", `id:${id}`))[0]!["$container"];
+    const home = await homeOf();
+    const { page, complaints } = await open(t, `/vms/${id}`);
+    await bar(page)
+      .getByRole("button", { name: /^Migrate/ })
+      .click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Most room", { exact: true }).waitFor();
+    t.match(await dialog.textContent(), /Already there/);
+    t.same(await violations(page), []);
+    await dialog.getByRole("button", { name: "Migrate" }).click();
+    const told = toast(page, `Migrate: ${name}`);
+    await told.getByRole("button", { name: "Undo" }).waitFor();
+    t.not(await homeOf(), home);
+    await told.getByRole("button", { name: "Undo" }).click();
+    await told.filter({ hasText: "Taken back" }).waitFor();
+    t.equal(await homeOf(), home);
+    t.same(complaints, []);
+  });
+
+  t.test(
+    "what is deleted is typed first, and its disks are shown",
+    async (t) => {
+      const { id, name } = await vmOf("power_state:Halted");
+      const { page, complaints } = await open(t, `/vms/${id}`);
+      await bar(page).getByRole("button", { name: "More" }).click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText(/disks? go/).waitFor();
+      t.same(await violations(page), []);
+      const button = dialog.getByRole("button", { name: "Delete" });
+      t.ok(await button.isDisabled());
+      await dialog.getByLabel(/^Type/).fill(name);
+      await button.click();
+      await toast(page, `Delete: ${name}`)
+        .filter({ hasText: "Done" })
+        .waitFor();
+      t.same(await list("vms", `id:${id}`), []);
+      t.same(complaints, []);
+    },
+  );
+
+  t.test("VMs are made of a template", async (t) => {
+    const { page, complaints } = await open(t, "/new/vm");
+    const make = page.getByRole("button", { name: /^Make/ });
+    t.ok(await make.isDisabled());
+    await page.getByLabel("Search templates").fill("bookworm");
+    await page.getByRole("radio", { name: /Debian Bookworm/ }).check();
+    await page.getByLabel("Size of disk 1").waitFor();
+    await page
+      .getByRole("textbox", { name: "Name", exact: true })
+      .fill("made-{index:02}");
+    await page.getByRole("spinbutton", { name: "How many" }).fill("2");
+    await page.getByText("2 VMs · made-01, made-02").waitFor();
+    await page.getByRole("spinbutton", { name: "vCPUs" }).fill("3");
+    await page.getByText("vCPUs must be").waitFor({ state: "detached" });
+    await make.click();
+    await page.getByText("They are made:").waitFor();
+    const made = await list("vms", "name_label:/^made-0/");
+    t.same(
+      made.map((vm) => (vm["CPUs"] as { number: number }).number),
+      [3, 3],
+    );
+    t.same(complaints, []);
+  });
+
+  t.test("the form is kept over a reload", async (t) => {
+    const { page } = await open(t, "/new/vm");
+    await page.getByRole("radio", { name: /Rocky Linux 9/ }).check();
+    await page.getByLabel("Size of disk 1").fill("77");
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill("kept");
+    await page.reload();
+    await page.getByLabel("Size of disk 1").waitFor();
+    t.equal(await page.getByLabel("Size of disk 1").inputValue(), "77");
+    t.equal(
+      await page
+        .getByRole("textbox", { name: "Name", exact: true })
+        .inputValue(),
+      "kept",
+    );
+  });
+
+  t.test("accessible on any screen, in light and dark", async (t) => {
+    for (const look of [
+      { scheme: "light", width: 1440 },
+      { scheme: "dark", width: 390 },
+    ]) {
+      const { page } = await open(t, "/new/vm", look);
+      await page.getByRole("radio", { name: /Rocky Linux 9/ }).check();
+      await page.getByLabel("Size of disk 1").waitFor();
+      t.same(await violations(page), [], `${look.scheme} ${look.width}`);
+      const { scrollWidth } = await page.evaluate(() => ({
+        scrollWidth: document.documentElement.scrollWidth,
+      }));
+      t.ok(scrollWidth <= look.width, `no wider than ${look.width}`);
+    }
+  });
+});
