@@ -1,7 +1,10 @@
 import t from "tap";
 import { toCabling } from "../src/topology/cabling.js";
 import { ColumnTable, noRows } from "../src/topology/column-table.js";
+import { en } from "../src/locale/en.js";
+import { Formats } from "../src/locale/formats.js";
 import type { HostFacts, PifFacts } from "../src/topology/facts.js";
+import { findingSentence } from "../src/topology/finding-words.js";
 import { findingsOf } from "../src/topology/findings.js";
 import { groupHosts } from "../src/topology/host-groups.js";
 import { connected, layOut } from "../src/topology/layout.js";
@@ -210,5 +213,48 @@ t.test("a later answer tells only the columns that differ", (t) => {
   t.same(second.column("power_state"), ["Halted", "Running"]);
   t.same(second.column("name_label"), ["x", null]);
   t.same(second.ids, ["a", "b"]);
+  t.end();
+});
+
+t.test("a finding is a sentence that leads to what it is about", (t) => {
+  const wording = {
+    names: new Map([
+      ["dmz", "DMZ"],
+      ["h1", "one"],
+      ["h2", "two"],
+    ]),
+    text: en,
+    formats: new Formats("en", en),
+  };
+  t.same(
+    findingSentence(
+      { kind: "unplugged", tone: "warn", hosts: ["h1", "h2"], network: "dmz" },
+      wording,
+    ),
+    {
+      before: "",
+      link: { type: "network", id: "dmz", name: "DMZ" },
+      after: " is not connected on one and two",
+    },
+  );
+  t.same(
+    findingSentence(
+      { kind: "down", tone: "bad", hosts: ["h1"], device: "bond0" },
+      wording,
+    ),
+    {
+      before: "bond0: link down on ",
+      link: { type: "host", id: "h1", name: "one" },
+      after: "",
+    },
+  );
+  const many = ["h1", "h2", "h3", "h4"];
+  t.same(
+    findingSentence(
+      { kind: "leg", tone: "warn", hosts: many, device: "bond0" },
+      wording,
+    ).before,
+    "bond0: a link of the bond is down on 4 hosts",
+  );
   t.end();
 });

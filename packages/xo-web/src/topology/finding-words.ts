@@ -12,16 +12,36 @@ export interface Wording {
   readonly formats: Formats;
 }
 
-export function finding(
+/** A sentence, with the object that it leads to in its midst. */
+export interface FindingSentence {
+  readonly before: string;
+  readonly link?: {
+    readonly type: "network" | "host";
+    readonly id: string;
+    readonly name: string;
+  };
+  readonly after: string;
+}
+
+/** In no name and no text. */
+const MARK = "\u0000";
+
+export function findingSentence(
   { kind, hosts, network, device }: Finding,
   wording: Wording,
-): string {
-  return fill(wording.text.topology.found[kind], {
-    hosts: hostNames(hosts, wording),
-    network:
-      network === undefined ? "" : (wording.names.get(network) ?? network),
+): FindingSentence {
+  const { names, text } = wording;
+  const only = hosts.length === 1 ? hosts[0] : undefined;
+  const id = network ?? only;
+  const words = fill(text.topology.found[kind], {
+    hosts: network === undefined && only ? MARK : hostNames(hosts, wording),
+    network: MARK,
     device: device ?? "",
   });
+  const [before = "", after = ""] = words.split(MARK);
+  if (id === undefined) return { before, after };
+  const type = network === undefined ? "host" : "network";
+  return { before, link: { type, id, name: names.get(id) ?? id }, after };
 }
 
 /** A few names, or how many they are. */
