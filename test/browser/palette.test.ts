@@ -40,6 +40,8 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     const complaints = complaintsOf(page);
     await page.goto(`${url}/#${path}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
+    // Keys hold from when their code is there.
+    await page.waitForLoadState("networkidle");
     const palette = page.getByRole("dialog", {
       name: "Search or do something",
     });
@@ -121,6 +123,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     await help.waitFor({ state: "detached" });
     await page.reload();
     await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.waitForLoadState("networkidle");
     await page.keyboard.press("g");
     await page.keyboard.press("t");
     await page.keyboard.press("Control+k");

@@ -24,6 +24,14 @@ t.test("exact names, then beginnings, words, parts, the rest", async (t) => {
     "db",
   );
   t.equal(first!.place, 1, "of the same name by type");
+  const [exact] = rank(
+    [
+      { name: "db-1", place: 0 },
+      { name: "db", place: 5 },
+    ],
+    "db",
+  );
+  t.equal(exact!.name, "db", "the name itself before any type");
 });
 
 t.test("what does not fit is left out", async (t) => {
