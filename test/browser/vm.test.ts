@@ -118,6 +118,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
       await line(/_before_revert_/).waitFor();
       const lines = await page.locator(".tree > li").allTextContents();
       t.match(lines.at(-1), /Now/);
+      t.equal(lines.filter((words) => words.includes("Now")).length, 1);
       t.same(complaints, []);
     },
   );
