@@ -42,28 +42,39 @@ const units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** Of memory and disks, in the units in which XAPI is asked for them: 4 GiB. */
 export function binarySize(bytes: number, formats: Formats): string {
-  if (bytes === 0) return "0";
+  const { value, unit } = inUnit(bytes);
+  return unit === undefined ? "0" : `${formats.number(value)} ${unit}`;
+}
+
+function inUnit(bytes: number): { value: number; unit: string | undefined } {
+  if (bytes === 0) return { value: 0, unit: undefined };
   let value = bytes / 1024;
   let place = 0;
   while (value >= 1000 && place < units.length - 1) {
     value /= 1024;
     place++;
   }
-  return `${formats.number(value)} ${units[place]!}`;
+  return { value, unit: units[place] };
 }
 
+/** In little room: 2.4 of 4 GiB, the unit once where it is the same. */
 function usedText({ used, size }: Used, { text, formats }: CellWords): string {
   if (size === undefined || size <= 0) return "";
-  const whole = binarySize(size, formats);
-  if (used === undefined) return whole;
-  const part = binarySize(used, formats);
-  const [number, unit] = part.split(" ");
-  // The unit once where it is the same: 1.3 of 4 GiB.
-  const isSame = whole.endsWith(` ${unit ?? ""}`);
+  const whole = inUnit(size);
+  const all = `${short(whole.value, formats)} ${whole.unit ?? ""}`;
+  if (used === undefined) return all;
+  const part = inUnit(used);
+  const isSame = part.unit === undefined || part.unit === whole.unit;
+  const some = short(part.value, formats);
   return fill(text.lists.usedOf, {
-    used: isSame ? number! : part,
-    size: whole,
+    used: isSame ? some : `${some} ${part.unit!}`,
+    size: all,
   });
+}
+
+function short(value: number, formats: Formats): string {
+  const digits = value < 9.95 ? 10 : 1;
+  return formats.number(Math.round(value * digits) / digits);
 }
 
 function isUsed(value: ColumnValue): value is Used {

@@ -39,6 +39,12 @@ export function useChosen(
   const { text } = useLocale();
   const toasts = useToasts();
   const selection = shallowRef<Selection>(nothing);
+  /** Whoever chooses otherwise meanwhile does not want all of them any more. */
+  let turn = 0;
+  const choose = (next: Selection) => {
+    turn++;
+    selection.value = next;
+  };
   const renew = (rows: readonly ObjectRow[]) => {
     selection.value = renewed(selection.value, rows);
   };
@@ -58,12 +64,13 @@ export function useChosen(
     const asked = request();
     const count = total();
     if (asked === undefined || count === undefined) return;
-    if (count > MOST_CHOSEN) selection.value = { kind: "all", count };
-    else
-      selection.value = withAll(
-        nothing,
-        await readAll(call, asked, { most: MOST_CHOSEN }),
-      );
+    if (count > MOST_CHOSEN) {
+      choose({ kind: "all", count });
+      return;
+    }
+    const own = ++turn;
+    const rows = await readAll(call, asked, { most: MOST_CHOSEN });
+    if (own === turn) choose(withAll(nothing, rows));
   }
   function tell(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
@@ -75,13 +82,13 @@ export function useChosen(
     selection,
     renew,
     toggle(row) {
-      selection.value = toggle(selection.value, row);
+      choose(toggle(selection.value, row));
     },
     add(rows) {
-      selection.value = withAll(selection.value, rows);
+      choose(withAll(selection.value, rows));
     },
     clear() {
-      selection.value = nothing;
+      choose(nothing);
     },
     all() {
       all().catch(tell);

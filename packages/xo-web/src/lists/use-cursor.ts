@@ -81,8 +81,10 @@ export function useCursor(parts: CursorParts): Cursor {
   }
   /** @returns false: there was nothing to put away */
   function putAway(): boolean {
-    if (peeked.value !== undefined) peeked.value = undefined;
-    else if (countOf(chosen.selection.value) > 0) chosen.clear();
+    if (peeked.value !== undefined) {
+      peeked.value = undefined;
+      box.value?.focus({ preventScroll: true });
+    } else if (countOf(chosen.selection.value) > 0) chosen.clear();
     else return false;
     return true;
   }

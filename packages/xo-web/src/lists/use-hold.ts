@@ -1,10 +1,14 @@
-import { computed, ref, type ComputedRef, type Ref } from "vue";
+import { computed, onScopeDispose, ref, type ComputedRef, type Ref } from "vue";
+
+/** So long after the pointer has left rows move: on its way to the button it passes nothing else. Milliseconds. */
+const LEFT_MS = 250;
 
 export interface Hold {
   /** Rows keep their place: the rule of steady-rows.ts. */
   readonly isHeld: ComputedRef<boolean>;
   /** Grows when the order of now is wanted all the same. */
   readonly updates: Ref<number>;
+  /** Over rows, or over the button that updates them. */
   readonly pointer: (event: PointerEvent, isOver: boolean) => void;
   /** A key has moved or chosen something; false: the focus has left. */
   readonly keys: (areUsed: boolean) => void;
@@ -14,13 +18,21 @@ export interface Hold {
 export function useHold(): Hold {
   const isOver = ref(false);
   const hasKeys = ref(false);
+  let leaving: ReturnType<typeof setTimeout> | undefined;
+  onScopeDispose(() => {
+    clearTimeout(leaving);
+  });
   return {
     isHeld: computed(() => isOver.value || hasKeys.value),
     updates: ref(0),
     pointer({ pointerType }, isIn) {
       if (pointerType === "touch") return;
-      isOver.value = isIn;
-      if (!isIn) hasKeys.value = false;
+      clearTimeout(leaving);
+      if (isIn) isOver.value = true;
+      else
+        leaving = setTimeout(() => {
+          isOver.value = hasKeys.value = false;
+        }, LEFT_MS);
     },
     keys(areUsed) {
       hasKeys.value = areUsed;

@@ -1,4 +1,6 @@
-import { useShortcut } from "../keyboard/use-shortcut.js";
+import { onScopeDispose } from "vue";
+import { placeOf } from "../keyboard/press-place.js";
+import { useShortcut, useShortcuts } from "../keyboard/use-shortcut.js";
 import { useLocale } from "../locale/use-locale.js";
 import { isTyping, type RowCommand } from "./row-keys.js";
 
@@ -15,6 +17,19 @@ export function useListShortcuts({ obey, toFilter }: ListShortcuts): void {
     text.value.lists.keys[name];
 
   useShortcut("/", words("filter"), toFilter);
+  const { areSingleKeysOn } = useShortcuts();
+  // Before the palette, which has the same key and may come later than this page.
+  const first = (event: KeyboardEvent) => {
+    const place = placeOf(event.target);
+    const isFree = place === "page" || place === "control";
+    if (event.key !== "/" || !isFree || !areSingleKeysOn.value) return;
+    event.preventDefault();
+    toFilter();
+  };
+  document.addEventListener("keydown", first, { capture: true });
+  onScopeDispose(() => {
+    document.removeEventListener("keydown", first, { capture: true });
+  });
   useShortcut("j", words("next"), () =>
     obey({ kind: "move", by: 1, isRange: false }),
   );

@@ -24,11 +24,14 @@ export interface Viewport {
   readonly toTop: () => void;
 }
 
-/** What of a long list of lines of one height is in sight of a box that scrolls. Pixels. */
+/**
+ * What of a long list of lines of one height is in sight of a box that scrolls. Pixels.
+ * @param covered by what stands over the lines: head and foot
+ */
 export function useViewport(
   box: Readonly<ShallowRef<HTMLElement | null>>,
   lines: () => { readonly count: number; readonly height: number },
-  headHeight: () => number,
+  covered: () => { readonly head: number; readonly foot: number },
 ): Viewport {
   const top = shallowRef(0);
   const height = shallowRef(600);
@@ -39,7 +42,7 @@ export function useViewport(
     return Math.min(Math.floor(top.value / height), Math.max(count - 1, 0));
   });
   const page = computed(() =>
-    Math.max(Math.floor((height.value - headHeight()) / lines().height), 1),
+    Math.max(Math.floor((height.value - covered().head) / lines().height), 1),
   );
   const end = computed(() =>
     Math.min(first.value + page.value + 2, lines().count),
@@ -78,7 +81,8 @@ export function useViewport(
       const element = box.value;
       if (element === null) return;
       const { height } = lines();
-      const room = element.clientHeight - headHeight() - height;
+      const { head, foot } = covered();
+      const room = element.clientHeight - head - foot - height;
       const place = line * height;
       if (place < element.scrollTop) element.scrollTop = place;
       else if (place > element.scrollTop + room)
