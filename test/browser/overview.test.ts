@@ -1,0 +1,171 @@
+/// <reference lib="dom" />
+import type { Page } from "playwright-core";
+import t, { type Test } from "tap";
+import { startStorageBench } from "../storage-bench.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 240_000 };
+t.comment("timeout=240000");
+const skip = noBrowserReason() ?? false;
+
+interface View {
+  readonly colorScheme: "light" | "dark";
+  readonly width: number;
+}
+
+/** Text size and layout differ by width, contrast by scheme. */
+const wide: View = { colorScheme: "light", width: 1440 };
+const narrow: View = { colorScheme: "dark", width: 390 };
+
+t.test(
+  "the overview, the map and the charts",
+  { skip, ...LIMIT },
+  async (t) => {
+    const bench = await startStorageBench(t, "--members", "2");
+    const { admin, list, url } = bench;
+    const browser = await launchChromium();
+    t.teardown(() => browser.close());
+
+    const open = async (t: Test, path: string, view = wide) => {
+      const context = await browser.newContext({
+        ...{ colorScheme: view.colorScheme, reducedMotion: "reduce" },
+        viewport: { width: view.width, height: 900 },
+        ...{ locale: "en-US", acceptDownloads: true },
+      });
+      t.teardown(() => context.close());
+      const [name = "", value = ""] = admin.cookie.split("=");
+      await context.addCookies([{ name, value, url }]);
+      await serveBuilt(context, url);
+      const page = await context.newPage();
+      const complaints = complaintsOf(page);
+      await page.goto(`${url}/#${path}`);
+      return { page, main: page.getByRole("main"), complaints };
+    };
+    const hottest = (page: Page) =>
+      page.getByRole("region", { name: "Highest: CPU" }).getByRole("row");
+
+    t.test(
+      "the whole fleet is on one screen, and leads on",
+      LIMIT,
+      async (t) => {
+        const { page, main, complaints } = await open(t, "/");
+        const vms = await list("vms");
+        const states = main.getByRole("link", { name: /^Running \d/ });
+        await states.waitFor();
+        const counted = await states.textContent();
+        t.match(counted, /\d+/);
+        await main
+          .getByText(String(vms.length), { exact: true })
+          .first()
+          .waitFor();
+        await main.getByRole("row", { name: /Live/ }).waitFor();
+        await hottest(page).nth(1).waitFor();
+        t.ok(
+          await page.evaluate(
+            () => document.documentElement.scrollHeight <= innerHeight,
+          ),
+          "nothing is below the fold",
+        );
+        await states.click();
+        await page.waitForURL(/#\/vms\?q=power_state/);
+        t.same(complaints, []);
+      },
+    );
+
+    t.test(
+      "the map is gone about by keys, and opens a VM",
+      LIMIT,
+      async (t) => {
+        const { page, main, complaints } = await open(t, "/");
+        await hottest(page).nth(1).waitFor();
+        const map = main.getByRole("application", { name: "Load map" });
+        await map.focus();
+        await page.keyboard.press("ArrowRight");
+        const said = main
+          .getByRole("status")
+          .filter({ hasText: /: CPU (\d+%|no figure)$/ });
+        await said.waitFor({ state: "attached" });
+        const first = await said.textContent();
+        await page.keyboard.press("ArrowRight");
+        await page.waitForFunction(
+          (first) =>
+            !Array.from(document.querySelectorAll("[role=status]")).some(
+              ({ textContent }) => textContent === first,
+            ),
+          first,
+        );
+        await page.keyboard.press("Enter");
+        await page.waitForURL(/#\/vms\/[0-9a-f-]{36}/);
+        t.same(complaints, []);
+      },
+    );
+
+    t.test("a host's head leads into it, and back", LIMIT, async (t) => {
+      const { page, main } = await open(t, "/");
+      await hottest(page).nth(1).waitFor();
+      const map = main.getByRole("application", { name: "Load map" });
+      const { x, y } = (await map.boundingBox())!;
+      // Heads without room for a name are four pixels high.
+      await page.mouse.click(x + 20, y + 2);
+      const crumbs = main.getByRole("navigation", { name: "What is shown" });
+      await crumbs.getByRole("link").waitFor();
+      t.match(
+        await crumbs.getByRole("link").getAttribute("href"),
+        /^#\/hosts\/[0-9a-f-]{36}$/,
+      );
+      await map.focus();
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Escape");
+      await main.getByRole("heading", { name: "Load map" }).waitFor();
+    });
+
+    t.test(
+      "figures of a VM: ranges, a closer look, a table to keep",
+      async (t) => {
+        const [vm] = await list("vms", "power_state:Running");
+        const { page, main, complaints } = await open(
+          t,
+          `/vms/${vm!.id}/statistics`,
+        );
+        const cpu = main.getByRole("region", { name: "CPU", exact: true });
+        await cpu.getByRole("img", { name: /^CPU over time/ }).waitFor();
+        await cpu.getByRole("row", { name: /All cores.*\d+%/ }).waitFor();
+        const back = main.getByRole("button", { name: "Whole time" });
+        await cpu.getByRole("img").focus();
+        await page.keyboard.press("+");
+        await back.waitFor();
+        await page.keyboard.press("Escape");
+        await back.waitFor({ state: "hidden" });
+        await main.getByText("1 week", { exact: true }).click();
+        await page.waitForURL(/range=week/);
+        await cpu.getByRole("row", { name: /All cores.*\d+%/ }).waitFor();
+        await main.getByRole("button", { name: "Save" }).click();
+        const [file] = await Promise.all([
+          page.waitForEvent("download"),
+          page.getByRole("menuitem", { name: "Figures as CSV" }).click(),
+        ]);
+        t.match(file.suggestedFilename(), /-week\.csv$/);
+        t.same(complaints, []);
+      },
+    );
+
+    for (const view of [wide, narrow])
+      t.test(
+        `axe finds nothing, ${view.colorScheme}, ${view.width}`,
+        async (t) => {
+          const { page, main, complaints } = await open(t, "/", view);
+          await hottest(page).nth(1).waitFor();
+          await main.getByText("The last hour").waitFor();
+          t.same(await violations(page), []);
+          const [host] = await list("hosts");
+          await page.goto(`${url}/#/hosts/${host!.id}/statistics`);
+          await main.getByRole("img", { name: /^CPU over time/ }).waitFor();
+          t.same(await violations(page), []);
+          t.same(complaints, []);
+        },
+      );
+  },
+);
