@@ -23,8 +23,9 @@ export interface LiveColumns {
   readonly error: ShallowRef<string | undefined>;
 }
 
-/** However often is wished: what takes long to tell is asked for less often, ten times as long apart. */
-const PATIENCE = 10;
+/** However often is wished: what takes long to tell is asked for less often, so many times as long apart, up to a bound. */
+const PATIENCE = 4;
+const LONGEST_MS = 20_000;
 
 /**
  * A few properties of all objects of a type, asked for every few seconds while
@@ -54,7 +55,8 @@ export function useColumns(
     });
     asking = undefined;
     const took = performance.now() - start;
-    const pause = asked === wanted ? Math.max(everyMs, PATIENCE * took) : 0;
+    const patience = Math.min(PATIENCE * took, LONGEST_MS);
+    const pause = asked === wanted ? Math.max(everyMs, patience) : 0;
     clearTimeout(timer);
     timer = setTimeout(() => void ask(), pause);
   }
