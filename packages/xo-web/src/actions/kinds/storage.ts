@@ -1,3 +1,4 @@
+import { binaryBytes } from "../../details/byte-text.js";
 import {
   Cable,
   Construction,
@@ -168,7 +169,10 @@ export const storageActions: readonly Action[] = [
           more: ({ size, physical_usage }) =>
             text.actions.free.replace(
               "{size}",
-              formats.bytes(Number(size ?? 0) - Number(physical_usage ?? 0)),
+              binaryBytes(
+                Number(size ?? 0) - Number(physical_usage ?? 0),
+                formats,
+              ),
             ),
         },
       ],

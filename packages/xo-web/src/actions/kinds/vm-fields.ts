@@ -1,3 +1,4 @@
+import { binaryBytes } from "../../details/byte-text.js";
 import type { Formats } from "../../locale/formats.js";
 import type { Messages } from "../../locale/messages.js";
 import type { ObjectRow } from "../../objects/object-row.js";
@@ -64,7 +65,7 @@ export function copyFields(
       more: ({ size, physical_usage }) =>
         free.replace(
           "{size}",
-          formats.bytes(Number(size ?? 0) - Number(physical_usage ?? 0)),
+          binaryBytes(Number(size ?? 0) - Number(physical_usage ?? 0), formats),
         ),
     },
     {

@@ -1,3 +1,4 @@
+import { binaryBytes } from "../../details/byte-text.js";
 import {
   CirclePlay,
   Moon,
@@ -90,7 +91,7 @@ export const vmPowerActions: readonly Action[] = [
           filter: `$pool:"${object?.$pool ?? ""}" enabled? power_state:Running`,
           fields: ["id", "name_label", "memory"],
           more: (host) =>
-            freeMemory(host, text.actions.free, (n) => formats.bytes(n)),
+            freeMemory(host, text.actions.free, (n) => binaryBytes(n, formats)),
         },
       ],
     }),
