@@ -63,6 +63,17 @@ t.test("what is out of sight may change its order under the pointer", (t) => {
   t.end();
 });
 
+t.test("rows that come in sight are shown, whatever is held", (t) => {
+  const steady = steadyWith("ab");
+  steady.hold(true);
+  const view = steady.take({ offset: 0, rows: rows("abcd") }, false);
+  t.equal(idsOf(view.rows), "abcd");
+  t.equal(view.held, undefined);
+  const between = steady.take({ offset: 0, rows: rows("axbcd") }, false);
+  t.equal(idsOf(between.rows), "abcd", "one in between would move them");
+  t.end();
+});
+
 t.test("a row that is gone keeps its place and says so", (t) => {
   const steady = steadyWith("abcd");
   steady.hold(true);

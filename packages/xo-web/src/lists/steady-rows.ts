@@ -84,14 +84,11 @@ export class SteadyRows {
     return this.#view;
   }
 
-  /** Is the order of what is seen another? */
+  /** Does a row that is seen stand elsewhere, or nowhere? Rows that only come behind them move none. */
   #differs(): boolean {
-    const before = this.#seenOf(this.#view);
     const after = this.#seenOf(this.#live);
-    return (
-      before.length > 0 &&
-      (before.length !== after.length ||
-        before.some(({ id }, place) => id !== after[place]?.id))
+    return this.#seenOf(this.#view).some(
+      ({ id }, place) => id !== after[place]?.id,
     );
   }
 

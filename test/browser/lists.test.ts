@@ -1,0 +1,230 @@
+/// <reference lib="dom" />
+import t, { type Test } from "tap";
+import type { Page } from "playwright-core";
+import { startStorageBench } from "../storage-bench.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 180_000 };
+t.comment("timeout=180000");
+const skip = noBrowserReason() ?? false;
+
+t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
+  const { admin, list, url } = await startStorageBench(t);
+  const vms = await list("vms");
+  const byName = (filter: (vm: (typeof vms)[number]) => boolean = () => true) =>
+    vms
+      .filter(filter)
+      .map(({ name_label }) => String(name_label))
+      .sort();
+  const names = byName();
+  const running = byName((vm) => vm["power_state"] === "Running");
+  const browser = await launchChromium();
+  t.teardown(() => browser.close());
+
+  const open = async (
+    t: Test,
+    path = "/vms",
+    { scheme = "light", width = 1440 } = {},
+  ) => {
+    const context = await browser.newContext({
+      colorScheme: scheme as "light" | "dark",
+      reducedMotion: "reduce",
+      viewport: { width, height: 900 },
+      acceptDownloads: true,
+    });
+    t.teardown(() => context.close());
+    const [name = "", value = ""] = admin.cookie.split("=");
+    await context.addCookies([{ name, value, url }]);
+    await serveBuilt(context, url);
+    const page = await context.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(`${url}/#${path}`);
+    const grid = page.getByRole("grid");
+    await grid.locator(".row:not(:has(.waiting))").first().waitFor();
+    return { page, grid, complaints };
+  };
+  /** Names of the rows that are drawn, from the top. */
+  const shown = (page: Page) =>
+    page.locator(".row:not(:has(.waiting)) .object.name").allTextContents();
+  /** Asks again and again, as the content policy forbids a page to evaluate texts. */
+  const until = async (page: Page, first: readonly string[]) => {
+    for (;;) {
+      const names = await shown(page);
+      if (first.every((name, at) => names[at] === name)) return;
+      await page.waitForTimeout(50);
+    }
+  };
+
+  t.test("a click on a head orders; another filter, and back", async (t) => {
+    const { page, grid, complaints } = await open(t);
+    await until(page, names.slice(0, 5));
+    await grid.getByRole("button", { name: "Name" }).click();
+    await until(page, names.slice(-5).reverse());
+    t.match(page.url(), "sort=-name_label");
+    await page.getByRole("button", { name: /^Running/ }).click();
+    await until(page, running.slice(-5).reverse());
+    t.match(decodeURIComponent(page.url()), "q=power_state:Running");
+    t.equal(
+      await grid.getAttribute("aria-rowcount"),
+      String(running.length + 1),
+    );
+    await page.goBack();
+    await page.goBack();
+    await until(page, names.slice(0, 5));
+    t.same(complaints, []);
+  });
+
+  t.test("an address says all of it; nothing that matches", async (t) => {
+    const { page } = await open(
+      t,
+      "/vms?q=power_state%3ARunning&sort=-name_label&columns=name_label,vcpus",
+    );
+    await until(page, running.slice(-5).reverse());
+    const heads = await page.getByRole("columnheader").allTextContents();
+    t.same(heads.map((text) => text.trim()).filter(Boolean), ["Name", "vCPUs"]);
+    await page.keyboard.press("/");
+    await page.keyboard.type(" tags:nowhere");
+    await page.getByText("Nothing matches the filter.").waitFor();
+    await page.getByRole("button", { name: "Clear the filter" }).last().click();
+    await until(page, names.slice(-5).reverse());
+  });
+
+  t.test("rows come from the server as they are scrolled to", async (t) => {
+    const { page, grid } = await open(t);
+    const drawn = await page.locator(".row").count();
+    t.ok(drawn < names.length, "not all are on the page");
+    await grid.evaluate((box) => {
+      box.scrollTop = box.scrollHeight;
+    });
+    await page.getByRole("link", { name: names.at(-1)! }).waitFor();
+    const ids = await page
+      .locator(".row")
+      .evaluateAll((rows) => rows.map((row) => row.ariaRowIndex));
+    t.equal(Math.max(...ids.map(Number)), names.length + 1);
+  });
+
+  t.test("by keyboard: choose some, all, look at one, open it", async (t) => {
+    const { page, grid } = await open(t);
+    await until(page, names.slice(0, 5));
+    for (const key of ["j", "j", "x", "J", "J"]) await page.keyboard.press(key);
+    const selection = page.getByRole("region", { name: "What is selected" });
+    await selection.getByText("3 selected").waitFor();
+    await selection
+      .getByRole("button", { name: "More", exact: true })
+      .waitFor();
+    await page.keyboard.press("Control+a");
+    await selection.getByText(`${names.length} selected`).waitFor();
+    await page.keyboard.press("Escape");
+    await selection.waitFor({ state: "detached" });
+    await page.keyboard.press("o");
+    const peek = page.getByRole("complementary", {
+      name: `${names[3]!} at a glance`,
+    });
+    await peek.getByRole("link", { name: "Open its page" }).waitFor();
+    await page.keyboard.press("Escape");
+    await peek.waitFor({ state: "detached" });
+    await grid.press("End");
+    await page.getByRole("link", { name: names.at(-1)! }).waitFor();
+    await page.keyboard.press("Enter");
+    const last = vms.find(({ name_label }) => name_label === names.at(-1))!;
+    await page.waitForURL(`${url}/#/vms/${last.id}`);
+  });
+
+  t.test("groups open and close; their rows are theirs", async (t) => {
+    const { page } = await open(t, "/vms");
+    await page.getByRole("button", { name: "Group" }).click();
+    await page.getByRole("menuitem", { name: "Group by state" }).click();
+    const group = page.getByRole("row", { name: /^Running/ });
+    await group.waitFor();
+    t.same(await shown(page), []);
+    await group.getByRole("button").click();
+    await until(page, running.slice(0, 5));
+    t.match(page.url(), "group=power_state");
+    await group.getByRole("button").click();
+    await page
+      .locator(".row .object.name")
+      .first()
+      .waitFor({ state: "detached" });
+  });
+
+  t.test("a view is saved, for other browsers too", async (t) => {
+    const first = await open(
+      t,
+      "/vms?q=power_state%3ARunning&sort=-name_label",
+    );
+    await first.page.getByRole("button", { name: "View" }).click();
+    await first.page.getByRole("menuitem", { name: "Save as a view…" }).click();
+    await first.page.getByLabel("Name", { exact: true }).fill("Mine");
+    await first.page.keyboard.press("Enter");
+    await first.page.getByText("View “Mine” saved").waitFor();
+    const { page } = await open(t);
+    await page.getByRole("button", { name: "All", exact: true }).last().click();
+    await page.getByRole("menuitem", { name: "Mine" }).click();
+    await until(page, running.slice(-5).reverse());
+  });
+
+  t.test("under the pointer rows keep their place", async (t) => {
+    const { page, grid } = await open(t);
+    await until(page, names.slice(0, 5));
+    await grid.locator(".row").nth(2).hover();
+    const vm = vms.find(({ name_label }) => name_label === names[1])!;
+    const name_label = `zz ${names[1]!}`;
+    await admin.ask("vm.set", { id: vm.id, name_label });
+    const button = page.getByRole("button", { name: /^The order has changed/ });
+    await button.waitFor();
+    await until(page, [names[0]!, name_label, names[2]!]);
+    await button.click();
+    await until(page, [names[0]!, names[2]!, names[3]!]);
+    await button.waitFor({ state: "detached" });
+    await admin.ask("vm.set", { id: vm.id, name_label: names[1]! });
+    await page.mouse.move(700, 20);
+    await until(page, names.slice(0, 3));
+  });
+
+  t.test("what is listed is a file of values", async (t) => {
+    const { page } = await open(t, "/vms?columns=name_label,power_state,vcpus");
+    const waiting = page.waitForEvent("download");
+    await page.getByRole("button", { name: /as CSV$/ }).click();
+    const file = await waiting;
+    t.equal(file.suggestedFilename(), "VM.csv");
+    const chunks: Buffer[] = [];
+    for await (const chunk of await file.createReadStream())
+      chunks.push(chunk as Buffer);
+    const lines = Buffer.concat(chunks).toString().trim().split("\r\n");
+    t.equal(lines.length, names.length + 1);
+    t.match(lines[1], new RegExp(`^${names[0]!},`));
+  });
+
+  t.test("columns are chosen, and remembered", async (t) => {
+    const { page, grid } = await open(t);
+    await page.getByRole("button", { name: "Columns" }).click();
+    await page.getByRole("checkbox", { name: "vCPUs" }).check();
+    await page.getByRole("button", { name: "Close" }).last().click();
+    await grid.getByRole("columnheader", { name: "vCPUs" }).waitFor();
+    await page.reload();
+    await grid.getByRole("columnheader", { name: "vCPUs" }).waitFor();
+  });
+
+  t.test("axe finds nothing, light and dark, wide and narrow", async (t) => {
+    for (const scheme of ["light", "dark"])
+      for (const width of [1440, 390]) {
+        const { page } = await open(t, "/vms", { scheme, width });
+        await page.keyboard.press("j");
+        await page.keyboard.press("x");
+        await page.getByRole("button", { name: "More", exact: true }).waitFor();
+        t.same(await violations(page), [], `${scheme} ${width}`);
+        const isWide = await page.evaluate(
+          () => document.documentElement.scrollWidth > innerWidth,
+        );
+        t.notOk(isWide, "the page does not scroll sideways");
+      }
+    for (const path of ["hosts", "srs", "messages", "vms?group=$container"]) {
+      const { page, complaints } = await open(t, `/${path}`);
+      t.same(await violations(page), [], path);
+      t.same(complaints, [], path);
+    }
+  });
+});
