@@ -95,7 +95,7 @@ t.test(
     const open = async (section: string, heading: string) => {
       await page.goto(`${url}/#/settings/${section}`);
       await page
-        .locator(".part")
+        .locator(".settings-part")
         .getByRole("heading", { name: heading, exact: true })
         .waitFor();
     };
