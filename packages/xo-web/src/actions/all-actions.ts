@@ -1,5 +1,5 @@
 import type { Action } from "./action.js";
-import { commonActions } from "./kinds/common.js";
+import { anyObjectActions } from "./kinds/any-object.js";
 import { hostActions } from "./kinds/host.js";
 import { otherActions } from "./kinds/other.js";
 import { poolActions } from "./kinds/pool.js";
@@ -20,5 +20,5 @@ export const allActions: readonly Action[] = [
   ...poolActions,
   ...storageActions,
   ...otherActions,
-  ...commonActions,
+  ...anyObjectActions,
 ].sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group));

@@ -26,10 +26,10 @@ export function useObject<T = ObjectRow>(
 } {
   const { rows, state } = useWindow<T>(() => {
     const wanted = toValue(id);
-    if (wanted === undefined || !/^[\w-]+$/.test(wanted)) return undefined;
+    if (wanted === undefined) return undefined;
     return {
       type: toValue(type),
-      filter: `id:${wanted}`,
+      ids: [wanted],
       ...(fields === undefined ? {} : { fields }),
       offset: 0,
       limit: 1,

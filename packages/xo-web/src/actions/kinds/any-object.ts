@@ -27,7 +27,7 @@ const addTag: ActionParts = {
 };
 
 /** What can be done to almost anything. */
-export const commonActions: readonly Action[] = [
+export const anyObjectActions: readonly Action[] = [
   defineAction({
     id: "object.rename",
     types: Object.keys(setters),
