@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 import t from "tap";
-import type { Page } from "playwright-core";
 import { violations } from "./axe.js";
 import { launchChromium, noBrowserReason, webRoot } from "./chromium.js";
 import { loadingPools, noPools, troubledPools } from "./scenarios.js";

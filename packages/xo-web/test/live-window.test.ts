@@ -33,7 +33,7 @@ function started() {
       }),
   });
   const notify = (update: object) => {
-    window.notified({ name: "mine", ...update } as Json);
+    window.notified({ name: "mine", ...update });
   };
   const ids = () => views.at(-1)!.rows.map((row) => (row as { id: string }).id);
   return { window, calls, views, notify, ids, view: () => views.at(-1)! };

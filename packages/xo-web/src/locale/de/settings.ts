@@ -34,8 +34,7 @@ export const settings: Messages["settings"] = {
     FORBIDDEN: "Das dürfen Sie nicht.",
     ALREADY_EXISTS: "So etwas gibt es schon.",
     INVALID_PARAMETERS: "Daran stimmt etwas nicht: {reason}",
-    NO_SUCH_OBJECT:
-      "Es ist fort. Vielleicht hat es jemand anders gelöscht.",
+    NO_SUCH_OBJECT: "Es ist fort. Vielleicht hat es jemand anders gelöscht.",
     STORE_UNAVAILABLE:
       "Der Server kann gerade nichts schreiben. Nichts wurde geändert.",
     TOO_MANY_REQUESTS:
@@ -44,8 +43,7 @@ export const settings: Messages["settings"] = {
       "Zu viel auf einmal. Warten Sie kurz und versuchen Sie es erneut.",
     CREDENTIALS_INVALID: "Das Passwort ist falsch.",
     FILTER_INVALID: "Der Filter ist nicht lesbar: {reason}",
-    PASSPHRASE_WRONG:
-      "Das Kennwort ist falsch, oder die Datei ist beschädigt.",
+    PASSPHRASE_WRONG: "Das Kennwort ist falsch, oder die Datei ist beschädigt.",
     IMPORT_INVALID: "Das ist keine gesicherte Konfiguration: {reason}",
   },
   faults: {
@@ -84,8 +82,7 @@ export const settings: Messages["settings"] = {
     host: "Adresse eines Hosts",
     hostHint: "Name oder Adresse, mit :Port, wenn er nicht 443 ist.",
     username: "Benutzer",
-    usernameHint:
-      "Jemand im Pool, der tun darf, was getan werden soll: root.",
+    usernameHint: "Jemand im Pool, der tun darf, was getan werden soll: root.",
     password: "Passwort",
     passwordKept: "Leer gelassen bleibt es, wie es ist.",
     passwordMissing: "Ohne Passwort kann sich dort niemand anmelden.",
@@ -94,8 +91,7 @@ export const settings: Messages["settings"] = {
     readOnly: "Nur ansehen",
     readOnlyHint: "Was in diesem Pool etwas ändern würde, wird abgelehnt.",
     faults: {
-      empty:
-        "Es braucht eine Adresse, etwa 192.0.2.10 oder xen1.example.net.",
+      empty: "Es braucht eine Adresse, etwa 192.0.2.10 oder xen1.example.net.",
       scheme: "Nur https:// und http:// dürfen vor der Adresse stehen.",
       login: "Benutzer und Passwort haben eigene Felder.",
       port: "Ein Port ist eine Zahl von 1 bis 65535.",
@@ -115,7 +111,8 @@ export const settings: Messages["settings"] = {
       proxy: "Der Proxy lässt uns nicht durch.",
       "not-a-xapi":
         "Dort antwortet etwas, aber es ist kein Host von XenServer oder XCP-ng.",
-      starting: "Der Host startet. Versuchen Sie es in einer Minute noch einmal.",
+      starting:
+        "Der Host startet. Versuchen Sie es in einer Minute noch einmal.",
       member:
         "Dieser Host gehört zu einem Pool. Dessen Koordinator ist {coordinator}.",
     },
@@ -128,7 +125,8 @@ export const settings: Messages["settings"] = {
       "Vergleichen Sie den Fingerabdruck mit dem, den der Host selbst nennt:",
     changed:
       "Der Host zeigt ein anderes Zertifikat als das anerkannte. Wurde er nicht neu installiert und hat er kein neues bekommen, hört vielleicht jemand mit. Vergleichen Sie:",
-    onConsole: "auf seinem Bildschirm, in xsconsole unter „Status Display“, oder",
+    onConsole:
+      "auf seinem Bildschirm, in xsconsole unter „Status Display“, oder",
     onShell: "in einer Shell auf dem Host:",
     meaning:
       "Mit dem Anerkennen sagen Sie, dass dieses Zertifikat das Ihres Hosts ist. Das Passwort geht dann an niemanden, der es nicht zeigen kann. Zertifikate anderer Mitglieder des Pools werden so behalten, wie sie zuerst gesehen werden.",
@@ -155,8 +153,7 @@ export const settings: Messages["settings"] = {
       TLS_FINGERPRINT_MISMATCH:
         "Der Host zeigt ein anderes Zertifikat als das anerkannte. Niemand hat sich dort angemeldet. Wurde er neu installiert, sehen Sie das neue an und erkennen Sie es an.",
       HOST_STILL_BOOTING: "Nichts zu tun: Sobald er da ist, wird verbunden.",
-      HTTP_STATUS:
-        "Ist an dieser Adresse ein Host von XenServer oder XCP-ng?",
+      HTTP_STATUS: "Ist an dieser Adresse ein Host von XenServer oder XCP-ng?",
       BAD_ANSWER: "Ist an dieser Adresse ein Host von XenServer oder XCP-ng?",
       SECRET_DAMAGED:
         "Sein Passwort ist nicht mehr lesbar. Geben Sie es neu ein.",
@@ -278,8 +275,7 @@ export const settings: Messages["settings"] = {
     action: "Was",
     actionHint: "„operate“ ist alles, was so beginnt, „*“ ist alles.",
     resource: "Womit",
-    resourceHint:
-      "Ein Typ von Objekten; „*“ sind alle, aber keine Menschen.",
+    resourceHint: "Ein Typ von Objekten; „*“ sind alle, aber keine Menschen.",
     selector: "Nur jene, auf die dies passt",
     selectorHint: "Leer gelassen: alle des Typs.",
     group: "Gruppe {name}",
@@ -351,8 +347,7 @@ export const settings: Messages["settings"] = {
       "Ihr Passwort liegt nicht hier. Ändern Sie es dort, woher Sie es haben.",
     oldPassword: "Ihr jetziges Passwort",
     newPassword: "Neues Passwort",
-    newPasswordHint:
-      "Beendet Ihre anderen Sitzungen und alle Ihre Tokens.",
+    newPasswordHint: "Beendet Ihre anderen Sitzungen und alle Ihre Tokens.",
     againPassword: "Das neue noch einmal",
     passwordsDiffer: "Diese beiden sind nicht gleich.",
     changePassword: "Ändern",
@@ -725,8 +720,7 @@ export const settings: Messages["settings"] = {
     exportLead:
       "Eine Datei für einen anderen Server, oder für einen schlechten Tag. Sie enthält Passwörter von Pools und ist immer verschlüsselt.",
     passphrase: "Kennwort",
-    passphraseHint:
-      "8 Zeichen oder mehr. Ohne es ist die Datei nichts wert.",
+    passphraseHint: "8 Zeichen oder mehr. Ohne es ist die Datei nichts wert.",
     tooShort: "Ein Kennwort hat 8 Zeichen oder mehr.",
     export: "Datei sichern",
     importHeading: "Einspielen",
