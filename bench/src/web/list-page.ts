@@ -69,9 +69,9 @@ export class ListPage {
     await this.#visit();
     await this.page.getByLabel("Name or e-mail").fill("admin");
     await this.page.getByLabel("Password").fill(password);
-    const shown = this.page.evaluate(untilRows, { row: ROW, rows: ROWS });
+    await this.page.evaluate(noteNext, { event: "submit", row: ROW });
     await this.page.keyboard.press("Enter");
-    return shown;
+    return this.page.evaluate(untilRows, { row: ROW, rows: ROWS });
   }
 
   /** From a reload to the list, for who has signed in. */
@@ -91,9 +91,9 @@ export class ListPage {
     await field.click();
     const delays: number[] = [];
     for (let i = 0; i < keystrokes; i++) {
-      const late = this.page.evaluate(untilOtherRows, ROW);
+      await this.page.evaluate(noteNext, { event: "keydown", row: ROW });
       await this.page.keyboard.press(i % 2 === 0 ? `${i % 10}` : "Backspace");
-      delays.push(await late);
+      delays.push(await this.page.evaluate(untilOtherRows, ROW));
     }
     await field.fill("");
     await this.page.keyboard.press("Escape");
@@ -148,20 +148,32 @@ export class ListPage {
 
 // What follows runs in the page.
 
+/** What the page was when the next event came. */
+interface Noted {
+  at?: number;
+  rows?: string;
+}
+
+function noteNext({ event, row }: { event: string; row: string }) {
+  const noted: Noted = {};
+  Object.assign(window, { noted });
+  const note = () => {
+    noted.at = performance.now();
+    noted.rows = [...document.querySelectorAll(row)]
+      .map((link) => link.textContent)
+      .join();
+  };
+  addEventListener(event, note, { capture: true, once: true });
+}
+
 function untilRows({ row, rows }: { row: string; rows: number }) {
+  const { noted } = window as unknown as { noted: Noted };
   return new Promise<number>((resolve) => {
-    let startedAt: number | undefined;
-    addEventListener("submit", () => (startedAt = performance.now()), {
-      capture: true,
-      once: true,
-    });
     const look = () => {
-      const isThere =
-        startedAt !== undefined &&
-        document.querySelectorAll(row).length >= rows;
-      if (!isThere) return void requestAnimationFrame(look);
+      if (document.querySelectorAll(row).length < rows)
+        return void requestAnimationFrame(look);
       // What is drawn now is seen in the next frame.
-      requestAnimationFrame(() => resolve(performance.now() - startedAt!));
+      requestAnimationFrame(() => resolve(performance.now() - noted.at!));
     };
     look();
   });
@@ -204,24 +216,16 @@ function scrollFor({ row, ms }: { row: string; ms: number }) {
 }
 
 function untilOtherRows(row: string) {
+  const { noted } = window as unknown as { noted: Noted };
   return new Promise<number>((resolve) => {
-    const shown = () =>
-      [...document.querySelectorAll(row)]
+    const look = () => {
+      const late = performance.now() - noted.at!;
+      const shown = [...document.querySelectorAll(row)]
         .map((link) => link.textContent)
         .join();
-    const before = shown();
-    let pressedAt: number | undefined;
-    addEventListener("keydown", () => (pressedAt = performance.now()), {
-      capture: true,
-      once: true,
-    });
-    const startedAt = performance.now();
-    const look = () => {
-      const now = performance.now();
-      if (pressedAt !== undefined && shown() !== before)
-        return void resolve(now - pressedAt);
+      if (shown !== noted.rows) return void resolve(late);
       // A key that changes nothing in ten seconds is told as such.
-      if (now - startedAt > 10_000) return void resolve(NaN);
+      if (late > 10_000) return void resolve(NaN);
       requestAnimationFrame(look);
     };
     look();

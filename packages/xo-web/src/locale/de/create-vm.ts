@@ -109,7 +109,10 @@ export const createVm: Messages["createVm"] = {
     none: "–",
     and: "und {n} weitere",
     on: "{size} auf {name}",
-    problems: { one: "{n} Angabe fehlt noch:", other: "{n} Dinge fehlen noch:" },
+    problems: {
+      one: "{n} Angabe fehlt noch:",
+      other: "{n} Dinge fehlen noch:",
+    },
     button: { one: "VM machen", other: "{n} VMs machen" },
     making: "Wird gemacht…",
     makingMore:
