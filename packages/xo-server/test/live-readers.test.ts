@@ -174,10 +174,10 @@ t.test("opening under a name in use closes the one of before", async (t) => {
 });
 
 t.test(
-  "a client has 32 queries at most, and none when it has gone",
+  "a client has 64 queries at most, and none when it has gone",
   async (t) => {
     const { queries, readers, client } = setUp();
-    for (let i = 0; i < 32; i++)
+    for (let i = 0; i < 64; i++)
       await readers.open(client, terms(`q${i}`), request);
     await t.rejects(readers.open(client, terms("one more"), request), {
       code: "INVALID_PARAMETERS",

@@ -10,6 +10,12 @@ import type { OurTasks } from "./use-tasks.js";
 /** Those that end within this are one toast, in ms. */
 const GATHER_MS = 700;
 
+/** Operations on many, which whoever asked for them hears of from their beginning on. */
+const haveToasts: ReadonlySet<string> = new Set([
+  "bulk.run",
+  "vm.createMultiple",
+]);
+
 /** A word about each of my tasks that ends. What was done to many has a toast of its own from its beginning on. */
 export function useEndedToasts({ onEnded }: OurTasks): void {
   const { session } = useServer();
@@ -23,7 +29,7 @@ export function useEndedToasts({ onEnded }: OurTasks): void {
     const me = session.person.value?.id;
     gathered.push(
       ...ended.filter(
-        (task) => task.userId === me && task.operation !== "bulk.run",
+        (task) => task.userId === me && !haveToasts.has(task.operation ?? ""),
       ),
     );
     if (gathered.length > 0) timer ??= setTimeout(tell, GATHER_MS);
