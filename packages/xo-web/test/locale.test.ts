@@ -61,6 +61,9 @@ t.test(
     t.equal(english.span(3 * 86_400_000), "3 d");
     t.equal(english.duration(32_900), "32 s");
     t.equal(english.duration(300_000), "5 min");
+    t.equal(english.size(4 * 2 ** 30), "4 GiB");
+    t.equal(english.size(1536 * 2 ** 20), "1.5 GiB");
+    t.equal(english.size(0), "0 B");
     t.equal(english.bytes(131_000_000), "131 MB");
     t.equal(english.bytes(2_550_000_000), "2.6 GB");
     t.equal(english.share(0.071), "7%");

@@ -22,6 +22,8 @@ const { values, positionals } = parseArgs({
     /** The server is gone when the picture is taken. */
     gone: { type: "boolean" },
     png: { type: "boolean" },
+    /** How long what comes late may take, in ms: figures of the first round of statistics as well. */
+    wait: { type: "string", default: "2500" },
   },
 });
 const [folder = "pictures"] = positionals;
@@ -121,10 +123,9 @@ async function take(
   if (isGuest === true) await context.addCookies(cookies);
 }
 
-/** What comes late has come: figures of the first round of statistics as well. */
 async function settle(page: Page): Promise<void> {
   await page.waitForLoadState("load");
-  await page.waitForTimeout(2_500);
+  await page.waitForTimeout(Number(values.wait));
 }
 
 async function readIds(): Promise<Ids> {

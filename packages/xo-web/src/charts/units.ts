@@ -12,7 +12,7 @@ export function inUnit(
     case "percent":
       return formats.share(value / 100);
     case "bytes":
-      return formats.bytes(value);
+      return formats.size(value);
     case "bytesPerSecond":
       return fill(text.charts.perSecond, { n: formats.bytes(value) });
     case "perSecond":

@@ -1,4 +1,3 @@
-import { binaryBytes } from "../details/byte-text.js";
 import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
 import type { Problem } from "./problems.js";
@@ -12,8 +11,6 @@ export function problemWords(
   formats: Formats,
 ): string {
   return fill(text.createVm.problems[code], {
-    amount: COUNTED.has(code)
-      ? formats.count(amount)
-      : binaryBytes(amount, formats),
+    amount: COUNTED.has(code) ? formats.count(amount) : formats.size(amount),
   });
 }

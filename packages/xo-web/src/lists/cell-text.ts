@@ -20,7 +20,7 @@ export function cellText(
   if (typeof value === "boolean") return value ? text.lists.yes : "";
   if (typeof value !== "number") return String(value);
   if (kind === "share") return formats.share(value);
-  if (kind === "bytes") return binarySize(value, formats);
+  if (kind === "bytes") return formats.size(value);
   if (kind === "rate")
     return fill(text.lists.perSecond, { size: formats.bytes(value) });
   if (kind === "age") return formats.ago(nowMs - value * 1000);
@@ -39,12 +39,6 @@ export function shareOf(value: ColumnValue): number | undefined {
 }
 
 const units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
-
-/** Of memory and disks, in the units in which XAPI is asked for them: 4 GiB. */
-export function binarySize(bytes: number, formats: Formats): string {
-  const { value, unit } = inUnit(bytes);
-  return unit === undefined ? "0" : `${formats.number(value)} ${unit}`;
-}
 
 function inUnit(bytes: number): { value: number; unit: string | undefined } {
   if (bytes === 0) return { value: 0, unit: undefined };

@@ -96,6 +96,15 @@ export class Formats {
     return fill(PB, { n: this.#digits(bytes / 1e15) });
   }
 
+  /** Binary units, as memory and disks are given out: `4 GiB`. */
+  size(bytes: number): string {
+    let value = bytes;
+    let unit = 0;
+    for (; value >= 1024 && unit < binaryUnits.length - 1; unit++)
+      value /= 1024;
+    return `${this.number(value)} ${binaryUnits[unit]}`;
+  }
+
   /** How long ago: `just now`, `12 seconds ago`, `yesterday`. */
   ago(ms: number): string {
     const seconds = Math.max(0, ms / 1000);
@@ -119,6 +128,8 @@ export class Formats {
     return (value >= 1 ? this.#tenths : this.#hundredths).format(value);
   }
 }
+
+const binaryUnits = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
 function digits(language: string, maximumFractionDigits: number) {
   return new Intl.NumberFormat(language, {

@@ -1,4 +1,3 @@
-import { binaryBytes } from "../../details/byte-text.js";
 import {
   Cable,
   Construction,
@@ -169,10 +168,7 @@ export const storageActions: readonly Action[] = [
           more: ({ size, physical_usage }) =>
             text.actions.free.replace(
               "{size}",
-              binaryBytes(
-                Number(size ?? 0) - Number(physical_usage ?? 0),
-                formats,
-              ),
+              formats.size(Number(size ?? 0) - Number(physical_usage ?? 0)),
             ),
         },
       ],

@@ -1,4 +1,3 @@
-import { binaryBytes } from "../../details/byte-text.js";
 import type { Formats } from "../../locale/formats.js";
 import type { Messages } from "../../locale/messages.js";
 import type { ObjectRow } from "../../objects/object-row.js";
@@ -65,7 +64,7 @@ export function copyFields(
       more: ({ size, physical_usage }) =>
         free.replace(
           "{size}",
-          binaryBytes(Number(size ?? 0) - Number(physical_usage ?? 0), formats),
+          formats.size(Number(size ?? 0) - Number(physical_usage ?? 0)),
         ),
     },
     {

@@ -1,4 +1,3 @@
-import { binaryBytes } from "../../details/byte-text.js";
 import {
   CirclePlay,
   Moon,
@@ -91,7 +90,7 @@ export const vmPowerActions: readonly Action[] = [
           filter: `$pool:"${object?.$pool ?? ""}" enabled? power_state:Running`,
           fields: ["id", "name_label", "memory"],
           more: (host) =>
-            freeMemory(host, text.actions.free, (n) => binaryBytes(n, formats)),
+            freeMemory(host, text.actions.free, (n) => formats.size(n)),
         },
       ],
     }),

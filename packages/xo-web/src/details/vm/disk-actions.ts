@@ -47,7 +47,7 @@ export const newDisk = ownAction({
         more: ({ size, physical_usage }) =>
           text.actions.free.replace(
             "{size}",
-            formats.bytes(Number(size ?? 0) - Number(physical_usage ?? 0)),
+            formats.size(Number(size ?? 0) - Number(physical_usage ?? 0)),
           ),
       },
       { kind: "check", id: "bootable", label: text.vm.columns.bootable },
@@ -74,7 +74,7 @@ export const attachDisk = ownAction({
         hint: text.vm.freeDisks,
         filter: `$pool:${vm?.$pool ?? ""} VDI_type:user !$VBDs:*`,
         fields: ["id", "name_label", "size"],
-        more: ({ size }) => formats.bytes(Number(size ?? 0)),
+        more: ({ size }) => formats.size(Number(size ?? 0)),
       },
       { kind: "check", id: "bootable", label: text.vm.columns.bootable },
       { kind: "check", id: "isReadOnly", label: text.vm.readOnly },
