@@ -86,12 +86,16 @@ export const pages: readonly Picture[] = [
   at("palette", "/vms", {
     act: async (page) => {
       await page.keyboard.press("Control+k");
-      await page.keyboard.type("vm-1");
-      await page.waitForTimeout(500);
+      await page.getByRole("dialog").getByRole("combobox").fill("web");
+      await page.getByRole("option").nth(3).waitFor();
     },
   }),
   at("help", "/vms", { act: (page) => page.keyboard.press("?") }),
   at("tree", "/vms", {
-    act: (page) => page.getByRole("button", { name: "Tree" }).click(),
+    act: async (page) => {
+      const menu = page.getByRole("button", { name: "Open the menu" });
+      if (await menu.isVisible()) await menu.click();
+      await page.getByRole("button", { name: "Tree" }).click();
+    },
   }),
 ];

@@ -7,6 +7,7 @@ import {
   type ShallowRef,
 } from "vue";
 import { isObject, type Json } from "../api/merge-patch.js";
+import { RpcError } from "../api/rpc-error.js";
 import { useServer } from "../live/use-server.js";
 
 export type Severity = "info" | "warning" | "critical";
@@ -49,7 +50,10 @@ export function useAlarms(): Alarms {
     isAsking = true;
     while (isOld) {
       isOld = false;
-      list.value = await read().catch(() => undefined);
+      // While the server is gone, what was known stays.
+      list.value = await read().catch((error: unknown) =>
+        error instanceof RpcError ? undefined : list.value,
+      );
     }
     isAsking = false;
   }
