@@ -42,7 +42,7 @@ export const webBench: Bench = {
         }
       : {
           ...{ visits: 5, scrollMs: 5_000, keystrokes: 20, changes: 20 },
-          ...{ churnMs: 180_000, changesPerSecond: 500 },
+          ...{ churnMs: 120_000, changesPerSecond: 500 },
         };
     const measured = await measureInRounds(smoke ? [small] : rows, {
       runs,
