@@ -22,6 +22,8 @@ const { values, positionals } = parseArgs({
     /** The server is gone when the picture is taken. */
     gone: { type: "boolean" },
     png: { type: "boolean" },
+    /** Of the pictures' sizes: 0.5 makes small ones. */
+    scale: { type: "string", default: "1" },
     /** How long what comes late may take, in ms: figures of the first round of statistics as well. */
     wait: { type: "string", default: "2500" },
   },
@@ -39,8 +41,7 @@ await writeFile(
     http: { host: "127.0.0.1", port: 0 },
   }),
 );
-const demo =
-  values.demo === "none" ? [] : ["--demo", ...values.demo.split(",")];
+const demo = values.demo === "none" ? [] : ["--demo", values.demo];
 const server = spawn(
   process.execPath,
   [
@@ -74,6 +75,7 @@ for (const view of views) {
   const [colorScheme, width] = view.split("-") as ["light" | "dark", string];
   const context = await browser.newContext({
     ...{ colorScheme, locale: "en-US", reducedMotion: "reduce" },
+    deviceScaleFactor: Number(values.scale),
     viewport: { width: Number(width), height: Number(width) < 600 ? 844 : 900 },
   });
   const [name, value] = cookie.split("=") as [string, string];
