@@ -44,7 +44,9 @@ export function webTargets(result: Result): Target[] {
     ),
     {
       promise: `${where}: scrolling at 60 frames/s`,
-      measured: `${of("framesPerSecond").toFixed(0)} /s`,
+      measured: Number.isFinite(of("framesPerSecond"))
+        ? `${of("framesPerSecond").toFixed(0)} /s`
+        : "-",
       met: known(of("framesPerSecond"), (value) => value >= 59),
     },
     atMostMs(`${where}: key in the filter to new rows`, 100, of("keyMs")),
