@@ -2,7 +2,7 @@ import type { Messages } from "../messages.js";
 
 export const filters: Messages["filters"] = {
   label: "Filter",
-  placeholder: "Suchen, oder filtern mit eigenschaft:wert",
+  emptyHint: "Suchen, oder filtern mit eigenschaft:wert",
   clear: "Filter leeren",
   build: "Bauen",
   buildLabel: "Den Filter mit einem Formular bauen",

@@ -2,7 +2,7 @@ import type { Messages } from "../messages.js";
 
 export const palette: Messages["palette"] = {
   heading: "Suchen oder etwas tun",
-  placeholder: "Name, Adresse, Tag, Seite, Aktion…",
+  emptyHint: "Name, Adresse, Tag, Seite, Aktion…",
   whatToDo: "Was zu tun ist",
   results: "Gefunden",
   recent: "Zuletzt gesehen",

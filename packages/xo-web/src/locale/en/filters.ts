@@ -1,6 +1,6 @@
 export const filters = {
   label: "Filter",
-  placeholder: "Search, or filter by property:value",
+  emptyHint: "Search, or filter by property:value",
   clear: "Clear the filter",
   build: "Build",
   buildLabel: "Build the filter with a form",

@@ -1,6 +1,6 @@
 export const palette = {
   heading: "Search or do something",
-  placeholder: "Name, address, tag, page, action…",
+  emptyHint: "Name, address, tag, page, action…",
   whatToDo: "What to do",
   results: "Found",
   recent: "Seen lately",
