@@ -8,6 +8,7 @@ import t from "tap";
 const allowed: Readonly<Record<string, readonly string[]>> = {
   model: [],
   filter: [],
+  placement: [],
   perf: [],
   store: ["model"],
   "parser-pool": ["model"],
@@ -15,12 +16,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   inventory: ["filter", "model", "xen-api"],
   "xapi-sim": ["model"],
   "xo-cli": ["model"],
-  "xo-web": ["filter", "model"],
+  "xo-web": ["filter", "model", "placement"],
   "xo-server": [
     "inventory",
     "model",
     "parser-pool",
     "perf",
+    "placement",
     "store",
     "xen-api",
   ],

@@ -1,0 +1,15 @@
+export { InvalidModel } from "./invalid-model.js";
+export type { Change } from "./model/change.js";
+export type { Limits, Order } from "./model/limits.js";
+export type * from "./model/plan.js";
+export type * from "./model/pool-model.js";
+export type * from "./model/rule.js";
+export type * from "./model/survival.js";
+export type { PlanOptions } from "./plans/options.js";
+export type { Planned } from "./plans/planned.js";
+export { planStarts, type StartOptions } from "./plans/plan-starts.js";
+export {
+  changePool,
+  indexPool,
+  type IndexedPool,
+} from "./pool/indexed-pool.js";

@@ -1,0 +1,71 @@
+/**
+ * Counts by pairs of small numbers, for pairs that are mostly 0: an open hash
+ * of numbers, with room in proportion to the pairs that ever were above 0.
+ */
+export class CountTable {
+  readonly #columns: number;
+  #keys: Float64Array;
+  #counts: Int32Array;
+  #used: number;
+
+  /** @param columns the second of a pair is below it */
+  constructor(columns: number) {
+    this.#columns = columns;
+    this.#keys = new Float64Array(64).fill(-1);
+    this.#counts = new Int32Array(64);
+    this.#used = 0;
+  }
+
+  clone(): CountTable {
+    const copy = new CountTable(this.#columns);
+    copy.#keys = this.#keys.slice();
+    copy.#counts = this.#counts.slice();
+    copy.#used = this.#used;
+    return copy;
+  }
+
+  get(row: number, column: number): number {
+    return this.#counts[this.#slotOf(row * this.#columns + column)]!;
+  }
+
+  /** @param by may be below 0 */
+  add(row: number, column: number, by: number): void {
+    const key = row * this.#columns + column;
+    let slot = this.#slotOf(key);
+    if (this.#keys[slot] === -1) {
+      if (this.#used * 2 >= this.#keys.length) {
+        this.#grow();
+        slot = this.#slotOf(key);
+      }
+      this.#keys[slot] = key;
+      this.#used++;
+    }
+    this.#counts[slot]! += by;
+  }
+
+  /** Where the key is, or would be. */
+  #slotOf(key: number): number {
+    const mask = this.#keys.length - 1;
+    // Fibonacci hashing of the low 32 bits; neighbours land far apart.
+    let slot = (Math.imul(key | 0, 0x9e3779b1) >>> 7) & mask;
+    while (this.#keys[slot] !== key && this.#keys[slot] !== -1)
+      slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  #grow(): void {
+    const keys = this.#keys;
+    const counts = this.#counts;
+    this.#keys = new Float64Array(keys.length * 2).fill(-1);
+    this.#counts = new Int32Array(keys.length * 2);
+    this.#used = 0;
+    for (const [slot, key] of keys.entries()) {
+      // What has come down to 0 is left behind.
+      if (key === -1 || counts[slot] === 0) continue;
+      const next = this.#slotOf(key);
+      this.#keys[next] = key;
+      this.#counts[next] = counts[slot]!;
+      this.#used++;
+    }
+  }
+}

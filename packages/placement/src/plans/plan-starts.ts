@@ -1,0 +1,55 @@
+import { fit } from "../fit/fit.js";
+import { Layout } from "../layout/layout.js";
+import type { Action, Plan } from "../model/plan.js";
+import { scoreOf } from "../place/score.js";
+import type { IndexedPool } from "../pool/indexed-pool.js";
+import type { PlanOptions } from "./options.js";
+import type { Planned } from "./planned.js";
+import { toUnplacedAll } from "./unplaced.js";
+
+export interface StartOptions extends PlanOptions {
+  /** Ids; absent: all VMs that do not run. */
+  readonly vms?: readonly string[];
+}
+
+/**
+ * Where VMs start that do not run; those that run stay where they are.
+ * @throws InvalidModel for a VM that the pool does not have
+ */
+export function planStarts(
+  pool: IndexedPool,
+  options: StartOptions = {},
+): Planned {
+  const layout = Layout.now(pool, options);
+  const wanted = (options.vms ?? pool.vms.ids)
+    .map((id) => pool.vms.of(id))
+    .filter((vm) => layout.hostOf[vm]! < 0 && !pool.gone.has(vm));
+  return { pool, layout, plan: startAll(layout, wanted) };
+}
+
+/** Starts VMs in a layout, which has them afterwards. */
+export function startAll(layout: Layout, vms: readonly number[]): Plan {
+  const found = fit(layout, vms);
+  const actions = found.placed.map((vm) => toStart(layout, vm));
+  actions.sort((a, b) => a.order - b.order);
+  return {
+    ...{ actions, isProven: found.isProven },
+    unplaced: toUnplacedAll(layout, found.unplaced),
+    ...(found.conflict && { conflict: found.conflict }),
+  };
+}
+
+/** The score is that of its host without it, all others being there. */
+function toStart(layout: Layout, vm: number): Action {
+  const { pool, hostOf } = layout;
+  const host = hostOf[vm]!;
+  layout.release(vm, host);
+  const score = scoreOf(layout, vm, host);
+  layout.hold(vm, host);
+  return {
+    ...{ kind: "start", purpose: "start", score, after: [] },
+    vm: pool.vms.ids[vm]!,
+    to: pool.hosts.ids[host]!,
+    order: pool.vmModels[vm]!.restart?.order ?? 0,
+  };
+}
