@@ -43,21 +43,32 @@ export class Layout {
   }
 
   /** What runs now. VMs of hosts that are down run nowhere. */
-  static now(
+  static now(pool: IndexedPool, options: LayoutOptions = {}): Layout {
+    return Layout.of(
+      pool,
+      pool.vmHost.map((host) =>
+        host >= 0 && pool.hostState[host] !== DOWN ? host : -1,
+      ),
+      options,
+    );
+  }
+
+  /** @param hostOf host of each VM, -1: none; the layout has it from now on */
+  static of(
     pool: IndexedPool,
+    hostOf: Int32Array,
     { limits = {}, order = "spread" }: LayoutOptions = {},
   ): Layout {
     const layout = new Layout({
-      ...{ pool, limits, order },
-      hostOf: new Int32Array(pool.vms.size).fill(-1),
+      ...{ pool, limits, order, hostOf },
       freeMemory: pool.hostMemory.slice(),
       load: pool.hostOwnLoad.slice(),
       vcpus: new Float64Array(pool.hosts.size),
       freeDevices: pool.devices.onHosts.slice(),
       members: new CountTable(pool.hosts.size),
     });
-    for (const [vm, host] of pool.vmHost.entries())
-      if (host >= 0 && pool.hostState[host] !== DOWN) layout.add(vm, host);
+    for (const [vm, host] of hostOf.entries())
+      if (host >= 0) layout.hold(vm, host);
     return layout;
   }
 

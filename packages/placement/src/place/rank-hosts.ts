@@ -1,6 +1,5 @@
 import type { Layout } from "../layout/layout.js";
 import type { Candidate } from "../model/rule.js";
-import type { Placement } from "../model/plan.js";
 import { refusalsOf } from "../rules/host-rules.js";
 import { compareScores, scoreOf } from "./score.js";
 
@@ -18,16 +17,4 @@ export function rankHosts(layout: Layout, vm: number): Candidate[] {
       return Number(a.score === undefined) - Number(b.score === undefined);
     return compareScores(a.score, b.score, order);
   });
-}
-
-/** Where one VM should start, or should move to if it runs. */
-export function placeVm(layout: Layout, vm: number): Placement {
-  const without = layout.clone();
-  if (without.hostOf[vm]! >= 0) without.remove(vm);
-  const candidates = rankHosts(without, vm);
-  const [best] = candidates;
-  const id = layout.pool.vms.ids[vm]!;
-  return best?.score === undefined
-    ? { vm: id, candidates }
-    : { vm: id, host: best.host, candidates };
 }
