@@ -91,6 +91,12 @@ export const routes: readonly RouteRecordRaw[] = [
     component: () => import("./topology/StorageMapPage.vue"),
   },
   {
+    path: "/placement/:tab?",
+    meta: { page: "placement" },
+    component: () => import("./placement/PlacementPage.vue"),
+    props: true,
+  },
+  {
     path: "/tasks",
     meta: { page: "tasks" },
     component: () => import("./tasks/TasksPage.vue"),

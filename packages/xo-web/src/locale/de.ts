@@ -15,6 +15,7 @@ import { network } from "./de/network.js";
 import { objects } from "./de/objects.js";
 import { overview } from "./de/overview.js";
 import { palette } from "./de/palette.js";
+import { placement } from "./de/placement.js";
 import { pool } from "./de/pool.js";
 import { settings } from "./de/settings.js";
 import { shell } from "./de/shell.js";
@@ -45,6 +46,7 @@ export const de: Messages = {
   objects,
   overview,
   palette,
+  placement,
   pool,
   settings,
   shell,

@@ -15,6 +15,7 @@ import { network } from "./en/network.js";
 import { objects } from "./en/objects.js";
 import { overview } from "./en/overview.js";
 import { palette } from "./en/palette.js";
+import { placement } from "./en/placement.js";
 import { pool } from "./en/pool.js";
 import { settings } from "./en/settings.js";
 import { shell } from "./en/shell.js";
@@ -48,6 +49,7 @@ export const en = {
   objects,
   overview,
   palette,
+  placement,
   pool,
   settings,
   shell,

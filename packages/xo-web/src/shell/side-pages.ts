@@ -11,6 +11,7 @@ import {
   Mail,
   Map,
   Network,
+  Scale,
   Server,
   Settings,
   Waypoints,
@@ -53,6 +54,7 @@ export const sidePages: readonly {
   {
     group: "work",
     pages: [
+      { page: "placement", path: "/placement", icon: Scale },
       { page: "tasks", path: "/tasks", icon: ListTodo },
       { page: "activity", path: "/activity", icon: Activity },
       { page: "messages", path: "/messages", icon: Mail },

@@ -28,6 +28,7 @@ export const shell: Messages["shell"] = {
     activity: "Verlauf",
     topology: "Topologie",
     storageMap: "Speicherkarte",
+    placement: "Platzierung",
     newVm: "Neue VM",
     settings: "Einstellungen",
     firstRun: "Erster Pool",

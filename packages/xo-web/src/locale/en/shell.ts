@@ -26,6 +26,7 @@ export const shell = {
     activity: "Activity",
     topology: "Topology",
     storageMap: "Storage map",
+    placement: "Placement",
     newVm: "New VM",
     settings: "Settings",
     firstRun: "First pool",
