@@ -12,7 +12,12 @@ export { mendPlan } from "./plans/mend-plan.js";
 export { placeVm } from "./plans/place-vm.js";
 export type { PlanOptions } from "./plans/options.js";
 export type { Planned } from "./plans/planned.js";
+export { planFailover } from "./plans/plan-failover.js";
 export { planStarts, type StartOptions } from "./plans/plan-starts.js";
+export {
+  survivedFailures,
+  type SurvivalOptions,
+} from "./plans/survived-failures.js";
 export {
   changePool,
   indexPool,

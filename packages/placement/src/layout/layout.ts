@@ -1,4 +1,9 @@
-import { DOWN, UP, type IndexedPool } from "../pool/indexed-pool.js";
+import {
+  changePool,
+  DOWN,
+  UP,
+  type IndexedPool,
+} from "../pool/indexed-pool.js";
 import type { Limits, Order } from "../model/limits.js";
 import { CountTable } from "./count-table.js";
 import { HostTree } from "./host-tree.js";
@@ -73,8 +78,29 @@ export class Layout {
   }
 
   clone(): Layout {
+    return this.#cloneFor(this.pool);
+  }
+
+  /** The same with these hosts down; what ran there runs nowhere. */
+  withHostsOut(hosts: readonly number[]): Layout {
+    const { pool } = this;
+    const without = this.#cloneFor(
+      hosts.reduce(
+        (made, host) =>
+          changePool(made, { kind: "host-out", host: pool.hosts.ids[host]! }),
+        pool,
+      ),
+    );
+    const isOut = new Set(hosts);
+    for (const [vm, host] of this.hostOf.entries())
+      if (host >= 0 && isOut.has(host)) without.remove(vm);
+    return without;
+  }
+
+  /** @param pool the same but for what hosts are like */
+  #cloneFor(pool: IndexedPool): Layout {
     return new Layout({
-      ...{ pool: this.pool, limits: this.limits, order: this.order },
+      ...{ pool, limits: this.limits, order: this.order },
       hostOf: this.hostOf.slice(),
       freeMemory: this.freeMemory.slice(),
       load: this.load.slice(),

@@ -1,10 +1,10 @@
 import { fit } from "../fit/fit.js";
 import { Layout } from "../layout/layout.js";
-import type { Action, Plan } from "../model/plan.js";
-import { scoreOf } from "../place/score.js";
+import type { Plan } from "../model/plan.js";
 import type { IndexedPool } from "../pool/indexed-pool.js";
 import type { PlanOptions } from "./options.js";
 import type { Planned } from "./planned.js";
+import { toStart } from "./start-action.js";
 import { toUnplacedAll } from "./unplaced.js";
 
 export interface StartOptions extends PlanOptions {
@@ -30,26 +30,11 @@ export function planStarts(
 /** Starts VMs in a layout, which has them afterwards. */
 export function startAll(layout: Layout, vms: readonly number[]): Plan {
   const found = fit(layout, vms);
-  const actions = found.placed.map((vm) => toStart(layout, vm));
+  const actions = found.placed.map((vm) => toStart(layout, vm, "start"));
   actions.sort((a, b) => a.order - b.order);
   return {
     ...{ actions, isProven: found.isProven },
     unplaced: toUnplacedAll(layout, found.unplaced),
     ...(found.conflict && { conflict: found.conflict }),
-  };
-}
-
-/** The score is that of its host without it, all others being there. */
-function toStart(layout: Layout, vm: number): Action {
-  const { pool, hostOf } = layout;
-  const host = hostOf[vm]!;
-  layout.release(vm, host);
-  const score = scoreOf(layout, vm, host);
-  layout.hold(vm, host);
-  return {
-    ...{ kind: "start", purpose: "start", score, after: [] },
-    vm: pool.vms.ids[vm]!,
-    to: pool.hosts.ids[host]!,
-    order: pool.vmModels[vm]!.restart?.order ?? 0,
   };
 }
