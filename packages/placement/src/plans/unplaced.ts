@@ -1,6 +1,7 @@
 import { Layout } from "../layout/layout.js";
 import type { Unplaced } from "../model/plan.js";
-import { refusalsOf } from "../rules/host-rules.js";
+import type { HostRule } from "../rules/host-rule.js";
+import { allows, rulesFor } from "../rules/host-rules.js";
 
 /** Why no host takes VMs that run nowhere, once all others are placed. */
 export function toUnplacedAll(
@@ -9,22 +10,30 @@ export function toUnplacedAll(
 ): Unplaced[] {
   if (vms.length === 0) return [];
   const { pool, limits } = layout;
+  const rules = rulesFor(layout);
   const before = Layout.now(pool, { limits });
+  const isCrowded = (vm: number) =>
+    pool.hosts.ids.some((_, host) => allows(rules, before, vm, host));
   return vms.map((vm) => ({
     vm: pool.vms.ids[vm]!,
-    refusals: countRefusals(layout, vm),
-    crowded: pool.hosts.ids.some(
-      (_, host) => refusalsOf(before, vm, host).length === 0,
-    ),
+    refusals: countRefusals(layout, rules, vm),
+    crowded: isCrowded(vm),
   }));
 }
 
-function countRefusals(layout: Layout, vm: number): Unplaced["refusals"] {
+/** Only what refuses has to say by what name. */
+function countRefusals(
+  layout: Layout,
+  rules: readonly HostRule[],
+  vm: number,
+): Unplaced["refusals"] {
   const counts = new Map<string, number>();
   for (const host of layout.pool.hosts.ids.keys()) {
-    const names = refusalsOf(layout, vm, host).map(({ rule }) => rule);
-    for (const name of new Set(names))
-      counts.set(name, (counts.get(name) ?? 0) + 1);
+    const names = new Set<string>();
+    for (const one of rules)
+      if (!one.allows(layout, vm, host))
+        for (const { rule } of one.explain(layout, vm, host)) names.add(rule);
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   return [...counts].map(([rule, hosts]) => ({ rule, hosts }));
 }
