@@ -16,6 +16,7 @@ import { objects } from "./de/objects.js";
 import { overview } from "./de/overview.js";
 import { palette } from "./de/palette.js";
 import { placement } from "./de/placement.js";
+import { placementFailures } from "./de/placement-failures.js";
 import { pool } from "./de/pool.js";
 import { settings } from "./de/settings.js";
 import { shell } from "./de/shell.js";
@@ -47,6 +48,7 @@ export const de: Messages = {
   overview,
   palette,
   placement,
+  placementFailures,
   pool,
   settings,
   shell,

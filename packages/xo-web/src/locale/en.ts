@@ -16,6 +16,7 @@ import { objects } from "./en/objects.js";
 import { overview } from "./en/overview.js";
 import { palette } from "./en/palette.js";
 import { placement } from "./en/placement.js";
+import { placementFailures } from "./en/placement-failures.js";
 import { pool } from "./en/pool.js";
 import { settings } from "./en/settings.js";
 import { shell } from "./en/shell.js";
@@ -50,6 +51,7 @@ export const en = {
   overview,
   palette,
   placement,
+  placementFailures,
   pool,
   settings,
   shell,

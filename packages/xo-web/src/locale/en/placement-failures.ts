@@ -1,0 +1,80 @@
+export const placementFailures = {
+  /** A placement rule whose name is not known here. */
+  someRule: "a placement rule",
+  /** Said of a host that does not take a VM. */
+  refusals: {
+    disabled: "Takes no VMs now",
+    down: "Is down",
+    memory: "{size} of memory too little",
+    vcpus: { one: "{n} vCPU too many", other: "{n} vCPUs too many" },
+    network: "Does not have the network {network}",
+    sr: "Does not reach the SR {sr}",
+    device: "{n} too few free of {device}",
+    cpu: "Has another CPU than {cpu}, which the VM found when it started",
+    location: "Kept out by {rule}",
+    group: "{rule}: {vm} is in the way",
+    pinned: "The VM cannot move while it runs: {reason}",
+  },
+  /** The same, said of many hosts at once. */
+  ruleNames: {
+    state: "Disabled or down",
+    memory: "Too little memory",
+    vcpus: "Too many vCPUs",
+    network: "A network is missing",
+    sr: "An SR is not reached",
+    device: "No device is free",
+    cpu: "Another CPU",
+    location: "Kept out by a placement rule",
+    group: "Another VM of a group is in the way",
+    pinned: "The VM cannot move",
+  },
+  /** Rules of which one has to give way. */
+  conflicts: {
+    leadOne: "This stands against it:",
+    lead: "These rules cannot all hold; without any one of them it would be possible:",
+    leadIrreducible:
+      "These rules cannot all hold; none of them can be left out of the reason:",
+    state: "{hosts}: no VMs can be there",
+    manyStates: {
+      one: "{n} host takes no VMs",
+      other: "{n} hosts take no VMs",
+    },
+    memory: "{needed} of memory are needed, {free} are free",
+    vcpus: "At most {n} vCPUs for each core",
+    network: "VMs need the network {network}",
+    sr: "VMs have disks on the SR {sr}",
+    device: "VMs need {device}",
+    cpu: "VMs that run need the CPU {cpu}",
+    location: "The placement rule {rule}",
+    group: "The group {rule}",
+    pinned: "{vm} cannot move while it runs",
+  },
+  purposes: {
+    start: "It was to start",
+    restart: "Its host died",
+    evacuate: "Its host is to be empty",
+    overload: "Its host has too much to do",
+    balance: "Hosts differ too much in what they have to do",
+    density: "Its host can be spared",
+    repair: "It was against a placement rule",
+    "make-room": "Another VM needs its place",
+  },
+  scores: {
+    locations: "{n} by placement rules for hosts",
+    groups: "{n} by groups of VMs",
+    room: "{n} stay free",
+    overloaded: "{n} too much to do",
+  },
+  /** XAPI's codes for why a VM cannot move. */
+  pinned: {
+    VM_HAS_PCI_ATTACHED: "it has a PCI device of its host",
+    VM_HAS_VGPU: "it has a virtual GPU",
+    VM_HAS_SRIOV_VIF: "it has an SR-IOV interface",
+    VM_HAS_VUSBS: "it has a USB device of its host",
+    VM_LACKS_FEATURE: "its guest does not support it",
+    VM_MISSING_PV_DRIVERS: "it has no guest tools",
+    OPERATION_BLOCKED: "somebody has blocked it",
+    VM_REQUIRES_SR: "it has disks that only its host reaches",
+    HOST_NOT_LIVE: "its host does not answer",
+  },
+};

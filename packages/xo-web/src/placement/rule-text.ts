@@ -1,0 +1,184 @@
+import type {
+  Conflict,
+  ConflictRule,
+  Purpose,
+  Rule,
+  RuleName,
+  Score,
+} from "@xo-server/placement";
+import type { Formats } from "../locale/formats.js";
+import type { Messages } from "../locale/messages.js";
+
+/** An object of the server, or a placement rule (`type: "rule"`), that a sentence names. */
+export interface Mention {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** Words with what they name in their midst; `SentenceText.vue` shows it, with links. */
+export type Sentence = readonly (string | Mention)[];
+
+export interface Wording {
+  readonly text: Messages;
+  readonly formats: Formats;
+}
+
+/** Hosts that are named; more are counted. */
+const NAMED = 4;
+
+type Filling = string | Mention | readonly Mention[];
+
+/** Puts values in place of `{name}`; what is not given stays as it is. */
+export function sentenceOf(
+  template: string,
+  values: Readonly<Record<string, Filling>>,
+): Sentence {
+  return template.split(/(\{\w+\})/).flatMap((piece): Sentence => {
+    const name = piece.slice(1, -1);
+    if (!piece.startsWith("{") || !Object.hasOwn(values, name))
+      return piece === "" ? [] : [piece];
+    const value = values[name]!;
+    return Array.isArray(value) ? listed(value) : [value as string | Mention];
+  });
+}
+
+function listed(mentions: readonly Mention[]): Sentence {
+  return mentions.flatMap((one, i) => (i === 0 ? [one] : [", ", one]));
+}
+
+/** Why a host does not take a VM; the host is the subject. */
+export function ruleSentence(rule: Rule, { text, formats }: Wording): Sentence {
+  const { refusals } = text.placementFailures;
+  switch (rule.rule) {
+    case "state":
+      return [refusals[rule.state]];
+    case "memory":
+      return sentenceOf(refusals.memory, { size: formats.size(rule.lacks) });
+    case "vcpus":
+      return [formats.plural(refusals.vcpus, rule.lacks)];
+    case "cpu":
+      return sentenceOf(refusals.cpu, { cpu: rule.needs });
+    case "device":
+      return sentenceOf(refusals.device, {
+        n: formats.count(rule.lacks),
+        device: deviceOf(rule.kind),
+      });
+    case "pinned":
+      return sentenceOf(refusals.pinned, {
+        reason: pinnedWords(rule.reason, text),
+      });
+    case "group":
+      return sentenceOf(refusals.group, {
+        rule: { type: "rule", id: rule.group },
+        vm: { type: "VM", id: rule.vm },
+      });
+    default:
+      return sentenceOf(refusals[rule.rule], mentionsOf(rule));
+  }
+}
+
+/** One of the rules that cannot all hold. */
+export function conflictSentence(
+  rule: ConflictRule,
+  { text, formats }: Wording,
+): Sentence {
+  const { conflicts } = text.placementFailures;
+  switch (rule.rule) {
+    case "state":
+      return rule.hosts.length > NAMED
+        ? [formats.plural(conflicts.manyStates, rule.hosts.length)]
+        : sentenceOf(conflicts.state, {
+            hosts: rule.hosts.map((id) => ({ type: "host", id })),
+          });
+    case "memory":
+      return sentenceOf(conflicts.memory, {
+        needed: formats.size(rule.needed),
+        free: formats.size(rule.free),
+      });
+    case "vcpus":
+      return sentenceOf(conflicts.vcpus, { n: formats.number(rule.perCore) });
+    case "device":
+      return sentenceOf(conflicts.device, { device: deviceOf(rule.kind) });
+    case "cpu":
+      return sentenceOf(conflicts.cpu, { cpu: rule.needs });
+    case "group":
+      return sentenceOf(conflicts.group, {
+        rule: { type: "rule", id: rule.group },
+      });
+    case "pinned":
+      return sentenceOf(conflicts.pinned, { vm: { type: "VM", id: rule.vm } });
+    default:
+      return sentenceOf(conflicts[rule.rule], mentionsOf(rule));
+  }
+}
+
+/** Said before the rules of a conflict. */
+export function conflictLead(
+  { rules, size }: Conflict,
+  { text }: Wording,
+): string {
+  const { conflicts } = text.placementFailures;
+  if (rules.length === 1) return conflicts.leadOne;
+  return size === "smallest" ? conflicts.lead : conflicts.leadIrreducible;
+}
+
+/** Of a rule that keeps hosts out, without the particulars. */
+export function ruleName(rule: string, text: Messages): string {
+  const { ruleNames } = text.placementFailures;
+  return Object.hasOwn(ruleNames, rule) ? ruleNames[rule as RuleName] : rule;
+}
+
+/** What an action of a plan is for. */
+export function purposeWords(purpose: Purpose, text: Messages): string {
+  return text.placementFailures.purposes[purpose];
+}
+
+/** What speaks for a host, the weightiest first; what is 0 is left out, save the room. */
+export function scoreWords(score: Score, { text, formats }: Wording): string[] {
+  const { scores } = text.placementFailures;
+  const signed = (value: number) =>
+    `${value > 0 ? "+" : ""}${formats.number(value)}`;
+  const { locations, groups, room } = score;
+  return [
+    ...(locations === 0 ? [] : [fillIn(scores.locations, signed(locations))]),
+    ...(groups === 0 ? [] : [fillIn(scores.groups, signed(groups))]),
+    room < 0
+      ? fillIn(scores.overloaded, formats.share(-room))
+      : fillIn(scores.room, formats.share(room)),
+  ];
+}
+
+/** Why a VM cannot move while it runs: XAPI's code in words, or itself. */
+export function pinnedWords(code: string, text: Messages): string {
+  const { pinned } = text.placementFailures;
+  return Object.hasOwn(pinned, code)
+    ? pinned[code as keyof typeof pinned]
+    : code;
+}
+
+function mentionsOf(
+  rule: Readonly<
+    | { rule: "network"; network: string }
+    | { rule: "sr"; sr: string }
+    | { rule: "location"; location: string }
+  >,
+): Readonly<Record<string, Mention>> {
+  switch (rule.rule) {
+    case "network":
+      return { network: { type: "network", id: rule.network } };
+    case "sr":
+      return { sr: { type: "SR", id: rule.sr } };
+    case "location":
+      return { rule: { type: "rule", id: rule.location } };
+  }
+}
+
+/** A kind of device is called by what it is of: `gpu:ID`, or the id of a network alone. */
+function deviceOf(kind: string): Mention {
+  const id = kind.slice(kind.lastIndexOf(":") + 1);
+  return { type: kind.includes("gpu") ? "gpuGroup" : "network", id };
+}
+
+function fillIn(template: string, n: string): string {
+  return template.replace("{n}", n);
+}

@@ -1,0 +1,32 @@
+import { shallowRef, watch, type ShallowRef } from "vue";
+import { isObject } from "../api/merge-patch.js";
+import { useServer } from "../live/use-server.js";
+
+/** Names of the placement rules of a pool by id, as they were when the page came. Until they are known, and where they may not be seen: none. */
+export function useRuleNames(
+  pool: () => string | undefined,
+): Readonly<ShallowRef<ReadonlyMap<string, string>>> {
+  const { call, whenOpen } = useServer();
+  const names = shallowRef<ReadonlyMap<string, string>>(new Map());
+
+  async function read(): Promise<void> {
+    const id = pool();
+    if (id === undefined) return;
+    const rules = await call("placementRule.getAll", { pool: id }).catch(
+      () => null,
+    );
+    if (id !== pool() || !Array.isArray(rules)) return;
+    names.value = new Map(rules.flatMap(nameOf));
+  }
+  whenOpen(() => void read());
+  watch(pool, () => void read());
+  return names;
+}
+
+function nameOf(rule: unknown): [string, string][] {
+  if (!isObject(rule as never)) return [];
+  const { id, name } = rule as Readonly<Record<string, unknown>>;
+  return typeof id === "string" && typeof name === "string" && name !== ""
+    ? [[id, name]]
+    : [];
+}
