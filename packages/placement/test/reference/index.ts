@@ -1,0 +1,18 @@
+export { afterPlan, checkPlan, type CheckOptions } from "./check-plan.js";
+export {
+  failuresSurvived,
+  mustRestart,
+  placeAll,
+  setsOf,
+  survives,
+} from "./exact-solver.js";
+export {
+  medium,
+  randomPool,
+  shuffledPool,
+  small,
+  withHostsDown,
+  type PoolShape,
+} from "./random-pool.js";
+export { SeededRandom } from "./seeded-random.js";
+export { Standing } from "./standing.js";
