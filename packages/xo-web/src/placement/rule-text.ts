@@ -72,8 +72,10 @@ export function ruleSentence(rule: Rule, { text, formats }: Wording): Sentence {
         rule: { type: "rule", id: rule.group },
         vm: { type: "VM", id: rule.vm },
       });
-    default:
-      return sentenceOf(refusals[rule.rule], mentionsOf(rule));
+    case "network":
+    case "sr":
+    case "location":
+      return sentenceOf(refusals[rule.rule], mentionOf(rule));
   }
 }
 
@@ -107,8 +109,10 @@ export function conflictSentence(
       });
     case "pinned":
       return sentenceOf(conflicts.pinned, { vm: { type: "VM", id: rule.vm } });
-    default:
-      return sentenceOf(conflicts[rule.rule], mentionsOf(rule));
+    case "network":
+    case "sr":
+    case "location":
+      return sentenceOf(conflicts[rule.rule], mentionOf(rule));
   }
 }
 
@@ -156,7 +160,7 @@ export function pinnedWords(code: string, text: Messages): string {
     : code;
 }
 
-function mentionsOf(
+function mentionOf(
   rule: Readonly<
     | { rule: "network"; network: string }
     | { rule: "sr"; sr: string }

@@ -1,5 +1,5 @@
 import { shallowRef, watch, type ShallowRef } from "vue";
-import { isObject } from "../api/merge-patch.js";
+import { isObject, type Json } from "../api/merge-patch.js";
 import { useServer } from "../live/use-server.js";
 
 /** Names of the placement rules of a pool by id, as they were when the page came. Until they are known, and where they may not be seen: none. */
@@ -23,9 +23,8 @@ export function useRuleNames(
   return names;
 }
 
-function nameOf(rule: unknown): [string, string][] {
-  if (!isObject(rule as never)) return [];
-  const { id, name } = rule as Readonly<Record<string, unknown>>;
+function nameOf(rule: Json): [string, string][] {
+  const { id, name } = isObject(rule) ? rule : {};
   return typeof id === "string" && typeof name === "string" && name !== ""
     ? [[id, name]]
     : [];
