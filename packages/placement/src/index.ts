@@ -1,4 +1,5 @@
 export { InvalidModel } from "./invalid-model.js";
+export type * from "./model/balance.js";
 export type { Change } from "./model/change.js";
 export type { Limits, Order } from "./model/limits.js";
 export type * from "./model/plan.js";
@@ -12,7 +13,10 @@ export { mendPlan } from "./plans/mend-plan.js";
 export { placeVm } from "./plans/place-vm.js";
 export type { PlanOptions } from "./plans/options.js";
 export type { Planned } from "./plans/planned.js";
+export { planBalance } from "./plans/plan-balance.js";
+export { planEvacuation } from "./plans/plan-evacuation.js";
 export { planFailover } from "./plans/plan-failover.js";
+export { planRepair } from "./plans/plan-repair.js";
 export { planStarts, type StartOptions } from "./plans/plan-starts.js";
 export {
   survivedFailures,
