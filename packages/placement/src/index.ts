@@ -11,6 +11,7 @@ export { agilityOf } from "./plans/agility.js";
 export { explainAction } from "./plans/explain-action.js";
 export { mendPlan } from "./plans/mend-plan.js";
 export { placeVm } from "./plans/place-vm.js";
+export { whatIf, type WhatIfOptions } from "./plans/what-if.js";
 export type { PlanOptions } from "./plans/options.js";
 export type { Planned } from "./plans/planned.js";
 export { planBalance } from "./plans/plan-balance.js";
