@@ -29,6 +29,11 @@ export type {
   JobRuns,
 } from "./nouns/job-runs.js";
 export type { Job, Jobs, NewJob } from "./nouns/jobs.js";
+export type {
+  NewPlacementRule,
+  PlacementRule,
+  PlacementRules,
+} from "./nouns/placement-rules.js";
 export type { Plugins, StoredPlugin } from "./nouns/plugins.js";
 export type {
   NewPrivilege,

@@ -10,6 +10,7 @@ import type { Grants } from "./nouns/grants.js";
 import type { Groups } from "./nouns/groups.js";
 import type { JobRuns } from "./nouns/job-runs.js";
 import type { Jobs } from "./nouns/jobs.js";
+import type { PlacementRules } from "./nouns/placement-rules.js";
 import type { Plugins } from "./nouns/plugins.js";
 import type { Privileges } from "./nouns/privileges.js";
 import type { ResourceSets } from "./nouns/resource-sets.js";
@@ -47,6 +48,7 @@ export interface Store {
   readonly alarmRules: AlarmRules;
   readonly alarms: Alarms;
   readonly alarmNotices: AlarmNotices;
+  readonly placementRules: PlacementRules;
   readonly cloudConfigs: CloudConfigs;
   readonly resourceSets: ResourceSets;
   readonly plugins: Plugins;

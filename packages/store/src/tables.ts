@@ -24,6 +24,7 @@ export interface Tables {
   alarm_rules: AlarmRuleRow;
   alarms: AlarmRow;
   alarm_notices: AlarmNoticeRow;
+  placement_rules: PlacementRuleRow;
   cloud_configs: CloudConfigRow;
   resource_sets: ResourceSetRow;
   plugins: PluginRow;
@@ -221,6 +222,15 @@ export interface AlarmNoticeRow {
   /** Of the last try. */
   error: string | null;
   created_at: number;
+}
+
+export interface PlacementRuleRow {
+  id: string;
+  pool_id: string;
+  name: string;
+  body_json: string;
+  created_at: number;
+  updated_at: number;
 }
 
 export interface CloudConfigRow {

@@ -34,6 +34,9 @@ export function createCachedTables() {
       job: (row) => row.job_id,
     }),
     alarmRules: new CachedTable("alarm_rules", "alarm rule", {}),
+    placementRules: new CachedTable("placement_rules", "placement rule", {
+      pool: (row) => row.pool_id,
+    }),
     cloudConfigs: new CachedTable("cloud_configs", "cloud config", {}),
     resourceSets: new CachedTable("resource_sets", "resource set", {}),
     plugins: new CachedTable("plugins", "plugin", {}),

@@ -12,6 +12,7 @@ import { setsAndPlugins } from "./002-sets-and-plugins.js";
 import { schedules } from "./003-schedules.js";
 import { alarms } from "./004-alarms.js";
 import { taskSteps } from "./005-task-steps.js";
+import { placementRules } from "./006-placement-rules.js";
 
 /** All steps in their order. A step that was released is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -20,6 +21,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "003-schedules": schedules,
   "004-alarms": alarms,
   "005-task-steps": taskSteps,
+  "006-placement-rules": placementRules,
 };
 
 /**

@@ -9,6 +9,7 @@ import { Groups } from "./groups.js";
 import { JobRuns } from "./job-runs.js";
 import { Jobs } from "./jobs.js";
 import type { Parts } from "./parts.js";
+import { PlacementRules } from "./placement-rules.js";
 import { Plugins } from "./plugins.js";
 import { Privileges } from "./privileges.js";
 import { ResourceSets } from "./resource-sets.js";
@@ -41,6 +42,7 @@ export function createNouns(parts: Parts) {
     alarmRules: new AlarmRules(parts),
     alarms: new Alarms(parts),
     alarmNotices: new AlarmNotices(parts),
+    placementRules: new PlacementRules(parts),
     cloudConfigs: new CloudConfigs(parts),
     resourceSets: new ResourceSets(parts),
     plugins: new Plugins(parts),

@@ -35,6 +35,10 @@ export async function fillStore(store: Store) {
     subjects: [group.id],
     limits: { cpus: 4 },
   });
+  await store.placementRules.create({
+    ...{ pool: "p", name: "databases", kind: "apart", strict: true },
+    vms: ["a", "b"],
+  });
   await store.plugins.set("openmetrics", {
     autoload: true,
     configuration: { secret: "PLUGINSECRET" },
@@ -69,6 +73,7 @@ export function describeStore(store: Store) {
     schedules: sorted(store.schedules.list()),
     cloudConfigs: sorted(store.cloudConfigs.list()),
     resourceSets: sorted(store.resourceSets.list()),
+    placementRules: sorted(store.placementRules.list()),
     openmetrics: store.plugins.configuration("openmetrics"),
   };
 }

@@ -9,6 +9,7 @@ import { testJobRuns } from "./job-runs.js";
 import { testJobs } from "./jobs.js";
 import { testKeys } from "./keys.js";
 import { testPeople } from "./people.js";
+import { testPlacementRules } from "./placement-rules.js";
 import { testPlugins } from "./plugins.js";
 import { testRandomChanges } from "./random-changes.js";
 import { testResourceSets } from "./resource-sets.js";
@@ -37,6 +38,7 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("runs of jobs", (t) => testJobRuns(t, harness));
   await t.test("tasks", (t) => testTasks(t, harness));
   await t.test("resource sets", (t) => testResourceSets(t, harness));
+  await t.test("placement rules", (t) => testPlacementRules(t, harness));
   await t.test("plugins", (t) => testPlugins(t, harness));
   await t.test("alarms", (t) => testAlarms(t, harness));
   await t.test("the audit log", (t) => testAudit(t, harness));

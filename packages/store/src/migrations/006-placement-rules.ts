@@ -1,0 +1,19 @@
+import type { Migration } from "kysely";
+import { createTable, type Schema } from "./create-table.js";
+
+/** The pool is XAPI's and may not be connected: no reference. */
+export const placementRules: Migration = {
+  async up(db: Schema) {
+    await createTable(db, "placement_rules", {
+      columns: {
+        id: "text",
+        pool_id: "text",
+        name: "text",
+        body_json: "text",
+        created_at: "number",
+        updated_at: "number",
+      },
+      indexes: [["pool_id"]],
+    });
+  },
+};

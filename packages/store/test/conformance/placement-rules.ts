@@ -1,0 +1,34 @@
+import type { Test } from "tap";
+import { createBench, type StoreHarness } from "./harness.js";
+
+export async function testPlacementRules(t: Test, harness: StoreHarness) {
+  t.test("a rule is kept, replaced and deleted", async (t) => {
+    const bench = await createBench(t, harness);
+    const { placementRules } = await bench.open();
+    const rule = {
+      ...{ pool: "p", name: "near the disks", kind: "location" as const },
+      ...{ strict: false, tag: "database", hosts: ["h"], score: 2.5 },
+    };
+    const made = await placementRules.create(rule);
+    await placementRules.create({ ...rule, pool: "q" });
+    const again = await bench.open();
+    t.same(again.placementRules.get(made.id), { ...rule, id: made.id });
+    t.same([...again.placementRules.list("p")], [{ ...rule, id: made.id }]);
+    t.equal(again.placementRules.size, 2);
+    const apart = { pool: "p", name: "apart", kind: "apart", strict: true };
+    const other = { ...apart, kind: "apart" as const, vms: ["a", "b"] };
+    await again.placementRules.replace(made.id, other);
+    t.same(again.placementRules.get(made.id), { ...other, id: made.id });
+    await again.placementRules.delete(made.id);
+    t.same([...again.placementRules.list("p")], []);
+    await t.rejects(again.placementRules.delete(made.id), {
+      code: "NO_SUCH_OBJECT",
+    });
+    await t.rejects(again.placementRules.replace(made.id, other), {
+      code: "NO_SUCH_OBJECT",
+    });
+    await t.rejects(again.placementRules.create({ ...other, name: " " }), {
+      code: "INVALID_PARAMETERS",
+    });
+  });
+}
