@@ -1,0 +1,82 @@
+import type { Action, HostFigures } from "@xo-server/placement";
+import { purposeWords, sentenceOf } from "../rule-text.js";
+import type { Mention, Sentence, Wording } from "../rule-text.js";
+import { waitersOf } from "./move-choice.js";
+import { thresholdsOf, type Recommendation } from "./recommendation.js";
+
+/** Why a VM moves, and what that leaves where it goes to. */
+export function moveReason(
+  plan: Recommendation,
+  index: number,
+  wording: Wording,
+): Sentence {
+  const action = plan.actions[index]!;
+  const cause = causeOf(plan, index, wording);
+  return [...cause, ...targetOf(action, wording)];
+}
+
+function causeOf(
+  plan: Recommendation,
+  index: number,
+  wording: Wording,
+): Sentence {
+  const { from, purpose } = plan.actions[index]!;
+  const { reasons } = wording.text.placement;
+  const host: Mention = { type: "host", id: from ?? "" };
+  if (purpose === "overload" && from !== undefined) {
+    const told = overload(plan, host, wording);
+    if (told !== undefined) return told;
+  }
+  if (purpose === "make-room") {
+    const [next] = waitersOf(plan.actions, index);
+    const vm = next === undefined ? undefined : plan.actions[next]?.vm;
+    if (vm !== undefined)
+      return sentenceOf(reasons.makeRoom, { vm: { type: "VM", id: vm } });
+  }
+  if (purpose === "density" && from !== undefined)
+    return sentenceOf(reasons.density, { host });
+  if (purpose === "evacuate" && from !== undefined)
+    return sentenceOf(reasons.evacuate, { host });
+  return [purposeWords(purpose, wording.text)];
+}
+
+function overload(
+  plan: Recommendation,
+  host: Mention,
+  { text, formats }: Wording,
+): Sentence | undefined {
+  const figures = plan.figuresBefore?.find((one) => one.host === host.id);
+  if (figures === undefined) return undefined;
+  const { reasons } = text.placement;
+  const { cpuHigh, memoryHigh } = thresholdsOf(plan);
+  const by = overBy(figures, cpuHigh, memoryHigh);
+  return sentenceOf(by === "memory" ? reasons.memory : reasons.cpu, {
+    host,
+    now: formats.share(figures[by]),
+    high: formats.share(by === "memory" ? memoryHigh : cpuHigh),
+  });
+}
+
+/** What there is more of than there should be; where that is both, the worse. */
+function overBy(
+  { cpu, memory }: HostFigures,
+  cpuHigh: number,
+  memoryHigh: number,
+): "cpu" | "memory" {
+  return memory - memoryHigh > cpu - cpuHigh ? "memory" : "cpu";
+}
+
+function targetOf({ to, score }: Action, wording: Wording): Sentence {
+  const { reasons } = wording.text.placement;
+  const { room } = score;
+  const values = { host: { type: "host", id: to } };
+  return room >= 0
+    ? sentenceOf(reasons.leaves, {
+        ...values,
+        n: wording.formats.share(room),
+      })
+    : sentenceOf(reasons.overloads, {
+        ...values,
+        n: wording.formats.share(-room),
+      });
+}

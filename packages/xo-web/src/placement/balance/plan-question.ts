@@ -1,0 +1,13 @@
+import type { Json } from "../../api/merge-patch.js";
+import type { Goal } from "./recommendation.js";
+
+/** Which operation answers what somebody wants of a pool. */
+export function planQuestion(
+  pool: string,
+  goal: Goal,
+  hosts: readonly string[],
+): { readonly method: string; readonly params: Record<string, Json> } {
+  return goal === "evacuate"
+    ? { method: "placement.planEvacuation", params: { hosts: [...hosts] } }
+    : { method: "placement.recommend", params: { pool, goal } };
+}

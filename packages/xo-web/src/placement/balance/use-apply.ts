@@ -1,0 +1,44 @@
+import type { Action } from "@xo-server/placement";
+import { useRouter } from "vue-router";
+import type { Json } from "../../api/merge-patch.js";
+import { errorWords } from "../../actions/error-words.js";
+import { LONG_MS } from "../../actions/run-plan.js";
+import { useServer } from "../../live/use-server.js";
+import { useLocale } from "../../locale/use-locale.js";
+import { useToasts } from "../../toasts/use-toasts.js";
+
+/** Has moves of a pool made, as one task; a toast tells of it from its beginning to its end. */
+export function useApply(pool: string): {
+  /** Resolves when it has ended, however. */
+  readonly run: (actions: readonly Action[]) => Promise<void>;
+} {
+  const { call } = useServer();
+  const { text, formats } = useLocale();
+  const toasts = useToasts();
+  const router = useRouter();
+
+  return {
+    async run(actions) {
+      const words = text.value.placement;
+      const action = {
+        label: text.value.shell.pages.tasks,
+        run: () => router.push("/tasks"),
+      };
+      const id = toasts.show({
+        ...{ tone: "busy", action },
+        text: formats.value.plural(words.applying, actions.length),
+      });
+      try {
+        const given = JSON.parse(JSON.stringify(actions)) as Json;
+        await call("placement.apply", { pool, actions: given }, LONG_MS);
+        const done = formats.value.plural(words.applied, actions.length);
+        toasts.show({ id, tone: "good", text: done, action });
+      } catch (error) {
+        const detail = errorWords(error, text.value);
+        toasts.show({
+          ...{ id, tone: "bad", text: words.notApplied, detail, action },
+        });
+      }
+    },
+  };
+}

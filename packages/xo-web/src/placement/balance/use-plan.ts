@@ -1,0 +1,97 @@
+import {
+  computed,
+  onScopeDispose,
+  ref,
+  shallowRef,
+  watch,
+  type ComputedRef,
+  type Ref,
+  type ShallowRef,
+} from "vue";
+import { useServer } from "../../live/use-server.js";
+import type { Failure } from "../../settings/failure.js";
+import { useAsked } from "../../settings/use-asked.js";
+import { allOf, choose, chosenActions, type Chosen } from "./move-choice.js";
+import {
+  isSamePlan,
+  type Goal,
+  type Recommendation,
+} from "./recommendation.js";
+import { planQuestion } from "./plan-question.js";
+
+const EVERY_MS = 30_000;
+/** Large pools take their time, and so does a server that is busy. */
+const PATIENCE_MS = 120_000;
+
+export interface LivePlan {
+  readonly plan: Readonly<ShallowRef<Recommendation | undefined>>;
+  readonly failure: Readonly<ShallowRef<Failure | undefined>>;
+  readonly chosen: Readonly<ShallowRef<Chosen>>;
+  /** Somebody has chosen, or looks closer: nothing else comes until `refresh`. */
+  readonly isHeld: ComputedRef<boolean>;
+  /** A dialog is open over it. */
+  readonly isOpen: Ref<boolean>;
+  readonly isAsking: Ref<boolean>;
+  readonly choose: (index: number, isWanted: boolean) => void;
+  readonly chooseAll: (isWanted: boolean) => void;
+  /** The actions that are chosen, as a plan of their own. */
+  readonly wanted: () => Recommendation["actions"];
+  readonly refresh: () => Promise<void>;
+}
+
+/** What is recommended now, asked for again every 30 s while nobody chooses among it. */
+export function usePlan(
+  pool: string,
+  goal: Goal,
+  hosts: readonly string[],
+): LivePlan {
+  const { view } = useServer();
+  const { method, params } = planQuestion(pool, goal, hosts);
+  const asked = useAsked<Recommendation>((call) =>
+    call(method, params, PATIENCE_MS),
+  );
+  const plan = shallowRef<Recommendation>();
+  const chosen = shallowRef<Chosen>(new Set());
+  const isTouched = ref(false);
+  const isOpen = ref(false);
+  const isAsking = ref(false);
+  const isHeld = computed(() => isTouched.value || isOpen.value);
+
+  watch(asked.value, (told) => {
+    // What was asked for before somebody began to choose comes late.
+    if (told === undefined || isHeld.value) return;
+    if (!isSamePlan(plan.value, told)) chosen.value = allOf(told.actions);
+    plan.value = told;
+  });
+
+  async function refresh(): Promise<void> {
+    isTouched.value = false;
+    isAsking.value = true;
+    await asked.again();
+    isAsking.value = false;
+  }
+  const timer = setInterval(() => {
+    const isConnected = view.value.connection.name === "open";
+    if (isConnected && !isHeld.value && !document.hidden) void refresh();
+  }, EVERY_MS);
+  onScopeDispose(() => {
+    clearInterval(timer);
+  });
+
+  return {
+    ...{ plan, failure: asked.failure, chosen, isHeld, isOpen, isAsking },
+    choose(index, isWanted) {
+      if (plan.value === undefined) return;
+      const { actions } = plan.value;
+      chosen.value = choose(actions, chosen.value, index, isWanted);
+      isTouched.value = true;
+    },
+    chooseAll(isWanted) {
+      if (plan.value === undefined) return;
+      chosen.value = isWanted ? allOf(plan.value.actions) : new Set();
+      isTouched.value = !isWanted;
+    },
+    wanted: () => chosenActions(plan.value?.actions ?? [], chosen.value),
+    refresh,
+  };
+}
