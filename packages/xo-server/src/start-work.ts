@@ -4,6 +4,7 @@ import { OneTimePaths } from "./doors/one-time-paths.js";
 import { startJobs, type StartedJobs } from "./jobs/start-jobs.js";
 import type { Dispatcher } from "./operations/dispatcher.js";
 import type { Reception } from "./people/start-people.js";
+import { Placement } from "./placement/placement.js";
 import { Plugins } from "./plugins/plugins.js";
 import { ResourceSets } from "./resource-sets/resource-sets.js";
 import type { ServerOptions } from "./server-options.js";
@@ -22,6 +23,7 @@ export interface Work extends StartedTasks, StartedJobs {
   readonly transfers: Transfers;
   readonly consoles: Consoles;
   readonly alarms: StartedAlarms;
+  readonly placement: Placement;
   readonly plugins: Plugins;
   readonly sets: ResourceSets;
   readonly taskSubscriptions: TaskSubscriptions;
@@ -67,6 +69,10 @@ export async function startWork(
       if (pool !== undefined) await parts.catchUp.with([pool]);
     },
   });
+  const placement = new Placement({
+    ...{ inventory, store, clock, poolObjects, queries: objects.queries },
+  });
+  stops.push("placement", () => placement.stop());
   const plugins = new Plugins({ store, version, logger });
   plugins.start();
   const jobs = startJobs({
@@ -79,6 +85,6 @@ export async function startWork(
   const sets = new ResourceSets({ ...objects, store, clock });
   return {
     ...{ ...started, ...jobs, paths, stats, consoles },
-    ...{ transfers, plugins, alarms, sets, taskSubscriptions },
+    ...{ transfers, placement, plugins, alarms, sets, taskSubscriptions },
   };
 }

@@ -1,0 +1,247 @@
+import { Turns, type Inventory } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import type {
+  Agility,
+  BalancePlan,
+  BalancePolicy,
+  Change,
+  FailoverPlan,
+  Placement as Placed,
+  Plan,
+  PlanOptions,
+  PoolModel,
+  StartOptions,
+  Survival,
+  SurvivalOptions,
+  WhatIf,
+  WhatIfOptions,
+} from "@xo-server/placement";
+import { systemClock, type Clock } from "../clock.js";
+import { Packing, Unpacking, type Packed } from "./pieces.js";
+import { PlannerThread } from "./planner-thread.js";
+import type { Answer, Problems, Question } from "./planner-worker.js";
+
+export interface PlannerOptions {
+  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly clock?: Clock;
+  /** What one question may take of the thread. */
+  readonly timeLimitMs?: number;
+  /** Of the thread: tests have others. */
+  readonly file?: URL;
+}
+
+/** Of one question. */
+export interface PlanCall {
+  /** Nobody wants it any more. */
+  readonly signal?: AbortSignal;
+}
+
+/** Questions that wait: each holds a model. */
+const MOST_WAITING = 16;
+const TIME_LIMIT_MS = 60_000;
+
+/**
+ * The pure functions of placement, done in a thread of their own, one at a
+ * time and in the order in which they are asked. All throw XoError:
+ * INVALID_PARAMETERS (what is asked names what the model does not have),
+ * QUEUE_FULL, ABORTED, CALL_TIMEOUT, INTERNAL (the thread broke).
+ */
+export class Planner {
+  readonly #inventory: Pick<Inventory, "inSlices">;
+  readonly #clock: Clock;
+  readonly #timeLimitMs: number;
+  readonly #thread: PlannerThread;
+  readonly #turns = new Turns(1);
+  /** Numbers of models: one that is asked about again is not sent again. */
+  readonly #models = new WeakMap<PoolModel, number>();
+  #lastModel = 0;
+  #waiting = 0;
+
+  constructor({
+    inventory,
+    clock = systemClock,
+    timeLimitMs = TIME_LIMIT_MS,
+    file = new URL("./planner-worker.js", import.meta.url),
+  }: PlannerOptions) {
+    this.#inventory = inventory;
+    this.#clock = clock;
+    this.#timeLimitMs = timeLimitMs;
+    this.#thread = new PlannerThread(clock, file);
+  }
+
+  /** A thread is there. */
+  get isUp(): boolean {
+    return this.#thread.isUp;
+  }
+
+  starts(model: PoolModel, options: StartOptions = {}, call?: PlanCall) {
+    return this.#ask<Plan>("starts", { model, args: [options], call });
+  }
+
+  place(
+    model: PoolModel,
+    vm: string,
+    options: PlanOptions = {},
+    call?: PlanCall,
+  ) {
+    return this.#ask<Placed>("place", { model, args: [vm, options], call });
+  }
+
+  explain(
+    model: PoolModel,
+    plan: Plan,
+    index: number,
+    options: PlanOptions & PlanCall = {},
+  ) {
+    const { signal, ...rest } = options;
+    const call = signal && { signal };
+    const args = [plan, index, rest];
+    return this.#ask<Placed>("explain", { model, args, call });
+  }
+
+  evacuation(
+    model: PoolModel,
+    hosts: readonly string[],
+    options: PlanOptions = {},
+    call?: PlanCall,
+  ) {
+    const args = [hosts, options];
+    return this.#ask<Plan>("evacuation", { model, args, call });
+  }
+
+  failover(
+    model: PoolModel,
+    hosts: readonly string[],
+    options: PlanOptions = {},
+    call?: PlanCall,
+  ) {
+    const args = [hosts, options];
+    return this.#ask<FailoverPlan>("failover", { model, args, call });
+  }
+
+  survival(model: PoolModel, options: SurvivalOptions = {}, call?: PlanCall) {
+    return this.#ask<Survival>("survival", { model, args: [options], call });
+  }
+
+  balance(model: PoolModel, policy: BalancePolicy, call?: PlanCall) {
+    return this.#ask<BalancePlan>("balance", { model, args: [policy], call });
+  }
+
+  repair(model: PoolModel, options: PlanOptions = {}, call?: PlanCall) {
+    return this.#ask<Plan>("repair", { model, args: [options], call });
+  }
+
+  whatIf(
+    model: PoolModel,
+    changes: readonly Change[],
+    options: WhatIfOptions = {},
+    call?: PlanCall,
+  ) {
+    const args = [changes, options];
+    return this.#ask<WhatIf>("whatIf", { model, args, call });
+  }
+
+  agility(model: PoolModel, vm: string, call?: PlanCall) {
+    return this.#ask<Agility>("agility", { model, args: [vm], call });
+  }
+
+  stop(): Promise<void> {
+    return this.#thread.stop();
+  }
+
+  async #ask<T>(name: keyof Problems, asked: Asked): Promise<T> {
+    if (this.#waiting >= MOST_WAITING)
+      throw new XoError("QUEUE_FULL", {
+        ...{ what: "the planner", size: this.#waiting },
+      });
+    this.#waiting++;
+    const { signal } = asked.call ?? {};
+    const turn = this.#turns.take(() => this.#answer(name, asked));
+    const ended = turn.finally(() => this.#waiting--);
+    const answer = await unlessAborted(ended, signal);
+    return (await this.#unpack(answer)) as T;
+  }
+
+  async #answer(name: keyof Problems, asked: Asked): Promise<Packed> {
+    const { model, call, args } = asked;
+    if (call?.signal?.aborted === true) throw aborted();
+    const limit = new AbortController();
+    const timer = this.#clock.setTimeout(() => {
+      const ms = this.#timeLimitMs;
+      limit.abort(new XoError("CALL_TIMEOUT", { method: "the planner", ms }));
+    }, this.#timeLimitMs);
+    const stop = () => {
+      limit.abort(aborted());
+    };
+    call?.signal?.addEventListener("abort", stop);
+    try {
+      const question = await this.#toQuestion(name, model, args);
+      return toResult(await this.#thread.ask(question, limit.signal));
+    } finally {
+      this.#clock.clearTimeout(timer);
+      call?.signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  async #toQuestion(
+    name: keyof Problems,
+    model: PoolModel,
+    args: readonly unknown[],
+  ): Promise<Question> {
+    const number = this.#models.get(model) ?? ++this.#lastModel;
+    this.#models.set(model, number);
+    const packedArgs = await this.#pack({ ...args });
+    const question = { name, model: number, args: packedArgs };
+    return this.#thread.has(number)
+      ? question
+      : { ...question, packedModel: await this.#pack(model) };
+  }
+
+  async #pack(value: unknown): Promise<Packed> {
+    const packing = new Packing(value);
+    await this.#inventory.inSlices("placement", packing.steps());
+    return packing.packed;
+  }
+
+  async #unpack(packed: Packed): Promise<unknown> {
+    const unpacking = new Unpacking(packed);
+    await this.#inventory.inSlices("placement", unpacking.steps());
+    return unpacking.value;
+  }
+}
+
+interface Asked {
+  readonly model: PoolModel;
+  readonly args: readonly unknown[];
+  readonly call: PlanCall | undefined;
+}
+
+function toResult(answer: Answer): Packed {
+  if ("packed" in answer) return answer.packed;
+  const { reason, isInvalid } = answer;
+  throw isInvalid
+    ? new XoError("INVALID_PARAMETERS", { reason })
+    : new XoError("INTERNAL", { reason: `the planner: ${reason}` });
+}
+
+function aborted(): XoError {
+  return new XoError("ABORTED", { what: "planning" });
+}
+
+/** Who waits for a turn need not. */
+function unlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      reject(aborted());
+    };
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop);
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener("abort", stop);
+    });
+  });
+}

@@ -1,0 +1,66 @@
+import type { Inventory, XapiRecord } from "@xo-server/inventory";
+import { NULL_REF } from "@xo-server/model";
+
+/** Records of one pool, by reference. */
+export class PoolRecords {
+  readonly #inventory: Pick<Inventory, "list" | "peek" | "column">;
+  readonly #pool: string;
+
+  /** @param pool the inventory's name of it */
+  constructor(
+    inventory: Pick<Inventory, "list" | "peek" | "column">,
+    pool: string,
+  ) {
+    this.#inventory = inventory;
+    this.#pool = pool;
+  }
+
+  list(className: string) {
+    return this.#inventory.list(className, { poolId: this.#pool });
+  }
+
+  get(className: string, ref: unknown): XapiRecord | undefined {
+    return typeof ref === "string" && ref !== NULL_REF
+      ? this.#inventory.peek(this.#pool, className, ref)
+      : undefined;
+  }
+
+  /** One field: of those that lists need, without reading the record. */
+  field(className: string, ref: unknown, name: string): unknown {
+    if (typeof ref !== "string" || ref === NULL_REF) return undefined;
+    const key = { poolId: this.#pool, className, ref };
+    return this.#inventory.column(key, name);
+  }
+
+  /** The id of what a reference stands for. */
+  id(className: string, ref: unknown): string | undefined {
+    const uuid = this.field(className, ref, "uuid");
+    return typeof uuid === "string" ? uuid : undefined;
+  }
+
+  ids(className: string, refs: unknown): string[] {
+    return textsIn(refs).flatMap((ref) => this.id(className, ref) ?? []);
+  }
+}
+
+export function textsIn(value: unknown): readonly string[] {
+  return Array.isArray(value)
+    ? value.filter((one: unknown): one is string => typeof one === "string")
+    : [];
+}
+
+/** XAPI's integers are numbers, texts or BigInt, as the transport has it. @returns 0 for what is none */
+export function amountIn(value: unknown): number {
+  const number = Number(value);
+  return Number.isFinite(number) && number > 0 ? number : 0;
+}
+
+export function memberIn(map: unknown, key: string): unknown {
+  return typeof map === "object" && map !== null && Object.hasOwn(map, key)
+    ? (map as Readonly<Record<string, unknown>>)[key]
+    : undefined;
+}
+
+export function keysIn(map: unknown): readonly string[] {
+  return typeof map === "object" && map !== null ? Object.keys(map) : [];
+}
