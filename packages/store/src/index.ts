@@ -14,6 +14,23 @@ export type { AuditEntry, AuditRecord } from "./nouns/audit-entry.js";
 export type { AuditLog, AuditPageOptions } from "./nouns/audit-log.js";
 export type { AuditVerdict } from "./nouns/audit-walk.js";
 export type {
+  BalancerPolicies,
+  BalancerPolicy,
+} from "./nouns/balancer-policies.js";
+export type {
+  BalancerRun,
+  BalancerRunPage,
+  BalancerRunPageOptions,
+  BalancerRuns,
+  BalancerRunStatus,
+  NewBalancerRun,
+} from "./nouns/balancer-runs.js";
+export type {
+  BalancerWatch,
+  BalancerWatches,
+  WatchWish,
+} from "./nouns/balancer-watches.js";
+export type {
   CloudConfig,
   CloudConfigKind,
   CloudConfigs,

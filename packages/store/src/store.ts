@@ -5,6 +5,9 @@ import type { AlarmNotices } from "./nouns/alarm-notices.js";
 import type { AlarmRules } from "./nouns/alarm-rules.js";
 import type { Alarms } from "./nouns/alarms.js";
 import type { AuditLog } from "./nouns/audit-log.js";
+import type { BalancerPolicies } from "./nouns/balancer-policies.js";
+import type { BalancerRuns } from "./nouns/balancer-runs.js";
+import type { BalancerWatches } from "./nouns/balancer-watches.js";
 import type { CloudConfigs } from "./nouns/cloud-configs.js";
 import type { Grants } from "./nouns/grants.js";
 import type { Groups } from "./nouns/groups.js";
@@ -26,7 +29,7 @@ import type { Users } from "./nouns/users.js";
 /**
  * What must be there after a restart.
  *
- * Reading is from memory and takes no time, but for tasks, runs of jobs, alarms and the audit log,
+ * Reading is from memory and takes no time, but for tasks, runs of jobs and of the load balancer, alarms and the audit log,
  * which are in the database only. A change resolves when it is on the disk.
  * While the database is gone, reading from memory goes on, everything else
  * throws XoError STORE_UNAVAILABLE at once, and the store comes back by itself.
@@ -52,6 +55,9 @@ export interface Store {
   readonly cloudConfigs: CloudConfigs;
   readonly resourceSets: ResourceSets;
   readonly plugins: Plugins;
+  readonly balancerPolicies: BalancerPolicies;
+  readonly balancerWatches: BalancerWatches;
+  readonly balancerRuns: BalancerRuns;
   readonly tasks: Tasks;
   readonly taskSteps: TaskSteps;
   readonly audit: AuditLog;
@@ -75,7 +81,7 @@ export interface Store {
    *   the new key before the old one, and take the old one out afterwards
    */
   rotateKey(): Promise<void>;
-  /** Everything but tasks, runs of jobs, alarms and the audit log, encrypted with a passphrase of 8 characters or more. */
+  /** Everything but tasks, runs of jobs and of the load balancer, alarms and the audit log, encrypted with a passphrase of 8 characters or more. */
   exportConfiguration(passphrase: string): AsyncIterable<Uint8Array>;
   /**
    * Puts an exported configuration in the place of the present one, all or nothing.

@@ -28,6 +28,9 @@ export interface Tables {
   cloud_configs: CloudConfigRow;
   resource_sets: ResourceSetRow;
   plugins: PluginRow;
+  balancer_policies: BalancerPolicyRow;
+  balancer_watches: BalancerWatchRow;
+  balancer_runs: BalancerRunRow;
   tasks: TaskRow;
   task_steps: TaskStepRow;
   audit: AuditRow;
@@ -257,6 +260,36 @@ export interface PluginRow {
   configuration_sealed: string | null;
   autoload: number;
   updated_at: number;
+}
+
+/** `id` is that of the pool. */
+export interface BalancerPolicyRow {
+  id: string;
+  body_json: string;
+  updated_at: number;
+}
+
+/** `id` is that of the pool. */
+export interface BalancerWatchRow {
+  id: string;
+  /** The server that balances it. */
+  owner: string;
+  is_moving: number;
+  state_json: string;
+  /** When its server was last known to be at it. */
+  seen_at: number;
+}
+
+export interface BalancerRunRow {
+  id: string;
+  pool_id: string;
+  /** The server that did it. */
+  owner: string;
+  status: string;
+  started_at: number;
+  ended_at: number | null;
+  task_id: string | null;
+  body_json: string;
 }
 
 export interface TaskRow {

@@ -40,6 +40,11 @@ export function createCachedTables() {
     cloudConfigs: new CachedTable("cloud_configs", "cloud config", {}),
     resourceSets: new CachedTable("resource_sets", "resource set", {}),
     plugins: new CachedTable("plugins", "plugin", {}),
+    balancerPolicies: new CachedTable(
+      "balancer_policies",
+      "policy of the load balancer",
+      {},
+    ),
   };
 }
 

@@ -13,6 +13,7 @@ import { schedules } from "./003-schedules.js";
 import { alarms } from "./004-alarms.js";
 import { taskSteps } from "./005-task-steps.js";
 import { placementRules } from "./006-placement-rules.js";
+import { balancer } from "./007-balancer.js";
 
 /** All steps in their order. A step that was released is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -22,6 +23,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "004-alarms": alarms,
   "005-task-steps": taskSteps,
   "006-placement-rules": placementRules,
+  "007-balancer": balancer,
 };
 
 /**

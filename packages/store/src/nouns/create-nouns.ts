@@ -3,6 +3,9 @@ import { AlarmNotices } from "./alarm-notices.js";
 import { AlarmRules } from "./alarm-rules.js";
 import { Alarms } from "./alarms.js";
 import { AuditLog } from "./audit-log.js";
+import { BalancerPolicies } from "./balancer-policies.js";
+import { BalancerRuns } from "./balancer-runs.js";
+import { BalancerWatches } from "./balancer-watches.js";
 import { CloudConfigs } from "./cloud-configs.js";
 import { Grants } from "./grants.js";
 import { Groups } from "./groups.js";
@@ -46,6 +49,9 @@ export function createNouns(parts: Parts) {
     cloudConfigs: new CloudConfigs(parts),
     resourceSets: new ResourceSets(parts),
     plugins: new Plugins(parts),
+    balancerPolicies: new BalancerPolicies(parts),
+    balancerWatches: new BalancerWatches(parts),
+    balancerRuns: new BalancerRuns(parts),
     tasks: new Tasks(parts),
     taskSteps: new TaskSteps(parts),
     audit: new AuditLog(parts),

@@ -9,8 +9,10 @@ export interface PageCursor {
   readonly id: string;
 }
 
-type Builder = ExpressionBuilder<Tables, "job_runs">;
-type Condition = (e: Builder) => ExpressionWrapper<Tables, "job_runs", SqlBool>;
+/** Tables that have both columns. */
+type Dated = "job_runs" | "balancer_runs";
+type Builder = ExpressionBuilder<Tables, Dated>;
+type Condition = (e: Builder) => ExpressionWrapper<Tables, Dated, SqlBool>;
 
 /**
  * What comes after that page.

@@ -39,6 +39,7 @@ export async function fillStore(store: Store) {
     ...{ pool: "p", name: "databases", kind: "apart", strict: true },
     vms: ["a", "b"],
   });
+  await store.balancerPolicies.set("p", { mode: "automatic" });
   await store.plugins.set("openmetrics", {
     autoload: true,
     configuration: { secret: "PLUGINSECRET" },
@@ -74,6 +75,7 @@ export function describeStore(store: Store) {
     cloudConfigs: sorted(store.cloudConfigs.list()),
     resourceSets: sorted(store.resourceSets.list()),
     placementRules: sorted(store.placementRules.list()),
+    balancerPolicies: sorted(store.balancerPolicies.list()),
     openmetrics: store.plugins.configuration("openmetrics"),
   };
 }

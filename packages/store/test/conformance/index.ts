@@ -1,6 +1,7 @@
 import type { Test } from "tap";
 import { testAlarms } from "./alarms.js";
 import { testAudit } from "./audit.js";
+import { testBalancer } from "./balancer.js";
 import { testBounds } from "./bounds.js";
 import { testCommits } from "./commits.js";
 import { testConfiguration } from "./configuration.js";
@@ -39,6 +40,7 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("tasks", (t) => testTasks(t, harness));
   await t.test("resource sets", (t) => testResourceSets(t, harness));
   await t.test("placement rules", (t) => testPlacementRules(t, harness));
+  await t.test("the load balancer", (t) => testBalancer(t, harness));
   await t.test("plugins", (t) => testPlugins(t, harness));
   await t.test("alarms", (t) => testAlarms(t, harness));
   await t.test("the audit log", (t) => testAudit(t, harness));

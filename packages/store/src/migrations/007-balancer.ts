@@ -1,0 +1,38 @@
+import type { Migration } from "kysely";
+import { createTable, type Schema, type TableSpec } from "./create-table.js";
+
+const tables: Readonly<Record<string, TableSpec>> = {
+  balancer_policies: {
+    columns: { id: "text", body_json: "text", updated_at: "number" },
+  },
+  balancer_watches: {
+    columns: {
+      id: "text",
+      owner: "text",
+      is_moving: "number",
+      state_json: "text",
+      seen_at: "number",
+    },
+  },
+  balancer_runs: {
+    columns: {
+      id: "text",
+      pool_id: "text",
+      owner: "text",
+      status: "text",
+      started_at: "number",
+      ended_at: "number?",
+      task_id: "text?",
+      body_json: "text",
+    },
+    indexes: [["pool_id", "started_at", "id"]],
+  },
+};
+
+/** How pools are balanced, which server does it, and what was done. */
+export const balancer: Migration = {
+  async up(db: Schema) {
+    for (const [name, spec] of Object.entries(tables))
+      await createTable(db, name, spec);
+  },
+};
