@@ -28,6 +28,8 @@ interface ChurnState {
   readonly messages: string[];
   /** References by class, taken at the first change: churn touches what was there then. */
   readonly refs: Map<string, readonly string[]>;
+  /** Bytes that hosts have less free than their domains leave, by host_metrics. */
+  readonly wobbles: Map<string, number>;
 }
 
 /** What changes in a busy pool, with weights: metrics above all, then VMs, tasks, messages. */
@@ -54,8 +56,13 @@ export class Churn {
   #debt = 0;
 
   constructor(db: Database, clock: Clock, random: Random) {
-    const refs = new Map<string, readonly string[]>();
-    this.#state = { db, clock, random, tasks: [], messages: [], refs };
+    this.#state = {
+      ...{ db, clock, random },
+      tasks: [],
+      messages: [],
+      refs: new Map(),
+      wobbles: new Map(),
+    };
   }
 
   get perSecond(): number {
@@ -165,16 +172,18 @@ function changeGuestMetrics(state: ChurnState): void {
   });
 }
 
+/** Free memory goes down a little and up again: what domains have been given stays theirs. */
 function changeHostMetrics(state: ChurnState): void {
   const ref = pick(state, "host_metrics");
   if (ref === undefined) return;
-  const { memory_total, memory_free } = state.db.get("host_metrics", ref);
-  const total = Number(memory_total);
-  const step = total * 0.01 * (state.random.next() - 0.5);
-  const free = Math.floor(Number(memory_free) + step);
-  state.db.update("host_metrics", ref, {
-    memory_free: Math.min(total, Math.max(0, free)),
-    last_updated: toDatetime(state.clock.now()),
+  const { db, random, clock, wobbles } = state;
+  const { memory_free } = db.get("host_metrics", ref);
+  const free = Number(memory_free) + (wobbles.get(ref) ?? 0);
+  const wobble = Math.min(Math.max(0, free), random.integer(32) * MIB);
+  wobbles.set(ref, wobble);
+  db.update("host_metrics", ref, {
+    memory_free: free - wobble,
+    last_updated: toDatetime(clock.now()),
   });
 }
 

@@ -57,6 +57,17 @@ export class Membership {
     this.#members.get(hostRef)?.listener.disconnectAll();
   }
 
+  /** A member with a listener that answers and is not the coordinator. */
+  successor(): string | undefined {
+    const { coordinatorRef } = this;
+    return [...this.#members.keys()].find(
+      (ref) =>
+        ref !== coordinatorRef &&
+        !this.#away.has(ref) &&
+        this.#db.find("host", ref) !== undefined,
+    );
+  }
+
   get following(): string | undefined {
     return this.#following;
   }

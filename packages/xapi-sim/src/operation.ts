@@ -17,6 +17,8 @@ export interface PoolContext {
   later(ms: number, work: () => void): void;
   /** Whether anybody is there to answer at the host's listener; a coordinator that goes forgets who was signed in. */
   setReachable(hostRef: string, reachable: boolean): void;
+  /** Another host that answers becomes the coordinator. @returns false where there is none */
+  takeOver(): boolean;
   /** A session of its own for what another pool is to do here. @returns its reference */
   openSession(userName: string, hostRef: string): string;
 }

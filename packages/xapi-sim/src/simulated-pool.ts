@@ -13,11 +13,13 @@ import { Listings } from "./listings.js";
 import type { TlsIdentity } from "./listener.js";
 import { openMembers, type Member } from "./members.js";
 import { loseHost, type Loss } from "./operations/host-loss.js";
+import { killHost, reviveHost } from "./operations/host-death.js";
 import { startOutages } from "./outages.js";
 import { Membership } from "./membership.js";
 import { Mishaps, type MishapConditions } from "./mishaps.js";
 import type { PoolOptions } from "./pool-options.js";
 import { createRandom } from "./random.js";
+import { setLoad } from "./rrd/loads.js";
 import { Sessions } from "./sessions.js";
 import { Tasks } from "./tasks.js";
 import { Temper } from "./temper.js";
@@ -55,6 +57,12 @@ export interface SimulatedPool {
   ): void;
   /** A host is gone, for so long or for good, with its guests (`crash`) or without; HA starts protected ones elsewhere. */
   lose(hostRef: string, loss: Loss): void;
+  /** A host loses its power and stays away: HA starts its protected guests elsewhere; without HA they are halted after a moment. */
+  killHost(hostRef: string): void;
+  /** A host that was killed has started anew, empty. */
+  reviveHost(hostRef: string): void;
+  /** From now on a VM keeps so many cores busy, give or take a twentieth, wherever it runs. */
+  setLoad(vmRef: string, cores: number): void;
   /** PEM of the certificate, with TLS. */
   readonly certificate: string | undefined;
   /** Makes another member with a listener (default: the next) the coordinator. @returns its reference */
@@ -130,6 +138,10 @@ function assemble(
     slowNext: (method, delayMs, conditions = {}) =>
       core.mishaps.add({ ...conditions, method, delayMs }),
     lose: (hostRef, loss) => loseHost(systemContext(core), hostRef, loss),
+    killHost: (hostRef) => killHost(systemContext(core), hostRef),
+    reviveHost: (hostRef) => reviveHost(systemContext(core), hostRef),
+    setLoad: (vmRef, cores) =>
+      setLoad(db, vmRef, { cores, now: core.clock.now() / 1000 }),
     certificate: tls?.cert,
     promote: (hostRef) => membership.promote(hostRef, core.sessions),
     setChurn: (perSecond) => churn.set(perSecond),
@@ -236,6 +248,11 @@ function makeCore(
       later: (ms, work) => timers.later(temper.duration(ms), work),
       setReachable: (hostRef, reachable) =>
         membership.setReachable(hostRef, reachable, sessions),
+      takeOver: () => {
+        const next = membership.successor();
+        if (next !== undefined) membership.promote(next, sessions);
+        return next !== undefined;
+      },
       urlOf: (hostRef) => membership.urlOf(hostRef),
       openSession: (name, hostRef) => sessions.create(name, "", hostRef).ref,
       promote: (hostRef) => void membership.promote(hostRef, sessions),

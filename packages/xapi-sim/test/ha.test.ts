@@ -148,27 +148,3 @@ t.test("only a VM that can start anywhere is protected", async (t) => {
     local,
   ]);
 });
-
-t.test("of a host that fails, protected VMs start elsewhere", async (t) => {
-  const pool = createTestPool();
-  const { call, db } = pool;
-  const vms = protect(pool, 4);
-  await call("pool.enable_ha", [sharedSr(pool)], {});
-  const { loseHost } = await import("../src/operations/host-loss.js");
-  const host = db.get("VM", vms[0]!)["resident_on"] as string;
-  const guests = (db.get("host", host)["resident_VMs"] as Texts).filter(
-    (vm) => db.get("VM", vm)["is_control_domain"] === false,
-  );
-  loseHost(pool.context, host, { crash: true });
-  for (const vm of guests) {
-    const { power_state, resident_on } = db.get("VM", vm);
-    if (vms.includes(vm)) {
-      t.equal(power_state, "Running");
-      t.not(resident_on, host);
-    } else t.equal(power_state, "Halted");
-  }
-  t.equal(
-    db.get("host_metrics", db.get("host", host)["metrics"] as string)["live"],
-    false,
-  );
-});

@@ -72,6 +72,7 @@ function createContext(
       addressOf: () => undefined,
       later: (_, work) => work(),
       setReachable: () => undefined,
+      takeOver: () => true,
       urlOf: () => "http://127.0.0.1:1",
       openSession: () => "OpaqueRef:other-session",
     },

@@ -23,6 +23,11 @@ export interface Control {
   rewind(generations: number): void;
   /** A host is gone for a while, or for good. */
   lose(hostRef: string, loss: Loss): void;
+  /** A host dies and stays away, or is back, empty. */
+  killHost(hostRef: string): void;
+  reviveHost(hostRef: string): void;
+  /** Cores that a VM keeps busy from now on. */
+  setLoad(vmRef: string, cores: number): void;
   /** Changes a second from now on. */
   setChurn(perSecond: number): void;
   status(): object;
@@ -41,6 +46,8 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
  *   POST /sim/rewind    {"generations": 1000}
  *   POST /sim/churn     {"perSecond": 100}
  *   POST /sim/lose      {"host": "OpaqueRef:...", "crash": true, "backAfter": 60000}
+ *   POST /sim/kill      {"host": "OpaqueRef:..."}, and /sim/revive
+ *   POST /sim/load      {"vm": "OpaqueRef:...", "cores": 3.5}
  *   POST /sim/fail      {"method": "VM.start", "error": "SR_FULL", "params": ["1", "0"]}: the next call, once;
  *                       more of it in mishaps.ts; {"clear": true} forgets those that wait
  */
@@ -96,6 +103,15 @@ function steer(control: Control, path: string, message: Message): void {
           ? {}
           : { backAfter: Number(message["backAfter"]) }),
       });
+      break;
+    case "/sim/kill":
+      control.killHost(String(message["host"]));
+      break;
+    case "/sim/revive":
+      control.reviveHost(String(message["host"]));
+      break;
+    case "/sim/load":
+      control.setLoad(String(message["vm"]), Number(message["cores"]));
       break;
     case "/sim":
       break;

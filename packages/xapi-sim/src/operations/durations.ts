@@ -18,6 +18,8 @@ export const durations = {
   srChange: 400,
   hostAgent: 300,
   hostReboot: 8000,
+  /** Until a pool takes a host that says nothing for dead. */
+  fence: 3000,
   poolChange: 500,
   /** Before a host starts anew in another role: the answer goes out first. */
   fuse: 1000,

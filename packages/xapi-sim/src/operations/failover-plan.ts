@@ -1,10 +1,12 @@
 import type { Database } from "../database.js";
-import { flag, int, refIn, refs, text } from "./fields.js";
-import { assertSeesResources, freeMemory, memoryNeeded } from "./vm-checks.js";
+import { flag, int, refs, text } from "./fields.js";
+import { groupMembersOn, isLive } from "./host-choice.js";
+import { freeMemory, memoryNeeded } from "./host-memory.js";
+import { assertSeesResources } from "./vm-checks.js";
 import { XapiFailure } from "../xapi-failure.js";
 
-/** VMs that HA starts again elsewhere, by the host that they run on. */
-function protectedOn(db: Database, host: string): readonly string[] {
+/** VMs of a host that HA starts again elsewhere. */
+export function protectedOn(db: Database, host: string): readonly string[] {
   return refs(db.get("host", host), "resident_VMs").filter((vm) => {
     const record = db.get("VM", vm);
     return (
@@ -15,32 +17,36 @@ function protectedOn(db: Database, host: string): readonly string[] {
 }
 
 /**
- * Where the protected VMs of failed hosts would start again: the largest first, each
- * on the surviving host with most memory left that sees its disks and networks.
+ * Where VMs of failed hosts would start again (`vms`; absent: the protected ones that
+ * run there): the largest first, each on a surviving host that sees its disks and
+ * networks and has fewest of its anti-affinity group, then most memory left.
  * @returns undefined where one finds no place
  */
 export function failoverPlan(
   db: Database,
   failed: readonly string[],
+  vms = failed.flatMap((host) => protectedOn(db, host)),
 ): ReadonlyMap<string, string> | undefined {
   const left = new Map(
     liveHosts(db)
       .filter((host) => !failed.includes(host))
       .map((host) => [host, freeMemory(db, host)]),
   );
-  const vms = failed
-    .flatMap((host) => protectedOn(db, host))
+  const sized = vms
     .map((vm) => ({ vm, bytes: memoryNeeded(db.get("VM", vm)) }))
     .sort((a, b) => b.bytes - a.bytes);
   const plan = new Map<string, string>();
-  for (const { vm, bytes } of vms) {
-    const [host] = [...left]
+  for (const { vm, bytes } of sized) {
+    const [best] = [...left]
       .filter(([ref, free]) => free >= bytes && sees(db, vm, ref))
-      .sort(([, a], [, b]) => b - a)
-      .map(([ref]) => ref);
-    if (host === undefined) return undefined;
-    left.set(host, left.get(host)! - bytes);
-    plan.set(vm, host);
+      .map(([host, free]) => ({
+        ...{ host, free },
+        members: groupMembersOn(db, vm, host, plan),
+      }))
+      .sort((a, b) => a.members - b.members || b.free - a.free);
+    if (best === undefined) return undefined;
+    left.set(best.host, best.free - bytes);
+    plan.set(vm, best.host);
   }
   return plan;
 }
@@ -74,14 +80,9 @@ export function assertPlanHolds(db: Database): void {
 }
 
 function liveHosts(db: Database): readonly string[] {
-  return [...db.refs("host")].filter((host) => {
-    const record = db.get("host", host);
-    const metrics = refIn(record, "metrics");
-    const live =
-      metrics === undefined ||
-      db.find("host_metrics", metrics)?.["live"] !== false;
-    return live && flag(record, "enabled");
-  });
+  return [...db.refs("host")].filter(
+    (host) => isLive(db, host) && flag(db.get("host", host), "enabled"),
+  );
 }
 
 function sees(db: Database, vm: string, host: string): boolean {

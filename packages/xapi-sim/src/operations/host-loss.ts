@@ -1,11 +1,12 @@
 import { toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
 import { durations } from "./durations.js";
-import { failoverPlan } from "./failover-plan.js";
-import { flag, map, refs, text } from "./fields.js";
+import { map, text } from "./fields.js";
+import { failOver, isHaEnabled, restartGuests } from "./ha-restart.js";
+import { guestsOn, isLive } from "./host-choice.js";
 import { tell } from "./messages.js";
 import { refreshHost, refreshVm } from "./refresh.js";
-import { bootGuest, buildDomain, endDomain } from "./vm-domain.js";
+import { endDomain } from "./vm-domain.js";
 
 /** How a host goes. */
 export interface Loss {
@@ -15,32 +16,59 @@ export interface Loss {
   readonly backAfter?: number;
 }
 
-/** The host answers nobody; of the coordinator, the pool does not. */
+/**
+ * The host answers nobody; of the coordinator, the pool does not. With HA, what is
+ * protected starts elsewhere after a moment, and another host becomes coordinator.
+ */
 export function loseHost(
   context: CallContext,
   host: string,
   { crash, backAfter }: Loss,
 ): void {
   const { db, pool } = context;
-  const record = db.get("host", host);
+  // One that was shut down has been declared dead before, and nobody misses it.
+  const isShutDown = !isLive(db, host);
   setLive(context, host, false);
   pool.setReachable(host, false);
-  if (flag(db.get("pool", pool.poolRef), "ha_enabled") && crash)
-    failOver(context, host);
-  if (host !== pool.coordinatorRef())
-    tell(
-      context,
-      { cls: "Host", uuid: text(record, "uuid"), priority: 3 },
-      "HOST_OFFLINE",
-      `Server '${text(record, "name_label")}' has gone offline`,
-    );
+  const isCrash = crash && !isShutDown;
+  if (isCrash && isHaEnabled(context))
+    pool.later(durations.fence, () => void failOver(context, host));
+  else if (host !== pool.coordinatorRef()) tellOffline(context, host);
   if (backAfter === undefined) return;
   pool.later(backAfter, () => {
-    if (db.find("host", host) === undefined) return;
-    if (crash) bootHost(context, host);
-    else setLive(context, host, true);
-    pool.setReachable(host, true);
+    if (db.find("host", host) !== undefined) comeBack(context, host, crash);
   });
+}
+
+/** A host that was lost answers again; after a crash it has started anew. */
+export function comeBack(
+  context: CallContext,
+  host: string,
+  crash: boolean,
+): void {
+  const { db, pool } = context;
+  const guests = crash ? guestsOn(context, host) : [];
+  if (crash) bootHost(context, host);
+  else setLive(context, host, true);
+  pool.setReachable(host, true);
+  if (guests.length === 0 || !isHaEnabled(context)) return;
+  tell(
+    context,
+    { cls: "Host", uuid: text(db.get("host", host), "uuid"), priority: 4 },
+    "HA_HOST_WAS_FENCED",
+    "",
+  );
+  void restartGuests(context, guests);
+}
+
+function tellOffline(context: CallContext, host: string): void {
+  const record = context.db.get("host", host);
+  tell(
+    context,
+    { cls: "Host", uuid: text(record, "uuid"), priority: 3 },
+    "HOST_OFFLINE",
+    `Server '${text(record, "name_label")}' has gone offline`,
+  );
 }
 
 /** A host that has started anew: no guest runs on it, and it takes new ones. */
@@ -77,27 +105,6 @@ export function restartAgent(context: CallContext, host: string): void {
     });
     if (away) pool.setReachable(host, true);
   });
-}
-
-export function guestsOn(
-  { db }: Pick<CallContext, "db">,
-  host: string,
-): readonly string[] {
-  return refs(db.get("host", host), "resident_VMs").filter(
-    (vm) => !flag(db.get("VM", vm), "is_control_domain"),
-  );
-}
-
-/** HA: what is protected starts on other hosts, where there is room. */
-function failOver(context: CallContext, host: string): void {
-  const { db } = context;
-  const plan = failoverPlan(db, [host]) ?? new Map<string, string>();
-  for (const vm of guestsOn(context, host)) endDomain(context, vm, "Halted");
-  for (const [vm, other] of plan) {
-    buildDomain(context, vm, other);
-    bootGuest(context, vm);
-    refreshVm(db, vm);
-  }
 }
 
 export function setLive(

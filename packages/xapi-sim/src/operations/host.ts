@@ -5,16 +5,11 @@ import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, int, map, refs, text, textParam } from "./fields.js";
 import { assertPlanHolds } from "./failover-plan.js";
-import {
-  bootHost,
-  guestsOn,
-  loseHost,
-  restartAgent,
-  setLive,
-} from "./host-loss.js";
+import { guestsOn, isLive } from "./host-choice.js";
+import { bootHost, loseHost, restartAgent, setLive } from "./host-loss.js";
 import { tell } from "./messages.js";
 import { refreshHost } from "./refresh.js";
-import { freeMemory } from "./vm-checks.js";
+import { freeMemory } from "./host-memory.js";
 
 /** Extensions that an XCP-ng host has besides XAPI's messages. */
 const extensions = new Set([
@@ -29,7 +24,7 @@ export const hostOperationTable: OperationTable = {
   },
   "host.enable": ({ db }, params) => {
     const host = textParam(params, 0);
-    if (!isLive({ db }, host)) throw new XapiFailure("HOST_NOT_LIVE");
+    if (!isLive(db, host)) throw new XapiFailure("HOST_NOT_LIVE");
     db.update("host", host, { enabled: true });
     refreshHost(db, host);
   },
@@ -39,7 +34,7 @@ export const hostOperationTable: OperationTable = {
     restart(context, textParam(params, 0), { comesBack: false }),
   "host.power_on": async (context, params) => {
     const host = textParam(params, 0);
-    if (isLive(context, host)) return;
+    if (isLive(context.db, host)) return;
     await progressDuring(context, durations.hostReboot);
     bootHost(context, host);
     context.pool.setReachable(host, true);
@@ -49,7 +44,7 @@ export const hostOperationTable: OperationTable = {
     const record = db.get("host", host);
     if (host === pool.coordinatorRef())
       throw new XapiFailure("HOST_CANNOT_DESTROY_SELF", [host]);
-    if (isLive({ db }, host)) throw new XapiFailure("HOST_IS_LIVE", [host]);
+    if (isLive(db, host)) throw new XapiFailure("HOST_IS_LIVE", [host]);
     if (guestsOn({ db }, host).length > 0)
       throw new XapiFailure("HOST_HAS_RESIDENT_VMS", [host]);
     removeHost({ db }, host, text(record, "control_domain"));
@@ -154,14 +149,6 @@ export function manageBy({ db }: HostContext, pif: string): void {
 
 interface HostContext {
   readonly db: CallContext["db"];
-}
-
-function isLive({ db }: HostContext, host: string): boolean {
-  const metrics = db.find(
-    "host_metrics",
-    text(db.get("host", host), "metrics"),
-  );
-  return metrics !== undefined && flag(metrics, "live");
 }
 
 /**

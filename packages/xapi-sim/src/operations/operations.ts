@@ -2,6 +2,7 @@ import type { OperationTable } from "../operation.js";
 import { bondOperations } from "./bond.js";
 import { haOperations } from "./ha.js";
 import { hostOperationTable } from "./host.js";
+import { hostDeathOperations } from "./host-death.js";
 import { measuredOperations } from "./measured.js";
 import { networkOperations } from "./network.js";
 import { otherOperations } from "./others.js";
@@ -33,6 +34,7 @@ export const operations: OperationTable = {
   ...srOperationTable,
   ...srProbeOperations,
   ...hostOperationTable,
+  ...hostDeathOperations,
   ...measuredOperations,
   ...poolOperationTable,
   ...haOperations,

@@ -3,7 +3,9 @@ import type { Database } from "../database.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { badPowerState } from "./failures.js";
-import { flag, int, map, refs, text } from "./fields.js";
+import { flag, map, refs, text } from "./fields.js";
+import { bestHost } from "./host-choice.js";
+import { freeMemory, memoryExpected, memoryNeeded } from "./host-memory.js";
 import { hasAgent } from "./refresh.js";
 
 /** What an operation asks of a VM, in the order in which XAPI looks. */
@@ -125,29 +127,6 @@ export function assertStillRuns(db: Database, ref: string): void {
     throw badPowerState(ref, ["Running"], state);
 }
 
-/** Bytes that a host needs to run the VM. */
-export function memoryNeeded(vm: XapiRecord): number {
-  return int(vm, "memory_dynamic_max") + int(vm, "memory_overhead");
-}
-
-/** Bytes of a host that no domain has taken. */
-export function freeMemory(db: Database, host: string): number {
-  const metrics = db.find(
-    "host_metrics",
-    text(db.get("host", host), "metrics"),
-  );
-  return metrics === undefined ? 0 : int(metrics, "memory_free");
-}
-
-/** Gives a host back `bytes`, or takes them where negative. */
-export function releaseMemory(db: Database, host: string, bytes: number): void {
-  const metrics = text(db.get("host", host), "metrics");
-  if (db.find("host_metrics", metrics) === undefined) return;
-  db.update("host_metrics", metrics, {
-    memory_free: freeMemory(db, host) + bytes,
-  });
-}
-
 /**
  * Raises what keeps a VM from running on a host: the host's state, its way to the
  * disks and networks, its memory.
@@ -160,7 +139,7 @@ export function assertCanBootHere(
   const vm = db.get("VM", ref);
   assertHostRuns(db, host);
   assertSeesResources(db, ref, host);
-  assertEnoughMemory(db, vm, host);
+  assertEnoughMemory(db, { vm, ref }, host);
 }
 
 /** @throws XapiFailure VM_REQUIRES_SR, VM_REQUIRES_NETWORK */
@@ -183,13 +162,14 @@ export function assertHostRuns(db: Database, host: string): void {
   if (!flag(record, "enabled")) throw new XapiFailure("HOST_DISABLED", [host]);
 }
 
+/** @throws XapiFailure HOST_NOT_ENOUGH_FREE_MEMORY; what other VMs are on their way with is taken */
 export function assertEnoughMemory(
   db: Database,
-  vm: XapiRecord,
+  { vm, ref }: Booting,
   host: string,
 ): void {
   const needed = memoryNeeded(vm);
-  const available = freeMemory(db, host);
+  const available = freeMemory(db, host) - memoryExpected(db, host, ref);
   if (needed > available)
     throw new XapiFailure("HOST_NOT_ENOUGH_FREE_MEMORY", [
       String(needed),
@@ -255,13 +235,12 @@ export function possibleHosts(db: Database, vm: string): readonly string[] {
   });
 }
 
-/** The host that XAPI would take: the VM's affinity where possible, else the one with most free memory. */
+/** The host that XAPI would take: the VM's affinity where possible, else the one with fewest of its group, then with most free memory. */
 export function chooseHost(db: Database, vm: string): string {
   const hosts = possibleHosts(db, vm);
   const affinity = text(db.get("VM", vm), "affinity");
   if (hosts.includes(affinity)) return affinity;
-  if (hosts.length === 0) throw new XapiFailure("NO_HOSTS_AVAILABLE");
-  return hosts.reduce((best, host) =>
-    freeMemory(db, host) > freeMemory(db, best) ? host : best,
-  );
+  const host = bestHost(db, vm, hosts);
+  if (host === undefined) throw new XapiFailure("NO_HOSTS_AVAILABLE");
+  return host;
 }

@@ -8,7 +8,8 @@ import { guestSystems } from "../fleet/guest-systems.js";
 import { flag, int, map, refIn, refs, text, without } from "./fields.js";
 import { deviceOf } from "./device-names.js";
 import { endRun } from "../rrd/lifetimes.js";
-import { memoryNeeded, releaseMemory } from "./vm-checks.js";
+import { beginStay, endStay } from "../rrd/stays.js";
+import { memoryNeeded, releaseMemory } from "./host-memory.js";
 
 /*
  * A domain comes and goes: what changes in the database, in the order in which
@@ -88,6 +89,7 @@ export function endDomain(
   const host = refIn(vm, "resident_on");
   if (host !== undefined) {
     releaseMemory(db, host, memoryNeeded(vm));
+    endStay(db, ref, context.clock.now() / 1000);
     endRun(db, vm, context.clock.now() / 1000);
   }
   for (const vbd of refs(vm, "VBDs")) attachDisk(context, vbd, false);
@@ -113,6 +115,7 @@ export function endDomain(
 export function renewDomain(context: CallContext, ref: string): void {
   const vm = context.db.get("VM", ref);
   const host = text(vm, "resident_on");
+  endStay(context.db, ref, context.clock.now() / 1000);
   endRun(context.db, vm, context.clock.now() / 1000);
   context.db.update("VM", ref, {
     domid: nextDomid(context, host),
@@ -127,9 +130,11 @@ export function moveDomain(
   ref: string,
   host: string,
 ): void {
-  const { db } = context;
+  const { db, clock } = context;
   const vm = db.get("VM", ref);
   const source = text(vm, "resident_on");
+  endStay(db, ref, clock.now() / 1000);
+  beginStay(db, ref, clock.now() / 1000);
   releaseMemory(db, source, memoryNeeded(vm));
   releaseMemory(db, host, -memoryNeeded(vm));
   db.update("VM", ref, {

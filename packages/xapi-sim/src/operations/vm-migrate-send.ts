@@ -132,7 +132,7 @@ function assertPossible(
   const source = refIn(db.get("VM", vm), "resident_on");
   assertHostRuns(db, host);
   if (source !== undefined && source !== host)
-    assertEnoughMemory(db, db.get("VM", vm), host);
+    assertEnoughMemory(db, { vm: db.get("VM", vm), ref: vm }, host);
   for (const [vdi, sr] of Object.entries(disks)) {
     db.get("VDI", vdi);
     db.get("SR", sr as string);

@@ -1,9 +1,10 @@
-import { NULL_REF } from "@xo-server/model";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { map, refs, text, textParam } from "./fields.js";
+import { bestHost, isLive } from "./host-choice.js";
+import { whileExpected } from "./host-memory.js";
 import { tellVm } from "./messages.js";
 import {
   assertCanBootHere,
@@ -51,21 +52,19 @@ export async function migrate(
   assertVmMay(db, vm, "pool_migrate");
   const source = text(db.get("VM", vm), "resident_on");
   if (source === host) return;
+  assertReaches(db, source);
   assertCanBootHere(db, vm, host);
   await whileBusy(
     context,
     { className: "VM", ref: vm },
     "pool_migrate",
     async () => {
-      db.update("VM", vm, { scheduled_to_be_resident_on: host });
-      try {
+      await whileExpected(context, { vm, host }, async () => {
         await progressDuring(context, durations.migrate);
         assertStillRuns(db, vm);
+        assertReaches(db, source);
         assertCanBootHere(db, vm, host);
-      } catch (error) {
-        db.update("VM", vm, { scheduled_to_be_resident_on: NULL_REF });
-        throw error;
-      }
+      });
       moveDomain(context, vm, host);
     },
   );
@@ -109,7 +108,7 @@ function obstacle(
   return others.length === 0 ? ["NO_HOSTS_AVAILABLE"] : [];
 }
 
-/** All guests move away, one after another, each to the host with most room. The host takes no new ones. */
+/** All guests move away, one after another, each to the host that suits it best. The host takes no new ones. */
 async function evacuate(context: CallContext, host: string): Promise<void> {
   const { db } = context;
   const operations = Object.values(
@@ -132,8 +131,9 @@ async function evacuate(context: CallContext, host: string): Promise<void> {
         db.update("host", host, { enabled: false });
       const guests = guestsOf(db, host);
       for (const [index, vm] of guests.entries()) {
-        const target = roomiest(
+        const target = bestHost(
           db,
+          vm,
           possibleHosts(db, vm).filter((other) => other !== host),
         );
         // A guest that cannot move is a reason to fail, with XAPI's error for it.
@@ -145,19 +145,7 @@ async function evacuate(context: CallContext, host: string): Promise<void> {
   );
 }
 
-function roomiest(
-  db: CallContext["db"],
-  hosts: readonly string[],
-): string | undefined {
-  const free = (host: string) =>
-    Number(
-      db.find("host_metrics", text(db.get("host", host), "metrics"))?.[
-        "memory_free"
-      ] ?? 0,
-    );
-  return hosts.reduce<string | undefined>(
-    (best, host) =>
-      best === undefined || free(host) > free(best) ? host : best,
-    undefined,
-  );
+/** @throws XapiFailure CANNOT_CONTACT_HOST: nobody there hands the VM over */
+function assertReaches(db: CallContext["db"], host: string): void {
+  if (!isLive(db, host)) throw new XapiFailure("CANNOT_CONTACT_HOST", [host]);
 }

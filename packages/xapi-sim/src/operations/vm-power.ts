@@ -6,12 +6,12 @@ import { flag, int, refIn, refs, text, textParam } from "./fields.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { tellVm } from "./messages.js";
 import { hasAgent, refreshVdi, refreshVm } from "./refresh.js";
+import { memoryNeeded, whileExpected } from "./host-memory.js";
 import {
   assertCanBootHere,
   assertStillRuns,
   assertVmMay,
   chooseHost,
-  memoryNeeded,
   type CheckedOperation,
 } from "./vm-checks.js";
 import { assertNotOpen } from "./vbd.js";
@@ -138,15 +138,11 @@ async function start(
     { className: "VM", ref: vm },
     operation,
     async () => {
-      context.db.update("VM", vm, { scheduled_to_be_resident_on: host });
-      try {
+      await whileExpected(context, { vm, host }, async () => {
         await progressDuring(context, durations.start);
-        // Another VM may have taken the memory meanwhile.
+        // The host may be gone meanwhile.
         assertCanBootHere(context.db, vm, host);
-      } catch (error) {
-        context.db.update("VM", vm, { scheduled_to_be_resident_on: NULL_REF });
-        throw error;
-      }
+      });
       buildDomain(context, vm, host);
       bootGuest(context, vm);
       if (paused) context.db.update("VM", vm, { power_state: "Paused" });
@@ -214,8 +210,10 @@ async function resume(
     { className: "VM", ref: vm },
     operation,
     async () => {
-      await progressDuring(context, durations.resume);
-      assertCanBootHere(context.db, vm, host);
+      await whileExpected(context, { vm, host }, async () => {
+        await progressDuring(context, durations.resume);
+        assertCanBootHere(context.db, vm, host);
+      });
       buildDomain(context, vm, host);
       context.db.update("VM", vm, {
         power_state: paused ? "Paused" : "Running",

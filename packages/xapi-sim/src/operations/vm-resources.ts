@@ -20,12 +20,8 @@ import {
   textParam,
 } from "./fields.js";
 import { refreshVm } from "./refresh.js";
-import {
-  assertVmMay,
-  freeMemory,
-  memoryNeeded,
-  releaseMemory,
-} from "./vm-checks.js";
+import { freeMemory, memoryNeeded, releaseMemory } from "./host-memory.js";
+import { assertVmMay } from "./vm-checks.js";
 
 export const vmResourceOperations: OperationTable = {
   "VM.set_memory_static_max": memory(

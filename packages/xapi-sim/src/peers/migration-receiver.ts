@@ -100,7 +100,7 @@ export class MigrationReceiver {
       if (className === "VIF" && text(record, "VM") === luggage.vm)
         this.#assertNetwork(ref);
     }
-    if (live) assertEnoughMemory(db, vm, host);
+    if (live) assertEnoughMemory(db, { vm, ref: luggage.vm }, host);
   }
 
   /** By the map, else the pool's default SR [xapi_vm_migrate.ml, from memory]. */
@@ -222,7 +222,7 @@ export class MigrationReceiver {
   #run(vm: string, host: string): void {
     const { db } = this.#context;
     assertHostRuns(db, host);
-    assertEnoughMemory(db, db.get("VM", vm), host);
+    assertEnoughMemory(db, { vm: db.get("VM", vm), ref: vm }, host);
     buildDomain(this.#context, vm, host);
     this.#made.push(
       ...refs(db.get("VM", vm), "consoles").map((ref) => ({

@@ -38,7 +38,7 @@ export function runsOf(db: Database, vm: XapiRecord): readonly Run[] {
 }
 
 /** Unix seconds; undefined where the VM has never been started. */
-function startOf(db: Database, vm: XapiRecord): number | undefined {
+export function startOf(db: Database, vm: XapiRecord): number | undefined {
   const ref = refIn(vm, "metrics");
   const metrics = ref === undefined ? undefined : db.find("VM_metrics", ref);
   if (metrics === undefined) return undefined;

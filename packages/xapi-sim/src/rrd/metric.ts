@@ -51,27 +51,28 @@ export function makeMetrics(
 }
 
 /** Most moments asked for are in the last run. */
-function isWithin(runs: readonly Run[], seconds: number): boolean {
+export function isWithin(runs: readonly Run[], seconds: number): boolean {
   for (let i = runs.length - 1; i >= 0; i--)
     if (seconds >= runs[i]!.from && seconds <= runs[i]!.to) return true;
   return false;
 }
 
 /** Counters of which the rate is kept. */
-const derived = /^(cpu|pif_|vif_|vbd_.*(read|write)$)/;
+export const derived = /^(cpu|pif_|vif_|vbd_.*(read|write)$)/;
 
 /** In [0, 1]: a day's swing, some minutes' swing, and noise of each 5 s. */
-function wave(seed: number, seconds: number): number {
+export function wave(seed: number, seconds: number): number {
   const phase = (seed % 86400) / 86400;
   const day = 0.5 + 0.5 * Math.sin(2 * Math.PI * (seconds / 86400 + phase));
   const minutes =
     0.5 +
     0.5 * Math.sin(2 * Math.PI * (seconds / (600 + (seed % 400)) + phase * 7));
-  let noise = Math.imul(seed ^ Math.floor(seconds / 5), 0x9e3779b1);
-  noise = Math.imul(noise ^ (noise >>> 15), 0x85ebca6b);
-  return (
-    0.4 * day +
-    0.3 * minutes +
-    (0.3 * ((noise ^ (noise >>> 13)) >>> 0)) / 4294967296
-  );
+  return 0.4 * day + 0.3 * minutes + 0.3 * noise(seed, seconds);
+}
+
+/** In [0, 1): another one every 5 s. */
+export function noise(seed: number, seconds: number): number {
+  let bits = Math.imul(seed ^ Math.floor(seconds / 5), 0x9e3779b1);
+  bits = Math.imul(bits ^ (bits >>> 15), 0x85ebca6b);
+  return ((bits ^ (bits >>> 13)) >>> 0) / 4294967296;
 }

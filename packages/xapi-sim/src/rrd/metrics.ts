@@ -2,6 +2,7 @@ import type { Database } from "../database.js";
 import { flag, int, refIn, refs, text } from "../operations/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { deviceOf } from "../operations/device-names.js";
+import { hostCpuMetrics, vmCpuMetrics } from "./cpu-metrics.js";
 import { runsOf } from "./lifetimes.js";
 import { makeMetrics, type Metric, type Shape } from "./metric.js";
 
@@ -10,16 +11,11 @@ export function hostMetrics(db: Database, host: string): readonly Metric[] {
   const memory = db.find("host_metrics", text(record, "metrics"));
   const total = memory === undefined ? 0 : int(memory, "memory_total");
   const free = memory === undefined ? 0 : int(memory, "memory_free");
-  const cpus = refs(record, "host_CPUs").length;
   const nics = refs(record, "PIFs")
     .map((ref) => db.get("PIF", ref))
     .filter((pif) => flag(pif, "physical"))
     .map((pif) => text(pif, "device"));
-  return makeMetrics(text(record, "uuid"), [
-    ...Array.from({ length: cpus }, (_, i) =>
-      share(`cpu${i}`, `Physical cpu usage for cpu ${i}`),
-    ),
-    share("cpu_avg", "Average physical cpu usage"),
+  const others = makeMetrics(text(record, "uuid"), [
     {
       name: "loadavg",
       description: "Domain0 loadavg",
@@ -48,6 +44,7 @@ export function hostMetrics(db: Database, host: string): readonly Metric[] {
       .filter((pbd) => flag(pbd, "currently_attached"))
       .flatMap((pbd) => srTraffic(db.get("SR", text(pbd, "SR")))),
   ]);
+  return [...hostCpuMetrics(db, host), ...others];
 }
 
 /** Of a VM that runs, or that has run. */
@@ -66,13 +63,9 @@ export function vmMetrics(db: Database, vm: string): readonly Metric[] {
   const nics = refs(record, "VIFs").map((ref) =>
     text(db.get("VIF", ref), "device"),
   );
-  return makeMetrics(
+  const others = makeMetrics(
     text(record, "uuid"),
     [
-      ...Array.from({ length: int(record, "VCPUs_at_startup") }, (_, i) =>
-        share(`cpu${i}`, `CPU${i} usage`),
-      ),
-      share("cpu_usage", "Domain CPU usage"),
       constant("memory", "Memory currently allocated to VM", "B", memory),
       constant("memory_target", "Target of VM balloon driver", "B", memory),
       {
@@ -87,6 +80,7 @@ export function vmMetrics(db: Database, vm: string): readonly Metric[] {
     ],
     runsOf(db, record),
   );
+  return [...vmCpuMetrics(db, vm), ...others];
 }
 
 export function srMetrics(db: Database, sr: string): readonly Metric[] {
@@ -111,24 +105,6 @@ export function srsOf(
   return refs(db.get("host", host), "PBDs")
     .map((pbd) => text(db.get("PBD", pbd), "SR"))
     .filter((sr) => host === coordinator || !flag(db.get("SR", sr), "shared"));
-}
-
-/** The VMs that run on a host, dom0 among them. */
-export function vmsOn(db: Database, host: string): readonly string[] {
-  return refs(db.get("host", host), "resident_VMs").filter(
-    (vm) => refIn(db.get("VM", vm), "metrics") !== undefined,
-  );
-}
-
-function share(name: string, description: string): Shape {
-  return {
-    name,
-    description,
-    units: "(fraction)",
-    max: 1,
-    low: 0.01,
-    high: 0.6,
-  };
 }
 
 function constant(

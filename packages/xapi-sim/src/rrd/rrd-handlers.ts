@@ -7,7 +7,8 @@ import type {
 import { refIn, text } from "../operations/fields.js";
 import { runsOf } from "./lifetimes.js";
 import type { Metric } from "./metric.js";
-import { hostMetrics, srMetrics, srsOf, vmMetrics, vmsOn } from "./metrics.js";
+import { hostMetrics, srMetrics, srsOf, vmMetrics } from "./metrics.js";
+import { vmsOn } from "./stays.js";
 import { rrdJson, rrdXml } from "./rrd-document.js";
 import { makeXport, xportJson, xportXml, type Column } from "./xport.js";
 

@@ -1,0 +1,40 @@
+import type { CallContext, OperationTable } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import { durations } from "./durations.js";
+import { textParam } from "./fields.js";
+import { haltGuests, isHaEnabled } from "./ha-restart.js";
+import { guestsOn, isLive } from "./host-choice.js";
+import { comeBack, loseHost } from "./host-loss.js";
+
+export const hostDeathOperations: OperationTable = {
+  // [xapi_host.ml, from memory]
+  "host.declare_dead": (context, params) => {
+    const { db, pool } = context;
+    const host = textParam(params, 0);
+    db.get("host", host);
+    if (host === pool.coordinatorRef())
+      throw new XapiFailure("HOST_CANNOT_DESTROY_SELF", [host]);
+    if (isLive(db, host)) throw new XapiFailure("HOST_IS_LIVE", [host]);
+    haltGuests(context, guestsOn(context, host));
+  },
+};
+
+/**
+ * The host loses its power and stays away until it is revived. With HA, the pool
+ * finds out and starts what is protected elsewhere. Without, XAPI would show its
+ * guests as running until somebody declares it dead: here that is done after as long.
+ */
+export function killHost(context: CallContext, host: string): void {
+  const { db, pool } = context;
+  loseHost(context, host, { crash: true });
+  if (isHaEnabled(context)) return;
+  pool.later(durations.fence, () => {
+    if (db.find("host", host) === undefined || isLive(db, host)) return;
+    haltGuests(context, guestsOn(context, host));
+  });
+}
+
+/** A host that was killed has started anew. */
+export function reviveHost(context: CallContext, host: string): void {
+  comeBack(context, host, true);
+}

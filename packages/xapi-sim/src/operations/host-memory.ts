@@ -1,0 +1,69 @@
+import { NULL_REF } from "@xo-server/model";
+import type { Database } from "../database.js";
+import type { CallContext } from "../operation.js";
+import type { XapiRecord } from "../xapi-value.js";
+import { int, text } from "./fields.js";
+
+/** Bytes that a host needs to run the VM. */
+export function memoryNeeded(vm: XapiRecord): number {
+  return int(vm, "memory_dynamic_max") + int(vm, "memory_overhead");
+}
+
+/** Bytes of a host that no domain has taken. */
+export function freeMemory(db: Database, host: string): number {
+  const metrics = db.find(
+    "host_metrics",
+    text(db.get("host", host), "metrics"),
+  );
+  return metrics === undefined ? 0 : int(metrics, "memory_free");
+}
+
+/** Gives a host back `bytes`, or takes them where negative. */
+export function releaseMemory(db: Database, host: string, bytes: number): void {
+  const metrics = text(db.get("host", host), "metrics");
+  if (db.find("host_metrics", metrics) === undefined) return;
+  db.update("host_metrics", metrics, {
+    memory_free: freeMemory(db, host) + bytes,
+  });
+}
+
+/** By host, what VMs on their way there will take, by VM. */
+const byPool = new WeakMap<Database, Map<string, Map<string, number>>>();
+
+/** Bytes that VMs which are about to start on a host, or to come there, will take; `except` is not counted. */
+export function memoryExpected(
+  db: Database,
+  host: string,
+  except: string,
+): number {
+  let sum = 0;
+  for (const [vm, bytes] of byPool.get(db)?.get(host) ?? [])
+    if (vm !== except) sum += bytes;
+  return sum;
+}
+
+/**
+ * The VM is on its way to a host while `work` lasts: its memory is kept for it, as
+ * XAPI keeps it for who is in scheduled_to_be_resident_on.
+ */
+export async function whileExpected(
+  { db }: Pick<CallContext, "db">,
+  { vm, host }: { readonly vm: string; readonly host: string },
+  work: () => Promise<void>,
+): Promise<void> {
+  const hosts = byPool.get(db) ?? new Map<string, Map<string, number>>();
+  byPool.set(db, hosts);
+  const expected = hosts.get(host) ?? new Map<string, number>();
+  hosts.set(host, expected);
+  expected.set(vm, memoryNeeded(db.get("VM", vm)));
+  db.update("VM", vm, { scheduled_to_be_resident_on: host });
+  try {
+    await work();
+  } catch (error) {
+    if (db.find("VM", vm) !== undefined)
+      db.update("VM", vm, { scheduled_to_be_resident_on: NULL_REF });
+    throw error;
+  } finally {
+    expected.delete(vm);
+  }
+}

@@ -1,0 +1,68 @@
+import type { Database } from "../database.js";
+import { hashText } from "../fleet/dice.js";
+import { int, map, text } from "../operations/fields.js";
+import type { XapiRecord } from "../xapi-value.js";
+import { noise, wave } from "./metric.js";
+
+/** Key of a VM's other_config: cores that it keeps busy, until `setLoad` says otherwise. */
+export const LOAD_KEY = "sim:load";
+
+/** Cores that a VM keeps busy at a moment, Unix seconds. */
+export type Load = (seconds: number) => number;
+
+/** From a moment on, Unix seconds, a VM keeps so many cores busy. */
+interface Setting {
+  readonly from: number;
+  readonly cores: number;
+}
+
+/** Of each VM that many are remembered. */
+const MOST_SETTINGS = 16;
+/** A load that is said varies by so much of it, up and down. */
+const JITTER = 0.05;
+
+const byPool = new WeakMap<Database, Map<string, readonly Setting[]>>();
+
+/** From `now` on, Unix seconds, the VM keeps so many cores busy, give or take a twentieth, and never more than its VCPUs. */
+export function setLoad(
+  db: Database,
+  vm: string,
+  { cores, now }: { readonly cores: number; readonly now: number },
+): void {
+  db.get("VM", vm);
+  if (!(cores >= 0)) throw new RangeError("a VM keeps 0 or more cores busy");
+  const settings = byPool.get(db) ?? new Map<string, readonly Setting[]>();
+  byPool.set(db, settings);
+  const before = settings.get(vm) ?? [];
+  settings.set(vm, [...before, { from: now, cores }].slice(-MOST_SETTINGS));
+}
+
+/** A VM's load at any time: what was said of it, or what its uuid makes of it. */
+export function loadOf(db: Database, ref: string): Load {
+  const vm = db.get("VM", ref);
+  const seed = hashText(`${text(vm, "uuid")}:load`);
+  const vcpus = int(vm, "VCPUs_at_startup");
+  const settings = byPool.get(db)?.get(ref) ?? [];
+  const usual = usualLoad(vm, seed);
+  return (seconds) => {
+    const setting = settings.findLast(({ from }) => from <= seconds);
+    const load =
+      setting === undefined
+        ? usual(seconds)
+        : around(setting.cores, seed, seconds);
+    return Math.min(vcpus, load);
+  };
+}
+
+function usualLoad(vm: XapiRecord, seed: number): Load {
+  const said = Number(map(vm, "other_config")[LOAD_KEY]);
+  if (said >= 0) return (seconds) => around(said, seed, seconds);
+  // Most have little to do, a few have much.
+  const share = 0.02 + 0.5 * ((seed >>> 8) / 2 ** 24) ** 2;
+  const mean = share * int(vm, "VCPUs_at_startup");
+  return (seconds) => mean * (0.6 + 0.8 * wave(seed, seconds));
+}
+
+function around(cores: number, seed: number, seconds: number): number {
+  return cores * (1 + JITTER * (2 * noise(seed, seconds) - 1));
+}
