@@ -51,7 +51,7 @@ test("a refusal names what is missing, with a link to it", async (t) => {
     "1 vCPU too many",
   );
   t.equal(
-    plain(ruleSentence({ rule: "device", kind: "gpu:x", lacks: 2 }, english)),
+    plain(ruleSentence({ rule: "device", kind: "x/y", lacks: 2 }, english)),
     "2 too few free of [gpuGroup x]",
   );
 });

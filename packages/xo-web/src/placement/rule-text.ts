@@ -177,10 +177,10 @@ function mentionOf(
   }
 }
 
-/** A kind of device is called by what it is of: `gpu:ID`, or the id of a network alone. */
+/** Of GPUs `GROUP/TYPE`, of SR-IOV the id of the network. */
 function deviceOf(kind: string): Mention {
-  const id = kind.slice(kind.lastIndexOf(":") + 1);
-  return { type: kind.includes("gpu") ? "gpuGroup" : "network", id };
+  const [group = kind, type] = kind.split("/");
+  return { type: type === undefined ? "network" : "gpuGroup", id: group };
 }
 
 function fillIn(template: string, n: string): string {

@@ -1,0 +1,79 @@
+import type { Protection } from "./fleet.js";
+
+/** Something that somebody wants to try. Ids; bytes. */
+export type DraftChange =
+  | {
+      readonly kind: "addHosts";
+      readonly host: string;
+      readonly count: number;
+    }
+  | { readonly kind: "removeHost"; readonly host: string }
+  | {
+      readonly kind: "addVms";
+      readonly count: number;
+      readonly memory: number;
+      readonly vcpus: number;
+      readonly protection: Protection;
+    }
+  | { readonly kind: "setMemory"; readonly vm: string; readonly memory: number };
+
+export type DraftKind = DraftChange["kind"];
+
+export const draftKinds: readonly DraftKind[] = [
+  ...(["addHosts", "removeHost", "addVms", "setMemory"] as const),
+];
+
+/** The fields of the form; the texts of number fields are numbers by then. GiB. */
+export interface DraftForm {
+  readonly kind: DraftKind;
+  readonly host: string;
+  readonly count: number;
+  readonly gib: number;
+  readonly vcpus: number;
+  readonly protection: Protection;
+  readonly vm: string;
+}
+
+const GIB = 2 ** 30;
+/** What one question may ask for. */
+const MOST = { addHosts: 16, addVms: 1_000 } as const;
+
+/** What the form says; undefined: it does not say enough. */
+export function draftOf(form: DraftForm): DraftChange | undefined {
+  const { kind, host, vm, vcpus, protection } = form;
+  const count = Math.floor(form.count);
+  const memory = Math.round(form.gib * GIB);
+  switch (kind) {
+    case "addHosts":
+      return host !== "" && count >= 1 && count <= MOST.addHosts
+        ? { kind, host, count }
+        : undefined;
+    case "removeHost":
+      return host === "" ? undefined : { kind, host };
+    case "addVms":
+      return count >= 1 && count <= MOST.addVms && memory > 0 && vcpus >= 1
+        ? { kind, count, memory, vcpus: Math.floor(vcpus), protection }
+        : undefined;
+    case "setMemory":
+      return vm !== "" && memory > 0 ? { kind, vm, memory } : undefined;
+  }
+}
+
+/** With one more; the same host or VM is not changed twice. */
+export function withDraft(
+  drafts: readonly DraftChange[],
+  next: DraftChange,
+): readonly DraftChange[] {
+  const others = drafts.filter(
+    (one) =>
+      !(
+        (one.kind === "removeHost" &&
+          next.kind === "removeHost" &&
+          one.host === next.host) ||
+        (one.kind === "setMemory" &&
+          next.kind === "setMemory" &&
+          one.vm === next.vm)
+      ),
+  );
+  return [...others, next];
+}

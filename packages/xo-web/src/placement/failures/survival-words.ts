@@ -1,0 +1,55 @@
+import type { Survival, SurvivalStep } from "@xo-server/placement";
+import { fill } from "../../locale/messages.js";
+import type { Wording } from "../rule-text.js";
+
+export type Tone = "good" | "warn" | "bad";
+
+/** How many host failures a pool survives, in a sentence. */
+export function survivalSentence(
+  survival: Survival,
+  protectedVms: number,
+  { text, formats }: Wording,
+): { readonly words: string; readonly tone: Tone } {
+  const { survival: words } = text.placementFailures;
+  const { failures, atMost, isExact } = survival;
+  if (protectedVms === 0) return { words: words.nothing, tone: "warn" };
+  if (!isExact && atMost > failures) {
+    const least =
+      failures === 0 ? words.leastNone : formats.plural(words.least, failures);
+    const most = fill(words.most, { n: formats.count(atMost) });
+    return { words: `${least} ${most}`, tone: failures > 0 ? "good" : "warn" };
+  }
+  return failures === 0
+    ? { words: words.none, tone: "bad" }
+    : { words: formats.plural(words.exact, failures), tone: "good" };
+}
+
+/** What is wrong with what the pool is set to tolerate; undefined: nothing. */
+export function toleranceWarning(
+  tolerated: number,
+  { failures, atMost, isExact }: Survival,
+  { text, formats }: Wording,
+): string | undefined {
+  const { survival: words } = text.placementFailures;
+  if (tolerated <= failures) return undefined;
+  const isCertain = isExact || tolerated > atMost;
+  return fill(isCertain ? words.tooMany : words.uncertain, {
+    set: formats.count(tolerated),
+    n: formats.count(isCertain ? atMost : failures),
+  });
+}
+
+/** How a number of failures was decided. */
+export function stepWords(
+  { failures, holds, by, sets }: SurvivalStep,
+  { text, formats }: Wording,
+): string {
+  const { steps } = text.placementFailures;
+  const how =
+    by === "sets" ? formats.plural(steps.sets, sets) : steps.by[by];
+  return fill(steps.line, {
+    failures: formats.plural(steps.failures, failures),
+    holds: steps.holds[holds],
+    how,
+  });
+}

@@ -1,0 +1,166 @@
+import type { Change, HostModel, VmModel } from "@xo-server/placement";
+import { isObject, type Json } from "../../api/merge-patch.js";
+import type { Call } from "../../api/status-stream.js";
+import type { DraftChange } from "./draft-changes.js";
+
+/**
+ * Changes that are tried, as the planner takes them: what is like something
+ * that there is has its networks and SRs. New VMs need neither.
+ */
+export async function toChanges(
+  call: Call,
+  pool: string,
+  drafts: readonly DraftChange[],
+): Promise<readonly Change[]> {
+  const changes = await Promise.all(
+    drafts.map((draft, index) => changesOf(call, pool, { draft, index })),
+  );
+  return changes.flat();
+}
+
+async function changesOf(
+  call: Call,
+  pool: string,
+  { draft, index }: { readonly draft: DraftChange; readonly index: number },
+): Promise<readonly Change[]> {
+  switch (draft.kind) {
+    case "removeHost":
+      return [{ kind: "host-out", host: draft.host }];
+    case "addHosts": {
+      const like = await readHost(call, pool, draft.host);
+      return times(draft.count, (n) => ({
+        kind: "host",
+        host: { ...like, id: `new-host-${index}-${n}` },
+      }));
+    }
+    case "addVms":
+      return times(draft.count, (n) => ({
+        kind: "vm",
+        vm: {
+          ...{ id: `new-vm-${index}-${n}`, srs: [], networks: [] },
+          ...{ memory: draft.memory, vcpus: draft.vcpus },
+          ...restartOf(draft.protection, 0),
+        },
+      }));
+    case "setMemory": {
+      const vm = await readVm(call, draft.vm);
+      return [{ kind: "vm", vm: { ...vm, memory: draft.memory } }];
+    }
+  }
+}
+
+/** With no VM on it, taking VMs. */
+async function readHost(
+  call: Call,
+  pool: string,
+  id: string,
+): Promise<HostModel> {
+  const page = pager(call);
+  const [[host], pifs, pbds, networks] = await Promise.all([
+    page("host", { ids: [id] }, ["memory", "cpus", "CPUs", "controlDomain"]),
+    page("PIF", { filter: `$host:${id}` }, ["$network"]),
+    page("PBD", { filter: `host:${id} attached?` }, ["SR"]),
+    page("network", { filter: `$pool:${pool}` }, ["id", "PIFs"]),
+  ]);
+  const [domain] = await page(
+    "VM-controller",
+    { ids: [textOf(host?.["controlDomain"])] },
+    ["memory"],
+  );
+  // Networks without any interface of a host are inside hosts: every host has them.
+  const inside = networks.filter(({ PIFs }) => listOf(PIFs).length === 0);
+  return {
+    ...{ id, state: "up" },
+    memory: Math.max(0, sizeOf(host) - sizeOf(domain)),
+    cores: numberAt(host, "cpus", "cores"),
+    networks: unique([
+      ...pifs.map(({ $network }) => $network),
+      ...inside.map(({ id }) => id),
+    ]),
+    srs: unique(pbds.map(({ SR }) => SR)),
+    ...cpuOf(host),
+  };
+}
+
+async function readVm(call: Call, id: string): Promise<VmModel> {
+  const page = pager(call);
+  const [[vm], vbds, vifs] = await Promise.all([
+    page("VM", { ids: [id] }, [
+      ...["CPUs", "high_availability", "startDelay", "$container"],
+    ]),
+    page("VBD", { filter: `VM:${id}` }, ["VDI"]),
+    page("VIF", { filter: `$VM:${id}` }, ["$network"]),
+  ]);
+  const ids = unique(vbds.map(({ VDI }) => VDI));
+  const vdis = ids.length > 0 ? await page("VDI", { ids }, ["$SR"]) : [];
+  const host = textOf(vm?.["$container"]);
+  const delay = vm?.["startDelay"];
+  return {
+    ...{ id, memory: 0, vcpus: numberAt(vm, "CPUs", "number") },
+    srs: unique(vdis.map(({ $SR }) => $SR)),
+    networks: unique(vifs.map(({ $network }) => $network)),
+    ...(host === "" ? {} : { host }),
+    ...restartOf(
+      textOf(vm?.["high_availability"]),
+      typeof delay === "number" ? delay : 0,
+    ),
+  };
+}
+
+type Row = Readonly<Record<string, Json>>;
+
+function pager(call: Call) {
+  return async (
+    type: string,
+    which: { readonly ids?: readonly string[]; readonly filter?: string },
+    fields: readonly string[],
+  ): Promise<readonly Row[]> => {
+    const params = { ...which, type, fields, limit: 1_000 };
+    const answer = await call("query.page", params);
+    return isObject(answer) ? listOf(answer["rows"]).filter(isObject) : [];
+  };
+}
+
+function restartOf(
+  priority: string,
+  delay: number,
+): Pick<VmModel, "restart"> | undefined {
+  return priority === "restart" || priority === "best-effort"
+    ? { restart: { priority, order: 0, delay } }
+    : undefined;
+}
+
+function cpuOf(host: Row | undefined): Pick<HostModel, "cpu"> | undefined {
+  const cpus = host?.["CPUs"];
+  const vendor = isObject(cpus ?? null) ? (cpus as Row)["vendor"] : undefined;
+  return typeof vendor === "string" ? { cpu: vendor } : undefined;
+}
+
+function sizeOf(row: Row | undefined): number {
+  return numberAt(row, "memory", "size");
+}
+
+function numberAt(row: Row | undefined, key: string, name: string): number {
+  const value = row?.[key];
+  const found = value !== undefined && isObject(value) ? value[name] : 0;
+  return typeof found === "number" ? found : 0;
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+function listOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [];
+}
+
+function unique(values: readonly (Json | undefined)[]): string[] {
+  return [...new Set(values.map(textOf))].filter((one) => one !== "");
+}
+
+function times(
+  count: number,
+  make: (n: number) => Change,
+): readonly Change[] {
+  return Array.from({ length: count }, (_, n) => make(n));
+}

@@ -1,0 +1,28 @@
+import { computed, type ComputedRef } from "vue";
+import type { Json } from "../../api/merge-patch.js";
+import { useAnswer } from "../../details/host/use-answer.js";
+import type { HaState } from "../../details/pool/pool-details.js";
+import { useObject } from "../../live/use-object.js";
+import type { Pool } from "../../objects/infrastructure.js";
+
+/** Whether hosts of a pool watch each other, and how many failures it is set to tolerate; undefined: not known, or not to be seen. */
+export function useHa(
+  pool: () => string,
+): ComputedRef<
+  { readonly isOn: boolean; readonly tolerated: number } | undefined
+> {
+  const { object } = useObject<Pool>("pool", pool, ["id", "HA_enabled"]);
+  const { answer } = useAnswer<Json>(() => ({
+    method: "pool.getHaState",
+    params: { pool: pool() },
+    version: object.value?.HA_enabled,
+  }));
+  return computed(() => {
+    const state = answer.value as HaState | undefined;
+    if (object.value === undefined) return undefined;
+    return {
+      isOn: object.value.HA_enabled,
+      tolerated: state?.hostFailuresToTolerate ?? 0,
+    };
+  });
+}

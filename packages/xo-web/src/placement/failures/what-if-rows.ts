@@ -1,0 +1,57 @@
+import type { PoolFigures, Survival, WhatIf } from "@xo-server/placement";
+import { fill } from "../../locale/messages.js";
+import type { Wording } from "../rule-text.js";
+
+export interface WhatIfRow {
+  readonly id: string;
+  readonly label: string;
+  readonly before: string;
+  readonly after: string;
+  /** What matters got better or worse. */
+  readonly trend: "better" | "worse" | undefined;
+}
+
+/** The figures of a pool before and after changes that are tried. */
+export function whatIfRows(
+  { before, after }: WhatIf,
+  wording: Wording,
+): readonly WhatIfRow[] {
+  const { text, formats } = wording;
+  const { rows, ofAll } = text.placementFailures.whatIf;
+  const row = (id: keyof typeof rows, words: (of: PoolFigures) => string) => ({
+    ...{ id, label: rows[id], before: words(before), after: words(after) },
+    trend: undefined,
+  });
+  return [
+    {
+      ...row("survived", ({ survival }) => survivedWords(survival, wording)),
+      trend: trendOf(before.survival, after.survival),
+    },
+    row("hosts", ({ hosts }) => formats.count(hosts)),
+    row("vms", ({ vms }) => formats.count(vms)),
+    row("memory", ({ memory }) => formats.size(memory.size)),
+    row("free", ({ memory }) => formats.size(Math.max(0, memory.free))),
+    row("cpu", ({ cpu }) =>
+      fill(ofAll, {
+        n: formats.number(cpu.busy),
+        all: formats.count(cpu.cores),
+      }),
+    ),
+  ];
+}
+
+function survivedWords(
+  { failures, atMost, isExact }: Survival,
+  { text, formats }: Wording,
+): string {
+  const { exactly, between } = text.placementFailures.whatIf;
+  return fill(isExact || atMost <= failures ? exactly : between, {
+    n: formats.count(failures),
+    most: formats.count(atMost),
+  });
+}
+
+function trendOf(before: Survival, after: Survival): WhatIfRow["trend"] {
+  const rise = after.failures - before.failures;
+  return rise > 0 ? "better" : rise < 0 ? "worse" : undefined;
+}
