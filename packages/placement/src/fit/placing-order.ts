@@ -1,33 +1,35 @@
 import type { Layout } from "../layout/layout.js";
+import { toUnits } from "./units.js";
+
+/** VMs that have to be on one host. */
+export type Unit = readonly number[];
+
+/** Whether a VM only starts if there is room after those that have to. */
+export function isBestEffort({ pool }: Layout, vm: number): boolean {
+  return pool.vmModels[vm]!.restart?.priority === "best-effort";
+}
 
 /**
- * VMs, in units that have to be on one host: what has to restart before what
- * may, big ones before small ones.
+ * Units in the order in which they are placed: what has to restart before what
+ * may, then by `tightness`, then big ones before small ones.
+ * @param tightness lower ones first; absent: all the same
  */
 export function inPlacingOrder(
-  { pool }: Layout,
+  layout: Layout,
   vms: readonly number[],
-): readonly (readonly number[])[] {
-  const { groups, vmMemory, vmModels } = pool;
-  const wanted = new Set(vms);
-  const units: (readonly number[])[] = [];
-  for (const vm of vms) {
-    const unit = groups.unitOf[vm] ?? vm;
-    const members = groups.units.get(unit);
-    if (members === undefined) units.push([vm]);
-    else if (members.find((member) => wanted.has(member)) === vm)
-      units.push(members.filter((member) => wanted.has(member)));
-  }
-  const memoryOf = (unit: readonly number[]) =>
-    unit.reduce((sum, vm) => sum + vmMemory[vm]!, 0);
-  const keys = units.map((unit) => ({
+  tightness: (unit: Unit) => number = () => 0,
+): readonly Unit[] {
+  const { vmMemory } = layout.pool;
+  const keys = toUnits(layout.pool, vms).map((unit) => ({
     unit,
-    late: unit.every((vm) => vmModels[vm]!.restart?.priority === "best-effort"),
-    memory: memoryOf(unit),
+    late: Number(unit.every((vm) => isBestEffort(layout, vm))),
+    tight: tightness(unit),
+    memory: unit.reduce((sum, vm) => sum + vmMemory[vm]!, 0),
   }));
   keys.sort(
     (a, b) =>
-      Number(a.late) - Number(b.late) ||
+      a.late - b.late ||
+      a.tight - b.tight ||
       b.memory - a.memory ||
       a.unit[0]! - b.unit[0]!,
   );

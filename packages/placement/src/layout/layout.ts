@@ -77,8 +77,9 @@ export class Layout {
     return layout;
   }
 
-  clone(): Layout {
-    return this.#cloneFor(this.pool);
+  /** @param order of the copy; absent: the same */
+  clone(order: Order = this.order): Layout {
+    return this.#cloneFor(this.pool, order);
   }
 
   /** The same with these hosts down; what ran there runs nowhere. */
@@ -98,9 +99,9 @@ export class Layout {
   }
 
   /** @param pool the same but for what hosts are like */
-  #cloneFor(pool: IndexedPool): Layout {
+  #cloneFor(pool: IndexedPool, order = this.order): Layout {
     return new Layout({
-      ...{ pool, limits: this.limits, order: this.order },
+      ...{ pool, limits: this.limits, order },
       hostOf: this.hostOf.slice(),
       freeMemory: this.freeMemory.slice(),
       load: this.load.slice(),

@@ -1,0 +1,84 @@
+import type { Layout } from "../layout/layout.js";
+import type { Conflict, ConflictRule } from "../model/rule.js";
+import { UP } from "../pool/indexed-pool.js";
+import type { Atom } from "./atoms.js";
+import type { Core } from "./cores.js";
+import type { Refusals } from "./refusals.js";
+
+/** @param vms those that the rules are in conflict about */
+export function toConflict(
+  layout: Layout,
+  vms: readonly number[],
+  refusals: Refusals,
+  { atoms, size }: Core,
+): Conflict {
+  const rules = atoms.map((number): ConflictRule => {
+    const atom = refusals.atoms.list[number]!;
+    if (atom.rule === "state")
+      return { rule: "state", hosts: outOf(layout, vms, refusals, atoms) };
+    if (atom.rule === "memory")
+      return { rule: "memory", ...toMemory(layout, vms) };
+    return toRule(layout, atom);
+  });
+  return { rules, size };
+}
+
+/** Hosts that are kept out by nothing else of the conflict. */
+function outOf(
+  { pool }: Layout,
+  vms: readonly number[],
+  refusals: Refusals,
+  atoms: readonly number[],
+): string[] {
+  const state = refusals.atoms.find("state")!;
+  const others = atoms.filter((atom) => atom !== state);
+  return pool.hosts.ids.filter(
+    (_, host) =>
+      pool.hostState[host] !== UP &&
+      vms.some((vm) =>
+        others.every((atom) => !refusals.of(vm, host).includes(atom)),
+      ),
+  );
+}
+
+/** Of one VM what the host has that has most; of several what all hosts have. */
+function toMemory(
+  { pool, limits, freeMemory }: Layout,
+  vms: readonly number[],
+) {
+  const needed = vms.reduce((sum, vm) => sum + pool.vmMemory[vm]!, 0);
+  let most = 0;
+  let sum = 0;
+  for (const [host, bytes] of freeMemory.entries()) {
+    if (pool.hostState[host] !== UP) continue;
+    const kept = (limits.memoryReserve ?? 0) * pool.hostMemory[host]!;
+    const free = Math.max(0, bytes - kept);
+    most = Math.max(most, free);
+    sum += free;
+  }
+  return { needed, free: Math.floor(vms.length === 1 ? most : sum) };
+}
+
+function toRule({ limits }: Layout, { rule, of }: Atom): ConflictRule {
+  switch (rule) {
+    case "vcpus":
+      return { rule, perCore: limits.vcpusPerCore ?? Infinity };
+    case "network":
+      return { rule, network: of };
+    case "sr":
+      return { rule, sr: of };
+    case "device":
+      return { rule, kind: of };
+    case "cpu":
+      return { rule, needs: of };
+    case "location":
+      return { rule, location: of };
+    case "group":
+      return { rule, group: of };
+    case "pinned":
+      return { rule, vm: of };
+    case "state":
+    case "memory":
+      throw new Error(`${rule} is told with its figures`);
+  }
+}

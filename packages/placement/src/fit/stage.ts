@@ -1,0 +1,134 @@
+import type { Layout } from "../layout/layout.js";
+import { Chooser } from "../place/chooser.js";
+import { decideHard, hostsIn } from "./decide.js";
+import { countOptions } from "./dive.js";
+import { Ejection } from "./ejection.js";
+import { placeAll } from "./greedy.js";
+import { Packing } from "./packing.js";
+import { inPlacingOrder, isBestEffort, type Unit } from "./placing-order.js";
+import { findProof } from "./proofs.js";
+import { toProblem, type Problem } from "./problem.js";
+import { allRules } from "./rules-in-force.js";
+import { toUnits } from "./units.js";
+
+/** One way to place VMs. */
+export interface Trial {
+  readonly layout: Layout;
+  readonly unplaced: readonly number[];
+}
+
+export interface Solved {
+  readonly trial: Trial;
+  /** It is proven that not all have a place. */
+  readonly isProven: boolean;
+}
+
+/** Places some VMs as well as can be found: by passes, by chains of those that give way, by search. */
+export class Stage {
+  readonly #base: Layout;
+  readonly #vms: readonly number[];
+  readonly #budget: number;
+  readonly #problem: Problem;
+  /** Units that no host takes even alone. */
+  readonly #hopeless: number;
+
+  /** @param base has none of the VMs */
+  constructor(base: Layout, vms: readonly number[], budget: number) {
+    this.#base = base;
+    this.#vms = vms;
+    this.#budget = budget;
+    this.#problem = toProblem(base, vms, allRules(base));
+    this.#hopeless = countHopeless(this.#problem);
+  }
+
+  /** @param first has some of them; those of them that have to have a place keep one */
+  solve(first: Layout): Solved {
+    let best = this.#toTrial(first);
+    if (best.unplaced.length === 0) return { trial: best, isProven: false };
+    const isProven = findProof(new Packing(this.#problem)) !== undefined;
+    if (best.unplaced.length > this.#hopeless)
+      best = this.#tryMore(best, isProven ? this.#budget / 20 : this.#budget);
+    if (best.unplaced.length === 0) return { trial: best, isProven: false };
+    if (isProven) return { trial: best, isProven };
+    const decision = decideHard(this.#problem, this.#budget);
+    const found =
+      decision.holds === "yes" && this.#laidOut(hostsIn(decision.packing));
+    if (found) return { trial: this.#toTrial(found), isProven: false };
+    return { trial: best, isProven: decision.holds === "no" };
+  }
+
+  /** Passes with what has the fewest hosts first; then chains, from the best of all. */
+  #tryMore(first: Trial, budget: number): Trial {
+    const options = this.#countOptions();
+    const tightness = (unit: Unit) => options.get(unit[0]!) ?? 0;
+    const order = inPlacingOrder(this.#base, this.#vms, tightness);
+    let best = first;
+    for (const how of ["spread", "pack"] as const) {
+      const layout = this.#base.clone(how);
+      placeAll(new Chooser(layout), layout, order);
+      const trial = this.#toTrial(layout);
+      if (this.#isBetter(trial, best)) best = trial;
+      if (best.unplaced.length === 0) return best;
+    }
+    return this.#eject(best, order, budget);
+  }
+
+  #eject(
+    { layout: from }: Trial,
+    order: readonly Unit[],
+    budget: number,
+  ): Trial {
+    const layout = from.clone(this.#base.order);
+    const isPlaced = (unit: Unit) =>
+      unit.every((vm) => layout.hostOf[vm]! >= 0);
+    const failed = order.filter((unit) => !isPlaced(unit));
+    const chains = new Ejection(layout, order.filter(isPlaced), budget);
+    for (const unit of failed)
+      if (unit.every((vm) => layout.hostOf[vm]! < 0)) chains.place(unit);
+    return this.#toTrial(layout);
+  }
+
+  #isBetter(a: Trial, b: Trial): boolean {
+    const late = (trial: Trial) =>
+      trial.unplaced.filter((vm) => !isBestEffort(this.#base, vm)).length;
+    const byMust = late(a) - late(b);
+    if (byMust !== 0) return byMust < 0;
+    return a.unplaced.length < b.unplaced.length;
+  }
+
+  #toTrial(layout: Layout): Trial {
+    const unplaced = this.#vms.filter((vm) => layout.hostOf[vm]! < 0);
+    return { layout, unplaced };
+  }
+
+  #countOptions(): Map<number, number> {
+    const packing = new Packing(this.#problem);
+    const options = new Map<number, number>();
+    for (const [kind, { units }] of this.#problem.kinds.entries()) {
+      const count = countOptions(packing, kind);
+      for (const unit of units) options.set(unit[0]!, count);
+    }
+    return options;
+  }
+
+  /** @returns undefined: the rules do not agree, by the last digits of a sum */
+  #laidOut(hosts: ReadonlyMap<number, number>): Layout | undefined {
+    const layout = this.#base.clone();
+    const chooser = new Chooser(layout);
+    for (const unit of toUnits(layout.pool, this.#vms)) {
+      const host = hosts.get(unit[0]!)!;
+      if (!chooser.allowsAll(unit, host)) return undefined;
+      for (const vm of unit) layout.add(vm, host);
+    }
+    return layout;
+  }
+}
+
+function countHopeless(problem: Problem): number {
+  const packing = new Packing(problem);
+  let count = 0;
+  for (const [kind, { units }] of problem.kinds.entries())
+    if (countOptions(packing, kind) === 0)
+      count += units.reduce((sum, unit) => sum + unit.length, 0);
+  return count;
+}
