@@ -26,10 +26,11 @@ const english = { text: en, formats: new Formats("en", en) };
 
 function move(vm: string, after: number[] = [], more = {}): Action {
   return {
-    ...{ kind: "move", vm, from: "h1", to: "h2", purpose: "overload" },
+    ...({ kind: "move", purpose: "overload" } as const),
+    ...{ vm, from: "h1", to: "h2" },
     ...{ score: { locations: 0, groups: 0, room: 0.48 }, order: 0, after },
     ...more,
-  } as Action;
+  };
 }
 
 function plan(actions: readonly Action[], more = {}): Recommendation {

@@ -1,0 +1,96 @@
+import type { Json } from "../../api/merge-patch.js";
+
+export const ruleKinds = ["apart", "together", "location"] as const;
+export type RuleKind = (typeof ruleKinds)[number];
+
+/** As `placementRule.getAll` tells it. */
+export interface PlacementRule {
+  readonly id: string;
+  readonly pool: string;
+  readonly name: string;
+  readonly kind: RuleKind;
+  /** Nothing breaks it; or else it is a wish. */
+  readonly strict: boolean;
+  readonly vms?: readonly string[];
+  /** Instead of `vms`. */
+  readonly tag?: string;
+  readonly hosts?: readonly string[];
+  /** Of a location; below 0: not on these hosts. */
+  readonly score?: number;
+  /** Of a wish for VMs to be together or apart. */
+  readonly weight?: number;
+  /** "xapi": it comes from the pool and is changed there. */
+  readonly source?: string;
+}
+
+/** What stands in the fields of the form: numbers as text, as people type. */
+export interface RuleEntries {
+  name: string;
+  kind: RuleKind;
+  strict: boolean;
+  by: "vms" | "tag";
+  vms: readonly string[];
+  tag: string;
+  hosts: readonly string[];
+  /** Not on these hosts. */
+  isAway: boolean;
+  /** How much a wish weighs. */
+  weight: string;
+}
+
+export function toEntries(rule: PlacementRule | undefined): RuleEntries {
+  const score = rule?.score ?? 1;
+  return {
+    name: rule?.name ?? "",
+    kind: rule?.kind ?? "apart",
+    strict: rule?.strict ?? false,
+    by: rule?.tag === undefined ? "vms" : "tag",
+    vms: rule?.vms ?? [],
+    tag: rule?.tag ?? "",
+    hosts: rule?.hosts ?? [],
+    isAway: score < 0,
+    weight: String(
+      rule?.kind === "location" ? Math.abs(score) : (rule?.weight ?? 1),
+    ),
+  };
+}
+
+export type RuleFault = "required" | "vms" | "two" | "hosts" | "number";
+export type RuleFaults = Partial<Record<keyof RuleEntries, RuleFault>>;
+
+const MOST_WEIGHT = 1_000_000;
+
+export function faultsOf(entries: RuleEntries): RuleFaults {
+  const faults: RuleFaults = {};
+  const { name, kind, by, vms, tag, hosts, strict } = entries;
+  if (name.trim() === "") faults.name = "required";
+  if (by === "tag") {
+    if (tag.trim() === "") faults.tag = "required";
+  } else if (vms.length < (kind === "location" ? 1 : 2))
+    faults.vms = kind === "location" ? "vms" : "two";
+  if (kind === "location" && hosts.length === 0) faults.hosts = "hosts";
+  const weight = Number(entries.weight.trim() || "0");
+  if (!strict && !(weight > 0 && weight <= MOST_WEIGHT))
+    faults.weight = "number";
+  return faults;
+}
+
+/** What the operations take, without id and pool. What it does not have is left out. */
+export function toRule(entries: RuleEntries): Record<string, Json> {
+  const { name, kind, strict, by, vms, tag, hosts, isAway } = entries;
+  const weight = strict ? 1 : Number(entries.weight);
+  return {
+    ...{ name: name.trim(), kind, strict },
+    ...(by === "tag" ? { tag: tag.trim() } : { vms: [...vms] }),
+    ...(kind === "location"
+      ? { hosts: [...hosts], score: isAway ? -weight : weight }
+      : strict
+        ? {}
+        : { weight }),
+  };
+}
+
+/** Made here, and not in the pool: it can be changed here. */
+export function isOurs({ source }: PlacementRule): boolean {
+  return source !== "xapi";
+}

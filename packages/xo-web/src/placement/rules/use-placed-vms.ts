@@ -1,0 +1,46 @@
+import { computed, type ComputedRef } from "vue";
+import { exactText } from "../../filters/value-text.js";
+import { useObjects } from "../../live/use-window.js";
+import type { Vm } from "../../objects/vm.js";
+import type { PlacedVm } from "./breaches.js";
+import type { PlacementRule } from "./placement-rule.js";
+
+/** A window takes so many ids. */
+const MOST_IDS = 1_000;
+const MOST_TAGGED = 5_000;
+const fields = ["id", "$container", "tags", "power_state"] as const;
+
+/** VMs that rules are about and that run, live. */
+export function usePlacedVms(
+  pool: () => string,
+  rules: () => readonly PlacementRule[],
+): ComputedRef<readonly PlacedVm[]> {
+  const { rows: named } = useObjects<Vm>(() => {
+    const ids = [...new Set(rules().flatMap(({ vms = [] }) => vms))];
+    if (ids.length === 0) return undefined;
+    const some = ids.slice(0, MOST_IDS);
+    return { type: "VM", ids: some, fields, limit: MOST_IDS };
+  });
+  const { rows: tagged } = useObjects<Vm>(() => {
+    const tags = [...new Set(rules().flatMap(({ tag }) => tag ?? []))];
+    if (tags.length === 0) return undefined;
+    const anyTag = tags.map((tag) => `tags:${exactText(tag)}`).join(" ");
+    return {
+      ...{ type: "VM", fields, limit: MOST_TAGGED },
+      filter: `$pool:"${pool()}" |(${anyTag})`,
+    };
+  });
+  return computed(() => {
+    const vms = new Map(
+      [...named.value, ...tagged.value].map((vm) => [vm.id, vm]),
+    );
+    return [...vms.values()].flatMap(toPlaced);
+  });
+}
+
+function toPlaced({ id, $container, tags, power_state }: Vm): PlacedVm[] {
+  const isUp = power_state === "Running" || power_state === "Paused";
+  return isUp && $container !== undefined
+    ? [{ id, host: $container, tags: tags ?? [] }]
+    : [];
+}
