@@ -1,0 +1,28 @@
+import type { Layout } from "../layout/layout.js";
+import type { Move } from "./move.js";
+import { isStrictlyApart } from "./step-rules.js";
+
+/** A member of a strict group that is apart comes to a host when those that were there have left it. */
+export function separateMembers(
+  { pool }: Layout,
+  moves: readonly Move[],
+  link: (index: number, before: number) => void,
+): void {
+  const { groupsOf, models } = pool.groups;
+  if (!models.some(isStrictlyApart)) return;
+  /** By group and host: moves by which members have left since one came. */
+  const leaving = new Map<number, number[]>();
+  for (const [index, { vm, from, to }] of moves.entries()) {
+    const end = groupsOf.offsets[vm + 1] ?? 0;
+    for (let at = groupsOf.offsets[vm] ?? 0; at < end; at++) {
+      const group = groupsOf.values[at]!;
+      if (!isStrictlyApart(models[group]!)) continue;
+      const row = group * pool.hosts.size;
+      for (const before of leaving.get(row + to) ?? []) link(index, before);
+      leaving.set(row + to, []);
+      const left = leaving.get(row + from);
+      if (left === undefined) leaving.set(row + from, [index]);
+      else left.push(index);
+    }
+  }
+}
