@@ -2,6 +2,7 @@ import { NULL_REF, datamodel } from "@xo-server/model";
 import t from "tap";
 import { fieldType, type FieldType } from "../src/field-type.js";
 import { generateFleet } from "../src/fleet/generate-fleet.js";
+import { profiles } from "../src/fleet/profiles.js";
 import { linksOf } from "../src/relations.js";
 import type { FleetObject, XapiValue } from "../src/xapi-value.js";
 
@@ -149,6 +150,36 @@ t.test("hosts and consoles tell the addresses they were given", async (t) => {
     .filter(({ className }) => className === "console")
     .map(({ record, ref }) => (record["location"] as string).replace(ref, ""));
   t.ok(locations.includes("https://127.0.0.1:4001/console?ref="));
+});
+
+t.test("what the profiles make is worth placing", async (t) => {
+  const profile = profiles.C;
+  const fleet = [...generateFleet({ hosts: 3, vms: 60, seed: 3, profile })];
+  const all = (className: string) =>
+    fleet.filter((object) => object.className === className);
+  const vms = all("VM").map(({ record }) => record);
+  const sizes = all("host_metrics").map(({ record }) => record["memory_total"]);
+  t.equal(new Set(sizes).size, 3, "no host is like the other");
+  for (const { record } of all("host_metrics"))
+    t.ok((record["memory_free"] as number) >= 0);
+  const priorities = new Set(vms.map((vm) => vm["ha_restart_priority"]));
+  t.same([...priorities].sort(), ["", "best-effort", "restart"]);
+  t.ok(vms.some((vm) => (vm["start_delay"] as number) > 0));
+  const busy = vms.filter((vm) =>
+    Object.hasOwn(vm["other_config"] as object, "sim:load"),
+  );
+  t.ok(busy.length > 3);
+  t.equal(new Set(busy.map((vm) => vm["resident_on"])).size, 1, "on one host");
+  const breach = all("VM_group").filter(({ ref, record }) => {
+    const members = vms.filter((vm) =>
+      (vm["groups"] as string[]).includes(ref),
+    );
+    const hosts = new Set(members.map((vm) => vm["resident_on"]));
+    return (
+      record["placement"] === "anti_affinity" && hosts.size < members.length
+    );
+  });
+  t.ok(breach.length > 0, "a group that is to keep apart does not");
 });
 
 function refOf(record: FleetObject["record"]): string {

@@ -1,5 +1,6 @@
 import type { FleetObject } from "../xapi-value.js";
 import { addChronicle } from "./chronicle.js";
+import { addDuties } from "./duties.js";
 import { FleetBuilder } from "./fleet-builder.js";
 import { addGuests } from "./guests.js";
 import { addHosts } from "./hosts.js";
@@ -62,6 +63,7 @@ export function generateFleet(options: FleetOptions): Iterable<FleetObject> {
     schedules: addSchedules(builder),
   });
   addChronicle(builder, profile, { guests, hosts });
+  addDuties(builder, { guests, hosts, storage, profile });
   for (const { metrics, freeMemory } of hosts)
     metrics.record["memory_free"] = freeMemory;
   return builder.finish();

@@ -46,9 +46,11 @@ function addHost(
   index: number,
   address: string,
 ): Omit<FleetHost, "nics" | "consoleAddress"> {
+  const shares = profile.memoryShares ?? [1];
+  const memory = profile.hostMemory * shares[index % shares.length]!;
   const metrics = builder.add("host_metrics", {
-    memory_total: profile.hostMemory,
-    memory_free: profile.hostMemory,
+    memory_total: memory,
+    memory_free: memory,
     live: true,
     last_updated: builder.ago(builder.dice.int(0, 60)),
   });
@@ -75,7 +77,7 @@ function addHost(
     host,
     metrics,
     address,
-    freeMemory: profile.hostMemory - 3 * 2 ** 30,
+    freeMemory: memory - 3 * 2 ** 30,
   };
 }
 

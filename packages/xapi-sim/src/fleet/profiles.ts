@@ -6,6 +6,10 @@ export interface FleetProfile {
   readonly cpusPerHost: number;
   /** Bytes of memory of each host. */
   readonly hostMemory: number;
+  /** What hosts have of that, in turn. Default: all as much. */
+  readonly memoryShares?: readonly number[];
+  /** HA, groups and an uneven load: for pools to be looked at. */
+  readonly hasDuties?: boolean;
   /** Physical network interfaces of each host; the first two make a bond. */
   readonly nicsPerHost: number;
   /** As a host is after its installation: no bond, no library of images. */
@@ -45,11 +49,15 @@ const small: FleetProfile = {
   messagesPerVm: 2,
 };
 
+/** As in a pool that has grown over the years. */
+const grown = { memoryShares: [1, 1.5, 0.75], hasDuties: true } as const;
+
 /** The pools that demo, tests and benchmarks speak of. */
 export const profiles = {
-  C: small,
+  C: { ...small, ...grown },
   B: {
     ...small,
+    ...grown,
     hosts: 16,
     vms: 600,
     hostMemory: 512 * GiB,
@@ -61,6 +69,7 @@ export const profiles = {
   },
   A: {
     ...small,
+    ...grown,
     hosts: 64,
     vms: 5000,
     cpusPerHost: 64,
@@ -102,13 +111,15 @@ export const fleetMember: FleetProfile = {
 
 export type ProfileName = keyof typeof profiles;
 
-/** A profile for any number of hosts and VMs: the named one nearest in size, with memory enough for them. */
+/** A profile for any number of hosts and VMs: the named one nearest in size, with memory enough for them; all hosts alike. */
 export function profileFor(hosts: number, vms: number): FleetProfile {
   const base = hosts <= 8 ? profiles.C : hosts <= 32 ? profiles.B : profiles.A;
   const vmsPerHost = vms / Math.max(1, hosts);
   const needed = Math.ceil(vmsPerHost / 32) * 256 * GiB;
   return {
     ...base,
+    memoryShares: [1],
+    hasDuties: false,
     hosts,
     vms,
     hostMemory: Math.max(base.hostMemory, needed),

@@ -58,7 +58,7 @@ function usualLoad(vm: XapiRecord, seed: number): Load {
   const said = Number(map(vm, "other_config")[LOAD_KEY]);
   if (said >= 0) return (seconds) => around(said, seed, seconds);
   // Most have little to do, a few have much.
-  const share = 0.02 + 0.5 * ((seed >>> 8) / 2 ** 24) ** 2;
+  const share = 0.02 + 0.35 * ((seed >>> 8) / 2 ** 24) ** 2;
   const mean = share * int(vm, "VCPUs_at_startup");
   return (seconds) => mean * (0.6 + 0.8 * wave(seed, seconds));
 }
