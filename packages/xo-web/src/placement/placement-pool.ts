@@ -2,6 +2,7 @@ import type { ObjectRow } from "../objects/object-row.js";
 
 /** The parts of the page, as they stand in its tabs. */
 export const placementTabs = [
+  "failures",
   "recommendations",
   "rules",
   "automatic",

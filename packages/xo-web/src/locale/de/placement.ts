@@ -8,6 +8,7 @@ export const placement: Messages["placement"] = {
     "Wo VMs laufen und wo sie neu starten würden, wird von verbundenen Pools gezeigt.",
   toServers: "Einen Pool verbinden",
   tabs: {
+    failures: "Ausfälle",
     recommendations: "Empfehlungen",
     rules: "Regeln",
     automatic: "Automatik",

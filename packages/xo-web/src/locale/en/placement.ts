@@ -6,6 +6,7 @@ export const placement = {
     "Where VMs run, and where they would restart, is shown of pools that are connected.",
   toServers: "Connect a pool",
   tabs: {
+    failures: "Failures",
     recommendations: "Recommendations",
     rules: "Rules",
     automatic: "Automatic",
