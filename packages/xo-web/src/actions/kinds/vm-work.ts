@@ -3,6 +3,7 @@ import {
   Copy,
   Download,
   LayoutTemplate,
+  MapPin,
   MoveRight,
   Trash2,
   Undo2,
@@ -29,6 +30,15 @@ export const vmWorkActions: readonly Action[] = [
         : undefined) ??
       blocked(object, text, "migrate_send"),
     form: () => import("../../migrate/MigrateDialog.vue"),
+  }),
+  defineAction({
+    ...vm,
+    id: "vm.where",
+    icon: MapPin,
+    isForOne: true,
+    run({ go }, [object]) {
+      if (object !== undefined) go(`/vms/${object.id}/placement`);
+    },
   }),
   defineAction({
     ...vm,

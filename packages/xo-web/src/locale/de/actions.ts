@@ -14,6 +14,7 @@ export const actions: Messages["actions"] = {
     "vm.hardShutdown": "Strom abschalten…",
     "vm.hardReboot": "Zurücksetzen…",
     "vm.migrate": "Verschieben…",
+    "vm.where": "Wo kann sie laufen?",
     "vm.snapshot": "Snapshot…",
     "snapshot.revert": "Zurückkehren…",
     "vm.copy": "Kopieren…",

@@ -243,7 +243,9 @@ export const placementFailures: Messages["placementFailures"] = {
     lead: "Alle Hosts des Pools, der beste zuerst: was für jeden spricht, und was dagegen.",
     loading: "Es wird gefragt, wo sie laufen kann…",
     here: "Läuft hier",
-    best: "Am besten",
+    best: "{host} wäre der beste für sie.",
+    isBest: "Am besten",
+    again: "Noch einmal fragen",
     able: { one: "{n} Host nimmt sie", other: "{n} Hosts nehmen sie" },
     refused: { one: "{n} Host nicht", other: "{n} Hosts nicht" },
     none: "Kein Host nimmt sie.",
@@ -255,12 +257,10 @@ export const placementFailures: Messages["placementFailures"] = {
     },
     nowhere:
       "Sie könnte auf keinem Host neu starten, was immer sonst dort läuft:",
-    score: "Warum dort",
     host: "Host",
     caption: "Hosts, wie die VM sie sieht",
     verdict: "Was gesagt wird",
     better: "{host} wäre besser für sie.",
     bestHere: "Sie ist, wo sie am besten ist.",
-    more: { one: "{n} weiteren zeigen", other: "{n} weitere zeigen" },
   },
 };

@@ -8,6 +8,7 @@ export const vm: Messages["vm"] = {
     disks: "Festplatten",
     network: "Netzwerk",
     snapshots: "Snapshots",
+    placement: "Platzierung",
     events: "Tasks und Ereignisse",
     advanced: "Erweitert",
   },

@@ -12,6 +12,7 @@ export const actions = {
     "vm.hardShutdown": "Cut the power…",
     "vm.hardReboot": "Reset…",
     "vm.migrate": "Migrate…",
+    "vm.where": "Where can it run?",
     "vm.snapshot": "Snapshot…",
     "snapshot.revert": "Revert…",
     "vm.copy": "Copy…",
