@@ -15,19 +15,22 @@ export function placeAll(
   return new Search(model, vms, limits).find();
 }
 
-/** VMs that have to be started anew when these hosts die. */
+/** VMs that have to be started anew when these hosts die; one that is down already changes nothing. */
 export function mustRestart(
   model: PoolModel,
   failed: readonly string[],
 ): string[] {
-  return model.vms.filter((vm) => hasToRestart(vm, failed)).map(({ id }) => id);
+  const dying = model.hosts
+    .filter(({ id, state }) => state !== "down" && failed.includes(id))
+    .map(({ id }) => id);
+  return model.vms.filter((vm) => hasToRestart(vm, dying)).map(({ id }) => id);
 }
 
 function hasToRestart(
   { host, restart }: VmModel,
-  failed: readonly string[],
+  dying: readonly string[],
 ): boolean {
-  if (host === undefined || !failed.includes(host)) return false;
+  if (host === undefined || !dying.includes(host)) return false;
   return restart?.priority === "restart";
 }
 
@@ -59,7 +62,8 @@ export function* setsOf<T>(
   list: readonly T[],
   size: number,
 ): Generator<readonly T[]> {
-  if (size === 0) return yield [];
+  if (size === 0) yield [];
+  if (size === 0) return;
   for (let first = 0; first + size <= list.length; first++)
     for (const rest of setsOf(list.slice(first + 1), size - 1))
       yield [list[first]!, ...rest];

@@ -12,7 +12,10 @@ export {
   shuffledPool,
   small,
   withHostsDown,
+  withNothingRunning,
+  withoutOwnLoad,
   type PoolShape,
 } from "./random-pool.js";
 export { SeededRandom } from "./seeded-random.js";
+export { seeds } from "./seeds.js";
 export { Standing } from "./standing.js";

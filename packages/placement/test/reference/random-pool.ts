@@ -90,6 +90,24 @@ export function shuffledPool(model: PoolModel, seed: number): PoolModel {
   };
 }
 
+/** The pool where hosts are as busy as their VMs are. */
+export function withoutOwnLoad(model: PoolModel): PoolModel {
+  const hosts = model.hosts.map((host) => {
+    const { load, ...rest } = host;
+    return load === undefined ? host : rest;
+  });
+  return { ...model, hosts };
+}
+
+/** The pool where nothing runs. */
+export function withNothingRunning(model: PoolModel): PoolModel {
+  const vms = model.vms.map((vm) => {
+    const { host, ...rest } = vm;
+    return host === undefined ? vm : rest;
+  });
+  return { ...model, vms };
+}
+
 /** The pool once these hosts have died. */
 export function withHostsDown(
   model: PoolModel,
