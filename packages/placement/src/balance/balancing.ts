@@ -4,7 +4,7 @@ import type { Purpose } from "../model/plan.js";
 import type { Move } from "../moves/move.js";
 import { Residents } from "../moves/residents.js";
 import { Chooser } from "../place/chooser.js";
-import { hasWishes, wishGain } from "../repair/wishes.js";
+import { hasWishes, likedHosts, wishGain, wishNow } from "../repair/wishes.js";
 import { amountOf, Bounds } from "./bounds.js";
 import { toMayMove, unitsOn } from "./movable.js";
 
@@ -69,6 +69,18 @@ export class Balancing {
   /** Whether wishes are met there no less than where they run. */
   isNoWorse(host: number, unit: readonly number[]): boolean {
     return !this.hasWishes || this.wishGain(host, unit) >= 0;
+  }
+
+  /** Of hosts, those where wishes may be met no less than where these VMs run; in their order. */
+  worthAsking(
+    hosts: readonly number[],
+    unit: readonly number[],
+  ): readonly number[] {
+    const [vm] = unit;
+    if (!this.hasWishes || unit.length > 1 || vm === undefined) return hosts;
+    if (wishNow(this.layout, vm) <= 0) return hosts;
+    const liked = likedHosts(this.layout, vm);
+    return hosts.filter((host) => liked.has(host));
   }
 
   wishGain(host: number, unit: readonly number[]): number {

@@ -64,18 +64,22 @@ export class Heat {
 
   /** Fall of the sum of squares, of what `from` is relieved of, if so much goes from there to another. */
   gain(from: number, to: number, amount: Amount): number {
-    const less = minus(NOTHING, amount);
-    const { cpu, memory } = {
-      cpu: (host: number, more?: Amount) => this.#bounds.cpu(host, more) ** 2,
-      memory: (host: number, more?: Amount) =>
-        this.#bounds.memory(host, more) ** 2,
-    };
-    let gain = 0;
-    if (this.#ofCpu.has(from))
-      gain += cpu(from) - cpu(from, less) + cpu(to) - cpu(to, amount);
-    if (this.#ofMemory.has(from))
-      gain +=
-        memory(from) - memory(from, less) + memory(to) - memory(to, amount);
-    return gain;
+    return this.fall(from, amount) - this.#rise(from, to, amount);
+  }
+
+  /** No gain is more than that. */
+  fall(from: number, amount: Amount): number {
+    return -this.#rise(from, from, minus(NOTHING, amount));
+  }
+
+  /** How much more the squares of a host become with so much more there. */
+  #rise(relieved: number, host: number, more: Amount): number {
+    const bounds = this.#bounds;
+    let rise = 0;
+    if (this.#ofCpu.has(relieved))
+      rise += bounds.cpu(host, more) ** 2 - bounds.cpu(host) ** 2;
+    if (this.#ofMemory.has(relieved))
+      rise += bounds.memory(host, more) ** 2 - bounds.memory(host) ** 2;
+    return rise;
   }
 }

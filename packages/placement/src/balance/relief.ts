@@ -118,10 +118,11 @@ export class Relief {
     const { bounds, layout } = this.#work;
     const amount = amountOf(layout.pool, unit);
     const cost = this.#work.costOf(unit);
+    if (this.#heat.fall(from, amount) - cost <= least) return undefined;
     let most = least;
     let best = -1;
     let compared = 0;
-    for (const to of targets) {
+    for (const to of this.#work.worthAsking(targets, unit)) {
       if (!bounds.staysLow(to, amount)) continue;
       const net = this.#heat.gain(from, to, amount) - cost;
       const isBetter = net > most + ROUNDING;

@@ -1,4 +1,5 @@
 import type { Layout } from "../layout/layout.js";
+import type { Ragged } from "../pool/ragged.js";
 import { groupScore, locationScore } from "../place/score.js";
 
 /** What locations and groups that are not strict say of a VM on a host that it is not counted on. */
@@ -64,25 +65,42 @@ export function hasWishes({ locations, groups }: Layout["pool"]): boolean {
   );
 }
 
+/** Hosts of which a VM's wishes may say more than 0. */
+export function likedHosts(
+  { pool, hostOf }: Layout,
+  vm: number,
+): ReadonlySet<number> {
+  const { locations, groups } = pool;
+  const liked = new Set<number>();
+  for (const location of rowOf(locations.soft, vm)) {
+    const { score, hosts } = locations.byNumber[location]!;
+    if (score > 0) for (const host of hosts) liked.add(host);
+  }
+  for (const group of rowOf(groups.groupsOf, vm)) {
+    const { strict, kind } = groups.models[group]!;
+    if (strict || kind === "apart") continue;
+    for (const other of rowOf(groups.vmsOf, group))
+      if (hostOf[other]! >= 0) liked.add(hostOf[other]!);
+  }
+  return liked;
+}
+
 /** More than this no host can be liked by a VM: a reason not to look. */
 export function highestWish({ pool, hostOf }: Layout, vm: number): number {
   const { locations, groups } = pool;
   let most = 0;
-  const { soft, byNumber } = locations;
-  for (let at = soft.offsets[vm] ?? 0; at < (soft.offsets[vm + 1] ?? 0); at++)
-    most += Math.max(0, byNumber[soft.values[at]!]!.score);
-  const { groupsOf, vmsOf, models } = groups;
-  const end = groupsOf.offsets[vm + 1] ?? 0;
-  for (let at = groupsOf.offsets[vm] ?? 0; at < end; at++) {
-    const group = groupsOf.values[at]!;
-    const { strict, kind, weight = 1 } = models[group]!;
+  for (const location of rowOf(locations.soft, vm))
+    most += Math.max(0, locations.byNumber[location]!.score);
+  for (const group of rowOf(groups.groupsOf, vm)) {
+    const { strict, kind, weight = 1 } = groups.models[group]!;
     if (strict || kind === "apart") continue;
-    const row = vmsOf.values.subarray(
-      vmsOf.offsets[group],
-      vmsOf.offsets[group + 1],
-    );
-    for (const other of row)
+    for (const other of rowOf(groups.vmsOf, group))
       if (other !== vm && hostOf[other]! >= 0) most += weight;
   }
   return most;
+}
+
+/** Of a VM that is newer than the rows, none. */
+function rowOf({ offsets, values }: Ragged, row: number): Int32Array {
+  return values.subarray(offsets[row] ?? 0, offsets[row + 1] ?? 0);
 }
