@@ -1,5 +1,7 @@
 import type { Inventory } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
+import type { Balancer } from "../balancer/balancer.js";
+import { toBalancePolicy } from "../balancer/look.js";
 import type { Clock } from "../clock.js";
 import type { OneTimePaths } from "../doors/one-time-paths.js";
 import type { Jobs } from "../jobs/jobs.js";
@@ -8,6 +10,8 @@ import type { Objects } from "../objects/start-objects.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
 import type { Operation } from "../operations/operation.js";
 import type { Reception } from "../people/start-people.js";
+import type { Placement } from "../placement/placement.js";
+import { xapiGroupsOf } from "../placement/xapi-groups.js";
 import type { Plugins } from "../plugins/plugins.js";
 import { namedPools } from "../pools/named-pools.js";
 import { PoolDoors } from "../pools/pool-doors.js";
@@ -30,6 +34,7 @@ import { alarmMethods } from "./alarm.js";
 import { alarmRuleMethods } from "./alarm-rule.js";
 import { auditMethods } from "./audit.js";
 import { backupMethods } from "./backup.js";
+import { balancerMethods } from "./balancer.js";
 import { bulkMethods } from "./bulk.js";
 import { cloudConfigMethods } from "./cloud-config.js";
 import { configurationMethods } from "./configuration.js";
@@ -38,6 +43,8 @@ import { hostAndPoolMethods } from "./hosts-and-pools.js";
 import { jobMethods } from "./job.js";
 import { objectMethods } from "./objects.js";
 import { peopleMethods } from "./people.js";
+import { placementMethods } from "./placement.js";
+import { placementRuleMethods } from "./placement-rule.js";
 import { pluginMethods } from "./plugin.js";
 import { poolMethods } from "./pool.js";
 import { queryMethods } from "./query.js";
@@ -70,6 +77,8 @@ export interface MethodParts {
   readonly stored: StoredPools;
   readonly stats: Stats;
   readonly sets: ResourceSets;
+  readonly placement: Placement;
+  readonly balancer: Balancer;
   readonly plugins: Plugins;
   readonly transfers: Transfers;
   readonly tasks: Tasks;
@@ -154,6 +163,17 @@ function ofPools(parts: MethodParts): Operation[] {
       settings: parts.store.settings,
       doors: new PoolDoors({ ...parts, servers: parts.store.servers }),
       objects: poolObjects,
+    }),
+    ...placementMethods({
+      ...{ placement: parts.placement, objects: poolObjects, clock },
+      policyOf: (pool) => toBalancePolicy(parts.balancer.policyOf(pool).policy),
+    }),
+    ...balancerMethods({ balancer: parts.balancer, ...objects }),
+    ...placementRuleMethods({
+      ...{ store: parts.store, objects: poolObjects },
+      pools: () => Array.from(inventory.list("pool"), ({ uuid }) => uuid ?? ""),
+      xapiGroups: (pool) =>
+        xapiGroupsOf(inventory, poolObjects.connectionOf(pool) ?? ""),
     }),
     ...taskMethods(poolObjects, parts.tasks),
     ...taskListMethods(parts.tasks, parts.taskSubscriptions),

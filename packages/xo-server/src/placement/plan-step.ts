@@ -1,0 +1,93 @@
+import { XapiError, XoError } from "@xo-server/model";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+
+/** What is to be done to one VM: see Action of placement. */
+export interface PlanStep {
+  readonly kind: "start" | "move";
+  readonly vm: string;
+  readonly from?: string;
+  readonly to: string;
+  /** VMs of a lower one have started before. Of what starts. */
+  readonly order?: number;
+  /** Numbers of steps that end before. */
+  readonly after?: readonly number[];
+}
+
+export interface StepOptions {
+  /** By which VMs move; absent: that of management. */
+  readonly network?: PoolObject | undefined;
+}
+
+/**
+ * Does one step, if it still makes sense: what was planned is looked at anew,
+ * as XAPI has it now. A VM that is there already stays.
+ * @throws XoError NO_SUCH_OBJECT, NOT_CONNECTED, INCORRECT_STATE: the VM is not where it was; what XAPI refused
+ */
+export async function doStep(
+  step: PlanStep,
+  objects: PoolObjects,
+  options: StepOptions = {},
+): Promise<void> {
+  const vm = objects.get(step.vm, "VM");
+  const to = objects.get(step.to, "host");
+  const state = String(await vm.xapi.call("VM.get_power_state", [vm.ref]));
+  const resident = await vm.xapi.call("VM.get_resident_on", [vm.ref]);
+  const isThere = state === "Running" && resident === to.ref;
+  if (isThere) return;
+  if (step.kind === "start") return start(vm, to, state);
+  check(vm, "power_state", { actual: state, expected: "Running" });
+  if (step.from !== undefined) {
+    const { ref } = objects.get(step.from, "host");
+    const actual =
+      resident === ref ? step.from : objects.idOf(String(resident));
+    check(vm, "host", { actual, expected: step.from });
+  }
+  await move(vm, to, options);
+}
+
+async function start(
+  vm: PoolObject,
+  to: PoolObject,
+  state: string,
+): Promise<void> {
+  const verb = state === "Suspended" ? "resume" : "start";
+  if (verb === "start")
+    check(vm, "power_state", { actual: state, expected: "Halted" });
+  await vm.xapi.call("VM.assert_can_boot_here", [vm.ref, to.ref]);
+  await vm.xapi.callAsync(`VM.${verb}_on`, [vm.ref, to.ref, false, false]);
+}
+
+async function move(
+  vm: PoolObject,
+  to: PoolObject,
+  { network }: StepOptions,
+): Promise<void> {
+  await vm.xapi.call("VM.assert_can_boot_here", [vm.ref, to.ref]);
+  const by = network === undefined ? {} : { network: network.ref };
+  const options = { live: "true", ...by };
+  await vm.xapi.callAsync("VM.pool_migrate", [vm.ref, to.ref, options]);
+}
+
+function check(
+  { id }: PoolObject,
+  property: string,
+  { actual, expected }: { readonly actual: unknown; readonly expected: string },
+): void {
+  if (actual !== expected)
+    throw new XoError("INCORRECT_STATE", {
+      ...{ object: id, property, actual: actual ?? "unknown", expected },
+    });
+}
+
+/** How a step failed, for clients. */
+export interface StepError {
+  readonly code: string;
+  readonly message: string;
+}
+
+export function toStepError(error: unknown): StepError {
+  const known = error instanceof XapiError || error instanceof XoError;
+  return known
+    ? { code: error.code, message: error.message.slice(0, 300) }
+    : { code: "INTERNAL", message: "internal error" };
+}
