@@ -26,6 +26,12 @@ export class Atoms {
     return this.#numbers.get(`${rule} ${of}`);
   }
 
+  /** Whether it is about what VMs take of hosts. */
+  isRoom(atom: number): boolean {
+    const { rule } = this.list[atom]!;
+    return rule === "memory" || rule === "vcpus" || rule === "device";
+  }
+
   ofRefusal({ pool }: Layout, rule: Rule, vm: number): number {
     return this.numberOf(rule.rule, subjectOf(rule, pool.vms.ids[vm]!));
   }

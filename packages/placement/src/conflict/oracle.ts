@@ -43,13 +43,16 @@ export class Oracle {
       const atom = atoms.find(...of);
       return atom !== undefined && rules.has(atom);
     };
+    // Room is counted as VMs are placed; what is fixed is looked up.
+    const fixed = [...rules].filter((atom) => !atoms.isRoom(atom));
     return toProblem(this.#layout, this.#vms, {
       memory: has("memory"),
       vcpus: has("vcpus"),
       device: (kind) => has("device", devices.kinds[kind]),
       group: (group) => has("group", groups.models[group]!.id),
       refuses: (vm, host) =>
-        this.#refusals.of(vm, host).some((atom) => rules.has(atom)),
+        fixed.length > 0 &&
+        fixed.some((atom) => this.#refusals.of(vm, host).includes(atom)),
     });
   }
 }

@@ -45,9 +45,14 @@ function commonOf(
   vm: number,
   refusals: Refusals,
 ): number | undefined {
-  if (pool.hosts.size === 0) return undefined;
-  let common = refusals.of(vm, 0);
-  for (let host = 1; host < pool.hosts.size && common.length > 0; host++) {
+  // Those that are out have least in common with others.
+  const hosts = [...pool.hosts.ids.keys()].sort(
+    (a, b) => pool.hostState[b]! - pool.hostState[a]! || a - b,
+  );
+  if (hosts.length === 0) return undefined;
+  let common = refusals.of(vm, hosts[0]!);
+  for (const host of hosts) {
+    if (common.length === 0) break;
     const atoms = refusals.of(vm, host);
     common = common.filter((atom) => atoms.includes(atom));
   }
