@@ -116,6 +116,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   stops.push("tasks under way", () => work.tasks.leave());
   void recovery.recover(work.recalled);
   void work.schedule();
+  work.balancer.start();
   void work.alarms.alarms.start();
   void ground.activity.activity.start();
   isStarted = true;

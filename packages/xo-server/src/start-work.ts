@@ -1,4 +1,6 @@
 import { startAlarms, type StartedAlarms } from "./alarms/start-alarms.js";
+import type { Balancer } from "./balancer/balancer.js";
+import { startBalancer } from "./balancer/start-balancer.js";
 import { Consoles } from "./consoles/consoles.js";
 import { OneTimePaths } from "./doors/one-time-paths.js";
 import { startJobs, type StartedJobs } from "./jobs/start-jobs.js";
@@ -24,6 +26,7 @@ export interface Work extends StartedTasks, StartedJobs {
   readonly consoles: Consoles;
   readonly alarms: StartedAlarms;
   readonly placement: Placement;
+  readonly balancer: Balancer;
   readonly plugins: Plugins;
   readonly sets: ResourceSets;
   readonly taskSubscriptions: TaskSubscriptions;
@@ -73,6 +76,11 @@ export async function startWork(
     ...{ inventory, store, clock, poolObjects, queries: objects.queries },
   });
   stops.push("placement", () => placement.stop());
+  const balancer = startBalancer({
+    ...{ ...shared, store, tasks, stats, placement, catalog, inventory },
+    ...{ objects: poolObjects, pools, audit, config },
+    witness: parts.activity.activity,
+  });
   const plugins = new Plugins({ store, version, logger });
   plugins.start();
   const jobs = startJobs({
@@ -85,6 +93,14 @@ export async function startWork(
   const sets = new ResourceSets({ ...objects, store, clock });
   return {
     ...{ ...started, ...jobs, paths, stats, consoles },
-    ...{ transfers, placement, plugins, alarms, sets, taskSubscriptions },
+    ...{
+      transfers,
+      placement,
+      balancer,
+      plugins,
+      alarms,
+      sets,
+      taskSubscriptions,
+    },
   };
 }

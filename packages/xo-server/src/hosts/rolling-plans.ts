@@ -44,6 +44,12 @@ export class RollingPlans {
     return plan;
   }
 
+  /** When the one began that has neither come to its end nor stopped, in ms since the epoch: also one whose server has died. */
+  underWaySince(pool: string): number | undefined {
+    const plan = this.#store.get(keyOf(pool)) as RollingPlan | undefined;
+    return plan?.stopped === undefined ? plan?.since : undefined;
+  }
+
   keep(plan: RollingPlan): Promise<void> {
     return this.#store.set(keyOf(plan.pool), plan);
   }

@@ -1,0 +1,166 @@
+import { XapiError, XoError } from "@xo-server/model";
+import type { Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { Logger } from "../log/logger.js";
+import { PlanSchedule } from "../placement/plan-schedule.js";
+import type { PlanStep } from "../placement/plan-step.js";
+import type { Work } from "../tasks/work.js";
+import type { MoveRecord, RunRecord } from "./run-record.js";
+
+/** Why what has not begun is left. */
+export interface StopReason {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface PoolRunParts {
+  readonly store: Pick<Store, "balancerRuns">;
+  readonly clock: Pick<Clock, "now">;
+  readonly logger: Pick<Logger, "warn">;
+  /** Asked right before each move. @returns why it, and all that come after, are not to be */
+  readonly check: (move: MoveRecord) => Promise<StopReason | undefined>;
+  readonly move: (move: MoveRecord, work: Work) => Promise<void>;
+  /** A move has ended. @param done how many have */
+  readonly onChange: (done: number) => void;
+  /** The server is about to end: how a move ends is not known any more. */
+  readonly isStopping: () => boolean;
+}
+
+/** Moves that any one host sends or gets at a time: more only make each other slow. */
+const PER_HOST = 2;
+
+export type RunEnd = "success" | "failure" | "stopped";
+
+/** The moves of one plan, each written down before it begins and when it has ended. */
+export class PoolRun {
+  readonly #id: string;
+  readonly #parts: PoolRunParts;
+  #record: RunRecord;
+  #stopped: StopReason | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(id: string, record: RunRecord, parts: PoolRunParts) {
+    this.#id = id;
+    this.#record = record;
+    this.#parts = parts;
+  }
+
+  get record(): RunRecord {
+    return this.#record;
+  }
+
+  /** What has not begun is left. */
+  stop(reason: StopReason): void {
+    this.#stopped ??= reason;
+  }
+
+  /** Never rejects: what goes wrong is told. */
+  async run(
+    steps: readonly PlanStep[],
+    parallel: number,
+    work: Work,
+  ): Promise<RunEnd> {
+    const limits = { parallel, perHost: PER_HOST };
+    await this.#moveAll(new PlanSchedule(steps, limits), work);
+    const left = this.#record.moves.map((move) =>
+      move.status === "waiting" ? { ...move, status: "left" as const } : move,
+    );
+    this.#record = { ...this.#record, moves: left };
+    const failed = left.find(({ status }) => status === "failed");
+    const reason = failed?.error ?? this.#stopped;
+    const isWhole = left.every(({ status }) => status === "done");
+    if (reason !== undefined && !isWhole)
+      this.#record = { ...this.#record, reason };
+    if (failed !== undefined) return "failure";
+    return isWhole ? "success" : "stopped";
+  }
+
+  /** The first that fails ends it: those under way come to their end, the rest is left. */
+  async #moveAll(schedule: PlanSchedule, work: Work): Promise<void> {
+    const running = new Set<Promise<void>>();
+    let hasFailed = false;
+    for (;;) {
+      while (!hasFailed && !this.#isOver(work)) {
+        const index = schedule.next(0);
+        if (index === undefined) break;
+        schedule.begin(index);
+        const end = this.#move(index, work)
+          .then(
+            () => {
+              schedule.end(index, true);
+            },
+            () => {
+              hasFailed = true;
+              schedule.end(index, false);
+            },
+          )
+          .finally(() => running.delete(end));
+        running.add(end);
+      }
+      if (running.size === 0) return;
+      await Promise.race(running);
+    }
+  }
+
+  #isOver(work: Work): boolean {
+    if (work.signal.aborted)
+      this.stop({ code: "ABORTED", message: "somebody has given it up" });
+    return this.#stopped !== undefined;
+  }
+
+  async #move(index: number, work: Work): Promise<void> {
+    const move = this.#record.moves[index]!;
+    const reason = await this.#parts.check(move).catch(toReason);
+    if (reason !== undefined) this.stop(reason);
+    if (this.#isOver(work)) return;
+    const { vmName, toName } = move;
+    await this.#set(index, { status: "moving", begunAt: this.#now });
+    try {
+      await work.part(`move ${vmName} to ${toName}`, (part) =>
+        this.#parts.move(move, part),
+      );
+      await this.#set(index, { status: "done", endedAt: this.#now });
+    } catch (error) {
+      if (this.#parts.isStopping()) throw error;
+      const failed = { status: "failed" as const, error: toReason(error) };
+      await this.#set(index, { ...failed, endedAt: this.#now });
+      throw error;
+    } finally {
+      const ended = this.#record.moves.filter((one) => one.endedAt);
+      work.progress(ended.length / this.#record.moves.length);
+      this.#parts.onChange(ended.length);
+    }
+  }
+
+  get #now(): number {
+    return this.#parts.clock.now();
+  }
+
+  /** One after the other: the last one is the newest. */
+  #set(index: number, change: Partial<MoveRecord>): Promise<void> {
+    const moves = this.#record.moves.with(index, {
+      ...this.#record.moves[index]!,
+      ...change,
+    });
+    this.#record = { ...this.#record, moves };
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  /** What cannot be written down now is so at the end. */
+  async #write(): Promise<void> {
+    const { store, logger } = this.#parts;
+    try {
+      await store.balancerRuns.write(this.#id, { body: this.#record });
+    } catch (error) {
+      logger.warn("a move of the load balancer is not written down", { error });
+    }
+  }
+}
+
+export function toReason(error: unknown): StopReason {
+  const isKnown = error instanceof XoError || error instanceof XapiError;
+  return isKnown
+    ? { code: error.code, message: error.message.slice(0, 1_000) }
+    : { code: "INTERNAL", message: "internal error" };
+}

@@ -1,0 +1,176 @@
+import { XoError } from "@xo-server/model";
+import type { BalancePlan } from "@xo-server/placement";
+import type { BalancerRun, Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { Logger } from "../log/logger.js";
+import type { Person } from "../people/person.js";
+import type { Tasks } from "../tasks/tasks.js";
+import type { Work } from "../tasks/work.js";
+import { changeOf, moveVm, type MoveVmParts } from "./move-vm.js";
+import type { Policy } from "./policy.js";
+import { PoolRun, type RunEnd, type StopReason } from "./pool-run.js";
+import { recordOf, toRecord, type RunRecord } from "./run-record.js";
+import type { RunsOfPool } from "./runs-of-pool.js";
+
+/** Who wants it. */
+export interface Cause {
+  readonly cause: RunRecord["by"]["cause"];
+  /** Of the audit log. */
+  readonly person: Person;
+  /** What it is done as; absent: a task of its own. */
+  readonly work?: Work;
+}
+
+export interface RunOrder {
+  readonly pool: string;
+  readonly plan: BalancePlan;
+  readonly policy: Policy;
+  readonly cause: Cause;
+  readonly isDry: boolean;
+  readonly runs: RunsOfPool;
+  /** Why the pool is to be left alone. @param vms of the run: that they move is no reason */
+  readonly whyNot: (
+    vms: ReadonlySet<string>,
+  ) => Promise<StopReason | undefined>;
+  /** It has begun, or a move has ended. @throws XoError: it is not to begin */
+  readonly onMoving: (moving: Moving) => Promise<void>;
+}
+
+export interface Moving {
+  readonly run: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface RanPlan {
+  readonly run: BalancerRun;
+  /** Not all went well. */
+  readonly error?: XoError;
+}
+
+export interface PlanRunnerParts extends MoveVmParts {
+  readonly store: Pick<Store, "balancerRuns">;
+  readonly tasks: Pick<Tasks, "run">;
+  readonly nameOf: (id: string) => string;
+  readonly clock: Pick<Clock, "now">;
+  readonly logger: Pick<Logger, "info" | "warn">;
+  /** The server is about to end: what is under way is left to the pool. */
+  readonly isStopping: () => boolean;
+}
+
+/** Carries out what was planned, as a task, and writes it down; of a dry run only that. */
+export class PlanRunner {
+  readonly #parts: PlanRunnerParts;
+
+  constructor(parts: PlanRunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws XoError STORE_UNAVAILABLE: nothing has begun; what `onMoving` throws */
+  async run(order: RunOrder): Promise<RanPlan> {
+    const { isDry, runs } = order;
+    const record = this.#toRecord(order);
+    const run = await runs.begin(record, isDry ? "dry-run" : "pending");
+    if (isDry) return { run };
+    const total = record.moves.length;
+    try {
+      if (total > 0) await order.onMoving({ run: run.id, done: 0, total });
+    } catch (error) {
+      await runs.end(run, record, "stopped");
+      throw error;
+    }
+    return total === 0
+      ? { run: await runs.end(run, record, "success") }
+      : this.#asTask(order, run);
+  }
+
+  #toRecord({ plan, policy, cause, isDry }: RunOrder): RunRecord {
+    const { person } = cause;
+    const who = { userId: person.id, userName: person.name };
+    const by = { cause: cause.cause, ...who };
+    const about = { by, goal: policy.goal, isDry };
+    return toRecord(plan, about, this.#parts.nameOf);
+  }
+
+  async #asTask(order: RunOrder, run: BalancerRun): Promise<RanPlan> {
+    const { pool, cause } = order;
+    let ended = run;
+    const doIt = async (work: Work) => {
+      ended = await this.#do(order, run, work);
+      const error = errorOf(ended);
+      if (error !== undefined) throw error;
+      return { run: run.id };
+    };
+    const { name, id } = {
+      name: `load balancer: ${this.#parts.nameOf(pool)}`,
+      id: cause.cause === "manual" ? cause.person.id : undefined,
+    };
+    try {
+      if (cause.work?.taskId !== undefined) await doIt(cause.work);
+      else {
+        const task = await this.#parts.tasks.run(
+          {
+            ...{ name, objectType: "pool", objectId: pool, userId: id },
+            params: { run: run.id },
+          },
+          doIt,
+        );
+        await task.result;
+      }
+    } catch (error) {
+      if (error instanceof XoError) return { run: ended, error };
+      throw error;
+    }
+    return { run: ended };
+  }
+
+  async #do(
+    order: RunOrder,
+    begun: BalancerRun,
+    work: Work,
+  ): Promise<BalancerRun> {
+    const { runs, plan, policy } = order;
+    const run = await runs.noteTask(begun, work.taskId);
+    const doing = this.#prepare(order, run);
+    const end = await doing.run(plan.actions, policy.parallel, work);
+    if (this.#parts.isStopping()) return run;
+    const { nameOf, logger } = this.#parts;
+    logger.info(`load balancer: ${nameOf(order.pool)}: ${end}`, {
+      run: run.id,
+    });
+    return runs.end(run, doing.record, end);
+  }
+
+  #prepare(order: RunOrder, run: BalancerRun): PoolRun {
+    const { pool, whyNot, onMoving, cause } = order;
+    const { person } = cause;
+    const record = recordOf(run);
+    const total = record.moves.length;
+    const vms = new Set(record.moves.map(({ vm }) => vm));
+    return new PoolRun(run.id, record, {
+      ...this.#parts,
+      check: async (move) => {
+        const message = changeOf(move, this.#parts.objects);
+        return message === undefined
+          ? whyNot(vms)
+          : { code: "changed", message: `${move.vmName}: ${message}` };
+      },
+      move: (move, part) =>
+        moveVm(move, { pool, run: run.id, person }, part, this.#parts),
+      onChange: (done) => void onMoving({ run: run.id, done, total }),
+    });
+  }
+}
+
+/** A task that hides failures is worse than none. */
+function errorOf(run: BalancerRun): XoError | undefined {
+  const { moves, reason } = recordOf(run);
+  const end = run.status as RunEnd | "pending";
+  if (end === "success" || end === "pending") return undefined;
+  const done = moves.filter(({ status }) => status === "done").length;
+  return new XoError("STOPPED_MIDWAY", {
+    ...{ what: "the load balancer", reason: reason?.message ?? end },
+    where: `move ${done + 1} of ${moves.length}`,
+    cause: reason,
+  });
+}

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import type { Catalog, Inventory } from "@xo-server/inventory";
+import type { Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { Config } from "../config/config.js";
+import { RollingPlans } from "../hosts/rolling-plans.js";
+import type { Logger } from "../log/logger.js";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import type { Audit } from "../operations/audit.js";
+import type { Witness } from "../operations/witness.js";
+import type { Placement } from "../placement/placement.js";
+import type { Pools } from "../pools/pools.js";
+import type { Stats } from "../stats/start-stats.js";
+import type { StopStack } from "../stop-stack.js";
+import type { Tasks } from "../tasks/tasks.js";
+import { Balancer } from "./balancer.js";
+import { readSight } from "./read-sight.js";
+import { PlanRunner } from "./run-plan.js";
+
+export interface StartBalancerParts {
+  readonly store: Store;
+  readonly tasks: Tasks;
+  readonly stats: Stats;
+  readonly placement: Placement;
+  readonly catalog: Catalog;
+  readonly inventory: Inventory;
+  readonly objects: PoolObjects;
+  readonly pools: Pick<Pools, "list">;
+  readonly audit: Audit;
+  readonly witness: Witness;
+  /** dataDir: two servers of one machine have different ones. */
+  readonly config: Pick<Config, "dataDir">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly stops: StopStack;
+}
+
+/** The load balancer, that does nothing before its `start` is called. */
+export function startBalancer(parts: StartBalancerParts): Balancer {
+  const { store, catalog, config, stops } = parts;
+  const owner = createHash("sha256")
+    .update(`balancer\n${hostname()}\n${resolve(config.dataDir)}`)
+    .digest("base64url");
+  let isStopping = false;
+  const rolling = new RollingPlans(store.settings);
+  const sources = { ...parts, stats: parts.stats.hosts, rolling };
+  const runner = new PlanRunner({
+    ...parts,
+    nameOf: (id) => nameOf(catalog, id),
+    isStopping: () => isStopping,
+  });
+  const balancer = new Balancer({
+    ...{ ...parts, owner, runner },
+    look: (pool, tags) => readSight(pool, tags, sources),
+  });
+  stops.push("load balancer", () => {
+    isStopping = true;
+    return balancer.stop();
+  });
+  return balancer;
+}
+
+function nameOf(catalog: Pick<Catalog, "get">, id: string): string {
+  const entry = catalog.get(id);
+  if (entry === undefined) return id;
+  const { name_label } = JSON.parse(entry.json.toString()) as {
+    readonly name_label?: unknown;
+  };
+  return typeof name_label === "string" && name_label !== "" ? name_label : id;
+}

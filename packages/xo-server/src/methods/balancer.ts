@@ -1,0 +1,226 @@
+import type { Catalog, ViewObject } from "@xo-server/inventory";
+import { Type, type Static } from "typebox";
+import type { Balancer, PoolStanding } from "../balancer/balancer.js";
+import { policyMembers } from "../balancer/policy.js";
+import { toMaySee, toPublicRun } from "../balancer/public-run.js";
+import { toPublicState } from "../balancer/public-state.js";
+import { balancerItself } from "../balancer/move-vm.js";
+import { readableTo } from "../objects/readable.js";
+import {
+  defineOperation,
+  type CallContext,
+  type HandlerContext,
+  type Operation,
+} from "../operations/operation.js";
+import {
+  balancerShapes,
+  historyExample,
+  stateExample,
+} from "./balancer-shapes.js";
+import { actionRoute, idOf } from "./on-object.js";
+
+export interface BalancerMethodParts {
+  readonly balancer: Balancer;
+  readonly catalog: Pick<Catalog, "get" | "follow">;
+}
+
+const pool = idOf("a pool");
+const closed = { additionalProperties: false } as const;
+const { Policy, Standing, Run } = balancerShapes;
+type Standing = Static<typeof Standing>;
+
+const onPool = (action: string) => ({
+  ...{ action, resource: "pool" },
+  id: ({ pool: id }: { readonly pool: string }) => id,
+});
+
+/** The load balancer: moves VMs by itself. */
+export function balancerMethods(parts: BalancerMethodParts): Operation[] {
+  return [
+    ...policyMethods(parts),
+    ...stateMethods(parts),
+    ...runMethods(parts),
+  ];
+}
+
+function policyMethods({ balancer }: BalancerMethodParts): Operation[] {
+  const toPolicy = (id: string) => {
+    const { policy, setAt } = balancer.policyOf(id);
+    return { pool: id, isSet: setAt > 0, ...policy };
+  };
+  const path = "/pools/{pool}/balancer/policy";
+  return [
+    defineOperation({
+      name: "balancer.getPolicy",
+      summary: "How the load balancer treats a pool.",
+      params: Type.Object({ pool }, closed),
+      result: Policy,
+      permission: onPool("read"),
+      rest: {
+        ...{ method: "get", path, operationId: "GetBalancerPolicy" },
+        ...{ exposure: "allow", example: stateExample.policy },
+      },
+      handler: (params) => toPolicy(params.pool),
+    }),
+    defineOperation({
+      name: "balancer.setPolicy",
+      summary:
+        "Sets how the load balancer treats a pool; what is not given stays. Set off, it begins no more moves.",
+      params: Type.Object(
+        { pool, ...Type.Partial(Type.Object(policyMembers)).properties },
+        closed,
+      ),
+      result: Policy,
+      permission: onPool("administrate:set"),
+      changes: true,
+      rest: {
+        ...{ method: "patch", path, operationId: "SetBalancerPolicy" },
+        ...{ exposure: "confirm", example: stateExample.policy },
+      },
+      async handler({ pool: id, ...change }) {
+        await balancer.setPolicy(id, change);
+        return toPolicy(id);
+      },
+    }),
+  ];
+}
+
+function stateMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
+  return [
+    defineOperation({
+      name: "balancer.getAll",
+      summary: "Pools, how they are balanced, and how it is with each.",
+      params: Type.Object({}, closed),
+      result: Type.Array(Standing),
+      permission: "viewer",
+      async handler(_, context) {
+        const pools = await readablePools(catalog, context);
+        const standings = await balancer.standings([...pools.keys()]);
+        return Array.from(standings, ([id, one]) =>
+          toStanding(id, pools.get(id) ?? "", one),
+        );
+      },
+    }),
+    defineOperation({
+      name: "balancer.getState",
+      summary: "What the load balancer does to a pool now, and why.",
+      params: Type.Object({ pool }, closed),
+      result: Standing,
+      permission: onPool("read"),
+      rest: {
+        ...{ method: "get", path: "/pools/{pool}/balancer" },
+        ...{ operationId: "GetBalancerState", exposure: "allow" },
+        example: stateExample,
+      },
+      async handler({ pool: id }) {
+        const standings = await balancer.standings([id]);
+        return toStanding(id, nameOf(catalog, id), standings.get(id)!);
+      },
+    }),
+  ];
+}
+
+function runMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
+  const maySee = (context: CallContext) =>
+    toMaySee(catalog, readableTo(context)("VM"));
+  return [
+    defineOperation({
+      name: "balancer.run",
+      summary:
+        "Balances a pool now, whatever its mode is; answers when that has ended. dryRun: tells what would be moved.",
+      params: Type.Object(
+        {
+          pool,
+          dryRun: Type.Optional(
+            Type.Boolean({ description: "Nothing is moved." }),
+          ),
+        },
+        closed,
+      ),
+      result: Run,
+      permission: onPool("administrate:set"),
+      changes: true,
+      rest: actionRoute("/pools/{pool}/balancer/actions/run", "RunBalancer"),
+      async handler({ pool: id, dryRun = false }, context) {
+        const cause = toCause(context);
+        const { run, error } = await balancer.run(id, cause, dryRun);
+        if (error !== undefined) throw error;
+        return toPublicRun(run, maySee(context)) as Static<typeof Run>;
+      },
+    }),
+    defineOperation({
+      name: "balancer.getHistory",
+      summary: "What the load balancer did to a pool, newest first.",
+      params: Type.Object(
+        {
+          pool,
+          limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 50 }),
+          cursor: Type.Optional(
+            Type.String({
+              maxLength: 256,
+              description: "Of the page before.",
+            }),
+          ),
+        },
+        closed,
+      ),
+      result: Type.Object({
+        runs: Type.Array(Run),
+        cursor: Type.Optional(Type.String()),
+      }),
+      permission: onPool("read"),
+      rest: {
+        ...{ method: "get", path: "/pools/{pool}/balancer/history" },
+        ...{ operationId: "GetBalancerHistory", exposure: "allow" },
+        example: { runs: [historyExample] },
+      },
+      async handler({ pool: id, ...page }, context) {
+        const { runs, cursor } = await balancer.history(id, page);
+        const may = maySee(context);
+        return {
+          runs: runs.map((run) => toPublicRun(run, may) as Static<typeof Run>),
+          ...(cursor === undefined ? {} : { cursor }),
+        };
+      },
+    }),
+  ];
+}
+
+function toCause({ person = balancerItself, work }: HandlerContext) {
+  return { cause: "manual", person, work } as const;
+}
+
+function toStanding(
+  id: string,
+  name: string,
+  standing: PoolStanding,
+): Standing {
+  const { policy, isSet } = standing;
+  return {
+    ...{ pool: id, name, policy: { pool: id, isSet, ...policy } },
+    ...toPublicState(standing),
+  } as Standing;
+}
+
+/** Names by ids. There are hundreds at most. */
+async function readablePools(
+  catalog: BalancerMethodParts["catalog"],
+  context: CallContext,
+): Promise<Map<string, string>> {
+  const table = await catalog.follow("pool");
+  const may = readableTo(context)("pool");
+  const pools = new Map<string, string>();
+  for (let row = 0; row < table.rows; row++) {
+    if (!table.isLive(row)) continue;
+    if (may === undefined || table.passes(row, may))
+      pools.set(table.id(row), String(table.object(row)["name_label"]));
+  }
+  return pools;
+}
+
+function nameOf(catalog: BalancerMethodParts["catalog"], id: string): string {
+  const entry = catalog.get(id);
+  if (entry === undefined) return "";
+  const object = JSON.parse(entry.json.toString()) as ViewObject;
+  return String(object["name_label"]);
+}
