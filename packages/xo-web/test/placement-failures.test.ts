@@ -196,12 +196,18 @@ test("the answer is a sentence that says whether it is exact", async (t) => {
     tone: "good",
   });
   t.equal(
-    of({ failures: 1, atMost: 3, isExact: false }).words,
+    of({
+      ...{ failures: 1, atMost: 3, isExact: false },
+      steps: [{ failures: 2, holds: "unknown", by: "budget", sets: 9 }],
+    }).words,
     "This pool survives any 1 host failure at least, and 3 at most (bound).",
   );
   t.match(of({ failures: 0, atMost: 3, isExact: false }), {
     ...{ words: /^It is not certain.*3 at most/, tone: "warn" },
   });
+  const holds = { failures: 3, atMost: 9, isExact: false };
+  const steps = [{ failures: 3, holds: "yes", by: "sets", sets: 84 }] as const;
+  t.match(of({ ...holds, steps }).words, /3 host failures at least, more were/);
   t.match(of({ failures: 0, atMost: 0 }), { tone: "bad" });
   t.match(of({}, 0), { words: /nothing is protected/, tone: "warn" });
   t.equal(

@@ -93,6 +93,8 @@ export const placementFailures: Messages["placementFailures"] = {
       other: "Dieser Pool übersteht jeden Ausfall von mindestens {n} Hosts,",
     },
     most: "und höchstens {n} (Schranke).",
+    beyond: "mehr wurde nicht betrachtet.",
+    lookFurther: "Mehr Ausfälle betrachten",
     tooMany:
       "Der Pool soll laut Einstellung {set} Host-Ausfälle überstehen; er übersteht höchstens {n}.",
     uncertain:

@@ -96,6 +96,8 @@ export const placementFailures = {
       other: "This pool survives any {n} host failures at least,",
     },
     most: "and {n} at most (bound).",
+    beyond: "more were not looked at.",
+    lookFurther: "Look at more failures",
     tooMany:
       "The pool is set to tolerate {set} host failures; it survives {n} at most.",
     uncertain:

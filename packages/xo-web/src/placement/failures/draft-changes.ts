@@ -15,7 +15,11 @@ export type DraftChange =
       readonly vcpus: number;
       readonly protection: Protection;
     }
-  | { readonly kind: "setMemory"; readonly vm: string; readonly memory: number };
+  | {
+      readonly kind: "setMemory";
+      readonly vm: string;
+      readonly memory: number;
+    };
 
 export type DraftKind = DraftChange["kind"];
 

@@ -16,12 +16,20 @@ export function survivalSentence(
   if (!isExact && atMost > failures) {
     const least =
       failures === 0 ? words.leastNone : formats.plural(words.least, failures);
-    const most = fill(words.most, { n: formats.count(atMost) });
+    const most = isBeyond(survival)
+      ? words.beyond
+      : fill(words.most, { n: formats.count(atMost) });
     return { words: `${least} ${most}`, tone: failures > 0 ? "good" : "warn" };
   }
   return failures === 0
     ? { words: words.none, tone: "bad" }
     : { words: formats.plural(words.exact, failures), tone: "good" };
+}
+
+/** As many failures as were looked at are survived: more were not asked for. */
+export function isBeyond({ failures, isExact, steps }: Survival): boolean {
+  if (isExact || failures === 0) return false;
+  return steps.every((step) => step.holds === "yes");
 }
 
 /** What is wrong with what the pool is set to tolerate; undefined: nothing. */
@@ -45,8 +53,7 @@ export function stepWords(
   { text, formats }: Wording,
 ): string {
   const { steps } = text.placementFailures;
-  const how =
-    by === "sets" ? formats.plural(steps.sets, sets) : steps.by[by];
+  const how = by === "sets" ? formats.plural(steps.sets, sets) : steps.by[by];
   return fill(steps.line, {
     failures: formats.plural(steps.failures, failures),
     holds: steps.holds[holds],

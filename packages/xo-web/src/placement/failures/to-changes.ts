@@ -3,15 +3,23 @@ import { isObject, type Json } from "../../api/merge-patch.js";
 import type { Call } from "../../api/status-stream.js";
 import type { DraftChange } from "./draft-changes.js";
 
+/** What is not said of a VM that there is stays as it is. */
+export type GivenChange =
+  | Exclude<Change, { readonly kind: "vm" }>
+  | {
+      readonly kind: "vm";
+      readonly vm: Partial<VmModel> & Pick<VmModel, "id" | "memory">;
+    };
+
 /**
- * Changes that are tried, as the planner takes them: what is like something
- * that there is has its networks and SRs. New VMs need neither.
+ * Changes that are tried, as the server takes them: a new host has the networks
+ * and SRs of the one that it is like, new VMs need neither.
  */
 export async function toChanges(
   call: Call,
   pool: string,
   drafts: readonly DraftChange[],
-): Promise<readonly Change[]> {
+): Promise<readonly GivenChange[]> {
   const changes = await Promise.all(
     drafts.map((draft, index) => changesOf(call, pool, { draft, index })),
   );
@@ -22,7 +30,7 @@ async function changesOf(
   call: Call,
   pool: string,
   { draft, index }: { readonly draft: DraftChange; readonly index: number },
-): Promise<readonly Change[]> {
+): Promise<readonly GivenChange[]> {
   switch (draft.kind) {
     case "removeHost":
       return [{ kind: "host-out", host: draft.host }];
@@ -42,10 +50,8 @@ async function changesOf(
           ...restartOf(draft.protection, 0),
         },
       }));
-    case "setMemory": {
-      const vm = await readVm(call, draft.vm);
-      return [{ kind: "vm", vm: { ...vm, memory: draft.memory } }];
-    }
+    case "setMemory":
+      return [{ kind: "vm", vm: { id: draft.vm, memory: draft.memory } }];
   }
 }
 
@@ -79,31 +85,6 @@ async function readHost(
     ]),
     srs: unique(pbds.map(({ SR }) => SR)),
     ...cpuOf(host),
-  };
-}
-
-async function readVm(call: Call, id: string): Promise<VmModel> {
-  const page = pager(call);
-  const [[vm], vbds, vifs] = await Promise.all([
-    page("VM", { ids: [id] }, [
-      ...["CPUs", "high_availability", "startDelay", "$container"],
-    ]),
-    page("VBD", { filter: `VM:${id}` }, ["VDI"]),
-    page("VIF", { filter: `$VM:${id}` }, ["$network"]),
-  ]);
-  const ids = unique(vbds.map(({ VDI }) => VDI));
-  const vdis = ids.length > 0 ? await page("VDI", { ids }, ["$SR"]) : [];
-  const host = textOf(vm?.["$container"]);
-  const delay = vm?.["startDelay"];
-  return {
-    ...{ id, memory: 0, vcpus: numberAt(vm, "CPUs", "number") },
-    srs: unique(vdis.map(({ $SR }) => $SR)),
-    networks: unique(vifs.map(({ $network }) => $network)),
-    ...(host === "" ? {} : { host }),
-    ...restartOf(
-      textOf(vm?.["high_availability"]),
-      typeof delay === "number" ? delay : 0,
-    ),
   };
 }
 
@@ -160,7 +141,7 @@ function unique(values: readonly (Json | undefined)[]): string[] {
 
 function times(
   count: number,
-  make: (n: number) => Change,
-): readonly Change[] {
+  make: (n: number) => GivenChange,
+): readonly GivenChange[] {
   return Array.from({ length: count }, (_, n) => make(n));
 }
