@@ -25,9 +25,10 @@ export function indexGroups(
     if (models[group - 1]?.id === id)
       throw new InvalidModel(`group ${id} is there twice`);
     if (!(weight > 0)) throw new InvalidModel(`group ${id} weighs ${weight}`);
-    for (const vm of new Set(ids)) {
+    const numbers = [...new Set(ids.map((vm) => vms.of(vm)))];
+    for (const vm of numbers.sort((a, b) => a - b)) {
       groups.push(group);
-      members.push(vms.of(vm));
+      members.push(vm);
     }
   }
   const unitOf = findUnits(models, vms);
