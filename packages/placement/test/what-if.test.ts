@@ -126,6 +126,21 @@ t.test(
   },
 );
 
+t.test("a VM that no host takes is told the smallest conflict", async (t) => {
+  const model = threeHosts({
+    hosts: [host("h1", { state: "disabled" }), host("h2", { srs: [] })],
+    vms: [vm("x")],
+  });
+  const { host: chosen, conflict } = placeVm(indexPool(model), "x");
+  t.equal(chosen, undefined);
+  t.equal(conflict?.size, "smallest");
+  t.same(
+    conflict?.rules.map(({ rule }) => rule).sort(),
+    ["sr", "state"],
+    "without either of them a host would take it",
+  );
+});
+
 t.test(
   "an action is explained as all hosts looked when it was decided",
   async (t) => {

@@ -1,3 +1,4 @@
+import { conflictFor } from "../conflict/conflict-of.js";
 import { Layout } from "../layout/layout.js";
 import type { Placement } from "../model/plan.js";
 import { rankHosts } from "../place/rank-hosts.js";
@@ -21,11 +22,18 @@ export function placeVm(
 export function placeIn(layout: Layout, vm: number): Placement {
   const here = layout.hostOf[vm]!;
   if (here >= 0) layout.remove(vm);
+  try {
+    return placeHomeless(layout, vm);
+  } finally {
+    if (here >= 0) layout.add(vm, here);
+  }
+}
+
+function placeHomeless(layout: Layout, vm: number): Placement {
   const candidates = rankHosts(layout, vm);
-  if (here >= 0) layout.add(vm, here);
   const id = layout.pool.vms.ids[vm]!;
   const [best] = candidates;
-  return best?.score === undefined
-    ? { vm: id, candidates }
-    : { vm: id, host: best.host, candidates };
+  if (best?.score !== undefined) return { vm: id, host: best.host, candidates };
+  const conflict = conflictFor(layout, vm);
+  return { vm: id, candidates, ...(conflict && { conflict }) };
 }
