@@ -7,6 +7,7 @@ import { exportBench } from "./export/export-bench.js";
 import { fleetBench } from "./fleet/fleet-bench.js";
 import { inventoryBench } from "./inventory/inventory-bench.js";
 import { perfProbeBench } from "./perf-probe/perf-probe-bench.js";
+import { placementBench } from "./placement/placement-bench.js";
 import { poolsBench } from "./pools/pools-bench.js";
 import { socketsBench } from "./sockets/sockets-bench.js";
 import { statsBench } from "./stats/stats-bench.js";
@@ -26,4 +27,5 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["export", exportBench],
   ["bulk", bulkBench],
   ["web", webBench],
+  ["placement", placementBench],
 ]);

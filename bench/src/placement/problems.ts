@@ -1,0 +1,153 @@
+import type {
+  GroupModel,
+  HostModel,
+  LocationModel,
+  PoolModel,
+  RestartModel,
+  VmModel,
+} from "@xo-server/placement";
+import { seededRandom } from "../measure/seeded-random.js";
+
+const GIB = 2 ** 30;
+const restart: RestartModel = { priority: "restart", order: 0, delay: 0 };
+const everywhere = { srs: ["shared"], networks: ["lan"] };
+
+export interface Story {
+  readonly hosts: number;
+  /** As many clones each as there are hosts. */
+  readonly sets: number;
+  /** Whether clones of a set are apart by a rule, or by a wish. */
+  readonly strict: boolean;
+}
+
+/** What Pacemaker's users complained of: sets of clones, one of each on every host, and a host that each set likes best. */
+export function storyPool({ hosts: count, sets, strict }: Story): PoolModel {
+  const hosts = names("h", count).map((id) => ({
+    ...{ id, state: "up" as const, cores: 64, ...everywhere },
+    memory: Math.ceil(sets * 1.28) * GIB,
+  }));
+  const groups = names("s", sets).map((id): GroupModel => ({
+    ...{ id, kind: "apart", strict },
+    vms: names(`${id}-`, count),
+  }));
+  const vms = groups.flatMap((group) =>
+    group.vms.map((id) => ({
+      ...{ id, memory: GIB, vcpus: 1, restart, ...everywhere },
+    })),
+  );
+  const locations = groups.map(({ id, vms: clones }, index) => ({
+    ...{ id, vms: clones, score: 100 },
+    hosts: [hosts[likedHost(index, count)]!.id],
+  }));
+  return { hosts, vms, groups, locations };
+}
+
+/** Number of the host that a set likes best: far from its neighbours'. */
+export function likedHost(set: number, hosts: number): number {
+  return (set * 7) % hosts;
+}
+
+export interface Mixture {
+  readonly hosts: number;
+  readonly vms: number;
+  /** Share of all memory that the VMs need. */
+  readonly fill: number;
+  /** Each VM runs on the host that its turn comes to. */
+  readonly running: boolean;
+}
+
+/**
+ * VMs of all sizes: a tenth in groups of three that are apart, half of these
+ * strictly; a twentieth on a network that half of the hosts have; a hundredth
+ * liked somewhere.
+ */
+export function mixedPool({
+  hosts: count,
+  vms,
+  fill,
+  running,
+}: Mixture): PoolModel {
+  const random = seededRandom(vms);
+  const hosts = names("h", count).map((id, index): HostModel => {
+    const networks = index % 2 === 0 ? ["lan", "dmz"] : ["lan"];
+    return { ...everywhere, id, state: "up", memory: 0, cores: 128, networks };
+  });
+  const made = names("v", vms).map((id, index): VmModel => {
+    const at = index % count;
+    const isInDmz = index % 20 === 0 && (!running || at % 2 === 0);
+    return {
+      ...{ id, memory: 2 ** Math.floor(random() * 4) * GIB, ...everywhere },
+      ...{ vcpus: 1 + Math.floor(random() * 4), load: random(), restart },
+      ...(isInDmz && { networks: ["dmz"] }),
+      ...(running && { host: hosts[at]!.id }),
+    };
+  });
+  const memory = memoryOf(made) / count / fill;
+  return {
+    hosts: hosts.map((host) => ({ ...host, memory })),
+    ...{ vms: made, groups: threes(made) },
+    locations: likings(made, hosts),
+  };
+}
+
+function threes(vms: readonly VmModel[]): GroupModel[] {
+  return Array.from({ length: Math.floor(vms.length / 30) }, (_, index) => ({
+    ...{ id: `g${index}`, kind: "apart", strict: index % 2 === 0 },
+    vms: vms.slice(index * 30, index * 30 + 3).map(({ id }) => id),
+  }));
+}
+
+function likings(
+  vms: readonly VmModel[],
+  hosts: readonly HostModel[],
+): LocationModel[] {
+  return vms
+    .filter((_, index) => index % 100 === 50)
+    .map(({ id }, index) => ({
+      ...{ id: `l${index}`, vms: [id], score: 10 },
+      hosts: [hosts[index % hosts.length]!.id],
+    }));
+}
+
+/** A host with very many VMs, and `others` that have room for them. */
+export function crowdedPool(vms: number, others: number): PoolModel {
+  const mixed = mixedPool({
+    ...{ hosts: others, vms: vms * 4, fill: 0.7, running: true },
+  });
+  const here = mixed.vms.slice(0, vms);
+  const host = { ...mixed.hosts[0]!, id: "full", memory: memoryOf(here) };
+  const moved = here.map((vm) => ({ ...vm, host: host.id }));
+  return {
+    ...mixed,
+    hosts: [host, ...mixed.hosts],
+    vms: [...moved, ...mixed.vms.slice(vms)],
+  };
+}
+
+/** Every fourth host has more to do than it can, the others little. */
+export function unevenPool(hosts: number, vms: number): PoolModel {
+  const mixed = mixedPool({ hosts, vms, fill: 0.6, running: true });
+  const isBusy = new Map(mixed.hosts.map(({ id }, i) => [id, i % 4 === 0]));
+  const perHost = vms / hosts;
+  return {
+    ...mixed,
+    vms: mixed.vms.map((vm) => ({
+      ...vm,
+      // Cores of 128 in use: all but a few, and a quarter.
+      load: ((isBusy.get(vm.host!) ? 122 : 32) / perHost) * 2 * vm.load!,
+    })),
+  };
+}
+
+function memoryOf(vms: readonly VmModel[]): number {
+  return vms.reduce((sum, { memory }) => sum + memory, 0);
+}
+
+/** In the order of their names, as if they had been made by machines. */
+function names(prefix: string, count: number): string[] {
+  const digits = String(count - 1).length;
+  return Array.from(
+    { length: count },
+    (_, index) => `${prefix}${String(index).padStart(digits, "0")}`,
+  );
+}

@@ -1,0 +1,27 @@
+import { indexPool, planBalance } from "@xo-server/placement";
+import { readJob, reportFigures } from "../../measure/job.js";
+import type { BalanceJob } from "../placement-job.js";
+import { unevenPool } from "../problems.js";
+import { timed } from "../timed.js";
+
+// A pool where some hosts have too much to do: who moves.
+const { hosts, vms, goal, mostMoves } = await readJob<BalanceJob>();
+const index = timed(() => indexPool(unevenPool(hosts, vms)));
+const {
+  value: plan,
+  ms,
+  cpuMs,
+} = timed(() =>
+  planBalance(index.value, {
+    ...{ goal, mostMoves, cpuHigh: 0.85, cpuLow: 0.65, memoryHigh: 0.9 },
+    ...{ moveCost: 0.0001, repairs: true },
+  }),
+);
+const above = (list: typeof plan.figuresAfter) =>
+  list.filter(({ cpu }) => cpu > 0.85).length;
+reportFigures({
+  ...{ ms, cpuMs, indexMs: index.ms, hosts, vms },
+  ...{ actions: plan.actions.length, emptied: plan.emptied.length },
+  aboveBefore: above(plan.figuresBefore),
+  aboveAfter: above(plan.figuresAfter),
+});

@@ -1,0 +1,55 @@
+import {
+  indexPool,
+  mendPlan,
+  planFailover,
+  planStarts,
+  type Plan,
+  type PoolModel,
+} from "@xo-server/placement";
+import { readJob, reportFigures } from "../../measure/job.js";
+import { storyPool, type Story } from "../problems.js";
+import { timed } from "../timed.js";
+
+// The story: everything placed at once, then a host out, then each of them.
+const model = storyPool(await readJob<Story>());
+const host = model.hosts[model.hosts.length >> 1]!.id;
+const index = timed(() => indexPool(model));
+const plan = timed(() => planStarts(index.value));
+const planned = plan.value;
+const mend = timed(() => mendPlan(planned, { kind: "host-out", host }));
+const mended = mend.value.plan;
+const running = indexPool(afterStarts(model, planned.plan));
+const failover = timed(() => planFailover(running, [host]));
+const all = timed(() =>
+  model.hosts.map(({ id }) => planFailover(running, [id])),
+);
+reportFigures({
+  ...{ ms: index.ms + plan.ms, cpuMs: index.cpuMs + plan.cpuMs },
+  ...{ indexMs: index.ms, planMs: plan.ms },
+  placed: planned.plan.actions.length,
+  ...{ mendMs: mend.ms, mendCpuMs: mend.cpuMs },
+  restarts: mended.actions.filter(({ purpose }) => purpose !== "start").length,
+  moved: changedHosts(planned.plan, mended),
+  homeless: mended.unplaced.length,
+  ...{
+    failoverMs: failover.ms,
+    failoverRestarts: failover.value.actions.length,
+  },
+  ...{ allMs: all.ms, allCpuMs: all.cpuMs },
+  survived: all.value.filter(({ survives }) => survives).length,
+});
+
+function afterStarts(before: PoolModel, { actions }: Plan): PoolModel {
+  const hosts = new Map(actions.map(({ vm, to }) => [vm, to]));
+  const vms = before.vms.map((vm) => {
+    const found = hosts.get(vm.id);
+    return found === undefined ? vm : { ...vm, host: found };
+  });
+  return { ...before, vms };
+}
+
+/** VMs that the second plan has somewhere else than the first. */
+function changedHosts(before: Plan, after: Plan): number {
+  const hosts = new Map(before.actions.map(({ vm, to }) => [vm, to]));
+  return after.actions.filter(({ vm, to }) => hosts.get(vm) !== to).length;
+}

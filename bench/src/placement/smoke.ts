@@ -1,0 +1,34 @@
+import { figureOf, type Report } from "../harness/result.js";
+import type { Section } from "./placement-rows.js";
+
+/** Of every row of a section. */
+const FIGURES: Readonly<Record<Section, readonly string[]>> = {
+  story: ["ms", "cpuMs", "mendMs", "failoverMs", "allMs", "survived"],
+  pacemaker: ["ms", "outMs"],
+  curve: ["ms", "warmMs", "bytesPerVm"],
+  evacuation: ["ms", "actions"],
+  balance: ["ms", "actions", "aboveBefore"],
+  survival: ["ms", "failures", "sets"],
+  quality: ["solvable", "missed", "sharePercent"],
+};
+
+/**
+ * What CI asks of a smoke run: every row gave every figure, and everything had
+ * a place. No time is judged. A row that was skipped, as Pacemaker is not
+ * there, is none.
+ * @throws Error naming the rows that did not
+ */
+export function checkShape({ results }: Report): void {
+  const wrong = results.flatMap((result) => {
+    const { mode, place, failure, runs } = result;
+    if (runs === 0 && failure === undefined) return [];
+    if (failure !== undefined) return [`${mode}: ${failure}`];
+    const missing = FIGURES[place as Section].filter(
+      (name) => !Number.isFinite(figureOf(result, name)),
+    );
+    if (figureOf(result, "placed") === 0) missing.push("VM placed");
+    return missing.length === 0 ? [] : [`${mode}: no ${missing.join(", ")}`];
+  });
+  if (wrong.length > 0)
+    throw new Error(`rows without figures:\n${wrong.join("\n")}`);
+}
