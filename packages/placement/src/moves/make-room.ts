@@ -20,6 +20,8 @@ const FIXED = [state, reach, cpu, pinned];
 
 /** Places VMs that no host takes as it is, by having others leave that run. */
 export class RoomMaker {
+  /** VMs that have left their hosts for others. */
+  readonly gaveWay = new Set<number>();
   readonly #layout: Layout;
   readonly #chooser: Chooser;
   readonly #mayLeave: (vm: number) => boolean;
@@ -99,8 +101,9 @@ export class RoomMaker {
       leaving.push(next);
     }
     for (const vm of unit) layout.add(vm, host);
-    const stuck = this.#placeAll(leaving);
+    const stuck = this.#placeBeside(leaving, unit);
     if (stuck === undefined) {
+      for (const vm of leaving) this.gaveWay.add(vm);
       for (const vm of [...unit, ...leaving]) this.#residents?.came(vm);
       return leaving.length;
     }
@@ -108,6 +111,19 @@ export class RoomMaker {
     for (const vm of leaving) layout.add(vm, host);
     staying.add(stuck);
     return "again";
+  }
+
+  /** As if the unit was still where it runs now: else VMs may have to wait for each other. If that is in vain, as if not. */
+  #placeBeside(
+    vms: readonly number[],
+    unit: readonly number[],
+  ): number | undefined {
+    const { vmHost } = this.#layout.pool;
+    const gone = unit.filter((vm) => vmHost[vm]! !== this.#layout.hostOf[vm]);
+    for (const vm of gone) this.#layout.hold(vm, vmHost[vm]!);
+    const stuck = this.#placeAll(vms);
+    for (const vm of gone) this.#layout.release(vm, vmHost[vm]!);
+    return stuck === undefined ? undefined : this.#placeAll(vms);
   }
 
   /** @returns the first that found no host, with none of them placed */

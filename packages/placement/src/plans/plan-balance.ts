@@ -81,7 +81,7 @@ function repair(
     const strict = new Repair(then, { mayMove, most });
     strict.run();
     new Improvement(then, { mayMove, most: strict.left }).run();
-    const wanted = movedBetween(layout, then, () => "repair");
+    const wanted = movedBetween(layout, then, (vm) => strict.purposeOf(vm));
     const { moves, after } = orderMoves(layout, wanted);
     if (moves.length <= mostMoves) return { moves, after };
   }

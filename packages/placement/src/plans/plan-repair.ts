@@ -18,7 +18,7 @@ export function planRepair(pool: IndexedPool, options: PlanOptions = {}): Plan {
   const repair = new Repair(then, { mayMove, most: Infinity });
   const broken = repair.run();
   new Improvement(then, { mayMove, most: Infinity }).run();
-  const wanted = movedBetween(now, then, () => "repair");
+  const wanted = movedBetween(now, then, (vm) => repair.purposeOf(vm));
   return {
     ...toMovePlan(now, wanted, broken),
     isProven: broken.some((vm) => !repair.isThinkable(vm)),

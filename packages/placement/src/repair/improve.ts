@@ -14,23 +14,25 @@ export class Improvement {
   readonly #layout: Layout;
   readonly #mayMove: (vm: number) => boolean;
   readonly #chooser: Chooser;
-  #left: number;
+  readonly #most: number;
+  /** Moves so far. */
+  #made = 0;
 
   /** @param layout as it is; as it should be afterwards */
   constructor(layout: Layout, { mayMove, most }: RepairOptions) {
     this.#layout = layout;
     this.#mayMove = mayMove;
     this.#chooser = new Chooser(layout);
-    this.#left = most;
+    this.#most = most;
   }
 
   run(): void {
     if (!hasWishes(this.#layout.pool)) return;
     for (let pass = 0; pass < MOST_PASSES; pass++) {
-      const before = this.#left;
+      const before = this.#made;
       for (const vms of this.#partedGroups()) this.#gather(vms);
       for (const vm of this.#unhappy()) this.#improve(vm);
-      if (this.#left === before) return;
+      if (this.#made === before) return;
     }
   }
 
@@ -49,7 +51,8 @@ export class Improvement {
 
   #improve(vm: number): void {
     const unit = unitWith(this.#layout, vm);
-    if (unit.length > this.#left || !unit.every(this.#mayMove)) return;
+    if (unit.length > this.#most - this.#made || !unit.every(this.#mayMove))
+      return;
     this.#moveIfBetter(unit, () => [this.#chooser.chooseForAll(unit)]);
   }
 
@@ -77,7 +80,8 @@ export class Improvement {
         .filter((vm) => hostOf[vm] !== host)
         .flatMap((vm) => unitWith(this.#layout, vm));
       const unit = [...new Set(away)];
-      if (unit.length > this.#left || !unit.every(this.#mayMove)) continue;
+      if (unit.length > this.#most - this.#made || !unit.every(this.#mayMove))
+        continue;
       if (this.#moveIfBetter(unit, () => [host])) return;
     }
   }
@@ -96,7 +100,7 @@ export class Improvement {
     for (const host of hostsFor()) {
       if (host < 0 || !this.#chooser.allowsAll(unit, host)) continue;
       if (putAll(layout, unit, () => host) > wish + ROUNDING) {
-        this.#left -= unit.filter((vm) => before.get(vm) !== host).length;
+        this.#made += unit.filter((vm) => before.get(vm) !== host).length;
         return true;
       }
       for (const vm of unit) layout.remove(vm);

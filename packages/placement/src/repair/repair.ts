@@ -20,7 +20,8 @@ export class Repair {
   readonly #options: RepairOptions;
   readonly #chooser: Chooser;
   readonly #rooms: RoomMaker;
-  #left: number;
+  /** Moves so far. */
+  #made = 0;
 
   /** @param layout as it is; as it should be afterwards */
   constructor(layout: Layout, options: RepairOptions) {
@@ -28,24 +29,27 @@ export class Repair {
     this.#options = options;
     this.#chooser = new Chooser(layout);
     this.#rooms = new RoomMaker(layout, options.mayMove);
-    this.#left = options.most;
   }
 
   /** @returns VMs that are still against a rule: of each crowd, all but one */
   run(): readonly number[] {
     for (let pass = 0; pass < MOST_PASSES; pass++) {
-      const before = this.#left;
+      const before = this.#made;
       for (const vm of mislocated(this.#layout)) this.#settle(vm);
       for (const unit of parted(this.#layout)) this.#moveUnit(unit);
       for (const { host, vms } of crowds(this.#layout)) this.#thin(host, vms);
-      if (this.#left === before) break;
+      if (this.#made === before) break;
     }
     return this.#broken();
   }
 
+  purposeOf(vm: number): "repair" | "make-room" {
+    return this.#rooms.gaveWay.has(vm) ? "make-room" : "repair";
+  }
+
   /** VMs that may still move. */
   get left(): number {
-    return this.#left;
+    return this.#options.most - this.#made;
   }
 
   /** Whether a host could have a VM with its unit if nothing else ran. */
@@ -79,7 +83,7 @@ export class Repair {
   /** To the host with most of them that takes all, else to the best one; else others make room. */
   #moveUnit(unit: readonly number[]): void {
     const { hostOf } = this.#layout;
-    if (unit.length > this.#left || !unit.every(this.#options.mayMove)) return;
+    if (unit.length > this.left || !unit.every(this.#options.mayMove)) return;
     const before = new Map(unit.map((vm) => [vm, hostOf[vm]!]));
     const hosts = mostThere(this.#layout, unit);
     takeAway(this.#layout, unit);
@@ -87,12 +91,12 @@ export class Repair {
     const host = there ?? this.#chooser.chooseForAll(unit);
     if (host >= 0) putAll(this.#layout, unit, () => host);
     else {
-      const others = this.#rooms.place(unit, this.#left - unit.length);
+      const others = this.#rooms.place(unit, this.left - unit.length);
       if (others === undefined)
         putAll(this.#layout, unit, (vm) => before.get(vm)!);
-      else this.#left -= others;
+      else this.#made += others;
     }
-    this.#left -= unit.filter((vm) => hostOf[vm] !== before.get(vm)).length;
+    this.#made += unit.filter((vm) => hostOf[vm] !== before.get(vm)).length;
   }
 
   #broken(): readonly number[] {

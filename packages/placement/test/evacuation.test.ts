@@ -1,0 +1,159 @@
+import t from "tap";
+import {
+  indexPool,
+  planEvacuation,
+  InvalidModel,
+  type Plan,
+  type PoolModel,
+} from "@xo-server/placement";
+import { host, vm } from "./pool-of.js";
+import {
+  checkPlan,
+  randomPool,
+  seeds,
+  shuffledPool,
+} from "./reference/index.js";
+
+const SEEDS = 150;
+
+function evacuate(model: PoolModel, ...hosts: readonly string[]): Plan {
+  return planEvacuation(indexPool(model), hosts);
+}
+
+function told({ actions }: Plan): readonly string[] {
+  return actions.map(
+    ({ vm, from, to, purpose, after }) =>
+      `${vm} ${from} > ${to} (${purpose})` +
+      (after.length > 0 ? `, after ${after.join()}` : ""),
+  );
+}
+
+t.test("all that runs there goes where there is most room", async (t) => {
+  const plan = evacuate(
+    {
+      hosts: [host("a", 8), host("b", 8), host("c", 16)],
+      vms: [vm("v", 2, "a"), vm("w", 1, "a"), vm("x", 4, "b"), vm("y", 1)],
+    },
+    "a",
+  );
+  t.same(told(plan), ["v a > c (evacuate)", "w a > c (evacuate)"]);
+  t.same(plan.unplaced, []);
+});
+
+t.test("of several hosts none takes what leaves another", async (t) => {
+  const model = {
+    hosts: [host("a"), host("b"), host("c", 3)],
+    vms: [vm("v", 1, "a"), vm("w", 1, "b")],
+  };
+  t.same(told(evacuate(model, "a", "b")), [
+    "v a > c (evacuate)",
+    "w b > c (evacuate)",
+  ]);
+});
+
+t.test(
+  "a host that is disabled can be emptied; one that is down is empty",
+  async (t) => {
+    const model = (state: "disabled" | "down"): PoolModel => ({
+      hosts: [{ ...host("a"), state }, host("b")],
+      vms: [vm("v", 1, "a")],
+    });
+    t.same(told(evacuate(model("disabled"), "a")), ["v a > b (evacuate)"]);
+    t.same(told(evacuate(model("down"), "a")), []);
+  },
+);
+
+t.test("others move to make room, and are waited for", async (t) => {
+  const model = {
+    hosts: [host("a", 8), host("b", 8), host("c", 4)],
+    vms: [vm("v", 7, "a"), vm("w", 3, "b"), vm("x", 1, "c")],
+  };
+  const plan = evacuate(model, "a");
+  t.same(told(plan), ["w b > c (make-room)", "v a > b (evacuate), after 0"]);
+  t.same(checkPlan(model, plan), []);
+});
+
+t.test("others stay where there is room without that", async (t) => {
+  const plan = evacuate(
+    {
+      hosts: [host("a", 8), host("b", 8), host("c", 8)],
+      vms: [vm("v", 1, "a"), vm("w", 7, "b"), vm("x", 1, "c")],
+    },
+    "a",
+  );
+  t.same(told(plan), ["v a > c (evacuate)"]);
+});
+
+t.test("a member of a group that is apart makes room too", async (t) => {
+  const model: PoolModel = {
+    hosts: [host("a"), { ...host("b"), srs: ["s"] }, host("c")],
+    vms: [{ ...vm("v", 1, "a"), srs: ["s"] }, vm("w", 1, "b")],
+    groups: [{ id: "g", kind: "apart", strict: true, vms: ["v", "w"] }],
+  };
+  t.same(told(evacuate(model, "a")), [
+    "w b > c (make-room)",
+    "v a > b (evacuate), after 0",
+  ]);
+});
+
+t.test("what cannot leave is named, with what refuses it", async (t) => {
+  const plan = evacuate(
+    {
+      hosts: [host("a"), host("b"), host("c")],
+      vms: [
+        { ...vm("v", 1, "a"), pinned: "VM_HAS_PCI_ATTACHED" },
+        vm("w", 1, "a"),
+      ],
+    },
+    "a",
+  );
+  t.same(told(plan), ["w a > b (evacuate)"]);
+  t.match(plan.unplaced, [
+    {
+      vm: "v",
+      refusals: [
+        { rule: "state", hosts: 1 },
+        { rule: "pinned", hosts: 2 },
+      ],
+    },
+  ]);
+  t.equal(plan.isProven, true);
+});
+
+t.test("what is together leaves as one, or stays as one", async (t) => {
+  const model = (gib: number): PoolModel => ({
+    hosts: [host("a", 8), host("b", gib), host("c", 3)],
+    vms: [vm("v", 2, "a"), vm("w", 2, "a")],
+    groups: [{ id: "g", kind: "together", strict: true, vms: ["v", "w"] }],
+  });
+  t.same(told(evacuate(model(4), "a")), [
+    "v a > b (evacuate)",
+    "w a > b (evacuate)",
+  ]);
+  const failed = evacuate(model(3), "a");
+  t.same(told(failed), []);
+  t.same(
+    failed.unplaced.map(({ vm: id }) => id),
+    ["v", "w"],
+  );
+});
+
+t.test("a host that is not there is an error", async (t) => {
+  const pool = indexPool({ hosts: [host("a")], vms: [] });
+  t.throws(() => planEvacuation(pool, ["x"]), InvalidModel);
+});
+
+t.test(
+  "the order of lists, and of hosts to be emptied, means nothing",
+  async (t) => {
+    for (const seed of seeds(SEEDS)) {
+      const model = randomPool(seed);
+      const hosts = model.hosts.slice(0, 2).map(({ id }) => id);
+      const plan = evacuate(model, ...hosts);
+      const again = evacuate(shuffledPool(model, seed), ...hosts.toReversed());
+      if (JSON.stringify(plan) !== JSON.stringify(again))
+        return t.same(again, plan, `seed ${seed}`);
+    }
+    t.pass(`${SEEDS} pools`);
+  },
+);
