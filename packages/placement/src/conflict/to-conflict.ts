@@ -12,8 +12,10 @@ export function toConflict(
   refusals: Refusals,
   { atoms, size }: Core,
 ): Conflict {
-  const rules = atoms.map((number): ConflictRule => {
-    const atom = refusals.atoms.list[number]!;
+  const inOrder = atoms
+    .map((number) => refusals.atoms.list[number]!)
+    .sort(compareAtoms);
+  const rules = inOrder.map((atom): ConflictRule => {
     if (atom.rule === "state")
       return { rule: "state", hosts: outOf(layout, vms, refusals, atoms) };
     if (atom.rule === "memory")
@@ -21,6 +23,16 @@ export function toConflict(
     return toRule(layout, atom);
   });
   return { rules, size };
+}
+
+const ORDER: readonly Atom["rule"][] = [
+  ...(["state", "memory", "vcpus", "network", "sr"] as const),
+  ...(["device", "cpu", "location", "group", "pinned"] as const),
+];
+
+function compareAtoms(a: Atom, b: Atom): number {
+  const byRule = ORDER.indexOf(a.rule) - ORDER.indexOf(b.rule);
+  return byRule !== 0 ? byRule : a.of < b.of ? -1 : 1;
 }
 
 /** Hosts that are kept out by nothing else of the conflict. */

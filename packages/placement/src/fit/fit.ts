@@ -35,7 +35,7 @@ export function fit(
   vms: readonly number[],
   { budget = BUDGET, explains = true }: FitOptions = {},
 ): Fit {
-  const wanted = [...new Set(vms)];
+  const wanted = [...new Set(vms)].sort((a, b) => a - b);
   const units = inPlacingOrder(layout, wanted);
   const failed = placeAll(new Chooser(layout), layout, units);
   if (failed.length === 0)

@@ -24,12 +24,16 @@ export function planStarts(
   const wanted = (options.vms ?? pool.vms.ids)
     .map((id) => pool.vms.of(id))
     .filter((vm) => layout.hostOf[vm]! < 0 && !pool.gone.has(vm));
-  return { pool, layout, plan: startAll(layout, wanted) };
+  return { pool, layout, plan: startAll(layout, wanted, options) };
 }
 
 /** Starts VMs in a layout, which has them afterwards. */
-export function startAll(layout: Layout, vms: readonly number[]): Plan {
-  const found = fit(layout, vms);
+export function startAll(
+  layout: Layout,
+  vms: readonly number[],
+  options: PlanOptions = {},
+): Plan {
+  const found = fit(layout, vms, options);
   const actions = found.placed.map((vm) => toStart(layout, vm, "start"));
   actions.sort((a, b) => a.order - b.order);
   return {

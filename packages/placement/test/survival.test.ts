@@ -1,0 +1,146 @@
+import t from "tap";
+import {
+  indexPool,
+  planFailover,
+  survivedFailures,
+  type PoolModel,
+} from "@xo-server/placement";
+import { bestEffort, ha, up } from "./protected.js";
+import {
+  failuresSurvived,
+  medium,
+  randomPool,
+  setsOf,
+  survives,
+} from "./reference/index.js";
+
+const SEEDS = 400;
+
+/** Hosts of 10 GiB, each with VMs of these sizes. */
+function pool(...hosts: readonly (readonly number[])[]): PoolModel {
+  return {
+    hosts: hosts.map((_, i) => up(`h${i}`, 10)),
+    vms: hosts.flatMap((sizes, i) =>
+      sizes.map((gib, j) => ha(`v${i}-${j}`, gib, `h${i}`)),
+    ),
+  };
+}
+
+t.test("one host less is survived, two are not", async (t) => {
+  const survival = survivedFailures(indexPool(pool([4], [4], [4])));
+  t.equal(survival.failures, 1);
+  t.equal(survival.atMost, 1);
+  t.equal(survival.isExact, true);
+  t.equal(survival.worst?.hosts.length, 2);
+  t.equal(survival.worst?.unplaced.length, 1);
+  t.equal(survival.worst?.conflict?.size, "smallest");
+  t.same(
+    survival.steps.map(({ failures, holds }) => [failures, holds]),
+    [
+      [1, "yes"],
+      [2, "no"],
+    ],
+  );
+});
+
+t.test("free memory in pieces that are too small is none", async (t) => {
+  const survival = survivedFailures(indexPool(pool([6], [6], [6], [6])));
+  t.equal(survival.failures, 0);
+  t.equal(survival.worst?.hosts.length, 1);
+});
+
+t.test("where nothing has to restart all hosts may die", async (t) => {
+  const survival = survivedFailures(
+    indexPool({
+      hosts: [up("a", 4), up("b", 4)],
+      vms: [ha("v", 4, "a", bestEffort)],
+    }),
+  );
+  t.equal(survival.failures, 2);
+  t.equal(survival.isExact, true);
+  t.equal(survival.worst, undefined);
+});
+
+t.test("hosts that are down do not count, disabled ones do", async (t) => {
+  const model = pool([4], [4], [4]);
+  const [first, ...others] = model.hosts;
+  const state = (state: "down" | "disabled") =>
+    survivedFailures(
+      indexPool({ ...model, hosts: [{ ...first!, state }, ...others] }),
+    );
+  t.equal(state("down").failures, 1, "one of the two that are up");
+  t.equal(state("disabled").failures, 1, "its VMs restart, it takes none");
+  t.equal(state("disabled").worst?.hosts.length, 2);
+});
+
+t.test("no more is looked at than asked for", async (t) => {
+  const survival = survivedFailures(indexPool(pool([1], [1], [1])), {
+    most: 1,
+  });
+  t.equal(survival.failures, 1);
+  t.equal(survival.atMost, 3);
+  t.equal(survival.isExact, false);
+});
+
+t.test("groups that are apart need hosts, not only memory", async (t) => {
+  const model = pool([1], [1], [1], []);
+  const vms = model.vms.map(({ id }) => id);
+  const groups = [{ id: "g", kind: "apart", strict: true, vms }] as const;
+  const survival = survivedFailures(indexPool({ ...model, groups }));
+  t.equal(survival.failures, 1);
+  t.same(survival.worst?.conflict?.rules.map(({ rule }) => rule).sort(), [
+    "group",
+    "state",
+  ]);
+});
+
+t.test(
+  "a hundred hosts that are the same take one set for each number",
+  async (t) => {
+    const hosts = Array.from({ length: 100 }, () => [3, 3, 3]);
+    const survival = survivedFailures(indexPool(pool(...hosts)), { most: 2 });
+    t.equal(survival.failures, 0);
+    t.equal(survival.isExact, true);
+    t.ok(survival.steps.every(({ sets }) => sets <= 3));
+  },
+);
+
+t.test("random pools: as many as an exact search finds", async (t) => {
+  const wrong: string[] = [];
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const model = randomPool(seed);
+    const survival = survivedFailures(indexPool(model));
+    const { failures, atMost, isExact, worst } = survival;
+    const exact = failuresSurvived(model);
+    if (failures !== exact || atMost !== exact || !isExact)
+      wrong.push(`seed ${seed}: ${failures}, ${atMost}, not ${exact}`);
+    if (worst && survives(model, worst.hosts))
+      wrong.push(`seed ${seed}: ${worst.hosts.join()} may die`);
+  }
+  t.same(wrong, []);
+});
+
+t.test(
+  "random pools of some size: what is proven holds for each pair of hosts",
+  async (t) => {
+    const wrong: string[] = [];
+    const shape = { ...medium, hosts: [8, 14] as const };
+    for (let seed = 1; seed <= 12; seed++) {
+      const model = randomPool(seed, shape);
+      const pool = indexPool(model);
+      const { failures, atMost, worst } = survivedFailures(pool, { most: 3 });
+      const alive = model.hosts.filter(({ state }) => state !== "down");
+      const ids = alive.map(({ id }) => id);
+      for (let size = 1; size <= Math.min(2, failures); size++)
+        for (const failed of setsOf(ids, size))
+          if (!planFailover(pool, failed, { explains: false }).survives)
+            wrong.push(`seed ${seed}: ${failed.join()} of ${failures}`);
+      const plan = worst && planFailover(pool, worst.hosts);
+      if (plan && (plan.survives || !plan.isProven))
+        wrong.push(`seed ${seed}: ${worst.hosts.join()}`);
+      if (worst && worst.hosts.length !== atMost + 1)
+        wrong.push(`seed ${seed}: at most ${atMost}`);
+    }
+    t.same(wrong, []);
+  },
+);
