@@ -213,4 +213,175 @@ export const placement: Messages["placement"] = {
       number: "Das muss eine Zahl über 0 sein, etwa 1.",
     },
   },
+  midway: "{done} gemacht, {left} nicht begonnen. {reason}",
+  preferred: {
+    one: "{n} VM hat einen bevorzugten Host, an der VM selbst eingestellt.",
+    other:
+      "{n} VMs haben einen bevorzugten Host, an den VMs selbst eingestellt.",
+  },
+  showThem: "Zeigen",
+  automatic: {
+    lead: "Der Server kann dafür sorgen, dass kein Host zu viel zu tun hat: von selbst, oder nur aufschreiben, was er täte.",
+    standing: "Was gerade geschieht",
+    states: {
+      off: "Aus",
+      watching: "Beobachtet",
+      holding: "Wartet, ob es anhält",
+      moving: "Verschiebt VMs",
+      cooling: "Wartet auf Messwerte",
+      paused: "Pausiert",
+      "backing-off": "Hält sich zurück",
+    },
+    since: "seit {time}",
+    offLead: "Niemand sieht nach, und nichts zieht von selbst um.",
+    next: "Sieht in {time} wieder nach.",
+    nextNow: "Sieht jetzt wieder nach.",
+    elsewhere:
+      "Ein anderer Server mit derselben Datenbank kümmert sich um diesen Pool.",
+    stateReasons: {
+      balanced: "Kein Host hat zu viel zu tun.",
+      "no-better": "Ein Host hat zu viel zu tun, und kein Umzug lohnt sich.",
+      imbalance: "Anstehend: {moves}. Beginn in {time}, wenn es anhält.",
+      moving: "{done} von {total} Umzügen sind beendet.",
+      measuring:
+        "VMs sind umgezogen. Was die Hosts messen, ist in {time} von danach.",
+      "dry-run":
+        "Was umziehen würde, ist aufgeschrieben; wieder in {time}, wenn es dann noch so ist.",
+      "not-connected": "Der Pool ist nicht verbunden.",
+      "rolling-reboot": "Hosts werden gerade reihum neu gestartet.",
+      "hosts-change":
+        "Werden gerade geleert, heruntergefahren oder gestartet: {hosts}.",
+      "host-failed":
+        "Ausgefallen: {hosts}. Was dort lief, startet woanders; darauf wird {time} gewartet.",
+      "no-statistics": "Keine neuen Messwerte kommen von {hosts}.",
+      "others-move": "Jemand anderes verschiebt VMs: {moves}.",
+      "no-plan": "Es konnte kein Plan gemacht werden: {message}",
+      failed: "Nach {failures}. In {time} geht es weiter.",
+      "gave-up":
+        "Nach {failures} geschieht nichts mehr, bis jemand nachsieht: Einstellungen noch einmal speichern, oder einen Lauf anstoßen.",
+    },
+    movesPlain: { one: "{n} Umzug", other: "{n} Umzüge" },
+    failures: {
+      one: "{n} misslungenen Lauf",
+      other: "{n} misslungenen Läufen nacheinander",
+    },
+    runDry: "Jetzt ausprobieren (trocken)",
+    wouldMove: {
+      one: "{n} VM würde umziehen. Es steht im Protokoll.",
+      other: "{n} VMs würden umziehen. Es steht im Protokoll.",
+    },
+    toHistory: "Zum Protokoll",
+    mode: "Was geschehen darf",
+    modes: {
+      off: { name: "Aus", hint: "Nichts." },
+      "dry-run": {
+        name: "Probelauf",
+        hint: "Es wird aufgeschrieben, was umziehen würde. Nichts zieht um.",
+      },
+      automatic: {
+        name: "Automatisch",
+        hint: "VMs ziehen im Betrieb um, innerhalb der Grenzen unten.",
+      },
+    },
+    goal: "Wozu",
+    goals: {
+      performance: "Hosts, die zu viel zu tun haben, werden entlastet.",
+      density:
+        "Das, und VMs ziehen zusammen, damit Hosts leer sind und ausgeschaltet werden können.",
+    },
+    repairs: "Auch Platzierungsregeln einhalten",
+    repairsHint:
+      "VMs, die gegen eine Regel stehen, ziehen dorthin, wo sie sie einhalten.",
+    thresholds: "Wann ein Host zu viel zu tun hat",
+    hysteresis:
+      "Über {high} CPU verlassen VMs einen Host, bis er unter {low} ist, und kein Umzug bringt einen anderen über {low}. Dazwischen zieht nichts um: Sonst gingen VMs hin und her. Ebenso beim Arbeitsspeicher: über {memoryHigh}, bis er unter {memoryLow} ist.",
+    limits: "Grenzen",
+    fields: {
+      cpuHigh: {
+        name: "Zu viel CPU",
+        hint: "Von den Kernen eines Hosts belegt: Darüber gehen VMs.",
+      },
+      cpuLow: {
+        name: "Genug CPU ist frei",
+        hint: "Darunter geht nichts mehr.",
+      },
+      memoryHigh: {
+        name: "Zu viel Arbeitsspeicher",
+        hint: "Vom Arbeitsspeicher eines Hosts belegt: Darüber gehen VMs.",
+      },
+      mostMoves: { name: "Umzüge eines Laufs", hint: "Höchstens. 1 bis 100." },
+      parallel: { name: "Umzüge gleichzeitig", hint: "1 bis 16." },
+      intervalSeconds: {
+        name: "Sekunden zwischen zwei Blicken",
+        hint: "Auf einen Pool. 10 oder mehr.",
+      },
+      hold: {
+        name: "Minuten, die es anhalten muss",
+        hint: "Eine kurze Spitze verschiebt nichts.",
+      },
+      coolDown: {
+        name: "Minuten, die eine VM bleibt",
+        hint: "Vorher zieht sie nicht noch einmal um.",
+      },
+      moveCost: {
+        name: "Was ein Umzug bringen muss",
+        hint: "Für jedes GiB der VM, von 0 (jeder Gewinn genügt) bis 1. Ein Host bei 90 % und einer bei 30 %, die sich bei 60 % treffen, gewinnen 0,18; üblich ist 0,01.",
+      },
+    },
+    excludedTags: "Tags von VMs, die bleiben",
+    excludedTagsHint: "Mit Kommas dazwischen.",
+    outside: "Gebraucht wird eine Zahl von {least} bis {most}.",
+    crossed: "Das muss unter dem liegen, was zu viel ist.",
+    unsaved: "Noch nicht gespeichert.",
+    reset: "Änderungen zurücknehmen",
+    saved: "Die Einstellungen der Lastverteilung wurden gespeichert.",
+    automaticAsk: "VMs automatisch verschieben?",
+    automaticLead:
+      "Von jetzt an ziehen VMs dieses Pools um, ohne dass jemand gefragt wird. Jeder Umzug steht im Audit-Log.",
+    automaticLimits:
+      "Höchstens {moves} Umzüge in einem Lauf, {parallel} gleichzeitig.",
+    automaticButton: "Automatisch verschieben",
+  },
+  history: {
+    lead: "Was die Lastverteilung verschoben hat, oder hätte, und warum.",
+    none: "Noch wurde nichts verschoben",
+    noneLead:
+      "Hier stehen die Läufe der Lastverteilung, auch Probeläufe. Eingestellt wird sie unter Automatik.",
+    statuses: {
+      pending: "Läuft",
+      success: "Fertig",
+      failure: "Misslungen",
+      stopped: "Angehalten",
+      interrupted: "Unterbrochen",
+      "dry-run": "Probelauf",
+    },
+    moves: {
+      planned: "Nur geplant",
+      waiting: "Wartet",
+      moving: "Zieht um",
+      done: "Umgezogen",
+      failed: "Misslungen",
+      left: "Nicht begonnen",
+    },
+    by: "von {user}",
+    byItself: "von selbst",
+    wasAt:
+      "{host} stand bei {cpu} CPU, mit {memory} des Arbeitsspeichers belegt",
+    figures: {
+      cpu: "CPU des Hosts mit der meisten Last: {before}, geplant {after}.",
+      memory: "Arbeitsspeicher des vollsten Hosts: {before}, geplant {after}.",
+    },
+    measured: {
+      cpu: "CPU des Hosts mit der meisten Last: {before}, geplant {after}, gemessen {found}.",
+      memory:
+        "Arbeitsspeicher des vollsten Hosts: {before}, geplant {after}, gemessen {found}.",
+    },
+    hidden: {
+      one: "und {n} Umzug einer VM, die Sie nicht sehen dürfen",
+      other: "und {n} Umzüge von VMs, die Sie nicht sehen dürfen",
+    },
+    task: "Tasks",
+    audit: "Audit-Log",
+    more: "Ältere zeigen",
+  },
 };

@@ -204,4 +204,166 @@ export const placement = {
       number: "This has to be a number above 0, such as 1.",
     },
   },
+  midway: "{done} done, {left} not begun. {reason}",
+  preferred: {
+    one: "{n} VM has a host that it prefers, set on the VM itself.",
+    other: "{n} VMs have a host that they prefer, set on the VMs themselves.",
+  },
+  showThem: "Show them",
+  automatic: {
+    lead: "The server can see to it that no host has too much to do: by itself, or only writing down what it would do.",
+    standing: "What it does now",
+    states: {
+      off: "Off",
+      watching: "Watching",
+      holding: "Waiting whether it lasts",
+      moving: "Moving VMs",
+      cooling: "Waiting for figures",
+      paused: "Paused",
+      "backing-off": "Backing off",
+    },
+    since: "for {time}",
+    offLead: "Nobody looks, and nothing moves by itself.",
+    next: "Looks again in {time}.",
+    nextNow: "Looks again now.",
+    elsewhere: "Another server with the same database sees to this pool.",
+    stateReasons: {
+      balanced: "No host has too much to do.",
+      "no-better": "A host has too much to do, and no move pays.",
+      imbalance: "{moves} would be made. They begin in {time}, if it lasts.",
+      moving: "{done} of {total} moves have ended.",
+      measuring:
+        "VMs have moved. What hosts measure is of after that in {time}.",
+      "dry-run":
+        "What would be moved is written down; again in {time}, if it is still so.",
+      "not-connected": "The pool is not connected.",
+      "rolling-reboot": "A rolling reboot is under way.",
+      "hosts-change": "Being emptied, shut down or started: {hosts}.",
+      "host-failed":
+        "Down: {hosts}. What ran there starts elsewhere; it is waited for {time}.",
+      "no-statistics": "No new figures come from {hosts}.",
+      "others-move": "Somebody else moves VMs: {moves}.",
+      "no-plan": "No plan could be made: {message}",
+      failed: "After {failures}. It goes on in {time}.",
+      "gave-up":
+        "After {failures} it is left alone until somebody looks: save the settings again, or have it run.",
+    },
+    movesPlain: { one: "{n} move", other: "{n} moves" },
+    failures: { one: "{n} failed run", other: "{n} failed runs in a row" },
+    runDry: "Try it now (dry)",
+    wouldMove: {
+      one: "{n} VM would be moved. It is in the history.",
+      other: "{n} VMs would be moved. It is in the history.",
+    },
+    toHistory: "To the history",
+    mode: "What it may do",
+    modes: {
+      off: { name: "Off", hint: "Nothing." },
+      "dry-run": {
+        name: "Dry run",
+        hint: "It looks and writes down what it would move. Nothing moves.",
+      },
+      automatic: {
+        name: "Automatic",
+        hint: "It moves VMs while they run, within the limits below.",
+      },
+    },
+    goal: "What for",
+    goals: {
+      performance: "Hosts that have too much to do are relieved.",
+      density:
+        "That, and VMs move together so that hosts are empty and can be switched off.",
+    },
+    repairs: "Keep placement rules as well",
+    repairsHint: "VMs that are against a rule move to where they keep it.",
+    thresholds: "When a host has too much to do",
+    hysteresis:
+      "Above {high} CPU VMs leave a host until it is below {low}, and no move takes another host above {low}. In between nothing moves: otherwise VMs would go to and fro. The same with memory: above {memoryHigh}, until it is below {memoryLow}.",
+    limits: "Limits",
+    fields: {
+      cpuHigh: {
+        name: "Too much CPU",
+        hint: "Of a host’s cores in use: above it VMs leave.",
+      },
+      cpuLow: {
+        name: "Enough CPU has gone",
+        hint: "Below it nothing leaves any more.",
+      },
+      memoryHigh: {
+        name: "Too much memory",
+        hint: "Of a host’s memory in use: above it VMs leave.",
+      },
+      mostMoves: { name: "Moves of one run", hint: "At most. 1 to 100." },
+      parallel: { name: "Moves at a time", hint: "1 to 16." },
+      intervalSeconds: {
+        name: "Seconds between two looks",
+        hint: "Of one pool. 10 or more.",
+      },
+      hold: {
+        name: "Minutes that it has to last",
+        hint: "A short peak moves nothing.",
+      },
+      coolDown: {
+        name: "Minutes that a moved VM stays",
+        hint: "It is not moved again before.",
+      },
+      moveCost: {
+        name: "What a move has to gain",
+        hint: "For each GiB of the VM, from 0 (any gain will do) to 1. A host at 90% and one at 30% that meet at 60% gain 0.18; the usual is 0.01.",
+      },
+    },
+    excludedTags: "Tags of VMs that stay",
+    excludedTagsHint: "With commas between them.",
+    outside: "A number from {least} to {most} is needed.",
+    crossed: "This has to be below what is too much.",
+    unsaved: "Not saved yet.",
+    reset: "Undo changes",
+    saved: "The settings of the load balancer were saved.",
+    automaticAsk: "Move VMs automatically?",
+    automaticLead:
+      "From now on VMs of this pool move without anybody being asked. Each move is in the audit log.",
+    automaticLimits: "At most {moves} moves in a run, {parallel} at a time.",
+    automaticButton: "Move automatically",
+  },
+  history: {
+    lead: "What the load balancer moved, or would have, and why.",
+    none: "Nothing has been moved yet",
+    noneLead:
+      "Runs of the load balancer are listed here, dry ones as well. It is set up under Automatic.",
+    statuses: {
+      pending: "Under way",
+      success: "Done",
+      failure: "Failed",
+      stopped: "Stopped",
+      interrupted: "Interrupted",
+      "dry-run": "Dry run",
+    },
+    moves: {
+      planned: "Only planned",
+      waiting: "Waiting",
+      moving: "Moving",
+      done: "Moved",
+      failed: "Failed",
+      left: "Not begun",
+    },
+    by: "by {user}",
+    byItself: "by itself",
+    wasAt: "{host} was at {cpu} CPU, with {memory} of its memory in use",
+    figures: {
+      cpu: "CPU of the busiest host: {before}, planned {after}.",
+      memory: "Memory of the fullest host: {before}, planned {after}.",
+    },
+    measured: {
+      cpu: "CPU of the busiest host: {before}, planned {after}, measured {found}.",
+      memory:
+        "Memory of the fullest host: {before}, planned {after}, measured {found}.",
+    },
+    hidden: {
+      one: "and {n} move of a VM that you may not see",
+      other: "and {n} moves of VMs that you may not see",
+    },
+    task: "Tasks",
+    audit: "Audit log",
+    more: "Show older ones",
+  },
 };

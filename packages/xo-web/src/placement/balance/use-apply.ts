@@ -5,7 +5,9 @@ import { errorWords } from "../../actions/error-words.js";
 import { LONG_MS } from "../../actions/run-plan.js";
 import { useServer } from "../../live/use-server.js";
 import { useLocale } from "../../locale/use-locale.js";
+import { fill } from "../../locale/messages.js";
 import { useToasts } from "../../toasts/use-toasts.js";
+import { midwayOf } from "./apply-outcome.js";
 
 /** Has moves of a pool made, as one task; a toast tells of it from its beginning to its end. */
 export function useApply(pool: string): {
@@ -34,7 +36,11 @@ export function useApply(pool: string): {
         const done = formats.value.plural(words.applied, actions.length);
         toasts.show({ id, tone: "good", text: done, action });
       } catch (error) {
-        const detail = errorWords(error, text.value);
+        const midway = midwayOf(error);
+        const detail =
+          midway === undefined
+            ? errorWords(error, text.value)
+            : fill(words.midway, { ...midway, vm: midway.vm ?? "" });
         toasts.show({
           ...{ id, tone: "bad", text: words.notApplied, detail, action },
         });

@@ -1,0 +1,29 @@
+import { isObject, type Json } from "../../api/merge-patch.js";
+import { RpcError } from "../../api/rpc-error.js";
+
+/** How far moves came that were not all made. */
+export interface Midway {
+  readonly done: number;
+  readonly left: number;
+  /** The VM whose move failed, by its id; undefined: somebody gave it up. */
+  readonly vm: string | undefined;
+  readonly reason: string;
+}
+
+/** What an error of `placement.apply` says of that; undefined: nothing was begun. */
+export function midwayOf(error: unknown): Midway | undefined {
+  if (!(error instanceof RpcError)) return undefined;
+  const data = error.data as Json | undefined;
+  if (data === undefined || !isObject(data)) return undefined;
+  const { done, failed, left } = data;
+  if (!Array.isArray(done) || !Array.isArray(left)) return undefined;
+  const first: Json = Array.isArray(failed) ? (failed[0] ?? null) : null;
+  const { step = null, error: why = null } = isObject(first) ? first : {};
+  const vm = isObject(step) ? step["vm"] : undefined;
+  const message = isObject(why) ? why["message"] : undefined;
+  return {
+    ...{ done: done.length, left: left.length },
+    vm: typeof vm === "string" ? vm : undefined,
+    reason: typeof message === "string" ? message : error.message,
+  };
+}

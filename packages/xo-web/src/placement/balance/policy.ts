@@ -1,0 +1,114 @@
+import type { Json } from "../../api/merge-patch.js";
+
+export const modes = ["off", "dry-run", "automatic"] as const;
+export type Mode = (typeof modes)[number];
+
+/** How a pool is balanced, as `balancer.getPolicy` tells it. Shares are 0 to 1. */
+export interface Policy {
+  readonly mode: Mode;
+  readonly goal: "performance" | "density";
+  readonly cpuHigh: number;
+  readonly cpuLow: number;
+  readonly memoryHigh: number;
+  /** What a move has to gain for each GiB. */
+  readonly moveCost: number;
+  readonly mostMoves: number;
+  readonly parallel: number;
+  readonly intervalSeconds: number;
+  readonly coolDownSeconds: number;
+  readonly holdSeconds: number;
+  readonly excludedTags: readonly string[];
+  readonly repairs: boolean;
+}
+
+/** What stands in the fields of the form: shares in percent, numbers as text. */
+export interface PolicyEntries {
+  mode: Mode;
+  goal: Policy["goal"];
+  cpuHigh: number;
+  cpuLow: number;
+  memoryHigh: number;
+  moveCost: string;
+  mostMoves: string;
+  parallel: string;
+  intervalSeconds: string;
+  /** Minutes. */
+  coolDown: string;
+  /** Minutes. */
+  hold: string;
+  /** With commas between them. */
+  excludedTags: string;
+  repairs: boolean;
+}
+
+export function toEntries(policy: Policy): PolicyEntries {
+  const percent = (share: number) => Math.round(share * 100);
+  const minutes = (seconds: number) =>
+    String(Number((seconds / 60).toFixed(2)));
+  return {
+    ...{ mode: policy.mode, goal: policy.goal, repairs: policy.repairs },
+    cpuHigh: percent(policy.cpuHigh),
+    cpuLow: percent(policy.cpuLow),
+    memoryHigh: percent(policy.memoryHigh),
+    moveCost: String(policy.moveCost),
+    mostMoves: String(policy.mostMoves),
+    parallel: String(policy.parallel),
+    intervalSeconds: String(policy.intervalSeconds),
+    coolDown: minutes(policy.coolDownSeconds),
+    hold: minutes(policy.holdSeconds),
+    excludedTags: policy.excludedTags.join(", "),
+  };
+}
+
+/** What the server takes: whole numbers, or minutes that are whole seconds of a day. */
+const bounds = {
+  mostMoves: { least: 1, most: 100, isWhole: true },
+  parallel: { least: 1, most: 16, isWhole: true },
+  intervalSeconds: { least: 10, most: 86_400, isWhole: true },
+  coolDown: { least: 0, most: 1_440, isWhole: false },
+  hold: { least: 0, most: 1_440, isWhole: false },
+  moveCost: { least: 0, most: 1, isWhole: false },
+} as const;
+export type Bounded = keyof typeof bounds;
+
+export type PolicyFault =
+  | { readonly fault: "number"; readonly least: number; readonly most: number }
+  | { readonly fault: "crossed" };
+export type PolicyFaults = Partial<Record<keyof PolicyEntries, PolicyFault>>;
+
+export function faultsOf(entries: PolicyEntries): PolicyFaults {
+  const faults: PolicyFaults = {};
+  for (const [field, { least, most, isWhole }] of Object.entries(bounds)) {
+    const text = entries[field as Bounded].trim();
+    const value = text === "" ? NaN : Number(text);
+    const isFine =
+      value >= least && value <= most && (!isWhole || Number.isInteger(value));
+    if (!isFine) faults[field as Bounded] = { fault: "number", least, most };
+  }
+  if (entries.cpuLow >= entries.cpuHigh) faults.cpuLow = { fault: "crossed" };
+  return faults;
+}
+
+/** The parameters of `balancer.setPolicy`, without the pool. */
+export function toPolicy(entries: PolicyEntries): Record<string, Json> {
+  const { mode, goal, repairs, cpuHigh, cpuLow, memoryHigh } = entries;
+  const seconds = (minutes: string) => Math.round(Number(minutes) * 60);
+  return {
+    ...{ mode, goal, repairs },
+    cpuHigh: cpuHigh / 100,
+    cpuLow: cpuLow / 100,
+    memoryHigh: memoryHigh / 100,
+    moveCost: Number(entries.moveCost),
+    mostMoves: Number(entries.mostMoves),
+    parallel: Number(entries.parallel),
+    intervalSeconds: Number(entries.intervalSeconds),
+    coolDownSeconds: seconds(entries.coolDown),
+    holdSeconds: seconds(entries.hold),
+    excludedTags: tagsOf(entries.excludedTags),
+  };
+}
+
+function tagsOf(text: string): string[] {
+  const tags = text.split(",").map((tag) => tag.trim());
+  return [...new Set(tags.filter((tag) => tag !== ""))];
+}

@@ -1,0 +1,190 @@
+import { test } from "tap";
+import { RpcError } from "../src/api/rpc-error.js";
+import { de } from "../src/locale/de.js";
+import { en } from "../src/locale/en.js";
+import { Formats } from "../src/locale/formats.js";
+import { midwayOf } from "../src/placement/balance/apply-outcome.js";
+import {
+  faultsOf,
+  toEntries,
+  toPolicy,
+  type Policy,
+} from "../src/placement/balance/policy.js";
+import {
+  joinRuns,
+  moveTone,
+  runFigures,
+  runReason,
+  runTone,
+  type Run,
+} from "../src/placement/balance/run.js";
+import {
+  reasonWords,
+  toneOf,
+  type StandingReason,
+} from "../src/placement/balance/standing.js";
+import type { Sentence } from "../src/placement/rule-text.js";
+
+const english = { text: en, formats: new Formats("en", en) };
+const policy: Policy = {
+  ...{ mode: "automatic", goal: "density", cpuHigh: 0.85, cpuLow: 0.65 },
+  ...{ memoryHigh: 0.9, moveCost: 0.01, mostMoves: 5, parallel: 2 },
+  ...{ intervalSeconds: 60, coolDownSeconds: 600, holdSeconds: 100 },
+  ...{ excludedTags: ["db", "big iron"], repairs: true },
+};
+const said = (sentence: Sentence) =>
+  sentence
+    .map((piece) => (typeof piece === "string" ? piece : `[${piece.id}]`))
+    .join("");
+
+test("a policy that is only looked at stays as it is", async (t) => {
+  const entries = toEntries(policy);
+  t.same(faultsOf(entries), {});
+  t.equal(entries.coolDown, "10");
+  t.equal(entries.hold, "1.67");
+  t.same(toPolicy(entries), policy);
+});
+
+test("a policy says which numbers the server would not take", async (t) => {
+  const entries = toEntries(policy);
+  const wrong = {
+    ...{ mostMoves: "0", parallel: "1.5", intervalSeconds: "9" },
+    ...{ coolDown: "", hold: "1441", moveCost: "much" },
+  };
+  const faults = faultsOf({ ...entries, ...wrong });
+  t.same(Object.keys(faults).sort(), Object.keys(wrong).sort());
+  t.same(faults.parallel, { fault: "number", least: 1, most: 16 });
+  t.same(faultsOf({ ...entries, cpuLow: 85 }), {
+    cpuLow: { fault: "crossed" },
+  });
+  t.same(
+    toPolicy({ ...entries, excludedTags: " a,, b c ,a" })["excludedTags"],
+    ["a", "b c"],
+  );
+});
+
+/** As S2's states tell them. */
+const reasons: readonly StandingReason[] = [
+  "balanced",
+  "no-better",
+  "imbalance",
+  "moving",
+  "measuring",
+  "dry-run",
+  "not-connected",
+  "rolling-reboot",
+  "hosts-change",
+  "host-failed",
+  "no-statistics",
+  "others-move",
+  "no-plan",
+  "failed",
+  "gave-up",
+].map((code) => ({
+  ...{ code, message: "in English", until: 90_000, hosts: ["h1", "h2"] },
+  ...{ moves: 3, failures: 2, done: 1, total: 3 },
+}));
+
+test("each state of the load balancer says why in both languages, with nothing left to fill", async (t) => {
+  for (const reason of reasons)
+    for (const text of [en, de]) {
+      const words = said(
+        reasonWords({ reason }, 60_000, { text, formats: english.formats }),
+      );
+      t.notMatch(words, /[{}]/, words);
+      t.not(words, "in English", reason.code);
+    }
+  const wordsOf = (code: string) =>
+    said(
+      reasonWords(
+        { reason: reasons.find((one) => one.code === code)! },
+        ...([60_000, english] as const),
+      ),
+    );
+  t.equal(
+    wordsOf("imbalance"),
+    "3 moves would be made. They begin in 30 s, if it lasts.",
+  );
+  t.match(wordsOf("host-failed"), /^Down: \[h1\], \[h2\]\. .* 30 s\.$/);
+  t.match(wordsOf("no-plan"), /in English/);
+});
+
+test("a reason that is new is told in the server's words, none is told as none", async (t) => {
+  const reason = { code: "toString", message: "as the server says" };
+  t.equal(said(reasonWords({ reason }, 0, english)), "as the server says");
+  t.same(reasonWords({}, 0, english), []);
+  t.equal(toneOf({ state: "backing-off" }), "bad");
+  t.equal(toneOf({ state: "off" }), "");
+});
+
+function run(id: string, more: Partial<Run> = {}): Run {
+  const figures = (cpu: number, memory: number) => [
+    { host: "h1", cpu, memory, vms: 4 },
+    { host: "h2", cpu: 0.2, memory: 0.3, vms: 2 },
+  ];
+  return {
+    ...{ id, status: "success", start: 0, end: 9_000, goal: "performance" },
+    ...{ by: { cause: "automatic", userName: "load balancer" }, moves: [] },
+    ...{ hidden: 0, emptied: [] },
+    figuresBefore: figures(0.91, 0.6),
+    figuresAfter: figures(0.62, 0.5),
+    ...more,
+  };
+}
+
+test("what was moved is told with the figures of then", async (t) => {
+  t.equal(
+    said(runReason(run("a"), { purpose: "overload", from: "h1" }, english)),
+    "[h1] was at 91% CPU, with 60% of its memory in use",
+  );
+  t.equal(
+    said(runReason(run("a"), { purpose: "repair", from: "h1" }, english)),
+    "It was against a placement rule",
+  );
+  t.equal(
+    runFigures(run("a"), "cpu", english),
+    "CPU of the busiest host: 91%, planned 62%.",
+  );
+  const figuresMeasured = [{ host: "h1", cpu: 0.64, memory: 0.5, vms: 3 }];
+  t.equal(
+    runFigures(run("a", { figuresMeasured }), "cpu", english),
+    "CPU of the busiest host: 91%, planned 62%, measured 64%.",
+  );
+  t.equal(
+    runFigures(run("a", { figuresBefore: [] }), "memory", english),
+    undefined,
+  );
+});
+
+test("older runs follow the newest, each once and as the newest page has it", async (t) => {
+  const going = run("b", { status: "pending" });
+  t.same(
+    joinRuns([run("c"), run("b")], [going, run("a")]).map((one) => [
+      one.id,
+      one.status,
+    ]),
+    [
+      ["c", "success"],
+      ["b", "success"],
+      ["a", "success"],
+    ],
+  );
+  t.equal(runTone(going), "busy");
+  t.equal(moveTone({ status: "left" }), "warn");
+});
+
+test("moves that stopped midway say how far they came", async (t) => {
+  const step = { kind: "move", vm: "v2", to: "h2" };
+  const error = new RpcError(-32000, "the plan stopped", {
+    code: "STOPPED_MIDWAY",
+    ...{ done: [step], left: [step, step] },
+    failed: [{ step, error: { code: "SR_FULL", message: "no room" } }],
+  });
+  t.same(midwayOf(error), { done: 1, left: 2, vm: "v2", reason: "no room" });
+  const aborted = new RpcError(-32000, "given up", {
+    ...{ code: "ABORTED", done: [], failed: [], left: [step] },
+  });
+  t.match(midwayOf(aborted), { done: 0, left: 1, reason: "given up" });
+  t.equal(midwayOf(new RpcError(2, "forbidden", null)), undefined);
+  t.equal(midwayOf(new Error("lost")), undefined);
+});
