@@ -43,7 +43,7 @@ function failuresOf(
 ): readonly BalancerRun[] {
   const failed: BalancerRun[] = [];
   for (const run of runs) {
-    if (run.startedAt <= lookedAt || run.status === "success") break;
+    if (run.startedAt < lookedAt || run.status === "success") break;
     if (run.status === "failure") failed.push(run);
   }
   return failed;

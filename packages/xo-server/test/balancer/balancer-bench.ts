@@ -1,0 +1,213 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Action, BalancePlan, BalancePolicy } from "@xo-server/placement";
+import { openStore, type AuditEntry, type Store } from "@xo-server/store";
+import type { Test } from "tap";
+import { Balancer } from "../../src/balancer/balancer.js";
+import type { BalancePlanner } from "../../src/balancer/look.js";
+import { defaultPolicy, type Policy } from "../../src/balancer/policy.js";
+import { recordOf, type RunRecord } from "../../src/balancer/run-record.js";
+import { PlanRunner } from "../../src/balancer/run-plan.js";
+import { createAudit } from "../../src/operations/audit.js";
+import type { WitnessedCall } from "../../src/operations/witness.js";
+import { Tasks } from "../../src/tasks/tasks.js";
+import { FakeClock } from "../fake-clock.js";
+import { FakeTaskStore } from "../fake-task-store.js";
+import { SmallPool } from "./small-pool.js";
+
+export const POOL = "pool";
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+
+/** What a planner that does as it is told moves. */
+export type Wish = readonly [vm: string, to: string];
+
+/** Servers with load balancers, on one store and one small pool; the clock is everybody's. */
+export class BalancerBench {
+  readonly clock = new FakeClock();
+  readonly pool = new SmallPool(this.clock);
+  readonly servers: BalancerServer[] = [];
+  /** Moved as far as they are not excluded, and not there yet. */
+  wishes: readonly Wish[] = [];
+  /** Absent: wishes are the plan. */
+  planner: BalancePlanner["planner"] | undefined;
+  readonly policies: BalancePolicy[] = [];
+  readonly #folder: string;
+
+  static async create(t: Test): Promise<BalancerBench> {
+    const folder = await mkdtemp(join(tmpdir(), "balancer-"));
+    const bench = new BalancerBench(folder);
+    t.teardown(async () => {
+      for (const server of bench.servers) await server.end();
+      await rm(folder, { recursive: true, force: true });
+    });
+    return bench;
+  }
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** @param name of before: the same server, started again */
+  async start(name = "one"): Promise<BalancerServer> {
+    const store = await openStore({
+      location: join(this.#folder, "store.db"),
+      key: { file: join(this.#folder, "store.key") },
+      scryptCost: { ln: 10, r: 8, p: 1 },
+      clock: this.clock,
+    });
+    const server = new BalancerServer(this, name, store);
+    this.servers.push(server);
+    server.balancer.start();
+    await this.pass(0);
+    return server;
+  }
+
+  /** Time passes in steps that timers can follow. */
+  async pass(ms: number, step = 10 * SECOND): Promise<void> {
+    for (let left = ms; left >= 0; left -= step) {
+      this.clock.pass(Math.min(step, left));
+      await this.settle();
+      if (left === 0) return;
+    }
+  }
+
+  /** All that can be done is done: moves that go on wait for the test. */
+  async settle(): Promise<void> {
+    const idle = Promise.all(this.servers.map((one) => one.idle()));
+    await Promise.race([idle, this.pool.isWaiting()]);
+  }
+
+  plan(policy: BalancePolicy): BalancePlan {
+    this.policies.push(policy);
+    const { excluded = [], mostMoves } = policy;
+    const figures = this.pool.figures();
+    const actions: Action[] = this.wishes
+      .filter(([vm, to]) => this.pool.hostOf(vm) !== to)
+      .filter(([vm]) => !excluded.includes(vm))
+      .slice(0, mostMoves)
+      .map(([vm, to]) => ({
+        ...{ kind: "move", vm, from: this.pool.hostOf(vm), to },
+        ...{ purpose: "overload", order: 0, after: [] },
+        score: { locations: 0, groups: 0, room: 0.5 },
+      }));
+    return {
+      ...{ actions, unplaced: [], isProven: true, emptied: [] },
+      ...{ figuresBefore: figures, figuresAfter: figures },
+      stopped: actions.length === 0 ? "balanced" : "no-better",
+    };
+  }
+}
+
+export class BalancerServer {
+  readonly balancer: Balancer;
+  readonly store: Store;
+  readonly tasks: FakeTaskStore;
+  readonly #tasks: Tasks;
+  readonly audited: AuditEntry[] = [];
+  readonly witnessed: WitnessedCall[] = [];
+  readonly warnings: string[] = [];
+  #isStopping = false;
+  #isEnded = false;
+
+  constructor(bench: BalancerBench, owner: string, store: Store) {
+    const { clock, pool } = bench;
+    this.store = store;
+    this.tasks = new FakeTaskStore();
+    const warn = (message: string) => this.warnings.push(message);
+    const quiet = () => undefined;
+    const logger = { info: quiet, warn, debug: quiet, error: warn };
+    const audit = createAudit(
+      {
+        state: "available",
+        audit: { append: async (one: AuditEntry) => this.audited.push(one) },
+      } as unknown as Store,
+      logger,
+    );
+    const tasks = new Tasks({ store: this.tasks, owner, clock, logger });
+    this.#tasks = tasks;
+    const witness = {
+      begin: (call: WitnessedCall) => {
+        this.witnessed.push(call);
+        return () => undefined;
+      },
+    };
+    const runner = new PlanRunner({
+      ...{ store, tasks, clock, logger, audit, witness },
+      objects: pool.objects,
+      nameOf: (id) => `name of ${id}`,
+      isStopping: () => this.#isStopping,
+    });
+    this.balancer = new Balancer({
+      ...{ owner, store, runner, clock, logger },
+      placement: {
+        model: async () => pool.model(),
+        planner: {
+          balance: (model, policy) =>
+            bench.planner === undefined
+              ? Promise.resolve(bench.plan(policy))
+              : bench.planner.balance(model, policy),
+        },
+      },
+      look: async (_pool, tags) => pool.sight(tags),
+    });
+  }
+
+  set(change: Partial<Policy>): Promise<Policy> {
+    return this.balancer.setPolicy(POOL, change);
+  }
+
+  /** Moves at once what is out of balance. */
+  setKeen(change: Partial<Policy> = {}): Promise<Policy> {
+    const keen = { mode: "automatic", holdSeconds: 0, parallel: 1 } as const;
+    return this.set({ ...defaultPolicy, ...keen, ...change });
+  }
+
+  /** The one that there is. */
+  async abortTask(): Promise<void> {
+    const [id] = this.tasks.rows.keys();
+    await this.#tasks.abort(id!, { id: "", isAdmin: true });
+  }
+
+  async standing() {
+    return (await this.balancer.standings([POOL])).get(POOL)!;
+  }
+
+  async state() {
+    return (await this.standing()).told.state;
+  }
+
+  /** Newest first. */
+  async history(): Promise<(RunRecord & { status: string })[]> {
+    const { runs } = await this.balancer.history(POOL, {});
+    return runs.map((run) => ({ ...recordOf(run), status: run.status }));
+  }
+
+  idle(): Promise<void> {
+    return this.#isEnded ? Promise.resolve() : this.balancer.idle();
+  }
+
+  /** In good order. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.balancer.stop();
+    await this.kill();
+  }
+
+  /** It is gone from one moment to the next. */
+  async kill(): Promise<void> {
+    this.#isStopping = true;
+    this.#isEnded = true;
+    await this.store.close();
+  }
+
+  async end(): Promise<void> {
+    if (!this.#isEnded) await this.stop();
+  }
+}
+
+/** Polls: what a thread does is not to be seen from here. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
