@@ -76,6 +76,24 @@ t.test("a host joins a pool: it is there with all it has", async (t) => {
   );
 });
 
+t.test("a host that has joined tells what it measures there", async (t) => {
+  const { joiner, address } = await hostAndPool(t);
+  const uuid = [...joiner.db.records("host")][0]![1]["uuid"] as string;
+  await join(joiner, address);
+  await asMember(joiner, address);
+  const pair = Buffer.from("root:password").toString("base64");
+  const answer = await fetch(
+    `${joiner.pool.url}/rrd_updates?start=-60&host=true&json=true`,
+    { headers: { authorization: `Basic ${pair}` } },
+  );
+  t.equal(answer.status, 200);
+  const { meta } = (await answer.json()) as { meta: { legend: string[] } };
+  t.ok(meta.legend.includes(`AVERAGE:host:${uuid}:cpu_avg`));
+  t.notOk(
+    meta.legend.some((name) => name.includes(":host:") && !name.includes(uuid)),
+  );
+});
+
 t.test("a VM can run on a host that has joined", async (t) => {
   const { joiner, pool, address } = await hostAndPool(t);
   const uuid = [...joiner.db.records("host")][0]![1]["uuid"] as string;

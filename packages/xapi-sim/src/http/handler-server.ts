@@ -16,6 +16,7 @@ import type { FaultyWriter } from "./faulty-writer.js";
 import { bodyLength, headText, type Header } from "./reply.js";
 import type { RequestHead } from "./request-head.js";
 import type { SocketReader } from "./socket-reader.js";
+import { relayOf, relayStatistics } from "./statistics-relay.js";
 import { authenticate, type Authentication } from "./handler-credentials.js";
 
 export interface HandlerIo {
@@ -40,6 +41,14 @@ export class HandlerServer {
     head: RequestHead,
     io: HandlerIo,
   ): Promise<boolean | "taken"> {
+    const elsewhere = relayOf(this.#core, handler);
+    if (elsewhere !== undefined) {
+      const { hostRef } = io;
+      const asked = { head, hostRef };
+      return io.writer.write(
+        await relayStatistics(this.#core, elsewhere, asked),
+      );
+    }
     const who = await this.#authenticate(handler, head, io);
     if ("refusal" in who) return io.writer.write(who.refusal);
     const response = new SocketResponse(head, io);

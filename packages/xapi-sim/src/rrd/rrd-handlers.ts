@@ -5,6 +5,7 @@ import type {
   HttpHandler,
 } from "../http-handler.js";
 import { refIn, text } from "../operations/fields.js";
+import { askedHost } from "./asked-host.js";
 import { runsOf } from "./lifetimes.js";
 import type { Metric } from "./metric.js";
 import { hostMetrics, srMetrics, srsOf, vmMetrics } from "./metrics.js";
@@ -90,8 +91,10 @@ const knownFunctions = new Set(["AVERAGE", "MIN", "MAX", "LAST"]);
 /** All VMs of the host unless some are named; the host itself and SRs only when asked for. */
 function columnsFor(
   query: URLSearchParams,
-  { db, hostRef, pool }: HandlerContext,
+  context: HandlerContext,
 ): readonly Column[] {
+  const { db, pool } = context;
+  const hostRef = askedHost(query, context);
   const host = text(db.get("host", hostRef), "uuid");
   const wantedVms = new Set(query.getAll("vm_uuid"));
   const wantedSrs = new Set(query.getAll("sr_uuid"));
@@ -126,7 +129,7 @@ function hostDocument(
   context: HandlerContext,
 ): void {
   send(request, response, {
-    metrics: hostMetrics(context.db, context.hostRef),
+    metrics: hostMetrics(context.db, askedHost(request.query, context)),
     now: context.clock.now(),
   });
 }
