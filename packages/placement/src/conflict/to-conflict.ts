@@ -35,7 +35,7 @@ function compareAtoms(a: Atom, b: Atom): number {
   return byRule !== 0 ? byRule : a.of < b.of ? -1 : 1;
 }
 
-/** Hosts that are kept out by nothing else of the conflict. */
+/** Hosts that would help if they took VMs; or else all that are kept out by nothing else of the conflict. */
 function outOf(
   { pool }: Layout,
   vms: readonly number[],
@@ -44,13 +44,19 @@ function outOf(
 ): string[] {
   const state = refusals.atoms.find("state")!;
   const others = atoms.filter((atom) => atom !== state);
-  return pool.hosts.ids.filter(
-    (_, host) =>
-      pool.hostState[host] !== UP &&
-      vms.some((vm) =>
-        others.every((atom) => !refusals.of(vm, host).includes(atom)),
-      ),
+  const out = [...pool.hosts.ids.keys()].filter(
+    (host) => pool.hostState[host] !== UP,
   );
+  const helpful = out.filter((host) =>
+    vms.some((vm) => refusals.of(vm, host).every((atom) => atom === state)),
+  );
+  const free = out.filter((host) =>
+    vms.some((vm) =>
+      others.every((atom) => !refusals.of(vm, host).includes(atom)),
+    ),
+  );
+  const named = helpful.length > 0 ? helpful : free;
+  return named.map((host) => pool.hosts.ids[host]!);
 }
 
 /** Of one VM what the host has that has most; of several what all hosts have. */

@@ -49,7 +49,8 @@ function reachable(
   return sums;
 }
 
-function greatestDivisor(a: number, b: number): number {
+/** Of 0 and a number, that number. */
+export function greatestDivisor(a: number, b: number): number {
   while (b > 0) [a, b] = [b, a % b];
   return a;
 }

@@ -1,5 +1,5 @@
 import type { SurvivalStep } from "../model/survival.js";
-import { survivesByVolume } from "./bound.js";
+import { VolumeBound } from "./bound.js";
 import { findWorse } from "./dominance.js";
 import type { Fleet } from "./fleet.js";
 import { Judge } from "./judge.js";
@@ -27,9 +27,10 @@ export function countFailures(
 ): Counted {
   const judge = new Judge(fleet, budget);
   const worse = findWorse(fleet);
+  const bound = new VolumeBound(fleet);
   const steps: SurvivalStep[] = [];
   for (let failures = 1; failures <= most; failures++) {
-    const { step, failing } = decide({ fleet, judge, worse, failures });
+    const { step, failing } = decide({ fleet, judge, bound, worse, failures });
     steps.push(step);
     if (failing) return { steps, failing };
     if (step.holds === "unknown")
@@ -46,12 +47,13 @@ interface Decided {
 interface Question {
   readonly fleet: Fleet;
   readonly judge: Judge;
+  readonly bound: VolumeBound;
   readonly worse: readonly (readonly number[])[];
   readonly failures: number;
 }
 
-function decide({ fleet, judge, worse, failures }: Question): Decided {
-  if (survivesByVolume(fleet, failures))
+function decide({ fleet, judge, bound, worse, failures }: Question): Decided {
+  if (bound.holds(failures))
     return { step: { failures, holds: "yes", by: "bound", sets: 0 } };
   let sets = 0;
   for (const set of suspects(fleet, failures)) {
