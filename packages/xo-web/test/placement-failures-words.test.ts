@@ -95,7 +95,7 @@ test("a few hosts are named, many are counted", async (t) => {
 
 test("a score tells what is not nothing, and the room", async (t) => {
   t.same(scoreWords({ locations: 0, groups: 0, room: 0.25 }, english), [
-    "25% stay free",
+    "25% room left",
   ]);
   t.same(scoreWords({ locations: 10, groups: -1, room: -0.1 }, english), [
     "+10 by placement rules for hosts",

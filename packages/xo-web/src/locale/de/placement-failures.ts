@@ -60,7 +60,7 @@ export const placementFailures: Messages["placementFailures"] = {
   scores: {
     locations: "{n} durch Platzierungsregeln für Hosts",
     groups: "{n} durch Gruppen von VMs",
-    room: "{n} bleiben frei",
+    room: "{n} Platz übrig",
     overloaded: "{n} zu viel zu tun",
   },
   pinned: {
@@ -105,6 +105,7 @@ export const placementFailures: Messages["placementFailures"] = {
       one: "Der schlimmste Fall, in dem {n} VM nicht neu startet:",
       other: "Der schlimmste Fall, in dem {n} VMs nicht neu starten:",
     },
+    allHosts: "Nur wenn alle Hosts ausfallen, kann nichts neu starten.",
     showWorst: "Den schlimmsten Fall zeigen",
   },
   steps: {
@@ -144,7 +145,7 @@ export const placementFailures: Messages["placementFailures"] = {
     vms: { one: "{n} VM", other: "{n} VMs" },
     usedOf: "{used} von {size}",
     usedThen: "{used}, dann {after} von {size}",
-    come: { one: "+{n} VM", other: "+{n} VMs" },
+    vmsThen: "{n} + {more} VMs",
     failed: "Fällt aus",
     down: "Aus",
     disabled: "Nimmt keine VMs an",
@@ -242,7 +243,7 @@ export const placementFailures: Messages["placementFailures"] = {
   },
   why: {
     heading: "Wo sie laufen kann",
-    lead: "Alle Hosts des Pools, der beste zuerst: was für jeden spricht, und was dagegen.",
+    lead: "Alle Hosts des Pools, der beste zuerst: was für jeden spricht, und was dagegen. Platz ist, was von Arbeitsspeicher oder CPU frei bleibt, je nachdem, was knapper ist.",
     loading: "Es wird gefragt, wo sie laufen kann…",
     here: "Läuft hier",
     best: "{host} wäre der beste für sie.",
@@ -261,7 +262,7 @@ export const placementFailures: Messages["placementFailures"] = {
       "Sie könnte auf keinem Host neu starten, was immer sonst dort läuft:",
     host: "Host",
     caption: "Hosts, wie die VM sie sieht",
-    verdict: "Was gesagt wird",
+    verdict: "Dafür und dagegen",
     better: "{host} wäre besser für sie.",
     bestHere: "Sie ist, wo sie am besten ist.",
   },

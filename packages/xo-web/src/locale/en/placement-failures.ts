@@ -62,7 +62,7 @@ export const placementFailures = {
   scores: {
     locations: "{n} by placement rules for hosts",
     groups: "{n} by groups of VMs",
-    room: "{n} stay free",
+    room: "{n} room left",
     overloaded: "{n} too much to do",
   },
   /** XAPI's codes for why a VM cannot move. */
@@ -108,6 +108,7 @@ export const placementFailures = {
       one: "The worst case, in which {n} VM does not restart:",
       other: "The worst case, in which {n} VMs do not restart:",
     },
+    allHosts: "Only if all of its hosts fail, nothing can restart.",
     showWorst: "Show the worst case",
   },
   steps: {
@@ -147,7 +148,7 @@ export const placementFailures = {
     vms: { one: "{n} VM", other: "{n} VMs" },
     usedOf: "{used} of {size}",
     usedThen: "{used}, then {after} of {size}",
-    come: { one: "+{n} VM", other: "+{n} VMs" },
+    vmsThen: "{n} + {more} VMs",
     failed: "Fails",
     down: "Down",
     disabled: "Takes no VMs",
@@ -244,7 +245,7 @@ export const placementFailures = {
   },
   why: {
     heading: "Where it can run",
-    lead: "All hosts of the pool, the best first: what speaks for each, and what against.",
+    lead: "All hosts of the pool, the best first: what speaks for each, and what against. Room is what stays free of memory or CPU, whichever is scarcer.",
     loading: "Asking where it can run…",
     here: "Runs here",
     best: "{host} would be the best for it.",
@@ -261,7 +262,7 @@ export const placementFailures = {
     nowhere: "It could not restart on any host, whatever else runs there:",
     host: "Host",
     caption: "Hosts, as the VM sees them",
-    verdict: "What is said",
+    verdict: "For and against",
     better: "{host} would be better for it.",
     bestHere: "It is where it is best.",
   },
