@@ -17,7 +17,7 @@ export function midwayOf(error: unknown): Midway | undefined {
   if (data === undefined || !isObject(data)) return undefined;
   const { done, failed, left } = data;
   if (!Array.isArray(done) || !Array.isArray(left)) return undefined;
-  const first: Json = Array.isArray(failed) ? (failed[0] ?? null) : null;
+  const [first = null] = Array.isArray(failed) ? (failed as Json[]) : [];
   const { step = null, error: why = null } = isObject(first) ? first : {};
   const vm = isObject(step) ? step["vm"] : undefined;
   const message = isObject(why) ? why["message"] : undefined;
