@@ -1,0 +1,73 @@
+import { indexPool, planBalance } from "@xo-server/placement";
+import t, { type Test } from "tap";
+import { BalancerBench, MINUTE, POOL, SECOND } from "./balancer-bench.js";
+import { RandomPool } from "./random-pool.js";
+
+/** With the planner itself, on the main thread. */
+async function setUp(test: Test) {
+  const bench = await BalancerBench.create(test);
+  bench.planner = {
+    balance: async (model, policy) => planBalance(indexPool(model), policy),
+  };
+  return bench;
+}
+
+t.test("an overloaded host is relieved, and then all is quiet", async (t) => {
+  const bench = await setUp(t);
+  const { pool } = bench;
+  pool.addHosts("a", "b", "c");
+  for (let vm = 0; vm < 8; vm++) pool.addVm(`vm${vm}`, "a");
+  const server = await bench.start();
+  await server.set({ mode: "automatic", mostMoves: 2 });
+  await bench.pass(30 * MINUTE);
+  for (const { host, cpu } of pool.figures()) t.ok(cpu < 0.85, host);
+  const { length } = pool.asked;
+  t.ok(length >= 2 && length <= 6, `${length} moves`);
+  await bench.pass(60 * MINUTE, 30 * SECOND);
+  t.equal(pool.asked.length, length);
+  const gains = (await server.history()).map(({ gain }) => gain);
+  t.ok(gains.every((gain) => gain > 0));
+});
+
+t.test("hosts that can be spared are emptied", async (t) => {
+  const bench = await setUp(t);
+  const { pool } = bench;
+  pool.addHosts("a", "b", "c");
+  for (const host of ["a", "b", "c"])
+    pool.addVm(`on ${host}`, host, { load: 0.5 });
+  const server = await bench.start();
+  await server.setKeen({ goal: "density" });
+  await bench.pass(30 * MINUTE);
+  const used = pool.figures().filter(({ vms }) => vms > 0);
+  t.equal(used.length, 1);
+  const runs = await server.history();
+  t.equal(runs.flatMap(({ emptied }) => emptied).length, 2);
+});
+
+t.test(
+  "pools that shrink, grow and fail are balanced by the rules",
+  async (t) => {
+    const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 1e9));
+    t.comment(`SEED=${seed}`);
+    const bench = await setUp(t);
+    const random = new RandomPool(bench, seed);
+    random.begin();
+    let server = await bench.start();
+    await server.setKeen(random.policy);
+    for (let step = 0; step < 120; step++) {
+      await random.change(server);
+      if (step % 40 === 39) {
+        await server.kill();
+        server = await bench.start();
+      }
+      await bench.pass(MINUTE, 20 * SECOND);
+    }
+    t.same(random.broken, []);
+    const runs = await server.history();
+    t.ok(bench.pool.asked.length > 0, `${bench.pool.asked.length} moves`);
+    const largest = Math.max(...runs.map(({ moves }) => moves.length));
+    t.ok(largest <= random.policy.mostMoves, `${largest} in a run`);
+    const { balancer } = server;
+    t.equal((await balancer.history(POOL, { limit: 1 })).runs.length, 1);
+  },
+);
