@@ -29,7 +29,9 @@ export class Oracle {
     const { hosts } = this.#layout.pool;
     if (this.#budget <= 0) return "unknown";
     const problem = this.#problem(new Set(rules));
-    const cost = (problem.kinds.length * hosts.size) / LOOKS_PER_STEP;
+    const rows = problem.kinds.length + hosts.size;
+    const looks = rows * hosts.size + this.#vms.length;
+    const cost = looks / LOOKS_PER_STEP;
     this.#budget -= Math.ceil(cost);
     const { holds, budget } = decide(problem, Math.max(0, this.#budget));
     this.#budget = Math.min(this.#budget, budget);

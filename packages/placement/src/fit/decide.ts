@@ -14,13 +14,19 @@ export interface Decision {
   readonly budget: number;
 }
 
+/** Units times hosts, up to which units are spread one by one. */
+const MOST_LOOKS = 1_000_000;
+
 export function decide(problem: Problem, budget: number): Decision {
-  for (const how of ["fullest", "emptiest"] as const) {
-    const packing = new Packing(problem);
-    if (dive(packing, how)) return { holds: "yes", packing, budget };
-  }
+  const full = new Packing(problem);
+  if (dive(full, "fullest")) return { holds: "yes", packing: full, budget };
   const packing = new Packing(problem);
   if (findProof(packing) !== undefined) return { holds: "no", packing, budget };
+  if (packing.unplaced * problem.hosts <= MOST_LOOKS) {
+    const spread = new Packing(problem);
+    if (dive(spread, "emptiest"))
+      return { holds: "yes", packing: spread, budget };
+  }
   return decideHard(problem, budget);
 }
 

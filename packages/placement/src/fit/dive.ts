@@ -19,7 +19,9 @@ export function dive(packing: Packing, how: Dive): boolean {
     while (packing.left[kind]! > 0) {
       const host = findHost(packing, kind, how);
       if (host < 0) break;
-      packing.put(kind, host);
+      // The fullest stays the fullest.
+      const units = how === "fullest" ? packing.fits(kind, host) : 1;
+      for (let unit = 0; unit < units; unit++) packing.put(kind, host);
     }
   return packing.unplaced === 0;
 }
