@@ -29,19 +29,28 @@ export type Section = PlacementRow["section"];
 
 /** Hosts, each with 100 VMs. */
 const CURVE = [10, 30, 100, 300, 1_000];
-const MOST_FAILURES = [1, 2, 3];
+/** Share of the memory in use, failures asked for. */
+const SURVIVALS = [
+  [0.8, 1],
+  [0.8, 2],
+  [0.8, 3],
+  [0.93, 3],
+  [0.97, 64],
+] as const;
 
 export function fullRows(): PlacementRow[] {
   return [
     ...storyRows({ hosts: 100, sets: 100 }),
     ...CURVE.map((hosts) => curveRow(hosts, hosts * 100)),
     ...otherRows({ crowd: 1_000, hosts: 100, vms: 10_000 }),
-    ...MOST_FAILURES.map((most) =>
-      survivalRow(most, { hosts: 64, vms: 5_000 }),
+    ...SURVIVALS.map(([fill, most]) =>
+      survivalRow(most, { hosts: 64, vms: 5_000, fill, running: true }),
     ),
     row("quality", "quality", { pools: 1_000 }, 1),
   ];
 }
+
+const MOST_MOVES = 5_000;
 
 /** The same, small. */
 export function smokeRows(): PlacementRow[] {
@@ -49,7 +58,7 @@ export function smokeRows(): PlacementRow[] {
     ...storyRows({ hosts: 6, sets: 6 }),
     ...[3, 10].map((hosts) => curveRow(hosts, hosts * 20)),
     ...otherRows({ crowd: 30, hosts: 8, vms: 80 }),
-    survivalRow(1, { hosts: 8, vms: 80 }),
+    survivalRow(1, { hosts: 8, vms: 80, fill: 0.8, running: true }),
     row("quality", "quality", { pools: 10 }, 1),
   ];
 }
@@ -91,21 +100,19 @@ function otherRows({
   return [
     row("evacuation", "evacuation", { vms: crowd, others: 20 }),
     ...goals.map((goal) =>
-      row("balance", `balance, ${goal}`, { hosts, vms, goal, mostMoves: 100 }),
+      row("balance", `balance, ${goal}`, {
+        hosts,
+        vms,
+        goal,
+        mostMoves: MOST_MOVES,
+      }),
     ),
   ];
 }
 
-function survivalRow(
-  most: number,
-  size: { hosts: number; vms: number },
-): PlacementRow {
-  const pool: Mixture = { ...size, fill: 0.8, running: true };
-  // The last one may plan very many sets of hosts.
-  return row(
-    "survival",
-    `survival of ${most}`,
-    { pool, most },
-    most > 2 ? 3 : Infinity,
-  );
+function survivalRow(most: number, pool: Mixture): PlacementRow {
+  const asked = most === pool.hosts ? "all" : `${most}`;
+  const name = `survival of ${asked}, ${pool.fill * 100} % in use`;
+  // Very many sets of hosts may be planned.
+  return row("survival", name, { pool, most }, pool.fill > 0.9 ? 3 : Infinity);
 }

@@ -59,7 +59,7 @@ export interface Mixture {
 /**
  * VMs of all sizes: a tenth in groups of three that are apart, half of these
  * strictly; a twentieth on a network that half of the hosts have; a hundredth
- * liked somewhere.
+ * has a host that it likes.
  */
 export function mixedPool({
   hosts: count,
@@ -105,7 +105,8 @@ function likings(
     .filter((_, index) => index % 100 === 50)
     .map(({ id }, index) => ({
       ...{ id: `l${index}`, vms: [id], score: 10 },
-      hosts: [hosts[index % hosts.length]!.id],
+      // A quarter of the hosts is liked: the others can be spared.
+      hosts: [hosts[index % Math.ceil(hosts.length / 4)]!.id],
     }));
 }
 

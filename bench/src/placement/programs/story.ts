@@ -33,6 +33,7 @@ reportFigures({
   homeless: mended.unplaced.length,
   ...{
     failoverMs: failover.ms,
+    failoverCpuMs: failover.cpuMs,
     failoverRestarts: failover.value.actions.length,
   },
   ...{ allMs: all.ms, allCpuMs: all.cpuMs },
