@@ -14,13 +14,18 @@ interface Target {
 /**
  * Empties hosts that have least to do, each wholly or not at all, onto others
  * that have VMs and stay below what is too much. To empty one gains 1.
+ * @param spared hosts that keep their VMs
  */
-export function emptyHosts(work: Balancing): BalancePlan["stopped"] {
+export function emptyHosts(
+  work: Balancing,
+  spared: ReadonlySet<number>,
+): BalancePlan["stopped"] {
   let isOverMost = false;
   for (let hasMoved = true; hasMoved;) {
     hasMoved = false;
     let failures = 0;
     for (const host of idlest(work)) {
+      if (spared.has(host)) continue;
       const targets = findTargets(work, host);
       const count = work.countOn(host);
       if (targets !== undefined && count <= work.left) {

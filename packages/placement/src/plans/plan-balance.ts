@@ -5,6 +5,7 @@ import { toMayMove } from "../balance/movable.js";
 import { Relief } from "../balance/relief.js";
 import { Layout } from "../layout/layout.js";
 import type { BalancePlan, BalancePolicy } from "../model/balance.js";
+import type { Purpose } from "../model/plan.js";
 import type { Move } from "../moves/move.js";
 import { orderMoves } from "../moves/order-moves.js";
 import { toActions } from "../moves/to-actions.js";
@@ -49,7 +50,27 @@ interface Balanced {
   readonly stopped: BalancePlan["stopped"];
 }
 
+/** A host that was emptied and had to help another after all is not emptied in the first place. */
 function balance(now: Layout, policy: BalancePolicy): Balanced {
+  const spared = new Set<number>();
+  for (;;) {
+    const balanced = balanceBut(now, policy, spared);
+    const { moves, after } = balanced;
+    const used = new Set(after.hostOf);
+    const inVain = moves.filter(
+      ({ from, purpose }) => purpose === "density" && used.has(from),
+    );
+    if (inVain.every(({ from }) => spared.has(from))) return balanced;
+    for (const { from } of inVain) spared.add(from);
+  }
+}
+
+/** @param spared hosts that are not emptied */
+function balanceBut(
+  now: Layout,
+  policy: BalancePolicy,
+  spared: ReadonlySet<number>,
+): Balanced {
   const moves: Move[] = [];
   let layout = now.clone();
   let stopped: BalancePlan["stopped"] = "balanced";
@@ -62,7 +83,8 @@ function balance(now: Layout, policy: BalancePolicy): Balanced {
     }
     const work = new Balancing(layout, policy, policy.mostMoves - moves.length);
     stopped = new Relief(work).run();
-    if (policy.goal === "density") stopped = worse(stopped, emptyHosts(work));
+    if (policy.goal === "density")
+      stopped = worse(stopped, emptyHosts(work, spared));
     moves.push(...work.moves);
     if (moves.length === before) break;
   }
@@ -94,9 +116,11 @@ function direct(
   moves: readonly Move[],
   after: Layout,
 ): Pick<Balanced, "moves" | "after"> {
-  const last = new Map(moves.map((move) => [move.vm, move.purpose]));
-  if (last.size === moves.length) return { moves, after };
-  const wanted = movedBetween(now, after, (vm) => last.get(vm)!);
+  const purposes = new Map<number, Purpose>();
+  for (const { vm, purpose } of moves)
+    if (!purposes.has(vm) || purpose === "balance") purposes.set(vm, purpose);
+  if (purposes.size === moves.length) return { moves, after };
+  const wanted = movedBetween(now, after, (vm) => purposes.get(vm)!);
   const ordered = orderMoves(now, wanted);
   const isWorse =
     ordered.left.length > 0 || ordered.moves.length > moves.length;

@@ -1,0 +1,250 @@
+import t from "tap";
+import {
+  indexPool,
+  planBalance,
+  type BalancePlan,
+  type BalancePolicy,
+  type PoolModel,
+} from "@xo-server/placement";
+import { GIB, host, vm } from "./pool-of.js";
+
+const policy: BalancePolicy = {
+  ...{ goal: "performance", cpuHigh: 0.85, cpuLow: 0.65, memoryHigh: 0.9 },
+  ...{ moveCost: 0.001, mostMoves: 10, repairs: false },
+};
+
+function balance(
+  model: PoolModel,
+  changes: Partial<BalancePolicy> = {},
+): BalancePlan {
+  return planBalance(indexPool(model), { ...policy, ...changes });
+}
+
+function told({ actions }: BalancePlan): readonly string[] {
+  return actions.map(
+    ({ vm, from, to, purpose, after }) =>
+      `${vm} ${from} > ${to} (${purpose})` +
+      (after.length > 0 ? `, after ${after.join()}` : ""),
+  );
+}
+
+function cpuAfter({ figuresAfter }: BalancePlan): readonly number[] {
+  return figuresAfter.map(({ cpu }) => Math.round(cpu * 1e3) / 1e3);
+}
+
+/** Three hosts of 4 cores and 16 GiB, with so many cores in use by VMs of 1 GiB. */
+function withLoads(...loads: readonly (readonly number[])[]): PoolModel {
+  return {
+    hosts: loads.map((_, index) => host(`h${index}`, 16)),
+    vms: loads.flatMap((list, index) =>
+      list.map((load, one) => vm(`v${index}${one}`, 1, `h${index}`, load)),
+    ),
+  };
+}
+
+t.test(
+  "a host that is not above high is left alone, however idle others are",
+  async (t) => {
+    const plan = balance(withLoads([1, 1, 1.4], [], []));
+    t.same(told(plan), []);
+    t.equal(plan.stopped, "balanced");
+  },
+);
+
+t.test(
+  "VMs leave a host that is above high until it is below low",
+  async (t) => {
+    const plan = balance(withLoads([0.9, 0.9, 0.9, 0.9], [0.4], [0.2]));
+    t.same(told(plan), ["v00 h0 > h2 (overload)", "v01 h0 > h1 (overload)"]);
+    t.same(cpuAfter(plan), [0.45, 0.325, 0.275]);
+    t.equal(plan.stopped, "balanced");
+  },
+);
+
+t.test("the VM goes that gains most for what it costs", async (t) => {
+  const model: PoolModel = {
+    hosts: [host("a", 128), host("b", 128)],
+    vms: [
+      ...[vm("big", 64, "a", 1.6), vm("small", 1, "a", 1.5)],
+      vm("idle", 1, "a", 0.4),
+    ],
+  };
+  t.same(told(balance(model)), ["small a > b (overload)"]);
+  t.same(told(balance(model, { moveCost: 0 })), ["big a > b (overload)"]);
+});
+
+t.test("no VM goes where it would cross low", async (t) => {
+  const excluded = ["v10", "v20"];
+  const plan = balance(withLoads([2, 2], [1], [1]), { excluded });
+  t.same(told(plan), []);
+  t.equal(plan.stopped, "no-better");
+});
+
+t.test("the hottest host is relieved first", async (t) => {
+  const model = withLoads([1.8, 1.8], [1.9, 1.9], [0]);
+  t.same(told(balance(model, { mostMoves: 1 })), ["v10 h1 > h2 (overload)"]);
+  t.equal(balance(model, { mostMoves: 1 }).stopped, "most-moves");
+});
+
+t.test("a host that is short of memory is relieved too", async (t) => {
+  const model: PoolModel = {
+    hosts: [host("a", 16), host("b", 16)],
+    vms: [1, 2, 3].map((one) => vm(`v${one}`, 5, "a")),
+  };
+  const plan = balance(model);
+  t.same(told(plan), ["v1 a > b (overload)"]);
+  t.same(
+    plan.figuresAfter.map(({ memory }) => memory),
+    [10 / 16, 5 / 16],
+  );
+});
+
+t.test("a move that costs enough is not made", async (t) => {
+  const model = withLoads([1, 1, 1, 1], [], []);
+  t.not(balance(model, { moveCost: 0.1 }).actions.length, 0);
+  const dear = balance(model, { moveCost: 1 });
+  t.same(told(dear), []);
+  t.equal(dear.stopped, "no-better");
+});
+
+t.test(
+  "where no single move helps, one VM goes and another comes in return",
+  async (t) => {
+    const model: PoolModel = {
+      hosts: [host("a", 16), host("b", 8)],
+      vms: [
+        ...[vm("busy", 6, "a", 2), vm("other", 6, "a", 1.9)],
+        ...[vm("idle", 6, "b", 0.1)],
+      ],
+    };
+    const plan = balance(model);
+    t.same(told(plan), [], "there is no room for both for a while");
+    const roomy = balance({
+      ...model,
+      hosts: [host("a", 20), { ...host("b", 11), memory: 11 * GIB }],
+    });
+    t.same(told(roomy), [
+      "idle b > a (balance)",
+      "busy a > b (overload), after 0",
+    ]);
+  },
+);
+
+t.test("what has to be together moves as one", async (t) => {
+  const model: PoolModel = {
+    ...withLoads([0.8, 0.8, 1.9], []),
+    groups: [{ id: "g", kind: "together", strict: true, vms: ["v00", "v01"] }],
+  };
+  t.same(told(balance(model)), ["v02 h0 > h1 (overload)"]);
+  t.same(told(balance(model, { excluded: ["v02"] })), [
+    "v00 h0 > h1 (overload)",
+    "v01 h0 > h1 (overload)",
+  ]);
+  t.same(told(balance(model, { excluded: ["v02", "v00"] })), []);
+});
+
+t.test("no wish is met less for it", async (t) => {
+  const model: PoolModel = {
+    ...withLoads([1.8, 1.7, 0.2], [], [0]),
+    groups: [{ id: "g", kind: "apart", strict: false, vms: ["v01", "v20"] }],
+    locations: [{ id: "l", vms: ["v00"], hosts: ["h0"], score: 1 }],
+  };
+  t.same(told(balance(model)), ["v01 h0 > h1 (overload)"]);
+});
+
+t.test("what is pinned or excluded stays", async (t) => {
+  const model = withLoads([1.8, 1.8], []);
+  const [pinned, other] = model.vms;
+  const vms = [{ ...pinned!, pinned: "VM_HAS_VUSBS" }, other!];
+  const plan = balance({ ...model, vms }, { excluded: ["v01", "gone"] });
+  t.same(told(plan), []);
+  t.equal(plan.stopped, "no-better");
+});
+
+t.test("load that no VM makes counts as well", async (t) => {
+  const model = withLoads([1, 1], []);
+  const hosts = model.hosts.map((one) =>
+    one.id === "h0" ? { ...one, load: 3.6 } : one,
+  );
+  t.same(told(balance({ ...model, hosts })), ["v00 h0 > h1 (overload)"]);
+});
+
+t.test(
+  "density empties hosts that have least to do onto others with VMs",
+  async (t) => {
+    const plan = balance(withLoads([0.5, 0.5], [0.4], [], [1]), {
+      goal: "density",
+    });
+    t.same(plan.emptied, ["h0", "h1"]);
+    t.same(told(plan).toSorted(), [
+      "v00 h0 > h3 (density)",
+      "v01 h0 > h3 (density)",
+      "v10 h1 > h3 (density)",
+    ]);
+    t.same(cpuAfter(plan), [0, 0, 0, 0.6]);
+  },
+);
+
+t.test("density empties a host wholly or not at all", async (t) => {
+  const model = withLoads([0.3, 0.3, 0.3], [0.5, 0.5, 0.5]);
+  t.same(balance(model, { goal: "density" }).emptied, ["h0"]);
+  const few = balance(model, { goal: "density", mostMoves: 2 });
+  t.same(told(few), []);
+  t.equal(few.stopped, "most-moves");
+  const [first, ...others] = model.vms;
+  const vms = [{ ...first!, pinned: "VM_HAS_PCI_ATTACHED" }, ...others];
+  const stuck = balance({ ...model, vms }, { goal: "density" });
+  t.same(stuck.emptied, ["h1"]);
+});
+
+t.test("density fills no host above low, nor above its memory", async (t) => {
+  const busy = balance(withLoads([1, 0.5], [0.7, 0.7]), { goal: "density" });
+  t.same(told(busy), []);
+  t.equal(busy.stopped, "balanced");
+  const full = {
+    hosts: [host("a", 10), host("b", 10)],
+    vms: [vm("v", 5, "a"), vm("w", 4.5, "b")],
+  };
+  t.same(told(balance(full, { goal: "density" })), []);
+});
+
+t.test(
+  "density that costs more than a host is worth is not made",
+  async (t) => {
+    const model = withLoads([0.5, 0.5], [0.6, 0.6]);
+    t.same(told(balance(model, { goal: "density", moveCost: 0.5 })), []);
+    t.equal(
+      balance(model, { goal: "density", moveCost: 0.4 }).actions.length,
+      2,
+    );
+  },
+);
+
+t.test("breaches are mended first, where the policy says so", async (t) => {
+  const model: PoolModel = {
+    ...withLoads([1.8, 1.8], [0.1, 0.1], []),
+    groups: [{ id: "g", kind: "apart", strict: true, vms: ["v10", "v11"] }],
+  };
+  t.same(told(balance(model, { repairs: true })), [
+    "v10 h1 > h2 (repair)",
+    "v00 h0 > h1 (overload)",
+  ]);
+  t.same(told(balance(model, { repairs: true, mostMoves: 1 })), [
+    "v10 h1 > h2 (repair)",
+  ]);
+  t.same(told(balance(model)), ["v00 h0 > h2 (overload)"]);
+});
+
+t.test("figures tell of each host, before and after", async (t) => {
+  const plan = balance(withLoads([2, 2], []));
+  const idle = { cpu: 0, memory: 0, vms: 0 };
+  const half = { cpu: 0.5, memory: 1 / 16, vms: 1 };
+  t.same(plan.figuresBefore, [
+    { host: "h0", cpu: 1, memory: 2 / 16, vms: 2 },
+    { host: "h1", ...idle },
+  ]);
+  t.same(plan.figuresAfter, [
+    { host: "h0", ...half },
+    { host: "h1", ...half },
+  ]);
+});
