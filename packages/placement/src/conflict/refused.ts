@@ -10,7 +10,7 @@ export interface Refused {
 }
 
 /** Of so many VMs the one with the fewest rules is looked for. */
-const MOST_COMPARED = 8;
+const MOST_COMPARED = 4;
 
 /**
  * @param vms one of each kind
@@ -26,8 +26,13 @@ export function findRefused(
   const isRefused = (vm: number) =>
     !layout.pool.hosts.ids.some((_, host) => chooser.allows(vm, host));
   const refused = vms.filter(isRefused);
+  // Those that are out have least in common with others.
+  const { ids } = layout.pool.hosts;
+  const hosts = [...ids.keys()].sort(
+    (a, b) => layout.pool.hostState[b]! - layout.pool.hostState[a]! || a - b,
+  );
   for (const vm of refused) {
-    const atom = commonOf(layout, vm, refusals);
+    const atom = commonOf(hosts, vm, refusals);
     if (atom !== undefined) return { vm, atoms: [atom] };
   }
   let best: Refused | undefined;
@@ -39,16 +44,12 @@ export function findRefused(
   return best;
 }
 
-/** A rule by which each host refuses the VM. */
+/** A rule by which each of the hosts refuses the VM. */
 function commonOf(
-  { pool }: Layout,
+  hosts: readonly number[],
   vm: number,
   refusals: Refusals,
 ): number | undefined {
-  // Those that are out have least in common with others.
-  const hosts = [...pool.hosts.ids.keys()].sort(
-    (a, b) => pool.hostState[b]! - pool.hostState[a]! || a - b,
-  );
   if (hosts.length === 0) return undefined;
   let common = refusals.of(vm, hosts[0]!);
   for (const host of hosts) {
