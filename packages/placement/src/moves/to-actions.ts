@@ -19,8 +19,13 @@ export function toActions(now: Layout, moves: readonly Move[]): Action[] {
     const score = scoreOf(layout, vm, to);
     layout.add(vm, to);
     return {
-      ...{ kind: "move", vm: vms.ids[vm]!, purpose, score, order: 0 },
-      ...{ from: hosts.ids[from]!, to: hosts.ids[to]! },
+      kind: "move",
+      vm: vms.ids[vm]!,
+      from: hosts.ids[from]!,
+      to: hosts.ids[to]!,
+      purpose,
+      score,
+      order: 0,
       after: after[index]!,
     };
   });
