@@ -8,11 +8,15 @@ export class CountTable {
   #counts: Int32Array;
   #used: number;
 
-  /** @param columns the second of a pair is below it */
-  constructor(columns: number) {
+  /**
+   * @param columns the second of a pair is below it
+   * @param expected pairs that it has room for without growing
+   */
+  constructor(columns: number, expected = 0) {
+    const slots = 2 ** Math.ceil(Math.log2(Math.max(64, expected * 2 + 1)));
     this.#columns = columns;
-    this.#keys = new Float64Array(64).fill(-1);
-    this.#counts = new Int32Array(64);
+    this.#keys = new Float64Array(slots).fill(-1);
+    this.#counts = new Int32Array(slots);
     this.#used = 0;
   }
 

@@ -70,7 +70,7 @@ export class Layout {
       load: pool.hostOwnLoad.slice(),
       vcpus: new Float64Array(pool.hosts.size),
       freeDevices: pool.devices.onHosts.slice(),
-      members: new CountTable(pool.hosts.size),
+      members: new CountTable(pool.hosts.size, countPairs(pool)),
     });
     for (const [vm, host] of hostOf.entries())
       if (host >= 0) layout.hold(vm, host);
@@ -188,3 +188,9 @@ type LayoutParts = Pick<
   | "freeDevices"
   | "members"
 >;
+
+/** Pairs of groups and hosts that can be there at once. */
+function countPairs({ groups, hosts }: IndexedPool): number {
+  const { values } = groups.groupsOf;
+  return Math.min(values.length, groups.models.length * hosts.size);
+}
