@@ -33,12 +33,12 @@ export function improve(
   const isShort = first.trial.unplaced.length > 0;
   if (isShort || may.length === 0 || filled.unplaced.length === 0) {
     copyTo(layout, wanted, filled.layout);
-    const { unplaced } = filled;
+    const unplaced = placeSingly(layout, filled.unplaced);
     return { unplaced, isProven: first.isProven, inConflict: must };
   }
   const all = new Stage(base, wanted, budget).solve(filled.layout);
   copyTo(layout, wanted, all.trial.layout);
-  const { unplaced } = all.trial;
+  const unplaced = placeSingly(layout, all.trial.unplaced);
   return { unplaced, isProven: all.isProven, inConflict: wanted };
 }
 
@@ -60,6 +60,25 @@ function fillUp(
   for (const unit of failed) chains.place(unit);
   const isOut = (vm: number) => layout.hostOf[vm]! < 0;
   return { layout, unplaced: wanted.filter(isOut) };
+}
+
+/**
+ * Of those that have to be together some may have a place where not all have.
+ * @returns those that have none
+ */
+function placeSingly(layout: Layout, vms: readonly number[]): number[] {
+  if (vms.length === 0) return [];
+  const { vmMemory } = layout.pool;
+  const late = (vm: number) => Number(isBestEffort(layout, vm));
+  const order = [...vms].sort(
+    (a, b) => late(a) - late(b) || vmMemory[a]! - vmMemory[b]! || a - b,
+  );
+  const chooser = new Chooser(layout);
+  for (const vm of order) {
+    const host = chooser.choose(vm);
+    if (host >= 0) layout.add(vm, host);
+  }
+  return vms.filter((vm) => layout.hostOf[vm]! < 0);
 }
 
 function placedOf(layout: Layout, vms: readonly number[]): readonly Unit[] {

@@ -3,6 +3,7 @@ import { Chooser } from "../place/chooser.js";
 import { decideHard, hostsIn } from "./decide.js";
 import { countOptions } from "./dive.js";
 import { Ejection } from "./ejection.js";
+import { findFewestOut } from "./fewest-out.js";
 import { placeAll } from "./greedy.js";
 import { Packing } from "./packing.js";
 import { inPlacingOrder, isBestEffort, type Unit } from "./placing-order.js";
@@ -22,6 +23,9 @@ export interface Solved {
   /** It is proven that not all have a place. */
   readonly isProven: boolean;
 }
+
+/** Of no more VMs than these, who is left out is tried in turn. */
+const MOST_TO_CHOOSE_FROM = 40;
 
 /** Places some VMs as well as can be found: by passes, by chains of those that give way, by search. */
 export class Stage {
@@ -49,12 +53,13 @@ export class Stage {
     if (best.unplaced.length > this.#hopeless)
       best = this.#tryMore(best, isProven ? this.#budget / 20 : this.#budget);
     if (best.unplaced.length === 0) return { trial: best, isProven: false };
-    if (isProven) return { trial: best, isProven };
+    if (isProven) return { trial: this.#leaveOutFewer(best), isProven };
     const decision = decideHard(this.#problem, this.#budget);
     const found =
       decision.holds === "yes" && this.#laidOut(hostsIn(decision.packing));
     if (found) return { trial: this.#toTrial(found), isProven: false };
-    return { trial: best, isProven: decision.holds === "no" };
+    const trial = this.#leaveOutFewer(best);
+    return { trial, isProven: decision.holds === "no" };
   }
 
   /** Passes with what has the fewest hosts first; then chains, from the best of all. */
@@ -88,6 +93,22 @@ export class Stage {
     return this.#toTrial(layout);
   }
 
+  /** Not all can be placed. */
+  #leaveOutFewer(best: Trial): Trial {
+    const isLeast = best.unplaced.length <= this.#hopeless;
+    if (isLeast || this.#vms.length > MOST_TO_CHOOSE_FROM) return best;
+    const units = inPlacingOrder(this.#base, this.#vms);
+    const isLate = (vm: number) => isBestEffort(this.#base, vm);
+    const canAll = best.unplaced.every(isLate);
+    const hosts = findFewestOut(this.#base, {
+      ...{ units, budget: this.#budget, below: best.unplaced.length },
+      optional: canAll ? units.filter((unit) => unit.every(isLate)) : units,
+    });
+    const layout = hosts && this.#laidOut(hosts);
+    const trial = layout && this.#toTrial(layout);
+    return trial && this.#isBetter(trial, best) ? trial : best;
+  }
+
   #isBetter(a: Trial, b: Trial): boolean {
     const late = (trial: Trial) =>
       trial.unplaced.filter((vm) => !isBestEffort(this.#base, vm)).length;
@@ -115,7 +136,8 @@ export class Stage {
   #laidOut(hosts: ReadonlyMap<number, number>): Layout | undefined {
     const layout = this.#base.clone();
     const chooser = new Chooser(layout);
-    for (const unit of toUnits(layout.pool, this.#vms)) {
+    const vms = this.#vms.filter((vm) => hosts.has(vm));
+    for (const unit of toUnits(layout.pool, vms)) {
       const host = hosts.get(unit[0]!)!;
       if (!chooser.allowsAll(unit, host)) return undefined;
       for (const vm of unit) layout.add(vm, host);
