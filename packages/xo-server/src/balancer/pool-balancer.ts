@@ -112,7 +112,7 @@ export class PoolBalancer {
     try {
       await this.#pass.pass();
     } catch (error) {
-      this.#fail(error);
+      if (!this.#isStopped) this.#fail(error);
     }
     if (this.#isStopped) return;
     if (this.#parts.policy().policy.mode === "off") await this.#rest();
