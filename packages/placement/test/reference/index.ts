@@ -19,3 +19,4 @@ export {
 export { SeededRandom } from "./seeded-random.js";
 export { seeds } from "./seeds.js";
 export { Standing } from "./standing.js";
+export { changedModel, randomChange } from "./changed-model.js";

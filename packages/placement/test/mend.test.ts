@@ -1,0 +1,120 @@
+import t from "tap";
+import {
+  indexPool,
+  mendPlan,
+  planStarts,
+  type Plan,
+  type PoolModel,
+} from "@xo-server/placement";
+import {
+  afterPlan,
+  changedModel,
+  checkPlan,
+  medium,
+  randomChange,
+  randomPool,
+  SeededRandom,
+  seeds,
+  small,
+  Standing,
+  type PoolShape,
+} from "./reference/index.js";
+
+const CHANGES = 5;
+
+interface Step {
+  readonly seed: number;
+  readonly what: string;
+  /** As it is after the change. */
+  readonly model: PoolModel;
+  readonly before: Plan;
+  readonly plan: Plan;
+}
+
+/** Pools with one change after another, and the plan mended each time. */
+function* mendings(shape: PoolShape, usual: number): Generator<Step> {
+  for (const seed of seeds(usual)) {
+    const random = new SeededRandom(seed);
+    let model = randomPool(seed, shape);
+    let planned = planStarts(indexPool(model));
+    for (let step = 0; step < CHANGES; step++) {
+      const change = randomChange(model, random);
+      if (change.kind === "vm" && runs(model, change.vm.id)) continue;
+      model = changedModel(model, change);
+      const before = planned.plan;
+      planned = mendPlan(planned, change);
+      const what = `${step}: ${JSON.stringify(change).slice(0, 100)}`;
+      yield { seed, what, model, before, plan: planned.plan };
+    }
+  }
+}
+
+function runs(model: PoolModel, vm: string): boolean {
+  return new Standing(model).homes.has(vm);
+}
+
+for (const [name, shape, usual] of [
+  ["small", small, 100],
+  ["medium", medium, 4],
+] as const) {
+  t.test(
+    `a mended plan is a plan of the changed pool: ${name} ones`,
+    async (t) => {
+      for (const { seed, what, model, plan } of mendings(shape, usual)) {
+        const wrong = checkPlan(model, plan);
+        if (wrong.length > 0)
+          return t.fail(
+            `seed ${seed}, ${what}: ${wrong.slice(0, 3).join("; ")}`,
+          );
+      }
+      t.pass();
+    },
+  );
+
+  t.test(
+    `it speaks of all that does not run, and of nothing else: ${name} pools`,
+    async (t) => {
+      for (const { seed, what, model, plan } of mendings(shape, usual)) {
+        const told = [...plan.actions, ...plan.unplaced].map(({ vm }) => vm);
+        const halted = model.vms
+          .map(({ id }) => id)
+          .filter((id) => !runs(model, id));
+        const [is, should] = [told.sort().join(), halted.sort().join()];
+        if (is !== should)
+          return t.fail(`seed ${seed}, ${what}: ${is}, not ${should}`);
+      }
+      t.pass();
+    },
+  );
+}
+
+t.test("what can stay where the plan had it stays", async (t) => {
+  let kept = 0;
+  for (const { seed, what, model, before, plan } of mendings(small, 100)) {
+    const now = new Map(plan.actions.map(({ vm, to }) => [vm, to]));
+    const then = afterPlan(model, plan);
+    for (const { vm, to } of before.actions) {
+      const is = now.get(vm);
+      if (is === undefined || is === to) kept++;
+      else if (couldStay(model, then, vm, to))
+        return t.fail(`seed ${seed}, ${what}: ${vm} is on ${is}, not on ${to}`);
+    }
+  }
+  t.ok(kept > 500, `${kept} places were kept`);
+});
+
+/** With all others where the plan has them now. */
+function couldStay(
+  model: PoolModel,
+  then: Standing,
+  vm: string,
+  host: string,
+): boolean {
+  const is = then.homes.get(vm)!;
+  then.remove(vm);
+  const could =
+    model.hosts.some(({ id }) => id === host) &&
+    then.refusals(vm, host).size === 0;
+  then.put(vm, is);
+  return could;
+}
