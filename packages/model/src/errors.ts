@@ -76,6 +76,11 @@ export const errorTable = {
   ),
   LEFT_BEHIND: row("{reason}; could not be removed: {left}", 500),
   VMS_CANNOT_LEAVE: row("{count} VMs cannot leave their host: {reasons}", 409),
+  NO_HOST_FOR_VM: row("no host may take VM {vm}: {reasons}", 409, 7),
+  HOST_AGAINST_RULES: row(
+    "host {host} is against rules for VM {vm}: {reasons}",
+    409,
+  ),
   STOPPED_MIDWAY: row("{what} stopped at {where}: {reason}", 500),
   INTERRUPTED: row("the server stopped meanwhile; {reason}", 500),
   SOME_FAILED: row("{what}: {failed} of {total} failed", 500),

@@ -1,5 +1,16 @@
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { refuseStuck, stuckOn } from "./stuck-vms.js";
+import type { Evacuations, HostLeave } from "../placement/evacuations.js";
+import { unwatchedWork, type Work } from "../tasks/work.js";
+import { allStuck, refuseStuck, stuckOn } from "./stuck-vms.js";
+
+/** How guests find another host. */
+export interface LeaveParts {
+  readonly objects: PoolObjects;
+  /** Absent: XAPI finds one for each. */
+  readonly evacuations?: Pick<Evacuations, "plans"> | undefined;
+  readonly work?: Work | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 export interface EmptyOptions {
   /** Leave the guests where they are. */
@@ -26,10 +37,50 @@ export async function evacuate(
  */
 export async function evacuateAll(
   host: PoolObject,
-  objects: PoolObjects,
+  parts: LeaveParts,
   network?: PoolObject,
 ): Promise<void> {
-  refuseStuck(await stuckOn(host, objects));
+  const leave = await planLeave(host, parts);
+  await moveAway(host, { parts, leave, network });
+}
+
+/**
+ * How the guests of a host get away, before anything is done.
+ * @returns undefined: as XAPI finds
+ * @throws XoError VMS_CANNOT_LEAVE, ABORTED; what the pool refused
+ */
+export async function planLeave(
+  host: PoolObject,
+  parts: LeaveParts,
+): Promise<HostLeave | undefined> {
+  const stuck = await stuckOn(host, parts.objects);
+  const leave = await leaveOf(host, parts);
+  refuseStuck(allStuck(host, { stuck, leave }, parts.objects), leave?.conflict);
+  return leave;
+}
+
+/** The plan alone, where XAPI has been asked who cannot move. */
+export async function leaveOf(
+  host: PoolObject,
+  { evacuations, work = unwatchedWork, signal = work.signal }: LeaveParts,
+): Promise<HostLeave | undefined> {
+  const leaves = await evacuations?.plans([host], { work, signal });
+  return leaves?.get(host.id);
+}
+
+interface Move {
+  readonly parts: LeaveParts;
+  readonly leave: HostLeave | undefined;
+  readonly network?: PoolObject | undefined;
+}
+
+/** As planned where that is better than what XAPI would do by itself. Who has come meanwhile, XAPI moves. */
+export async function moveAway(
+  host: PoolObject,
+  { parts, leave, network }: Move,
+): Promise<void> {
+  const { work = unwatchedWork, signal = work.signal } = parts;
+  if (leave?.isNeeded === true) await leave.run({ work, signal }, network);
   await evacuate(host, network);
 }
 
@@ -40,18 +91,21 @@ export async function evacuateAll(
  */
 export async function whileEmpty<T>(
   host: PoolObject,
-  objects: PoolObjects,
+  parts: LeaveParts,
   { bypassEvacuate = false, force = false, network }: EmptyOptions,
   run: () => Promise<T>,
 ): Promise<T> {
   const { xapi, ref, object } = host;
-  if (!bypassEvacuate && !force) refuseStuck(await stuckOn(host, objects));
+  const leave =
+    bypassEvacuate || force ? undefined : await planLeave(host, parts);
   await xapi.call("host.disable", [ref]);
   try {
     if (!bypassEvacuate)
-      await evacuate(host, network).catch((error: unknown) => {
-        if (!force) throw error;
-      });
+      await moveAway(host, { parts, leave, network }).catch(
+        (error: unknown) => {
+          if (!force) throw error;
+        },
+      );
     return await run();
   } catch (error) {
     if (object["enabled"] === true)

@@ -1,5 +1,9 @@
-import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { whileEmpty, type EmptyOptions } from "./empty-host.js";
+import type { PoolObject } from "../objects/pool-objects.js";
+import {
+  whileEmpty,
+  type EmptyOptions,
+  type LeaveParts,
+} from "./empty-host.js";
 import { guestIdsOf, withoutBlocks } from "./guests.js";
 import { moveBack, type MoveParts } from "./move-back.js";
 
@@ -18,14 +22,14 @@ export interface MaintenanceOptions extends EmptyOptions {
  */
 export async function enterMaintenance(
   host: PoolObject,
-  objects: PoolObjects,
+  parts: LeaveParts,
   { blocked, ...options }: MaintenanceOptions,
 ): Promise<void> {
   const moves = ["pool_migrate", "migrate_send"];
   // Those of before stay noted down: it may be the second try.
   const guests = [...new Set([...notedOn(host), ...guestIdsOf(host)])];
   await withoutBlocks(blocked, moves, () =>
-    whileEmpty(host, objects, options, () => note(host, guests)),
+    whileEmpty(host, parts, options, () => note(host, guests)),
   );
 }
 

@@ -1,5 +1,6 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
+import type { LeaveParts } from "./empty-host.js";
 import { inWork } from "../tasks/current-work.js";
 import type { Work } from "../tasks/work.js";
 import {
@@ -14,11 +15,13 @@ import { findAside, putAside, putBack } from "./pool-aside.js";
 import type { RestartParts } from "./restart.js";
 import { rebootInTurn, type TurnParts } from "./rolling-turn.js";
 import type { RollingPlans } from "./rolling-plans.js";
-import { nameOf, refuseStuck, stuckOn, withoutShutdown } from "./stuck-vms.js";
+import { checkLeaving } from "./check-leaving.js";
+import { nameOf } from "./stuck-vms.js";
 
 export interface RollingParts extends RestartParts {
   readonly work: Work;
   readonly plans: RollingPlans;
+  readonly evacuations?: LeaveParts["evacuations"];
 }
 
 export interface RollingRequest {
@@ -102,15 +105,13 @@ class RollingReboot {
   /** Nothing is done unless every guest of every host can be got out of the way. */
   async #checkGuests(turns: readonly Turn[]): Promise<void> {
     const { objects } = this.#parts;
-    const stuck = [];
-    for (const { host, startTime } of turns) {
+    const hosts = turns.flatMap(({ host, startTime }) => {
       const now = objects.get(host, "host");
       const { power_state, startTime: started } = now.object;
-      if (power_state !== "Running" || started !== startTime) continue;
-      stuck.push(...(await stuckOn(now, objects)));
-    }
+      return power_state === "Running" && started === startTime ? [now] : [];
+    });
     const { shutdownPinnedVms } = this.#plan;
-    refuseStuck(shutdownPinnedVms ? await withoutShutdown(stuck) : stuck);
+    await checkLeaving(hosts, this.#parts, { shutdownPinnedVms });
   }
 
   /** @returns how many hosts there are left */

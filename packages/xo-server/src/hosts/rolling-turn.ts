@@ -1,14 +1,15 @@
 import type { PoolObject } from "../objects/pool-objects.js";
 import { inWork } from "../tasks/current-work.js";
 import type { Work } from "../tasks/work.js";
-import { evacuate } from "./empty-host.js";
+import { leaveOf, moveAway, type LeaveParts } from "./empty-host.js";
 import { eachOf } from "./guests.js";
 import { goDown, untilBack, type RestartParts } from "./restart.js";
 import { isGone, type Turn } from "./rolling-plan.js";
-import { stuckOn } from "./stuck-vms.js";
+import { allStuck, refuseStuck, stuckOn } from "./stuck-vms.js";
 
 export interface TurnParts extends RestartParts {
   readonly work: Work;
+  readonly evacuations?: LeaveParts["evacuations"];
   readonly shutdownPinnedVms: boolean;
   /** Ids of VMs that were shut down for it when it was tried before. */
   readonly shutDown: readonly string[];
@@ -55,10 +56,10 @@ async function orStartAgain(
 function step<T>(
   { at, work }: TurnParts,
   name: string,
-  run: () => Promise<T>,
+  run: (part: Work) => Promise<T>,
 ): Promise<T> {
   at(name);
-  return work.part(name, (part) => inWork(part, run));
+  return work.part(name, (part) => inWork(part, () => run(part)));
 }
 
 /** It went down when this was tried before, or has come back since. */
@@ -97,7 +98,13 @@ async function goDownEmpty(host: PoolObject, parts: TurnParts): Promise<void> {
   const { xapi, ref } = host;
   await xapi.call("host.disable", [ref]);
   try {
-    await step(parts, "move VMs away", () => evacuate(now()));
+    await step(parts, "move VMs away", async (work) => {
+      const leaving = { ...parts, work };
+      const leave = await leaveOf(now(), leaving);
+      const stuck = allStuck(now(), { stuck: [], leave }, parts.objects);
+      refuseStuck(stuck, leave?.conflict);
+      await moveAway(now(), { parts: leaving, leave });
+    });
     await step(parts, "reboot", () => goDown(now(), "host.reboot"));
   } catch (error) {
     await xapi.call("host.enable", [ref]).catch(() => undefined);

@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import type { HostLeave } from "../placement/evacuations.js";
 
 /** A VM that cannot be moved away from its host, in XAPI's words. */
 export interface StuckVm {
@@ -38,12 +39,50 @@ export async function withoutShutdown(
   return stuck;
 }
 
+/** In XAPI's words: no host has room for it as things are. A plan may make room. */
+const NO_ROOM: ReadonlySet<string | undefined> = new Set([
+  "NO_HOSTS_AVAILABLE",
+  "HOST_NOT_ENOUGH_FREE_MEMORY",
+]);
+
+/** Those that cannot move, and those that a plan has no place for. */
+export function allStuck(
+  host: PoolObject,
+  {
+    stuck,
+    leave,
+  }: {
+    readonly stuck: readonly StuckVm[];
+    readonly leave: HostLeave | undefined;
+  },
+  objects: PoolObjects,
+): StuckVm[] {
+  if (leave === undefined) return [...stuck];
+  const found = stuck.filter(
+    ({ vm, reason }) => !NO_ROOM.has(reason[0]) || !leave.placed.has(vm.id),
+  );
+  const known = new Set(found.map(({ vm }) => vm.id));
+  const placeless = leave.stuck
+    .filter(({ vm }) => !known.has(vm))
+    .map(({ vm, refusals }) => ({
+      ...{ vm: objects.get(vm, "VM"), host },
+      reason: ["NO_HOST_FOR_VM", ...refusals.map(({ rule }) => rule)],
+    }));
+  return [...found, ...placeless];
+}
+
 /** Names in a sentence; the data tells more. */
 const MOST_NAMED = 5;
 const MOST_TOLD = 100;
 
-/** @throws XoError VMS_CANNOT_LEAVE, unless there are none */
-export function refuseStuck(stuck: readonly StuckVm[]): void {
+/**
+ * @param conflict rules that cannot all hold if they leave
+ * @throws XoError VMS_CANNOT_LEAVE, unless there are none
+ */
+export function refuseStuck(
+  stuck: readonly StuckVm[],
+  conflict?: object,
+): void {
   if (stuck.length === 0) return;
   const named = stuck
     .slice(0, MOST_NAMED)
@@ -52,6 +91,7 @@ export function refuseStuck(stuck: readonly StuckVm[]): void {
   throw new XoError("VMS_CANNOT_LEAVE", {
     count: stuck.length,
     reasons: [...named, ...more].join("; "),
+    ...(conflict && { conflict }),
     vms: stuck.slice(0, MOST_TOLD).map(({ vm, host, reason }) => ({
       ...{ id: vm.id, name: nameOf(vm), host: host.id },
       ...{ code: reason[0], params: reason.slice(1) },

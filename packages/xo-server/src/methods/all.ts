@@ -11,6 +11,8 @@ import type { Dispatcher } from "../operations/dispatcher.js";
 import type { Operation } from "../operations/operation.js";
 import type { Reception } from "../people/start-people.js";
 import type { Placement } from "../placement/placement.js";
+import { Evacuations } from "../placement/evacuations.js";
+import { StartHosts } from "../placement/start-hosts.js";
 import { xapiGroupsOf } from "../placement/xapi-groups.js";
 import type { Plugins } from "../plugins/plugins.js";
 import { namedPools } from "../pools/named-pools.js";
@@ -147,6 +149,14 @@ function ofPeople({ store, reception, clock, sets }: MethodParts): Operation[] {
   ];
 }
 
+function startHosts({
+  placement,
+  poolObjects: objects,
+  inventory,
+}: MethodParts): StartHosts {
+  return new StartHosts({ placement, objects, inventory });
+}
+
 /** About pools and what is in them. */
 function ofPools(parts: MethodParts): Operation[] {
   const { clock, inventory, objects, poolObjects, pools, stats } = parts;
@@ -156,13 +166,14 @@ function ofPools(parts: MethodParts): Operation[] {
     ...poolMethods(listPools),
     ...queryMethods(queries, readers),
     ...rawRecordMethods({ catalog: objects.catalog, inventory }),
-    ...objectMethods(poolObjects, parts),
+    ...objectMethods(poolObjects, { ...parts, starts: startHosts(parts) }),
     ...transferMethods({ objects: poolObjects, transfers: parts.transfers }),
     ...hostAndPoolMethods({
       ...{ queries, inventory, stats, clock, listPools },
       settings: parts.store.settings,
       doors: new PoolDoors({ ...parts, servers: parts.store.servers }),
       objects: poolObjects,
+      evacuations: new Evacuations({ ...parts, objects: poolObjects }),
     }),
     ...placementMethods({
       ...{ placement: parts.placement, objects: poolObjects, clock },

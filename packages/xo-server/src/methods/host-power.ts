@@ -1,7 +1,11 @@
 import { Type } from "typebox";
 import { systemClock, type Clock } from "../clock.js";
 import { emergencyShutdown } from "../hosts/emergency-shutdown.js";
-import { evacuateAll, whileEmpty } from "../hosts/empty-host.js";
+import {
+  evacuateAll,
+  whileEmpty,
+  type LeaveParts,
+} from "../hosts/empty-host.js";
 import { enterMaintenance, leaveMaintenance } from "../hosts/maintenance.js";
 import { goDown, restartAgent } from "../hosts/restart.js";
 import { smartReboot } from "../hosts/smart-reboot.js";
@@ -23,15 +27,22 @@ const migrateBack = flag(
   "Moves VMs back that maintenance has moved away and that still run.",
 );
 
-/** Power of hosts, and whether they take guests. */
+/**
+ * Power of hosts, and whether they take guests.
+ * @param evacuations absent: XAPI finds other hosts for guests
+ */
 export function hostPowerMethods(
   objects: PoolObjects,
   clock: Clock = systemClock,
+  evacuations?: LeaveParts["evacuations"],
 ): Operation[] {
   const on = (id: string) => objects.get(id, "host");
   const shared = { result: Type.Boolean(), changes: true };
   const may = (what: string) => onId(`administrate:${what}`, "host");
   const parts = ({ signal }: HandlerContext) => ({ objects, clock, signal });
+  const leaving = ({ signal, work }: HandlerContext): LeaveParts => ({
+    ...{ objects, evacuations, signal, work },
+  });
   return [
     defineOperation({
       ...shared,
@@ -62,7 +73,8 @@ export function hostPowerMethods(
         if (options.evacuate === true) {
           const { force = false, vmsToForceMigrate } = options;
           const blocked = toBlocked(vmsToForceMigrate, objects, context);
-          await enterMaintenance(host, objects, { force, blocked });
+          const asked = { force, blocked };
+          await enterMaintenance(host, leaving(context), asked);
         }
         await host.xapi.call("host.disable", [host.ref, ...autoEnable]);
         return true;
@@ -101,7 +113,8 @@ export function hostPowerMethods(
         const { work } = context;
         const host = on(id);
         const blocked = toBlocked(vmsToForceMigrate, objects, context);
-        if (maintenance) await enterMaintenance(host, objects, { blocked });
+        if (maintenance)
+          await enterMaintenance(host, leaving(context), { blocked });
         else await leaveMaintenance(host, { objects, work }, { migrateBack });
         return true;
       },
@@ -119,7 +132,7 @@ export function hostPowerMethods(
         if (network !== undefined) context.check("read", "network", network);
         const by =
           network === undefined ? undefined : objects.get(network, "network");
-        await evacuateAll(on(id), objects, by);
+        await evacuateAll(on(id), leaving(context), by);
         return true;
       },
     }),
@@ -154,7 +167,7 @@ export function hostPowerMethods(
         if (given.suspendResidentVms === true)
           await smartReboot(host, parts(context), { bypassBlockedSuspend });
         else
-          await whileEmpty(host, objects, { force }, () =>
+          await whileEmpty(host, leaving(context), { force }, () =>
             goDown(host, "host.reboot"),
           );
         return true;
@@ -171,10 +184,10 @@ export function hostPowerMethods(
       }),
       permission: may("stop"),
       rest: action("clean_shutdown", "CleanShutdownHost", { exposure: "deny" }),
-      handler: async ({ id, bypassEvacuate = false }) => {
+      handler: async ({ id, bypassEvacuate = false }, context) => {
         const host = on(id);
         const down = () => goDown(host, "host.shutdown");
-        await whileEmpty(host, objects, { bypassEvacuate }, down);
+        await whileEmpty(host, leaving(context), { bypassEvacuate }, down);
         return true;
       },
     }),

@@ -1,6 +1,7 @@
 import type { Inventory, Queries } from "@xo-server/inventory";
 import { systemClock, type Clock } from "../clock.js";
 import { Dashboards } from "../dashboard/dashboards.js";
+import type { LeaveParts } from "../hosts/empty-host.js";
 import { MissingPatches } from "../hosts/missing-patches.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { PoolDoors } from "../pools/pool-doors.js";
@@ -29,11 +30,13 @@ export interface HostAndPoolOptions {
   readonly settings: TagStore;
   readonly doors: PoolDoors;
   readonly clock?: Clock | undefined;
+  readonly evacuations?: LeaveParts["evacuations"];
 }
 
 /** What is done to hosts and pools, and what they tell. */
 export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
   const { objects, queries, stats, clock = systemClock } = options;
+  const { evacuations } = options;
   const hostsOf = createHostsOf(queries);
   const patches = new MissingPatches(clock);
   const dashboards = new Dashboards({
@@ -42,7 +45,7 @@ export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
   });
   return [
     ...hostMethods(objects),
-    ...hostPowerMethods(objects, clock),
+    ...hostPowerMethods(objects, clock, evacuations),
     ...hostHealthMethods(objects, clock),
     ...patchMethods({ objects, patches, hostsOf }),
     ...poolSettingsMethods(objects),
@@ -54,7 +57,7 @@ export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
       objects,
       hostsOf,
       settings: options.settings,
-      clock,
+      ...{ clock, evacuations },
     }),
     ...statsMethods({ stats: stats.objects, objects, hostsOf }),
     ...dashboardMethods(dashboards, clock),

@@ -173,12 +173,13 @@ function getAll({ store, pools, xapiGroups }: PlacementRuleParts): Operation {
   });
 }
 
-function maySee(pool: string, { check }: Pick<HandlerContext, "check">) {
+function maySee(pool: string, rights: Pick<HandlerContext, "check">): boolean {
   try {
-    check("read", "pool", pool);
+    rights.check("read", "pool", pool);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof XoError) return false;
+    throw error;
   }
 }
 

@@ -269,10 +269,10 @@ function route(
 function checked(
   model: PoolModel,
   pool: string,
-  { check }: Pick<HandlerContext, "check">,
+  rights: Pick<HandlerContext, "check">,
 ): PoolModel {
-  check("read", "pool", pool);
-  for (const { id } of model.hosts) check("read", "host", id);
+  rights.check("read", "pool", pool);
+  for (const { id } of model.hosts) rights.check("read", "host", id);
   return model;
 }
 

@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { systemClock, type Clock } from "../clock.js";
+import type { LeaveParts } from "../hosts/empty-host.js";
 import { emergencyShutdown } from "../hosts/emergency-shutdown.js";
 import { rollingReboot, type RollingRequest } from "../hosts/rolling-reboot.js";
 import { RollingPlans, type PlanStore } from "../hosts/rolling-plans.js";
@@ -21,6 +22,8 @@ export interface PoolPowerOptions {
   /** Where it is kept how far a rolling reboot has come. */
   readonly settings: PlanStore;
   readonly clock?: Clock;
+  /** Absent: XAPI finds other hosts for guests. */
+  readonly evacuations?: LeaveParts["evacuations"];
 }
 
 const flag = (description: string) =>
@@ -32,6 +35,7 @@ export function poolPowerMethods({
   hostsOf,
   settings,
   clock = systemClock,
+  evacuations,
 }: PoolPowerOptions): Operation[] {
   const on = (id: string) => objects.get(id, "pool");
   const shared = { result: Type.Boolean(), changes: true };
@@ -49,7 +53,7 @@ export function poolPowerMethods({
     request: RollingRequest,
     { signal, work }: HandlerContext,
   ) => {
-    const parts = { objects, clock, signal, work, plans };
+    const parts = { objects, clock, signal, work, plans, evacuations };
     await rollingReboot(on(pool), () => all(pool), parts, request);
     return true;
   };

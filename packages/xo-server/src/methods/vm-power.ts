@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
+import type { StartHosts } from "../placement/start-hosts.js";
 import { despiteBlock } from "../vms/blocked-operation.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import { recoveryStart } from "../vms/recovery-start.js";
@@ -44,8 +45,14 @@ const isOneCall = () => true;
 const CLEAN = { params: { force: false } };
 const HARD = { params: { force: true } };
 
-/** Power of VMs. Each answers when XAPI has done it. */
-export function vmPowerMethods(objects: PoolObjects): Operation[] {
+/**
+ * Power of VMs. Each answers when XAPI has done it.
+ * @param starts absent: where no host is named, XAPI chooses one
+ */
+export function vmPowerMethods(
+  objects: PoolObjects,
+  starts?: Pick<StartHosts, "choose" | "check">,
+): Operation[] {
   const on = (id: string) => objects.get(id, "VM");
   const shared = { result: Type.Boolean(), changes: true };
   const idOnly = Type.Object({ id });
@@ -57,7 +64,10 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
       params: Type.Object({
         id,
         force: Type.Optional(
-          Type.Boolean({ description: "Without XAPI's checks of the VM." }),
+          Type.Boolean({
+            description:
+              "Without XAPI's checks of the VM, and on a host that rules of placement forbid.",
+          }),
         ),
         host: Type.Optional(
           Type.String({ minLength: 1, description: "Id of the host." }),
@@ -86,14 +96,20 @@ export function vmPowerMethods(objects: PoolObjects): Operation[] {
         }),
       ],
       isOneCall,
-      handler: ({ id, host, force = false, paused = false }, context) => {
+      handler: async ({ id, host, force = false, paused = false }, context) => {
         const vm = on(id);
         const scope = new PoolScope(objects, vm, context);
         const target =
           host === undefined
             ? undefined
             : scope.use("operate:place", "host", host);
-        return start(vm, { force, paused, host: target });
+        const startOn = (chosen: PoolObject | undefined) =>
+          start(vm, { force, paused, host: chosen });
+        if (starts === undefined) return startOn(target);
+        if (target === undefined)
+          return starts.choose(vm, context.signal, startOn);
+        if (!force) await starts.check(vm, target, context.signal);
+        return startOn(target);
       },
     }),
     defineOperation({
