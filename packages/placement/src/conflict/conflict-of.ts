@@ -11,13 +11,13 @@ import { smallestHittingSet } from "./hitting-set.js";
 import { Oracle } from "./oracle.js";
 import { findRefused, type Refused } from "./refused.js";
 import { Refusals } from "./refusals.js";
-import { countMembers, hasSingle, toRoomAtoms } from "./singles.js";
+import { countMembers, findSimple, hasSingle, toRoomAtoms } from "./singles.js";
 import { toConflict } from "./to-conflict.js";
 
 /** VMs that differ times hosts, up to which all that keeps them out is looked at. */
 const MOST_LOOKS = 200_000;
 /** The same times rules, up to which the smallest set is looked for in any case. */
-const MOST_WORK = 4_000_000;
+const MOST_WORK = 1_000_000;
 
 /**
  * Why no host takes one VM, all others being where they are: the fewest rules
@@ -55,6 +55,8 @@ export function conflictOf(
     return toConflict(layout, [refused.vm], refusals, {
       ...{ atoms: refused.atoms, size: "smallest" },
     });
+  const simple = findSimple(layout, vms, by);
+  if (simple) return toConflict(layout, vms, refusals, simple);
   const atoms = allAtoms(layout, vms, { kinds, refusals });
   const isFew = atoms.length * looks <= MOST_WORK;
   const smallest = isFew ? findSmallest(oracle, atoms) : undefined;

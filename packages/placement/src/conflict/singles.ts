@@ -1,6 +1,37 @@
 import type { Layout } from "../layout/layout.js";
+import type { Core } from "./cores.js";
 import type { Oracle } from "./oracle.js";
 import type { Refusals } from "./refusals.js";
+
+/**
+ * One or two rules in conflict that most often are: a group with more members
+ * than hosts, too little room, and too little room as hosts are out. For VMs of
+ * which none is refused by all hosts for one and the same rule.
+ * @returns the smallest; undefined: it is not as simple
+ */
+export function findSimple(
+  layout: Layout,
+  vms: readonly number[],
+  { refusals, oracle }: { refusals: Refusals; oracle: Oracle },
+): Core | undefined {
+  const { atoms } = refusals;
+  const crowded = findCrowdedGroup(layout, vms);
+  if (crowded !== undefined) {
+    const group = layout.pool.groups.models[crowded]!.id;
+    return { atoms: [atoms.numberOf("group", group)], size: "smallest" };
+  }
+  const room = toRoomAtoms(layout, vms, refusals);
+  for (const atom of room) {
+    const answer = oracle.ask([atom]);
+    if (answer === "no") return { atoms: [atom], size: "smallest" };
+    if (answer === "unknown") return undefined;
+  }
+  const state = atoms.numberOf("state");
+  for (const atom of room)
+    if (oracle.ask([atom, state]) === "no")
+      return { atoms: [atom, state], size: "smallest" };
+  return undefined;
+}
 
 /**
  * Whether one rule alone may be in conflict with VMs, of which none is refused
@@ -13,7 +44,7 @@ export function hasSingle(
   { refusals, oracle }: { refusals: Refusals; oracle: Oracle },
 ): boolean {
   return (
-    hasCrowdedGroup(layout, vms) ||
+    findCrowdedGroup(layout, vms) !== undefined ||
     toRoomAtoms(layout, vms, refusals).some(
       (atom) => oracle.ask([atom]) !== "yes",
     )
@@ -50,14 +81,18 @@ export function countMembers(
   return counts;
 }
 
-function hasCrowdedGroup(layout: Layout, vms: readonly number[]): boolean {
+/** @returns an "apart" group with more of the VMs than hosts without others of it */
+function findCrowdedGroup(
+  layout: Layout,
+  vms: readonly number[],
+): number | undefined {
   const { pool, members } = layout;
   for (const [group, wanted] of countMembers(layout, vms)) {
     if (wanted < 2 || pool.groups.models[group]!.kind !== "apart") continue;
     let open = 0;
     for (let host = 0; host < pool.hosts.size; host++)
       if (members.get(group, host) === 0) open++;
-    if (open < wanted) return true;
+    if (open < wanted) return group;
   }
-  return false;
+  return undefined;
 }

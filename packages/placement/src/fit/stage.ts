@@ -27,6 +27,11 @@ export interface Solved {
 /** Of no more VMs than these, who is left out is tried in turn. */
 const MOST_TO_CHOOSE_FROM = 40;
 
+/** More VMs than these are placed once more only, where it is proven that not all can be. */
+const MOST_TO_PLACE_AGAIN = 5_000;
+const PACK = ["pack"] as const;
+const SPREAD_AND_PACK = ["spread", "pack"] as const;
+
 /** Places some VMs as well as can be found: by passes, by chains of those that give way, by search. */
 export class Stage {
   readonly #base: Layout;
@@ -51,7 +56,7 @@ export class Stage {
     if (best.unplaced.length === 0) return { trial: best, isProven: false };
     const isProven = findProof(new Packing(this.#problem)) !== undefined;
     if (best.unplaced.length > this.#hopeless)
-      best = this.#tryMore(best, isProven ? this.#budget / 20 : this.#budget);
+      best = this.#tryMore(best, isProven);
     if (best.unplaced.length === 0) return { trial: best, isProven: false };
     if (isProven) return { trial: this.#leaveOutFewer(best), isProven };
     const decision = decideHard(this.#problem, this.#budget);
@@ -63,18 +68,21 @@ export class Stage {
   }
 
   /** Passes with what has the fewest hosts first; then chains, from the best of all. */
-  #tryMore(first: Trial, budget: number): Trial {
+  #tryMore(first: Trial, isProven: boolean): Trial {
     const options = this.#countOptions();
     const tightness = (unit: Unit) => options.get(unit[0]!) ?? 0;
     const order = inPlacingOrder(this.#base, this.#vms, tightness);
     let best = first;
-    for (const how of ["spread", "pack"] as const) {
+    const isLong = isProven && this.#vms.length > MOST_TO_PLACE_AGAIN;
+    for (const how of isLong ? PACK : SPREAD_AND_PACK) {
       const layout = this.#base.clone(how);
       placeAll(new Chooser(layout), layout, order);
       const trial = this.#toTrial(layout);
       if (this.#isBetter(trial, best)) best = trial;
       if (best.unplaced.length === 0) return best;
     }
+    // Not all will have a place, whatever is tried.
+    const budget = isProven ? this.#budget / 20 : this.#budget;
     return this.#eject(best, order, budget);
   }
 
