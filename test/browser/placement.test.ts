@@ -1,0 +1,179 @@
+/// <reference lib="dom" />
+import type { Placement } from "@xo-server/placement";
+import type { Page } from "playwright-core";
+import t, { type Test } from "tap";
+import {
+  startStorageBench,
+  type Row,
+  type StorageBench,
+} from "../storage-bench.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 240_000 };
+t.comment("timeout=240000");
+const skip = noBrowserReason() ?? false;
+
+/** Two VMs that run on one host and that more hosts take. */
+async function pairOf({ admin, list }: StorageBench): Promise<[Row, Row]> {
+  const byHost = new Map<unknown, Row>();
+  for (const vm of await list("vms", "power_state:Running")) {
+    const { candidates } = await admin.ask<Placement>("placement.placeVm", {
+      vm: vm.id,
+    });
+    const able = candidates.filter(({ refusals }) => refusals.length === 0);
+    if (able.length < 2) continue;
+    const other = byHost.get(vm["$container"]);
+    if (other !== undefined) return [other, vm];
+    byHost.set(vm["$container"], vm);
+  }
+  throw new Error("no two VMs of one host can move");
+}
+
+/** What axe finds in light and dark, wide and narrow. */
+async function checkLooks(t: Test, page: Page, name: string): Promise<void> {
+  for (const [colorScheme, width] of [
+    ["light", 1440],
+    ["dark", 390],
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await page.setViewportSize({ width, height: 900 });
+    t.same(await violations(page), [], `${name}, ${colorScheme}, ${width}`);
+    const isWide = await page.evaluate(
+      () => document.documentElement.scrollWidth > window.innerWidth,
+    );
+    t.notOk(isWide, `${name} fits into ${width}`);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+t.test("what should run where", { skip, ...LIMIT }, async (t) => {
+  const bench = await startStorageBench(t);
+  const { admin, list, url } = bench;
+  const pair = await pairOf(bench);
+  const names = pair.map((vm) => String(vm["name_label"]));
+  const browser = await launchChromium();
+  t.teardown(() => browser.close());
+  const context = await browser.newContext({
+    ...{ reducedMotion: "reduce", locale: "en-US" },
+  });
+  const [name = "", value = ""] = admin.cookie.split("=");
+  await context.addCookies([{ name, value, url }]);
+  await serveBuilt(context, url);
+  const page = await context.newPage();
+  const complaints = complaintsOf(page);
+  const tab = async (label: string) => {
+    const parts = page.getByRole("navigation", { name: "Parts of the" });
+    await parts.getByRole("link", { name: label }).click();
+    await page.getByRole("heading", { level: 2 }).first().waitFor();
+  };
+  const press = (label: string) =>
+    page.getByRole("button", { name: label }).click();
+
+  await t.test("a rule is made, and says who is against it", async (t) => {
+    await page.goto(`${url}/#/placement/rules`);
+    await press("Add a rule");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("Choose at least two VMs.").waitFor();
+    await dialog.getByLabel("Name").fill("Not both at once");
+    for (const one of names) {
+      await dialog.getByPlaceholder("Search for VMs").fill(one);
+      await dialog.getByRole("checkbox", { name: one, exact: true }).check();
+    }
+    await checkLooks(t, page, "the form of a rule");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    const row = page.getByRole("row", { name: "Not both at once" });
+    await row.getByText("2 VMs against it").waitFor();
+    await checkLooks(t, page, "rules");
+  });
+
+  await t.test("the repair is shown, explained and made", async (t) => {
+    const row = page.getByRole("row", { name: "Not both at once" });
+    await row.getByRole("link", { name: "Show the repair" }).click();
+    const moves = page.getByRole("listitem").filter({ hasText: /Why this/ });
+    const own = moves.filter({ hasText: new RegExp(names.join("|")) });
+    await own.first().waitFor();
+    await checkLooks(t, page, "recommendations");
+
+    await own.first().getByRole("button", { name: "Why this one?" }).click();
+    await page.getByRole("dialog").getByText("Best", { exact: true }).waitFor();
+    await checkLooks(t, page, "why");
+    await page.keyboard.press("Escape");
+
+    // None but those of the rule.
+    await page.getByRole("checkbox", { name: /moves? chosen/ }).uncheck();
+    await page.getByText("It stays as it is while you choose.").waitFor();
+    t.ok(await page.getByRole("button", { name: "Apply…" }).isDisabled());
+    await own.first().getByRole("checkbox").check();
+    await press("Apply…");
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: /^Make/ })
+      .click();
+    await page.getByText(/moves? (was|were) made/).waitFor();
+    const ids = pair.map(({ id }) => `id:${id}`).join(" ");
+    const now = await list("vms", `|(${ids})`);
+    t.not(now[0]!["$container"], now[1]!["$container"], "they are apart");
+
+    await tab("Rules");
+    await row.getByText("Kept").waitFor();
+  });
+
+  await t.test("a host that is to be empty is planned for", async (t) => {
+    await page.goto(`${url}/#/placement/recommendations?goal=evacuate`);
+    await page.getByText("Choose the hosts that are to be empty").waitFor();
+    await page
+      .getByRole("group", { name: "Hosts that are to be empty" })
+      .getByRole("checkbox")
+      .first()
+      .check();
+    await page
+      .getByText(/is to be empty;/)
+      .first()
+      .waitFor();
+    t.match(page.url(), /hosts=/);
+    await checkLooks(t, page, "an evacuation");
+  });
+
+  await t.test("whoever turns automatic on is asked first", async (t) => {
+    await tab("Automatic");
+    const save = page.getByRole("button", { name: "Save" });
+    t.ok(await save.isDisabled(), "nothing is changed");
+    await page.getByLabel("Moves at a time").fill("99");
+    await page.getByText("A number from 1 to 16 is needed.").waitFor();
+    t.ok(await save.isDisabled());
+    await page.getByLabel("Moves at a time").fill("1");
+    await page.getByRole("radio", { name: /^Automatic/ }).check();
+    await checkLooks(t, page, "automatic");
+    await save.click();
+    const dialog = page.getByRole("dialog", {
+      name: "Move VMs automatically?",
+    });
+    await dialog.getByText("At most 5 moves in a run, 1 at a time.").waitFor();
+    await checkLooks(t, page, "the question before");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("radio", { name: /^Dry run/ }).check();
+    await save.click();
+    await page.getByText("The settings of the load balancer").waitFor();
+    const pool = (await list("pools"))[0]!.id;
+    t.match(await admin.ask("balancer.getPolicy", { pool }), {
+      ...{ mode: "dry-run", parallel: 1, cpuHigh: 0.85 },
+    });
+  });
+
+  await t.test("what was tried is in the history", async (t) => {
+    await press("Try it now (dry)");
+    await page.getByText(/would be moved\. It is in/).waitFor();
+    await tab("History");
+    await page.getByText("Dry run").first().waitFor();
+    await checkLooks(t, page, "history");
+  });
+
+  t.same(
+    complaints.filter((text) => !text.includes("Failed to load resource")),
+    [],
+  );
+});
