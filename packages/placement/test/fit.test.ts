@@ -6,6 +6,7 @@ import {
   type PlanOptions,
   type PoolModel,
 } from "@xo-server/placement";
+import { filledPool } from "./filled-pool.js";
 import { bestEffort, ha, up } from "./protected.js";
 import { checkPlan, placeAll, randomPool } from "./reference/index.js";
 
@@ -119,6 +120,18 @@ t.test(
     t.same(wrong, []);
   },
 );
+
+t.test("random pools that are filled to the brim: all start", async (t) => {
+  const wrong: string[] = [];
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const model = filledPool(seed);
+    const plan = start(model, { explains: false });
+    if (plan.unplaced.length > 0 || plan.isProven)
+      wrong.push(`seed ${seed}: ${plan.isProven}`);
+    wrong.push(...checkPlan(model, plan, { orders: 0 }));
+  }
+  t.same(wrong, []);
+});
 
 t.test("without a budget nothing is proven that is not so", async (t) => {
   const wrong: string[] = [];
