@@ -11,6 +11,7 @@ import {
 } from "./rolling-plan.js";
 import type { Turn } from "./rolling-plan.js";
 import { moveBack } from "./move-back.js";
+import { movesEnded } from "./moves-ended.js";
 import { findAside, putAside, putBack } from "./pool-aside.js";
 import type { RestartParts } from "./restart.js";
 import { rebootInTurn, type TurnParts } from "./rolling-turn.js";
@@ -89,6 +90,8 @@ class RollingReboot {
     await this.#checkGuests(left);
     const before = await this.#begin();
     try {
+      const hosts = this.#plan.turns.map(({ host }) => host);
+      await movesEnded(hosts, this.#parts);
       await this.#rebootAll(left);
       await this.#step("move VMs back", () => this.#moveBack());
       await this.#step("put back what the pool does by itself", () =>

@@ -1,4 +1,4 @@
-import { XapiError } from "@xo-server/model";
+import { XapiError, XoError } from "@xo-server/model";
 import type { HostFigures, PoolModel } from "@xo-server/placement";
 import type { PoolSight } from "../../src/balancer/pool-sight.js";
 import type {
@@ -138,9 +138,16 @@ export class SmallPool {
 
   #object(id: string): PoolObject {
     const vm = this.vms.get(id);
+    if (vm === undefined && !this.hosts.has(id))
+      throw new XoError("NO_SUCH_OBJECT", { type: "object", id });
     const object =
       vm === undefined
-        ? { enabled: this.hosts.get(id)?.isEnabled === true }
+        ? {
+            enabled: this.hosts.get(id)?.isEnabled === true,
+            residentVms: [...this.vms.keys()].filter(
+              (one) => this.hostOf(one) === id,
+            ),
+          }
         : {
             power_state: vm.isRunning ? "Running" : "Halted",
             $container: vm.host,

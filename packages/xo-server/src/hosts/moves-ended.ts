@@ -1,0 +1,41 @@
+import { XoError } from "@xo-server/model";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import { pause } from "../tasks/pause.js";
+import { guestsOf } from "./guests.js";
+import type { RestartParts } from "./restart.js";
+import { isGone } from "./rolling-plan.js";
+
+const LOOK_EVERY_MS = 1_000;
+/** A VM with much memory takes that long; then whoever goes on finds out what XAPI says. */
+const WITHIN_MS = 15 * 60_000;
+const MOVES = new Set(["pool_migrate", "migrate_send"]);
+
+/**
+ * Waits until none of the hosts' guests is being moved, by whomever: the load
+ * balancer begins no more when it is written down what is done to the pool.
+ * @throws XoError ABORTED
+ */
+export async function movesEnded(
+  hosts: readonly string[],
+  { objects, clock, signal }: RestartParts,
+): Promise<void> {
+  const until = clock.now() + WITHIN_MS;
+  while (hosts.some((host) => isMoving(host, objects))) {
+    if (clock.now() >= until) return;
+    await pause(clock, LOOK_EVERY_MS, signal);
+    if (signal.aborted) throw new XoError("ABORTED", { what: "it" });
+  }
+}
+
+function isMoving(host: string, objects: PoolObjects): boolean {
+  try {
+    return guestsOf(objects.get(host, "host"), objects).some(({ object }) =>
+      Object.values(object["current_operations"] ?? {}).some((one: unknown) =>
+        MOVES.has(String(one)),
+      ),
+    );
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import type { BalancerRun } from "@xo-server/store";
+import t from "tap";
+import { coolingVms, factsOf } from "../../src/balancer/recent-runs.js";
+import type { MoveStatus } from "../../src/balancer/run-record.js";
+
+type Moves = readonly (readonly [vm: string, MoveStatus, endedAt?: number])[];
+
+/** At one moment. */
+function runAt(
+  time: number,
+  status: BalancerRun["status"],
+  moves: Moves = [],
+): BalancerRun {
+  const body = {
+    by: { cause: "automatic" },
+    moves: moves.map(([vm, of, endedAt]) => ({ vm, status: of, endedAt })),
+  };
+  const times = { startedAt: time, endedAt: time };
+  return { id: String(time), pool: "p", owner: "o", status, body, ...times };
+}
+
+t.test("failures count until a run goes well, or somebody looks", async (t) => {
+  const failed = [3, 2, 1].map((time) => runAt(time, "failure"));
+  t.match(factsOf(failed, 0), { failures: 3, failedAt: 3 });
+  t.match(factsOf(failed, 3), { failures: 1 }, "at that moment they did");
+  t.match(factsOf(failed, 4), { failures: 0, failedAt: undefined });
+  const well = [runAt(4, "success"), ...failed];
+  t.match(factsOf(well, 0), { failures: 0 });
+  const others = [runAt(6, "dry-run"), runAt(5, "stopped"), ...failed];
+  t.match(factsOf(others, 0), { failures: 3 }, "these say nothing");
+});
+
+t.test("only what has begun was moved", async (t) => {
+  const runs = [
+    runAt(9, "stopped", [["d", "left"]]),
+    runAt(8, "dry-run", [["c", "planned"]]),
+    runAt(7, "success", [["a", "done", 6]]),
+    runAt(5, "failure", [
+      ["b", "failed", 4],
+      ["e", "waiting"],
+    ]),
+    runAt(3, "interrupted", [["f", "moving"]]),
+  ];
+  t.match(factsOf(runs, 0), { movedAt: 7, dryRunAt: 8 });
+  t.same([...coolingVms(runs, 0)], ["a", "b", "f"]);
+  t.same([...coolingVms(runs, 3)], ["a", "b"], "f was seen until 3");
+  t.same([...coolingVms(runs, 6)], []);
+});
+
+t.test("a run that nothing is known of says nothing", async (t) => {
+  t.same(factsOf([], 0), {
+    ...{ movedAt: undefined, dryRunAt: undefined },
+    ...{ failures: 0, failedAt: undefined },
+  });
+});
