@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { UsageError, type Bench } from "../bench.js";
 import { measureInChild } from "../harness/child.js";
@@ -91,8 +92,9 @@ function describe(outcome: Figures | Error): string {
   return ms === undefined ? "measured" : `${formatMs(ms)} ms`;
 }
 
-/** @throws Error when the file cannot be read, or is no pool */
+/** @throws UsageError when the file is not there; Error when it is no pool */
 async function replay(job: ReplayJob): Promise<void> {
+  if (!existsSync(job.file)) throw new UsageError(`there is no ${job.file}`);
   const program = "placement/programs/replay.js";
   const figures = await measureInChild({
     ...{ program, job, timeoutMs: TIMEOUT_MS },
