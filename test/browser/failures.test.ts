@@ -1,0 +1,162 @@
+/// <reference lib="dom" />
+import type { Page } from "playwright-core";
+import t, { type Test } from "tap";
+import { startStorageBench, type Row } from "../storage-bench.js";
+import { violations } from "./axe.js";
+import { serveBuilt } from "./built-page.js";
+import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 240_000 };
+t.comment("timeout=240000");
+const skip = noBrowserReason() ?? false;
+
+interface View {
+  readonly colorScheme: "light" | "dark";
+  readonly width: number;
+}
+
+/** Text size and layout differ by width, contrast by scheme. */
+const wide: View = { colorScheme: "light", width: 1440 };
+const narrow: View = { colorScheme: "dark", width: 390 };
+
+t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
+  const { admin, list, url } = await startStorageBench(t);
+  const hosts = await list("hosts");
+  const [first, second] = hosts.map(nameOf).sort() as [string, string];
+  const idOf = (name: string) =>
+    hosts.find((host) => nameOf(host) === name)!.id;
+  const inFirst = await list(
+    "vms",
+    `$container:${idOf(first)} power_state:running`,
+  );
+  // Some restart, some only if there is room, some not at all.
+  for (const [i, { id }] of inFirst.slice(0, 4).entries())
+    await admin.ask("vm.set", {
+      ...{ id, high_availability: i < 2 ? "restart" : "best-effort" },
+    });
+  const browser = await launchChromium();
+  t.teardown(() => browser.close());
+
+  const open = async (t: Test, path: string, view = wide) => {
+    const context = await browser.newContext({
+      ...{ colorScheme: view.colorScheme, reducedMotion: "reduce" },
+      viewport: { width: view.width, height: 900 },
+      locale: "en-US",
+    });
+    t.teardown(() => context.close());
+    const [name = "", value = ""] = admin.cookie.split("=");
+    await context.addCookies([{ name, value, url }]);
+    await serveBuilt(context, url);
+    const page = await context.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(`${url}/#${path}`);
+    return { page, main: page.getByRole("main"), complaints };
+  };
+  const tile = (page: Page, name: string) =>
+    page
+      .getByRole("main")
+      .getByRole("button", { name: new RegExp(`^${name}`) });
+
+  t.test("hosts are clicked away, and the plan follows", LIMIT, async (t) => {
+    const { page, main, complaints } = await open(t, "/placement/failures");
+    await main.getByText(/^This pool (survives|does not)/).waitFor();
+    await tile(page, first).click();
+    const said = main.getByText(/^1 host fails: /);
+    await said.waitFor();
+    t.equal(await tile(page, first).getAttribute("aria-pressed"), "true");
+    t.match(page.url(), `failed=${idOf(first)}`);
+    const [, restart, not, lost] = numbersIn(await said.textContent());
+    t.ok(restart! + not! >= 4, "those that are protected");
+    t.equal(restart! + not! + lost!, inFirst.length, "no VM is forgotten");
+    const plan = main.getByRole("region", { name: "What restarts, and where" });
+    await plan
+      .getByText(/^Order \d/)
+      .first()
+      .waitFor();
+    const ways = plan.getByRole("listitem").filter({ hasNotText: "Order" });
+    t.match(await ways.first().textContent(), first);
+    await main.getByText("Nobody restarts these VMs").waitFor();
+
+    await tile(page, second).focus();
+    await page.keyboard.press("Space");
+    await main.getByText(/^2 hosts fail: /).waitFor();
+    await main.getByRole("button", { name: "Clear" }).click();
+    await main.getByText(/^Choose the hosts/).waitFor();
+    t.notMatch(page.url(), "failed=");
+    await main.getByRole("button", { name: "One more host fails" }).click();
+    await main.getByText(/^1 host fails: /).waitFor();
+    t.same(complaints, []);
+  });
+
+  t.test("the address says which hosts fail", LIMIT, async (t) => {
+    const failed = [first, second].map(idOf).join(",");
+    const path = `/placement/failures?failed=${failed}`;
+    const { page, main } = await open(t, path);
+    await main.getByText(/^2 hosts fail: /).waitFor();
+    t.equal(await tile(page, second).getAttribute("aria-pressed"), "true");
+  });
+
+  t.test(
+    "more VMs than fit are tried, and nothing is done",
+    LIMIT,
+    async (t) => {
+      const { main, complaints } = await open(t, "/placement/failures");
+      const card = main.getByRole("region", { name: "What if" });
+      const before = (await list("vms")).length;
+      await card
+        .getByRole("combobox", { name: "Add a change" })
+        .selectOption({ label: "VMs are added" });
+      await card.getByLabel("Number").fill("100");
+      await card.getByLabel("Memory, GiB").fill("64");
+      await card.getByRole("button", { name: "Add a change" }).click();
+      await card.getByText(/\d VMs? finds? none/).waitFor();
+      const survived = card.getByRole("row", {
+        name: /Host failures survived/,
+      });
+      t.match(await survived.textContent(), /0 \((exact|bound)\)|0 to/);
+      await card.getByText(/of memory are needed/).waitFor();
+      await card.getByRole("button", { name: /^Remove: 100 VMs/ }).click();
+      await card.getByText("Nothing is changed yet.").waitFor();
+      t.equal((await list("vms")).length, before);
+      t.same(complaints, []);
+    },
+  );
+
+  t.test("a VM's page says where it can run, and why", LIMIT, async (t) => {
+    const [vm] = inFirst;
+    const { page, main, complaints } = await open(t, `/vms/${vm!.id}`);
+    await main.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Where can it run?" }).click();
+    await page.waitForURL(/\/placement$/);
+    const table = main.getByRole("table", {
+      name: "Hosts, as the VM sees them",
+    });
+    const own = table.getByRole("row", { name: /Runs here/ });
+    await own.getByRole("link", { name: first }).waitFor();
+    for (const host of hosts)
+      await table.getByRole("link", { name: nameOf(host) }).waitFor();
+    await main.getByText(/would be better|where it is best/).waitFor();
+    t.same(complaints, []);
+  });
+
+  for (const view of [wide, narrow])
+    t.test(`axe finds nothing: ${view.colorScheme}`, LIMIT, async (t) => {
+      const path = `/placement/failures?failed=${idOf(first)}`;
+      const { page, main } = await open(t, path, view);
+      await main.getByText(/^1 host fails: /).waitFor();
+      await main.getByText(/^This pool (survives|does not)/).waitFor();
+      t.same(await violations(page), [], "failures");
+      await page.goto(`${url}/#/vms/${inFirst[0]!.id}/placement`);
+      await main.getByText("Runs here").waitFor();
+      t.same(await violations(page), [], "where it can run");
+    });
+});
+
+function nameOf(row: Row): string {
+  return String(row["name_label"]);
+}
+
+function numbersIn(text: string | null): number[] {
+  return [...(text ?? "").matchAll(/\d+/g)].map(([number]) => Number(number));
+}
