@@ -215,6 +215,51 @@ t.test("a plan is mended: what can stay stays", async (t) => {
   });
 });
 
+t.test("what runs is no plan's to move when a plan is mended", async (t) => {
+  const model = threeHosts({
+    hosts: [host("h1"), host("h2")],
+    vms: [vm("runs", { host: "h1" }), vm("x"), vm("y"), vm("z")],
+  });
+  const started = planStarts(indexPool(model));
+  const placeOf = ({ plan }: typeof started) =>
+    Object.fromEntries(plan.actions.map(({ vm, to }) => [vm, to]));
+  const onH1 = started.plan.actions.find(({ to }) => to === "h1")!.vm;
+
+  t.test("it grows: what was to start beside it goes elsewhere", async (t) => {
+    const grown = vm("runs", { host: "h1", memory: 8 * GIB });
+    const mended = mendPlan(started, { kind: "vm", vm: grown });
+    t.same(placeOf(mended), { x: "h2", y: "h2", z: "h2" });
+    t.same(mended.plan.unplaced, []);
+  });
+
+  t.test(
+    "somebody started a VM elsewhere: it is no longer planned",
+    async (t) => {
+      const now = vm(onH1, { host: "h2", memory: 3 * GIB });
+      const { plan } = mendPlan(started, { kind: "vm", vm: now });
+      t.equal(plan.actions.length, 2);
+      t.notOk(plan.actions.some(({ vm }) => vm === onH1));
+    },
+  );
+
+  t.test("a host comes back empty", async (t) => {
+    const out = mendPlan(started, { kind: "host-out", host: "h1" });
+    t.same(placeOf(out), { runs: "h2", x: "h2", y: "h2", z: "h2" });
+    const back = mendPlan(out, { kind: "host-in", host: "h1" });
+    t.same(placeOf(back), placeOf(out));
+  });
+
+  t.test(
+    "a VM without a place is no proof while others keep theirs",
+    async (t) => {
+      const big = vm("big", { memory: 7 * GIB });
+      const { plan } = mendPlan(started, { kind: "vm", vm: big });
+      t.match(plan.unplaced, [{ vm: "big" }]);
+      t.equal(plan.isProven, false);
+    },
+  );
+});
+
 t.test("changes and questions name what is there", async (t) => {
   const pool = indexPool(threeHosts());
   t.throws(

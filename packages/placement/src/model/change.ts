@@ -4,7 +4,7 @@ import type { HostModel, VmModel } from "./pool-model.js";
 export type Change =
   /** Nothing runs there any more, and what ran there does not run. */
   | { readonly kind: "host-out"; readonly host: string }
-  /** It takes VMs again. */
+  /** It takes VMs again; what ran there when it went out does not run. */
   | { readonly kind: "host-in"; readonly host: string }
   /** A host that is new, or another description of the one with its id. */
   | { readonly kind: "host"; readonly host: HostModel }

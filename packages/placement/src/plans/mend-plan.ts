@@ -1,6 +1,6 @@
 import { Layout } from "../layout/layout.js";
 import type { Change } from "../model/change.js";
-import type { Action } from "../model/plan.js";
+import type { Action, Plan } from "../model/plan.js";
 import { Chooser } from "../place/chooser.js";
 import { changePool, DOWN, type IndexedPool } from "../pool/indexed-pool.js";
 import type { PlanOptions } from "./options.js";
@@ -10,7 +10,8 @@ import { startAll } from "./plan-starts.js";
 /**
  * The plan after something has become different: what can stay as it was
  * stays; VMs that lost their place, or had none, get one. The options are
- * those of the first plan.
+ * those of the first plan. Where some still have none, that is no proof: if
+ * what is kept were planned anew, there might be a place.
  * @throws InvalidModel as `changePool`
  */
 export function mendPlan(
@@ -20,59 +21,72 @@ export function mendPlan(
 ): Planned {
   const pool = changePool(before, change);
   const layout = carryOver(planned, pool, options);
-  const homeless = findHomeless(layout, planned, change);
-  for (const vm of homeless) if (layout.hostOf[vm]! >= 0) layout.remove(vm);
-  const wasUnplaced = plan.unplaced.map(({ vm }) => pool.vms.of(vm));
-  const wanted = new Set([...homeless, ...wasUnplaced]);
-  const mended = startAll(
-    layout,
-    [...wanted].filter((vm) => !pool.gone.has(vm)).sort((a, b) => a - b),
-  );
-  const isKept = ({ vm }: Action) => {
-    const number = pool.vms.of(vm);
-    return !wanted.has(number) && !pool.gone.has(number);
-  };
-  const actions = plan.actions.filter(isKept);
-  return {
-    ...{ pool, layout },
-    plan: { ...mended, actions: merge(actions, mended.actions, planned) },
-  };
+  for (const vm of findMisplaced(layout, change)) layout.remove(vm);
+  const kept = plan.actions.filter((action) => isKept(action, layout));
+  const homeless = findHomeless(layout, planned, change, plan);
+  const mended = startAll(layout, homeless, options);
+  const actions = merge(kept, mended.actions, planned);
+  const isProven = mended.isProven && kept.length === 0;
+  return { pool, layout, plan: { ...mended, actions, isProven } };
 }
 
-/** Everything where it was, in the pool as it is now. */
+function runs({ vmHost, hostState }: IndexedPool, vm: number): boolean {
+  const host = vmHost[vm]!;
+  return host >= 0 && hostState[host] !== DOWN;
+}
+
+/** Everything where it was or was to be, in the pool as it is now. */
 function carryOver(
   planned: Layout,
   pool: IndexedPool,
   options: PlanOptions,
 ): Layout {
-  const hostOf = pool.vmHost.slice();
-  hostOf.set(planned.hostOf);
-  for (const vm of pool.gone) hostOf[vm] = -1;
+  const hostOf = pool.vmHost.map((host, vm) => {
+    if (pool.gone.has(vm)) return -1;
+    return runs(pool, vm) ? host : (planned.hostOf[vm] ?? -1);
+  });
   return Layout.of(pool, hostOf, options);
 }
 
-/** VMs that cannot stay where the plan had them. */
+/** VMs that were to start and still have their place. */
+function isKept({ vm: id, to }: Action, { pool, hostOf }: Layout): boolean {
+  const vm = pool.vms.of(id);
+  return !runs(pool, vm) && hostOf[vm] === pool.hosts.of(to);
+}
+
+/** VMs that were to run, or ran where nothing runs any more, and have no place; by number. */
 function findHomeless(
-  layout: Layout,
-  before: Layout,
+  { pool, hostOf }: Layout,
+  planned: Layout,
   change: Change,
+  { unplaced }: Plan,
 ): number[] {
+  const wanted = new Set(unplaced.map(({ vm }) => pool.vms.of(vm)));
+  if (change.kind === "vm") wanted.add(pool.vms.of(change.vm.id));
+  for (const [vm, host] of planned.hostOf.entries())
+    if (host >= 0) wanted.add(vm);
+  return [...wanted]
+    .filter((vm) => hostOf[vm]! < 0 && !pool.gone.has(vm))
+    .sort((a, b) => a - b);
+}
+
+/** VMs that cannot stay where they were or were to be. */
+function findMisplaced(layout: Layout, change: Change): number[] {
   const { pool } = layout;
   switch (change.kind) {
     case "host-in":
     case "vm-gone":
       return [];
     case "host-out":
+      return misplacedOn(layout, pool.hosts.of(change.host));
     case "host":
-      return misplacedOn(
-        layout,
-        pool.hosts.of(change.kind === "host" ? change.host.id : change.host),
-      );
+      return misplacedOn(layout, pool.hosts.of(change.host.id));
     case "vm": {
       const vm = pool.vms.of(change.vm.id);
-      const isNew = vm >= before.hostOf.length;
-      if (isNew && pool.vmHost[vm]! >= 0) return [];
-      return layout.hostOf[vm]! < 0 || isMisplaced(layout, vm) ? [vm] : [];
+      const host = layout.hostOf[vm]!;
+      // It makes room for none that runs, and others for it.
+      if (runs(pool, vm)) return misplacedOn(layout, host);
+      return host >= 0 && isMisplaced(layout, vm) ? [vm] : [];
     }
   }
 }
@@ -85,10 +99,11 @@ function misplacedOn(layout: Layout, host: number): number[] {
   const out: number[] = [];
   // The last ones by id go first, until the others fit.
   for (const vm of there.reverse()) {
-    if (pool.vmHost[vm] === host || !isMisplaced(layout, vm)) continue;
+    if (runs(pool, vm) || !isMisplaced(layout, vm)) continue;
     layout.remove(vm);
     out.push(vm);
   }
+  for (const vm of out) layout.add(vm, host);
   return out;
 }
 

@@ -143,7 +143,7 @@ export function changePool(pool: IndexedPool, change: Change): IndexedPool {
     case "host-out":
       return withHostState(pool, change.host, "down");
     case "host-in":
-      return withHostState(pool, change.host, "up");
+      return withHostState(withoutDead(pool, change.host), change.host, "up");
     case "host":
       return withHost(pool, change.host);
     case "vm":
@@ -164,6 +164,14 @@ function withHostState(
   const hostModels = [...pool.hostModels];
   hostModels[number] = { ...hostModels[number]!, state };
   return { ...pool, hostState, hostModels };
+}
+
+/** What ran on a host that was down does not run because it is back. */
+function withoutDead(pool: IndexedPool, id: string): IndexedPool {
+  const host = pool.hosts.of(id);
+  if (pool.hostState[host] !== DOWN) return pool;
+  const vmHost = pool.vmHost.map((at) => (at === host ? -1 : at));
+  return { ...pool, vmHost };
 }
 
 /** Whatever hangs on hosts is made anew: in proportion to hosts, and to VMs with devices. */
