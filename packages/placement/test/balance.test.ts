@@ -145,7 +145,7 @@ t.test("what has to be together moves as one", async (t) => {
 
 t.test("no wish is met less for it", async (t) => {
   const model: PoolModel = {
-    ...withLoads([1.8, 1.7, 0.2], [], [0]),
+    ...withLoads([1.8, 1.7, 0.2], [0.1], [0]),
     groups: [{ id: "g", kind: "apart", strict: false, vms: ["v01", "v20"] }],
     locations: [{ id: "l", vms: ["v00"], hosts: ["h0"], score: 1 }],
   };

@@ -56,8 +56,13 @@ function told({ actions }: Ordered): readonly string[] {
   );
 }
 
-function wrongOf(model: PoolModel, { actions }: Ordered): string[] {
-  return checkPlan(model, { actions, unplaced: [], isProven: false });
+function wrongOf(
+  model: PoolModel,
+  { actions }: Ordered,
+  limits: Limits = {},
+): string[] {
+  const plan = { actions, unplaced: [], isProven: false };
+  return checkPlan(model, plan, { limits });
 }
 
 t.test("moves for which there is room wait for nothing", async (t) => {
@@ -141,6 +146,53 @@ t.test(
     t.same(ordered.left.toSorted(), ["v", "w", "x"]);
   },
 );
+
+t.test("what has to be together is left as one", async (t) => {
+  const model: PoolModel = {
+    hosts: [host("a"), host("b", 1)],
+    vms: [vm("v", 3, "a"), vm("w", 1, "a")],
+    groups: [{ id: "g", kind: "together", strict: true, vms: ["v", "w"] }],
+  };
+  const ordered = order(model, { v: "b", w: "b" });
+  t.same(told(ordered), []);
+  t.same(ordered.left.toSorted(), ["v", "w"]);
+});
+
+t.test(
+  "where a host has less free than it should, all wait for that to be made up",
+  async (t) => {
+    const model = {
+      hosts: [host("a"), host("b", 8), host("c", 8)],
+      vms: [
+        ...[vm("v", 1, "a"), vm("w", 1, "a")],
+        ...[vm("x", 2, "b"), vm("y", 1, "b"), vm("z", 4, "b")],
+      ],
+    };
+    const targets = { v: "b", w: "b", x: "c", y: "c" };
+    const limits = { memoryReserve: 0.25 };
+    const ordered = order(model, targets, limits);
+    t.same(wrongOf(model, ordered, limits), []);
+    t.same(told(ordered), [
+      ...["x > c", "v > b, after 0", "y > c", "w > b, after 0,2"],
+    ]);
+  },
+);
+
+t.test("a VM that moves twice has come before it leaves", async (t) => {
+  const pool = indexPool({
+    hosts: [host("a"), host("b"), host("c")],
+    vms: [vm("v", 1, "a")],
+  });
+  const purpose = "balance" as const;
+  const actions = toActions(Layout.now(pool), [
+    { vm: 0, from: 0, to: 1, purpose },
+    { vm: 0, from: 1, to: 2, purpose },
+  ]);
+  t.same(
+    actions.map(({ after }) => after),
+    [[], [0]],
+  );
+});
 
 t.test(
   "a member of a group that is apart comes when the other has left",
