@@ -63,7 +63,13 @@ test("a policy says which numbers the server would not take", async (t) => {
   );
 });
 
-/** As S2's states tell them. */
+test("numbers are read with a point or a comma", async (t) => {
+  const entries = { ...toEntries(policy), moveCost: "0,05", hold: "1,5" };
+  t.same(faultsOf(entries), {});
+  t.match(toPolicy(entries), { moveCost: 0.05, holdSeconds: 90 });
+});
+
+/** Codes that the server tells. */
 const reasons: readonly StandingReason[] = [
   "balanced",
   "no-better",

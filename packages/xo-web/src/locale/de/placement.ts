@@ -46,6 +46,7 @@ export const placement: Messages["placement"] = {
   },
   hostsToEmpty: "Hosts, die leer sein sollen",
   chooseHosts: "Wählen Sie die Hosts, die leer sein sollen",
+  whereTo: "Ansehen, wohin die VMs gingen",
   hostDown: "läuft nicht",
   planning: "Es wird gesucht, was besser sein könnte…",
   refresh: "Neu suchen",
@@ -62,7 +63,6 @@ export const placement: Messages["placement"] = {
   whyMove: "Umzug {n}",
   whyHeading: "Wo {name} sein könnte",
   whyLead: "Der beste Host zuerst; die sie nicht nehmen, zuletzt.",
-  best: "Am besten",
   mostMoves: {
     one: "Nicht mehr als {n} Umzug auf einmal: Es könnten noch welche folgen.",
     other:

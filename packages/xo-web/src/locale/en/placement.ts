@@ -44,6 +44,8 @@ export const placement = {
   },
   hostsToEmpty: "Hosts that are to be empty",
   chooseHosts: "Choose the hosts that are to be empty",
+  /** Leads from the form of maintenance to the plan. */
+  whereTo: "See where the VMs would go",
   hostDown: "not running",
   planning: "Looking for what could be better…",
   refresh: "Look again",
@@ -60,7 +62,6 @@ export const placement = {
   whyMove: "Move {n}",
   whyHeading: "Where {name} could be",
   whyLead: "The best host first; those that do not take it last.",
-  best: "Best",
   mostMoves: {
     one: "No more than {n} move at a time: more could follow.",
     other: "No more than {n} moves at a time: more could follow.",

@@ -79,8 +79,7 @@ export type PolicyFaults = Partial<Record<keyof PolicyEntries, PolicyFault>>;
 export function faultsOf(entries: PolicyEntries): PolicyFaults {
   const faults: PolicyFaults = {};
   for (const [field, { least, most, isWhole }] of Object.entries(bounds)) {
-    const text = entries[field as Bounded].trim();
-    const value = text === "" ? NaN : Number(text);
+    const value = toNumber(entries[field as Bounded]);
     const isFine =
       value >= least && value <= most && (!isWhole || Number.isInteger(value));
     if (!isFine) faults[field as Bounded] = { fault: "number", least, most };
@@ -92,16 +91,16 @@ export function faultsOf(entries: PolicyEntries): PolicyFaults {
 /** The parameters of `balancer.setPolicy`, without the pool. */
 export function toPolicy(entries: PolicyEntries): Record<string, Json> {
   const { mode, goal, repairs, cpuHigh, cpuLow, memoryHigh } = entries;
-  const seconds = (minutes: string) => Math.round(Number(minutes) * 60);
+  const seconds = (minutes: string) => Math.round(toNumber(minutes) * 60);
   return {
     ...{ mode, goal, repairs },
     cpuHigh: cpuHigh / 100,
     cpuLow: cpuLow / 100,
     memoryHigh: memoryHigh / 100,
-    moveCost: Number(entries.moveCost),
-    mostMoves: Number(entries.mostMoves),
-    parallel: Number(entries.parallel),
-    intervalSeconds: Number(entries.intervalSeconds),
+    moveCost: toNumber(entries.moveCost),
+    mostMoves: toNumber(entries.mostMoves),
+    parallel: toNumber(entries.parallel),
+    intervalSeconds: toNumber(entries.intervalSeconds),
     coolDownSeconds: seconds(entries.coolDown),
     holdSeconds: seconds(entries.hold),
     excludedTags: tagsOf(entries.excludedTags),
@@ -111,4 +110,10 @@ export function toPolicy(entries: PolicyEntries): Record<string, Json> {
 function tagsOf(text: string): string[] {
   const tags = text.split(",").map((tag) => tag.trim());
   return [...new Set(tags.filter((tag) => tag !== ""))];
+}
+
+/** As people write it, with a point or a comma; NaN: it is none. */
+export function toNumber(text: string): number {
+  const given = text.trim().replace(",", ".");
+  return given === "" ? NaN : Number(given);
 }

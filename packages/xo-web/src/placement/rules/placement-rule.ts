@@ -1,4 +1,5 @@
 import type { Json } from "../../api/merge-patch.js";
+import { toNumber } from "../balance/policy.js";
 
 export const ruleKinds = ["apart", "together", "location"] as const;
 export type RuleKind = (typeof ruleKinds)[number];
@@ -69,7 +70,7 @@ export function faultsOf(entries: RuleEntries): RuleFaults {
   } else if (vms.length < (kind === "location" ? 1 : 2))
     faults.vms = kind === "location" ? "vms" : "two";
   if (kind === "location" && hosts.length === 0) faults.hosts = "hosts";
-  const weight = Number(entries.weight.trim() || "0");
+  const weight = toNumber(entries.weight);
   if (!strict && !(weight > 0 && weight <= MOST_WEIGHT))
     faults.weight = "number";
   return faults;
@@ -78,7 +79,7 @@ export function faultsOf(entries: RuleEntries): RuleFaults {
 /** What the operations take, without id and pool. What it does not have is left out. */
 export function toRule(entries: RuleEntries): Record<string, Json> {
   const { name, kind, strict, by, vms, tag, hosts, isAway } = entries;
-  const weight = strict ? 1 : Number(entries.weight);
+  const weight = strict ? 1 : toNumber(entries.weight);
   return {
     ...{ name: name.trim(), kind, strict },
     ...(by === "tag" ? { tag: tag.trim() } : { vms: [...vms] }),
