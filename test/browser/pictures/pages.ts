@@ -33,6 +33,9 @@ const of = (name: string, path: Picture["path"]): Picture => ({ name, path });
 export const pages: readonly Picture[] = [
   at("sign-in", "/", { isGuest: true }),
   at("status", "/status"),
+  ...["failures", "recommendations", "rules", "automatic", "history"].map(
+    (tab) => at(`placement-${tab}`, `/placement/${tab}`),
+  ),
   at("overview", "/"),
   at("vms", "/vms"),
   at("vms-selected", "/vms", {
