@@ -152,6 +152,39 @@ t.test("no wish is met less for it", async (t) => {
   t.same(told(balance(model)), ["v01 h0 > h1 (overload)"]);
 });
 
+t.test(
+  "no host is emptied, and no VM comes in return, against a wish",
+  async (t) => {
+    const busy: PoolModel = {
+      hosts: [host("a", 20), host("b", 11)],
+      vms: [
+        ...[vm("busy", 6, "a", 2), vm("other", 6, "a", 1.9)],
+        vm("idle", 6, "b", 0.1),
+      ],
+    };
+    const idle = withLoads([0.1], [0.2]);
+    const like = (id: string, on: string) => [
+      { id: "l", vms: [id], hosts: [on], score: 1 },
+    ];
+    t.same(told(balance({ ...busy, locations: like("idle", "b") })), []);
+    const kept = { ...idle, locations: like("v00", "h0") };
+    t.same(balance(idle, { goal: "density" }).emptied, ["h0"]);
+    t.same(balance(kept, { goal: "density" }).emptied, ["h1"]);
+  },
+);
+
+t.test("what moves as one does not exceed the number of moves", async (t) => {
+  const some: PoolModel = {
+    ...withLoads([1, 1, 1.5], []),
+    groups: [{ id: "g", kind: "together", strict: true, vms: ["v00", "v01"] }],
+  };
+  const excluded = ["v02"];
+  t.equal(balance(some, { excluded }).actions.length, 2);
+  const few = balance(some, { excluded, mostMoves: 1 });
+  t.same(told(few), []);
+  t.equal(few.stopped, "most-moves");
+});
+
 t.test("what is pinned or excluded stays", async (t) => {
   const model = withLoads([1.8, 1.8], []);
   const [pinned, other] = model.vms;
