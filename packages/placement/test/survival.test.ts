@@ -120,6 +120,21 @@ t.test("random pools: as many as an exact search finds", async (t) => {
   t.same(wrong, []);
 });
 
+t.test("random pools: the same within limits", async (t) => {
+  const wrong: string[] = [];
+  const all = [{ vcpusPerCore: 0.7 }, { memoryReserve: 0.2 }];
+  for (let seed = 1; seed <= SEEDS / 4; seed++) {
+    const limits = all[seed % all.length]!;
+    const model = randomPool(seed);
+    const { failures, isExact } = survivedFailures(indexPool(model), {
+      limits,
+    });
+    if (failures !== failuresSurvived(model, limits) || !isExact)
+      wrong.push(`seed ${seed}`);
+  }
+  t.same(wrong, []);
+});
+
 t.test(
   "random pools of some size: what is proven holds for each pair of hosts",
   async (t) => {

@@ -6,110 +6,131 @@ export interface Transport {
   readonly edge: (source: number, sink: number) => number;
 }
 
-/**
- * How much of all supply arrives at most: a greatest flow by shortest paths
- * of what may still be added.
- */
-export function mostArriving({ supply, capacity, edge }: Transport): number {
-  const sources = supply.length;
-  const sinks = capacity.length;
-  const waiting = supply.slice();
-  const open = capacity.slice();
-  const flow = new Float64Array(sources * sinks);
-  const most = Float64Array.from(flow, (_, at) =>
-    edge(Math.floor(at / sinks), at % sinks),
-  );
-  const residual = (source: number, sink: number) =>
-    most[source * sinks + sink]! - flow[source * sinks + sink]!;
-  let arrived = 0;
-  const send = (source: number, sink: number, amount: number) => {
-    flow[source * sinks + sink]! += amount;
-  };
-  for (let source = 0; source < sources; source++)
-    for (let sink = 0; sink < sinks && waiting[source]! > 0; sink++) {
-      const limit = Math.min(waiting[source]!, open[sink]!);
-      const amount = Math.min(limit, most[source * sinks + sink]!);
-      if (!(amount > 0)) continue;
-      send(source, sink, amount);
-      waiting[source]! -= amount;
-      open[sink]! -= amount;
-      arrived += amount;
-    }
-  for (;;) {
-    const path = findPath({ waiting, open, flow, residual });
-    if (path === undefined) return arrived;
-    const { nodes, amount } = path;
-    for (let at = 0; at + 1 < nodes.length; at += 2) {
-      send(nodes[at]!, nodes[at + 1]!, amount);
-      if (at + 2 < nodes.length) send(nodes[at + 2]!, nodes[at + 1]!, -amount);
-    }
-    waiting[nodes[0]!]! -= amount;
-    open[nodes.at(-1)!]! -= amount;
-    arrived += amount;
-  }
-}
-
-interface State {
-  readonly waiting: Float64Array;
-  readonly open: Float64Array;
-  readonly flow: Float64Array;
-  readonly residual: (source: number, sink: number) => number;
+/** How much of all supply arrives at most. */
+export function mostArriving(transport: Transport): number {
+  const flow = new Flow(transport);
+  flow.sendDirectly();
+  while (flow.sendRound());
+  return flow.arrived;
 }
 
 /** A byte's worth of what is left is nothing. */
 const LEAST = 1e-3;
+const NONE = -1;
+/** Before the first source of a path. */
+const START = -2;
 
-/** Source, sink, source, ..., sink; and what can go all the way. */
-function findPath(state: State) {
-  const { waiting, open, flow, residual } = state;
-  const sinks = open.length;
-  const fromSource = new Int32Array(sinks).fill(-1);
-  const fromSink = new Int32Array(waiting.length).fill(-1);
-  const queue: number[] = [];
-  for (const [source, amount] of waiting.entries())
-    if (amount > LEAST) {
-      fromSink[source] = -2;
-      queue.push(source);
-    }
-  // The list grows on the way.
-  for (const source of queue) {
-    for (let sink = 0; sink < sinks; sink++) {
-      if (fromSource[sink] !== -1 || residual(source, sink) <= LEAST) continue;
-      fromSource[sink] = source;
-      if (open[sink]! > LEAST)
-        return trace(state, { fromSource, fromSink, sink });
-      for (let next = 0; next < waiting.length; next++)
-        if (fromSink[next] === -1 && flow[next * sinks + sink]! > LEAST) {
-          fromSink[next] = sink;
-          queue.push(next);
-        }
-    }
+/** A greatest flow, by shortest paths along which more can still be sent. */
+class Flow {
+  arrived = 0;
+  readonly #sinks: number;
+  readonly #waiting: Float64Array;
+  readonly #open: Float64Array;
+  /** `source * sinks + sink`: what goes, and what can still go. */
+  readonly #sent: Float64Array;
+  readonly #spare: Float64Array;
+  /** On the way of a search: where each node was come to from. */
+  readonly #toSink: Int32Array;
+  readonly #toSource: Int32Array;
+
+  constructor({ supply, capacity, edge }: Transport) {
+    this.#sinks = capacity.length;
+    this.#waiting = supply.slice();
+    this.#open = capacity.slice();
+    this.#sent = new Float64Array(supply.length * this.#sinks);
+    this.#spare = this.#sent.map((_, at) =>
+      edge(Math.floor(at / this.#sinks), at % this.#sinks),
+    );
+    this.#toSink = new Int32Array(this.#sinks);
+    this.#toSource = new Int32Array(supply.length);
   }
-  return undefined;
-}
 
-function trace(
-  { waiting, open, flow, residual }: State,
-  {
-    fromSource,
-    fromSink,
-    sink,
-  }: { fromSource: Int32Array; fromSink: Int32Array; sink: number },
-) {
-  const nodes = [sink];
-  let amount = open[sink]!;
-  let at = sink;
-  for (;;) {
-    const source = fromSource[at]!;
-    amount = Math.min(amount, residual(source, at));
-    nodes.push(source);
-    const before = fromSink[source]!;
-    if (before === -2) {
-      amount = Math.min(amount, waiting[source]!);
-      return { nodes: nodes.reverse(), amount };
+  sendDirectly(): void {
+    for (let source = 0; source < this.#waiting.length; source++)
+      for (let sink = 0; sink < this.#sinks; sink++) {
+        const limit = Math.min(this.#waiting[source]!, this.#open[sink]!);
+        const spare = this.#spare[source * this.#sinks + sink]!;
+        const amount = Math.min(limit, spare);
+        if (amount > 0) this.#send([source, sink], amount);
+      }
+  }
+
+  /** @returns false: nothing more can be sent, not even where others take another way */
+  sendRound(): boolean {
+    const last = this.#search();
+    if (last === NONE) return false;
+    const path = this.#pathTo(last);
+    this.#send(path, this.#narrowest(path));
+    return true;
+  }
+
+  /** @returns the nearest sink that something can still go to */
+  #search(): number {
+    this.#toSink.fill(NONE);
+    const queue: number[] = [];
+    for (const [source, amount] of this.#waiting.entries()) {
+      this.#toSource[source] = amount > LEAST ? START : NONE;
+      if (amount > LEAST) queue.push(source);
     }
-    amount = Math.min(amount, flow[source * open.length + before]!);
-    nodes.push(before);
-    at = before;
+    // The list grows on the way.
+    for (const source of queue)
+      for (let sink = 0; sink < this.#sinks; sink++) {
+        if (this.#toSink[sink] !== NONE) continue;
+        if (this.#spare[source * this.#sinks + sink]! <= LEAST) continue;
+        this.#toSink[sink] = source;
+        if (this.#open[sink]! > LEAST) return sink;
+        queue.push(...this.#whoCanGoElsewhere(sink));
+      }
+    return NONE;
+  }
+
+  #whoCanGoElsewhere(sink: number): number[] {
+    const found: number[] = [];
+    for (let source = 0; source < this.#toSource.length; source++) {
+      if (this.#toSource[source] !== NONE) continue;
+      if (this.#sent[source * this.#sinks + sink]! <= LEAST) continue;
+      this.#toSource[source] = sink;
+      found.push(source);
+    }
+    return found;
+  }
+
+  /** Source, sink that it goes to, source that leaves that sink, ..., sink. */
+  #pathTo(last: number): number[] {
+    const path: number[] = [];
+    for (let sink = last; sink !== START;) {
+      const source = this.#toSink[sink]!;
+      path.push(sink, source);
+      sink = this.#toSource[source]!;
+    }
+    return path.reverse();
+  }
+
+  #narrowest(path: readonly number[]): number {
+    let amount = Math.min(this.#waiting[path[0]!]!, this.#open[path.at(-1)!]!);
+    for (let at = 0; at + 1 < path.length; at++) {
+      const isThere = at % 2 === 0;
+      const by = isThere ? this.#spare : this.#sent;
+      amount = Math.min(amount, by[this.#edgeAt(path, at)]!);
+    }
+    return amount;
+  }
+
+  #send(path: readonly number[], amount: number): void {
+    for (let at = 0; at + 1 < path.length; at++) {
+      const by = at % 2 === 0 ? amount : -amount;
+      this.#sent[this.#edgeAt(path, at)]! += by;
+      this.#spare[this.#edgeAt(path, at)]! -= by;
+    }
+    this.#waiting[path[0]!]! -= amount;
+    this.#open[path.at(-1)!]! -= amount;
+    this.arrived += amount;
+  }
+
+  /** Edge between two neighbours of a path. */
+  #edgeAt(path: readonly number[], at: number): number {
+    const isThere = at % 2 === 0;
+    const source = path[isThere ? at : at + 1]!;
+    return source * this.#sinks + path[isThere ? at + 1 : at]!;
   }
 }

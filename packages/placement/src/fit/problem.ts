@@ -1,7 +1,7 @@
 import type { Layout } from "../layout/layout.js";
 import type { DeviceNeed } from "../pool/devices.js";
-import type { IsActive } from "./units.js";
-import { toUnits } from "./units.js";
+import type { IndexedPool } from "../pool/indexed-pool.js";
+import { toUnits, type IsActive } from "./units.js";
 import { toKinds } from "./vm-kinds.js";
 
 /** Units that are alike in all that rules ask. */
@@ -97,25 +97,39 @@ function toKind(
   rules: ActiveRules,
   numbers: Map<number, number>,
 ): Kind {
-  const { groupsOf, models } = pool.groups;
-  const apart: number[] = [];
-  const needs = new Map<number, number>();
-  let memory = 0;
-  let vcpus = 0;
-  for (const vm of units[0]!) {
-    memory += pool.vmMemory[vm]!;
-    vcpus += pool.vmVcpus[vm]!;
-    for (const { kind, count } of pool.devices.ofVms.get(vm) ?? [])
-      needs.set(kind, (needs.get(kind) ?? 0) + count);
-    const end = groupsOf.offsets[vm + 1] ?? 0;
-    for (let at = groupsOf.offsets[vm] ?? 0; at < end; at++) {
-      const group = groupsOf.values[at]!;
-      const { kind, strict } = models[group]!;
-      if (!strict || kind !== "apart" || !rules.group(group)) continue;
-      if (!numbers.has(group)) numbers.set(group, numbers.size);
-      apart.push(numbers.get(group)!);
-    }
+  const [unit] = units;
+  const groups = unit!.flatMap((vm) => apartGroupsOf(pool, vm));
+  const apart = groups.filter(rules.group).map((group) => {
+    if (!numbers.has(group)) numbers.set(group, numbers.size);
+    return numbers.get(group)!;
+  });
+  const sumOf = (amounts: Float64Array) =>
+    unit!.reduce((sum, vm) => sum + amounts[vm]!, 0);
+  return {
+    ...{ units, apart, devices: toNeeds(pool, unit!) },
+    memory: sumOf(pool.vmMemory),
+    vcpus: sumOf(pool.vmVcpus),
+  };
+}
+
+function apartGroupsOf({ groups }: IndexedPool, vm: number): number[] {
+  const { offsets, values } = groups.groupsOf;
+  const found: number[] = [];
+  const end = offsets[vm + 1] ?? 0;
+  for (let at = offsets[vm] ?? 0; at < end; at++) {
+    const { kind, strict } = groups.models[values[at]!]!;
+    if (strict && kind === "apart") found.push(values[at]!);
   }
-  const devices = [...needs].map(([kind, count]) => ({ kind, count }));
-  return { units, memory, vcpus, devices, apart };
+  return found;
+}
+
+function toNeeds(
+  { devices }: IndexedPool,
+  unit: readonly number[],
+): DeviceNeed[] {
+  const needs = new Map<number, number>();
+  for (const vm of unit)
+    for (const { kind, count } of devices.ofVms.get(vm) ?? [])
+      needs.set(kind, (needs.get(kind) ?? 0) + count);
+  return [...needs].map(([kind, count]) => ({ kind, count }));
 }

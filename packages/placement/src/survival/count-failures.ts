@@ -52,29 +52,35 @@ interface Question {
   readonly failures: number;
 }
 
-function decide({ fleet, judge, bound, worse, failures }: Question): Decided {
+function decide(question: Question): Decided {
+  const { fleet, judge, bound, failures } = question;
   if (bound.holds(failures))
     return { step: { failures, holds: "yes", by: "bound", sets: 0 } };
-  let sets = 0;
-  for (const set of suspects(fleet, failures)) {
-    sets++;
-    if (judge.judge(set) === "fails")
-      return { step: { failures, holds: "no", by: "one", sets }, failing: set };
-  }
+  const likely = suspects(fleet, failures);
+  for (const [before, set] of likely.entries())
+    if (judge.judge(set) === "fails") return toFailing(set, before + 1);
+  return judgeAll(question);
+}
+
+function toFailing(failing: readonly number[], sets: number): Decided {
+  const failures = failing.length;
+  return { step: { failures, holds: "no", by: "one", sets }, failing };
+}
+
+function judgeAll({ fleet, judge, worse, failures }: Question): Decided {
   const all = () => setsOf(fleet.alive, failures, worse);
   const unknown = { failures, holds: "unknown", by: "budget" } as const;
   if (countSets(all(), MOST_SETS) > MOST_SETS)
-    return { step: { ...unknown, sets } };
+    return { step: { ...unknown, sets: 0 } };
   let isCertain = true;
-  sets = 0;
+  let sets = 0;
   for (const set of all()) {
     if (judge.looks > MOST_LOOKS || judge.isSpent)
       return { step: { ...unknown, sets } };
     sets++;
     const verdict = judge.judge(set);
-    if (verdict === "unknown") isCertain = false;
-    if (verdict === "fails")
-      return { step: { failures, holds: "no", by: "one", sets }, failing: set };
+    if (verdict === "fails") return toFailing(set, sets);
+    isCertain &&= verdict === "survives";
   }
   return isCertain
     ? { step: { failures, holds: "yes", by: "sets", sets } }
