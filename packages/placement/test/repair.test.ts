@@ -57,7 +57,7 @@ t.test(
   "what is together gathers where most of it is and all of it can be",
   async (t) => {
     const model = (gib: number): PoolModel => ({
-      hosts: [host("a", gib), host("b", 8)],
+      hosts: [host("a", gib), host("b", 16)],
       vms: [vm("v", 2, "a"), vm("w", 2, "a"), vm("x", 2, "b")],
       groups: [
         { id: "g", kind: "together", strict: true, vms: ["v", "w", "x"] },
@@ -101,6 +101,23 @@ t.test(
     t.not(homes.get("v"), homes.get("w"));
     t.equal(homes.get("x"), homes.get("y"));
     t.equal(homes.get("z"), "c");
+  },
+);
+
+t.test(
+  "a group that wishes to be together gathers where no single VM would go",
+  async (t) => {
+    const model: PoolModel = {
+      hosts: [host("a", 8), host("b", 3)],
+      vms: [
+        ...[vm("x", 1, "a"), vm("y", 1, "b"), vm("z", 1, "b")],
+        { ...vm("other", 1, "b"), pinned: "VM_HAS_PCI_ATTACHED" },
+      ],
+      groups: [
+        { id: "g", kind: "together", strict: false, vms: ["x", "y", "z"] },
+      ],
+    };
+    t.same(told(repair(model)), ["y b > a", "z b > a"]);
   },
 );
 
