@@ -1,17 +1,13 @@
-import type { Change, PoolModel } from "@xo-server/placement";
+import type { Change, HostState, PoolModel } from "@xo-server/placement";
 import type { SeededRandom } from "./seeded-random.js";
 
 /** The model as it is after a change, made anew. */
 export function changedModel(model: PoolModel, change: Change): PoolModel {
   switch (change.kind) {
     case "host-out":
-    case "host-in": {
-      const state = change.kind === "host-in" ? "up" : "down";
-      const hosts = model.hosts.map((host) =>
-        host.id === change.host ? ({ ...host, state } as const) : host,
-      );
-      return { ...model, hosts };
-    }
+      return withState(model, change.host, "down");
+    case "host-in":
+      return withState(emptied(model, change.host), change.host, "up");
     case "host":
       return { ...model, hosts: withOne(model.hosts, change.host) };
     case "vm":
@@ -21,18 +17,12 @@ export function changedModel(model: PoolModel, change: Change): PoolModel {
   }
 }
 
-/**
- * Any change; what is new has an id behind all others. No host comes back with
- * VMs that the model still has there: it does not say whether they run.
- */
+/** Any change; what is new has an id behind all others. */
 export function randomChange(model: PoolModel, random: SeededRandom): Change {
   const host = random.pick(model.hosts);
   const kinds = ["host-out", "host-in", "host", "new-host", "new-vm"] as const;
   const vmKinds = model.vms.length > 0 ? (["vm", "vm-gone"] as const) : [];
-  const had = model.vms.some((vm) => vm.host === host.id);
-  const kind = random.pick(
-    [...kinds, ...vmKinds].filter((one) => one !== "host-in" || !had),
-  );
+  const kind = random.pick([...kinds, ...vmKinds]);
   const grown = random.pick([0.5, 2]);
   const ids = [...model.hosts, ...model.vms].map(({ id }) => id).sort();
   const newId = `${ids.at(-1)}z`;
@@ -55,6 +45,25 @@ export function randomChange(model: PoolModel, random: SeededRandom): Change {
       return { kind: "vm", vm: { ...vm, srs: ["shared"], networks: ["lan"] } };
     }
   }
+}
+
+function withState(model: PoolModel, id: string, state: HostState): PoolModel {
+  const hosts = model.hosts.map((host) =>
+    host.id === id ? { ...host, state } : host,
+  );
+  return { ...model, hosts };
+}
+
+/** What ran there when the host went down does not run. */
+function emptied(model: PoolModel, id: string): PoolModel {
+  const isDown = model.hosts.some(
+    (host) => host.id === id && host.state === "down",
+  );
+  const vms = model.vms.map((vm) => {
+    const { host, ...rest } = vm;
+    return isDown && host === id ? rest : vm;
+  });
+  return { ...model, vms };
 }
 
 function withOne<T extends { readonly id: string }>(
