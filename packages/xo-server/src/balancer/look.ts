@@ -51,10 +51,9 @@ export async function planPool(
 ): Promise<BalancePlan> {
   const { policy, now } = facts;
   const cooling = coolingVms(runs, now - policy.coolDownSeconds * 1000);
-  const staying = new Set([...sight.staying, ...cooling]);
+  // VMs that have gone since are none of the planner's concern.
+  const excluded = [...new Set([...sight.staying, ...cooling])];
   const found = await model(pool);
-  // VMs that have gone since are none of the model's.
-  const excluded = found.vms.flatMap(({ id }) => (staying.has(id) ? [id] : []));
   return planner.balance(found, toBalancePolicy(policy, excluded));
 }
 

@@ -9,8 +9,12 @@ export interface RunsOfPoolParts {
   readonly now: () => number;
 }
 
-/** Runs that are looked at for what they mean for the next. */
-const RECENT = 100;
+/** Of one question to the store: each run is parsed. */
+const PAGE = 50;
+/** A VM cools down for a day at most. */
+const RECENT_MS = 24 * 3600 * 1000;
+/** A run a minute, for a day, and some. */
+const MOST_RECENT = 1_500;
 /** Older ones are forgotten, in ms: 90 days. */
 const KEPT_MS = 90 * 24 * 3600 * 1000;
 
@@ -28,14 +32,32 @@ export class RunsOfPool {
     this.#recent = undefined;
   }
 
-  /** Newest first. */
+  /** Newest first; of all but the newest no more than what they mean for the next. */
   async recent(): Promise<readonly BalancerRun[]> {
-    if (this.#recent === undefined) {
-      const { store, pool } = this.#parts;
-      const { runs } = await store.balancerRuns.list({ pool, limit: RECENT });
-      this.#recent = runs;
-    }
+    if (this.#recent === undefined) this.#recent = await this.#load();
     return this.#recent;
+  }
+
+  async #load(): Promise<readonly BalancerRun[]> {
+    const { store, pool, now } = this.#parts;
+    const found: BalancerRun[] = [];
+    const since = now() - RECENT_MS;
+    let cursor: string | undefined;
+    do {
+      const { runs, cursor: next } = await store.balancerRuns.list({
+        ...{ pool, limit: PAGE },
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      found.push(
+        ...runs.map((run, i) => (i + found.length > 0 ? lean(run) : run)),
+      );
+      cursor = next;
+    } while (
+      cursor !== undefined &&
+      found.length < MOST_RECENT &&
+      found.at(-1)!.startedAt > since
+    );
+    return found;
   }
 
   /** What is pending in the store is nobody's any more. */
@@ -53,7 +75,8 @@ export class RunsOfPool {
     const run = await store.balancerRuns.begin({
       ...{ pool, owner, status, body: record },
     });
-    this.#recent = [run, ...all].slice(0, RECENT);
+    const before = all.slice(0, MOST_RECENT).map(lean);
+    this.#recent = [run, ...before];
     return run;
   }
 
@@ -101,6 +124,13 @@ export class RunsOfPool {
   #put(run: BalancerRun): void {
     this.#recent = this.#recent?.map((one) => (one.id === run.id ? run : one));
   }
+}
+
+/** Without figures, names and scores. */
+function lean(run: BalancerRun): BalancerRun {
+  const { by, moves } = recordOf(run);
+  const few = moves.map(({ vm, status, endedAt }) => ({ vm, status, endedAt }));
+  return { ...run, body: { by, moves: few } };
 }
 
 function isMoved(run: BalancerRun): boolean {

@@ -154,7 +154,7 @@ function runMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
       params: Type.Object(
         {
           pool,
-          limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 50 }),
+          limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
           cursor: Type.Optional(
             Type.String({
               maxLength: 256,

@@ -211,3 +211,11 @@ export class BalancerServer {
 export async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
+
+/** Two hosts with three VMs on the first; nothing is set, and no server is there. */
+export async function setUpOverloaded(t: Test): Promise<BalancerBench> {
+  const bench = await BalancerBench.create(t);
+  bench.pool.addHosts("a", "b");
+  for (const vm of ["x", "y", "z"]) bench.pool.addVm(vm, "a");
+  return bench;
+}
