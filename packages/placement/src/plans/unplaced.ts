@@ -28,12 +28,24 @@ function countRefusals(
   vm: number,
 ): Unplaced["refusals"] {
   const counts = new Map<string, number>();
-  for (const host of layout.pool.hosts.ids.keys()) {
-    const names = new Set<string>();
-    for (const one of rules)
-      if (!one.allows(layout, vm, host))
-        for (const { rule } of one.explain(layout, vm, host)) names.add(rule);
-    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
+  const hosts = layout.pool.hosts.size;
+  for (let host = 0; host < hosts; host++)
+    for (const name of namesOf(layout, rules, vm, host))
+      counts.set(name, (counts.get(name) ?? 0) + 1);
   return [...counts].map(([rule, hosts]) => ({ rule, hosts }));
+}
+
+function namesOf(
+  layout: Layout,
+  rules: readonly HostRule[],
+  vm: number,
+  host: number,
+): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const one of rules) {
+    if (one.allows(layout, vm, host)) continue;
+    if (one.name !== undefined) names.add(one.name);
+    else for (const { rule } of one.explain(layout, vm, host)) names.add(rule);
+  }
+  return names;
 }

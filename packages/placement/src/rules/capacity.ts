@@ -15,6 +15,7 @@ function lacksMemory(
 
 /** No more memory than there is: hosts never promise any twice. */
 export const memory: HostRule = {
+  name: "memory",
   allows: (layout, vm, host) => lacksMemory(layout, vm, host) <= ROUNDING,
   explain: (layout, vm, host) => {
     const lacks = lacksMemory(layout, vm, host);
@@ -34,6 +35,7 @@ function lacksVcpus(
 }
 
 export const vcpus: HostRule = {
+  name: "vcpus",
   matters: ({ limits }) => limits.vcpusPerCore !== undefined,
   allows: (layout, vm, host) => lacksVcpus(layout, vm, host) <= ROUNDING,
   explain: (layout, vm, host) => {
@@ -44,6 +46,7 @@ export const vcpus: HostRule = {
 
 /** GPUs, SR-IOV functions and the like. */
 export const devices: HostRule = {
+  name: "device",
   matters: ({ pool }) => pool.devices.ofVms.size > 0,
   allows: (layout, vm, host) => lacking(layout, vm, host).length === 0,
   explain: (layout, vm, host) =>

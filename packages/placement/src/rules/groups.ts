@@ -5,6 +5,7 @@ import type { HostRule } from "./host-rule.js";
 
 /** Strict groups: no two members on one host, or all on one. */
 export const groups: HostRule = {
+  name: "group",
   matters: ({ pool }) => pool.groups.models.some(({ strict }) => strict),
   allows: (layout, vm, host) => {
     const { groupsOf } = layout.pool.groups;

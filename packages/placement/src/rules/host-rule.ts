@@ -7,6 +7,8 @@ import type { Rule } from "../model/rule.js";
  * counted on the host while it is asked.
  */
 export interface HostRule {
+  /** How its refusals are called. Absent: one or the other, as `explain` tells. */
+  readonly name?: Rule["rule"];
   /** Whether a pool has anything that this rule is about. Absent: always. */
   readonly matters?: (layout: Layout) => boolean;
   readonly allows: (layout: Layout, vm: number, host: number) => boolean;

@@ -3,6 +3,7 @@ import { DISABLED, UP } from "../pool/indexed-pool.js";
 import type { HostRule } from "./host-rule.js";
 
 export const state: HostRule = {
+  name: "state",
   allows: ({ pool }, _vm, host) => pool.hostState[host] === UP,
   explain: ({ pool }, _vm, host) => {
     const state = pool.hostState[host];

@@ -11,6 +11,7 @@ function leaves({ pool }: Layout, vm: number, host: number): number {
 
 /** What runs on one kind of CPU does not go on on another. */
 export const cpu: HostRule = {
+  name: "cpu",
   matters: ({ pool }) =>
     new Set(pool.hostModels.map(({ cpu: found }) => found)).size > 1,
   allows: (layout, vm, host) => {
@@ -25,6 +26,7 @@ export const cpu: HostRule = {
 };
 
 export const pinned: HostRule = {
+  name: "pinned",
   allows: (layout, vm, host) =>
     layout.pool.vmModels[vm]!.pinned === undefined ||
     leaves(layout, vm, host) < 0,
