@@ -1,4 +1,4 @@
-import type { Plan, Survival } from "@xo-server/placement";
+import type { Plan, Survival, WhatIf } from "@xo-server/placement";
 import t from "tap";
 import { ApiSession, type Thing } from "./api-session.js";
 import { steer, type Steered } from "./steered-pools.js";
@@ -235,6 +235,29 @@ t.test("a host is emptied by the plan, rules kept", async (t) => {
   t.notMatch(bench.calls().join(), /pool_migrate|evacuate,|disable/);
   t.match(await api.get(a), { enabled: true });
   t.equal(await home(first), a);
+});
+
+t.test("room is made for a VM that no host has room for", async (t) => {
+  const bench = await startBench(t, 4);
+  const { api, pool, hosts, vms, home } = bench;
+  const [a, b, c] = hosts as [string, string, string];
+  await stopOthers({ api, vms: [] });
+  const answer = await api.ask("placement.whatIf", { pool, changes: [] });
+  const { memory } = (answer as WhatIf).before;
+  const shares = [0.7, 0.25, 0.25, 0.35];
+  for (const [index, id] of vms.entries()) {
+    const share = (shares[index]! * memory.size) / 3;
+    const size = Math.floor(share / 2 ** 20) * 2 ** 20;
+    await api.ask("vm.set", { id, memoryMax: size, memory: size });
+    await api.ask("vm.start", { id, host: [a, b, b, c][index] });
+  }
+  bench.calls();
+  await api.ask("host.setMaintenanceMode", { id: a, maintenance: true });
+  const [its, ...others] = await Promise.all(vms.map(home));
+  t.ok(its === b || its === c);
+  t.notOk(others.includes(a));
+  const moves = bench.calls().filter((name) => name === "VM.pool_migrate");
+  t.equal(moves.length, 2);
 });
 
 t.test("a plan is done step by step, up to what fails", async (t) => {
