@@ -1,0 +1,216 @@
+import type { Test } from "tap";
+import type { ApiSession } from "../api-session.js";
+import { until, type FastPool } from "./fast-pools.js";
+import { guestRefs, guestsOn, isUp, type SeenMove } from "./pool-guard.js";
+
+export interface Standing {
+  readonly state: string;
+  readonly reason?: { readonly code: string };
+}
+
+export interface Move {
+  readonly vm: string;
+  readonly from: string;
+  readonly to: string;
+  readonly purpose: string;
+  readonly status: string;
+  readonly begunAt?: number;
+  readonly endedAt?: number;
+}
+
+export interface Run {
+  readonly id: string;
+  readonly status: string;
+  readonly start: number;
+  readonly end?: number;
+  readonly taskId?: string;
+  readonly by: { readonly cause: string };
+  readonly moves: readonly Move[];
+}
+
+interface AuditRecord {
+  readonly id: string;
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Short times, at a clock that goes fast. */
+export const POLICY = {
+  ...{ mode: "automatic", intervalSeconds: 10, holdSeconds: 20 },
+  ...{ coolDownSeconds: 300, mostMoves: 5, moveCost: 0.002 },
+  ...{ cpuHigh: 0.5, cpuLow: 0.35 },
+};
+
+/** It can be moved, and that does not cost much. */
+function mayLeave(db: FastPool["db"], vm: string): boolean {
+  const { VBDs, allowed_operations, memory_dynamic_max } = db.get("VM", vm);
+  const isShared = (VBDs as string[]).every((vbd) => {
+    const vdi = db.find("VDI", db.get("VBD", vbd)["VDI"] as string);
+    return vdi === undefined || db.get("SR", vdi["SR"] as string)["shared"];
+  });
+  const isAllowed = (allowed_operations as string[]).includes("pool_migrate");
+  return isShared && isAllowed && Number(memory_dynamic_max) <= 8 * 2 ** 30;
+}
+
+function vcpusOf(db: FastPool["db"], vm: string): number {
+  return Number(db.get("VM", vm)["VCPUs_at_startup"]);
+}
+
+/** A simulated pool, and what the load balancer says of it. */
+export class BalancedPool {
+  readonly pool: FastPool;
+  readonly #api: ApiSession;
+
+  constructor(api: ApiSession, pool: FastPool) {
+    this.#api = api;
+    this.pool = pool;
+  }
+
+  async set(policy: object): Promise<void> {
+    await this.#ask("balancer.setPolicy", policy);
+  }
+
+  standing(): Promise<Standing> {
+    return this.#ask("balancer.getState") as Promise<Standing>;
+  }
+
+  /** The oldest first. */
+  async runs(): Promise<readonly Run[]> {
+    const page = await this.#ask("balancer.getHistory", { limit: 200 });
+    return (page as { readonly runs: readonly Run[] }).runs.toReversed();
+  }
+
+  async doneMoves(): Promise<readonly Move[]> {
+    const moves = (await this.runs()).flatMap((run) => run.moves);
+    return moves.filter(({ status }) => status === "done");
+  }
+
+  async audited(): Promise<readonly AuditRecord[]> {
+    const filter = "event:balancer.move";
+    const page = await this.#api.ask("audit.getRecords", { filter });
+    const { records } = page as { readonly records: readonly AuditRecord[] };
+    return records.toReversed();
+  }
+
+  /** Until the pool is in that state. @param code of the reason */
+  async inState(state: string, code?: string): Promise<Standing> {
+    return until(
+      () => this.standing(),
+      (one) =>
+        one.state === state &&
+        (code === undefined || one.reason?.code === code),
+      `the state, which should be ${state} ${code ?? ""},`,
+    );
+  }
+
+  /** Until more than `from` moves have been made, and nothing is to be done: no host has more to do than it should. */
+  async balancedAgain(from: number): Promise<void> {
+    await until(
+      async () => ({
+        standing: await this.standing(),
+        moves: (await this.doneMoves()).length,
+        high: this.hosts().filter(({ cpu }) => cpu > POLICY.cpuHigh),
+      }),
+      ({ standing: { state }, moves, high }) =>
+        moves > from && high.length === 0 && state === "watching",
+      "the pool",
+    );
+  }
+
+  /** CPU of each host that takes VMs, by what its VMs were told to do. */
+  hosts(): { readonly host: string; readonly cpu: number }[] {
+    const { db } = this.pool;
+    return [...db.refs("host")]
+      .filter((host) => isUp(db, host))
+      .map((host) => {
+        const loads = guestsOn(db, host).map((vm) => this.loads.get(vm) ?? 0);
+        const cores = (db.get("host", host)["host_CPUs"] as string[]).length;
+        return { host, cpu: loads.reduce((a, b) => a + b, 0) / cores };
+      });
+  }
+
+  /** Cores, by reference: what was said last. */
+  readonly loads = new Map<string, number>();
+
+  /** Hosts that take VMs, those first that can be given most to do. */
+  candidates(): readonly string[] {
+    const { db } = this.pool;
+    const most = (host: string) =>
+      guestsOn(db, host)
+        .filter((vm) => mayLeave(db, vm))
+        .reduce((sum, vm) => sum + vcpusOf(db, vm), 0);
+    return this.hosts()
+      .map(({ host }) => ({ host, vcpus: most(host) }))
+      .sort((a, b) => b.vcpus - a.vcpus)
+      .map(({ host }) => host);
+  }
+
+  /** One host has much to do, the others next to nothing. */
+  loadOne(busy: string): void {
+    this.load((host) => (host === busy ? 0.9 : 0.1));
+    const { cpu } = this.hosts().find(({ host }) => host === busy)!;
+    if (cpu < POLICY.cpuHigh + 0.03)
+      throw new Error(`its VMs cannot give the host much to do: ${cpu}`);
+  }
+
+  /** Hosts get so much to do, 0 to 1, as far as their VMs can. @param shareOf by the host's reference */
+  load(shareOf: (host: string) => number): void {
+    const { db, sim } = this.pool;
+    for (const vm of guestRefs(db)) this.loads.set(vm, 0.02);
+    for (const host of db.refs("host")) {
+      const cores = (db.get("host", host)["host_CPUs"] as string[]).length;
+      let left = shareOf(host) * cores;
+      for (const vm of guestsOn(db, host).filter((vm) => mayLeave(db, vm))) {
+        const load = Math.max(0.02, Math.min(left, vcpusOf(db, vm) * 0.9));
+        left -= load;
+        this.loads.set(vm, load);
+      }
+    }
+    for (const [vm, load] of this.loads)
+      if (db.find("VM", vm) !== undefined) sim.setLoad(vm, load);
+  }
+
+  /**
+   * What is never to be: a move that is not told of, one to where nothing goes,
+   * a VM moved twice within its cool-down.
+   * @param others moves that somebody else has made
+   */
+  async check(t: Test, others: readonly SeenMove[] = []): Promise<void> {
+    const bare = ({ vm, from, to }: Pick<Move, "vm" | "from" | "to">) =>
+      `${vm} ${from} ${to}`;
+    const { moves, wrongs } = this.pool.guard;
+    t.same(wrongs, []);
+    const own = moves.filter((move) => !others.includes(move));
+    const done = await this.doneMoves();
+    t.same(
+      done.map(bare).toSorted(),
+      own.map(bare).toSorted(),
+      "the history has all moves",
+    );
+    const audited = await this.audited();
+    t.same(
+      audited
+        .map(({ data }) => data["parameters"] as Move)
+        .map(bare)
+        .toSorted(),
+      own.map(bare).toSorted(),
+      "the audit log has all moves",
+    );
+    const last = new Map<string, number>();
+    for (const { vm, endedAt = 0, begunAt = 0 } of done) {
+      const before = last.get(vm);
+      if (before !== undefined)
+        t.ok(
+          begunAt - before >= POLICY.coolDownSeconds * 1000,
+          `${vm} was moved again after ${(begunAt - before) / 1000} s`,
+        );
+      last.set(vm, endedAt);
+    }
+    for (const { moves, taskId } of await this.runs())
+      if (moves.some(({ status }) => status === "done")) t.ok(taskId);
+  }
+
+  #ask(method: string, params: object = {}): Promise<unknown> {
+    return this.#api.ask(method, { pool: this.pool.id, ...params });
+  }
+}
