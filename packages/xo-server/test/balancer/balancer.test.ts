@@ -141,3 +141,23 @@ t.test("marks of a policy have room between them", async (t) => {
   const server = await bench.start();
   await t.rejects(server.set({ cpuLow: 0.9 }), { code: "INVALID_PARAMETERS" });
 });
+
+t.test("what was moved long ago, and much since, is remembered", async (t) => {
+  const bench = await setUpOverloaded(t);
+  bench.wishes = [["x", "b"]];
+  const server = await bench.start();
+  await server.setKeen({ coolDownSeconds: 86_400 });
+  await bench.pass(0);
+  const [moved] = await server.history();
+  t.equal(moved?.status, "success");
+  for (let run = 0; run < 120; run++) {
+    bench.clock.pass(SECOND);
+    await server.store.balancerRuns.begin({
+      ...{ pool: POOL, owner: "one", status: "dry-run" },
+      body: { ...moved, moves: [] },
+    });
+  }
+  await server.stop();
+  await bench.start();
+  t.same(bench.policies.at(-1)?.excluded, ["x"]);
+});
