@@ -2,9 +2,9 @@ import { Layout } from "../layout/layout.js";
 import type { Survival } from "../model/survival.js";
 import type { IndexedPool } from "../pool/indexed-pool.js";
 import { countFailures } from "../survival/count-failures.js";
-import { toFleet, type Fleet } from "../survival/fleet.js";
+import { toFleet } from "../survival/fleet.js";
+import { toWorst } from "../survival/worst.js";
 import type { PlanOptions } from "./options.js";
-import { failover, mustRestart } from "./plan-failover.js";
 
 export interface SurvivalOptions extends PlanOptions {
   /** More failures than so many are not looked at. Absent: as many as there are hosts. */
@@ -30,19 +30,5 @@ export function survivedFailures(
   return {
     ...{ failures: survived, atMost, isExact: survived === atMost, steps },
     ...(failing && { worst: toWorst(fleet, failing, options) }),
-  };
-}
-
-function toWorst(
-  { now }: Fleet,
-  failing: readonly number[],
-  options: PlanOptions,
-): NonNullable<Survival["worst"]> {
-  const { failed, unplaced, conflict } = failover(now, failing, options);
-  const isMust = (id: string) => mustRestart(now, now.pool.vms.of(id));
-  return {
-    hosts: failed,
-    unplaced: unplaced.map(({ vm }) => vm).filter(isMust),
-    ...(conflict && { conflict }),
   };
 }

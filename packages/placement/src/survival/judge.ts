@@ -2,11 +2,6 @@ import { fit } from "../fit/fit.js";
 import { QuickCheck } from "./quick-check.js";
 import type { Fleet } from "./fleet.js";
 
-/** A set of hosts that may not die together, proven. */
-export interface Failing {
-  readonly failed: readonly number[];
-}
-
 export type Verdict = "survives" | "fails" | "unknown";
 
 /** So many sets may be planned where the first look does not find a way. */
@@ -27,6 +22,7 @@ export class Judge {
   }
 
   judge(failed: readonly number[]): Verdict {
+    if (this.lacksMemory(failed)) return "fails";
     if (this.#quick.survives(failed)) return "survives";
     if (this.#plans++ >= MOST_PLANS) return "unknown";
     const layout = this.#fleet.now.withHostsOut(failed);
