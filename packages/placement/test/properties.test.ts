@@ -68,7 +68,7 @@ function tellsOfAll(plan: Plan, vms: readonly string[]): string[] {
   return is === should ? [] : [`it tells of ${is}, not of ${should}`];
 }
 
-/** No host takes, once all is done, what is said to have no place; what is together has one as a whole. */
+/** No host takes, once all is done, what is said to have no place. */
 function refusesRightly(
   model: PoolModel,
   plan: Plan,
@@ -80,11 +80,9 @@ function refusesRightly(
     then.put(vm, to);
   }
   return plan.unplaced.flatMap(({ vm }) =>
-    then.groupsOf(vm, "together", true).length > 0
-      ? []
-      : model.hosts
-          .filter(({ id }) => then.refusals(vm, id).size === 0)
-          .map(({ id }) => `${id} would take ${vm}`),
+    model.hosts
+      .filter(({ id }) => then.refusals(vm, id).size === 0)
+      .map(({ id }) => `${id} would take ${vm}`),
   );
 }
 
