@@ -52,7 +52,7 @@ export interface Conflict {
 export type ConflictRule =
   /** Hosts that take no VMs. */
   | { readonly rule: "state"; readonly hosts: readonly string[] }
-  /** The VMs need so many bytes where so many are free. */
+  /** The VMs need so many bytes where so many are free: of one VM, on the host that has most; of several, on all hosts that are up, which may be more, but in pieces. */
   | {
       readonly rule: "memory";
       readonly needed: number;

@@ -23,7 +23,7 @@ export function planFailover(
 }
 
 /** The same from a layout of what runs now, which stays as it is. */
-export function failover(
+function failover(
   now: Layout,
   failed: readonly number[],
   options: PlanOptions = {},
@@ -48,7 +48,7 @@ export function failover(
 }
 
 /** VMs on these hosts, by number. */
-export function fallenVms(now: Layout, failed: readonly number[]): number[] {
+function fallenVms(now: Layout, failed: readonly number[]): number[] {
   const isOut = new Uint8Array(now.pool.hosts.size);
   for (const host of failed) isOut[host] = 1;
   const fallen: number[] = [];
@@ -57,7 +57,7 @@ export function fallenVms(now: Layout, failed: readonly number[]): number[] {
   return fallen;
 }
 
-export function mustRestart({ pool }: Layout, vm: number): boolean {
+function mustRestart({ pool }: Layout, vm: number): boolean {
   return pool.vmModels[vm]!.restart?.priority === "restart";
 }
 
