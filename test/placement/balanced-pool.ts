@@ -180,6 +180,12 @@ export class BalancedPool {
       `${vm} ${from} ${to}`;
     const { moves, wrongs } = this.pool.guard;
     t.same(wrongs, []);
+    // What has begun comes to its end, and is then written down.
+    await until(
+      () => this.standing(),
+      ({ state }) => state !== "moving",
+      "the state",
+    );
     const own = moves.filter((move) => !others.includes(move));
     const done = await this.doneMoves();
     t.same(

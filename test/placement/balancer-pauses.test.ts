@@ -1,0 +1,38 @@
+import t from "tap";
+import { POLICY } from "./balanced-pool.js";
+import { guestRefs } from "./pool-guard.js";
+import { startBalanced } from "./start-balanced.js";
+
+// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 240_000 };
+t.comment("timeout=240000");
+
+t.test("while hosts are rebooted, nothing is balanced", LIMIT, async (t) => {
+  const { api, pool, balanced, clock } = await startBalanced(t);
+  // Those without tools can neither move nor be asked to shut down.
+  for (const vm of guestRefs(pool.db)) {
+    const { uuid, power_state, allowed_operations } = pool.db.get("VM", vm);
+    if (power_state === "Halted" || power_state === "Suspended") continue;
+    if (!(allowed_operations as string[]).includes("clean_shutdown"))
+      await api.ask("vm.stop", { id: uuid, force: true });
+  }
+  const [busy] = balanced.candidates() as [string];
+  balanced.loadOne(busy);
+  // What is out of balance has to last longer than the reboots take to begin.
+  await balanced.set({ ...POLICY, holdSeconds: 120 });
+  await balanced.inState("holding");
+  const from = clock.now();
+  const rolled = api.call("pool.rollingReboot", {
+    ...{ pool: pool.id, shutdownPinnedVms: true },
+  });
+  await balanced.inState("paused");
+  const answer = await rolled;
+  const to = clock.now();
+  t.match(answer, { result: true }, JSON.stringify(answer.error));
+  const others = [...pool.guard.moves];
+  t.ok(others.length > 0, "VMs have moved away and back");
+  for (const { start: begun } of await balanced.runs())
+    t.notOk(begun > from && begun < to, "no run meanwhile");
+  await balanced.balancedAgain(0);
+  await balanced.check(t, others);
+});
