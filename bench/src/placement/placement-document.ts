@@ -22,6 +22,7 @@ export function placementDocument(report: Report): string {
     ...movesPart([...of("evacuation"), ...of("balance")]),
     ...survivalPart(of("survival")),
     ...qualityPart(of("quality")),
+    ...failures(report),
   ]);
 }
 
@@ -96,6 +97,12 @@ function qualityPart([result]: readonly Result[]): string[] {
   ];
 }
 
+/** Rows that gave no figures, and why. */
+function failures({ results }: Report): string[] {
+  const failed = results.filter(({ failure }) => failure !== undefined);
+  return failed.map(({ mode, failure }) => `${mode} failed: ${failure}`);
+}
+
 type Column = readonly [string, (result: Result) => string];
 
 function table(columns: readonly Column[], results: readonly Result[]): string {
@@ -109,7 +116,8 @@ function table(columns: readonly Column[], results: readonly Result[]): string {
 
 const ms = (name: string) => (result: Result) => {
   const spread = result.spread[name];
-  if (spread === undefined) return result.failure ?? "-";
+  if (spread === undefined)
+    return result.failure === undefined ? "-" : "failed";
   const [least, most] = spread;
   const middle = formatMs(figureOf(result, name));
   return `${middle} (${formatMs(least)}..${formatMs(most)})`;
@@ -152,14 +160,15 @@ const curveColumns: readonly Column[] = [
   ["full plan, ms", ms("ms")],
   ["CPU, ms", ms("cpuMs")],
   ["again, ms", ms("warmMs")],
-  ["again, ns / (n log2 n)", (result) => perNLogN(result).toFixed(1)],
+  ["again, ns / (n log2 n)", perNLogN],
   ["memory, bytes a VM", count("bytesPerVm")],
   ["without a place", count("unplaced")],
 ];
 
-function perNLogN(result: Result): number {
+function perNLogN(result: Result): string {
   const n = figureOf(result, "vms");
-  return (figureOf(result, "warmMs") * 1e6) / (n * Math.log2(n));
+  const ns = (figureOf(result, "warmMs") * 1e6) / (n * Math.log2(n));
+  return Number.isNaN(ns) ? "-" : ns.toFixed(1);
 }
 
 const movesColumns: readonly Column[] = [
