@@ -1,6 +1,7 @@
 import { Turns } from "@xo-server/inventory";
+import type { BalancePolicy } from "@xo-server/placement";
 import type { BalancerRunPage, Store } from "@xo-server/store";
-import type { BalancePlanner } from "./look.js";
+import { toBalancePolicy, type BalancePlanner } from "./look.js";
 import { checkPolicy, toPolicy, type Policy } from "./policy.js";
 import { PoolBalancer, type PoolBalancerParts } from "./pool-balancer.js";
 import type { SetPolicy } from "./pool-pass.js";
@@ -68,6 +69,13 @@ export class Balancer {
   policyOf(pool: string): SetPolicy {
     const stored = this.#parts.store.balancerPolicies.get(pool);
     return { policy: toPolicy(stored?.body), setAt: stored?.updatedAt ?? 0 };
+  }
+
+  /** As the planner takes it where somebody asks for a plan: what has been moved lately counts as any other. */
+  async planPolicyOf(pool: string): Promise<BalancePolicy> {
+    const { policy } = this.policyOf(pool);
+    const { staying } = await this.#parts.look(pool, policy.excludedTags);
+    return toBalancePolicy(policy, staying);
   }
 
   /**
@@ -147,12 +155,13 @@ export class Balancer {
 }
 
 /** Of a hundred pools that are looked at in the same second one after the other is planned for: others wait for the planner, too. */
-function oneAtATime({ model, planner }: BalancePlanner): BalancePlanner {
+function oneAtATime(placement: BalancePlanner): BalancePlanner {
   const turns = new Turns(1);
   return {
-    model: (pool) => turns.take(() => model(pool)),
+    model: (pool) => turns.take(() => placement.model(pool)),
     planner: {
-      balance: (...asked) => turns.take(() => planner.balance(...asked)),
+      balance: (...asked) =>
+        turns.take(() => placement.planner.balance(...asked)),
     },
   };
 }

@@ -47,14 +47,14 @@ export async function planPool(
   pool: string,
   { sight, facts }: Look,
   runs: readonly BalancerRun[],
-  { model, planner }: BalancePlanner,
+  placement: BalancePlanner,
 ): Promise<BalancePlan> {
   const { policy, now } = facts;
   const cooling = coolingVms(runs, now - policy.coolDownSeconds * 1000);
   // VMs that have gone since are none of the planner's concern.
   const excluded = [...new Set([...sight.staying, ...cooling])];
-  const found = await model(pool);
-  return planner.balance(found, toBalancePolicy(policy, excluded));
+  const found = await placement.model(pool);
+  return placement.planner.balance(found, toBalancePolicy(policy, excluded));
 }
 
 /** As the planner takes it. @param excluded ids of VMs that stay */

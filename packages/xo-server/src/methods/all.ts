@@ -1,7 +1,6 @@
 import type { Inventory } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
 import type { Balancer } from "../balancer/balancer.js";
-import { toBalancePolicy } from "../balancer/look.js";
 import type { Clock } from "../clock.js";
 import type { OneTimePaths } from "../doors/one-time-paths.js";
 import type { Jobs } from "../jobs/jobs.js";
@@ -177,7 +176,7 @@ function ofPools(parts: MethodParts): Operation[] {
     }),
     ...placementMethods({
       ...{ placement: parts.placement, objects: poolObjects, clock },
-      policyOf: (pool) => toBalancePolicy(parts.balancer.policyOf(pool).policy),
+      policyOf: (pool) => parts.balancer.planPolicyOf(pool),
     }),
     ...balancerMethods({ balancer: parts.balancer, ...objects }),
     ...placementRuleMethods({

@@ -19,8 +19,8 @@ export interface PlacementMethodParts {
   readonly placement: Pick<Placement, "model" | "planner">;
   readonly objects: PoolObjects;
   readonly clock: Clock;
-  /** By which a pool is balanced. */
-  readonly policyOf?: (pool: string) => BalancePolicy;
+  /** By which a pool is balanced, with the VMs that stay. */
+  readonly policyOf?: (pool: string) => Promise<BalancePolicy>;
 }
 
 /** Of a pool that nobody has said anything of. */
@@ -165,7 +165,7 @@ function planMethods({
 
 function balanceMethods({
   placement,
-  policyOf = () => usualPolicy,
+  policyOf = () => Promise.resolve(usualPolicy),
 }: PlacementMethodParts): Operation[] {
   const { planner } = placement;
   const recommend = async (
@@ -173,7 +173,7 @@ function balanceMethods({
     context: HandlerContext,
   ) => {
     const model = checked(await placement.model(pool), pool, context);
-    const own = policyOf(pool);
+    const { excluded = [], ...own } = await policyOf(pool);
     const call = { signal: context.signal };
     if (goal === "repairs")
       return {
@@ -182,7 +182,8 @@ function balanceMethods({
         plan: await planner.repair(model, {}, call),
       };
     const policy = { ...own, goal: goal ?? own.goal } as BalancePolicy;
-    return { model, policy, plan: await planner.balance(model, policy, call) };
+    const asked = { ...policy, excluded };
+    return { model, policy, plan: await planner.balance(model, asked, call) };
   };
   return [
     defineOperation({

@@ -59,18 +59,19 @@ function vcpusOf(
   return now || amountIn(record.VCPUs_at_startup);
 }
 
-/** What it has, or what it is given when it starts: XAPI takes that much of the host. */
+/**
+ * What XAPI keeps free for it on its host: all that it may have, though its
+ * balloon may hold some of it now; or more, while it is made smaller.
+ */
 function memoryOf(
   record: XapiRecord,
   metrics: XapiRecord | undefined,
   isRunning: boolean,
 ): number {
   const has = isRunning ? amountIn(metrics?.memory_actual) : 0;
-  const wants = amountIn(record.memory_dynamic_max);
-  return (
-    (has || wants || amountIn(record.memory_static_max)) +
-    amountIn(record.memory_overhead)
-  );
+  const may =
+    amountIn(record.memory_dynamic_max) || amountIn(record.memory_static_max);
+  return Math.max(has, may) + amountIn(record.memory_overhead);
 }
 
 /** An empty drive needs nothing; an image that is in it must be in reach. */

@@ -97,6 +97,8 @@ t.test("VMs that are tagged so, or busy, stay", async (t) => {
   await server.setKeen({ excludedTags: ["stay"] });
   await bench.pass(0);
   t.same(bench.policies.at(-1)?.excluded, ["x", "y"]);
+  const { excluded } = await server.balancer.planPolicyOf(POOL);
+  t.same(excluded, ["x", "y"], "and for who asks what should move");
 });
 
 t.test("so many are moved at a time, and in a run", async (t) => {

@@ -162,6 +162,15 @@ t.test("VMs: what they take, need and may", async (t) => {
   );
 });
 
+t.test(
+  "memory that a balloon holds back is not free on the host",
+  async (t) => {
+    const all = records();
+    all["VM_metrics"]!["m"]!["memory_actual"] = `${GIB}`;
+    t.equal(read(all).vms[0]!.memory, 2 * GIB + 100);
+  },
+);
+
 t.test("a VM on a host that is not known runs nowhere", async (t) => {
   const all = records();
   all["VM"]!["a"]!["resident_on"] = "gone";
