@@ -78,9 +78,12 @@ function addBreach(builder: FleetBuilder, agile: readonly Guest[]): void {
 /** Of its VCPUs a guest with much to do keeps so many busy. */
 const BUSY = 0.85;
 
+/** Of a host's CPUs, what such guests keep busy; the others, who have as much to do as elsewhere, bring it near its limit. */
+const BUSY_HOST = 0.6;
+
 /** Guests of a host have so much to do that it is at its limit. */
 function loadHost({ guests, profile }: Duties, host: FleetHost): void {
-  let left = profile.cpusPerHost * 0.9;
+  let left = profile.cpusPerHost * BUSY_HOST;
   for (const guest of guests) {
     if (guest.host !== host || guest.state !== "Running") continue;
     const load = BUSY * (guest.vm.record["VCPUs_at_startup"] as number);
