@@ -43,12 +43,34 @@ export function hasSingle(
   vms: readonly number[],
   { refusals, oracle }: { refusals: Refusals; oracle: Oracle },
 ): boolean {
+  const memory = refusals.atoms.numberOf("memory");
   return (
     findCrowdedGroup(layout, vms) !== undefined ||
     toRoomAtoms(layout, vms, refusals).some(
-      (atom) => oracle.ask([atom]) !== "yes",
+      (atom) =>
+        !(atom === memory && hasAmpleMemory(layout, vms)) &&
+        oracle.ask([atom]) !== "yes",
     )
   );
+}
+
+/** Whatever has been placed where, some host still has room for the biggest: more is never used of any than what leaves none for it. */
+function hasAmpleMemory(
+  { pool, limits, freeMemory }: Layout,
+  vms: readonly number[],
+): boolean {
+  let needed = 0;
+  let biggest = 0;
+  for (const vm of vms) {
+    needed += pool.vmMemory[vm]!;
+    biggest = Math.max(biggest, pool.vmMemory[vm]!);
+  }
+  let usable = 0;
+  for (const [host, free] of freeMemory.entries()) {
+    const kept = (limits.memoryReserve ?? 0) * pool.hostMemory[host]!;
+    usable += Math.max(0, free - kept - biggest);
+  }
+  return needed <= usable;
 }
 
 /** Rules by which VMs are in the way of one another, whatever the hosts. */

@@ -163,8 +163,9 @@ export class Layout {
     const end = offsets[vm + 1] ?? 0;
     for (let at = offsets[vm] ?? 0; at < end; at++)
       this.members.add(values[at]!, host, sign);
-    for (const { kind, count } of devices.ofVms.get(vm) ?? [])
-      this.freeDevices[kind * hosts.size + host]! -= sign * count;
+    if (devices.ofVms.size > 0)
+      for (const { kind, count } of devices.ofVms.get(vm) ?? [])
+        this.freeDevices[kind * hosts.size + host]! -= sign * count;
     if (this.#tree !== undefined) this.#putInTree(host);
   }
 
