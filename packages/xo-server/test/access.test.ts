@@ -43,6 +43,14 @@ const dispatcher = createDispatcher(
       handler: ({ id }) => `${id} started`,
     }),
     defineOperation({
+      name: "vm.look",
+      summary: "Looks.",
+      params: Type.Object({ id: Type.String() }),
+      result: Type.String(),
+      permission: { action: "read", resource: "VM", id: ({ id }) => id },
+      handler: ({ id }) => `${id} seen`,
+    }),
+    defineOperation({
       name: "tag.add",
       summary: "Tags.",
       params: Type.Object({ id: Type.String() }),
@@ -87,6 +95,20 @@ t.test("who has not signed in learns nothing of objects", async (t) => {
       code: "UNAUTHORIZED",
     });
 });
+
+t.test(
+  "who looks at the demo reads objects, and does nothing to them",
+  async (t) => {
+    const guest = caller(undefined);
+    const viewer = toCallContext(new FakeClient(), "192.0.2.7", "viewer");
+    const refused = { code: "UNAUTHORIZED" };
+    t.equal(await call("vm.look", "vm1", viewer), "vm1 seen");
+    t.match(await call("vm.look", "vm1", guest), refused, "not of real pools");
+    t.match(await call("vm.look", "none", viewer), refused);
+    t.match(await call("vm.look", "h1", viewer), refused, "is no VM");
+    t.match(await call("vm.start", "vm1", viewer), refused);
+  },
+);
 
 t.test("what one may not read is not there", async (t) => {
   const missing = { code: "NO_SUCH_OBJECT", data: { type: "VM" } };

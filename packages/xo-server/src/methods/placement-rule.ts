@@ -153,7 +153,7 @@ function getAll({ store, pools, xapiGroups }: PlacementRuleParts): Operation {
       "Rules of placement, of one pool or of all that the caller may see; also those that pools have themselves.",
     params: Type.Object({ pool: Type.Optional(pool) }, closed),
     result: Type.Array(PublicRule),
-    permission: "user",
+    permission: "viewer",
     rest: {
       ...route("get", "", "GetPlacementRules", 200),
       exposure: "allow",

@@ -144,7 +144,7 @@ function admit(
     checkLevel(context, permission);
     return check(given);
   }
-  checkLevel(context, "user");
+  checkLevel(context, permission.action === "read" ? "viewer" : "user");
   const params = check(given);
   const id = permission.id(params as never);
   checkObject(context, permission, { id, entry: findObject(id) });
