@@ -6,7 +6,7 @@ export const description = column("name_description", "text", 16, {
   grows: true,
 });
 export const state = shown(
-  column("state", "state", 7, {
+  column("state", "state", 7.5, {
     sortBy: "power_state",
     fields: ["power_state", "current_operations"],
   }),
