@@ -120,8 +120,7 @@ t.test("unknown methods are 501, known ones without handler 403", async (t) => {
   const { pool } = await tinyPool(t);
   const status = async (line: string) =>
     head(await exchange(pool.url, `${line} HTTP/1.1\r\n\r\n`))[0];
-  // As XAPI answers, which takes no DELETE either: the recording jsonrpc-delete.
-  // What XAPI itself answers (recorded: jsonrpc-delete).
+  // XAPI's own words, as it takes no DELETE either (recorded: jsonrpc-delete).
   t.equal(await status("DELETE /"), "HTTP/1.1 501 Method not implemented");
   t.equal(await status("GET /"), "HTTP/1.1 403 Forbidden");
   t.equal(await status("GET /export"), "HTTP/1.1 401 Unauthorised");
