@@ -39,6 +39,13 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       "max-params": ["error", 4],
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: "ObjectExpression > SpreadElement > ObjectExpression",
+          message: "Write the properties into the literal itself.",
+        },
+      ],
       "@typescript-eslint/no-explicit-any": "error",
       "@typescript-eslint/no-floating-promises": "error",
       "@typescript-eslint/switch-exhaustiveness-check": "error",

@@ -51,8 +51,12 @@ t.test("what hosts measure and what VMs become is told", LIMIT, async (t) => {
     t.equal(made.status, 201, await made.text());
   };
   await create("memory", {
-    ...{ kind: "statistic", type: "VM", filter: "power_state:Running" },
-    ...{ metric: "now.memory", comparison: ">", threshold: 1024 },
+    kind: "statistic",
+    type: "VM",
+    filter: "power_state:Running",
+    metric: "now.memory",
+    comparison: ">",
+    threshold: 1024,
   });
   const memory = await find("memory", "raised");
   t.ok(memory.alarms.every(({ value }) => value! > 1024));

@@ -29,7 +29,8 @@ t.test(
     const filter = "tags:many";
     const params = { force: true };
     t.match(await run({ method: "vm.stop", filter, params }), {
-      ...{ status: "success", properties: { operation: "bulk.run" } },
+      status: "success",
+      properties: { operation: "bulk.run" },
       counts: { total: 4, succeeded: 4, failed: 0 },
     });
     for (const id of ids)
@@ -37,7 +38,8 @@ t.test(
     t.match(await run({ method: "vm.start", ids: [...ids, "none"] }), {
       status: "failure",
       result: {
-        ...{ code: "SOME_FAILED", succeeded: 4 },
+        code: "SOME_FAILED",
+        succeeded: 4,
         failed: [{ id: "none", error: { code: "NO_SUCH_OBJECT" } }],
       },
     });

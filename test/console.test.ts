@@ -167,7 +167,9 @@ t.test("consoles through the server", LIMIT, async (t) => {
       headers: { cookie: admin.cookie },
     });
     t.same(await answer.json(), {
-      ...{ id, name_label, type: "VM" },
+      id,
+      name_label,
+      type: "VM",
       kinds: ["rfb", "vt100"],
     });
   });

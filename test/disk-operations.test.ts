@@ -24,7 +24,10 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
 
   t.test("a disk is made, changed, moved and deleted", async (t) => {
     const id = await admin.ask<string>("disk.create", {
-      ...{ name: "d", size: "2 GiB", sr: nfs!.id, vm: "" },
+      name: "d",
+      size: "2 GiB",
+      sr: nfs!.id,
+      vm: "",
     });
     t.match(await one("vdis", id), { size: 2 * GiB, name_label: "d" });
     const change = { name_label: "e", size: 3 * GiB, tags: ["x"], cbt: true };
@@ -77,7 +80,10 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
   t.test("a disk can be a VM's from the start", async (t) => {
     const place = { vm: halted!.id, mode: "RO", position: "9" };
     const id = await admin.ask<string>("disk.create", {
-      ...{ name: "own", size: GiB, sr: nfs!.id, ...place },
+      name: "own",
+      size: GiB,
+      sr: nfs!.id,
+      ...place,
     });
     const [vbd] = await list("vbds", `VDI:${id}`);
     t.match(vbd, { VM: halted!.id, position: "9", read_only: true });
@@ -102,8 +108,11 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
 
   t.test("storage is made, connected, scanned and forgotten", async (t) => {
     const id = await admin.ask<string>("sr.createNfs", {
-      ...{ host: host!.id, nameLabel: "share", nameDescription: "" },
-      ...{ server: "192.0.2.9", serverPath: "/export" },
+      host: host!.id,
+      nameLabel: "share",
+      nameDescription: "",
+      server: "192.0.2.9",
+      serverPath: "/export",
     });
     const sr = await one("srs", id);
     t.match(sr, { SR_type: "nfs", shared: true, name_label: "share" });
@@ -122,15 +131,21 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     t.equal((await admin.rest("GET", `/srs/${id}`)).status, 404);
 
     const back = await admin.ask<string>("sr.createNfs", {
-      ...{ host: host!.id, nameLabel: "back", nameDescription: "" },
-      ...{ server: "192.0.2.9", serverPath: "/export", srUuid: id },
+      host: host!.id,
+      nameLabel: "back",
+      nameDescription: "",
+      server: "192.0.2.9",
+      serverPath: "/export",
+      srUuid: id,
     });
     t.equal(back, id, "taken back as what it was");
     t.equal((await list("pbds", `SR:${id} attached?`)).length, 3);
     t.equal((await admin.rest("DELETE", `/srs/${id}`)).status, 204);
 
     const any = await admin.rest("POST", "/srs", {
-      ...{ hostId: host!.id, SR_type: "ext", name_label: "disk" },
+      hostId: host!.id,
+      SR_type: "ext",
+      name_label: "disk",
       device_config: { device: "/dev/sdb" },
     });
     t.equal(any.status, 201);
@@ -138,7 +153,8 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     t.match(await one("srs", local), { shared: false, $container: host!.id });
     const odd = { hostId: host!.id, SR_type: "odd", name_label: "x" };
     const refused = await admin.rest("POST", "/srs", {
-      ...{ ...odd, device_config: {} },
+      ...odd,
+      device_config: {},
     });
     t.match(refused.body, { error: "SR_UNKNOWN_DRIVER(odd)" });
     const full = await admin.rest("DELETE", `/srs/${nfs!.id}`);
@@ -158,7 +174,8 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     ]);
     t.same(
       await admin.ask("sr.probeNfsExists", {
-        ...{ ...asked, serverPath: "/export/xcp" },
+        ...asked,
+        serverPath: "/export/xcp",
       }),
       [],
     );
@@ -198,7 +215,9 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
       [
         "sr.createLvm",
         {
-          ...{ host: host!.id, nameLabel: "x", nameDescription: "" },
+          host: host!.id,
+          nameLabel: "x",
+          nameDescription: "",
           device: "/dev/sdb",
         },
       ],

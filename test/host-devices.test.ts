@@ -46,7 +46,9 @@ t.test("fields, tags, messages and devices", LIMIT, async (t) => {
     }
     t.match(
       await admin.call("customField.set", {
-        ...{ id: message!.id, name, value: "x" },
+        id: message!.id,
+        name,
+        value: "x",
       }),
       { error: { data: { code: "UNSUPPORTED" } } },
     );
@@ -89,8 +91,10 @@ t.test("fields, tags, messages and devices", LIMIT, async (t) => {
 
   t.test("who may not, does not", async (t) => {
     const eve = await bench.addUser("eve", {
-      ...{ [vm!.id]: "operator", [host!.id]: "operator" },
-      ...{ [pci!.id]: "operator", [pusb!.id]: "operator" },
+      [vm!.id]: "operator",
+      [host!.id]: "operator",
+      [pci!.id]: "operator",
+      [pusb!.id]: "operator",
     });
     const id = vm!.id;
     for (const [method, params] of [

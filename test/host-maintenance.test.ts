@@ -57,7 +57,9 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
   t.test("a block can be passed by, and is there again", async (t) => {
     const [vm] = guests;
     await admin.ask("host.setMaintenanceMode", {
-      ...{ id, maintenance: true, vmsToForceMigrate: [vm!.id] },
+      id,
+      maintenance: true,
+      vmsToForceMigrate: [vm!.id],
     });
     t.match(await now(), { enabled: false });
     t.notOk(Object.values(await places()).includes(id));
@@ -71,7 +73,9 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
 
   t.test("maintenance ends with everybody back", async (t) => {
     await admin.ask("host.setMaintenanceMode", {
-      ...{ id, maintenance: false, migrateBack: true },
+      id,
+      maintenance: false,
+      migrateBack: true,
     });
     t.match(await now(), { enabled: true });
     t.same(await places(), before);
@@ -82,7 +86,8 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
     const answer = await fetch(`${bench.pool.url}/sim/fail`, {
       method: "POST",
       body: JSON.stringify({
-        ...{ method: "host.evacuate", error: "HOST_NOT_ENOUGH_FREE_MEMORY" },
+        method: "host.evacuate",
+        error: "HOST_NOT_ENOUGH_FREE_MEMORY",
         params: ["2", "1"],
       }),
     });

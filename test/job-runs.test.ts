@@ -91,11 +91,11 @@ t.test(
       name: "theirs",
     })) as string;
     const job = {
-      ...{ type: "snapshot", name: "nightly", filter: "tags:/^kept$/" },
-      ...{
-        retention: { keepLast: 2 },
-        namePattern: "{job} of {vm} {date} {time}",
-      },
+      type: "snapshot",
+      name: "nightly",
+      filter: "tags:/^kept$/",
+      retention: { keepLast: 2 },
+      namePattern: "{job} of {vm} {date} {time}",
     };
     const id = await api.ask("job.create", { job });
     const plan = (await api.ask("job.plan", { id })) as {
@@ -200,7 +200,9 @@ t.test("a job takes what there is when it is done", LIMIT, async (t) => {
   const { start } = await setUp(t, "--hosts", "1", "--vms", "4");
   const { api } = await start();
   const job = {
-    ...{ type: "call", key: "genericTask", method: "vm.set" },
+    type: "call",
+    key: "genericTask",
+    method: "vm.set",
     paramsVector: {
       type: "crossProduct",
       items: [
@@ -218,7 +220,8 @@ t.test("a job takes what there is when it is done", LIMIT, async (t) => {
   };
   const id = await api.ask("job.create", { job });
   t.match(await run(api, id), {
-    ...{ status: "failure", error: { message: /no object matches/ } },
+    status: "failure",
+    error: { message: /no object matches/ },
   });
   const [one, two] = (await api.all({ type: "VM" })) as [Thing, Thing];
   await api.ask("vm.set", { id: one.id, tags: ["seen"] });
@@ -229,7 +232,8 @@ t.test("a job takes what there is when it is done", LIMIT, async (t) => {
 
   await t.test("when its schedule says so", async (t) => {
     const { id: schedule } = (await api.ask("schedule.create", {
-      ...{ jobId: id, cron: "* * * * * *" },
+      jobId: id,
+      cron: "* * * * * *",
     })) as { id: string };
     const found = await until(async () =>
       (await runsOf(api, id)).find(
@@ -257,7 +261,8 @@ t.test("a job takes what there is when it is done", LIMIT, async (t) => {
     });
     await api.ask("job.set", { job: { id, userId } });
     t.match(await run(api, id), {
-      ...{ status: "failure", error: { message: /no object matches/ } },
+      status: "failure",
+      error: { message: /no object matches/ },
     });
     const named = {
       ...job,
@@ -277,7 +282,10 @@ t.test("runs are cut short", LIMIT, async (t) => {
   const vms = await api.all({ type: "VM" });
   const [first, second] = vms.map(({ id }) => id);
   const jobOf = (more: object = {}) => ({
-    ...{ type: "call", method: "vm.snapshot", concurrency: 1, ...more },
+    type: "call",
+    method: "vm.snapshot",
+    concurrency: 1,
+    ...more,
     paramsVector: { type: "set", values: [{ id: first }, { id: second }] },
   });
   const create = (job: object) => api.ask("job.create", { job });

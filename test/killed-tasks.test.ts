@@ -81,7 +81,9 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const)
       const ids = halted.map(({ id }) => id);
       t.ok(ids.length > 15, `${ids.length} VMs`);
       const { taskId } = (await first.session.ask("bulk.run", {
-        ...{ method: "vm.start", ids, concurrency: 6 },
+        method: "vm.start",
+        ids,
+        concurrency: 6,
       })) as { taskId: string };
       const before = await until(
         first.session,
@@ -101,7 +103,8 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const)
       const off = await session.all({ type: "VM", power_state: "Halted" });
       t.same(off, []);
       const { records } = (await session.ask("audit.getRecords", {
-        ...{ operation: "vm.start", limit: 1_000 },
+        operation: "vm.start",
+        limit: 1_000,
       })) as { records: readonly AuditRow[] };
       const started = records.map(
         ({ data }) => `${data.objectId} ${data.outcome}`,

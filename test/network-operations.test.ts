@@ -23,7 +23,10 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
   t.test("a VLAN is made on all hosts, changed, and goes", async (t) => {
     const vlan = { pif: trunk!.id, vlan: 77, mtu: 9000, nbd: true };
     office = await admin.ask<string>("network.create", {
-      ...{ pool: pool!.id, name: "office", description: "d", ...vlan },
+      pool: pool!.id,
+      name: "office",
+      description: "d",
+      ...vlan,
     });
     const shown = { MTU: 9000, nbd: true, automatic: false };
     t.match(await one("networks", office), { name_label: "office", ...shown });
@@ -33,11 +36,16 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     t.match(await admin.call("network.create", again), { error: { code: 16 } });
     await untilGone("networks", "name_label:/^again$/");
     await admin.ask("network.set", {
-      ...{ id: office, name_label: "desk", automatic: true, nbd: false },
+      id: office,
+      name_label: "desk",
+      automatic: true,
+      nbd: false,
       defaultIsLocked: true,
     });
     t.match(await one("networks", office), {
-      ...{ name_label: "desk", automatic: true, nbd: false },
+      name_label: "desk",
+      automatic: true,
+      nbd: false,
       defaultIsLocked: true,
     });
     await admin.ask("pif.editPif", { id: pifs[0]!.id, vlan: 78 });
@@ -47,7 +55,9 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
   t.test("pools make networks over REST", async (t) => {
     const path = `/pools/${pool!.id}/actions`;
     const made = await act(`${path}/create_network`, {
-      ...{ name: "rest", pif: trunk!.id, vlan: 80 },
+      name: "rest",
+      pif: trunk!.id,
+      vlan: 80,
     });
     t.equal(made.status, 201);
     const { id } = made.body as Row;
@@ -72,7 +82,10 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     t.equal(made.status, 201);
     const { id } = made.body as Row;
     t.match(await one("vifs", id), {
-      ...{ $VM: running!.id, $network: office, device: "6", attached: false },
+      $VM: running!.id,
+      $network: office,
+      device: "6",
+      attached: false,
     });
     t.equal((await act(`/vifs/${id}/actions/connect`)).status, 204);
     t.match(await one("vifs", id), { attached: true });
@@ -80,7 +93,9 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     t.match(busy.body, { error: /NETWORK_CONTAINS_VIF/ });
     t.equal((await list("pifs", `$network:${office}`)).length, 3);
     const change = {
-      ...{ lockingMode: "locked", rateLimit: 500, txChecksumming: false },
+      lockingMode: "locked",
+      rateLimit: 500,
+      txChecksumming: false,
       allowedIpv4Addresses: ["192.0.2.7"],
     };
     t.equal((await admin.rest("PATCH", `/vifs/${id}`, change)).status, 204);

@@ -43,21 +43,30 @@ t.test("what fails on the way leaves nothing", async (t) => {
   const disk = { name: "spare", size: GiB, sr };
   const vdi = (await api.ask("disk.create", disk)) as string;
   const order = {
-    ...{ name_label: "half", template, cloudConfig: "x", tags: ["t"] },
-    ...{ VDIs: [{ SR: sr, size: GiB }], VIFs: [{ network }], createVtpm: true },
-    ...{ installation: { method: "cdrom", repository: iso } },
-    ...{ bootAfterCreate: true, auto_poweron: true },
+    name_label: "half",
+    template,
+    cloudConfig: "x",
+    tags: ["t"],
+    VDIs: [{ SR: sr, size: GiB }],
+    VIFs: [{ network }],
+    createVtpm: true,
+    installation: { method: "cdrom", repository: iso },
+    bootAfterCreate: true,
+    auto_poweron: true,
   };
   const made = [
     ...["VM.clone", "VM.provision", "VM.set_tags", "VDI.create", "VBD.create"],
     ...["VIF.create", "VTPM.create", "http/put_import_raw_vdi", "VM.start"],
   ];
   const running = (await api.ask("vm.create", {
-    ...{ name_label: "running", template, bootAfterCreate: true },
+    name_label: "running",
+    template,
+    bootAfterCreate: true,
     VDIs: [{ SR: sr, size: GiB }],
   })) as string;
   const halted = (await api.ask("vm.create", {
-    ...{ name_label: "halted", template },
+    name_label: "halted",
+    template,
     VDIs: [{ SR: sr, size: GiB }],
   })) as string;
 

@@ -18,8 +18,10 @@ interface Row {
 }
 
 const unchanged: Row["becomes"] = {
-  ...{ Halted: "Halted", Running: "Running" },
-  ...{ Paused: "Paused", Suspended: "Suspended" },
+  Halted: "Halted",
+  Running: "Running",
+  Paused: "Paused",
+  Suspended: "Suspended",
 };
 
 /** `OTHER` stands for another host of the pool, `SR` for one that all hosts see. */
@@ -121,15 +123,19 @@ const rows: readonly Row[] = [
     method: "vm.setAndRestart",
     more: { cpusMax: 3, force: true },
     becomes: {
-      ...{ Halted: "Halted", Running: "Running" },
-      ...{ Paused: "Running", Suspended: "Running" },
+      Halted: "Halted",
+      Running: "Running",
+      Paused: "Running",
+      Suspended: "Running",
     },
   },
   {
     method: "vm.delete",
     becomes: {
-      ...{ Halted: "gone", Running: "gone" },
-      ...{ Paused: "gone", Suspended: "gone" },
+      Halted: "gone",
+      Running: "gone",
+      Paused: "gone",
+      Suspended: "gone",
     },
   },
 ];
@@ -170,7 +176,9 @@ t.test("each operation, in each state", async (t) => {
   const ready = new Map<State, string>();
   const make = async (state: State): Promise<string> => {
     const id = (await api.ask("vm.create", {
-      ...{ name_label: `in state ${state}`, template, CPUs: 1 },
+      name_label: `in state ${state}`,
+      template,
+      CPUs: 1,
       VDIs: [{ SR: sr, size: GiB }],
       bootAfterCreate: state !== "Halted",
     })) as string;
@@ -226,7 +234,9 @@ t.test("each operation, in each state", async (t) => {
             {
               code: 13,
               data: {
-                ...{ code: "VM_BAD_POWER_STATE", objectId: id, expected },
+                code: "VM_BAD_POWER_STATE",
+                objectId: id,
+                expected,
                 actual: state.toLowerCase(),
               },
             },

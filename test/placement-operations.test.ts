@@ -19,7 +19,9 @@ async function startBench(t: Parameters<typeof steer>[0], count: number) {
   const sr = (await api.all(shared))[0]!.id;
   const make = (name: string) =>
     api.ask("vm.create", {
-      ...{ name_label: name, template, VDIs: [{ SR: sr, size: GiB }] },
+      name_label: name,
+      template,
+      VDIs: [{ SR: sr, size: GiB }],
     }) as Promise<string>;
   const vms: string[] = [];
   for (let i = 0; i < count; i++) vms.push(await make(`vm ${i}`));
@@ -28,7 +30,9 @@ async function startBench(t: Parameters<typeof steer>[0], count: number) {
 }
 
 const rule = (pool: string, more: object) => ({
-  ...{ pool, name: "of a test", strict: true },
+  pool,
+  name: "of a test",
+  strict: true,
   ...more,
 });
 
@@ -48,7 +52,8 @@ t.test("what should run where is told, with reasons", async (t) => {
 
   const host = String(running["$container"]);
   const failover = await api.ask("placement.planFailover", {
-    ...{ pool, hosts: [host] },
+    pool,
+    hosts: [host],
   });
   t.match(failover, { failed: [host], survives: Boolean });
 
@@ -61,14 +66,16 @@ t.test("what should run where is told, with reasons", async (t) => {
   const before = { networks: [], srs: [], vcpus: 1 };
   const big = { id: "big", memory: 2 ** 50, ...before };
   const whatIf = await api.ask("placement.whatIf", {
-    ...{ pool, hosts: [hosts[2]] },
+    pool,
+    hosts: [hosts[2]],
     changes: [{ kind: "vm", vm: big }],
   });
   t.match(whatIf, { before: { hosts: 3 }, after: { hosts: 2 } });
   t.match((whatIf as { placed: Plan }).placed.unplaced, [{ vm: "big" }]);
   t.match(
     await api.call("placement.whatIf", {
-      ...{ pool, changes: [{ kind: "vm", vm: { id: "new" } }] },
+      pool,
+      changes: [{ kind: "vm", vm: { id: "new" } }],
     }),
     { error: { code: 10 } },
   );
@@ -165,7 +172,8 @@ t.test("a VM starts where strict rules want it", async (t) => {
     error: {
       code: 7,
       data: {
-        ...{ code: "NO_HOST_FOR_VM", vm: last },
+        code: "NO_HOST_FOR_VM",
+        vm: last,
         refusals: [{ refusals: [{ rule: "group" }] }],
         conflict: { rules: Array },
       },
@@ -210,7 +218,9 @@ t.test("a host is emptied by the plan, rules kept", async (t) => {
   await api.ask("host.setMaintenanceMode", { id: a, maintenance: true });
   t.same([await home(first), await home(second)], [c, c]);
   await api.ask("host.setMaintenanceMode", {
-    ...{ id: a, maintenance: false, migrateBack: true },
+    id: a,
+    maintenance: false,
+    migrateBack: true,
   });
   t.equal(await home(first), a);
 
@@ -219,7 +229,8 @@ t.test("a host is emptied by the plan, rules kept", async (t) => {
   const refused = {
     error: {
       data: {
-        ...{ code: "VMS_CANNOT_LEAVE", count: Number },
+        code: "VMS_CANNOT_LEAVE",
+        count: Number,
         vms: [{ id: String, host: a, code: "NO_HOST_FOR_VM", params: Array }],
         conflict: { rules: Array },
       },
@@ -272,7 +283,8 @@ t.test("a plan is done step by step, up to what fails", async (t) => {
   ];
   t.match(await api.ask("placement.apply", { pool, actions }), {
     done: [{ vm: first, to: b }, { vm: first, to: c }, { vm: third }],
-    ...{ failed: [], left: [] },
+    failed: [],
+    left: [],
   });
   t.same([await home(first), await home(third)], [c, b]);
   calls();
@@ -306,7 +318,8 @@ t.test("a plan is done step by step, up to what fails", async (t) => {
   const { taskId } = (await begun.json()) as { taskId: string };
   const task = await api.rest("GET", `/tasks/${taskId}?wait=true`);
   t.match(await task.json(), {
-    ...{ status: "success", result: { done: [{ vm: first }] } },
+    status: "success",
+    result: { done: [{ vm: first }] },
     tasks: [{ properties: { name: /^move vm 0 to / } }],
   });
 });

@@ -41,7 +41,9 @@ t.test("hosts come, lead and go", LIMIT, async (t) => {
   const [pool] = await list("pools");
   const target = pool!.id;
   const server = await admin.ask<string>("server.add", {
-    ...{ host: bare!.url, username: bare!.user, password: bare!.password },
+    host: bare!.url,
+    username: bare!.user,
+    password: bare!.password,
   });
   const pools = await until(bench, "pools", "", 2);
   const source = pools.find(({ id }) => id !== target)!.id;
@@ -67,17 +69,20 @@ t.test("hosts come, lead and go", LIMIT, async (t) => {
       error: { data: { property: "HA_enabled", object: target } },
     });
     t.match(await admin.ask("pool.getHaState", { pool: target }), {
-      ...{ enabled: true, heartbeatSrs: [sr!.id] },
+      enabled: true,
+      heartbeatSrs: [sr!.id],
       hostFailuresToTolerate: Number,
     });
     t.match(
       await admin.call("pool.setHaHostFailures", {
-        ...{ pool: target, hostFailuresToTolerate: 64 },
+        pool: target,
+        hostFailuresToTolerate: 64,
       }),
       { error: { code: 10 } },
     );
     await admin.ask("pool.setHaHostFailures", {
-      ...{ pool: target, hostFailuresToTolerate: 1 },
+      pool: target,
+      hostFailuresToTolerate: 1,
     });
     t.match(await admin.ask("pool.getHaState", { pool: target }), {
       hostFailuresToTolerate: 1,
@@ -91,7 +96,8 @@ t.test("hosts come, lead and go", LIMIT, async (t) => {
       error: "JOINING_HOST_CANNOT_HAVE_RUNNING_VMS",
     };
     await fetch(`${bare!.url}/sim/fail`, {
-      ...{ method: "POST", body: JSON.stringify(refusal) },
+      method: "POST",
+      body: JSON.stringify(refusal),
     });
     t.match(await admin.call("pool.mergeInto", merge), {
       error: { message: /JOINING_HOST_CANNOT_HAVE_RUNNING_VMS/ },
@@ -101,13 +107,15 @@ t.test("hosts come, lead and go", LIMIT, async (t) => {
 
   t.test("nor for who may not", async (t) => {
     const eve = await bench.addUser("eve", {
-      ...{ [target]: "admin", [source]: "viewer" },
+      [target]: "admin",
+      [source]: "viewer",
     });
     t.match(await eve.call("pool.mergeInto", merge), { error: { code: 2 } });
     const host = joiner!.id;
     t.equal((await eve.rest("POST", path, { host })).status, 403);
     const mallory = await bench.addUser("mallory", {
-      ...{ [target]: "operator", [source]: "admin" },
+      [target]: "operator",
+      [source]: "admin",
     });
     t.match(await mallory.call("pool.mergeInto", merge), {
       error: { code: 2 },

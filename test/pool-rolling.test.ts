@@ -115,7 +115,8 @@ t.test(
       .sort();
     await failNext(bench.pool, {
       method: "host.reboot",
-      ...{ error: "INTERNAL_ERROR", params: ["the BMC is silent"] },
+      error: "INTERNAL_ERROR",
+      params: ["the BMC is silent"],
       object: before.hosts.find(({ id }) => id === second)!["_xapiRef"],
     });
     const stopped = await roll(bench);
@@ -185,7 +186,9 @@ t.test("VMs that cannot leave are told before", LIMIT, async (t) => {
         count: 1,
         vms: [
           {
-            ...{ id: vm, host: before.places[vm!], code: "OPERATION_BLOCKED" },
+            id: vm,
+            host: before.places[vm!],
+            code: "OPERATION_BLOCKED",
             params: [String, "it holds a dongle"],
           },
         ],

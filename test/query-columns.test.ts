@@ -46,8 +46,12 @@ t.test(
     const figures = () =>
       answer.columns["now.cpu"]?.values.filter((value) => value !== null) ?? [];
     await client.open({
-      ...{ name: "busiest", type: "VM", offset: 0, limit: 1 },
-      ...{ sort: [{ by: "now.cpu", descending: true }], fields: ["now.cpu"] },
+      name: "busiest",
+      type: "VM",
+      offset: 0,
+      limit: 1,
+      sort: [{ by: "now.cpu", descending: true }],
+      fields: ["now.cpu"],
     });
     await client.until(() => client.rows[0]?.["now"] !== undefined);
     const { total } = answer;

@@ -68,7 +68,10 @@ t.test(
 
     const roleId = await ask(admin, "role.create", { name: "running" });
     await ask(admin, "privilege.create", {
-      ...{ roleId, effect: "allow", resource: "vm", action: "read" },
+      roleId,
+      effect: "allow",
+      resource: "vm",
+      action: "read",
       selector: "power_state:/^Running$/",
     });
     const group = await ask(admin, "group.create", { name: "staff" });

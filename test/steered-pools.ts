@@ -38,9 +38,7 @@ export async function steer(
   ...options: readonly PoolOptions[]
 ): Promise<Steered> {
   const pools = await Promise.all(
-    options.map((one) =>
-      startPool({ ...{ pace: PACE, prepare: ["json"] }, ...one }),
-    ),
+    options.map((one) => startPool({ pace: PACE, prepare: ["json"], ...one })),
   );
   t.teardown(() => Promise.all(pools.map((pool) => pool.stop())));
   const heard: string[] = [];

@@ -71,10 +71,15 @@ export async function startStorageBench(
     return (await admin.rest("GET", `/${folder}?${query}`)).body;
   };
   return {
-    ...{ url, pool: pool!, poolProgram, server, admin },
+    url,
+    pool: pool!,
+    poolProgram,
+    server,
+    admin,
     async addUser(name, rights) {
       const subject = await admin.ask<string>("user.create", {
-        ...{ email: name, password: name },
+        email: name,
+        password: name,
       });
       for (const [object, action] of Object.entries(rights))
         await admin.ask("acl.add", { subject, object, action });
@@ -105,7 +110,9 @@ async function connect(
       headers: { cookie, ...(init.headers as Record<string, string>) },
     });
   return {
-    ...{ call, cookie, fetch: atRest },
+    call,
+    cookie,
+    fetch: atRest,
     async ask<T>(method: string, params?: object) {
       const answer = await call(method, params);
       t.equal(answer.error, undefined, `${method} is done`);
@@ -124,7 +131,8 @@ async function connect(
       const text = await answer.text();
       const { status, headers } = answer;
       return {
-        ...{ status, headers },
+        status,
+        headers,
         body: (text === "" ? undefined : JSON.parse(text)) as never,
       };
     },

@@ -90,7 +90,8 @@ t.test("an SR is taken out of use and put back", LIMIT, async (t) => {
 
   t.test("chains are told", async (t) => {
     t.match(await admin.ask("sr.getVdiChainsInfo", { id }), {
-      ...{ unhealthyVdis: Object, vdisWithUnknownVhdParent: Array },
+      unhealthyVdis: Object,
+      vdisWithUnknownVhdParent: Array,
     });
     t.type(await admin.ask("sr.getAllUnhealthyVdiChainsLength"), "object");
   });

@@ -83,7 +83,8 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
     const upload = request(`${url}/rest/v0${vdis}?raw&name_label=cut`, {
       method: "POST",
       headers: {
-        ...{ ...octets, cookie: admin.cookie },
+        ...octets,
+        cookie: admin.cookie,
         "content-length": 64 * MiB,
       },
     });
@@ -126,7 +127,8 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
       t.equal(made.status, 201, await made.clone().text());
       const { id } = (await made.json()) as Row;
       t.match((await admin.rest("GET", `/vms/${id}`)).body, {
-        ...{ type: "VM", name_label: vm!["name_label"] },
+        type: "VM",
+        name_label: vm!["name_label"],
         power_state: "Halted",
       });
       t.match((await admin.rest("GET", `/vms/${vm!.id}`)).body, {
@@ -189,7 +191,9 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
 
       const bytes = randomBytes(MiB);
       const disk = await admin.ask<Offer>("disk.import", {
-        ...{ name: "rpc", sr: sr!.id, type: "raw" },
+        name: "rpc",
+        sr: sr!.id,
+        type: "raw",
       });
       const { result: id } = await post(disk.$sendTo, bytes);
       const content = await admin.ask<Offer>("disk.exportContent", {
@@ -246,7 +250,8 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
       const upload = request(`${url}/rest/v0${vdis}?raw&name_label=lost`, {
         method: "POST",
         headers: {
-          ...{ ...octets, cookie: admin.cookie },
+          ...octets,
+          cookie: admin.cookie,
           "content-length": 64 * MiB,
         },
       });

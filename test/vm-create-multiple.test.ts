@@ -37,8 +37,11 @@ t.test("several VMs are made at once", async (t) => {
   await t.test("by a pattern, each with what is its own", async (t) => {
     const made = (await api.ask("vm.createMultiple", {
       ...order,
-      ...{ name_label: "web-{index:02}", count: 3, firstIndex: 9 },
-      ...{ name_description: "number {index}", tags: ["web"] },
+      name_label: "web-{index:02}",
+      count: 3,
+      firstIndex: 9,
+      name_description: "number {index}",
+      tags: ["web"],
       cloudConfig: "#cloud-config\nhostname: {name}\nx: {{ name }}{{name}}\n",
       networkConfig: "address: 192.0.2.{index}\n",
       VDIs: [{ SR: sr, size: GiB, name_label: "root of {name}" }],
@@ -51,8 +54,10 @@ t.test("several VMs are made at once", async (t) => {
     );
     for (const [i, { id, name }] of made.entries()) {
       t.match(await api.get(id), {
-        ...{ name_label: name, name_description: `number ${9 + i}` },
-        ...{ tags: ["web"], power_state: "Halted" },
+        name_label: name,
+        name_description: `number ${9 + i}`,
+        tags: ["web"],
+        power_state: "Halted",
       });
       const vifs = await api.all({ type: "VIF", $VM: id });
       t.match(vifs, [{ allowedIpv4Addresses: [`192.0.2.${9 + i}`] }]);
@@ -76,7 +81,10 @@ t.test("several VMs are made at once", async (t) => {
     const path = `/pools/${pool}/actions/create_vms`;
     const vdis = order.VDIs;
     const answer = await api.rest("POST", path, {
-      ...{ template, vdis, names, boot: true },
+      template,
+      vdis,
+      names,
+      boot: true,
     });
     t.equal(answer.status, 202, await answer.clone().text());
     const { taskId } = (await answer.json()) as { taskId: string };

@@ -66,20 +66,37 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
 
   /** As Terraform sends it: CONTRACT 1.7. */
   const terraform = (more: object = {}) => ({
-    ...{ name_label: "tf", name_description: "", template: template.id },
-    ...{ clone: true, bootAfterCreate: false, coreOs: false, CPUs: 2 },
-    ...{ cpuCap: null, cpuWeight: null },
-    ...{ memoryMax: 2 * GiB, memoryStaticMax: 2 * GiB },
+    name_label: "tf",
+    name_description: "",
+    template: template.id,
+    clone: true,
+    bootAfterCreate: false,
+    coreOs: false,
+    CPUs: 2,
+    cpuCap: null,
+    cpuWeight: null,
+    memoryMax: 2 * GiB,
+    memoryStaticMax: 2 * GiB,
     VDIs: [
       {
-        ...{ $SR: sr.id, SR: sr.id, type: "user", userdevice: "0" },
-        ...{ name_label: "d", name_description: "of tf", size: 10 * GiB },
+        $SR: sr.id,
+        SR: sr.id,
+        type: "user",
+        userdevice: "0",
+        name_label: "d",
+        name_description: "of tf",
+        size: 10 * GiB,
       },
     ],
     VIFs: [{ network: network.id }],
-    ...{ tags: ["t"], auto_poweron: false, high_availability: "" },
-    ...{ hvmBootFirmware: "bios", secureBoot: false, expNestedHvm: false },
-    ...{ vga: "std", videoram: 8 },
+    tags: ["t"],
+    auto_poweron: false,
+    high_availability: "",
+    hvmBootFirmware: "bios",
+    secureBoot: false,
+    expNestedHvm: false,
+    vga: "std",
+    videoram: 8,
     ...more,
   });
 
@@ -87,18 +104,26 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
     const id = (await api.ask("vm.create", terraform())) as string;
     const vm = await api.get(id);
     t.match(vm, {
-      ...{ type: "VM", name_label: "tf", power_state: "Halted" },
+      type: "VM",
+      name_label: "tf",
+      power_state: "Halted",
       CPUs: { number: 2 },
       memory: { dynamic: [2 * GiB, 2 * GiB], static: [Number, 2 * GiB] },
-      ...{ tags: ["t"], boot: { firmware: "bios" }, vga: "std", videoram: 8 },
-      ...{ high_availability: "", auto_poweron: false },
+      tags: ["t"],
+      boot: { firmware: "bios" },
+      vga: "std",
+      videoram: 8,
+      high_availability: "",
+      auto_poweron: false,
       creation: { template: template["uuid"], date: /Z$/, user: String },
     });
     t.notOk("cpuCap" in vm);
     t.match(await disksOf(id), [
       {
-        ...{ name_label: "d", name_description: "of tf" },
-        ...{ size: 10 * GiB, $SR: sr.id },
+        name_label: "d",
+        name_description: "of tf",
+        size: 10 * GiB,
+        $SR: sr.id,
       },
     ]);
     t.match(await cardsOf(id), [{ $network: network.id, device: "0" }]);
@@ -131,15 +156,24 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
           { network: networks[1]!.id },
         ],
         installation: { method: "cdrom", repository: iso.id },
-        ...{ affinityHost: host.id, startDelay: 5, coresPerSocket: 2 },
-        ...{ blockedOperations: { destroy: "kept" }, auto_poweron: true },
-        ...{ copyHostBiosStrings: true, secureBoot: true, cpuWeight: 512 },
+        affinityHost: host.id,
+        startDelay: 5,
+        coresPerSocket: 2,
+        blockedOperations: { destroy: "kept" },
+        auto_poweron: true,
+        copyHostBiosStrings: true,
+        secureBoot: true,
+        cpuWeight: 512,
       }),
     )) as string;
     t.match(await api.get(id), {
-      ...{ affinityHost: host.id, startDelay: 5, coresPerSocket: 2 },
-      ...{ blockedOperations: { destroy: "kept" }, auto_poweron: true },
-      ...{ secureBoot: true, cpuWeight: 512 },
+      affinityHost: host.id,
+      startDelay: 5,
+      coresPerSocket: 2,
+      blockedOperations: { destroy: "kept" },
+      auto_poweron: true,
+      secureBoot: true,
+      cpuWeight: 512,
     });
     t.match(await disksOf(id), [
       { name_label: "one", size: 4 * GiB },
@@ -147,7 +181,8 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
     ]);
     t.match(await cardsOf(id), [
       {
-        ...{ MAC: "02:00:00:00:00:07", lockingMode: "locked" },
+        MAC: "02:00:00:00:00:07",
+        lockingMode: "locked",
         allowedIpv4Addresses: ["192.0.2.7"],
       },
       { $network: networks[1]!.id, lockingMode: "network_default" },
@@ -162,15 +197,20 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
   await t.test("over REST, from what the template wants", async (t) => {
     const path = `/pools/${pool.id}/actions/create_vm`;
     const body = {
-      ...{ name_label: "rest", template: debian["uuid"], memory: GiB },
-      ...{ cpus: 1, autoPoweron: false, boot: true },
+      name_label: "rest",
+      template: debian["uuid"],
+      memory: GiB,
+      cpus: 1,
+      autoPoweron: false,
+      boot: true,
       vifs: [{ network: network.id, ipv4_allowed: ["192.0.2.8"] }],
     };
     const { status, result } = await taskOf(await api.rest("POST", path, body));
     t.equal(status, "success");
     const { id } = result;
     t.match(await (await api.rest("GET", `/vms/${id}`)).json(), {
-      ...{ name_label: "rest", power_state: "Running" },
+      name_label: "rest",
+      power_state: "Running",
       creation: { template: debian["uuid"] },
     });
     t.match(await disksOf(id), [{ position: "0", size: 10 * GiB }]);
@@ -181,7 +221,9 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
     t.same(await disksOf(id), []);
 
     const made = await api.rest("POST", `${path}?sync=true`, {
-      ...{ name_label: "sync", template: debian.id, vdis: [] },
+      name_label: "sync",
+      template: debian.id,
+      vdis: [],
     });
     t.equal(made.status, 201);
     const created = (await made.json()) as { id: string };
@@ -205,7 +247,9 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
       terraform({
         name_label: "golden",
         VDIs: [GiB, 2 * GiB, 3 * GiB].map((size, i) => ({
-          ...{ SR: sr.id, size, name_label: `golden ${i}` },
+          SR: sr.id,
+          size,
+          name_label: `golden ${i}`,
         })),
         VIFs: [{ network: network.id }, { network: network.id }],
       }),
@@ -247,7 +291,10 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
 
     const path = `/pools/${pool.id}/actions/create_vm?sync=true`;
     const bodyOf = (vifs: readonly object[]) => ({
-      ...{ name_label: "vifs", template: source, clone: false, vifs },
+      name_label: "vifs",
+      template: source,
+      clone: false,
+      vifs,
     });
     const idOf = async (answer: Response) =>
       ((await answer.json()) as { id: string }).id;
@@ -285,7 +332,8 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
     const id = (await api.ask("vm.create", terraform(config))) as string;
     const drive = (await disksOf(id)).at(-1)!;
     t.match(drive, {
-      ...{ name_label: "XO CloudConfigDrive", $SR: sr.id },
+      name_label: "XO CloudConfigDrive",
+      $SR: sr.id,
       size: 4 * 2 ** 20,
     });
     await api.ask("vm.delete", { id });
@@ -320,7 +368,8 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
     t.same(await counts(), before);
     const path = `/pools/${pool.id}/actions/create_vm`;
     const begun = await api.rest("POST", path, {
-      ...{ name_label: "given up", template: debian.id },
+      name_label: "given up",
+      template: debian.id,
       vdis: Array.from({ length: 20 }, () => ({ sr: sr.id, size: GiB })),
     });
     const { taskId } = (await begun.json()) as { taskId: string };

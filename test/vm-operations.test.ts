@@ -17,7 +17,8 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
   const pools = await api.all({ type: "pool" });
   const [$pool, elsewhere] = pools.map(({ id }) => id) as [string, string];
   const template = await one({
-    ...{ type: "VM-template", $pool },
+    type: "VM-template",
+    $pool,
     name_label: "Debian Bookworm 12",
   });
   const shared = { type: "SR", shared: true, content_type: "user" };
@@ -26,7 +27,8 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
   const hosts = await api.all({ type: "host", $pool });
   const make = async (name_label: string, more: object = {}) =>
     (await api.ask("vm.create", {
-      ...{ name_label, template: template.id },
+      name_label,
+      template: template.id,
       VDIs: [{ SR: sr.id, size: GiB, name_label: `disk of ${name_label}` }],
       VIFs: [{ network: network.id }],
       ...more,
@@ -40,28 +42,60 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     const set = (more: object) => api.ask("vm.set", { id, ...more });
     t.ok(
       await set({
-        ...{ name_label: "named", name_description: "told", notes: "kept" },
-        ...{ tags: ["a", "b"], auto_poweron: true, startDelay: 7 },
-        ...{ high_availability: "restart", affinityHost: hosts[1]!.id },
-        ...{ suspendSr: sr.id, CPUs: 3, cpusMax: 4, coresPerSocket: 2 },
-        ...{ cpuWeight: 512, cpuCap: 80, cpuMask: [0, 2] },
-        ...{ vga: "cirrus", videoram: 16, nicType: "e1000", viridian: true },
-        ...{ expNestedHvm: true, nestedVirt: true, secureBoot: true },
-        ...{ hvmBootFirmware: "uefi", hasVendorDevice: true },
-        ...{ blockedOperations: { destroy: "no", start: true } },
-        ...{ xenStoreData: { "vm-data/a": "1", "vm-data/b": "2" } },
-        ...{ memory: "3 GiB", creation: { user: "somebody" } },
+        name_label: "named",
+        name_description: "told",
+        notes: "kept",
+        tags: ["a", "b"],
+        auto_poweron: true,
+        startDelay: 7,
+        high_availability: "restart",
+        affinityHost: hosts[1]!.id,
+        suspendSr: sr.id,
+        CPUs: 3,
+        cpusMax: 4,
+        coresPerSocket: 2,
+        cpuWeight: 512,
+        cpuCap: 80,
+        cpuMask: [0, 2],
+        vga: "cirrus",
+        videoram: 16,
+        nicType: "e1000",
+        viridian: true,
+        expNestedHvm: true,
+        nestedVirt: true,
+        secureBoot: true,
+        hvmBootFirmware: "uefi",
+        hasVendorDevice: true,
+        blockedOperations: { destroy: "no", start: true },
+        xenStoreData: { "vm-data/a": "1", "vm-data/b": "2" },
+        memory: "3 GiB",
+        creation: { user: "somebody" },
       }),
     );
     t.match(await api.get(id), {
-      ...{ name_label: "named", name_description: "told", notes: "kept" },
-      ...{ tags: ["a", "b"], auto_poweron: true, startDelay: 7 },
-      ...{ high_availability: "restart", affinityHost: hosts[1]!.id },
-      ...{ suspendSr: sr.id, CPUs: { number: 3, max: 4 }, coresPerSocket: 2 },
-      ...{ cpuWeight: 512, cpuCap: 80, cpuMask: [0, 2] },
-      ...{ vga: "cirrus", videoram: 16, nicType: "e1000", viridian: true },
-      ...{ expNestedHvm: true, isNestedVirtEnabled: true, secureBoot: true },
-      ...{ boot: { firmware: "uefi" }, hasVendorDevice: true },
+      name_label: "named",
+      name_description: "told",
+      notes: "kept",
+      tags: ["a", "b"],
+      auto_poweron: true,
+      startDelay: 7,
+      high_availability: "restart",
+      affinityHost: hosts[1]!.id,
+      suspendSr: sr.id,
+      CPUs: { number: 3, max: 4 },
+      coresPerSocket: 2,
+      cpuWeight: 512,
+      cpuCap: 80,
+      cpuMask: [0, 2],
+      vga: "cirrus",
+      videoram: 16,
+      nicType: "e1000",
+      viridian: true,
+      expNestedHvm: true,
+      isNestedVirtEnabled: true,
+      secureBoot: true,
+      boot: { firmware: "uefi" },
+      hasVendorDevice: true,
       blockedOperations: { destroy: "no", start: "true" },
       xenStoreData: { "vm-data/a": "1", "vm-data/b": "2" },
       memory: { dynamic: [3 * GiB, 3 * GiB], static: [Number, 3 * GiB] },
@@ -69,11 +103,20 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     });
     t.ok(
       await set({
-        ...{ notes: null, affinityHost: null, suspendSr: null },
-        ...{ cpuWeight: null, cpuCap: null, cpuMask: [], nicType: null },
-        ...{ coresPerSocket: null, CPUs: 1, cpusMax: 2, memoryMin: GiB },
-        ...{ blockedOperations: { destroy: null, start: false } },
-        ...{ xenStoreData: { "vm-data/a": null }, auto_poweron: false },
+        notes: null,
+        affinityHost: null,
+        suspendSr: null,
+        cpuWeight: null,
+        cpuCap: null,
+        cpuMask: [],
+        nicType: null,
+        coresPerSocket: null,
+        CPUs: 1,
+        cpusMax: 2,
+        memoryMin: GiB,
+        blockedOperations: { destroy: null, start: false },
+        xenStoreData: { "vm-data/a": null },
+        auto_poweron: false,
       }),
     );
     const vm = await api.get(id);
@@ -82,7 +125,8 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     for (const gone of ["cpuWeight", "cpuCap", "cpuMask", "coresPerSocket"])
       t.notOk(gone in vm, gone);
     t.match(vm, {
-      ...{ CPUs: { number: 1, max: 2 }, auto_poweron: false },
+      CPUs: { number: 1, max: 2 },
+      auto_poweron: false,
       memory: { dynamic: [GiB, 3 * GiB] },
     });
     t.same(vm["blockedOperations"], {});
@@ -92,7 +136,9 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     const body = { nameLabel: "patched", cpus: 2, autoPoweron: true };
     t.equal((await patch(body)).status, 204);
     t.match(await (await api.rest("GET", `/vms/${id}`)).json(), {
-      ...{ name_label: "patched", CPUs: { number: 2 }, auto_poweron: true },
+      name_label: "patched",
+      CPUs: { number: 2 },
+      auto_poweron: true,
     });
     t.equal((await patch({ name_label: "x" })).status, 422);
     for (const [wrong, reason] of [
@@ -126,7 +172,8 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     const despite = { id, force: true, bypassBlockedOperation: true };
     t.ok(await api.ask("vm.stop", despite));
     t.match(await api.get(id), {
-      ...{ power_state: "Halted", blockedOperations: { hard_shutdown: "x" } },
+      power_state: "Halted",
+      blockedOperations: { hard_shutdown: "x" },
     });
     t.ok(await api.ask("vm.recoveryStart", { id }));
     t.match(await api.get(id), { power_state: "Running", boot: /./ });
@@ -160,14 +207,21 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     const attach = { vm: id, vdi, mode: "RW", position: 5 };
     t.equal(await api.ask("vm.attachDisk", attach), true);
     t.match(await one({ type: "VBD", VM: id, VDI: vdi }), {
-      ...{ position: "5", attached: true, read_only: false },
+      position: "5",
+      attached: true,
+      read_only: false,
     });
     const vif = (await api.ask("vm.createInterface", {
-      ...{ vm: id, network: network.id, mac: "02:00:00:00:00:09" },
+      vm: id,
+      network: network.id,
+      mac: "02:00:00:00:00:09",
       allowedIpv4Addresses: ["192.0.2.9"],
     })) as string;
     t.match(await api.get(vif), {
-      ...{ $VM: id, device: "1", MAC: "02:00:00:00:00:09", attached: true },
+      $VM: id,
+      device: "1",
+      MAC: "02:00:00:00:00:09",
+      attached: true,
       lockingMode: "locked",
     });
     const [pci] = await api.all({ type: "PCI", $pool });
@@ -187,18 +241,17 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     const params = { id, name: "before", description: "all well" };
     const snapshot = (await api.ask("vm.snapshot", params)) as string;
     t.match(await api.get(snapshot), {
-      ...{
-        type: "VM-snapshot",
-        $snapshot_of: id,
-        name_description: "all well",
-      },
+      type: "VM-snapshot",
+      $snapshot_of: id,
+      name_description: "all well",
     });
     await api.ask("vm.set", { id, CPUs: 2 });
     t.equal(await api.ask("vm.revert", { snapshot }), true);
     t.match(await api.get(id), { CPUs: { number: 1 } });
     await api.ask("vm.start", { id });
     const live = (await api.ask("vm.snapshot", {
-      ...{ id, saveMemory: true },
+      id,
+      saveMemory: true,
     })) as string;
     const revert = (body: object) =>
       api.rest("POST", `/vms/${id}/actions/revert_snapshot?sync=true`, body);
@@ -238,7 +291,8 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
       "POST",
       `/vms/${id}/actions/clone?sync=true`,
       {
-        ...{ name_label: "rest", fast: true },
+        name_label: "rest",
+        fast: true,
       },
     );
     t.equal(answer.status, 201);
@@ -247,7 +301,10 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
 
     const there = await one({ ...shared, $pool: elsewhere });
     const far = (await api.ask("vm.copy", {
-      ...{ vm: id, sr: there.id, name: "far", compress: "gzip" },
+      vm: id,
+      sr: there.id,
+      name: "far",
+      compress: "gzip",
     })) as string;
     t.match(await api.get(far), {
       type: "VM",
@@ -317,7 +374,8 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     await api.ask("vm.set", { id, blockedOperations: { destroy: "why" } });
     t.match(await api.call("vm.delete", { id }), {
       error: {
-        ...{ code: 5, message: "forbidden operation: destroy" },
+        code: 5,
+        message: "forbidden operation: destroy",
         data: { operation: "destroy", reason: "why" },
       },
     });

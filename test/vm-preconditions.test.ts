@@ -35,7 +35,9 @@ t.test("what XAPI asks for before it does anything", async (t) => {
   )!;
   const make = async (more: object = {}) =>
     (await api.ask("vm.create", {
-      ...{ name_label: "asked", template, CPUs: 1 },
+      name_label: "asked",
+      template,
+      CPUs: 1,
       VDIs: [{ SR: sr, size: GiB }],
       ...more,
     })) as string;
@@ -253,7 +255,9 @@ t.test("what XAPI asks for before it does anything", async (t) => {
 
 t.test("two operators at one VM", async (t) => {
   const { api, url, pools, record } = await steer(t, {
-    ...{ hosts: 1, vms: 2, pace: 1 },
+    hosts: 1,
+    vms: 2,
+    pace: 1,
   });
   const { database } = pools[0]!;
   const debian = { type: "VM-template", name_label: "Debian Bookworm 12" };
@@ -297,7 +301,8 @@ t.test("two operators at one VM", async (t) => {
     other.call("vm.set", { id, notes: "of the second" }),
   ]);
   t.match(await api.get(id), {
-    ...{ name_label: "of the first", notes: "of the second" },
+    name_label: "of the first",
+    notes: "of the second",
   });
   const deleted = await Promise.all([
     api.call("vm.delete", { id }),

@@ -11,7 +11,8 @@ const GiB = 2 ** 30;
 const privileges = [
   { resource: "*", action: "read" },
   ...["VM", "VM-template", "VM-snapshot"].map((resource) => ({
-    ...{ resource, action: "*" },
+    resource,
+    action: "*",
   })),
 ];
 
@@ -21,7 +22,8 @@ t.test("who may steer VMs may not use all for them", LIMIT, async (t) => {
   const roleId = await admin.ask("role.create", { name: "steers" });
   for (const privilege of privileges)
     await admin.ask("privilege.create", {
-      ...{ roleId, effect: "allow" },
+      roleId,
+      effect: "allow",
       ...privilege,
     });
   const roles = (await admin.ask("role.list")) as {
@@ -153,10 +155,14 @@ t.test("who may steer VMs may not use all for them", LIMIT, async (t) => {
     t.ok(await eve.ask("vm.create", { name_label: "x", template, VDIs: [] }));
     for (const resource of ["SR", "network"])
       await admin.ask("privilege.create", {
-        ...{ roleId, effect: "allow", resource, action: "operate" },
+        roleId,
+        effect: "allow",
+        resource,
+        action: "operate",
       });
     const made = (await eve.ask("vm.create", {
-      ...{ name_label: "mine", template },
+      name_label: "mine",
+      template,
       VDIs: [{ SR: sr, size: GiB }],
       VIFs: [{ network }],
     })) as string;

@@ -10,8 +10,11 @@ const reportOf = (
     toResult({ pool: "A", mode, place: "" }, { runs: [figures] }),
   ),
   machine: {
-    ...{ cpu: "x", cores: 2, memoryBytes: 8e9 },
-    ...{ system: "linux x64", node: "20.20.2" },
+    cpu: "x",
+    cores: 2,
+    memoryBytes: 8e9,
+    system: "linux x64",
+    node: "20.20.2",
   },
   versions: {},
   commit: "abc",
@@ -21,7 +24,9 @@ const reportOf = (
 const bare = { cpuMsPerVm: 2, ms: 10_000, succeeded: 500 };
 const server = {
   ...bare,
-  ...{ cpuMsPerVm: 8, longestOwnBlockMs: 12, pingP99Ms: 4 },
+  cpuMsPerVm: 8,
+  longestOwnBlockMs: 12,
+  pingP99Ms: 4,
 };
 
 t.test("what is ours is what the bare client does not need", async (t) => {

@@ -22,8 +22,11 @@ const reportOf = (rows: Readonly<Record<string, Partial<Figures>>>): Report => {
   return {
     results,
     machine: {
-      ...{ cpu: "x", cores: 2, memoryBytes: 8e9 },
-      ...{ system: "linux x64", node: "20.20.2" },
+      cpu: "x",
+      cores: 2,
+      memoryBytes: 8e9,
+      system: "linux x64",
+      node: "20.20.2",
     },
     versions: { fastify: "5" },
     commit: "abc",

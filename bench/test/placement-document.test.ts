@@ -19,8 +19,11 @@ const reportOf = (
     ),
   ),
   machine: {
-    ...{ cpu: "x", cores: 2, memoryBytes: 8e9 },
-    ...{ system: "linux x64", node: "20.20.2" },
+    cpu: "x",
+    cores: 2,
+    memoryBytes: 8e9,
+    system: "linux x64",
+    node: "20.20.2",
   },
   versions: { pacemaker: "2.1.5" },
   commit: "abc",
@@ -28,8 +31,13 @@ const reportOf = (
 });
 
 const story = {
-  ...{ ms: 400, cpuMs: 450, mendMs: 60, failoverMs: 20, allMs: 2_000 },
-  ...{ survived: 0, placed: 10_000 },
+  ms: 400,
+  cpuMs: 450,
+  mendMs: 60,
+  failoverMs: 20,
+  allMs: 2_000,
+  survived: 0,
+  placed: 10_000,
 };
 const pacemaker = { ms: 20_000, cpuMs: 18_000, outMs: 10_000, outCpuMs: 9_000 };
 
@@ -78,8 +86,14 @@ t.test("growth is held against n log n", async (t) => {
 
 t.test("failovers that are called unsolvable are told", async (t) => {
   const quality = {
-    ...{ pools: 100, failovers: 9, solvable: 5, missed: 1, wrong: 0 },
-    ...{ fewer: 2, calledWrongly: 0, sharePercent: 98 },
+    pools: 100,
+    failovers: 9,
+    solvable: 5,
+    missed: 1,
+    wrong: 0,
+    fewer: 2,
+    calledWrongly: 0,
+    sharePercent: 98,
   };
   const document = placementDocument(
     reportOf([["quality", "quality", [quality]]]),

@@ -18,8 +18,11 @@ const figures = {
 const reportOf = (results: readonly Result[]): Report => ({
   results,
   machine: {
-    ...{ cpu: "x", cores: 2, memoryBytes: 8e9 },
-    ...{ system: "linux x64", node: "20.20.2" },
+    cpu: "x",
+    cores: 2,
+    memoryBytes: 8e9,
+    system: "linux x64",
+    node: "20.20.2",
   },
   versions: { ws: "8" },
   commit: "abc",

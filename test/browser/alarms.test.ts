@@ -16,9 +16,14 @@ const skip = noBrowserReason() ?? false;
 const pictures = process.env["PICTURES"];
 
 const alarm = (n: number, more: object = {}) => ({
-  ...{ id: `alarm-${n}`, ruleId: "r", ruleName: "CPU over 90 %", type: "VM" },
-  ...{ name: `web-${n}`, severity: "warning", value: 0.953 },
-  ...{ beganAt: Date.now() - n * 60_000 },
+  id: `alarm-${n}`,
+  ruleId: "r",
+  ruleName: "CPU over 90 %",
+  type: "VM",
+  name: `web-${n}`,
+  severity: "warning",
+  value: 0.953,
+  beganAt: Date.now() - n * 60_000,
   ...more,
 });
 

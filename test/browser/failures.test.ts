@@ -33,14 +33,16 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
   // Some restart, some only if there is room, some not at all.
   for (const [i, { id }] of inFirst.slice(0, 4).entries())
     await admin.ask("vm.set", {
-      ...{ id, high_availability: i < 2 ? "restart" : "best-effort" },
+      id,
+      high_availability: i < 2 ? "restart" : "best-effort",
     });
   const browser = await launchChromium();
   t.teardown(() => browser.close());
 
   const open = async (t: Test, path: string, view = wide) => {
     const context = await browser.newContext({
-      ...{ colorScheme: view.colorScheme, reducedMotion: "reduce" },
+      colorScheme: view.colorScheme,
+      reducedMotion: "reduce",
       viewport: { width: view.width, height: 900 },
       locale: "en-US",
     });

@@ -31,9 +31,11 @@ t.test(
 
     const open = async (t: Test, path: string, view = wide) => {
       const context = await browser.newContext({
-        ...{ colorScheme: view.colorScheme, reducedMotion: "reduce" },
+        colorScheme: view.colorScheme,
+        reducedMotion: "reduce",
         viewport: { width: view.width, height: 900 },
-        ...{ locale: "en-US", acceptDownloads: true },
+        locale: "en-US",
+        acceptDownloads: true,
       });
       t.teardown(() => context.close());
       const [name = "", value = ""] = admin.cookie.split("=");

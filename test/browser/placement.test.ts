@@ -57,7 +57,8 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
   const browser = await launchChromium();
   t.teardown(() => browser.close());
   const context = await browser.newContext({
-    ...{ reducedMotion: "reduce", locale: "en-US" },
+    reducedMotion: "reduce",
+    locale: "en-US",
   });
   const [name = "", value = ""] = admin.cookie.split("=");
   await context.addCookies([{ name, value, url }]);
@@ -160,7 +161,9 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
     await page.getByText("The settings of the load balancer").waitFor();
     const pool = (await list("pools"))[0]!.id;
     t.match(await admin.ask("balancer.getPolicy", { pool }), {
-      ...{ mode: "dry-run", parallel: 1, cpuHigh: 0.85 },
+      mode: "dry-run",
+      parallel: 1,
+      cpuHigh: 0.85,
     });
   });
 

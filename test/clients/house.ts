@@ -139,14 +139,26 @@ async function shrink(call: Call, vbd: string): Promise<void> {
   await call("VDI.destroy", place.VDI);
   const common = { other_config: {}, type: "user", name_description: "" };
   const VDI = await call("VDI.create", {
-    ...{ ...common, SR, name_label: "small", virtual_size: 10 * 2 ** 30 },
-    ...{ sharable: false, read_only: false },
+    ...common,
+    SR,
+    name_label: "small",
+    virtual_size: 10 * 2 ** 30,
+    sharable: false,
+    read_only: false,
   });
   const { VM, userdevice, mode, type, bootable } = place;
   await call("VBD.create", {
-    ...{ VM, VDI, userdevice, mode, type, bootable },
-    ...{ empty: false, unpluggable: true, other_config: {} },
-    ...{ qos_algorithm_type: "", qos_algorithm_params: {} },
+    VM,
+    VDI,
+    userdevice,
+    mode,
+    type,
+    bootable,
+    empty: false,
+    unpluggable: true,
+    other_config: {},
+    qos_algorithm_type: "",
+    qos_algorithm_params: {},
   });
 }
 

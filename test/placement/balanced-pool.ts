@@ -36,9 +36,14 @@ interface AuditRecord {
 
 /** Short times, at a clock that goes fast. */
 export const POLICY = {
-  ...{ mode: "automatic", intervalSeconds: 10, holdSeconds: 20 },
-  ...{ coolDownSeconds: 300, mostMoves: 5, moveCost: 0.002 },
-  ...{ cpuHigh: 0.5, cpuLow: 0.35 },
+  mode: "automatic",
+  intervalSeconds: 10,
+  holdSeconds: 20,
+  coolDownSeconds: 300,
+  mostMoves: 5,
+  moveCost: 0.002,
+  cpuHigh: 0.5,
+  cpuLow: 0.35,
 };
 
 /** It can be moved, and that does not cost much. */

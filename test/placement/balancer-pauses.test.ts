@@ -23,7 +23,8 @@ t.test("while hosts are rebooted, nothing is balanced", LIMIT, async (t) => {
   await balanced.inState("holding");
   const from = clock.now();
   const rolled = api.call("pool.rollingReboot", {
-    ...{ pool: pool.id, shutdownPinnedVms: true },
+    pool: pool.id,
+    shutdownPinnedVms: true,
   });
   await balanced.inState("paused");
   const answer = await rolled;

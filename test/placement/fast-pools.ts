@@ -47,17 +47,19 @@ export async function startFast(
   const clock = fastClock(factor);
   const sims = await Promise.all(
     options.map((one) =>
-      startPool({ ...{ clock, prepare: ["json"], members: 99 }, ...one }),
+      startPool({ clock, prepare: ["json"], members: 99, ...one }),
     ),
   );
   t.teardown(() => Promise.all(sims.map((sim) => sim.stop())));
   sims.forEach((sim, i) => prepare?.(sim, i));
   const url = await serve(t, clock, sims);
   return {
-    ...{ url, clock },
+    url,
+    clock,
     api: await ApiSession.open(t, url),
     pools: sims.map((sim) => ({
-      ...{ sim, db: sim.database },
+      sim,
+      db: sim.database,
       id: [...sim.database.records("pool")][0]![1]["uuid"] as string,
       guard: new PoolGuard(sim, () => clock.now()),
     })),

@@ -37,8 +37,11 @@ export class Dice {
 export function randomOptions(seed: number): PoolOptions {
   const dice = new Dice(seed);
   return {
-    ...{ hosts: dice.int(3, 5), vms: dice.int(30, 70) },
-    ...{ seed, pace: 0.05, name: `seed ${seed}` },
+    hosts: dice.int(3, 5),
+    vms: dice.int(30, 70),
+    seed,
+    pace: 0.05,
+    name: `seed ${seed}`,
   };
 }
 

@@ -56,7 +56,11 @@ async function withSelector(admin: ApiClient, name: string, selector: string) {
   const user = await createUser(admin, name);
   const roleId = await admin.call("role.create", { name });
   await admin.call("privilege.create", {
-    ...{ roleId, effect: "allow", resource: "*", action: "read", selector },
+    roleId,
+    effect: "allow",
+    resource: "*",
+    action: "read",
+    selector,
   });
   await admin.call("role.addToUser", { id: roleId, userId: user.id });
   return user;

@@ -108,7 +108,10 @@ function configText(
     },
     ...(throttleMs === undefined ? {} : { xapi: { throttleMs } }),
     pools: pools.map(({ name, url, user, password }) => ({
-      ...{ label: name, hosts: [url], user, password },
+      label: name,
+      hosts: [url],
+      user,
+      password,
     })),
   });
 }

@@ -52,8 +52,10 @@ async function measure(starter: Starter, smoke: boolean) {
   return measureInChild({
     program: "bulk/programs/starts.js",
     job: {
-      ...{ pool: simulator.pools[0]!, starter },
-      ...{ vms: smoke ? 5 : 500, concurrency: 50 },
+      pool: simulator.pools[0]!,
+      starter,
+      vms: smoke ? 5 : 500,
+      concurrency: 50,
       settleMs: smoke ? 500 : 12_000,
     },
     timeoutMs: 180_000,

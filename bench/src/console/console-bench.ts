@@ -50,18 +50,23 @@ export const consoleBench: Bench = {
 function rowsOf(smoke: boolean): Row[] {
   const tasks: Readonly<Record<(typeof rowNames)[number], Task>> = {
     "1 console": {
-      ...{ kind: "keys", consoles: 1, pauseMs: 0 },
+      kind: "keys",
+      consoles: 1,
+      pauseMs: 0,
       keys: smoke ? 50 : 5_000,
     },
     "50 consoles": {
-      ...{ kind: "keys", consoles: smoke ? 5 : 50, pauseMs: smoke ? 5 : 50 },
+      kind: "keys",
+      consoles: smoke ? 5 : 50,
+      pauseMs: smoke ? 5 : 50,
       keys: smoke ? 5 : 200,
     },
     pictures: { kind: "bytes", bytes: smoke ? 16e6 : 2e9 },
   };
   return rowNames.flatMap((name) =>
     (["server", "bare"] as const).map((way) => ({
-      ...{ name, way },
+      name,
+      way,
       task: tasks[name],
     })),
   );

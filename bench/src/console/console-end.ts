@@ -44,7 +44,9 @@ export async function openThroughServer(
 export async function openBare(url: string): Promise<ConsoleEnd> {
   const { hostname, port } = new URL(url);
   const socket = connect({
-    ...{ host: hostname, port: Number(port), noDelay: true },
+    host: hostname,
+    port: Number(port),
+    noDelay: true,
   });
   await once(socket, "connect");
   socket.write("CONNECT /console?ref=OpaqueRef:bare HTTP/1.0\r\n\r\n");

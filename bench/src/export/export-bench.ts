@@ -33,7 +33,8 @@ export const exportBench: Bench = {
         measureInChild({
           program: "export/programs/export.js",
           job: {
-            ...{ pool: simulator.pools[0]!, carrier },
+            pool: simulator.pools[0]!,
+            carrier,
             bytes: (smoke ? 16 : 2048) * MIB,
           },
           timeoutMs: 180_000,

@@ -23,14 +23,23 @@ export async function makeDisk(
   const ref = (await call("VDI.create", [
     session,
     {
-      ...{ name_label: "exported", name_description: "", SR },
-      ...{ virtual_size: bytes, type: "user" },
-      ...{ sharable: false, read_only: false },
-      ...{ other_config: {}, xenstore_data: {}, sm_config: {}, tags: [] },
+      name_label: "exported",
+      name_description: "",
+      SR,
+      virtual_size: bytes,
+      type: "user",
+      sharable: false,
+      read_only: false,
+      other_config: {},
+      xenstore_data: {},
+      sm_config: {},
+      tags: [],
     },
   ])) as string;
   const query = new URLSearchParams({
-    ...{ vdi: ref, format: "raw", session_id: session as string },
+    vdi: ref,
+    format: "raw",
+    session_id: session as string,
   });
   return {
     uuid: (await call("VDI.get_uuid", [session, ref])) as string,

@@ -42,8 +42,12 @@ export async function measurePacemaker({
     const out = story.hosts >> 1;
     const one = await run("out.xml", toCib(story, { out }));
     return {
-      ...{ ms: full.ms, cpuMs: full.cpuMs, placed: full.starts },
-      ...{ outMs: one.ms, outCpuMs: one.cpuMs, restarts: one.starts },
+      ms: full.ms,
+      cpuMs: full.cpuMs,
+      placed: full.starts,
+      outMs: one.ms,
+      outCpuMs: one.cpuMs,
+      restarts: one.starts,
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -54,7 +58,8 @@ export async function measurePacemaker({
 async function simulate(file: string, timeoutMs: number) {
   const start = performance.now();
   const child = spawn(PROGRAM, ["--xml-file", file, "--run"], {
-    ...{ env: { ...process.env, PATH }, timeout: timeoutMs },
+    env: { ...process.env, PATH },
+    timeout: timeoutMs,
     stdio: ["ignore", "pipe", "ignore"],
   });
   const output: Buffer[] = [];

@@ -97,7 +97,9 @@ async function replay(job: ReplayJob): Promise<void> {
   if (!existsSync(job.file)) throw new UsageError(`there is no ${job.file}`);
   const program = "placement/programs/replay.js";
   const figures = await measureInChild({
-    ...{ program, job, timeoutMs: TIMEOUT_MS },
+    program,
+    job,
+    timeoutMs: TIMEOUT_MS,
   });
   for (const [name, value] of Object.entries(figures))
     process.stdout.write(`${name} ${Math.round(value * 100) / 100}\n`);

@@ -108,7 +108,8 @@ type Column = readonly [string, (result: Result) => string];
 function table(columns: readonly Column[], results: readonly Result[]): string {
   return markdownTable(
     columns.map(([title], i) => ({
-      ...{ title, align: i === 0 ? ("left" as const) : ("right" as const) },
+      title,
+      align: i === 0 ? ("left" as const) : ("right" as const),
     })),
     results.map((result) => columns.map(([, cell]) => cell(result))),
   );

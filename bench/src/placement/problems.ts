@@ -23,20 +23,31 @@ export interface Story {
 /** What Pacemaker's users complained of: sets of clones, one of each on every host, and a host that each set likes best. */
 export function storyPool({ hosts: count, sets, strict }: Story): PoolModel {
   const hosts = names("h", count).map((id) => ({
-    ...{ id, state: "up" as const, cores: 64, ...everywhere },
+    id,
+    state: "up" as const,
+    cores: 64,
+    ...everywhere,
     memory: Math.ceil(sets * 1.28) * GIB,
   }));
   const groups = names("s", sets).map((id): GroupModel => ({
-    ...{ id, kind: "apart", strict },
+    id,
+    kind: "apart",
+    strict,
     vms: names(`${id}-`, count),
   }));
   const vms = groups.flatMap((group) =>
     group.vms.map((id) => ({
-      ...{ id, memory: GIB, vcpus: 1, restart, ...everywhere },
+      id,
+      memory: GIB,
+      vcpus: 1,
+      restart,
+      ...everywhere,
     })),
   );
   const locations = groups.map(({ id, vms: clones }, index) => ({
-    ...{ id, vms: clones, score: 100 },
+    id,
+    vms: clones,
+    score: 100,
     hosts: [hosts[likedHost(index, count)]!.id],
   }));
   return { hosts, vms, groups, locations };
@@ -76,8 +87,12 @@ export function mixedPool({
     const at = index % count;
     const isInDmz = index % 20 === 0 && (!running || at % 2 === 0);
     return {
-      ...{ id, memory: 2 ** Math.floor(random() * 4) * GIB, ...everywhere },
-      ...{ vcpus: 1 + Math.floor(random() * 4), load: random(), restart },
+      id,
+      memory: 2 ** Math.floor(random() * 4) * GIB,
+      ...everywhere,
+      vcpus: 1 + Math.floor(random() * 4),
+      load: random(),
+      restart,
       ...(isInDmz && { networks: ["dmz"] }),
       ...(running && { host: hosts[at]!.id }),
     };
@@ -85,14 +100,17 @@ export function mixedPool({
   const memory = memoryOf(made) / count / fill;
   return {
     hosts: hosts.map((host) => ({ ...host, memory })),
-    ...{ vms: made, groups: threes(made) },
+    vms: made,
+    groups: threes(made),
     locations: likings(made, hosts),
   };
 }
 
 function threes(vms: readonly VmModel[]): GroupModel[] {
   return Array.from({ length: Math.floor(vms.length / 30) }, (_, index) => ({
-    ...{ id: `g${index}`, kind: "apart", strict: index % 2 === 0 },
+    id: `g${index}`,
+    kind: "apart",
+    strict: index % 2 === 0,
     vms: vms.slice(index * 30, index * 30 + 3).map(({ id }) => id),
   }));
 }
@@ -104,7 +122,9 @@ function likings(
   return vms
     .filter((_, index) => index % 100 === 50)
     .map(({ id }, index) => ({
-      ...{ id: `l${index}`, vms: [id], score: 10 },
+      id: `l${index}`,
+      vms: [id],
+      score: 10,
       // A quarter of the hosts is liked: the others can be spared.
       hosts: [hosts[index % Math.ceil(hosts.length / 4)]!.id],
     }));
@@ -113,7 +133,10 @@ function likings(
 /** A host with very many VMs, and `others` that have room for them. */
 export function crowdedPool(vms: number, others: number): PoolModel {
   const mixed = mixedPool({
-    ...{ hosts: others, vms: vms * 4, fill: 0.7, running: true },
+    hosts: others,
+    vms: vms * 4,
+    fill: 0.7,
+    running: true,
   });
   const here = mixed.vms.slice(0, vms);
   const host = { ...mixed.hosts[0]!, id: "full", memory: memoryOf(here) };

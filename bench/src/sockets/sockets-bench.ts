@@ -34,7 +34,8 @@ export const socketsBench: Bench = {
         measureInChild({
           program: "sockets/programs/sockets.js",
           job: {
-            ...{ pool: simulator.pools[0]!, sockets },
+            pool: simulator.pools[0]!,
+            sockets,
             ...(smoke
               ? { idleMs: 200, settleMs: 800, changes: 1 }
               : { idleMs: 10_000, settleMs: 2000, changes: 5 }),

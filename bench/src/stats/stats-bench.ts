@@ -15,7 +15,10 @@ const MIB = 2 ** 20;
 
 /** 100 pools of 1,000 VMs: with room for all, and with the bound of a machine of 8 GiB. */
 const fleet = {
-  ...{ pools: 100, hostsPerPool: 10, vmsPerHost: 100, columnsPerVm: 25 },
+  pools: 100,
+  hostsPerPool: 10,
+  vmsPerHost: 100,
+  columnsPerVm: 25,
 };
 const ROOMY = 8192 * MIB;
 const smallFleet = { ...fleet, pools: 2 };
@@ -94,7 +97,9 @@ function measure(
   return measureInChild({
     program: "stats/programs/follow.js",
     job: {
-      ...{ pool, nodeOptions, follow: row.name === "followed" },
+      pool,
+      nodeOptions,
+      follow: row.name === "followed",
       ...(smoke
         ? { intervalMs: 1_000, settleMs: 1_500, measureMs: 1_000 }
         : { intervalMs: 5_000, settleMs: 20_000, measureMs: 60_000 }),

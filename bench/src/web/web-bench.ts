@@ -37,12 +37,20 @@ export const webBench: Bench = {
     }
     const scale: Omit<WebJob, "pools" | "browser"> = smoke
       ? {
-          ...{ visits: 1, scrollMs: 300, keystrokes: 2, changes: 1 },
-          ...{ churnMs: 500, changesPerSecond: 50 },
+          visits: 1,
+          scrollMs: 300,
+          keystrokes: 2,
+          changes: 1,
+          churnMs: 500,
+          changesPerSecond: 50,
         }
       : {
-          ...{ visits: 5, scrollMs: 5_000, keystrokes: 20, changes: 20 },
-          ...{ churnMs: 120_000, changesPerSecond: 500 },
+          visits: 5,
+          scrollMs: 5_000,
+          keystrokes: 20,
+          changes: 20,
+          churnMs: 120_000,
+          changesPerSecond: 500,
         };
     const measured = await measureInRounds(smoke ? [small] : rows, {
       runs,

@@ -26,8 +26,15 @@ t.test("secrets are masked, wherever they stand", async (t) => {
 
 t.test("what gives nothing away stays", async (t) => {
   const record = {
-    ...{ last_booted_record: "", token: "", secret: {}, passwords: [] },
-    ...{ is_secret: false, size: 7, none: null, list: [], map: {} },
+    last_booted_record: "",
+    token: "",
+    secret: {},
+    passwords: [],
+    is_secret: false,
+    size: 7,
+    none: null,
+    list: [],
+    map: {},
   };
   t.same(toMaskedRecord(record), record);
 });

@@ -234,7 +234,8 @@ t.test(
         return [
           object.id,
           {
-            ...{ name_label, power_state: power_state ?? null },
+            name_label,
+            power_state: power_state ?? null,
             tags: tags ?? null,
             "now.memory": Number.isNaN(now) ? null : now,
           },

@@ -178,7 +178,11 @@ class Pool implements ParserPool {
       lane,
     };
     const task: DecodeTask = {
-      ...{ format, shape: "value", className: "", final: true, state },
+      format,
+      shape: "value",
+      className: "",
+      final: true,
+      state,
       pieces: parts.map((part) => ({
         bytes: part,
         start: 0,

@@ -231,7 +231,9 @@ t.test(
     const names = ["AVERAGE:vm::cpu0", "AVERAGE:vm::memory"];
     t.same((await readRrd(DOCUMENT)).map(plain), [
       {
-        ...{ step: 5, end: 1000, names },
+        step: 5,
+        end: 1000,
+        names,
         rows: [
           [NaN, 1],
           [0.25, 2],

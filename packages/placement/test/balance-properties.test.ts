@@ -27,7 +27,9 @@ const ROUNDING = 1e-6;
 function randomPolicy(random: SeededRandom): BalancePolicy {
   const cpuHigh = random.pick([0.4, 0.6, 0.85]);
   return {
-    ...{ goal: "performance", cpuHigh, cpuLow: cpuHigh * 0.7 },
+    goal: "performance",
+    cpuHigh,
+    cpuLow: cpuHigh * 0.7,
     memoryHigh: random.pick([0.5, 0.7, 0.9]),
     moveCost: random.pick([0, 0.001, 0.01]),
     mostMoves: random.pick([5, 1_000]),
@@ -208,7 +210,8 @@ holds(
 function unevenPool(random: SeededRandom): PoolModel {
   return {
     hosts: Array.from({ length: 12 }, (_, i) => ({
-      ...{ ...host(`h${i}`, 256), cores: 32 },
+      ...host(`h${i}`, 256),
+      cores: 32,
     })),
     vms: Array.from({ length: 160 }, (_, i) => {
       const on = `h${Math.floor(12 * random.next() ** 2)}`;
@@ -238,8 +241,13 @@ for (const goal of ["performance", "density"] as const)
         for (let round = 0; round < 50; round++) {
           const now = measured(model, random);
           const policy: BalancePolicy = {
-            ...{ goal, cpuHigh: 0.85, cpuLow: 0.65, memoryHigh: 0.9 },
-            ...{ moveCost: 0.0005, mostMoves: 40, repairs: true },
+            goal,
+            cpuHigh: 0.85,
+            cpuLow: 0.65,
+            memoryHigh: 0.9,
+            moveCost: 0.0005,
+            mostMoves: 40,
+            repairs: true,
           };
           const plan = planBalance(indexPool(now), policy);
           rounds.push(plan.actions.length);

@@ -9,8 +9,13 @@ import {
 import { GIB, host, vm } from "./pool-of.js";
 
 const policy: BalancePolicy = {
-  ...{ goal: "performance", cpuHigh: 0.85, cpuLow: 0.65, memoryHigh: 0.9 },
-  ...{ moveCost: 0.001, mostMoves: 10, repairs: false },
+  goal: "performance",
+  cpuHigh: 0.85,
+  cpuLow: 0.65,
+  memoryHigh: 0.9,
+  moveCost: 0.001,
+  mostMoves: 10,
+  repairs: false,
 };
 
 function balance(

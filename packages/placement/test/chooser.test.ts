@@ -17,14 +17,23 @@ const SIZES = [3, 300];
 
 function hosts(count: number, more: Partial<HostModel> = {}): HostModel[] {
   return Array.from({ length: count }, (_, i) => ({
-    ...{ id: name("h", i), state: "up", memory: 16 * GIB, cores: 8 },
-    ...{ networks: [], srs: [], ...more },
+    id: name("h", i),
+    state: "up",
+    memory: 16 * GIB,
+    cores: 8,
+    networks: [],
+    srs: [],
+    ...more,
   }));
 }
 
 function vms(count: number, more: Partial<VmModel> = {}): VmModel[] {
   return Array.from({ length: count }, (_, i) => ({
-    ...{ id: name("v", i), memory: GIB, vcpus: 1, srs: [], networks: [] },
+    id: name("v", i),
+    memory: GIB,
+    vcpus: 1,
+    srs: [],
+    networks: [],
     ...more,
   }));
 }
@@ -40,10 +49,17 @@ function hostsOf(model: PoolModel, options: PlanOptions = {}): string[] {
 }
 
 const apart = (more: Partial<GroupModel>, ids: string[]): GroupModel => ({
-  ...{ id: "g", kind: "apart", strict: false, vms: ids, ...more },
+  id: "g",
+  kind: "apart",
+  strict: false,
+  vms: ids,
+  ...more,
 });
 const at = (host: string, score: number): LocationModel => ({
-  ...{ id: `l-${host}`, vms: ["v000"], hosts: [host], score },
+  id: `l-${host}`,
+  vms: ["v000"],
+  hosts: [host],
+  score,
 });
 
 for (const count of SIZES) {
@@ -111,7 +127,8 @@ for (const count of SIZES) {
         hosts: hosts(count).map((host) =>
           host.id === last ? host : { ...host, memory: 0 },
         ),
-        ...{ vms: vms(1), locations: [at(last, -5)] },
+        vms: vms(1),
+        locations: [at(last, -5)],
       };
       t.same(hostsOf(model), [last]);
     },

@@ -22,8 +22,13 @@ import {
 } from "./reference/index.js";
 
 const policy: BalancePolicy = {
-  ...{ goal: "density" as const, cpuHigh: 0.6, cpuLow: 0.3, memoryHigh: 0.7 },
-  ...{ moveCost: 0.001, mostMoves: 20, repairs: true },
+  goal: "density" as const,
+  cpuHigh: 0.6,
+  cpuLow: 0.3,
+  memoryHigh: 0.7,
+  moveCost: 0.001,
+  mostMoves: 20,
+  repairs: true,
 };
 
 /** All that can be asked, of the first host and the first VM by id. */

@@ -48,7 +48,9 @@ function locationsOf(
     here
       .filter(() => random.chance(0.4))
       .map(({ id }) => ({
-        ...{ id: `l-${id}`, vms: [id], score: Infinity },
+        id: `l-${id}`,
+        vms: [id],
+        score: Infinity,
         hosts: vms
           .map((_, other) => `h${other}`)
           .filter((_, other) => other === h || random.chance(0.5)),
@@ -61,7 +63,9 @@ function groupsOf(
   vms: readonly (readonly VmModel[])[],
 ): GroupModel[] {
   return [0, 1, 2].map((group) => ({
-    ...{ id: `g${group}`, kind: "apart", strict: true },
+    id: `g${group}`,
+    kind: "apart",
+    strict: true,
     vms: vms
       .filter((here) => here.length > 0 && random.chance(0.8))
       .map((here) => random.pick(here).id),

@@ -35,7 +35,8 @@ function randomTransport(seed: number): Transport {
     random.chance(0.6) ? random.between(0, 8) : 0,
   );
   return {
-    ...{ supply: amounts(10), capacity: amounts(10) },
+    supply: amounts(10),
+    capacity: amounts(10),
     edge: (source, sink) => edges[source * 4 + sink]!,
   };
 }

@@ -93,7 +93,9 @@ t.test(
       range(20).map((i) => ha(`v${s}-${i}`, 1)),
     );
     const groups = sets.map((vms, s) => ({
-      ...{ id: `g${s}`, kind: "apart" as const, strict: true },
+      id: `g${s}`,
+      kind: "apart" as const,
+      strict: true,
       vms: vms.map(({ id }) => id),
     }));
     const plan = start({ hosts, vms: sets.flat(), groups });

@@ -19,8 +19,12 @@ import {
 } from "./reference/index.js";
 
 const host: HostModel = {
-  ...{ id: "h", state: "up", memory: 8, cores: 4 },
-  ...{ networks: [], srs: [] },
+  id: "h",
+  state: "up",
+  memory: 8,
+  cores: 4,
+  networks: [],
+  srs: [],
 };
 const vm: VmModel = { id: "v", memory: 1, vcpus: 1, srs: [], networks: [] };
 const model: PoolModel = { hosts: [host], vms: [vm] };

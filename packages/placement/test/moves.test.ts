@@ -38,7 +38,8 @@ function order(
   const pool = indexPool(model);
   const now = Layout.now(pool, { limits });
   const wanted = Object.entries(targets).map(([id, to]) => ({
-    ...{ vm: pool.vms.of(id), to: pool.hosts.of(to) },
+    vm: pool.vms.of(id),
+    to: pool.hosts.of(to),
     purpose: "balance" as const,
   }));
   const { moves, left } = orderMoves(now, wanted);

@@ -5,7 +5,11 @@ export const GIB = 2 ** 30;
 /** A host that takes anything, with 4 cores. */
 export function host(id: string, gib = 4): HostModel {
   return {
-    ...{ id, state: "up", cores: 4, networks: [], srs: [] },
+    id,
+    state: "up",
+    cores: 4,
+    networks: [],
+    srs: [],
     memory: gib * GIB,
   };
 }
@@ -13,7 +17,12 @@ export function host(id: string, gib = 4): HostModel {
 /** A VM that can be anywhere, with 1 VCPU. */
 export function vm(id: string, gib: number, on?: string, load = 0): VmModel {
   return {
-    ...{ id, vcpus: 1, load, networks: [], srs: [], memory: gib * GIB },
+    id,
+    vcpus: 1,
+    load,
+    networks: [],
+    srs: [],
+    memory: gib * GIB,
     ...(on !== undefined && { host: on }),
   };
 }

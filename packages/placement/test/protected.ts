@@ -9,8 +9,13 @@ export function up(
   more: Partial<HostModel> = {},
 ): HostModel {
   return {
-    ...{ id, state: "up", memory: gib * GIB, cores: 8 },
-    ...{ networks: ["n"], srs: ["s"], ...more },
+    id,
+    state: "up",
+    memory: gib * GIB,
+    cores: 8,
+    networks: ["n"],
+    srs: ["s"],
+    ...more,
   };
 }
 
@@ -22,7 +27,11 @@ export function ha(
   more: Partial<VmModel> = {},
 ): VmModel {
   return {
-    ...{ id, memory: gib * GIB, vcpus: 2, networks: ["n"], srs: ["s"] },
+    id,
+    memory: gib * GIB,
+    vcpus: 2,
+    networks: ["n"],
+    srs: ["s"],
     ...(host !== undefined && { host }),
     restart: { priority: "restart", order: 0, delay: 0 },
     ...more,
@@ -36,5 +45,5 @@ export const bestEffort = {
 /** A VM of 1 GiB that nobody starts anew. */
 export function plain(id: string, host: string): VmModel {
   const on = { networks: ["n"], srs: ["s"] };
-  return { ...{ id, host, memory: GIB, vcpus: 1 }, ...on };
+  return { id, host, memory: GIB, vcpus: 1, ...on };
 }

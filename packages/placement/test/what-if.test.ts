@@ -17,13 +17,22 @@ import {
 const GIB = 2 ** 30;
 
 const host = (id: string, more: Partial<HostModel> = {}): HostModel => ({
-  ...{ id, state: "up", memory: 8 * GIB, cores: 8 },
-  ...{ networks: ["lan"], srs: ["nfs"], ...more },
+  id,
+  state: "up",
+  memory: 8 * GIB,
+  cores: 8,
+  networks: ["lan"],
+  srs: ["nfs"],
+  ...more,
 });
 
 const vm = (id: string, more: Partial<VmModel> = {}): VmModel => ({
-  ...{ id, memory: 2 * GIB, vcpus: 2 },
-  ...{ networks: ["lan"], srs: ["nfs"], ...more },
+  id,
+  memory: 2 * GIB,
+  vcpus: 2,
+  networks: ["lan"],
+  srs: ["nfs"],
+  ...more,
 });
 
 const restart = { priority: "restart", order: 0, delay: 0 } as const;

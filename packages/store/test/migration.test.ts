@@ -31,7 +31,8 @@ t.test("the one schedule of a job becomes a schedule", async (t) => {
      ('b', 'at will', 'call', 'u', 1, null, null, '[2]', 3, 4)`,
   );
   const store = await openStore({
-    ...{ location, key: { file: join(folder, "store.key") } },
+    location,
+    key: { file: join(folder, "store.key") },
     scryptCost: cheapScrypt,
   });
   t.teardown(() => store.close());
@@ -61,9 +62,16 @@ t.test("the one schedule of a job becomes a schedule", async (t) => {
     [...store.schedules.list()],
     [
       {
-        ...{ id: "a", jobId: "a", name: "nightly", cron: "0 2 * * *" },
-        ...{ timezone: "Europe/Paris", enabled: false },
-        ...{ missed: "once", overlap: "skip", createdAt: 1, updatedAt: 2 },
+        id: "a",
+        jobId: "a",
+        name: "nightly",
+        cron: "0 2 * * *",
+        timezone: "Europe/Paris",
+        enabled: false,
+        missed: "once",
+        overlap: "skip",
+        createdAt: 1,
+        updatedAt: 2,
       },
     ],
   );

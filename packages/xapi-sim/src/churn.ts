@@ -57,7 +57,9 @@ export class Churn {
 
   constructor(db: Database, clock: Clock, random: Random) {
     this.#state = {
-      ...{ db, clock, random },
+      db,
+      clock,
+      random,
       tasks: [],
       messages: [],
       refs: new Map(),

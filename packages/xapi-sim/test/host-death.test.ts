@@ -192,7 +192,10 @@ t.test("a host that HA gave up tells so when it is back", async (t) => {
 
 t.test("with HA another host takes the coordinator's place", async (t) => {
   const side = await startSide(t, {
-    ...{ hosts: 3, vms: 20, members: 2, pace: 0.01 },
+    hosts: 3,
+    vms: 20,
+    members: 2,
+    pace: 0.01,
   });
   const { db, pool, client } = side;
   const { sr, host } = placesOf(side);

@@ -137,17 +137,15 @@ export class Caller {
     const transport = request.transport ?? connected.transport;
     const send = () =>
       this.#options.rpc.send({
-        ...{
-          address,
-          transport,
-          method,
-          className,
-          priority,
-          signal,
-          onBegin,
-          onBatch,
-          isSafe,
-        },
+        address,
+        transport,
+        method,
+        className,
+        priority,
+        signal,
+        onBegin,
+        onBatch,
+        isSafe,
         encoding: request.transport === undefined ? encoding : undefined,
         params: isSessionless(method) ? params : [session, ...params],
         shape: request.shape ?? "value",

@@ -71,7 +71,10 @@ async function call(
   if (settings.readOnly) checkReadOnly(method);
   const { signal, idempotent } = options;
   return caller.value({
-    ...{ method, params, signal, idempotent },
+    method,
+    params,
+    signal,
+    idempotent,
     priority: options.priority ?? "call",
     timeoutMs: options.timeoutMs ?? settings.callTimeoutMs,
   });

@@ -58,7 +58,11 @@ export class Login {
     const { rpc, probeTimeoutMs: timeoutMs } = this.#options;
     const { address, transport, encoding, session } = open;
     const asked = rpc.send({
-      ...{ address, transport, encoding, timeoutMs, signal },
+      address,
+      transport,
+      encoding,
+      timeoutMs,
+      signal,
       method: "session.get_uuid",
       params: [session, session],
       shape: "value",
@@ -191,16 +195,14 @@ export class Login {
     const { address, transport, encoding } = way;
     const priority: DecodePriority = "call";
     return rpc.send({
-      ...{
-        address,
-        transport,
-        encoding,
-        method,
-        params,
-        priority,
-        timeoutMs,
-        signal,
-      },
+      address,
+      transport,
+      encoding,
+      method,
+      params,
+      priority,
+      timeoutMs,
+      signal,
       shape: "value",
       isSafe: true,
     });

@@ -58,7 +58,11 @@ export function createParts(
   };
   return {
     ...common,
-    ...{ connections, candidates, session, caller, listing },
+    connections,
+    candidates,
+    session,
+    caller,
+    listing,
     origins: new TokenOrigins(),
     tasks: new Tasks({ ...settings, ...common, caller }),
     streams: new Streams(session, dialing),
@@ -100,7 +104,10 @@ function createLogin(
   const { transport, originator, connectTimeoutMs } = common.settings;
   return new Login({
     ...common,
-    ...{ rpc, user, password, originator },
+    rpc,
+    user,
+    password,
+    originator,
     choice: new TransportChoice(transport),
     // A busy PAM takes its time.
     timeoutMs: 3 * connectTimeoutMs,

@@ -68,13 +68,16 @@ export async function probeHost(options: ProbeOptions): Promise<HostProbe> {
       },
       proxy:
         options.proxy === undefined ? undefined : parseProxy(options.proxy),
-      ...{ connectTimeoutMs: timeoutMs, clock },
+      connectTimeoutMs: timeoutMs,
+      clock,
     },
     1,
   );
   const rpc = new Rpc(connections, {
     decoder: createPlainDecoder({ maxBytes: MAX_ANSWER_BYTES, maxDepth: 50 }),
-    ...{ clock, maxBodyBytes: MAX_ANSWER_BYTES, lane: "probe" },
+    clock,
+    maxBodyBytes: MAX_ANSWER_BYTES,
+    lane: "probe",
   });
   try {
     const error = await ask(rpc, address, timeoutMs, options.signal);
@@ -100,9 +103,15 @@ async function ask(
   for (const transport of transports)
     try {
       const { answer } = await rpc.send({
-        ...{ address, transport, timeoutMs, signal },
-        ...{ method: "session.get_uuid", params: [NO_SESSION, NO_SESSION] },
-        ...{ shape: "value", priority: "call", isSafe: true },
+        address,
+        transport,
+        timeoutMs,
+        signal,
+        method: "session.get_uuid",
+        params: [NO_SESSION, NO_SESSION],
+        shape: "value",
+        priority: "call",
+        isSafe: true,
       });
       if (answer.outcome === "success") return undefined;
       const error = toXapiError(answer.error, "session.get_uuid");

@@ -35,9 +35,11 @@ t.test(
       address: `127.0.0.1:${pool.port}`,
       certificate: {
         fingerprint: certificate.fingerprint.replaceAll(":", "").toLowerCase(),
-        ...{ subject: "CN=localhost", issuer: "CN=localhost" },
+        subject: "CN=localhost",
+        issuer: "CN=localhost",
         names: "DNS:localhost, IP Address:127.0.0.1",
-        ...{ isSelfSigned: true, distrust: "DEPTH_ZERO_SELF_SIGNED_CERT" },
+        isSelfSigned: true,
+        distrust: "DEPTH_ZERO_SELF_SIGNED_CERT",
       },
     });
     t.equal(probe.error, undefined);
@@ -101,11 +103,13 @@ t.test("what cannot be reached says why", async (t) => {
   const { port } = plain.address() as AddressInfo;
   const probe = async (host: string) => (await probeHost({ host })).error;
   t.match(await probe(`127.0.0.1:${port}`), {
-    ...{ code: "CONNECTION_LOST", data: { reason: /^ERR_SSL|EPROTO/ } },
+    code: "CONNECTION_LOST",
+    data: { reason: /^ERR_SSL|EPROTO/ },
   });
   t.match(await probe("127.0.0.1:1"), { code: "CONNECTION_REFUSED" });
   t.match(await probe("nobody.invalid"), {
-    ...{ code: "UNREACHABLE", data: { reason: /ENOTFOUND|EAI_AGAIN/ } },
+    code: "UNREACHABLE",
+    data: { reason: /ENOTFOUND|EAI_AGAIN/ },
   });
   await t.rejects(probeHost({ host: "http://a:b@c" }), {
     code: "CONFIG_INVALID",

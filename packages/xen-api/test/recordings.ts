@@ -61,7 +61,12 @@ export function readRecordings(): readonly Recording[] {
       const subject = `${group}-${name.replace(/-(xml|xmlRPC2|xmljson|json1|json2)$/, "")}`;
       return [
         {
-          ...{ id, group, subject, transport, response, body },
+          id,
+          group,
+          subject,
+          transport,
+          response,
+          body,
           method: known === undefined ? "" : (method ?? ""),
         },
       ];

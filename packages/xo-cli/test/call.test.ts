@@ -189,7 +189,9 @@ t.test("a task that fails ends with 1", async (t) => {
   server.methods["vm.migrate"] = () => ({ taskId: "0a-b" });
   const result = { message: "HOST_DISABLED(h)", code: "HOST_DISABLED" };
   server.routes["GET /rest/v0/tasks/0a-b"] = json(200, {
-    ...{ id: "0a-b", status: "failure", result },
+    id: "0a-b",
+    status: "failure",
+    result,
   });
   const cli = await call(["vm.migrate"]);
   t.equal(cli.code, 1);
@@ -200,7 +202,9 @@ t.test("Ctrl-C leaves the task to itself, and says where it is", async (t) => {
   const { server, env } = await start(t);
   server.methods["vm.migrate"] = () => ({ taskId: "0a-b" });
   server.routes["GET /rest/v0/tasks/0a-b"] = json(200, {
-    ...{ id: "0a-b", status: "pending", progress: 5 },
+    id: "0a-b",
+    status: "pending",
+    progress: 5,
   });
   const delay = () => new Promise<void>(() => undefined);
   const args = ["call", "vm.migrate"];

@@ -54,14 +54,17 @@ t.test("programs are told what is there, and what becomes of it", async (t) => {
     { event: "add", id: "b", object: BOB },
     { event: "ready", total: 2 },
     {
-      ...{ event: "change", id: "a" },
+      event: "change",
+      id: "a",
       changed: ["power_state", "startTime"],
       object: started,
     },
     { event: "remove", id: "b" },
     { event: "add", id: "c", object: { ...BOB, id: "c" } },
     {
-      ...{ event: "change", id: "a", changed: ["startTime"] },
+      event: "change",
+      id: "a",
+      changed: ["startTime"],
       object: { ...ADA, power_state: "Running" },
     },
   ]);
@@ -128,7 +131,8 @@ t.test("a reset of the server replaces what was there", async (t) => {
   const cli = new Cli(t, ["watch", "VM", "--json"], { env });
   await cli.until(({ out }) => out.includes("ready"));
   server.notify("query", {
-    ...{ ...EMPTY, reset: true },
+    ...EMPTY,
+    reset: true,
     splice: { at: 0, remove: 0, insert: ["a"] },
     objects: { a: { ...ADA, name_label: "eve" } },
   });

@@ -41,7 +41,8 @@ export function createParser(
     logger,
   });
   return {
-    ...{ decoder: pool, xports: pool },
+    decoder: pool,
+    xports: pool,
     readFigures: () => toFigures(pool),
     readWaits: () => toBuckets(ofAll(pool).map(({ waitMs }) => waitMs)),
     readRuns: () => toBuckets(ofAll(pool).map(({ runMs }) => runMs)),

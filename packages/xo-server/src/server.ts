@@ -52,7 +52,9 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     stops,
   );
   const tls = await startTls({
-    ...{ http: config.http, dataDir: config.dataDir, clock },
+    http: config.http,
+    dataDir: config.dataDir,
+    clock,
     logger: loggers.named("xo:http"),
   });
   stops.push("certificate", () => {
@@ -60,7 +62,10 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   });
   const clients = () => web.clients;
   const readStatus = startStatus({
-    ...{ ...options, ...ground, clients, stops },
+    ...options,
+    ...ground,
+    clients,
+    stops,
     readParser: () => parser.readFigures(),
   });
   const performance = startPerformance({ ...ground, readStatus, stops });
@@ -74,19 +79,28 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     operations.find((one) => one.name === name);
   const work = await startWork(
     {
-      ...{ ...ground, reception, call },
+      ...ground,
+      reception,
+      call,
       isOperation: (name) => find(name) !== undefined,
     },
     options,
     stops,
   );
   const operations = allMethods({
-    ...{ ...ground, ...work, reception, readStatus, statusFeed },
-    ...{ performance, call, resume },
+    ...ground,
+    ...work,
+    reception,
+    readStatus,
+    statusFeed,
+    performance,
+    call,
+    resume,
   });
   const findObject = (id: string) => catalog.get(id);
   const dispatcher = createDispatcher(operations, logger, {
-    ...{ findObject, audit },
+    findObject,
+    audit,
     witness: ground.activity.activity,
     catchUp: (pools) => ground.catchUp.with(pools),
   });
@@ -99,8 +113,15 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   let isStarted = false;
   const web = await startDoors(
     {
-      ...{ ...ground, ...work, reception, statusFeed, operations, dispatcher },
-      ...{ tls, clients, isStarted: () => isStarted },
+      ...ground,
+      ...work,
+      reception,
+      statusFeed,
+      operations,
+      dispatcher,
+      tls,
+      clients,
+      isStarted: () => isStarted,
     },
     options,
     stops,
@@ -109,8 +130,14 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   await connecting;
 
   const recovery = new Recovery({
-    ...{ dispatcher, pools, steps: work.steps, clock, logger },
-    ...{ findOperation: find, findObject, people: reception.people },
+    dispatcher,
+    pools,
+    steps: work.steps,
+    clock,
+    logger,
+    findOperation: find,
+    findObject,
+    people: reception.people,
     watch: new FlightWatch({ pools, clock }),
   });
   stops.push("tasks under way", () => work.tasks.leave());

@@ -34,13 +34,19 @@ export async function startDoors(
   const { reception, operations, dispatcher, tasks, stats, hits } = parts;
   const { catalog } = objects;
   const openMetrics = new OpenMetrics({
-    ...{ queries: objects.queries, objects: poolObjects, inventory, clock },
+    queries: objects.queries,
+    objects: poolObjects,
+    inventory,
+    clock,
     stats: stats.hosts,
     listPools: () => pools.list(),
     poolOf: (id) => catalog.get(id)?.pool,
   });
   const web = await startWebServer({
-    ...{ http: config.http, tls: parts.tls, hits, clock },
+    http: config.http,
+    tls: parts.tls,
+    hits,
+    clock,
     logger: loggers.named("xo:http"),
     door: createJsonRpcDoor(dispatcher, (ref) => catalog.get(ref)?.id),
     paths: parts.paths,
@@ -55,7 +61,10 @@ export async function startDoors(
     permission: demo === undefined ? "guest" : "viewer",
     webRoot: findWebRoot(),
     rest: {
-      ...{ objects, operations, dispatcher, tasks },
+      objects,
+      operations,
+      dispatcher,
+      tasks,
       authenticator: reception.signIn,
     },
     onGone: (client) => {

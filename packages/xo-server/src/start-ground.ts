@@ -61,12 +61,20 @@ export async function startGround(
       options.createPool ??
       createLivePools({ ...options, ...parser, inventory }),
     forgetPool: (id) => inventory.removePool(id),
-    ...{ clock, logger },
+    clock,
+    logger,
   });
   const { catalog } = objects;
   const apiLogger = loggers.named("xo:api");
   return {
-    ...{ clock, monitor, parser, store, inventory, objects, activity, pools },
+    clock,
+    monitor,
+    parser,
+    store,
+    inventory,
+    objects,
+    activity,
+    pools,
     catchUp: new CatchUp({ inventory, catalog, clock, logger: apiLogger }),
     audit: createAudit(store, apiLogger),
     stored: new StoredPools({ servers: store.servers, pools, logger }),

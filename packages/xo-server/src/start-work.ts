@@ -61,46 +61,76 @@ export async function startWork(
   });
   const stats = startStats(parts.parser, parts, options, stops);
   const consoles = new Consoles({
-    ...{ config: config.consoles, inventory, pools, audit, hits, clock },
+    config: config.consoles,
+    inventory,
+    pools,
+    audit,
+    hits,
+    clock,
     findObject: (id) => catalog.get(id),
     sessions: reception.sessions,
   });
   const transfers = new Transfers({
-    ...{ paths, audit, tasks, clock },
+    paths,
+    audit,
+    tasks,
+    clock,
     caughtUp: async (id) => {
       const pool = catalog.get(id)?.pool;
       if (pool !== undefined) await parts.catchUp.with([pool]);
     },
   });
   const placement = new Placement({
-    ...{ inventory, store, clock, poolObjects, queries: objects.queries },
+    inventory,
+    store,
+    clock,
+    poolObjects,
+    queries: objects.queries,
   });
   stops.push("placement", () => placement.stop());
   const balancer = startBalancer({
-    ...{ ...shared, store, tasks, stats, placement, catalog, inventory },
-    ...{ objects: poolObjects, pools, audit, config },
+    ...shared,
+    store,
+    tasks,
+    stats,
+    placement,
+    catalog,
+    inventory,
+    objects: poolObjects,
+    pools,
+    audit,
+    config,
     witness: parts.activity.activity,
   });
   const plugins = new Plugins({ store, version, logger });
   plugins.start();
   const jobs = startJobs({
-    ...{ ...shared, store, tasks, pools, catalog, config },
-    ...{ people: reception.people, objects: poolObjects },
-    ...{ call: parts.call, isOperation: parts.isOperation },
+    ...shared,
+    store,
+    tasks,
+    pools,
+    catalog,
+    config,
+    people: reception.people,
+    objects: poolObjects,
+    call: parts.call,
+    isOperation: parts.isOperation,
   });
   const listPools = () => pools.list();
   const alarms = startAlarms({ store, objects, listPools }, options, stops);
   const sets = new ResourceSets({ ...objects, store, clock });
   return {
-    ...{ ...started, ...jobs, paths, stats, consoles },
-    ...{
-      transfers,
-      placement,
-      balancer,
-      plugins,
-      alarms,
-      sets,
-      taskSubscriptions,
-    },
+    ...started,
+    ...jobs,
+    paths,
+    stats,
+    consoles,
+    transfers,
+    placement,
+    balancer,
+    plugins,
+    alarms,
+    sets,
+    taskSubscriptions,
   };
 }

@@ -122,7 +122,9 @@ function auditCommand(onCommand: OnStoreCommand): Command {
         const { user, operation, object, limit, json = false } = options;
         onCommand(
           {
-            ...{ verb: "audit list", limit, json },
+            verb: "audit list",
+            limit,
+            json,
             ...(user === undefined ? {} : { user }),
             ...(operation === undefined ? {} : { operation }),
             ...(object === undefined ? {} : { objectId: object }),

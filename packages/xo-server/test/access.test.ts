@@ -68,7 +68,9 @@ const allow = (
   selector?: string,
   resource = "VM",
 ): SelectingPrivilege => ({
-  ...{ effect: "allow", action, resource },
+  effect: "allow",
+  action,
+  resource,
   ...(selector === undefined ? {} : { selector }),
 });
 
@@ -78,7 +80,10 @@ function caller(
 ): CallContext {
   const client = new FakeClient();
   const person: Person | undefined = privileges && {
-    ...{ id: "u", name: "u", groups: [], isAdmin },
+    id: "u",
+    name: "u",
+    groups: [],
+    isAdmin,
     rights: new Rights(privileges),
   };
   if (person !== undefined)

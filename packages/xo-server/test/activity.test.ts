@@ -14,16 +14,23 @@ import { FakeClient } from "./fake-client.js";
 import { MiniCatalog, type MiniObject } from "./mini-catalog.js";
 
 const admin: ActivityReader = {
-  ...{ readable: () => undefined, userId: "root", isAdmin: true },
+  readable: () => undefined,
+  userId: "root",
+  isAdmin: true,
 };
 const readerOf = (filter: string): ActivityReader => ({
-  ...{ userId: "u", isAdmin: false },
+  userId: "u",
+  isAdmin: false,
   readable: (type) =>
     type === "VM" ? compileFilter(parseFilter(filter)) : () => false,
 });
 const vm = (id: string, more: object = {}): MiniObject => ({
-  ...{ id, type: "VM", name_label: `vm ${id}`, power_state: "Halted" },
-  ...{ $pool: "P", $container: "P" },
+  id,
+  type: "VM",
+  name_label: `vm ${id}`,
+  power_state: "Halted",
+  $pool: "P",
+  $container: "P",
   ...more,
 });
 const running = (host: string) => ({
@@ -31,11 +38,20 @@ const running = (host: string) => ({
   $container: host,
 });
 const host = (id: string, more: object = {}): MiniObject => ({
-  ...{ id, type: "host", name_label: `host ${id}`, $pool: "P" },
-  ...{ enabled: true, power_state: "Running", ...more },
+  id,
+  type: "host",
+  name_label: `host ${id}`,
+  $pool: "P",
+  enabled: true,
+  power_state: "Running",
+  ...more,
 });
 const ofType = (type: string, id: string, more: object = {}): MiniObject => ({
-  ...{ id, type, name_label: `${type} ${id}`, $pool: "P", ...more },
+  id,
+  type,
+  name_label: `${type} ${id}`,
+  $pool: "P",
+  ...more,
 });
 
 /** A pool with two hosts and two VMs, that is followed. */
@@ -60,7 +76,9 @@ async function startBench(t: Test, { most = 100 } = {}) {
         while (steps.next().done !== true);
       },
     },
-    ...{ clock, most, keptMs: 1_000 },
+    clock,
+    most,
+    keptMs: 1_000,
     logger: { warn: (message) => t.fail(message) },
     onChange: () => changes++,
   });
@@ -74,7 +92,10 @@ async function startBench(t: Test, { most = 100 } = {}) {
   ): Promise<ActivityEntry[]> =>
     (await activity.list({ limit: 100, ...question }, reader)).entries;
   return {
-    ...{ activity, clock, objects, list },
+    activity,
+    clock,
+    objects,
+    list,
     changes: () => changes,
     enter: async (state: string) => {
       states.set("p", state);
@@ -253,12 +274,14 @@ t.test("who has asked us for it is told to admins and to them", async (t) => {
   const context = (id: string) =>
     ({ person: { id, name: id, isAdmin: false } }) as CallContext;
   const permission = {
-    ...{ action: "operate", resource: "VM" },
+    action: "operate",
+    resource: "VM",
     id: (params: { id: string }) => params.id,
   };
   const begin = (name: string, params: object, who = "u") =>
     activity.begin({
-      ...{ operation: { name, permission }, params },
+      operation: { name, permission },
+      params,
       context: context(who),
     });
   const by = async (reader = admin) =>

@@ -61,7 +61,11 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
   );
   const mail = { ...config.mail, ...parseMail(options.yaml) };
   const alarms = new Alarms({
-    ...{ store, queries, catalog, clock, mail },
+    store,
+    queries,
+    catalog,
+    clock,
+    mail,
     listPools: () =>
       Array.from(
         states,
@@ -133,7 +137,15 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
     };
   };
   return {
-    ...{ clock, objects, store, states, lines, folder, stop, ask, alarms },
+    clock,
+    objects,
+    store,
+    states,
+    lines,
+    folder,
+    stop,
+    ask,
+    alarms,
     /** As a host measures it. */
     measure(id: string, metric: (typeof nowMetrics)[number], value: number) {
       now.set(id, nowMetrics.indexOf(metric), value);

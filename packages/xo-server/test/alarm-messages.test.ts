@@ -8,7 +8,10 @@ import { startMailBox } from "./mail-box.js";
 t.comment("timeout=120000");
 
 const halted = (id: string) => ({
-  ...{ id, type: "VM", name_label: id, power_state: "Halted" },
+  id,
+  type: "VM",
+  name_label: id,
+  power_state: "Halted",
 });
 const HALTED = { kind: "object", type: "VM", filter: "power_state:Halted" };
 
@@ -35,7 +38,9 @@ t.test("a web hook gets JSON, its headers, and a signature", async (t) => {
   const hmac = createHmac("sha256", "hush-key").update(signed).digest("hex");
   t.equal(headers["x-xo-signature"], `sha256=${hmac}`);
   t.match(JSON.parse(text), {
-    ...{ event: "raised", total: 1, rule: { id, severity: "warning" } },
+    event: "raised",
+    total: 1,
+    rule: { id, severity: "warning" },
     alarms: [{ name: "a", type: "VM", objectId: "a", since: String }],
   });
 
@@ -166,7 +171,9 @@ t.test(
       { kind: "e-mail", addresses: ["a@example.org", "b@example.org"] },
     ];
     const id = await bench.create({
-      ...{ name: "odd\r\nBcc: x@example.org", on: HALTED, sendTo },
+      name: "odd\r\nBcc: x@example.org",
+      on: HALTED,
+      sendTo,
     });
     const test = async () =>
       (await bench.ask("POST", `/alarm-rules/${id}/actions/test`)).value;

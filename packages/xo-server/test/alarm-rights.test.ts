@@ -2,7 +2,10 @@ import t from "tap";
 import { startAlarmBench, until } from "./alarm-bench.js";
 
 const vm = (id: string, more: object = {}) => ({
-  ...{ id, type: "VM", name_label: id, power_state: "Halted" },
+  id,
+  type: "VM",
+  name_label: id,
+  power_state: "Halted",
   ...more,
 });
 const HALTED = { kind: "object", type: "VM", filter: "power_state:Halted" };
@@ -71,7 +74,8 @@ t.test("alarms are for who may see the object", async (t) => {
   t.match(
     (await bench.ask("GET", `/raised-alarms/${b!}`, undefined, "tess")).value,
     {
-      ...{ name: "b", acknowledgedBy: "id-of-tess" },
+      name: "b",
+      acknowledgedBy: "id-of-tess",
     },
   );
   bench.objects.remove("b");

@@ -7,7 +7,10 @@ import { startMailBox } from "./mail-box.js";
 t.comment("timeout=120000");
 
 const vm = (id: string, more: object = {}) => ({
-  ...{ id, type: "VM", name_label: `name of ${id}`, power_state: "Running" },
+  id,
+  type: "VM",
+  name_label: `name of ${id}`,
+  power_state: "Running",
   ...more,
 });
 const CPU = {
@@ -29,7 +32,9 @@ t.test(
     const bench = await startAlarmBench(t, { yaml: mailYaml(box.port) });
     bench.objects.put(vm("a"), vm("b", { power_state: "Halted" }));
     await bench.create({
-      ...{ name: "busy", severity: "critical", forSeconds: 60 },
+      name: "busy",
+      severity: "critical",
+      forSeconds: 60,
       on: { ...CPU, filter: "power_state:Running" },
       sendTo: [mailTo("ops@example.org")],
     });
@@ -91,7 +96,11 @@ t.test(
   async (t) => {
     const bench = await startAlarmBench(t);
     const sr = (id: string, usage: number) => ({
-      ...{ id, type: "SR", name_label: id, size: 100, physical_usage: usage },
+      id,
+      type: "SR",
+      name_label: id,
+      size: 100,
+      physical_usage: usage,
     });
     bench.objects.put(sr("full", 95), sr("half", 50), {
       ...sr("odd", 1),
@@ -183,18 +192,22 @@ t.test(
     const bench = await startAlarmBench(t);
     const seconds = () => Math.floor(bench.clock.now() / 1000);
     const message = (id: string, name: string, time: number) => ({
-      ...{
-        id,
-        type: "message",
-        name,
-        body: `body of ${id}`,
-        $object: "a",
-        time,
-      },
+      id,
+      type: "message",
+      name,
+      body: `body of ${id}`,
+      $object: "a",
+      time,
     });
     const task = (id: string, status: string) => ({
-      ...{ id, type: "task", name_label: "VM.start", result: "SR_FULL" },
-      ...{ status, created: seconds(), finished: seconds(), $pool: "pool" },
+      id,
+      type: "task",
+      name_label: "VM.start",
+      result: "SR_FULL",
+      status,
+      created: seconds(),
+      finished: seconds(),
+      $pool: "pool",
     });
     bench.objects.put(vm("a"), message("old", "HOST_LOST", seconds() - 60));
     const sendTo = [{ kind: "web-hook", url: sink.url }];
@@ -299,7 +312,8 @@ t.test("who acknowledges is not reminded", async (t) => {
   const bench = await startAlarmBench(t);
   bench.objects.put(vm("a"));
   await bench.create({
-    ...{ on: CPU, remindEverySeconds: 3_600 },
+    on: CPU,
+    remindEverySeconds: 3_600,
     sendTo: [{ kind: "web-hook", url: sink.url }],
   });
   bench.measure("a", "cpu", 1);

@@ -39,20 +39,29 @@ t.test("what was changed is written down, without secrets", async (t) => {
   const who = { userName: "admin", address: "127.0.0.1" };
   t.match(await store.audit.list(), [
     {
-      ...{ ...who, operation: "user.delete", objectId: id as string },
-      ...{ outcome: "failure", errorCode: "NO_SUCH_OBJECT" },
+      ...who,
+      operation: "user.delete",
+      objectId: id as string,
+      outcome: "failure",
+      errorCode: "NO_SUCH_OBJECT",
     },
     {
-      ...{ ...who, operation: "user.delete", objectId: id as string },
+      ...who,
+      operation: "user.delete",
+      objectId: id as string,
       outcome: "success",
     },
     {
-      ...{ ...who, operation: "user.create", outcome: "success" },
+      ...who,
+      operation: "user.create",
+      outcome: "success",
       parameters: { email: "ada", password: "[redacted]" },
     },
     { ...who, operation: "token.create", outcome: "success" },
     {
-      ...{ ...who, operation: "session.signIn", outcome: "success" },
+      ...who,
+      operation: "session.signIn",
+      outcome: "success",
       parameters: { provider: "password" },
     },
   ]);

@@ -23,12 +23,18 @@ const ada = { id: "u", isAdmin: false };
 const quiet = { warn: () => undefined };
 const settle = () => new Promise(setImmediate);
 const subject = {
-  ...{ name: "bulk", objectType: "bulk", objectId: "", userId: "u" },
+  name: "bulk",
+  objectType: "bulk",
+  objectId: "",
+  userId: "u",
   params: {},
 };
 const plan: BulkPlan = {
-  ...{ method: "vm.start", params: {}, idParameter: "id" },
-  ...{ concurrency: 3, stopOnError: false },
+  method: "vm.start",
+  params: {},
+  idParameter: "id",
+  concurrency: 3,
+  stopOnError: false,
 };
 const wait = { signal: new AbortController().signal };
 
@@ -188,7 +194,10 @@ t.test("after a restart only what had not ended is done", async (t) => {
   const done: string[] = [];
   const { result } = await tasks.run(subject, (work) =>
     new Bulk({
-      ...{ plan: { ...plan, concurrency: 1 }, ids: many(5), work, states },
+      plan: { ...plan, concurrency: 1 },
+      ids: many(5),
+      work,
+      states,
       run: async (id) => done.push(id),
       settle: async (id, { part }) => done.push(`${id} as ${part}`),
     }).run(),
@@ -234,7 +243,11 @@ function setUpMethods(t: Test) {
     },
   ]);
   const person: Person = {
-    ...{ id: "u", name: "ada", isAdmin: false, groups: [], rights },
+    id: "u",
+    name: "ada",
+    isAdmin: false,
+    groups: [],
+    rights,
   };
   const people = { get: (): Person | undefined => person };
   const asked: object[] = [];
@@ -249,7 +262,10 @@ function setUpMethods(t: Test) {
     ...bulkMethods({
       call: (...call) => dispatcher.call(...call),
       resume: (...begun) => dispatcher.resume(...begun),
-      ...{ operations: () => operations, people, queries, tasks },
+      operations: () => operations,
+      people,
+      queries,
+      tasks,
     }),
   ];
   const written: string[] = [];
@@ -283,7 +299,10 @@ t.test("each is called as its caller would call it", async (t) => {
   const { ask, called, written } = setUpMethods(t);
   const params = { how: "well" };
   const answer = ask({
-    ...{ method: "thing.do", ids: ["a", "b", "c", "a"], params, sync: true },
+    method: "thing.do",
+    ids: ["a", "b", "c", "a"],
+    params,
+    sync: true,
   });
   await t.rejects(answer, {
     code: "SOME_FAILED",
@@ -306,7 +325,9 @@ t.test(
   async (t) => {
     const { ask, tasks, asked } = setUpMethods(t);
     const { taskId } = (await ask({
-      ...{ method: "thing.do", filter: "tags:x", params: { how: "" } },
+      method: "thing.do",
+      filter: "tags:x",
+      params: { how: "" },
     })) as { taskId: string };
     t.match(await tasks.get(taskId, ada, wait), {
       status: "failure",
@@ -341,7 +362,10 @@ t.test("who is gone meanwhile does nothing more", async (t) => {
   const { ask, called, people } = setUpMethods(t);
   people.get = () => undefined;
   const answer = ask({
-    ...{ method: "thing.do", ids: ["a"], params: { how: "" }, sync: true },
+    method: "thing.do",
+    ids: ["a"],
+    params: { how: "" },
+    sync: true,
   });
   await t.rejects(answer, {
     code: "SOME_FAILED",

@@ -67,7 +67,10 @@ async function begin(t: Test, stream: FakeConsole) {
   const clock = new FakeClock();
   let objection: string | undefined;
   const session = new ConsoleSession({
-    ...{ socket, stream, clock, pingMs: PING_MS },
+    socket,
+    stream,
+    clock,
+    pingMs: PING_MS,
     objection: () => objection,
   });
   const object = (reason: string) => {

@@ -276,7 +276,9 @@ t.test("nothing is opened that cannot be written down", async (t) => {
 t.test("it tells what could be opened", async (t) => {
   const { consoles } = new FakeConsoles();
   t.same(consoles.describe("vm", operator), {
-    ...{ id: "vm", type: "VM", name_label: "the vm" },
+    id: "vm",
+    type: "VM",
+    name_label: "the vm",
     kinds: ["rfb", "vt100"],
   });
 });

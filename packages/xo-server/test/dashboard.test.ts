@@ -24,9 +24,15 @@ const inventory = {
 
 function host(id: string, more: object): FakeObject {
   return {
-    ...{ id, type: "host", $pool: "p", name_label: `host ${id}` },
-    ...{ power_state: "Running", enabled: true, address: "192.0.2.1" },
-    ...{ productBrand: "XCP-ng", cpus: { cores: 8 } },
+    id,
+    type: "host",
+    $pool: "p",
+    name_label: `host ${id}`,
+    power_state: "Running",
+    enabled: true,
+    address: "192.0.2.1",
+    productBrand: "XCP-ng",
+    cpus: { cores: 8 },
     memory: { size: 64 * GIB, usage: 16 * GIB },
     ...more,
   };
@@ -35,9 +41,16 @@ function host(id: string, more: object): FakeObject {
 function vm(id: string, power_state: string): FakeObject {
   const isUp = power_state === "Running";
   return {
-    ...{ id, uuid: id, type: "VM", $pool: "p", name_label: `vm ${id}` },
-    ...{ power_state, $container: isUp ? "h1" : "p", tags: ["t"] },
-    ...{ CPUs: { number: 2, max: 2 }, memory: { size: GIB } },
+    id,
+    uuid: id,
+    type: "VM",
+    $pool: "p",
+    name_label: `vm ${id}`,
+    power_state,
+    $container: isUp ? "h1" : "p",
+    tags: ["t"],
+    CPUs: { number: 2, max: 2 },
+    memory: { size: GIB },
     os_version: null,
   };
 }
@@ -52,15 +65,29 @@ const objects: FakeObject[] = [
   vm("v3", "Halted"),
   vm("v4", "Suspended"),
   {
-    ...{ id: "s", type: "SR", $pool: "p", name_label: "disks" },
-    ...{ size: 1000, physical_usage: 250, content_type: "user" },
+    id: "s",
+    type: "SR",
+    $pool: "p",
+    name_label: "disks",
+    size: 1000,
+    physical_usage: 250,
+    content_type: "user",
   },
   {
-    ...{ id: "iso", type: "SR", $pool: "p", name_label: "isos" },
-    ...{ size: 500, physical_usage: 400, content_type: "iso" },
+    id: "iso",
+    type: "SR",
+    $pool: "p",
+    name_label: "isos",
+    size: 500,
+    physical_usage: 400,
+    content_type: "iso",
   },
   {
-    ...{ id: "a", type: "message", $pool: "p", name: "ALARM", $object: "v1" },
+    id: "a",
+    type: "message",
+    $pool: "p",
+    name: "ALARM",
+    $object: "v1",
   },
   { id: "m", type: "message", $pool: "p", name: "VM_STARTED", $object: "v1" },
 ];
@@ -124,7 +151,8 @@ async function setUp(t: Test) {
     objects: poolObjects,
     stats: new HostStats({ parser, clock, inventory }),
     patches: new MissingPatches(clock),
-    ...{ inventory, clock },
+    inventory,
+    clock,
     listPools: () => [{ state: "watching" }, { state: "failed" }] as never,
   });
   const read = (resource: string, selector?: string) => ({
@@ -146,26 +174,43 @@ async function setUp(t: Test) {
 t.test("the fleet at a glance", async (t) => {
   const { json } = await setUp(t);
   t.same(await json("/dashboard", as("admin")), {
-    ...{ nPools: 1, nHosts: 3 },
+    nPools: 1,
+    nHosts: 3,
     hostsStatus: { running: 1, disabled: 1, halted: 1, unknown: 0, total: 3 },
     vmsStatus: {
-      ...{ running: 2, paused: 0, suspended: 1, halted: 1 },
-      ...{ active: 2, inactive: 2, unknown: 0, total: 4 },
+      running: 2,
+      paused: 0,
+      suspended: 1,
+      halted: 1,
+      active: 2,
+      inactive: 2,
+      unknown: 0,
+      total: 4,
     },
     missingPatches: {
-      ...{ hasAuthorization: true, nHosts: 3, nPools: 1 },
-      ...{ nHostsEol: { isEmpty: true }, nHostsWithMissingPatches: 3 },
-      ...{ nHostsFailed: 0, nPoolsWithMissingPatches: 1 },
+      hasAuthorization: true,
+      nHosts: 3,
+      nPools: 1,
+      nHostsEol: { isEmpty: true },
+      nHostsWithMissingPatches: 3,
+      nHostsFailed: 0,
+      nPoolsWithMissingPatches: 1,
     },
     poolsStatus: {
-      ...{ connected: 1, unreachable: 1, disconnected: 0 },
-      ...{ unknown: 0, total: 2 },
+      connected: 1,
+      unreachable: 1,
+      disconnected: 0,
+      unknown: 0,
+      total: 2,
     },
     resourcesOverview: { nCpus: 24, memorySize: 192 * GIB, srSize: 1000 },
     storageRepositories: {
       size: {
-        ...{ total: 1000, used: 250, available: 750 },
-        ...{ replicated: 0, other: 250 },
+        total: 1000,
+        used: 250,
+        available: 750,
+        replicated: 0,
+        other: 250,
       },
     },
     backupRepositories: { isEmpty: true },
@@ -208,8 +253,12 @@ t.test("a VM at a glance", async (t) => {
   const { json } = await setUp(t);
   t.match(await json("/vms/v1/dashboard", as("admin")), {
     quickInfo: {
-      ...{ id: "v1", power_state: "Running", host: "h1" },
-      ...{ CPUs: { number: 2 }, memory: { size: GIB }, tags: ["t"] },
+      id: "v1",
+      power_state: "Running",
+      host: "h1",
+      CPUs: { number: 2 },
+      memory: { size: GIB },
+      tags: ["t"],
       pvDriversDetected: false,
     },
     alarms: ["a"],
@@ -220,7 +269,9 @@ t.test("a VM at a glance", async (t) => {
 t.test("everybody sees what they may", async (t) => {
   const { json, get } = await setUp(t);
   t.match(await json("/dashboard", as("one")), {
-    ...{ nPools: 1, nHosts: 3, vmsStatus: { running: 1, total: 1 } },
+    nPools: 1,
+    nHosts: 3,
+    vmsStatus: { running: 1, total: 1 },
     resourcesOverview: { srSize: 0 },
   });
   t.match(await json("/pools/p/dashboard", as("one")), {
@@ -228,7 +279,9 @@ t.test("everybody sees what they may", async (t) => {
     alarms: [],
   });
   t.match(await json("/dashboard", as("nobody")), {
-    ...{ nPools: 0, nHosts: 0, vmsStatus: { total: 0 } },
+    nPools: 0,
+    nHosts: 0,
+    vmsStatus: { total: 0 },
   });
   t.equal((await get("/pools/p/dashboard", as("nobody"))).status, 403);
   t.equal((await get("/vms/v2/dashboard", as("one"))).status, 403);

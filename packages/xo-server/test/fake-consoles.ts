@@ -133,10 +133,12 @@ export function personWith(
   ...actions: readonly string[]
 ): CallContext & { session: { isOver: boolean } } {
   const privileges = actions.map((action) => ({
-    ...{ effect: "allow" as const, resource: "*", action },
+    effect: "allow" as const,
+    resource: "*",
+    action,
   }));
   const rights = new Rights(privileges);
-  const person = { ...{ id: name, name, isAdmin: false, groups: [] }, rights };
+  const person = { id: name, name, isAdmin: false, groups: [], rights };
   const session = {
     isOver: false,
     userId: name,

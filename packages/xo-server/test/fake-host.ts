@@ -41,7 +41,9 @@ export class FakeHost implements StatsHost {
         this.asked.push(vm === undefined ? [start, step] : [start, step, vm]);
         if (this.isPlain && vm !== undefined)
           throw new XoError("HTTP_STATUS", {
-            ...{ address: this.address, status: 500, text: "No_RRA_Available" },
+            address: this.address,
+            status: 500,
+            text: "No_RRA_Available",
           });
         if (this.hangs) await untilAborted(signal!);
         return toAnswer(this.#answer(start, this.step ?? step, vm));

@@ -15,13 +15,17 @@ function fakeSimulator() {
       fail = reject;
     }).then(() =>
       profiles.map((label) => ({
-        ...{ label, url: "http://127.0.0.1:1", user: "root", password: "x" },
+        label,
+        url: "http://127.0.0.1:1",
+        user: "root",
+        password: "x",
       })),
     );
     return { ready, stop: async () => ++stopped };
   };
   return {
-    ...{ startDemoPools, started },
+    startDemoPools,
+    started,
     begin: () => begin(),
     fail: () => fail(new Error("ended with code 1")),
     stopped: () => stopped,
@@ -34,7 +38,10 @@ t.test("an admin without pools may add some, or open the demo", async (t) => {
   const admin = await (await connect()).signIn();
   const firstRun = () => admin.ask("system.getFirstRun");
   t.same(await firstRun(), {
-    ...{ pools: 0, servers: 0, canAddPools: true, demo: "closed" },
+    pools: 0,
+    servers: 0,
+    canAddPools: true,
+    demo: "closed",
   });
   const opening = admin.ask("server.openDemo", { profiles: ["B", "C"] });
   t.match(await firstRun(), { demo: "opening" });

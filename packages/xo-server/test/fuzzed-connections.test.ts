@@ -34,7 +34,9 @@ function dial(t: Test, host: string): Line {
   });
   const closed = once(socket, "close");
   return {
-    ...{ socket, closed, heard: () => heard },
+    socket,
+    closed,
+    heard: () => heard,
     async until(pattern) {
       while (!pattern.test(heard) && !socket.destroyed)
         await Promise.race([once(socket, "data"), closed]);

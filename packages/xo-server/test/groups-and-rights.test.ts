@@ -32,7 +32,8 @@ t.test("rights of the older kind are kept as they were given", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const subject = await admin.ask("user.create", {
-    ...{ email: "ada", password: "ada" },
+    email: "ada",
+    password: "ada",
   });
   const acl = { subject, object: "vm1", action: "operator" };
   t.equal(await admin.ask("acl.add", acl), true);
@@ -46,7 +47,8 @@ t.test("rights of the older kind are kept as they were given", async (t) => {
     { id: "viewer", name: "viewer", permissions: ["view"] },
     { id: "operator", name: "operator", permissions: ["view", "operate"] },
     {
-      ...{ id: "admin", name: "admin" },
+      id: "admin",
+      name: "admin",
       permissions: ["view", "operate", "administrate"],
     },
   ]);
@@ -75,7 +77,10 @@ t.test("roles are made of privileges; those of the program stay", async (t) => {
   t.match(await admin.call("role.delete", { id: builtIn }), code10);
   const roleId = await admin.ask("role.create", { name: "testers" });
   const privilege = {
-    ...{ roleId, effect: "allow", resource: "vm", action: "read" },
+    roleId,
+    effect: "allow",
+    resource: "vm",
+    action: "read",
     selector: "tags:test",
   };
   t.match(

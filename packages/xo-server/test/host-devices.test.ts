@@ -10,7 +10,9 @@ import { FakeObjects } from "./fake-objects.js";
 
 const types = ["VM", "VTPM", "VUSB", "USB_group", "PCI"];
 const objects = types.map((type) => ({
-  ...{ id: type.toLowerCase(), type, $pool: "p" },
+  id: type.toLowerCase(),
+  type,
+  $pool: "p",
   _xapiRef: `ref:${type}`,
 }));
 
@@ -35,7 +37,8 @@ function setUp() {
   const run = (name: string, params: object, rights = Rights.all) =>
     dispatcher.call(name, params, {
       person: { id: "u", name: "u", isAdmin: false, groups: [], rights },
-      ...{ permission: "user", address: "127.0.0.1" },
+      permission: "user",
+      address: "127.0.0.1",
     } as unknown as CallContext);
   return { calls, run };
 }

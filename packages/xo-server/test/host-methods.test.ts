@@ -16,22 +16,39 @@ import { FakeClock } from "./fake-clock.js";
 import { FakeObjects, type FakeObject } from "./fake-objects.js";
 
 const host = (id: string, more: object = {}): FakeObject => ({
-  ...{ id, type: "host", $pool: "p", _xapiRef: `ref:${id}` },
-  ...{ power_state: "Running", enabled: true, residentVms: [`${id}-v`] },
-  ...{ name_label: id, startTime: 1, agentStartTime: 1 },
-  ...{ current_operations: {}, controlDomain: "dom0", otherConfig: {} },
+  id,
+  type: "host",
+  $pool: "p",
+  _xapiRef: `ref:${id}`,
+  power_state: "Running",
+  enabled: true,
+  residentVms: [`${id}-v`],
+  name_label: id,
+  startTime: 1,
+  agentStartTime: 1,
+  current_operations: {},
+  controlDomain: "dom0",
+  otherConfig: {},
   bios_strings: { "bios-version": "1.2" },
   ...more,
 });
 const vm = (id: string, more: object = {}): FakeObject => ({
-  ...{ id, type: "VM", $pool: "p", _xapiRef: `ref:${id}` },
-  ...{ power_state: "Running", blockedOperations: {} },
+  id,
+  type: "VM",
+  $pool: "p",
+  _xapiRef: `ref:${id}`,
+  power_state: "Running",
+  blockedOperations: {},
   ...more,
 });
 const objects: FakeObject[] = [
   {
-    ...{ id: "p", type: "pool", $pool: "p", _xapiRef: "ref:p" },
-    ...{ master: "h1", HA_enabled: false },
+    id: "p",
+    type: "pool",
+    $pool: "p",
+    _xapiRef: "ref:p",
+    master: "h1",
+    HA_enabled: false,
   },
   host("h1"),
   host("h2", { residentVms: ["h2-v", "dom0"] }),
@@ -39,13 +56,23 @@ const objects: FakeObject[] = [
   vm("h2-v", { blockedOperations: { suspend: "mine" } }),
   { id: "dom0", type: "VM-controller", $pool: "p", _xapiRef: "ref:dom0" },
   {
-    ...{ id: "sr", type: "SR", $pool: "p", _xapiRef: "ref:sr" },
-    ...{ shared: true, size: 2 ** 40, physical_usage: 0 },
+    id: "sr",
+    type: "SR",
+    $pool: "p",
+    _xapiRef: "ref:sr",
+    shared: true,
+    size: 2 ** 40,
+    physical_usage: 0,
     $PBDs: ["pbd1", "pbd2"],
   },
   ...["1", "2"].map((of) => ({
-    ...{ id: `pbd${of}`, type: "PBD", $pool: "p", _xapiRef: `ref:pbd${of}` },
-    ...{ host: `h${of}`, SR: "sr", attached: true },
+    id: `pbd${of}`,
+    type: "PBD",
+    $pool: "p",
+    _xapiRef: `ref:pbd${of}`,
+    host: `h${of}`,
+    SR: "sr",
+    attached: true,
   })),
   { id: "net", type: "network", $pool: "p", _xapiRef: "ref:net" },
   { id: "pif", type: "PIF", $pool: "p", $host: "h1", _xapiRef: "ref:pif" },
@@ -68,7 +95,9 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
   const ofPools = { objects: poolObjects, clock, hostsOf };
   const doors = {
     doorOf: async (_: string, address: string) => ({
-      ...{ address, user: "root", password: "secret" },
+      address,
+      user: "root",
+      password: "secret",
     }),
     letGo: async () => undefined,
   };
@@ -88,7 +117,8 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
   const as = (rights: Rights, isAdmin = false): CallContext =>
     ({
       person: { id: "u", name: "u", isAdmin, groups: [], rights },
-      ...{ permission: "user", address: "127.0.0.1" },
+      permission: "user",
+      address: "127.0.0.1",
     }) as never;
   const run = (name: string, params: object, context = as(Rights.all, true)) =>
     dispatcher.call(name, params, context);
@@ -247,7 +277,8 @@ t.test(
     };
     const { calls, run } = setUp({ "VM.suspend": refuse });
     const params = {
-      ...{ id: "h2", suspendResidentVms: true },
+      id: "h2",
+      suspendResidentVms: true,
       bypassBlockedSuspend: true,
     };
     await t.rejects(run("host.restart", params), { code: "VM_LACKS_FEATURE" });
@@ -273,7 +304,8 @@ t.test("a new coordinator is waited for", async (t) => {
   t.same(calls, ["pool.designate_new_master ref:h2"]);
   fakes.set(host("h1", { enabled: false }));
   await t.rejects(run("pool.setPoolMaster", { host: "h1" }), {
-    ...{ code: "INCORRECT_STATE", data: { property: "enabled" } },
+    code: "INCORRECT_STATE",
+    data: { property: "enabled" },
   });
 });
 
@@ -309,7 +341,8 @@ t.test("what is in HA's way is told before", async (t) => {
   t.same(calls, []);
   const failures = { pool: "p", hostFailuresToTolerate: 2 };
   await t.rejects(run("pool.setHaHostFailures", failures), {
-    ...{ code: "INVALID_PARAMETERS", message: /1 host failures at most/ },
+    code: "INVALID_PARAMETERS",
+    message: /1 host failures at most/,
   });
 });
 
@@ -320,7 +353,8 @@ t.test("pools of one host alone join others", async (t) => {
   });
   const merge = { source: "p", target: "p" };
   await t.rejects(run("pool.mergeInto", merge), {
-    ...{ code: "INCORRECT_STATE", data: { property: "number of hosts" } },
+    code: "INCORRECT_STATE",
+    data: { property: "number of hosts" },
   });
   await t.rejects(run("pool.addHost", { pool: "p", host: "h1" }), {
     code: "INCORRECT_STATE",
@@ -337,7 +371,9 @@ t.test("a rolling reboot ends at the first failure", async (t) => {
   await t.rejects(run("pool.rollingReboot", { pool: "p" }), {
     code: "STOPPED_MIDWAY",
     data: {
-      ...{ where: "h1: move VMs away", done: [], left: ["h1", "h2"] },
+      where: "h1: move VMs away",
+      done: [],
+      left: ["h1", "h2"],
       cause: { code: "NO_HOSTS_AVAILABLE" },
     },
   });
@@ -375,7 +411,8 @@ t.test("dom0's memory is set in maintenance only", async (t) => {
   const { calls, run, fakes } = setUp();
   const params = { id: "h2", memory: 2 ** 31 };
   await t.rejects(run("host.setControlDomainMemory", params), {
-    ...{ code: "INCORRECT_STATE", data: { property: "enabled" } },
+    code: "INCORRECT_STATE",
+    data: { property: "enabled" },
   });
   fakes.set(host("h2", { enabled: false }));
   t.equal(await run("host.setControlDomainMemory", params), true);
@@ -394,7 +431,8 @@ t.test("what hosts tell of themselves", async (t) => {
   t.same(await run("host.getSmt", { id: "h1" }), { enabled: true });
   t.same(
     await run("host.getSmartctlInformation", {
-      ...{ id: "h1", deviceNames: ["sda"] },
+      id: "h1",
+      deviceNames: ["sda"],
     }),
     { sda: "PASSED" },
   );
@@ -408,11 +446,21 @@ t.test("what hosts tell of themselves", async (t) => {
 /** Parameters that each operation takes, so that only rights are in the way. */
 function paramsOf({ params }: Operation): object {
   const known: Readonly<Record<string, unknown>> = {
-    ...{ host: "h1", pool: "p", sr: "sr", network: "net", pif: "pif" },
-    ...{ maintenance: true, syslogDestination: null, powerOnMode: "" },
-    ...{ schedulerGranularity: "core", certificate: "c", privateKey: "k" },
+    host: "h1",
+    pool: "p",
+    sr: "sr",
+    network: "net",
+    pif: "pif",
+    maintenance: true,
+    syslogDestination: null,
+    powerOnMode: "",
+    schedulerGranularity: "core",
+    certificate: "c",
+    privateKey: "k",
     memory: 2 ** 31,
-    ...{ heartbeatSrs: ["sr"], hostFailuresToTolerate: 1, target: "p" },
+    heartbeatSrs: ["sr"],
+    hostFailuresToTolerate: 1,
+    target: "p",
   };
   const required = (params.required ?? []) as readonly string[];
   return Object.fromEntries(required.map((name) => [name, known[name]]));

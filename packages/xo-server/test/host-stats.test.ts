@@ -19,7 +19,9 @@ function setUp(limitBytes?: number) {
   const host = new FakeHost("h1");
   host.measures = { "vm:v:memory": (time) => time - since };
   const stats = new HostStats({
-    ...{ parser, clock, inventory },
+    parser,
+    clock,
+    inventory,
     ...(limitBytes === undefined ? {} : { limitBytes }),
   });
   const pass = (seconds: number, ...hosts: readonly FakeHost[]) => {

@@ -12,7 +12,10 @@ import { unwatchedWork } from "../src/tasks/work.js";
 import { FakeClock } from "./fake-clock.js";
 
 const ada: Person = {
-  ...{ id: "ada", name: "ada", isAdmin: true, groups: [] },
+  id: "ada",
+  name: "ada",
+  isAdmin: true,
+  groups: [],
   rights: Rights.all,
 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -27,7 +30,9 @@ function createCaller(
   const caller = new Caller({
     call: (_name, _params, context) => call(context),
     people: { get: (id) => (id === "ada" ? ada : undefined) },
-    ...{ log, clock, job: { id: "j", userId: "ada" } },
+    log,
+    clock,
+    job: { id: "j", userId: "ada" },
     work: { ...unwatchedWork, signal: abort.signal },
     isStopping: () => false,
     ...more,
@@ -44,7 +49,8 @@ t.test("a call is made as the user, and the job is told", async (t) => {
   await caller.call("vm.start", { id: "x", password: "hush" });
   t.match(contexts, [{ person: ada, permission: "admin", address: "job:j" }]);
   t.match(log.toBody(), {
-    ...{ succeeded: 1, failed: 0 },
+    succeeded: 1,
+    failed: 0,
     calls: [
       { method: "vm.start", params: { id: "x", password: "[redacted]" } },
     ],

@@ -15,7 +15,8 @@ const due = (
 
 t.test("nothing is due before its time", async (t) => {
   t.same(due(once, "20T02:00", at("21T01:59")), {
-    ...{ kind: "wait", at: at("21T02:00") },
+    kind: "wait",
+    at: at("21T02:00"),
   });
 });
 
@@ -32,7 +33,8 @@ t.test("of what was missed the last is made up for, once", async (t) => {
   const run = { kind: "run", dueAt: time, until: time };
   t.same(due(once, "11T02:00", at("21T09:00")), run);
   t.same(due(once, "21T02:00", at("21T09:00")), {
-    ...{ kind: "wait", at: at("22T02:00") },
+    kind: "wait",
+    at: at("22T02:00"),
   });
 });
 
@@ -47,7 +49,8 @@ t.test("what was missed is skipped where it is to, or too old", async (t) => {
 
 t.test("a clock that is set back a little does nothing twice", async (t) => {
   t.same(due(once, "21T02:00", at("21T01:30")), {
-    ...{ kind: "wait", at: at("22T02:00") },
+    kind: "wait",
+    at: at("22T02:00"),
   });
 });
 

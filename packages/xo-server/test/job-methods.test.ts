@@ -17,7 +17,10 @@ const set = (...values: object[]) => ({
   items: [{ type: "set", values }],
 });
 const call = (method: string, ...values: object[]) => ({
-  ...{ type: "call", key: "genericTask", name: "a job", method },
+  type: "call",
+  key: "genericTask",
+  name: "a job",
+  method,
   paramsVector: set(...values),
 });
 
@@ -191,7 +194,9 @@ t.test("a job has schedules", async (t) => {
   const made = (await admin.ask("schedule.create", given)) as { id: string };
   const whole = {
     ...given,
-    ...{ enabled: true, missed: "once", overlap: "skip" },
+    enabled: true,
+    missed: "once",
+    overlap: "skip",
   };
   t.same(made, { ...whole, id: made.id });
   t.ok(
@@ -203,7 +208,9 @@ t.test("a job has schedules", async (t) => {
     }),
   );
   t.match(await admin.ask("schedule.get", { id: made.id }), {
-    ...{ enabled: false, name: "", timezone: undefined },
+    enabled: false,
+    name: "",
+    timezone: undefined,
   });
   await admin.ask("schedule.create", { jobId, cron: "@weekly" });
   t.equal(((await admin.ask("schedule.getAll")) as object[]).length, 2);

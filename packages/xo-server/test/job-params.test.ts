@@ -65,7 +65,7 @@ t.test("a member called __proto__ is a member", async (t) => {
 
 t.test("what is wrong or too much is refused", async (t) => {
   const hundred = {
-    ...{ type: "set" },
+    type: "set",
     values: Array.from({ length: 101 }, (_, n) => ({ n })),
   };
   let deep: object = { type: "set", values: [{}] };
@@ -89,7 +89,7 @@ t.test("secrets are taken out, and put in again", async (t) => {
   const body = {
     method: "server.add",
     paramsVector: {
-      ...{ type: "crossProduct" },
+      type: "crossProduct",
       items: [
         {
           type: "set",

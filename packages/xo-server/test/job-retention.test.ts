@@ -48,7 +48,9 @@ t.test("days begin when they do in the zone", async (t) => {
   t.same(toForget([late, night], { keepDaily: 2 }, "UTC"), [late]);
   t.same(toForget([late, night], { keepDaily: 2 }, "Europe/Paris"), []);
   t.match(new LocalDays("Europe/Paris").of(night.time), {
-    ...{ date: "2026-11-21", time: "00-30-00", monday: "2026-11-16" },
+    date: "2026-11-21",
+    time: "00-30-00",
+    monday: "2026-11-16",
   });
 });
 
@@ -78,8 +80,10 @@ t.test("whatever there is, the rules hold", async (t) => {
       time: Math.floor(noon("2026-03-29") + random() * spread * 20),
     }));
     const rules = {
-      ...{ keepLast: upTo(4), keepDaily: upTo(5) },
-      ...{ keepWeekly: upTo(4), keepMonthly: upTo(4) },
+      keepLast: upTo(4),
+      keepDaily: upTo(5),
+      keepWeekly: upTo(4),
+      keepMonthly: upTo(4),
     };
     const zone = zones[i % zones.length]!;
     const gone = new Set(toForget(all, rules, zone));

@@ -102,7 +102,8 @@ class Server {
         if (!machine.isSlow) return Promise.resolve(done);
         return new Promise<Outcome>((resolve) => {
           machine.going.push({
-            ...{ server: owner, work },
+            server: owner,
+            work,
             end: (status = "success") => {
               resolve({ status, body: {} });
             },
@@ -120,7 +121,13 @@ class Server {
     };
     const keep = { ofJob: 50, ofAll: 1_000 };
     this.runs = new Runs({
-      ...{ store, runner, tasks, owner, clock, logger, keep },
+      store,
+      runner,
+      tasks,
+      owner,
+      clock,
+      logger,
+      keep,
     });
     this.scheduler = new Scheduler({ store, runs: this.runs, clock, logger });
   }
@@ -155,7 +162,9 @@ t.test("a job is done at its times, once each", async (t) => {
   const one = await machine.start();
   const jobId = await one.addJob();
   const { id } = await one.store.schedules.create({
-    ...{ jobId, cron: "*/20 * * * *", timezone: "UTC" },
+    jobId,
+    cron: "*/20 * * * *",
+    timezone: "UTC",
   });
   await machine.settle();
   await machine.pass(HOUR + MINUTE);

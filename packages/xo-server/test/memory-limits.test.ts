@@ -6,7 +6,10 @@ import {
 } from "../src/vms/memory-limits.js";
 
 const now: MemoryLimits = {
-  ...{ staticMin: 1, dynamicMin: 2, dynamicMax: 4, staticMax: 8 },
+  staticMin: 1,
+  dynamicMin: 2,
+  dynamicMax: 4,
+  staticMax: 8,
 };
 
 t.test("a halted VM gets just the memory that is asked for", async (t) => {
@@ -24,7 +27,9 @@ t.test("a running one keeps its static limits", async (t) => {
 t.test("what is not named gives way", async (t) => {
   t.match(toMemoryLimits(now, { min: 3 }, false), { dynamicMin: 3 });
   t.match(toMemoryLimits(now, { staticMax: 3 }, false), {
-    ...{ dynamicMin: 2, dynamicMax: 3, staticMax: 3 },
+    dynamicMin: 2,
+    dynamicMax: 3,
+    staticMax: 3,
   });
   t.match(toMemoryLimits(now, { max: 1 }, true), { dynamicMin: 1 });
   t.same(toMemoryCalls(now, toMemoryLimits(now, { max: 4 }, true)), []);

@@ -137,7 +137,9 @@ t.test("catalog and queries have figures too", async (t) => {
     feedBytes: 9,
   };
   const queries = {
-    ...{ columns: 12, columnBytes: 13, columnLimitBytes: 14 },
+    columns: 12,
+    columnBytes: 13,
+    columnLimitBytes: 14,
     nowBytes: 17,
   };
   const families = read(

@@ -43,8 +43,14 @@ async function setUp(t: Test, { oidc, clock }: SetUp = {}) {
     (await browser.get(`${home}/rest/v0/users/me`)).json();
   const admin = async () => (await server.connect()).signIn();
   return {
-    ...{ ...server, provider, home, enter, goAndReturn, signIn },
-    ...{ me, admin },
+    ...server,
+    provider,
+    home,
+    enter,
+    goAndReturn,
+    signIn,
+    me,
+    admin,
   };
 }
 

@@ -40,7 +40,9 @@ function setUp(user: User = ada) {
   const tryWith = (password: string, isRepeated = true, address = "10.0.0.1") =>
     signIn.byPassword({ name: "ada", password, isRepeated }, address);
   return {
-    ...{ clock, looks, tryWith },
+    clock,
+    looks,
+    tryWith,
     change: (table: string) => {
       for (const tell of listeners) tell(table);
     },

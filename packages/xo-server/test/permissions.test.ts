@@ -97,7 +97,9 @@ t.test("who is deleted, or no admin any more, is so at once", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const id = await admin.ask("user.create", {
-    ...{ email: "ada", password: "ada", permission: "admin" },
+    email: "ada",
+    password: "ada",
+    permission: "admin",
   });
   const ada = await (await connect()).signIn("ada", "ada");
   t.type(await ada.ask("user.getAll", { dummy: "dummy" }), Array);
@@ -109,7 +111,8 @@ t.test("who is deleted, or no admin any more, is so at once", async (t) => {
     await (
       await connect()
     ).call("session.signIn", {
-      ...{ email: "ada", password: "ada" },
+      email: "ada",
+      password: "ada",
     }),
     { error: { code: 3 } },
   );

@@ -5,7 +5,9 @@ import { as, startRestServer } from "./rest-server.js";
 
 const id = "11111111-0000-4000-8000-000000000001";
 const entry = {
-  ...{ id, type: "VM-snapshot", pool: "p1" },
+  id,
+  type: "VM-snapshot",
+  pool: "p1",
   json: Buffer.from(JSON.stringify({ id, _xapiRef: "OpaqueRef:1" })),
 };
 const catalog: Pick<Catalog, "get" | "classOf"> = {
@@ -31,7 +33,10 @@ t.test("the record of an object, by its id or reference", async (t) => {
   const server = await startRestServer(t, { operations });
   for (const name of [id, "OpaqueRef:1"])
     t.same(await server.json(`/raw-records/${name}`, as("admin")), {
-      ...{ id, type: "VM-snapshot", className: "VM", ref: "OpaqueRef:1" },
+      id,
+      type: "VM-snapshot",
+      className: "VM",
+      ref: "OpaqueRef:1",
       record: {
         name_label: "web",
         other_config: { password: "* obfuscated *" },

@@ -95,7 +95,11 @@ const allowed = new Rights([
   { effect: "allow", resource: "VM", action: "operate" },
 ]);
 const person = (rights = allowed): Person => ({
-  ...{ id: "u", name: "ada", isAdmin: false, groups: [], rights },
+  id: "u",
+  name: "ada",
+  isAdmin: false,
+  groups: [],
+  rights,
 });
 
 /** Servers, one after the other, over the same store and pool. */
@@ -120,7 +124,9 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
   };
   const open = (owner = "here") => {
     const steps = new StepJournal({
-      ...{ store: stepStore.door, clock, logger: quiet },
+      store: stepStore.door,
+      clock,
+      logger: quiet,
     });
     const tasks = new Tasks({ store, steps, clock, owner, logger: quiet });
     t.teardown(() => {
@@ -133,8 +139,12 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
     run: (xapi: () => Xapi, work: Work) => Promise<unknown>,
   ) => {
     const task = tasks.prepare({
-      ...{ name: "do it", objectType: "VM", objectId: "v", userId: "u" },
-      ...{ params: {}, operation: "vm.do" },
+      name: "do it",
+      objectType: "VM",
+      objectId: "v",
+      userId: "u",
+      params: {},
+      operation: "vm.do",
     });
     const { work } = task;
     const result = inWork(work, () =>
@@ -151,7 +161,9 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
     const findObject = (id: string) =>
       id === "v"
         ? {
-            ...{ id, type: "VM", pool: "p" },
+            id,
+            type: "VM",
+            pool: "p",
             json: Buffer.from(JSON.stringify({ id, type: "VM" })),
           }
         : undefined;
@@ -168,7 +180,12 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       },
     });
     const recovery = new Recovery({
-      ...{ dispatcher, findObject, pools, steps, clock, logger: quiet },
+      dispatcher,
+      findObject,
+      pools,
+      steps,
+      clock,
+      logger: quiet,
       findOperation: (name) => (name === "vm.do" ? operation : undefined),
       people: { get: () => people },
       watch: new FlightWatch({ pools, clock }),
@@ -289,11 +306,9 @@ t.test(
   "a call whose task was never told is looked for in the pool",
   async (t) => {
     const record = (status: string, more: object = {}) => ({
-      ...{
-        name_label: "Async.VM.start",
-        created: "20261121T06:00:00Z",
-        status,
-      },
+      name_label: "Async.VM.start",
+      created: "20261121T06:00:00Z",
+      status,
       ...more,
     });
     const crash = async () => {

@@ -16,7 +16,10 @@ const GIB = 2 ** 30;
 /** A VM of the set with a disk and a drive. */
 const vmOf = (set: string) => [
   {
-    ...{ id: "vm", type: "VM", resourceSet: set, CPUs: { number: 2, max: 8 } },
+    id: "vm",
+    type: "VM",
+    resourceSet: set,
+    CPUs: { number: 2, max: 8 },
     memory: { dynamic: [GIB, 2 * GIB] },
     $VBDs: ["vbd", "cd"],
   },
@@ -75,17 +78,24 @@ async function setUp(t: Test) {
 t.test("a set is made and changed as clients do it", async (t) => {
   const { call, idOf } = await setUp(t);
   const made = (await call("root", "resourceSet.create", {
-    ...{ name: "students", subjects: [idOf("ada")], objects: ["net"] },
+    name: "students",
+    subjects: [idOf("ada")],
+    objects: ["net"],
     limits: { cpus: { total: 4, available: 4 }, memory: 8 * GIB },
   })) as { id: string };
   const { id } = made;
   t.same(made, {
-    ...{ id, name: "students", subjects: [idOf("ada")], objects: ["net"] },
+    id,
+    name: "students",
+    subjects: [idOf("ada")],
+    objects: ["net"],
     limits: {
       cpus: { total: 4, usage: 0, available: 4 },
       memory: { total: 8 * GIB, usage: 0, available: 8 * GIB },
     },
-    ...{ tags: [], ipPools: [], shareByDefault: false },
+    tags: [],
+    ipPools: [],
+    shareByDefault: false,
   });
   for (const [verb, params] of [
     ["addObject", { object: "sr" }],
@@ -103,14 +113,19 @@ t.test("a set is made and changed as clients do it", async (t) => {
     );
   t.match(await call("root", "resourceSet.getAll", { id: "dummy" }), [
     {
-      ...{ id, name: "all students", subjects: ["g"], objects: ["sr"] },
+      id,
+      name: "all students",
+      subjects: ["g"],
+      objects: ["sr"],
       tags: ["x"],
       limits: { memory: { total: 8 * GIB }, disk: { total: 100 * GIB } },
     },
   ]);
   await t.rejects(
     call("ada", "resourceSet.addLimit", {
-      ...{ id, limitId: "cpus", quantity: 1 },
+      id,
+      limitId: "cpus",
+      quantity: 1,
     }),
     { code: "FORBIDDEN" },
   );
@@ -123,7 +138,9 @@ t.test("only its people see a set, and may read what is in it", async (t) => {
   const group = await store.groups.create("staff");
   await store.groups.addMember(group.id, idOf("ada"));
   const made = (await call("root", "resourceSet.create", {
-    ...{ name: "s", subjects: [group.id], objects: ["net", "sr"] },
+    name: "s",
+    subjects: [group.id],
+    objects: ["net", "sr"],
   })) as { id: string };
   t.match(await call("ada", "resourceSet.getAll"), [{ id: made.id }]);
   t.same(await call("eve", "resourceSet.getAll"), []);
@@ -147,7 +164,9 @@ t.test("only its people see a set, and may read what is in it", async (t) => {
 t.test("what its VMs take is counted, and bounded", async (t) => {
   const { call, sets, contextOf, idOf, objects, clock } = await setUp(t);
   const { id } = (await call("root", "resourceSet.create", {
-    ...{ name: "s", subjects: [idOf("ada")], objects: ["net"] },
+    name: "s",
+    subjects: [idOf("ada")],
+    objects: ["net"],
     limits: { cpus: 6, memory: 8 * GIB, disk: 100 * GIB },
   })) as { id: string };
   for (const object of vmOf(id)) objects.set(object);
@@ -185,7 +204,8 @@ t.test("what its VMs take is counted, and bounded", async (t) => {
 t.test("a VM belongs to who made it, and is counted once", async (t) => {
   const { call, sets, contextOf, idOf, objects, people } = await setUp(t);
   const { id } = (await call("root", "resourceSet.create", {
-    ...{ name: "s", subjects: [idOf("ada"), idOf("eve")] },
+    name: "s",
+    subjects: [idOf("ada"), idOf("eve")],
     limits: { vms: 2 },
   })) as { id: string };
   const mayAda = () => people.get(idOf("ada"))!.rights;
@@ -209,11 +229,13 @@ t.test("templates of configurations are kept, of both kinds", async (t) => {
   const { call, store } = await setUp(t);
   const template = "#cloud-config\npassword: hunter2\n";
   const made = await call("root", "cloudConfig.create", {
-    ...{ name: "debian", template },
+    name: "debian",
+    template,
   });
   t.match(made, { name: "debian", template });
   await call("root", "cloudConfig.createNetworkConfig", {
-    ...{ name: "net", template: "version: 2" },
+    name: "net",
+    template: "version: 2",
   });
   const { id } = made as { id: string };
   t.same(await call("ada", "cloudConfig.getAll"), [

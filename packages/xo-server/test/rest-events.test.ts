@@ -224,7 +224,11 @@ t.test("tasks of ours are told as those of a collection", async (t) => {
   const begin = async (userId: string) => {
     let end!: (result: unknown) => void;
     const task = tasks.prepare({
-      ...{ name: "n", objectType: "VM", objectId: "v", userId, params: {} },
+      name: "n",
+      objectType: "VM",
+      objectId: "v",
+      userId,
+      params: {},
     });
     await tasks.follow(task, new Promise((resolve) => (end = resolve)));
     return { id: task.id, work: task.work, end };

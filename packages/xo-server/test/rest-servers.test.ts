@@ -31,7 +31,8 @@ t.test("pools to connect to are listed, added and deleted", async (t) => {
     ask(`/servers/${id}/actions/${verb}?sync=true`, "POST");
   t.equal((await act("disconnect")).status, 204);
   t.match(await (await ask(`/servers/${id}`)).json(), {
-    ...{ enabled: false, status: "disconnected" },
+    enabled: false,
+    status: "disconnected",
   });
   t.equal((await act("connect")).status, 204);
   t.match(await (await ask(`/servers/${id}`)).json(), { enabled: true });

@@ -67,7 +67,10 @@ async function setUp(t: Test) {
   });
   const operations = [start, userGet, ...taskMethods(poolObjects, tasks)];
   const server = await startRestServer(t, {
-    ...{ objects, people, operations, tasks },
+    objects,
+    people,
+    operations,
+    tasks,
   });
   const begin = async (name = "ada") => {
     const path = "/vms/v/actions/start";
@@ -167,8 +170,14 @@ t.test("tasks come all, page by page, and no more than asked", async (t) => {
   const { json, store } = await setUp(t);
   for (let i = 0; i < 600; i++)
     await store.put({
-      ...{ id: `t-${i}`, owner: "there", name: "n", userId: "id-of-ada" },
-      ...{ status: "success", startedAt: i, updatedAt: i, endedAt: i },
+      id: `t-${i}`,
+      owner: "there",
+      name: "n",
+      userId: "id-of-ada",
+      status: "success",
+      startedAt: i,
+      updatedAt: i,
+      endedAt: i,
       objectId: i < 10 ? "id-of-ada" : "v",
       body: { properties: { n: i } },
     });

@@ -23,9 +23,15 @@ t.test("a server that is added is connected, kept and told of", async (t) => {
   const all = await admin.ask("server.getAll");
   t.match(all, [
     {
-      ...{ id, host: "192.0.2.2", label: "Rome", username: "root" },
-      ...{ enabled: true, status: "connected" },
-      ...{ readOnly: false, allowUnauthorized: false, origin: "api" },
+      id,
+      host: "192.0.2.2",
+      label: "Rome",
+      username: "root",
+      enabled: true,
+      status: "connected",
+      readOnly: false,
+      allowUnauthorized: false,
+      origin: "api",
     },
     { id: "paris", label: "Paris", status: "connecting", origin: "config" },
   ]);
@@ -58,8 +64,10 @@ t.test(
     t.match(await admin.ask("server.getAll"), [{ fingerprint }]);
     const error = toErrorSummary(
       new XoError("TLS_FINGERPRINT_MISMATCH", {
-        ...{ address: "192.0.2.2:443", pinned: fingerprint },
-        ...{ fingerprint: "cd".repeat(32), other: "not told" },
+        address: "192.0.2.2:443",
+        pinned: fingerprint,
+        fingerprint: "cd".repeat(32),
+        other: "not told",
       }),
     );
     pools[0]!.become({ state: "failed", error });
@@ -78,7 +86,8 @@ t.test(
       new XoError("TLS_UNTRUSTED", { fingerprint: "ef", reason: "self" }),
     );
     t.match(toErrorSummary(many), {
-      ...{ code: "NO_CANDIDATE", message: /all away/ },
+      code: "NO_CANDIDATE",
+      message: /all away/,
       data: { cause: "TLS_UNTRUSTED", fingerprint: "ef" },
     });
     const accepted = { id, fingerprint: "cd".repeat(32) };
@@ -120,8 +129,14 @@ t.test("a server can be left unconnected, and removed", async (t) => {
 
 t.test("at the start, who is enabled is connected", async (t) => {
   const named = (id: string, enabled: boolean) => ({
-    ...{ id, host: `${id}.example`, username: "root", label: "", enabled },
-    ...{ options: { allowUnauthorized: true }, createdAt: 0, updatedAt: 0 },
+    id,
+    host: `${id}.example`,
+    username: "root",
+    label: "",
+    enabled,
+    options: { allowUnauthorized: true },
+    createdAt: 0,
+    updatedAt: 0,
   });
   const servers = [named("on", true), named("off", false), named("bad", true)];
   const connected: PoolSettings[] = [];
@@ -145,8 +160,12 @@ t.test("at the start, who is enabled is connected", async (t) => {
   stored.connectAll();
   t.match(connected, [
     {
-      ...{ id: "on", label: "on.example", hosts: ["on.example"], user: "root" },
-      ...{ password: "hunter2", proxy: "http://proxy.example" },
+      id: "on",
+      label: "on.example",
+      hosts: ["on.example"],
+      user: "root",
+      password: "hunter2",
+      proxy: "http://proxy.example",
       tls: { trust: "insecure" },
     },
   ]);

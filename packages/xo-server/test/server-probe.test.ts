@@ -45,9 +45,12 @@ t.test("a host is looked at before it is added", async (t) => {
   const admin = await (await connect()).signIn();
   const probe = await admin.ask("server.probe", { host });
   t.match(probe, {
-    ...{ address: host, isReachable: true },
+    address: host,
+    isReachable: true,
     certificate: {
-      ...{ fingerprint, isTrusted: false, isSelfSigned: true },
+      fingerprint,
+      isTrusted: false,
+      isSelfSigned: true,
       distrust: "DEPTH_ZERO_SELF_SIGNED_CERT",
     },
   });
@@ -66,7 +69,8 @@ t.test(
     const admin = await (await connect()).signIn();
     const member = await startHost(t, failure("HOST_IS_SLAVE", "127.0.0.9"));
     t.match(await admin.ask("server.probe", { host: member.host }), {
-      ...{ isReachable: true, problem: "member" },
+      isReachable: true,
+      problem: "member",
       coordinator: /^https:\/\/127\.0\.0\.9:/,
     });
     const other = await startHost(t, failure("secrets of an intranet"));
@@ -74,7 +78,8 @@ t.test(
     t.match(told, { problem: "not-a-xapi" });
     t.notMatch(JSON.stringify(told), "intranet");
     t.match(await admin.ask("server.probe", { host: "127.0.0.1:1" }), {
-      ...{ isReachable: false, problem: "refused" },
+      isReachable: false,
+      problem: "refused",
     });
   },
 );

@@ -55,7 +55,9 @@ t.test(
         .toReversed(),
       [
         {
-          ...{ userName: "admin", outcome: "success", address: "127.0.0.1" },
+          userName: "admin",
+          outcome: "success",
+          address: "127.0.0.1",
           parameters: { provider: "password" },
         },
         { ...failure, userName: undefined, address: "127.0.0.1" },

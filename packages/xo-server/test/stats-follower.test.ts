@@ -40,14 +40,21 @@ async function setUp(t: Test, count: number, isFollowing = true) {
   const sinks = { VM: new FakeNow(), host: new FakeNow() };
   const now = new NowValues(() => sinks);
   const stats = new HostStats({
-    ...{ parser, clock, inventory, freshMs: 15_000 },
+    parser,
+    clock,
+    inventory,
+    freshMs: 15_000,
     onRow: (followed) => {
       now.tell(followed);
     },
   });
   const live = [...hosts];
   const follower = new Follower({
-    ...{ hosts: stats, now, inventory, clock, intervalMs: 5_000 },
+    hosts: stats,
+    now,
+    inventory,
+    clock,
+    intervalMs: 5_000,
     ...(isFollowing ? { live: async () => live } : {}),
     logger: { debug: () => undefined, error: (message) => t.fail(message) },
     random: () => 1,

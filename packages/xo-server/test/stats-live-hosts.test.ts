@@ -41,7 +41,9 @@ function setUp(...rows: (Row | undefined)[]) {
 function row(id: string, pool: string, more: object = {}): Row {
   const object = { $pool: `${pool}-uuid`, address: `${id}.test` };
   return {
-    ...{ id, pool, revision: 1 },
+    id,
+    pool,
+    revision: 1,
     object: { ...object, power_state: "Running", ...more },
   };
 }

@@ -22,25 +22,46 @@ const SR = "5a5a5a5a-0000-4000-8000-000000000001";
 const objects = () => [
   { id: "p", type: "pool", $pool: "p", _xapiRef: "ref:p" },
   {
-    ...{ id: "h", type: "host", $pool: "p", _xapiRef: "ref:h" },
-    ...{ address: "192.0.2.1", power_state: "Running" },
+    id: "h",
+    type: "host",
+    $pool: "p",
+    _xapiRef: "ref:h",
+    address: "192.0.2.1",
+    power_state: "Running",
   },
   {
-    ...{ id: "off", type: "host", $pool: "p", _xapiRef: "ref:off" },
-    ...{ address: "192.0.2.2", power_state: "Halted" },
+    id: "off",
+    type: "host",
+    $pool: "p",
+    _xapiRef: "ref:off",
+    address: "192.0.2.2",
+    power_state: "Halted",
   },
   {
-    ...{ id: "v", type: "VM", $pool: "p", _xapiRef: "ref:v" },
-    ...{ power_state: "Running", $container: "h" },
+    id: "v",
+    type: "VM",
+    $pool: "p",
+    _xapiRef: "ref:v",
+    power_state: "Running",
+    $container: "h",
   },
   {
-    ...{ id: "halted", type: "VM", $pool: "p", _xapiRef: "ref:halted" },
-    ...{ power_state: "Halted", $container: "p" },
+    id: "halted",
+    type: "VM",
+    $pool: "p",
+    _xapiRef: "ref:halted",
+    power_state: "Halted",
+    $container: "p",
   },
   { id: SR, type: "SR", $pool: "p", _xapiRef: "ref:s", $PBDs: ["b"] },
   {
-    ...{ id: "b", type: "PBD", $pool: "p", _xapiRef: "ref:b" },
-    ...{ attached: true, host: "h", SR },
+    id: "b",
+    type: "PBD",
+    $pool: "p",
+    _xapiRef: "ref:b",
+    attached: true,
+    host: "h",
+    SR,
   },
 ];
 
@@ -146,7 +167,9 @@ t.test("what was measured of a VM while it ran", async (t) => {
   const path = "/vms/halted/stats";
   t.equal((await get(path, as("watcher"))).status, 409, "nothing is kept");
   host.archive = JSON.stringify({
-    ...{ version: "0003", step: "5", lastupdate: "1700000003.5" },
+    version: "0003",
+    step: "5",
+    lastupdate: "1700000003.5",
     ds: [{ name: "cpu_usage" }, { name: "vif_0_rx" }],
     rra: [
       ...[
@@ -154,7 +177,8 @@ t.test("what was measured of a VM while it ran", async (t) => {
         { cf: "AVERAGE", pdp_per_row: "720", database: [["0.5", "7"]] },
       ],
       {
-        ...{ cf: "AVERAGE", pdp_per_row: "1" },
+        cf: "AVERAGE",
+        pdp_per_row: "1",
         database: [
           ["0.25", "3"],
           ["NaN", "Infinity"],
@@ -163,11 +187,13 @@ t.test("what was measured of a VM while it ran", async (t) => {
     ],
   });
   t.same(await json(path, as("watcher")), {
-    ...{ endTimestamp: 1_700_000_000, interval: 5 },
+    endTimestamp: 1_700_000_000,
+    interval: 5,
     stats: { cpuUsage: [25, null], vifs: { rx: { 0: [3, null] } } },
   });
   t.same(await json(`${path}?granularity=hours`, as("watcher")), {
-    ...{ endTimestamp: 1_699_999_200, interval: 3600 },
+    endTimestamp: 1_699_999_200,
+    interval: 3600,
     stats: { cpuUsage: [50], vifs: { rx: { 0: [7] } } },
   });
   const days = await get(`${path}?granularity=days`, as("watcher"));

@@ -2,7 +2,9 @@ import t from "tap";
 import { Chains, type Image } from "../src/storage/vdi-chains.js";
 
 const image = (id: string, parent?: string, isDisk = false): Image => ({
-  ...{ id, parent, isDisk },
+  id,
+  parent,
+  isDisk,
   sr: id.split("-")[0]!,
 });
 

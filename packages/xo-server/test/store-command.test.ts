@@ -20,7 +20,8 @@ async function xoServer(
   if (invocation.kind !== "store") throw new Error(JSON.stringify(invocation));
   const lines = input.split("\n");
   return runStoreCommand({
-    ...{ ...invocation, env },
+    ...invocation,
+    env,
     readInput: async () => input,
     readSecret: async () => lines.shift() ?? "",
   });
@@ -90,7 +91,8 @@ t.test("a configuration is exported and imported", async (t) => {
     ["correct horse\nanother one\n", /not the same/],
   ] as const)
     t.match(await xoServer(one, `config export ${file}`, input), {
-      ...{ code: ExitCode.failed, text: reason },
+      code: ExitCode.failed,
+      text: reason,
     });
   const exported = await xoServer(
     one,
@@ -102,10 +104,12 @@ t.test("a configuration is exported and imported", async (t) => {
   t.equal((await stat(file)).mode & 0o777, 0o600);
   t.notMatch(bytes.toString("latin1"), "password_hash");
   t.match(await xoServer(one, `config export ${file}`, words.repeat(2)), {
-    ...{ code: ExitCode.failed, text: /there already/ },
+    code: ExitCode.failed,
+    text: /there already/,
   });
   t.match(await xoServer(two, `config import ${file}`, "wrong words\n"), {
-    ...{ code: ExitCode.failed, text: /passphrase is wrong/ },
+    code: ExitCode.failed,
+    text: /passphrase is wrong/,
   });
   const env = { XO_CONFIG_PASSPHRASE: "correct horse" };
   t.match(await xoServer(two, `config import ${file}`, "", env), { code: 0 });
@@ -130,22 +134,28 @@ t.test("the audit log is listed and pruned", async (t) => {
   t.match(JSON.parse(json.text), { seq: 4, operation: "user remove" });
   const year = new Date().getUTCFullYear();
   t.match(await xoServer(data, `audit prune --before ${year - 1}-01-01`), {
-    ...{ code: 0, text: /nothing/ },
+    code: 0,
+    text: /nothing/,
   });
   t.match(await xoServer(data, `audit prune --before ${year + 1}-01-01`), {
-    ...{ code: ExitCode.failed, text: /not come yet/ },
+    code: ExitCode.failed,
+    text: /not come yet/,
   });
   const now = new Date(Date.now()).toISOString();
   t.match(await xoServer(data, `audit prune --before ${now}`), {
-    ...{ code: 0, text: /^4 entries are gone/ },
+    code: 0,
+    text: /^4 entries are gone/,
   });
   t.match(await xoServer(data, "audit verify"), {
-    ...{ code: 0, text: /1 entries, after 4 that were pruned/ },
+    code: 0,
+    text: /1 entries, after 4 that were pruned/,
   });
   t.match(parseCommandLine(["audit", "prune"], "1"), {
-    ...{ kind: "say", code: ExitCode.usage },
+    kind: "say",
+    code: ExitCode.usage,
   });
   t.match(parseCommandLine(["audit", "prune", "--before", "soon"], "1"), {
-    ...{ kind: "say", code: ExitCode.usage },
+    kind: "say",
+    code: ExitCode.usage,
   });
 });

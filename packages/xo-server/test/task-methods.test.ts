@@ -13,7 +13,10 @@ import { FakeTaskStore } from "./fake-task-store.js";
 const contextOf = (...actions: string[]): CallContext =>
   ({
     person: {
-      ...{ id: "u", name: "u", isAdmin: false, groups: [] },
+      id: "u",
+      name: "u",
+      isAdmin: false,
+      groups: [],
       rights: new Rights(
         actions.map((action) => ({
           ...({ effect: "allow", resource: "task" } as const),
@@ -36,7 +39,9 @@ t.test("tasks of pools are cancelled and destroyed by who may", async (t) => {
       void calls.push([method, params]),
   };
   const tasks = new Tasks({
-    ...{ store: new FakeTaskStore(), owner: "here", clock: new FakeClock() },
+    store: new FakeTaskStore(),
+    owner: "here",
+    clock: new FakeClock(),
     logger: { warn: () => undefined },
   });
   const { catalog } = objects.door;

@@ -19,7 +19,9 @@ interface Told {
 function startBench(t: Test) {
   const clock = new FakeClock();
   const tasks = new Tasks({
-    ...{ store: new FakeTaskStore(), owner: "here", clock },
+    store: new FakeTaskStore(),
+    owner: "here",
+    clock,
     logger: { warn: () => undefined },
   });
   const subscriptions = new TaskSubscriptions({ tasks, clock });
@@ -58,7 +60,11 @@ function startBench(t: Test) {
     let end: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
     const subject = {
-      ...{ userId, objectId, name, objectType: "VM", params: {} },
+      userId,
+      objectId,
+      name,
+      objectType: "VM",
+      params: {},
     };
     const { id, result } = await tasks.run(subject, async (work) => {
       work.progress(0.25);

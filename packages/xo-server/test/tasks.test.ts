@@ -18,7 +18,10 @@ function setUp(t: Test, shared = false) {
   const clock = new FakeClock();
   const open = (owner: string) => {
     const tasks = new Tasks({
-      ...{ store, clock, owner, isShared: shared },
+      store,
+      clock,
+      owner,
+      isShared: shared,
       logger: { warn: () => undefined },
     });
     t.teardown(() => {
@@ -34,7 +37,11 @@ async function begin(tasks: Tasks, userId = "u") {
   let end!: (result?: unknown) => void;
   let fail!: (error: Error) => void;
   const task = tasks.prepare({
-    ...{ name: "start", objectType: "VM", objectId: "v", userId, params: {} },
+    name: "start",
+    objectType: "VM",
+    objectId: "v",
+    userId,
+    params: {},
   });
   const result = new Promise((resolve, reject) => {
     end = resolve;
@@ -58,7 +65,10 @@ t.test("a task tells its progress, notes and parts", async (t) => {
   work.info("a note", { disk: "d" });
   work.warn("careful");
   t.match(await tasks.get(id, ada), {
-    ...{ id, status: "pending", progress: 25, start: clock.now() },
+    id,
+    status: "pending",
+    progress: 25,
+    start: clock.now(),
     infos: [{ message: "a note", data: { disk: "d" } }],
     warnings: [{ message: "careful" }],
     tasks: [
@@ -324,8 +334,12 @@ t.test(
   async (t) => {
     const { store, tasks } = setUp(t);
     const subject = {
-      ...{ name: "reboot", objectType: "pool", objectId: "p", userId: "u" },
-      ...{ params: {}, operation: "pool.rollingReboot" },
+      name: "reboot",
+      objectType: "pool",
+      objectId: "p",
+      userId: "u",
+      params: {},
+      operation: "pool.rollingReboot",
     };
     let goOn!: () => void;
     const { id, result } = await tasks.run(subject, async (work) => {

@@ -157,7 +157,10 @@ async function startWithFiles(t: Test) {
       host: "::1",
       tls: { ...config, certificate, key, hstsSeconds: 0 },
     } as never,
-    ...{ dataDir: folder, clock, logger, signals },
+    dataDir: folder,
+    clock,
+    logger,
+    signals,
   });
   t.teardown(() => tls!.stop());
   const inUse: string[] = [];
@@ -240,8 +243,12 @@ t.test(
   "browsers are sent from http to https, programs are told off",
   async (t) => {
     const server = await startRedirectServer({
-      ...{ host: "127.0.0.1", port: 0, securePort: 9443 },
-      ...{ headersTimeoutMs: 1000, maxHeaderBytes: 4096, maxConnections: 10 },
+      host: "127.0.0.1",
+      port: 0,
+      securePort: 9443,
+      headersTimeoutMs: 1000,
+      maxHeaderBytes: 4096,
+      maxConnections: 10,
     });
     t.teardown(() => server.stop());
     const url = `http://127.0.0.1:${server.port}`;

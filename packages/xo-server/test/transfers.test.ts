@@ -39,7 +39,10 @@ async function setUp(t: Test) {
   const tasks = new Tasks({ store, owner: "here", clock, logger });
   const paths = new OneTimePaths({ clock });
   const transfers = new Transfers({
-    ...{ paths, clock, tasks, idleMs: 60_000 },
+    paths,
+    clock,
+    tasks,
+    idleMs: 60_000,
     audit: {
       check: () => undefined,
       write: async (call) => {
@@ -53,7 +56,12 @@ async function setUp(t: Test) {
   addOneTimePaths(app, paths);
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   return {
-    ...{ clock, written, store, tasks, transfers, url },
+    clock,
+    written,
+    store,
+    tasks,
+    transfers,
+    url,
     /** What is written down of the transfer when it has ended. */
     outcome: async (): Promise<AuditedCall> => {
       while (written.length === 0)
@@ -293,7 +301,9 @@ t.test("what came is told from what was sent before its end is", async (t) => {
   t.ok(refused.got < bytes.length, "nobody can take it for the whole");
   for (const odd of ["md5=:AAAA:", "sha-256=:AAAA:", "x"])
     t.match(await send(bytes, { "repr-digest": odd }), {
-      ...{ status: 422, got: 0, text: /sha-256/ },
+      status: 422,
+      got: 0,
+      text: /sha-256/,
     });
 });
 

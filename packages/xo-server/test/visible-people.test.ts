@@ -41,8 +41,15 @@ async function setUp(t: Test) {
     return ((await answer.json()) as Named[]).map((one) => one.name).toSorted();
   };
   return {
-    ...{ root, ask, names, ada, ben, connect, tokens },
-    ...{ group: group as string, role: role as string },
+    root,
+    ask,
+    names,
+    ada,
+    ben,
+    connect,
+    tokens,
+    group: group as string,
+    role: role as string,
   };
 }
 
@@ -110,7 +117,10 @@ t.test("privileges tell of people only when they name them", async (t) => {
   const { names, root, role } = await setUp(t);
   const allow = (resource: string) =>
     root.ask("privilege.create", {
-      ...{ roleId: role, effect: "allow", resource, action: "*" },
+      roleId: role,
+      effect: "allow",
+      resource,
+      action: "*",
       ...(resource === "user" ? { selector: "name:ben" } : {}),
     });
   await allow("*");

@@ -84,8 +84,14 @@ t.test(
   "an accepted certificate is the first that is known of the pool's address, and good at others",
   async (t) => {
     const server = {
-      ...{ id: "1", host: "xen1", username: "root", label: "", enabled: true },
-      ...{ options: { fingerprint: "ab" }, createdAt: 0, updatedAt: 0 },
+      id: "1",
+      host: "xen1",
+      username: "root",
+      label: "",
+      enabled: true,
+      options: { fingerprint: "ab" },
+      createdAt: 0,
+      updatedAt: 0,
     };
     const settings = toStoredSettings(server, { password: "p" });
     const { memory, make } = optionsOf(t, "user: u");

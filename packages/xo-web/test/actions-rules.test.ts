@@ -120,7 +120,8 @@ test("objects of which the same is wanted are one step", (t) => {
     name_label: "x",
   });
   t.same(rename.steps[0]?.order.params, {
-    ...{ name_label: "x", name_description: "" },
+    name_label: "x",
+    name_description: "",
   });
   t.end();
 });

@@ -13,7 +13,10 @@ import type { Toast } from "../src/toasts/use-toasts.js";
 
 const action = (id: string) => allActions.find((one) => one.id === id)!;
 const vms = ["a", "b", "c"].map((id): ObjectRow => ({
-  ...{ id, type: "VM", name_label: `vm-${id}`, power_state: "Running" },
+  id,
+  type: "VM",
+  name_label: `vm-${id}`,
+  power_state: "Running",
 }));
 
 type Answer = (method: string, params: Json) => Promise<Json>;
@@ -122,7 +125,9 @@ test("many are one bulk, followed to its end", async (t) => {
 
 test("what of many has failed can be seen and tried again, that only", async (t) => {
   const result = {
-    ...{ name: "XoError", code: "SOME_FAILED", message: "" },
+    name: "XoError",
+    code: "SOME_FAILED",
+    message: "",
     succeeded: 2,
     failed: [{ id: "b", error: { code: "HANDLE_INVALID", message: "x" } }],
     data: { failed: 1, total: 3 },

@@ -15,7 +15,12 @@ const entry = (
   time: number,
   more: Partial<ActivityEntry> = {},
 ): ActivityEntry => ({
-  ...{ seq: ++seq, kind, time, objectId: "v", type: "VM", name: "web" },
+  seq: ++seq,
+  kind,
+  time,
+  objectId: "v",
+  type: "VM",
+  name: "web",
   ...more,
 });
 const said = (one: ActivityEntry, text = en.activity as typeof de.activity) =>

@@ -13,7 +13,9 @@ import { timeLabel } from "../src/charts/units.js";
 import type { Json } from "../src/api/merge-patch.js";
 
 const answer = (endTimestamp: number, stats: Json, interval = 5) => ({
-  ...{ endTimestamp, interval, stats },
+  endTimestamp,
+  interval,
+  stats,
 });
 function track(endTimestamp: number, stats: Json, most = 4) {
   const made = new StatsTrack(most);
@@ -62,7 +64,9 @@ t.test("figures of many are put together point by point", (t) => {
 
 t.test("a VM's metrics are what is told of it, cores on demand", (t) => {
   const stats = {
-    ...{ cpus: { 0: [10], 1: [30] }, memory: [100], memoryFree: [40] },
+    cpus: { 0: [10], 1: [30] },
+    memory: [100],
+    memoryFree: [40],
     vifs: { rx: { 0: [1], 1: [2] }, tx: { 0: [4] } },
     xvds: { r: { a: [7] } },
   };
@@ -108,12 +112,16 @@ t.test(
 
 t.test("what is compared is put at the times of the first", (t) => {
   const grid = {
-    ...{ tracks: new Map([["a", track(100, { cpuUsage: [1, 2, 3] })]]) },
-    ...{ end: 100, step: 5, length: 3 },
+    tracks: new Map([["a", track(100, { cpuUsage: [1, 2, 3] })]]),
+    end: 100,
+    step: 5,
+    length: 3,
   };
   const other = {
-    ...{ tracks: new Map([["a", track(85, { cpuUsage: [7, 8, 9] })]]) },
-    ...{ end: 85, step: 5, length: 3 },
+    tracks: new Map([["a", track(85, { cpuUsage: [7, 8, 9] })]]),
+    end: 85,
+    step: 5,
+    length: 3,
   };
   const { points } = comparedLines(other, grid, 15).get("cpu.usage")!;
   t.same(points, [7, 8, 9]);
@@ -152,7 +160,9 @@ t.test("figures are of what is shown", (t) => {
   });
   t.same(figures, { latest: 5, highest: 5, average: 3 });
   t.same(figuresOf([null], [0], { from: 0, to: 9 }), {
-    ...{ latest: null, highest: null, average: null },
+    latest: null,
+    highest: null,
+    average: null,
   });
   t.end();
 });

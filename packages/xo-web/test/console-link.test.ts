@@ -4,7 +4,9 @@ import type { Answer, ConsoleSummary } from "../src/consoles/summary.js";
 import { FakeClock } from "./fake-clock.js";
 
 const summary: ConsoleSummary = {
-  ...{ id: "vm", type: "VM", name_label: "a VM" },
+  id: "vm",
+  type: "VM",
+  name_label: "a VM",
   kinds: ["rfb"],
 };
 const READY: Answer = { kind: "ready", summary };
@@ -26,7 +28,8 @@ function linkTo(...answers: Answer[]) {
     onState: (state) => states.push(state),
   });
   return {
-    ...{ link, clock },
+    link,
+    clock,
     get asked() {
       return asked;
     },

@@ -41,7 +41,10 @@ const disk = {
 };
 const good: Draft = {
   ...emptyDraft,
-  ...{ template: "t", pool: "p", name: "web", disks: [disk] },
+  template: "t",
+  pool: "p",
+  name: "web",
+  disks: [disk],
 };
 const codes = (change: Partial<Draft>, at: Partial<Place> = {}) =>
   Object.fromEntries(
@@ -54,7 +57,8 @@ test("a form that is filled in has no problem, an empty one says what is missing
   t.same(codes({}), {});
   t.ok(isMakeable(problemsOf(good, place)));
   t.same(codes({ template: "", name: " " }), {
-    ...{ template: "template", name: "name" },
+    template: "template",
+    name: "name",
   });
   t.notOk(isMakeable(problemsOf(emptyDraft, place)));
   t.end();
@@ -121,14 +125,20 @@ test("names of many have numbers", (t) => {
   t.same(namesOf(many, 2), ["web 9", "web 10"]);
   t.same(namesOf(good), ["web"]);
   t.same(totalsOf({ ...many, cpus: 2 }), {
-    ...{ cpus: 6, memory: 6 * GIB, disk: 30 * GIB },
+    cpus: 6,
+    memory: 6 * GIB,
+    disk: 30 * GIB,
   });
   t.end();
 });
 
 const template = {
-  ...{ id: "t", type: "VM-template", $pool: "p", isDefaultTemplate: true },
-  ...{ CPUs: { number: 2 }, coresPerSocket: 2 },
+  id: "t",
+  type: "VM-template",
+  $pool: "p",
+  isDefaultTemplate: true,
+  CPUs: { number: 2 },
+  coresPerSocket: 2,
   memory: { size: 4 * GIB, dynamic: [4 * GIB, 4 * GIB], static: [0, 0] },
   template_info: { disks: [{ device: "0", size: 32 * GIB, SR: "" }] },
 } as unknown as Template;
@@ -137,8 +147,13 @@ const nothing = { vbds: [], vdis: [], vifs: [], network: "n" };
 test("a template fills in what it brings; what was written stays", (t) => {
   const draft = draftFor(template, nothing, { ...good, starts: false });
   t.match(draft, {
-    ...{ name: "web", starts: false, cpus: 2, coresPerSocket: 2, boot: "iso" },
-    ...{ memory: 4 * GIB, vifs: [{ network: "n", mac: "" }] },
+    name: "web",
+    starts: false,
+    cpus: 2,
+    coresPerSocket: 2,
+    boot: "iso",
+    memory: 4 * GIB,
+    vifs: [{ network: "n", mac: "" }],
     disks: [{ position: "0", size: 32 * GIB, sr: "" }],
   });
   const own = draftFor(template, {
@@ -160,8 +175,12 @@ test("only what was changed of the template's disks is ordered", (t) => {
   const { method, params } = order({});
   t.equal(method, "vm.create");
   t.match(params, {
-    ...{ template: "t", name_label: "web", CPUs: 2, coresPerSocket: 2 },
-    ...{ VIFs: [{ network: "n" }], bootAfterCreate: true },
+    template: "t",
+    name_label: "web",
+    CPUs: 2,
+    coresPerSocket: 2,
+    VIFs: [{ network: "n" }],
+    bootAfterCreate: true,
   });
   t.notOk("VDIs" in params);
   const [first] = before.disks;
@@ -183,16 +202,25 @@ test("several are one operation; installation and configuration are told", (t) =
   const { method, params } = createOrder(
     {
       ...good,
-      ...{ count: 3, firstIndex: 5, boot: "network", tags: "a, b," },
-      ...{ cloudConfig: "#cloud-config", dropsConfig: true, vtpm: true },
+      count: 3,
+      firstIndex: 5,
+      boot: "network",
+      tags: "a, b,",
+      cloudConfig: "#cloud-config",
+      dropsConfig: true,
+      vtpm: true,
     },
     good.disks,
   );
   t.equal(method, "vm.createMultiple");
   t.match(params, {
-    ...{ count: 3, firstIndex: 5, tags: ["a", "b"], createVtpm: true },
+    count: 3,
+    firstIndex: 5,
+    tags: ["a", "b"],
+    createVtpm: true,
     installation: { method: "network", repository: "pxe" },
-    ...{ cloudConfig: "#cloud-config", destroyCloudConfigVdiAfterBoot: true },
+    cloudConfig: "#cloud-config",
+    destroyCloudConfigVdiAfterBoot: true,
   });
   t.notOk("networkConfig" in params);
   t.end();

@@ -54,10 +54,16 @@ const day = 86_400;
 const now = 1_800_000_000;
 const host = (more: Partial<HostDetails> = {}) =>
   ({
-    ...{ id: "h", type: "host", name_label: "one", power_state: "Running" },
-    ...{ enabled: true, rebootRequired: false, certificates: [] },
-    ...{ license_expiry: null, memory: { size: 100, usage: 40 } },
-    ...{ cpus: { cores: 8, sockets: 1 } },
+    id: "h",
+    type: "host",
+    name_label: "one",
+    power_state: "Running",
+    enabled: true,
+    rebootRequired: false,
+    certificates: [],
+    license_expiry: null,
+    memory: { size: 100, usage: 40 },
+    cpus: { cores: 8, sockets: 1 },
     ...more,
   }) as unknown as HostDetails;
 
@@ -65,7 +71,8 @@ t.test("a host's notices: what ends soon, what has ended", (t) => {
   t.same(hostNotices(host(), now * 1000), []);
   const found = hostNotices(
     host({
-      ...{ enabled: false, rebootRequired: true },
+      enabled: false,
+      rebootRequired: true,
       certificates: [
         { fingerprint: "a", notAfter: now + 400 * day },
         { fingerprint: "b", notAfter: now + 10 * day },
@@ -100,8 +107,14 @@ t.test("a pool's capacity is of hosts that are up and VMs that run", (t) => {
   ] as unknown as Sr[];
   const hosts = [host(), host(), host({ power_state: "Unknown" })] as Host[];
   t.match(capacityOf(hosts, vms, srs), {
-    ...{ cores: 16, vcpus: 6, running: 2, vms: 3, memory: 200 },
-    ...{ memoryUsed: 80, memoryGiven: 10, storagePromised: 300 },
+    cores: 16,
+    vcpus: 6,
+    running: 2,
+    vms: 3,
+    memory: 200,
+    memoryUsed: 80,
+    memoryGiven: 10,
+    storagePromised: 300,
     bearsOneLoss: true,
   });
   const full = [

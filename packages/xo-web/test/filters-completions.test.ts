@@ -14,8 +14,10 @@ function proposed(marked: string, values: readonly KnownValue[] = []) {
   const text = marked.replace("^", "");
   const term = termAt(text, caret);
   const found = completionsFor(term, {
-    ...{ type: "VM", messages: en.filters },
-    ...{ values, now: NOW },
+    type: "VM",
+    messages: en.filters,
+    values,
+    now: NOW,
   });
   return { text, term, found, inserts: found.map(({ insert }) => insert) };
 }

@@ -26,7 +26,9 @@ function table(ids: readonly string[], columns: Record<string, unknown[]>) {
     { values },
   ]);
   made.take({
-    ...{ state: "s", total: ids.length, ids: [...ids] },
+    state: "s",
+    total: ids.length,
+    ids: [...ids],
     columns: Object.fromEntries(told) as never,
   });
   return made;
@@ -174,7 +176,9 @@ t.test("work in slices can be given up", async (t) => {
 t.test("columns keep what is not told again", (t) => {
   const columns = new ColumnTable();
   const first = {
-    ...{ state: "1", total: 3, ids: ["a", "b", "c"] },
+    state: "1",
+    total: 3,
+    ids: ["a", "b", "c"],
     columns: {
       pool: { values: ["p", null], indexes: [0, 0, 1] },
       cpu: { step: 0.001, values: [500, null, 1] },

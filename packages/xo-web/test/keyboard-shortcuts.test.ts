@@ -2,7 +2,11 @@ import t from "tap";
 import { Shortcuts, type Press } from "../src/keyboard/shortcuts.js";
 
 const press = (key: string, more: Partial<Press> = {}): Press => ({
-  ...{ key, isCommand: false, isAlt: false, place: "page", time: 0 },
+  key,
+  isCommand: false,
+  isAlt: false,
+  place: "page",
+  time: 0,
   ...more,
 });
 

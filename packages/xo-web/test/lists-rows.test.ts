@@ -15,7 +15,8 @@ import {
 import { SteadyRows } from "../src/lists/steady-rows.js";
 
 const row = (id: string, more: object = {}): ObjectRow => ({
-  ...{ id, type: "VM" },
+  id,
+  type: "VM",
   ...more,
 });
 const rows = (ids: string, more: object = {}) =>
@@ -107,7 +108,9 @@ t.test("the button and whoever scrolls or asks get the order of now", (t) => {
 });
 
 const section = (key: string, count: number, isOpen: boolean): Section => ({
-  ...{ key, count, isOpen },
+  key,
+  count,
+  isOpen,
   hasHead: true,
 });
 
@@ -177,13 +180,19 @@ t.test("what is chosen is as it was seen last", (t) => {
 t.test("keys move, choose and open; with Alt they are the browser's", (t) => {
   const press = (key: string, more = {}) =>
     commandOf({
-      ...{ key, shiftKey: false, ctrlKey: false },
-      ...{ metaKey: false, altKey: false, ...more },
+      key,
+      shiftKey: false,
+      ctrlKey: false,
+      metaKey: false,
+      altKey: false,
+      ...more,
     });
   t.same(press("j"), { kind: "move", by: 1, isRange: false });
   t.same(press("J"), { kind: "move", by: 1, isRange: true });
   t.same(press("ArrowUp", { shiftKey: true }), {
-    ...{ kind: "move", by: -1, isRange: true },
+    kind: "move",
+    by: -1,
+    isRange: true,
   });
   t.same(press("a", { ctrlKey: true }), { kind: "all" });
   t.same(press("a"), undefined);

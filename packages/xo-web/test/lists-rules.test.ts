@@ -213,8 +213,13 @@ t.test(
       columnOf("VM", id),
     );
     const row = {
-      ...{ id: "1", type: "VM", name_label: '=HYPERLINK("x")' },
-      ...{ tags: ["a", "b"], startTime: 0, now: { memory: 7 }, memory: {} },
+      id: "1",
+      type: "VM",
+      name_label: '=HYPERLINK("x")',
+      tags: ["a", "b"],
+      startTime: 0,
+      now: { memory: 7 },
+      memory: {},
     };
     t.equal(
       toCsv(columns, ["Name", "Memory", "Tags", "Since"], [row]),

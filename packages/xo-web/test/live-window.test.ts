@@ -42,7 +42,9 @@ function started() {
 const vms: WindowRequest = { type: "VM", filter: "a", offset: 0, limit: 2 };
 const row = (id: string, more: object = {}): Json => ({ id, n: 1, ...more });
 const first: Json = {
-  ...{ revision: 1, total: 5, offset: 0 },
+  revision: 1,
+  total: 5,
+  offset: 0,
   splice: { at: 0, remove: 0, insert: ["a", "b"] },
   objects: { a: row("a"), b: row("b") },
   patches: {},
@@ -74,7 +76,9 @@ t.test("what differs is applied, and other rows stay the same", async (t) => {
   const { notify, view, ids } = await live();
   const [, before] = view().rows;
   notify({
-    ...{ total: 6, offset: 0, objects: { c: row("c") } },
+    total: 6,
+    offset: 0,
+    objects: { c: row("c") },
     splice: { at: 0, remove: 0, insert: ["c"] },
     patches: { a: { n: 2 } },
   });
@@ -82,7 +86,10 @@ t.test("what differs is applied, and other rows stay the same", async (t) => {
   t.match(view().rows[1], { id: "a", n: 2 });
   t.equal(view().rows[2], before);
   notify({
-    ...{ total: 5, offset: 0, objects: {}, patches: {} },
+    total: 5,
+    offset: 0,
+    objects: {},
+    patches: {},
     splice: { at: 1, remove: 1, insert: [] },
   });
   t.same(ids(), ["c", "b"]);

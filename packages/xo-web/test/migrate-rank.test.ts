@@ -15,18 +15,28 @@ const GIB = 2 ** 30;
 
 function host(id: string, more: object = {}): Host {
   return {
-    ...{ id, type: "host", name_label: id, $pool: "p", enabled: true },
-    ...{ power_state: "Running", cpus: { cores: 8, sockets: 1 } },
-    ...{ memory: { size: 64 * GIB, usage: 16 * GIB }, now: { cpu: 0.2 } },
-    ...{ CPUs: { vendor: "GenuineIntel" } },
+    id,
+    type: "host",
+    name_label: id,
+    $pool: "p",
+    enabled: true,
+    power_state: "Running",
+    cpus: { cores: 8, sockets: 1 },
+    memory: { size: 64 * GIB, usage: 16 * GIB },
+    now: { cpu: 0.2 },
+    CPUs: { vendor: "GenuineIntel" },
     ...more,
   } as unknown as Host;
 }
 
 function vm(more: object = {}): Vm {
   return {
-    ...{ id: "v", type: "VM", $pool: "p", $container: "h0" },
-    ...{ power_state: "Running", CPUs: { number: 2, max: 2 } },
+    id: "v",
+    type: "VM",
+    $pool: "p",
+    $container: "h0",
+    power_state: "Running",
+    CPUs: { number: 2, max: 2 },
     memory: { size: 8 * GIB, dynamic: [8 * GIB, 8 * GIB], static: [0, 0] },
     now: { cpu: 0.5 },
     ...more,
@@ -37,8 +47,11 @@ function around(hosts: readonly Host[], more: object = {}): Surroundings {
   const reach = (ids: string[]) =>
     new Map(hosts.map(({ id }) => [id, new Set(ids)]));
   return {
-    ...{ hosts, srsOf: reach(["sr"]), networksOf: reach(["n"]) },
-    ...{ usedSrs: new Set(["sr"]), usedNetworks: new Set(["n"]) },
+    hosts,
+    srsOf: reach(["sr"]),
+    networksOf: reach(["n"]),
+    usedSrs: new Set(["sr"]),
+    usedNetworks: new Set(["n"]),
     ...more,
   };
 }
@@ -83,8 +96,12 @@ test("each refusal has its reason", (t) => {
       host("good"),
     ]),
     {
-      ...{ h0: "here", down: "down", off: "disabled", amd: "cpu" },
-      ...{ full: "memory", good: undefined },
+      h0: "here",
+      down: "down",
+      off: "disabled",
+      amd: "cpu",
+      full: "memory",
+      good: undefined,
     },
   );
   const hosts = [host("h0"), host("h1")];
@@ -125,8 +142,11 @@ test("all of many have to fit", (t) => {
 test("disks stay where they are reached, else go to the default, else where most is free", (t) => {
   const sr = (id: string, free: number, more = {}): Sr =>
     ({
-      ...{ id, type: "SR", content_type: "user" },
-      ...{ size: 100 * GIB, physical_usage: (100 - free) * GIB },
+      id,
+      type: "SR",
+      content_type: "user",
+      size: 100 * GIB,
+      physical_usage: (100 - free) * GIB,
       ...more,
     }) as unknown as Sr;
   const srs = [
@@ -180,8 +200,12 @@ test("a migration names the disks of its VM only, and goes back where it came fr
     vifs: [] as Vif[],
   };
   const given = {
-    ...{ host: "h1", isOtherPool: false, networks: {}, network: undefined },
-    ...{ movesDisks: true, srs: { d1: "s1", d2: "s2" } },
+    host: "h1",
+    isOtherPool: false,
+    networks: {},
+    network: undefined,
+    movesDisks: true,
+    srs: { d1: "s1", d2: "s2" },
   };
   const plan = planMigration(vms, given, owners);
   t.same(

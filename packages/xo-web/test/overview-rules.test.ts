@@ -8,7 +8,9 @@ function table(columns: Record<string, (string | number | boolean | null)[]>) {
   const made = new ColumnTable();
   const [first = []] = Object.values(columns);
   made.take({
-    ...{ state: "s", total: first.length, ids: first.map((_, i) => `${i}`) },
+    state: "s",
+    total: first.length,
+    ids: first.map((_, i) => `${i}`),
     columns: Object.fromEntries(
       Object.entries(columns).map(([path, values]) => [path, { values }]),
     ),
@@ -34,8 +36,15 @@ t.test("what hosts and SRs have adds up, by pool and in all", (t) => {
   });
   const all = capacities(hosts, srs);
   t.match(all.get("p"), {
-    ...{ hosts: 2, enabled: 1, cores: 32, busyCores: 10, measuredCores: 32 },
-    ...{ memory: 200, usedMemory: 50, storage: 1000, usedStorage: 400 },
+    hosts: 2,
+    enabled: 1,
+    cores: 32,
+    busyCores: 10,
+    measuredCores: 32,
+    memory: 200,
+    usedMemory: 50,
+    storage: 1000,
+    usedStorage: 400,
   });
   t.match(
     all.get("q"),

@@ -27,10 +27,19 @@ import type { Sentence } from "../src/placement/rule-text.js";
 
 const english = { text: en, formats: new Formats("en", en) };
 const policy: Policy = {
-  ...{ mode: "automatic", goal: "density", cpuHigh: 0.85, cpuLow: 0.65 },
-  ...{ memoryHigh: 0.9, moveCost: 0.01, mostMoves: 5, parallel: 2 },
-  ...{ intervalSeconds: 60, coolDownSeconds: 600, holdSeconds: 100 },
-  ...{ excludedTags: ["db", "big iron"], repairs: true },
+  mode: "automatic",
+  goal: "density",
+  cpuHigh: 0.85,
+  cpuLow: 0.65,
+  memoryHigh: 0.9,
+  moveCost: 0.01,
+  mostMoves: 5,
+  parallel: 2,
+  intervalSeconds: 60,
+  coolDownSeconds: 600,
+  holdSeconds: 100,
+  excludedTags: ["db", "big iron"],
+  repairs: true,
 };
 const said = (sentence: Sentence) =>
   sentence
@@ -48,8 +57,12 @@ test("a policy that is only looked at stays as it is", async (t) => {
 test("a policy says which numbers the server would not take", async (t) => {
   const entries = toEntries(policy);
   const wrong = {
-    ...{ mostMoves: "0", parallel: "1.5", intervalSeconds: "9" },
-    ...{ coolDown: "", hold: "1441", moveCost: "much" },
+    mostMoves: "0",
+    parallel: "1.5",
+    intervalSeconds: "9",
+    coolDown: "",
+    hold: "1441",
+    moveCost: "much",
   };
   const faults = faultsOf({ ...entries, ...wrong });
   t.same(Object.keys(faults).sort(), Object.keys(wrong).sort());
@@ -87,8 +100,14 @@ const reasons: readonly StandingReason[] = [
   "failed",
   "gave-up",
 ].map((code) => ({
-  ...{ code, message: "in English", until: 90_000, hosts: ["h1", "h2"] },
-  ...{ moves: 3, failures: 2, done: 1, total: 3 },
+  code,
+  message: "in English",
+  until: 90_000,
+  hosts: ["h1", "h2"],
+  moves: 3,
+  failures: 2,
+  done: 1,
+  total: 3,
 }));
 
 test("each state of the load balancer says why in both languages, with nothing left to fill", async (t) => {
@@ -129,9 +148,15 @@ function run(id: string, more: Partial<Run> = {}): Run {
     { host: "h2", cpu: 0.2, memory: 0.3, vms: 2 },
   ];
   return {
-    ...{ id, status: "success", start: 0, end: 9_000, goal: "performance" },
-    ...{ by: { cause: "automatic", userName: "load balancer" }, moves: [] },
-    ...{ hidden: 0, emptied: [] },
+    id,
+    status: "success",
+    start: 0,
+    end: 9_000,
+    goal: "performance",
+    by: { cause: "automatic", userName: "load balancer" },
+    moves: [],
+    hidden: 0,
+    emptied: [],
     figuresBefore: figures(0.91, 0.6),
     figuresAfter: figures(0.62, 0.5),
     ...more,
@@ -183,12 +208,16 @@ test("moves that stopped midway say how far they came", async (t) => {
   const step = { kind: "move", vm: "v2", to: "h2" };
   const error = new RpcError(-32000, "the plan stopped", {
     code: "STOPPED_MIDWAY",
-    ...{ done: [step], left: [step, step] },
+    done: [step],
+    left: [step, step],
     failed: [{ step, error: { code: "SR_FULL", message: "no room" } }],
   });
   t.same(midwayOf(error), { done: 1, left: 2, vm: "v2", reason: "no room" });
   const aborted = new RpcError(-32000, "given up", {
-    ...{ code: "ABORTED", done: [], failed: [], left: [step] },
+    code: "ABORTED",
+    done: [],
+    failed: [],
+    left: [step],
   });
   t.match(midwayOf(aborted), { done: 0, left: 1, reason: "given up" });
   t.equal(midwayOf(new RpcError(2, "forbidden", null)), undefined);

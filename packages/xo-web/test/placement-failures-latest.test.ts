@@ -22,7 +22,8 @@ function start() {
         asked.push({ question, answer: resolve, fail: reject });
       }),
     onView: (view) => views.push(view),
-    ...{ clock, calmMs: 100 },
+    clock,
+    calmMs: 100,
   });
   const settled = () => new Promise(setImmediate);
   return { clock, asked, latest, settled, view: () => views.at(-1)! };

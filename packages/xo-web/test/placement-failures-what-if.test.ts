@@ -17,7 +17,12 @@ import { standingOf, type WhereAnswer } from "../src/placement/why/standing.js";
 const GIB = 2 ** 30;
 const english = { text: en, formats: new Formats("en", en) };
 const form: DraftForm = {
-  ...{ kind: "addVms", host: "", vm: "", count: 3, gib: 4, vcpus: 2 },
+  kind: "addVms",
+  host: "",
+  vm: "",
+  count: 3,
+  gib: 4,
+  vcpus: 2,
   protection: "restart",
 };
 
@@ -25,8 +30,11 @@ const form: DraftForm = {
 const rows: Readonly<Record<string, readonly Json[]>> = {
   host: [
     {
-      ...{ id: "h", memory: { size: 64 * GIB }, cpus: { cores: 16 } },
-      ...{ CPUs: { vendor: "GenuineIntel" }, controlDomain: "dom0" },
+      id: "h",
+      memory: { size: 64 * GIB },
+      cpus: { cores: 16 },
+      CPUs: { vendor: "GenuineIntel" },
+      controlDomain: "dom0",
     },
   ],
   "VM-controller": [{ id: "dom0", memory: { size: 4 * GIB } }],
@@ -85,8 +93,13 @@ test("a new host is like the one that there is", async (t) => {
   t.same(changes[0], {
     kind: "host",
     host: {
-      ...{ id: "new-host-0-0", state: "up", memory: 60 * GIB, cores: 16 },
-      ...{ networks: ["lan", "inside"], srs: ["nfs"], cpu: "GenuineIntel" },
+      id: "new-host-0-0",
+      state: "up",
+      memory: 60 * GIB,
+      cores: 16,
+      networks: ["lan", "inside"],
+      srs: ["nfs"],
+      cpu: "GenuineIntel",
     },
   });
 });
@@ -117,7 +130,8 @@ test("new VMs have ids of their own, and restart as is wished", async (t) => {
 
 function figures(survival: Partial<Survival>): PoolFigures {
   return {
-    ...{ hosts: 3, vms: 60 },
+    hosts: 3,
+    vms: 60,
     memory: { size: 192 * GIB, free: 64 * GIB },
     cpu: { cores: 48, busy: 12.34 },
     survival: { failures: 1, atMost: 1, isExact: true, steps: [], ...survival },
@@ -128,13 +142,16 @@ test("figures before and after, and whether more is survived", async (t) => {
   const placed = { actions: [], unplaced: [], isProven: false };
   const [survived, , , memory, , cpu] = whatIfRows(
     {
-      ...{ before: figures({}), placed },
+      before: figures({}),
+      placed,
       after: figures({ failures: 2, atMost: 3, isExact: false }),
     },
     english,
   );
   t.match(survived, {
-    ...{ before: "1 (exact)", after: "2 to 3 (bound)", trend: "better" },
+    before: "1 (exact)",
+    after: "2 to 3 (bound)",
+    trend: "better",
   });
   t.equal(memory?.before, "192 GiB");
   t.equal(cpu?.before, "12.3 of 48");
@@ -146,10 +163,13 @@ test("figures before and after, and whether more is survived", async (t) => {
 });
 
 const score = (room: number, locations = 0) => ({
-  ...{ locations, groups: 0, room },
+  locations,
+  groups: 0,
+  room,
 });
 const answer: WhereAnswer = {
-  ...{ vm: "v", host: "a" },
+  vm: "v",
+  host: "a",
   candidates: [
     { host: "a", refusals: [], score: score(0.6) },
     { host: "b", refusals: [], score: score(0.595) },

@@ -27,8 +27,12 @@ const german = { text: de, formats: new Formats("de", de) };
 
 function host(id: string, more: object = {}): Host {
   return {
-    ...{ id, type: "host", name_label: id, enabled: true },
-    ...{ power_state: "Running", memory: { size: 64 * GIB, usage: 8 * GIB } },
+    id,
+    type: "host",
+    name_label: id,
+    enabled: true,
+    power_state: "Running",
+    memory: { size: 64 * GIB, usage: 8 * GIB },
     ...more,
   } as unknown as Host;
 }
@@ -51,7 +55,9 @@ function tableOf(rows: readonly VmRow[]): ColumnTable {
     columns[path] = { values: values.map((row) => row[i] ?? null) };
   const table = new ColumnTable();
   table.take({
-    ...{ ids: rows.map(([id]) => id), total: rows.length, state: "1" },
+    ids: rows.map(([id]) => id),
+    total: rows.length,
+    state: "1",
     columns,
   });
   return table;
@@ -76,14 +82,24 @@ const fleet = fleetOf(
 function start(vm: string, to: string, order = 0): Action {
   const score = { locations: 0, groups: 0, room: 0.5 };
   return {
-    ...{ kind: "start", vm, to, purpose: "restart", score, order, after: [] },
+    kind: "start",
+    vm,
+    to,
+    purpose: "restart",
+    score,
+    order,
+    after: [],
   };
 }
 
 function planOf(more: Partial<FailoverPlan>): FailoverPlan {
   return {
-    ...{ failed: ["h2"], survives: true, lost: [], actions: [] },
-    ...{ unplaced: [], isProven: false },
+    failed: ["h2"],
+    survives: true,
+    lost: [],
+    actions: [],
+    unplaced: [],
+    isProven: false,
     ...more,
   };
 }
@@ -155,7 +171,9 @@ test("what restarts stands by order, with the delay before the next", async (t) 
 
 test("what moves to make room stands first, and leaves its host", async (t) => {
   const move: Action = {
-    ...{ ...start("c", "h3"), kind: "move", from: "h10" },
+    ...start("c", "h3"),
+    kind: "move",
+    from: "h10",
     purpose: "make-room",
   };
   const { lines, restarts, arriving } = outcomeOf(
@@ -192,18 +210,21 @@ test("the answer is a sentence that says whether it is exact", async (t) => {
   const of = (more: Partial<Survival>, vms = 10) =>
     survivalSentence(survivalOf(more), vms, english);
   t.same(of({}), {
-    ...{ words: "This pool survives any 2 host failures (exact)." },
+    words: "This pool survives any 2 host failures (exact).",
     tone: "good",
   });
   t.equal(
     of({
-      ...{ failures: 1, atMost: 3, isExact: false },
+      failures: 1,
+      atMost: 3,
+      isExact: false,
       steps: [{ failures: 2, holds: "unknown", by: "budget", sets: 9 }],
     }).words,
     "This pool survives any 1 host failure at least, and 3 at most (bound).",
   );
   t.match(of({ failures: 0, atMost: 3, isExact: false }), {
-    ...{ words: /^It is not certain.*3 at most/, tone: "warn" },
+    words: /^It is not certain.*3 at most/,
+    tone: "warn",
   });
   const holds = { failures: 3, atMost: 9, isExact: false };
   const steps = [{ failures: 3, holds: "yes", by: "sets", sets: 84 }] as const;

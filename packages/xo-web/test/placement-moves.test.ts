@@ -27,18 +27,28 @@ const english = { text: en, formats: new Formats("en", en) };
 function move(vm: string, after: number[] = [], more = {}): Action {
   return {
     ...({ kind: "move", purpose: "overload" } as const),
-    ...{ vm, from: "h1", to: "h2" },
-    ...{ score: { locations: 0, groups: 0, room: 0.48 }, order: 0, after },
+    vm,
+    from: "h1",
+    to: "h2",
+    score: { locations: 0, groups: 0, room: 0.48 },
+    order: 0,
+    after,
     ...more,
   };
 }
 
 function plan(actions: readonly Action[], more = {}): Recommendation {
   const figures = (host: string, cpu: number, memory: number, vms: number) => ({
-    ...{ host, cpu, memory, vms },
+    host,
+    cpu,
+    memory,
+    vms,
   });
   return {
-    ...{ actions, unplaced: [], isProven: false, stopped: "balanced" },
+    actions,
+    unplaced: [],
+    isProven: false,
+    stopped: "balanced",
     figuresBefore: [
       figures("h2", 0.2, 0.3, 4),
       figures("h1", 0.91, 0.5, 9),
@@ -124,7 +134,8 @@ test("a move that makes room names the VM that needs it, each other purpose has 
     for (const text of [en, de]) {
       const words = said(
         moveReason(plan([move("a", [], { purpose })]), 0, {
-          ...{ text, formats: new Formats("en", text) },
+          text,
+          formats: new Formats("en", text),
         }),
       );
       t.match(words, /^\S.*; .*\[h2\].*\.$/, `${purpose}: ${words}`);
@@ -192,13 +203,12 @@ test("a plan is the same as long as its moves are", async (t) => {
 
 test("each goal has its question", async (t) => {
   t.same(planQuestion("p", "density", ["h1"]), {
-    ...{
-      method: "placement.recommend",
-      params: { pool: "p", goal: "density" },
-    },
+    method: "placement.recommend",
+    params: { pool: "p", goal: "density" },
   });
   t.same(planQuestion("p", "evacuate", ["h1"]), {
-    ...{ method: "placement.planEvacuation", params: { hosts: ["h1"] } },
+    method: "placement.planEvacuation",
+    params: { hosts: ["h1"] },
   });
   t.equal(goalOf("toString"), "performance");
   t.equal(goalOf("repairs"), "repairs");

@@ -15,7 +15,11 @@ const english = { text: en, formats: new Formats("en", en) };
 
 function rule(more: Partial<PlacementRule> = {}): PlacementRule {
   return {
-    ...{ id: "r", pool: "p", name: "Cluster", kind: "apart", strict: true },
+    id: "r",
+    pool: "p",
+    name: "Cluster",
+    kind: "apart",
+    strict: true,
     ...more,
   };
 }
@@ -55,7 +59,10 @@ test("what another kind had is left out", async (t) => {
   entries.by = "tag";
   entries.tag = " db ";
   t.same(toRule(entries), {
-    ...{ name: "Cluster", kind: "apart", strict: true, tag: "db" },
+    name: "Cluster",
+    kind: "apart",
+    strict: true,
+    tag: "db",
   });
 });
 

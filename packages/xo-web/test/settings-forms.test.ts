@@ -17,23 +17,40 @@ import {
 import { toPlan } from "../src/settings/jobs/plan.js";
 
 const nightly: Job = {
-  ...{ id: "j1", name: "nightly", type: "snapshot", filter: "tags:prod" },
-  ...{ retention: { keepLast: 3 }, excludedTags: ["xo:no-bak", "test"] },
-  ...{ namePattern: "{vm}", withMemory: true, concurrency: 4 },
+  id: "j1",
+  name: "nightly",
+  type: "snapshot",
+  filter: "tags:prod",
+  retention: { keepLast: 3 },
+  excludedTags: ["xo:no-bak", "test"],
+  namePattern: "{vm}",
+  withMemory: true,
+  concurrency: 4,
 };
 
 t.test("a job that is only looked at stays as it is", async (t) => {
   t.same(toJob(toJobEntries(nightly), nightly), {
-    ...{ type: "snapshot", name: "nightly", concurrency: 4 },
-    ...{ filter: "tags:prod", excludedTags: ["xo:no-bak", "test"] },
-    ...{ retention: { keepLast: 3 }, namePattern: "{vm}", withMemory: true },
+    type: "snapshot",
+    name: "nightly",
+    concurrency: 4,
+    filter: "tags:prod",
+    excludedTags: ["xo:no-bak", "test"],
+    retention: { keepLast: 3 },
+    namePattern: "{vm}",
+    withMemory: true,
   });
   const call: Job = {
-    ...{ id: "j2", name: "scan", type: "call", method: "sr.scan" },
+    id: "j2",
+    name: "scan",
+    type: "call",
+    method: "sr.scan",
     paramsVector: { type: "set", values: [{ id: "a" }] },
   };
   t.same(toJob(toJobEntries(call), call), {
-    ...{ type: "call", name: "scan", concurrency: null, method: "sr.scan" },
+    type: "call",
+    name: "scan",
+    concurrency: null,
+    method: "sr.scan",
     paramsVector: { type: "set", values: [{ id: "a" }] },
   });
 });
@@ -66,7 +83,8 @@ t.test("a job says what it lacks", async (t) => {
   });
   const call = { ...entries, type: "call" as const, name: "x" };
   t.match(jobFaults({ ...call, params: "{" }), {
-    ...{ method: "required", params: "json" },
+    method: "required",
+    params: "json",
   });
   t.match(jobFaults({ ...call, params: "[]" }), { params: "vector" });
 });
@@ -74,7 +92,9 @@ t.test("a job says what it lacks", async (t) => {
 t.test("a plan names what would come and what would go", async (t) => {
   const snapshots = [
     {
-      ...{ vm: "v1", vmName: "web-1", create: "nightly 1" },
+      vm: "v1",
+      vmName: "web-1",
+      create: "nightly 1",
       delete: [{ id: "s1", name: "nightly 0" }],
     },
     { vm: "v2", vmName: "", create: "nightly 1", delete: [] },
@@ -91,17 +111,29 @@ t.test("a plan names what would come and what would go", async (t) => {
 });
 
 const cpu: AlarmRule = {
-  ...{ id: "r1", name: "CPU", enabled: true, severity: "critical" },
+  id: "r1",
+  name: "CPU",
+  enabled: true,
+  severity: "critical",
   on: {
-    ...{ kind: "statistic", type: "VM", filter: "tags:prod" },
-    ...{ metric: "now.cpu", comparison: ">", threshold: 0.9, clearsAt: 0.7 },
+    kind: "statistic",
+    type: "VM",
+    filter: "tags:prod",
+    metric: "now.cpu",
+    comparison: ">",
+    threshold: 0.9,
+    clearsAt: 0.7,
   },
-  ...{ forSeconds: 300, remindEverySeconds: 7_200, tellsEnd: false },
+  forSeconds: 300,
+  remindEverySeconds: 7_200,
+  tellsEnd: false,
   sendTo: [
     { kind: "e-mail", id: "m", addresses: ["a@b.org", "c@d.org"] },
     { kind: "web-hook", id: "h", url: "https://x/y", isSigned: true },
   ],
-  ...{ open: 0, others: 0, undelivered: [] },
+  open: 0,
+  others: 0,
+  undelivered: [],
 };
 
 t.test("a rule that is only looked at stays as it is", async (t) => {
@@ -109,8 +141,12 @@ t.test("a rule that is only looked at stays as it is", async (t) => {
   t.match(entries, { threshold: "90", clearsAt: "70", forMinutes: "5" });
   t.same(ruleFaults(entries), {});
   t.match(toRule(entries), {
-    ...{ name: "CPU", severity: "critical", forSeconds: 300 },
-    ...{ on: cpu.on, remindEverySeconds: 7_200, tellsEnd: false },
+    name: "CPU",
+    severity: "critical",
+    forSeconds: 300,
+    on: cpu.on,
+    remindEverySeconds: 7_200,
+    tellsEnd: false,
     sendTo: [
       { kind: "e-mail", id: "m", addresses: ["a@b.org", "c@d.org"] },
       { kind: "web-hook", id: "h", url: "https://x/y" },
@@ -126,26 +162,34 @@ t.test("numbers are typed as people read them", async (t) => {
   t.equal(unitOf("constructor", false), "plain");
   const memory = {
     ...toRuleEntries(undefined),
-    ...{ metric: "now.memory", threshold: "1,5", clearsAt: "" },
+    metric: "now.memory",
+    threshold: "1,5",
+    clearsAt: "",
   };
   t.match(toRule(memory), { on: { threshold: 1.5 * 2 ** 20 } });
   t.same(shownThreshold({ kind: "statistic", metric: "now.cpu" }, 0.9), {
-    ...{ value: 90, unit: "percent" },
+    value: 90,
+    unit: "percent",
   });
 });
 
 t.test("a rule says what is wrong with it", async (t) => {
   const entries = {
     ...toRuleEntries(undefined),
-    ...{ threshold: "50", clearsAt: "60", forMinutes: "-1" },
+    threshold: "50",
+    clearsAt: "60",
+    forMinutes: "-1",
     targets: [
       { ...newTarget("e-mail"), addresses: "a@b.org, nobody" },
       { ...newTarget("web-hook"), url: "ftp://x" },
     ],
   };
   t.same(ruleFaults(entries), {
-    ...{ name: "required", forMinutes: "number", clearsAt: "clearsAt" },
-    ...{ target0: "address", target1: "url" },
+    name: "required",
+    forMinutes: "number",
+    clearsAt: "clearsAt",
+    target0: "address",
+    target1: "url",
   });
   t.match(ruleFaults({ ...entries, kind: "object", filter: " " }), {
     filter: "filter",
@@ -156,9 +200,12 @@ t.test("each kind of rule asks for its own parts only", async (t) => {
   const entries = { ...toRuleEntries(undefined), filter: "x" };
   t.same(toRule({ ...entries, kind: "pool" })["on"], { kind: "pool" });
   t.same(toRule({ ...entries, kind: "task" })["on"], {
-    ...{ kind: "task", filter: "x" },
+    kind: "task",
+    filter: "x",
   });
   t.same(toRule({ ...entries, kind: "object" })["on"], {
-    ...{ kind: "object", type: "VM", filter: "x" },
+    kind: "object",
+    type: "VM",
+    filter: "x",
   });
 });

@@ -28,18 +28,23 @@ t.test("what is not for somebody is not offered", async (t) => {
 t.test("a refusal is told at the field that it is about", async (t) => {
   const errors = [
     {
-      ...{ instancePath: "/host", keyword: "pattern" },
+      instancePath: "/host",
+      keyword: "pattern",
       message: "must match pattern",
     },
     {
-      ...{ instancePath: "", keyword: "required", message: "must have …" },
+      instancePath: "",
+      keyword: "required",
+      message: "must have …",
       params: { missingProperty: "password" },
     },
     { instancePath: "/sendTo/0/url", keyword: "pattern", message: "must" },
   ];
   const failure = toFailure(
     new RpcError(10, "invalid parameters", {
-      ...{ code: "INVALID_PARAMETERS", errors, reason: "many" },
+      code: "INVALID_PARAMETERS",
+      errors,
+      reason: "many",
     }),
   );
   t.match(failure, { code: "INVALID_PARAMETERS", reason: "many" });
@@ -50,14 +55,19 @@ t.test("a refusal is told at the field that it is about", async (t) => {
   });
   t.match(toFailure(new ConnectionLostError("gone")), { code: undefined });
   t.match(toFailure(new RpcError(-32603, "internal error", null)), {
-    ...{ code: "INTERNAL", reason: "internal error", fields: {} },
+    code: "INTERNAL",
+    reason: "internal error",
+    fields: {},
   });
 });
 
 t.test("tokens that end, and those that were used last", async (t) => {
   const day = 86_400_000;
   const token = (id: string, created_at: number, used?: number) => ({
-    ...{ id, user_id: "u", created_at, expiration: 30 * day },
+    id,
+    user_id: "u",
+    created_at,
+    expiration: 30 * day,
     ...(used === undefined ? {} : { last_use: { timestamp: used } }),
   });
   t.equal(tokenState(token("a", 0), 0), "valid");
@@ -75,7 +85,11 @@ t.test("tokens that end, and those that were used last", async (t) => {
 });
 
 const wish: AuditWish = {
-  ...{ userId: "", operation: "", objectId: "", from: "", to: "" },
+  userId: "",
+  operation: "",
+  objectId: "",
+  from: "",
+  to: "",
   onlyFailed: false,
 };
 
@@ -88,12 +102,16 @@ t.test("the audit log is asked for what is looked for", async (t) => {
       100,
     ),
     {
-      ...{ limit: 100, before: 42, userId: "u1", operation: "vm.start" },
+      limit: 100,
+      before: 42,
+      userId: "u1",
+      operation: "vm.start",
       objectId: "o1",
     },
   );
   t.same(toRequest({ ...wish, operation: "vm.*" }, undefined, 10), {
-    ...{ limit: 10, filter: 'event:"vm."' },
+    limit: 10,
+    filter: 'event:"vm."',
   });
   const from = "2026-11-21T06:00Z";
   t.same(toRequest({ ...wish, from, onlyFailed: true }, undefined, 10), {
@@ -105,7 +123,8 @@ t.test("the audit log is asked for what is looked for", async (t) => {
 t.test("an hour of figures goes on where it was", async (t) => {
   const minute = 60_000;
   const part = (times: readonly number[]) => ({
-    ...{ intervalMs: 10_000, times },
+    intervalMs: 10_000,
+    times,
     columns: { cpu: times.map((time) => time / minute) },
   });
   const first = part([minute, 2 * minute]);
@@ -120,7 +139,8 @@ t.test("an hour of figures goes on where it was", async (t) => {
 
 t.test("where the server was away its line has a hole", async (t) => {
   const { times, column } = toChart({
-    ...{ intervalMs: 10_000, times: [10_000, 20_000, 80_000] },
+    intervalMs: 10_000,
+    times: [10_000, 20_000, 80_000],
     columns: { cpu: [1, 2, 3] },
   });
   t.same(times, [10, 20, 30, 80]);

@@ -11,8 +11,13 @@ import { codeOf, remedyFor } from "../src/settings/servers/server-row.js";
 
 const certificate: Certificate = {
   fingerprint: "ab".repeat(32),
-  ...{ subject: "CN=xen1", issuer: "CN=xen1", names: "" },
-  ...{ validFrom: 0, validTo: 1, isSelfSigned: true, isTrusted: false },
+  subject: "CN=xen1",
+  issuer: "CN=xen1",
+  names: "",
+  validFrom: 0,
+  validTo: 1,
+  isSelfSigned: true,
+  isTrusted: false,
   distrust: "DEPTH_ZERO_SELF_SIGNED_CERT",
 };
 const probe: Probe = { address: "xen1:443", isReachable: true, certificate };

@@ -3,18 +3,31 @@ import { toChains, type Image } from "../src/details/sr/chains.js";
 import { toStorageMap, type SrFacts } from "../src/topology/storage.js";
 
 const hosts = ["b", "a"].map((id) => ({
-  ...{ id, name_label: `host ${id}`, power_state: "Running", enabled: true },
+  id,
+  name_label: `host ${id}`,
+  power_state: "Running",
+  enabled: true,
 }));
 
 const sr = (id: string, more: Partial<SrFacts> = {}): SrFacts => ({
-  ...{ id, type: "SR", name_label: id, SR_type: "nfs", content_type: "user" },
-  ...{ shared: true, size: 100, physical_usage: 10, usage: 50 },
+  id,
+  type: "SR",
+  name_label: id,
+  SR_type: "nfs",
+  content_type: "user",
+  shared: true,
+  size: 100,
+  physical_usage: 10,
+  usage: 50,
   inMaintenanceMode: false,
   ...more,
 });
 
 const pbd = (host: string, SR: string, attached = true) => ({
-  ...{ id: `${host}-${SR}`, host, SR, attached },
+  id: `${host}-${SR}`,
+  host,
+  SR,
+  attached,
 });
 
 t.test("storage is shared, local or removable, the fullest first", (t) => {
@@ -65,7 +78,10 @@ t.test("a host without a PBD is not connected to a shared SR", (t) => {
 });
 
 const image = (id: string, parent?: string, type = "VDI-unmanaged"): Image => ({
-  ...{ id, name: id, type, parent },
+  id,
+  name: id,
+  type,
+  parent,
 });
 
 t.test("a chain is as long as the images that a disk reads through", (t) => {

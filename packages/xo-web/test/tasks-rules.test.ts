@@ -13,7 +13,12 @@ import {
 } from "../src/tasks/task.js";
 
 const told = (id: string, status = "pending", more: object = {}) => ({
-  ...{ id, status, start: 1_000, progress: 50, infos: [], warnings: [] },
+  id,
+  status,
+  start: 1_000,
+  progress: 50,
+  infos: [],
+  warnings: [],
   properties: { name: `REST API: start VM`, objectId: "v", objectType: "VM" },
   ...more,
 });
@@ -30,9 +35,13 @@ t.test("a task of ours, with its parts and what went wrong", async (t) => {
     tasks: [told("1.1", "success"), { nothing: true }],
   });
   t.match(task, {
-    ...{ source: "ours", status: "failure", progress: 0.5, end: 3_000 },
+    source: "ours",
+    status: "failure",
+    progress: 0.5,
+    end: 3_000,
     object: { type: "VM", id: "v" },
-    ...{ failure: { message: "SOME_FAILED" }, notes: ["careful"] },
+    failure: { message: "SOME_FAILED" },
+    notes: ["careful"],
     counts: { total: 5, succeeded: 3, failed: 1 },
   });
   t.equal(task.parts.length, 1);
@@ -45,7 +54,8 @@ t.test("a task of ours, with its parts and what went wrong", async (t) => {
   t.same(reasonOf(inPart), { code: "NO_HOSTS", message: "NO_HOSTS" });
   const bulk = item("3", "pending", {
     properties: {
-      ...{ name: "bulk", operation: "bulk.run" },
+      name: "bulk",
+      operation: "bulk.run",
       params: { method: "vm.start" },
     },
   });
@@ -59,18 +69,29 @@ t.test("a task of ours, with its parts and what went wrong", async (t) => {
 
 t.test("a task of a pool", async (t) => {
   const row = {
-    ...{ id: "1", type: "task", name_label: "Async.VM.start" },
-    ...{ status: "pending", progress: 0.25, created: 5, $host: "h" },
+    id: "1",
+    type: "task",
+    name_label: "Async.VM.start",
+    status: "pending",
+    progress: 0.25,
+    created: 5,
+    $host: "h",
     allowedOperations: ["cancel"],
   };
   t.match(poolTaskItem(row), {
-    ...{ source: "pool", start: 5_000, progress: 0.25, isCancellable: true },
+    source: "pool",
+    start: 5_000,
+    progress: 0.25,
+    isCancellable: true,
     object: { type: "host", id: "h" },
   });
   const ended = { ...row, status: "cancelled", finished: 7, result: "x" };
   t.match(poolTaskItem(ended), {
-    ...{ status: "interrupted", isCancelled: true, end: 7_000 },
-    ...{ failure: undefined, isCancellable: false },
+    status: "interrupted",
+    isCancelled: true,
+    end: 7_000,
+    failure: undefined,
+    isCancellable: false,
   });
   t.equal(plainName("XAPI: Async.VM.clean_shutdown"), "VM.clean_shutdown");
   t.equal(plainName("REST API: clean_shutdown VM"), "clean shutdown VM");
@@ -138,14 +159,20 @@ t.test("one toast, however many have ended", async (t) => {
     toastOf(tasks, en, formats);
   const failed = item("f", "failure", { result: { message: "why" } });
   t.match(toast(item("a", "success")), {
-    ...{ id: "task a", tone: "good", text: "Done: start VM" },
+    id: "task a",
+    tone: "good",
+    text: "Done: start VM",
   });
   t.match(toast(failed), { tone: "bad", detail: "why" });
   t.match(toast(item("a", "success"), item("b", "success")), {
-    ...{ id: "tasks ended", tone: "good", text: "2 tasks done" },
+    id: "tasks ended",
+    tone: "good",
+    text: "2 tasks done",
   });
   t.match(toast(item("a", "success"), failed), {
-    ...{ tone: "bad", text: "1 task done, 1 failed", detail: "why" },
+    tone: "bad",
+    text: "1 task done, 1 failed",
+    detail: "why",
   });
   t.equal(toast(), undefined);
 });

@@ -11,15 +11,25 @@ import { connected, layOut } from "../src/topology/layout.js";
 import { placeVms } from "../src/topology/placement.js";
 
 const host = (n: number, more: Partial<HostFacts> = {}): HostFacts => ({
-  ...{ id: `h${n}`, name_label: `host ${n}`, power_state: "Running" },
+  id: `h${n}`,
+  name_label: `host ${n}`,
+  power_state: "Running",
   enabled: true,
   ...more,
 });
 
 const pif = (id: string, more: Partial<PifFacts>): PifFacts => ({
-  ...{ id, device: "eth0", vlan: -1, attached: true, carrier: true },
-  ...{ physical: true, management: false, isBondMaster: false },
-  ...{ isBondSlave: false, mtu: 1500, speed: 10_000 },
+  id,
+  device: "eth0",
+  vlan: -1,
+  attached: true,
+  carrier: true,
+  physical: true,
+  management: false,
+  isBondMaster: false,
+  isBondSlave: false,
+  mtu: 1500,
+  speed: 10_000,
   ...more,
 });
 
@@ -34,11 +44,15 @@ function bonded(
   return [
     pif(`eth0-${n}`, { ...leg, $network: "parts", ...more["eth0"] }),
     pif(`eth1-${n}`, {
-      ...{ ...leg, device: "eth1", $network: "parts" },
+      ...leg,
+      device: "eth1",
+      $network: "parts",
       ...more["eth1"],
     }),
     pif(`bond-${n}`, {
-      ...{ ...bond, isBondMaster: true, $network: "lan" },
+      ...bond,
+      isBondMaster: true,
+      $network: "lan",
       ...more["bond"],
     }),
     pif(`vlan-${n}`, { ...bond, vlan: 7, $network: "dmz", ...more["vlan"] }),
@@ -159,13 +173,16 @@ t.test("VMs are counted once a network, by the host where they run", (t) => {
 t.test("nothing overlaps, and what is opened gets its lines", (t) => {
   const hosts = [host(1), host(2)];
   const cabling = toCabling({
-    ...{ hosts, networks },
+    hosts,
+    networks,
     pifs: [...bonded(1), ...bonded(2).slice(0, 3)],
   });
   const placed = placeVms(vms, vifs, new Set(["h1", "h2"]));
   const picture = {
-    ...{ groups: groupHosts(cabling.hosts, new Set()), vms: placed },
-    ...{ networks: cabling.networks, room: 1200 },
+    groups: groupHosts(cabling.hosts, new Set()),
+    vms: placed,
+    networks: cabling.networks,
+    room: 1200,
   };
   const closed = layOut({ ...picture, opened: new Set() });
   const open = layOut({ ...picture, opened: new Set(["lan", "lan/h1"]) });
@@ -196,7 +213,9 @@ t.test("nothing overlaps, and what is opened gets its lines", (t) => {
 
 t.test("a later answer tells only the columns that differ", (t) => {
   const first = noRows.take({
-    ...{ ids: ["a", "b"], state: "1", total: 2 },
+    ids: ["a", "b"],
+    state: "1",
+    total: 2,
     columns: {
       power_state: { values: ["Running"], indexes: [0, 0] },
       name_label: { values: ["x", null] },
@@ -207,7 +226,8 @@ t.test("a later answer tells only the columns that differ", (t) => {
   t.same(first.column("now.cpu"), [0.5, null]);
   t.equal(first.take({ state: "1", total: 2, columns: {} }), first);
   const second = first.take({
-    ...{ state: "2", total: 2 },
+    state: "2",
+    total: 2,
     columns: { power_state: { values: ["Halted", "Running"] } },
   });
   t.same(second.column("power_state"), ["Halted", "Running"]);

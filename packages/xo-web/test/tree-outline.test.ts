@@ -17,7 +17,10 @@ import { levelOf, Outline } from "../src/tree/outline.js";
 import { treeMove } from "../src/tree/tree-keys.js";
 
 const object = (type: string, id: string, $pool = id): ObjectRow => ({
-  ...{ type, id, $pool, name_label: id },
+  type,
+  id,
+  $pool,
+  name_label: id,
 });
 
 function tree(...open: string[]) {
@@ -156,7 +159,8 @@ t.test("the keyboard goes as in any tree", async (t) => {
 const view = (ids: string[], more: Partial<WindowView> = {}): WindowView => ({
   ...emptyView,
   rows: ids.map((id): Json => ({ id })),
-  ...{ total: ids.length, state: "live" },
+  total: ids.length,
+  state: "live",
   ...more,
 });
 const shown = ({ shown }: HeldWindow) =>

@@ -56,7 +56,8 @@ t.test("tools: what a guest that runs says of them", async (t) => {
   const tools = { pvDriversDetected: true, pvDriversVersion: "8.2" };
   t.same(toolsOf({ ...vm, ...tools }), { word: "installed", version: "8.2" });
   t.same(toolsOf({ ...vm, ...tools, pvDriversUpToDate: false }), {
-    ...{ word: "outdated", version: "8.2" },
+    word: "outdated",
+    version: "8.2",
   });
 });
 

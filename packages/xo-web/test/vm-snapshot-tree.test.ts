@@ -2,7 +2,8 @@ import t from "tap";
 import { snapshotTree } from "../src/details/vm/snapshot-tree.js";
 
 const one = (id: string, snapshot_time: number, parent?: string) => ({
-  ...{ id, snapshot_time },
+  id,
+  snapshot_time,
   ...(parent === undefined ? {} : { parent }),
 });
 

@@ -24,7 +24,8 @@ const at = (
   path: string,
   more: Partial<Picture> = {},
 ): Picture => ({
-  ...{ name, path: () => path },
+  name,
+  path: () => path,
   ...more,
 });
 const of = (name: string, path: Picture["path"]): Picture => ({ name, path });

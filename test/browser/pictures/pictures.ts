@@ -74,7 +74,9 @@ const wanted = values.only?.split(",");
 for (const view of views) {
   const [colorScheme, width] = view.split("-") as ["light" | "dark", string];
   const context = await browser.newContext({
-    ...{ colorScheme, locale: "en-US", reducedMotion: "reduce" },
+    colorScheme,
+    locale: "en-US",
+    reducedMotion: "reduce",
     deviceScaleFactor: Number(values.scale),
     viewport: { width: Number(width), height: Number(width) < 600 ? 844 : 900 },
   });

@@ -40,16 +40,20 @@ async function bare({ pool, vms, concurrency }: BulkJob) {
   await xapi.disconnect();
   await decoder.close();
   const cpuMs = (own + system) / 1000;
-  return { ...{ succeeded, ms }, cpuMsPerVm: cpuMs / refs.length };
+  return { succeeded, ms, cpuMsPerVm: cpuMs / refs.length };
 }
 
 async function bulk({ pool, vms, concurrency, settleMs }: BulkJob) {
   const server = await MeasuredServer.start({
-    ...{ scale: fullScale, pools: [pool], nodeOptions: [] },
+    scale: fullScale,
+    pools: [pool],
+    nodeOptions: [],
   });
   const admin = await server.connect();
   const page = (await admin.call("query.page", {
-    ...{ type: "VM", filter: "power_state:Halted", limit: vms },
+    type: "VM",
+    filter: "power_state:Halted",
+    limit: vms,
     fields: ["id"],
   })) as { rows: readonly { readonly id: string }[] };
   const ids = page.rows.map(({ id }) => id);
@@ -61,7 +65,10 @@ async function bulk({ pool, vms, concurrency, settleMs }: BulkJob) {
   await server.begin();
   const startedAt = performance.now();
   const result = (await admin.call("bulk.run", {
-    ...{ method: "vm.start", ids, concurrency, sync: true },
+    method: "vm.start",
+    ids,
+    concurrency,
+    sync: true,
   })) as { readonly succeeded: number };
   const ms = performance.now() - startedAt;
   const { cpuMs, longestOwnBlockMs } = await server.end();
@@ -70,7 +77,10 @@ async function bulk({ pool, vms, concurrency, settleMs }: BulkJob) {
   await server.stop();
   const own = cpuMs - (idle.cpuMs * ms) / IDLE_MS;
   return {
-    ...{ succeeded: result.succeeded, ms, longestOwnBlockMs, pingP99Ms },
+    succeeded: result.succeeded,
+    ms,
+    longestOwnBlockMs,
+    pingP99Ms,
     cpuMsPerVm: own / ids.length,
   };
 }

@@ -19,7 +19,9 @@ const server =
   way === "bare"
     ? undefined
     : await MeasuredServer.start({
-        ...{ scale: fullScale, pools: [host.pool], nodeOptions: [] },
+        scale: fullScale,
+        pools: [host.pool],
+        nodeOptions: [],
       });
 const consoles =
   server === undefined

@@ -27,7 +27,9 @@ const server =
   kind === "proxy"
     ? undefined
     : await MeasuredServer.start({
-        ...{ scale: fullScale, pools: [pool], nodeOptions: [] },
+        scale: fullScale,
+        pools: [pool],
+        nodeOptions: [],
       });
 let figures = {};
 for (const disk of disks) {

@@ -13,15 +13,25 @@ const {
   cpuMs,
 } = timed(() =>
   planBalance(index.value, {
-    ...{ goal, mostMoves, cpuHigh: 0.85, cpuLow: 0.65, memoryHigh: 0.9 },
-    ...{ moveCost: 0.0001, repairs: true },
+    goal,
+    mostMoves,
+    cpuHigh: 0.85,
+    cpuLow: 0.65,
+    memoryHigh: 0.9,
+    moveCost: 0.0001,
+    repairs: true,
   }),
 );
 const above = (list: typeof plan.figuresAfter) =>
   list.filter(({ cpu }) => cpu > 0.85).length;
 reportFigures({
-  ...{ ms, cpuMs, indexMs: index.ms, hosts, vms },
-  ...{ actions: plan.actions.length, emptied: plan.emptied.length },
+  ms,
+  cpuMs,
+  indexMs: index.ms,
+  hosts,
+  vms,
+  actions: plan.actions.length,
+  emptied: plan.emptied.length,
   aboveBefore: above(plan.figuresBefore),
   aboveAfter: above(plan.figuresAfter),
 });

@@ -20,8 +20,13 @@ const { plan } = first.value;
 const again = [0, 1].map(() => timed(() => planStarts(indexPool(model))));
 const vms = model.vms.length;
 reportFigures({
-  ...{ hosts: model.hosts.length, vms, ms: first.ms, cpuMs: first.cpuMs },
+  hosts: model.hosts.length,
+  vms,
+  ms: first.ms,
+  cpuMs: first.cpuMs,
   warmMs: Math.min(...again.map(({ ms }) => ms)),
-  ...{ peakBytes, bytesPerVm: peakBytes / vms },
-  ...{ placed: plan.actions.length, unplaced: plan.unplaced.length },
+  peakBytes,
+  bytesPerVm: peakBytes / vms,
+  placed: plan.actions.length,
+  unplaced: plan.unplaced.length,
 });

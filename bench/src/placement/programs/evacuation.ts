@@ -14,7 +14,11 @@ const {
   cpuMs,
 } = timed(() => planEvacuation(index.value, ["full"]));
 reportFigures({
-  ...{ ms, cpuMs, indexMs: index.ms, hosts: model.hosts.length },
-  ...{ vms: model.vms.length, actions: plan.actions.length },
+  ms,
+  cpuMs,
+  indexMs: index.ms,
+  hosts: model.hosts.length,
+  vms: model.vms.length,
+  actions: plan.actions.length,
   unplaced: plan.unplaced.length,
 });

@@ -28,7 +28,9 @@ if (fewer.length > 0)
   process.stderr.write(`fewer failures survived: seeds ${fewer.join()}\n`);
 reportFigures({
   ...sums,
-  ...{ pools, fewer: fewer.length, calledWrongly },
+  pools,
+  fewer: fewer.length,
+  calledWrongly,
   sharePercent: 100 * (1 - fewer.length / pools),
 });
 

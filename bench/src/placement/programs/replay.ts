@@ -21,8 +21,10 @@ const runs = Array.from({ length: times }, () => {
 });
 const { actions, unplaced } = runs[0]!.plan.value.plan;
 reportFigures({
-  ...{ hosts: model.hosts.length, vms: model.vms.length },
-  ...{ placed: actions.length, unplaced: unplaced.length },
+  hosts: model.hosts.length,
+  vms: model.vms.length,
+  placed: actions.length,
+  unplaced: unplaced.length,
   failures: runs[0]!.one.value.failures,
   indexMs: median(runs.map(({ index }) => index.ms)),
   planMs: median(runs.map(({ plan }) => plan.ms)),

@@ -24,19 +24,21 @@ const all = timed(() =>
   model.hosts.map(({ id }) => planFailover(running, [id])),
 );
 reportFigures({
-  ...{ ms: index.ms + plan.ms, cpuMs: index.cpuMs + plan.cpuMs },
-  ...{ indexMs: index.ms, planMs: plan.ms },
+  ms: index.ms + plan.ms,
+  cpuMs: index.cpuMs + plan.cpuMs,
+  indexMs: index.ms,
+  planMs: plan.ms,
   placed: planned.plan.actions.length,
-  ...{ mendMs: mend.ms, mendCpuMs: mend.cpuMs },
+  mendMs: mend.ms,
+  mendCpuMs: mend.cpuMs,
   restarts: mended.actions.filter(({ purpose }) => purpose !== "start").length,
   moved: changedHosts(planned.plan, mended),
   homeless: mended.unplaced.length,
-  ...{
-    failoverMs: failover.ms,
-    failoverCpuMs: failover.cpuMs,
-    failoverRestarts: failover.value.actions.length,
-  },
-  ...{ allMs: all.ms, allCpuMs: all.cpuMs },
+  failoverMs: failover.ms,
+  failoverCpuMs: failover.cpuMs,
+  failoverRestarts: failover.value.actions.length,
+  allMs: all.ms,
+  allCpuMs: all.cpuMs,
   survived: all.value.filter(({ survives }) => survives).length,
 });
 

@@ -9,8 +9,13 @@ const { pool: shape, most } = await readJob<SurvivalJob>();
 const pool = indexPool(mixedPool(shape));
 const { value, ms, cpuMs } = timed(() => survivedFailures(pool, { most }));
 reportFigures({
-  ...{ ms, cpuMs, most, hosts: shape.hosts, vms: shape.vms },
-  ...{ failures: value.failures, atMost: value.atMost },
+  ms,
+  cpuMs,
+  most,
+  hosts: shape.hosts,
+  vms: shape.vms,
+  failures: value.failures,
+  atMost: value.atMost,
   exact: Number(value.isExact),
   sets: value.steps.reduce((sum, step) => sum + step.sets, 0),
   byBound: value.steps.filter(({ by }) => by === "bound").length,

@@ -11,7 +11,9 @@ import type { SocketsJob } from "../sockets-job.js";
 const job = await readJob<SocketsJob>();
 const { pool, sockets, idleMs, settleMs, changes } = job;
 const server = await MeasuredServer.start({
-  ...{ scale: fullScale, pools: [pool], nodeOptions: [] },
+  scale: fullScale,
+  pools: [pool],
+  nodeOptions: [],
 });
 const { url, token } = server;
 const vms = await SimulatedVms.open(pool);

@@ -9,7 +9,9 @@ import type { FollowJob } from "../stats-job.js";
 const job = await readJob<FollowJob>();
 const { follow, intervalMs, settleMs, measureMs, nodeOptions } = job;
 const server = await MeasuredServer.start({
-  ...{ scale: fullScale, pools: [job.pool], nodeOptions },
+  scale: fullScale,
+  pools: [job.pool],
+  nodeOptions,
   config: { stats: { follow, intervalMs } },
 });
 await setTimeout(settleMs);
@@ -30,10 +32,12 @@ const [pool] = (await read("/pools?fields=id")) as [{ id: string }];
 const coldMs = await timeOf(() => read(`/pools/${pool.id}/stats`));
 const warmMs = await timeOf(() => read(`/pools/${pool.id}/stats`));
 const figures = {
-  ...{ coldMs, warmMs },
+  coldMs,
+  warmMs,
   cpuPercent: (100 * cpuMs) / tookMs,
   mainPercent: (100 * mainMs) / tookMs,
-  ...{ longestBlockMs, longestOwnBlockMs },
+  longestBlockMs,
+  longestOwnBlockMs,
   hosts: await readMetric("xo_stats_hosts"),
   failing: await readMetric("xo_stats_failing_hosts"),
   objects: await readMetric("xo_stats_objects"),

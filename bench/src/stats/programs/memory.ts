@@ -37,12 +37,17 @@ const stats = new HostStats({
 });
 const xapi = {
   getStream: async () => ({
-    ...{ status: 200, headers: {}, task: undefined },
+    status: 200,
+    headers: {},
+    task: undefined,
     body: Readable.from([]),
   }),
 };
 const hosts = Array.from({ length: pools * hostsPerPool }, (_, i) => ({
-  ...{ id: `h${i}`, pool: `p${i % pools}`, address: "192.0.2.1", xapi },
+  id: `h${i}`,
+  pool: `p${i % pools}`,
+  address: "192.0.2.1",
+  xapi,
 }));
 const names = Array.from({ length: columnsPerVm }, (_, i) => `metric_${i}`);
 for (const { id } of hosts) {

@@ -16,7 +16,9 @@ const PAUSE_MS = 430;
 // One server, one browser, and the list of all VMs in it.
 const job = await readJob<WebJob>();
 const server = await MeasuredServer.start({
-  ...{ scale: fullScale, pools: job.pools, nodeOptions: [] },
+  scale: fullScale,
+  pools: job.pools,
+  nodeOptions: [],
 });
 const list = await ListPage.open(job.browser, server.url);
 const scriptBytes = await list.firstScriptBytes();

@@ -58,7 +58,11 @@ export class Memory {
       });
     this.#options = options;
     this.#parts = {
-      ...{ directory, key, disk, clock, logger },
+      directory,
+      key,
+      disk,
+      clock,
+      logger,
       checkpointMs: options.checkpointMs ?? 5_000,
       retryMs: options.retryMs ?? 60_000,
       turns: new Turns(AT_A_TIME),

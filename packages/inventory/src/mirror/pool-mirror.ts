@@ -70,11 +70,16 @@ export class PoolMirror {
     });
     const { store } = this;
     this.#memory = options.memory?.openPool({
-      ...{ poolId: id, label, store, run },
+      poolId: id,
+      label,
+      store,
+      run,
       known: () => this.#known,
     });
     this.#reflector = new Reflector({
-      ...{ ...options, label, store },
+      ...options,
+      label,
+      store,
       remember: (signal) => this.#remember(signal),
     });
   }

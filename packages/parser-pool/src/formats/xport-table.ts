@@ -80,7 +80,9 @@ export class XportBuilder {
     const { key, columns, places } = legend;
     return {
       ...this.#inOrder(columns, places),
-      ...{ step, columns, legendKey: key },
+      step,
+      columns,
+      legendKey: key,
       ...(key === known ? {} : { legend: legend.text() }),
     };
   }

@@ -17,7 +17,9 @@ export function figuresOf(layout: Layout): HostFigures[] {
   const vms = new Int32Array(layout.pool.hosts.size);
   for (const host of layout.hostOf) if (host >= 0) vms[host]! += 1;
   return layout.pool.hosts.ids.map((id, host) => ({
-    ...{ host: id, vms: vms[host]! },
-    ...{ cpu: cpuOf(layout, host), memory: memoryOf(layout, host) },
+    host: id,
+    vms: vms[host]!,
+    cpu: cpuOf(layout, host),
+    memory: memoryOf(layout, host),
   }));
 }

@@ -53,7 +53,8 @@ export function conflictOf(
   const refused = findRefused(layout, kinds, refusals);
   if (refused && isSmall(layout, vms, by, refused))
     return toConflict(layout, [refused.vm], refusals, {
-      ...{ atoms: refused.atoms, size: "smallest" },
+      atoms: refused.atoms,
+      size: "smallest",
     });
   const simple = findSimple(layout, vms, by);
   if (simple) return toConflict(layout, vms, refusals, simple);
@@ -63,7 +64,8 @@ export function conflictOf(
   if (smallest) return toConflict(layout, vms, refusals, smallest);
   if (refused && isIrreducible(oracle, refused.atoms))
     return toConflict(layout, [refused.vm], refusals, {
-      ...{ atoms: refused.atoms, size: "irreducible" },
+      atoms: refused.atoms,
+      size: "irreducible",
     });
   const core: Core | undefined = findIrreducible(oracle, atoms);
   return core && toConflict(layout, vms, refusals, core);

@@ -63,7 +63,10 @@ export function toProblem(
         if (!kind.units[0]!.some((vm) => rules.refuses(vm, host)))
           allowed[number * hosts + host] = 1;
   return {
-    ...{ kinds, hosts, allowed, apartGroups: groups.size },
+    kinds,
+    hosts,
+    allowed,
+    apartGroups: groups.size,
     ...toFree(layout, rules),
   };
 }
@@ -106,7 +109,9 @@ function toKind(
   const sumOf = (amounts: Float64Array) =>
     unit!.reduce((sum, vm) => sum + amounts[vm]!, 0);
   return {
-    ...{ units, apart, devices: toNeeds(pool, unit!) },
+    units,
+    apart,
+    devices: toNeeds(pool, unit!),
     memory: sumOf(pool.vmMemory),
     vcpus: sumOf(pool.vmVcpus),
   };

@@ -72,7 +72,8 @@ function ofMemory(packing: Packing): Proof | undefined {
   if (isMore(needed, free, hosts)) return { by: "memory" };
   if (kinds.length * hosts > MOST_EDGES) return undefined;
   const arriving = mostArriving({
-    ...{ supply, capacity },
+    supply,
+    capacity,
     edge: (kind, host) => packing.fits(kind, host) * kinds[kind]!.memory,
   });
   return isMore(needed, arriving, hosts * kinds.length)

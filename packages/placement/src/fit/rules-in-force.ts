@@ -6,7 +6,8 @@ import type { ActiveRules } from "./problem.js";
 export function allRules(layout: Layout): ActiveRules {
   const chooser = new Chooser(layout);
   return {
-    ...{ memory: true, vcpus: true },
+    memory: true,
+    vcpus: true,
     device: () => true,
     group: () => true,
     refuses: (vm, host) => !chooser.allows(vm, host),

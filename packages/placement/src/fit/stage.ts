@@ -109,7 +109,9 @@ export class Stage {
     const isLate = (vm: number) => isBestEffort(this.#base, vm);
     const canAll = best.unplaced.every(isLate);
     const hosts = findFewestOut(this.#base, {
-      ...{ units, budget: this.#budget, below: best.unplaced.length },
+      units,
+      budget: this.#budget,
+      below: best.unplaced.length,
       optional: canAll ? units.filter((unit) => unit.every(isLate)) : units,
     });
     const layout = hosts && this.#laidOut(hosts);

@@ -65,7 +65,10 @@ export class Layout {
     { limits = {}, order = "spread" }: LayoutOptions = {},
   ): Layout {
     const layout = new Layout({
-      ...{ pool, limits, order, hostOf },
+      pool,
+      limits,
+      order,
+      hostOf,
       freeMemory: pool.hostMemory.slice(),
       load: pool.hostOwnLoad.slice(),
       vcpus: new Float64Array(pool.hosts.size),
@@ -101,7 +104,9 @@ export class Layout {
   /** @param pool the same but for what hosts are like */
   #cloneFor(pool: IndexedPool, order = this.order): Layout {
     return new Layout({
-      ...{ pool, limits: this.limits, order },
+      pool,
+      limits: this.limits,
+      order,
       hostOf: this.hostOf.slice(),
       freeMemory: this.freeMemory.slice(),
       load: this.load.slice(),

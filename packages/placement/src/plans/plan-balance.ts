@@ -35,8 +35,12 @@ export function planBalance(
   const isEmptied = (host: number) =>
     figuresBefore[host]!.vms > 0 && figuresAfter[host]!.vms === 0;
   return {
-    ...{ figuresBefore, figuresAfter, stopped },
-    ...{ actions: toActions(now, moves), unplaced: [], isProven: false },
+    figuresBefore,
+    figuresAfter,
+    stopped,
+    actions: toActions(now, moves),
+    unplaced: [],
+    isProven: false,
     emptied:
       policy.goal === "density"
         ? pool.hosts.ids.filter((_, host) => isEmptied(host))

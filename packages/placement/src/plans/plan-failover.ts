@@ -38,7 +38,8 @@ function failover(
   );
   const idOf = (vm: number) => pool.vms.ids[vm]!;
   return {
-    ...{ actions, isProven: found.isProven },
+    actions,
+    isProven: found.isProven,
     failed: failed.map((host) => pool.hosts.ids[host]!),
     survives: !found.unplaced.some((vm) => mustRestart(layout, vm)),
     lost: fallen.filter((vm) => !pool.vmModels[vm]!.restart).map(idOf),

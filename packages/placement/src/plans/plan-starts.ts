@@ -37,7 +37,8 @@ export function startAll(
   const actions = found.placed.map((vm) => toStart(layout, vm, "start"));
   actions.sort((a, b) => a.order - b.order);
   return {
-    ...{ actions, isProven: found.isProven },
+    actions,
+    isProven: found.isProven,
     unplaced: toUnplacedAll(layout, found.unplaced),
     ...(found.conflict && { conflict: found.conflict }),
   };

@@ -10,7 +10,10 @@ export function toStart(layout: Layout, vm: number, purpose: Purpose): Action {
   const score = scoreOf(layout, vm, host);
   layout.hold(vm, host);
   return {
-    ...{ kind: "start", purpose, score, after: [] },
+    kind: "start",
+    purpose,
+    score,
+    after: [],
     vm: pool.vms.ids[vm]!,
     to: pool.hosts.ids[host]!,
     order: pool.vmModels[vm]!.restart?.order ?? 0,

@@ -28,7 +28,10 @@ export function survivedFailures(
   const survived = failures < 0 ? steps.length : failures;
   const atMost = failing === undefined ? hosts : failing.length - 1;
   return {
-    ...{ failures: survived, atMost, isExact: survived === atMost, steps },
+    failures: survived,
+    atMost,
+    isExact: survived === atMost,
+    steps,
     ...(failing && { worst: toWorst(fleet, failing, options) }),
   };
 }

@@ -57,7 +57,12 @@ export function indexPool(model: PoolModel): IndexedPool {
   const hardOf = (vm: number) => hardRow(hard, vm);
   const ofVms = readVms(vmModels, hosts);
   return {
-    ...{ model, hosts, vms, hostModels, vmModels, locations },
+    model,
+    hosts,
+    vms,
+    hostModels,
+    vmModels,
+    locations,
     ...readHosts(hostModels, ofVms),
     ...ofVms,
     reach: Reach.of(hostModels, vmModels, locations.byNumber, hardOf),
@@ -181,7 +186,9 @@ function withHost(pool: IndexedPool, host: HostModel): IndexedPool {
   const hostModels = [...pool.hostModels];
   hostModels[known ?? hostModels.length] = host;
   return {
-    ...{ ...pool, hosts, hostModels },
+    ...pool,
+    hosts,
+    hostModels,
     ...readHosts(hostModels, pool),
     reach: pool.reach.withHosts(hostModels),
     devices: indexDevices(hostModels, pool.vmModels),
@@ -206,7 +213,10 @@ function withVm(pool: IndexedPool, model: VmModel): IndexedPool {
   const hasDevices = (one?: VmModel) => (one?.devices ?? []).length > 0;
   const sameDevices = !hasDevices(model) && !hasDevices(pool.vmModels[vm]);
   return {
-    ...{ ...pool, vms, vmModels, gone },
+    ...pool,
+    vms,
+    vmModels,
+    gone,
     ...made,
     reach: pool.reach.withVm(vm, model, hardRow(pool.locations.hard, vm)),
     devices: sameDevices

@@ -36,7 +36,8 @@ export function indexLocations(
   return {
     models,
     byNumber: models.map(({ hosts: ids, score }) => ({
-      ...{ score, isOnly: score > 0 },
+      score,
+      isOnly: score > 0,
       hosts: new Set(ids.map((id) => hosts.of(id))),
     })),
     soft: toRagged(vms.size, soft.rows, soft.values),

@@ -88,8 +88,10 @@ export class Reach {
 
   #parts(): ReachParts {
     return {
-      ...{ classes: this.classes, classOf: this.classOf },
-      ...{ hosts: this.#hosts, locations: this.#locations },
+      classes: this.classes,
+      classOf: this.classOf,
+      hosts: this.#hosts,
+      locations: this.#locations,
       numbers: this.#numbers,
     };
   }

@@ -51,7 +51,8 @@ export const devices: HostRule = {
   allows: (layout, vm, host) => lacking(layout, vm, host).length === 0,
   explain: (layout, vm, host) =>
     lacking(layout, vm, host).map(({ kind, lacks }) => ({
-      ...{ rule: "device", lacks },
+      rule: "device",
+      lacks,
       kind: layout.pool.devices.kinds[kind]!,
     })),
 };

@@ -114,7 +114,8 @@ function lookBeyond({ fleet, judge, most, steps }: Beyond): Counted {
     }
   }
   const open = Array.from({ length: high - 1 - known }, (_, at) => ({
-    ...{ failures: known + 1 + at, sets: 0 },
+    failures: known + 1 + at,
+    sets: 0,
     ...({ holds: "unknown", by: "budget" } as const),
   }));
   if (failing === undefined) return { steps: [...steps, ...open] };

@@ -31,7 +31,9 @@ export function toFleet(now: Layout): Fleet {
   const sumOf = (vms: readonly number[]) =>
     vms.reduce((sum, vm) => sum + pool.vmMemory[vm]!, 0);
   return {
-    ...{ now, fallen, ...numberKinds(now, fallen.flat()) },
+    now,
+    fallen,
+    ...numberKinds(now, fallen.flat()),
     alive: hosts.filter((host) => pool.hostState[host] !== DOWN),
     demand: Float64Array.from(fallen, sumOf),
     free: Float64Array.from(hosts, (host) => freeOf(now, host)),

@@ -27,7 +27,7 @@ export class Judge {
     if (this.#plans++ >= MOST_PLANS) return "unknown";
     const layout = this.#fleet.now.withHostsOut(failed);
     const { unplaced, isProven } = fit(layout, this.#fallen(failed), {
-      ...{ explains: false },
+      explains: false,
       ...(this.#budget !== undefined && { budget: this.#budget }),
     });
     if (unplaced.length === 0) return "survives";

@@ -57,7 +57,8 @@ export function randomPool(seed: number, shape: PoolShape = small): PoolModel {
     randomVm(random, id, traits),
   );
   const model = {
-    ...{ hosts, vms: halted },
+    hosts,
+    vms: halted,
     groups: random.chance(0.7) ? randomGroups(random, halted) : [],
     locations: random.chance(0.5) ? randomLocations(random, hosts, halted) : [],
   };
@@ -72,20 +73,24 @@ export function shuffledPool(model: PoolModel, seed: number): PoolModel {
     list: readonly T[] = [],
   ) =>
     random.shuffled(list).map((one) => ({
-      ...{ ...one, vms: random.shuffled(one.vms) },
+      ...one,
+      vms: random.shuffled(one.vms),
     }));
   return {
     hosts: random.shuffled(model.hosts).map((host) => ({
-      ...{ ...host, srs: random.shuffled(host.srs) },
+      ...host,
+      srs: random.shuffled(host.srs),
       networks: random.shuffled(host.networks),
     })),
     vms: random.shuffled(model.vms).map((vm) => ({
-      ...{ ...vm, srs: random.shuffled(vm.srs) },
+      ...vm,
+      srs: random.shuffled(vm.srs),
       networks: random.shuffled(vm.networks),
     })),
     groups: shuffleVms(model.groups),
     locations: shuffleVms(model.locations).map((location) => ({
-      ...{ ...location, hosts: random.shuffled(location.hosts) },
+      ...location,
+      hosts: random.shuffled(location.hosts),
     })),
   };
 }
@@ -130,7 +135,9 @@ function randomHost(
 ): HostModel {
   const cores = random.pick([4, 8, 16]);
   return {
-    ...{ id, cores, memory: random.pick([12, 16, 16, 24, 32]) * GIB },
+    id,
+    cores,
+    memory: random.pick([12, 16, 16, 24, 32]) * GIB,
     state: states
       ? random.pick(["up", "up", "up", "up", "disabled", "down"] as const)
       : "up",
@@ -152,7 +159,8 @@ function randomVm(
 ): VmModel {
   const odd = random.chance(0.1) ? random.between(1, 4096) : 0;
   return {
-    ...{ id, memory: random.pick(SIZES) * GIB + odd },
+    id,
+    memory: random.pick(SIZES) * GIB + odd,
     vcpus: random.between(1, 4),
     srs: srs ? random.some(["shared", "sr1", "sr2"], 0.3) : ["shared"],
     networks: networks ? random.some(["lan", "dmz", "san"], 0.3) : ["lan"],
@@ -183,7 +191,8 @@ function randomGroups(
 ): GroupModel[] {
   const most = Math.max(1, Math.ceil(vms.length / 8));
   return named("g", random.between(1, most)).map((id) => ({
-    ...{ id, kind: random.pick(["apart", "apart", "together"] as const) },
+    id,
+    kind: random.pick(["apart", "apart", "together"] as const),
     strict: random.chance(0.5),
     vms: random
       .shuffled(vms)
@@ -200,7 +209,8 @@ function randomLocations(
 ): LocationModel[] {
   const most = Math.max(1, Math.ceil(vms.length / 10));
   return named("l", random.between(1, most)).map((id) => ({
-    ...{ id, score: random.pick([Infinity, -Infinity, 1, 100, -1, -50, 0]) },
+    id,
+    score: random.pick([Infinity, -Infinity, 1, 100, -1, -50, 0]),
     vms: random
       .shuffled(vms)
       .slice(0, random.between(1, 5))

@@ -141,7 +141,8 @@ export class Standing {
     const used = sum(all, ({ memory }) => memory) / host.memory;
     const load = this.#otherLoad.get(hostId)! + sum(all, loadOf);
     return {
-      ...{ locations, groups: wish("together") - wish("apart") },
+      locations,
+      groups: wish("together") - wish("apart"),
       room: Math.min(1 - used, 1 - load / host.cores),
     };
   }

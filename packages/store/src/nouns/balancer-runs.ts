@@ -146,7 +146,9 @@ export class BalancerRuns {
 
 function toRun(row: BalancerRunRow): BalancerRun {
   return {
-    ...{ id: row.id, pool: row.pool_id, owner: row.owner },
+    id: row.id,
+    pool: row.pool_id,
+    owner: row.owner,
     status: row.status as BalancerRunStatus,
     startedAt: row.started_at,
     ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),

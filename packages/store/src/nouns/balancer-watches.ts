@@ -102,7 +102,9 @@ function mayTake(before: BalancerWatchRow, wish: WatchWish): boolean {
 
 function toWatch(row: BalancerWatchRow): BalancerWatch {
   return {
-    ...{ pool: row.id, owner: row.owner, isMoving: row.is_moving === 1 },
+    pool: row.id,
+    owner: row.owner,
+    isMoving: row.is_moving === 1,
     state: JSON.parse(row.state_json) as unknown,
     seenAt: row.seen_at,
   };

@@ -10,7 +10,9 @@ export async function testAlarms(t: Test, harness: StoreHarness) {
     const store = await bench.open();
     const secret = { headers: { authorization: "Bearer hush-hush" } };
     const { id } = await store.alarmRules.create({
-      ...{ name: "r", body: { a: 1 }, secret },
+      name: "r",
+      body: { a: 1 },
+      secret,
     });
     await store.close();
     const again = await bench.open();
@@ -148,10 +150,14 @@ async function create(t: Test, harness: StoreHarness, servers: number) {
   const stores: Store[] = [];
   for (let i = 0; i < servers; i++) stores.push(await bench.open());
   const { id: ruleId } = await stores[0]!.alarmRules.create({
-    ...{ name: "r", body: {} },
+    name: "r",
+    body: {},
   });
   const alarm = (key: string): NewAlarm => ({
-    ...{ ruleId, key, beganAt: 1_000, body: { name: key } },
+    ruleId,
+    key,
+    beganAt: 1_000,
+    body: { name: key },
   });
   return { ...bench, stores, ruleId, alarm };
 }

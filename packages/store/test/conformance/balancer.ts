@@ -2,7 +2,10 @@ import type { Test } from "tap";
 import { createBench, type StoreHarness } from "./harness.js";
 
 const watch = {
-  ...{ pool: "p", owner: "one", isMoving: false, notSeenSince: 0 },
+  pool: "p",
+  owner: "one",
+  isMoving: false,
+  notSeenSince: 0,
   state: { state: "watching" },
 };
 
@@ -82,14 +85,18 @@ export async function testBalancer(t: Test, harness: StoreHarness) {
     const { id } = await balancerRuns.begin({ ...run, status: "pending" });
     await balancerRuns.begin({ ...run, pool: "q", status: "pending" });
     await balancerRuns.write(id, {
-      ...{ status: "failure", endedAt: bench.clock.now(), taskId: "t" },
+      status: "failure",
+      endedAt: bench.clock.now(),
+      taskId: "t",
       body: { gain: 0.5 },
     });
     const first = await balancerRuns.list({ pool: "p", limit: 1 });
     t.match(first.runs, [{ id, status: "failure", body: { gain: 0.5 } }]);
     t.equal(first.runs[0]!.taskId, "t");
     const second = await balancerRuns.list({
-      ...{ pool: "p", limit: 1, cursor: first.cursor! },
+      pool: "p",
+      limit: 1,
+      cursor: first.cursor!,
     });
     t.match(second.runs, [{ status: "dry-run" }]);
     t.equal(second.runs[0]!.endedAt, second.runs[0]!.startedAt);

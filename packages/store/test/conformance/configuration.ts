@@ -21,7 +21,9 @@ export async function fillStore(store: Store) {
   await store.grants.add(role.id, { type: "group", id: group.id });
   await store.acls.add({ subject: user.id, object: "vm", action: "viewer" });
   const job = await store.jobs.create({
-    ...{ name: "j", type: "call", body: [1] },
+    name: "j",
+    type: "call",
+    body: [1],
     secret: { a: "JOBSECRET" },
   });
   await store.schedules.create({ jobId: job.id, cron: "0 0 * * *" });
@@ -36,7 +38,10 @@ export async function fillStore(store: Store) {
     limits: { cpus: 4 },
   });
   await store.placementRules.create({
-    ...{ pool: "p", name: "databases", kind: "apart", strict: true },
+    pool: "p",
+    name: "databases",
+    kind: "apart",
+    strict: true,
     vms: ["a", "b"],
   });
   await store.balancerPolicies.set("p", { mode: "automatic" });

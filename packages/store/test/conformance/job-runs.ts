@@ -42,7 +42,8 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
     const [store, second] = stores as [Store, Store];
     const first = await store.jobRuns.begin(start({}, {}));
     const at = (minutes: number) => ({
-      ...{ dueAt: DUE + minutes * 60_000, until: DUE + minutes * 60_000 },
+      dueAt: DUE + minutes * 60_000,
+      until: DUE + minutes * 60_000,
       overlap: "queue" as const,
     });
     const waiting = await store.jobRuns.begin(start({}, at(1)));
@@ -115,7 +116,9 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
     for (let i = 0; i < 24; i++) {
       if (i % 3 === 0) bench.clock.advance(1);
       const begun = await jobRuns.begin({
-        ...{ jobId: jobs[i % 2]!, jobName: "k", owner: "me" },
+        jobId: jobs[i % 2]!,
+        jobName: "k",
+        owner: "me",
       });
       const end = { status: "success", endedAt: bench.clock.now() } as const;
       if (i > 1) await jobRuns.write(begun!.id, end);
@@ -167,7 +170,9 @@ async function createJob(t: Test, harness: StoreHarness, times = 1) {
     more: Partial<RunStart>,
     schedule: Partial<NonNullable<RunStart["schedule"]>>,
   ): RunStart => ({
-    ...{ jobId, jobName: "j", owner: "me" },
+    jobId,
+    jobName: "j",
+    owner: "me",
     ...more,
     schedule: { id, dueAt: DUE, until: DUE, overlap: "skip", ...schedule },
   });

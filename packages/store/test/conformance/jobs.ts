@@ -6,7 +6,9 @@ export async function testJobs(t: Test, harness: StoreHarness) {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const job = await store.jobs.create({
-      ...{ name: "nightly", type: "call", userId: "u" },
+      name: "nightly",
+      type: "call",
+      userId: "u",
       body: { method: "vm.snapshot" },
     });
     await store.jobs.update(job.id, { name: "daily", body: { vms: [] } });
@@ -25,7 +27,9 @@ export async function testJobs(t: Test, harness: StoreHarness) {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const { id } = await store.jobs.create({
-      ...{ name: "j", type: "call", body: {} },
+      name: "j",
+      type: "call",
+      body: {},
       secret: { "/password": "JOBSECRET" },
     });
     t.notMatch(await bench.dump(), "JOBSECRET");
@@ -50,23 +54,31 @@ export async function testJobs(t: Test, harness: StoreHarness) {
       body: {},
     });
     const night = await store.schedules.create({
-      ...{ jobId: job.id, name: "night", cron: "0 2 * * *" },
-      ...{ timezone: "Europe/Paris", missedLimitMs: 3_600_000 },
+      jobId: job.id,
+      name: "night",
+      cron: "0 2 * * *",
+      timezone: "Europe/Paris",
+      missedLimitMs: 3_600_000,
     });
     t.match(night, { enabled: true, missed: "once", overlap: "skip" });
     const noon = await store.schedules.create({
-      ...{ jobId: job.id, cron: "0 12 * * *", enabled: false },
-      ...{ missed: "skip" as const, overlap: "queue" as const },
+      jobId: job.id,
+      cron: "0 12 * * *",
+      enabled: false,
+      missed: "skip" as const,
+      overlap: "queue" as const,
     });
     const kept = await store.schedules.create({
-      ...{ jobId: other.id, cron: "0 1 * * *" },
+      jobId: other.id,
+      cron: "0 1 * * *",
     });
     const again = await bench.open();
     t.same(again.schedules.get(noon.id), noon);
     t.same(new Set(again.schedules.ofJob(job.id)), new Set([night, noon]));
     bench.clock.advance(5);
     const changed = await again.schedules.update(night.id, {
-      ...{ timezone: undefined, cron: "0 3 * * *" },
+      timezone: undefined,
+      cron: "0 3 * * *",
     });
     t.notOk("timezone" in changed);
     t.match(changed, { cron: "0 3 * * *", updatedAt: night.updatedAt + 5 });
@@ -107,7 +119,8 @@ export async function testJobs(t: Test, harness: StoreHarness) {
     const store = await bench.open();
     const job = await store.jobs.create({ name: "j", type: "call", body: {} });
     const { id } = await store.schedules.create({
-      ...{ jobId: job.id, cron: "@daily" },
+      jobId: job.id,
+      cron: "@daily",
     });
     await bench.query("delete from schedule_marks");
     bench.clock.advance(60_000);

@@ -6,8 +6,13 @@ export async function testPlacementRules(t: Test, harness: StoreHarness) {
     const bench = await createBench(t, harness);
     const { placementRules } = await bench.open();
     const rule = {
-      ...{ pool: "p", name: "near the disks", kind: "location" as const },
-      ...{ strict: false, tag: "database", hosts: ["h"], score: 2.5 },
+      pool: "p",
+      name: "near the disks",
+      kind: "location" as const,
+      strict: false,
+      tag: "database",
+      hosts: ["h"],
+      score: 2.5,
     };
     const made = await placementRules.create(rule);
     await placementRules.create({ ...rule, pool: "q" });

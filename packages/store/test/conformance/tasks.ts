@@ -124,7 +124,9 @@ export async function testTasks(t: Test, harness: StoreHarness) {
       const bench = await createBench(t, harness);
       const store = await bench.open();
       const step = (taskId: string, key: string, body: unknown = { n: 1 }) => ({
-        ...{ taskId, key, body },
+        taskId,
+        key,
+        body,
       });
       const many = Array.from({ length: 250 }, (_, i) =>
         step("a", `item/${String(i).padStart(5, "0")}`, { i }),
@@ -151,7 +153,9 @@ export async function testTasks(t: Test, harness: StoreHarness) {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const steps = ["pending", "ended", "gone"].map((taskId) => ({
-      ...{ taskId, key: "k", body: {} },
+      taskId,
+      key: "k",
+      body: {},
     }));
     await store.taskSteps.put(steps);
     await store.tasks.put(task("pending"));

@@ -40,7 +40,8 @@ export function failoverPlan(
     const [best] = [...left]
       .filter(([ref, free]) => free >= bytes && sees(db, vm, ref))
       .map(([host, free]) => ({
-        ...{ host, free },
+        host,
+        free,
         members: groupMembersOn(db, vm, host, plan),
       }))
       .sort((a, b) => a.members - b.members || b.free - a.free);

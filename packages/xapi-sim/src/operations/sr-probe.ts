@@ -55,8 +55,11 @@ function probeIscsi({ target, targetIQN, SCSIid }: Device): string {
     "The SCSIid parameter is missing or incorrect",
     list("iscsi-target", "LUN", [
       {
-        ...{ vendor: "EXAMPLE", serial: "S0001", LUNid: "0" },
-        ...{ size: String(2 ** 40), SCSIid: "36001405example0001" },
+        vendor: "EXAMPLE",
+        serial: "S0001",
+        LUNid: "0",
+        size: String(2 ** 40),
+        SCSIid: "36001405example0001",
       },
     ]),
   );

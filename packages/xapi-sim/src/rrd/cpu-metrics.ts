@@ -58,7 +58,9 @@ function processors(count: number, each: Load, seed: number): readonly Load[] {
 
 function share(name: string, description: string, valueAt: Load): Metric {
   return {
-    ...{ name, description, valueAt },
+    name,
+    description,
+    valueAt,
     units: "(fraction)",
     max: 1,
     type: "DERIVE",

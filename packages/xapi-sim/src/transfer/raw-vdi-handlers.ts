@@ -60,7 +60,8 @@ async function exportVdi(
       ? rawDisk(disk.size, blockAt)
       : vhdFile({
           ...disk,
-          ...{ created, blockAt },
+          created,
+          blockAt,
           blocks: contents.exported(disk.uuid, disk.size),
           ...(base === null
             ? {}

@@ -76,7 +76,9 @@ async function watchTask(
   { server, id, show }: Followed,
 ): Promise<boolean> {
   const query = new URLSearchParams({
-    ...{ ndjson: "true", watch: "true", filter: `id:"${id}"` },
+    ndjson: "true",
+    watch: "true",
+    filter: `id:"${id}"`,
   });
   let answer: IncomingMessage;
   try {

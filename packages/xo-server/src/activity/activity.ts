@@ -82,7 +82,8 @@ export class Activity implements Witness {
     if (person === undefined) return () => undefined;
     const taskId = work?.taskId;
     const doer: Doer = {
-      ...{ userId: person.id, userName: person.name },
+      userId: person.id,
+      userName: person.name,
       operation: operation.name,
       ...(taskId === undefined ? {} : { taskId }),
     };
@@ -134,7 +135,8 @@ export class Activity implements Witness {
       const known = this.#watchers.get(className);
       if (known !== undefined) return known;
       const watcher = new RowWatcher({
-        ...{ table, facts: this.#facts },
+        table,
+        facts: this.#facts,
         isLive: (pool) => this.#pools.isLive(pool),
         nameOf: (id, type) => this.#watchers.get(type)?.nameOf(id),
         onHappening: (happening) => {

@@ -98,7 +98,9 @@ export class RowWatcher implements RowObserver {
     const { type, place } = facts;
     const of = type === "VM-snapshot" ? this.#related(place, "VM") : undefined;
     this.#options.onHappening({
-      ...{ kind, type, objectId: this.table.id(row) },
+      kind,
+      type,
+      objectId: this.table.id(row),
       name: this.#names[row] ?? "",
       ...(pool === undefined || pool === "" ? {} : { pool }),
       ...(of === undefined ? {} : { of }),

@@ -24,7 +24,9 @@ export function startActivity(
   const { config, loggers, clock = systemClock } = options;
   const listeners = new ActivityListeners(clock);
   const activity = new Activity({
-    ...{ catalog, inventory, clock },
+    catalog,
+    inventory,
+    clock,
     logger: loggers.named("xo:activity"),
     most: config.activity.entries,
     keptMs: config.activity.hours * HOUR_MS,

@@ -63,7 +63,9 @@ export class Alarms {
     const { store, clock, logger } = options;
     this.#options = options;
     this.#outbox = new Outbox({
-      ...{ store, clock, logger },
+      store,
+      clock,
+      logger,
       sendMail: createMailSender(options.mail),
       callHook: createHookCaller(clock),
     });
@@ -119,7 +121,9 @@ export class Alarms {
     const rule = toRule(stored);
     const now = clock.now();
     const alarm: Alarm = {
-      ...{ id: randomUUID(), ruleId, beganAt: now },
+      id: randomUUID(),
+      ruleId,
+      beganAt: now,
       body: { type: "test", name: rule.name },
     };
     const body = toNoticeBody(rule, "test", { alarms: [alarm], now });
@@ -210,7 +214,8 @@ export class Alarms {
       case "statistic":
       case "object":
         return ObjectWatcher.start(on, state, {
-          ...{ queries, catalog },
+          queries,
+          catalog,
           isFollowed: (pool) => this.#isFollowed(pool),
         });
       case "message":

@@ -43,7 +43,9 @@ export function splitTargets(
     const secret = toSecret(target, isSame ? before.secrets[id] : undefined);
     secrets[id] = secret;
     return {
-      ...{ id, kind: target.kind, url: target.url },
+      id,
+      kind: target.kind,
+      url: target.url,
       headerNames: Object.keys(secret.headers ?? {}).sort(),
       isSigned: secret.secret !== undefined,
     };

@@ -104,7 +104,8 @@ export class Ledger {
       ruleId: rule.id,
       key,
       ...(objectId === undefined ? {} : { objectId }),
-      ...{ beganAt: at, endedAt: at },
+      beganAt: at,
+      endedAt: at,
       body: { ...toBody(rule, finding), source: key },
     });
   }

@@ -71,7 +71,8 @@ function toNoticeAlarm(alarm: Alarm): NoticeAlarm {
   return {
     id: alarm.id,
     ...(alarm.objectId === undefined ? {} : { objectId: alarm.objectId }),
-    ...{ type, name },
+    type,
+    name,
     ...(value === undefined ? {} : { value }),
     ...(text === undefined ? {} : { text }),
     since: new Date(alarm.beganAt).toISOString(),

@@ -28,7 +28,11 @@ export function startAlarms(
   const { config, loggers, clock = systemClock } = options;
   const { queries, catalog } = objects;
   const alarms = new Alarms({
-    ...{ store, queries, catalog, listPools, clock },
+    store,
+    queries,
+    catalog,
+    listPools,
+    clock,
     mail: config.mail,
     logger: loggers.named("xo:alarms"),
   });

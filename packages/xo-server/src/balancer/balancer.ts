@@ -144,7 +144,9 @@ export class Balancer {
     let one = this.#pools.get(pool);
     if (one === undefined) {
       one = new PoolBalancer({
-        ...{ ...this.#parts, pool, placement: this.#placement },
+        ...this.#parts,
+        pool,
+        placement: this.#placement,
         policy: () => this.policyOf(pool),
         look: (tags) => this.#parts.look(pool, tags),
       });

@@ -27,7 +27,9 @@ export function toLook(sight: PoolSight, parts: LookParts): Look {
   const { policy, runs, lookedAt, failed, now } = parts;
   failed.look(sight, now);
   const facts: Facts = {
-    ...{ now, policy, measuredAt: measuredAtOf(sight) },
+    now,
+    policy,
+    measuredAt: measuredAtOf(sight),
     pause: pauseReasonOf(sight, failed.failedAt, now),
     ...factsOf(runs, lookedAt),
   };
@@ -63,7 +65,13 @@ export function toBalancePolicy(
   excluded: readonly string[] = [],
 ): BalancePolicy {
   return {
-    ...{ goal, cpuHigh, cpuLow, memoryHigh, moveCost, mostMoves, repairs },
+    goal,
+    cpuHigh,
+    cpuLow,
+    memoryHigh,
+    moveCost,
+    mostMoves,
+    repairs,
     excluded,
   };
 }

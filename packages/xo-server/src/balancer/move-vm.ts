@@ -12,8 +12,11 @@ import type { MoveRecord } from "./run-record.js";
 
 /** What the audit log and activity have as the one who did it, where nobody asked for it. */
 export const balancerItself: Person = {
-  ...{ id: "load-balancer", name: "load balancer", isAdmin: true },
-  ...{ groups: [], rights: Rights.all },
+  id: "load-balancer",
+  name: "load balancer",
+  isAdmin: true,
+  groups: [],
+  rights: Rights.all,
 };
 
 export interface MoveVmParts {
@@ -33,7 +36,8 @@ export interface MoveFor {
 const MOVE: AuditedCall["operation"] = {
   name: "balancer.move",
   permission: {
-    ...{ action: "operate:migrate", resource: "VM" },
+    action: "operate:migrate",
+    resource: "VM",
     id: ({ vm }: { readonly vm: string }) => vm,
   },
 };

@@ -54,9 +54,16 @@ export type Policy = Readonly<
 export const defaultPolicy: Policy = {
   mode: "off",
   goal: "performance",
-  ...{ cpuHigh: 0.85, cpuLow: 0.65, memoryHigh: 0.9, moveCost: 0.01 },
-  ...{ mostMoves: 5, parallel: 2, intervalSeconds: 60 },
-  ...{ coolDownSeconds: 600, holdSeconds: 120, excludedTags: [] },
+  cpuHigh: 0.85,
+  cpuLow: 0.65,
+  memoryHigh: 0.9,
+  moveCost: 0.01,
+  mostMoves: 5,
+  parallel: 2,
+  intervalSeconds: 60,
+  coolDownSeconds: 600,
+  holdSeconds: 120,
+  excludedTags: [],
   repairs: true,
 };
 

@@ -81,8 +81,10 @@ export class PoolPass {
     const mayLook = isDry && pause?.code !== "not-connected";
     if (pause !== undefined && !mayLook)
       throw new XoError("INCORRECT_STATE", {
-        ...{ object: pool, property: "load balancer" },
-        ...{ actual: `paused: ${pause.code}`, expected: "watching" },
+        object: pool,
+        property: "load balancer",
+        actual: `paused: ${pause.code}`,
+        expected: "watching",
       });
     return this.#carryOut(await this.#plan(look), look, { cause, isDry });
   }
@@ -104,8 +106,11 @@ export class PoolPass {
     const sight = await look(policy.excludedTags);
     const runs = await this.#runs.recent();
     return toLook(sight, {
-      ...{ policy, lookedAt: setAt, failed: this.#failed },
-      ...{ runs, now: clock.now() },
+      policy,
+      lookedAt: setAt,
+      failed: this.#failed,
+      runs,
+      now: clock.now(),
     });
   }
 
@@ -142,7 +147,11 @@ export class PoolPass {
     const { pool, runner } = this.#parts;
     this.#unbalancedSince = undefined;
     return runner.run({
-      ...{ ...how, pool, plan, policy: facts.policy, runs: this.#runs },
+      ...how,
+      pool,
+      plan,
+      policy: facts.policy,
+      runs: this.#runs,
       whyNot: (vms) => this.#whyNot(how.cause, vms),
       onMoving: (moving) => this.#onMoving(moving),
     });
@@ -176,8 +185,10 @@ export class PoolPass {
 
 export function busy(pool: string): XoError {
   return new XoError("INCORRECT_STATE", {
-    ...{ object: pool, property: "load balancer" },
-    ...{ actual: "moving", expected: "idle" },
+    object: pool,
+    property: "load balancer",
+    actual: "moving",
+    expected: "idle",
   });
 }
 

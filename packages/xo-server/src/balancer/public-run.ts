@@ -38,7 +38,11 @@ export function toPublicRun(run: BalancerRun, maySee: MaySee): PublicRun {
   const moves = record.moves.filter(isSeen);
   return {
     ...record,
-    ...{ id, pool, status, start: startedAt, moves },
+    id,
+    pool,
+    status,
+    start: startedAt,
+    moves,
     ...(endedAt === undefined ? {} : { end: endedAt }),
     ...(taskId === undefined ? {} : { taskId }),
     hidden: record.moves.length - moves.length,

@@ -41,7 +41,9 @@ export function toPublicState({
   const reason = reasonOf(state);
   const isStuck = state.state === "backing-off" && state.until === undefined;
   return {
-    ...{ state: state.state, since, elsewhere: isElsewhere },
+    state: state.state,
+    since,
+    elsewhere: isElsewhere,
     ...(reason === undefined ? {} : { reason }),
     ...(next === undefined ? {} : { next }),
     ...(isStuck ? { notice: reason!.message } : {}),
@@ -88,11 +90,14 @@ function toBackOff({
 }: Extract<BalancerState, { state: "backing-off" }>): PublicReason {
   return until === undefined
     ? {
-        ...{ code: "gave-up", failures },
+        code: "gave-up",
+        failures,
         message: `${failures} runs have failed, one after the other: look at the history, then set the policy again or have it run`,
       }
     : {
-        ...{ code: "failed", failures, until },
+        code: "failed",
+        failures,
+        until,
         message: "the last run has failed",
       };
 }
@@ -114,7 +119,8 @@ function toPublicPause(reason: PauseReason): PublicReason {
       return { ...reason, message: "hosts do not tell what they measure" };
     case "others-move":
       return {
-        ...{ code: reason.code, moves: reason.vms.length },
+        code: reason.code,
+        moves: reason.vms.length,
         message: "VMs are being moved already",
       };
     case "no-plan":

@@ -28,7 +28,10 @@ interface Seen {
 const VMS_A_STEP = 5;
 const MOVES = new Set(["pool_migrate", "migrate_send"]);
 const blind: PoolSight = {
-  ...{ isConnected: false, hosts: [], moving: [], staying: [] },
+  isConnected: false,
+  hosts: [],
+  moving: [],
+  staying: [],
 };
 
 /**
@@ -61,7 +64,8 @@ export async function readSight(
   await inventory.inSlices("balancer", look());
   const since = rolling.underWaySince(pool);
   return {
-    ...{ isConnected: true, ...seen },
+    isConnected: true,
+    ...seen,
     ...(since === undefined ? {} : { rollingSince: since }),
   };
 }
@@ -90,7 +94,9 @@ function* lookAtHost(
   }
   const { power_state, enabled, current_operations } = host;
   seen.hosts.push({
-    ...{ id, guests, isUp: power_state === "Running" },
+    id,
+    guests,
+    isUp: power_state === "Running",
     isEnabled: enabled === true,
     operations: operationsIn(current_operations),
     measuredAt:

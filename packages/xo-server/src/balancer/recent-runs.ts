@@ -17,7 +17,8 @@ export function factsOf(
   const dry = runs.find((run) => isDryByItself(run));
   const failed = failuresOf(runs, lookedAt);
   return {
-    ...{ movedAt: moved && endOf(moved), dryRunAt: dry && endOf(dry) },
+    movedAt: moved && endOf(moved),
+    dryRunAt: dry && endOf(dry),
     failures: failed.length,
     failedAt: failed[0] && endOf(failed[0]),
   };

@@ -110,7 +110,10 @@ export class PlanRunner {
       else {
         const task = await this.#parts.tasks.run(
           {
-            ...{ name, objectType: "pool", objectId: pool, userId: id },
+            name,
+            objectType: "pool",
+            objectId: pool,
+            userId: id,
             params: { run: run.id },
           },
           doIt,
@@ -169,7 +172,8 @@ function errorOf(run: BalancerRun): XoError | undefined {
   if (end === "success" || end === "pending") return undefined;
   const done = moves.filter(({ status }) => status === "done").length;
   return new XoError("STOPPED_MIDWAY", {
-    ...{ what: "the load balancer", reason: reason?.message ?? end },
+    what: "the load balancer",
+    reason: reason?.message ?? end,
     where: `move ${done + 1} of ${moves.length}`,
     cause: reason,
   });

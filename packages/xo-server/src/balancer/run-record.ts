@@ -75,14 +75,22 @@ export function toRecord(
   const { figuresBefore, figuresAfter, emptied, stopped } = plan;
   const { by, goal, isDry } = about;
   return {
-    ...{ by, goal, stopped, emptied, gain: gainOf(plan) },
+    by,
+    goal,
+    stopped,
+    emptied,
+    gain: gainOf(plan),
     figuresBefore: figuresBefore.slice(0, MOST_HOSTS),
     figuresAfter: figuresAfter.slice(0, MOST_HOSTS),
     moves: plan.actions.map((action) => ({
-      ...{ vm: action.vm, vmName: nameOf(action.vm) },
-      ...{ from: action.from ?? "", fromName: nameOf(action.from ?? "") },
-      ...{ to: action.to, toName: nameOf(action.to) },
-      ...{ purpose: action.purpose, score: action.score },
+      vm: action.vm,
+      vmName: nameOf(action.vm),
+      from: action.from ?? "",
+      fromName: nameOf(action.from ?? ""),
+      to: action.to,
+      toName: nameOf(action.to),
+      purpose: action.purpose,
+      score: action.score,
       status: isDry ? "planned" : "waiting",
     })),
   };

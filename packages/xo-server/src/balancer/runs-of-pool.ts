@@ -45,7 +45,8 @@ export class RunsOfPool {
     let cursor: string | undefined;
     do {
       const { runs, cursor: next } = await store.balancerRuns.list({
-        ...{ pool, limit: PAGE },
+        pool,
+        limit: PAGE,
         ...(cursor === undefined ? {} : { cursor }),
       });
       found.push(
@@ -73,7 +74,10 @@ export class RunsOfPool {
     const { store, pool, owner } = this.#parts;
     const all = await this.recent();
     const run = await store.balancerRuns.begin({
-      ...{ pool, owner, status, body: record },
+      pool,
+      owner,
+      status,
+      body: record,
     });
     const before = all.slice(0, MOST_RECENT).map(lean);
     this.#recent = [run, ...before];

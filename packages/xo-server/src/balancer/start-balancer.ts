@@ -52,7 +52,9 @@ export function startBalancer(parts: StartBalancerParts): Balancer {
     isStopping: () => isStopping,
   });
   const balancer = new Balancer({
-    ...{ ...parts, owner, runner },
+    ...parts,
+    owner,
+    runner,
     look: (pool, tags) => readSight(pool, tags, sources),
   });
   stops.push("load balancer", () => {

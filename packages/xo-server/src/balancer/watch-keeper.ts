@@ -50,7 +50,10 @@ export class WatchKeeper {
     const { pool, owner, store, clock, told } = this.#parts;
     const state = told();
     const kept = await store.balancerWatches.keep({
-      ...{ pool, owner, state, takesOver },
+      pool,
+      owner,
+      state,
+      takesOver,
       isMoving: state.state.state === "moving",
       notSeenSince: clock.now() - GONE_MS,
     });

@@ -27,7 +27,10 @@ export async function chooseObjects(
   const extent = person.isAdmin ? "all" : person.rights.extent("read", type);
   if (extent === "none") return [];
   const page = await queries.page({
-    ...{ type, filter: filter!, limit: MOST_OBJECTS, fields: ["id"] },
+    type,
+    filter: filter!,
+    limit: MOST_OBJECTS,
+    fields: ["id"],
     ...(extent === "all" ? {} : { where: extent }),
   });
   if (page.total > MOST_OBJECTS)

@@ -61,7 +61,9 @@ export class ConsoleAccess {
     const kinds = listKinds(this.#options.inventory, owner);
     const name = objectOf(this.#find(id)!)["name_label"];
     return {
-      ...{ id: owner.id, type: this.typeOf(id), kinds },
+      id: owner.id,
+      type: this.typeOf(id),
+      kinds,
       name_label: typeof name === "string" ? name : "",
     };
   }

@@ -58,7 +58,8 @@ export class ConsoleRecord {
     return this.#audit.write({
       operation: { name, permission },
       params: { type: kind, connection: this.#connection, ...more },
-      ...{ context, outcome },
+      context,
+      outcome,
     });
   }
 }

@@ -194,7 +194,10 @@ export class Consoles {
     const { stream, owner, request } = opened;
     const { context } = request;
     const session = new ConsoleSession({
-      ...{ socket, stream, clock, pingMs: config.pingMs },
+      socket,
+      stream,
+      clock,
+      pingMs: config.pingMs,
       objection: () => this.#access.objection(owner.id, context),
     });
     this.#open.add(session);

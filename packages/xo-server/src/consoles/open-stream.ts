@@ -51,7 +51,9 @@ async function tryOnce({
     }
   const host = target.hosts.at(-1);
   return xapi.connectStream({
-    ...{ path: "/console", query, signal },
+    path: "/console",
+    query,
+    signal,
     ...(host === undefined ? {} : { host }),
   });
 }

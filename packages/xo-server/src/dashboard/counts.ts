@@ -27,7 +27,8 @@ export class Counts {
     const where: Predicate | undefined = this.#readable(type);
     const groups = await this.#queries.group(
       {
-        ...{ type, filter: `${this.#filter} ${filter}`.trim() },
+        type,
+        filter: `${this.#filter} ${filter}`.trim(),
         ...(where === undefined ? {} : { where }),
       },
       path,

@@ -50,8 +50,11 @@ export class Dashboards {
       ]);
     const pools = await this.#ids("pool", "", readable);
     return {
-      ...{ nPools: pools.length, nHosts: hosts.length },
-      ...{ hostsStatus, vmsStatus, missingPatches: missing },
+      nPools: pools.length,
+      nHosts: hosts.length,
+      hostsStatus,
+      vmsStatus,
+      missingPatches: missing,
       // Of pools that do not answer there is no object to have a right on.
       poolsStatus:
         readable("pool") === undefined
@@ -104,7 +107,8 @@ export class Dashboards {
       },
       alarms: await this.#alarms(inPool, readable),
       cpuProvisioning: {
-        ...{ total: cores, assigned },
+        total: cores,
+        assigned,
         percent: cores === 0 ? 0 : (100 * assigned) / cores,
       },
     };
@@ -123,15 +127,19 @@ export class Dashboards {
     return {
       quickInfo: {
         ...told,
-        ...{ CPUs: { number }, memory: { size } },
-        ...{ os_version: { name }, creation: { date, user } },
+        CPUs: { number },
+        memory: { size },
+        os_version: { name },
+        creation: { date, user },
         ...($container === $pool ? {} : { host: $container }),
         pvDriversDetected: vm["pvDriversDetected"] === true,
       },
       alarms: await this.#alarms(`$object:"${id}"`, readable),
       // There are no backups here.
       backupsInfo: {
-        ...{ lastRuns: [], backupArchives: [], replication: {} },
+        lastRuns: [],
+        backupArchives: [],
+        replication: {},
         vmProtection: "not-in-active-job",
       },
     };
@@ -155,7 +163,8 @@ export class Dashboards {
   #page(type: string, filter: string, readable: Readable, limit?: number) {
     const where = readable(type);
     return this.#options.queries.page({
-      ...{ type, filter },
+      type,
+      filter,
       ...(limit === undefined ? {} : { limit }),
       ...(where === undefined ? {} : { where }),
     });
@@ -230,7 +239,9 @@ function poolStates(pools: readonly PoolStatus[]) {
   const connected = of("watching", "listing", "re-listing");
   const unreachable = of("failed", "backing-off");
   return {
-    ...{ connected, unreachable, disconnected: 0 },
+    connected,
+    unreachable,
+    disconnected: 0,
     unknown: pools.length - connected - unreachable,
     total: pools.length,
   };

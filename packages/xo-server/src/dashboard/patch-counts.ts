@@ -42,10 +42,12 @@ export async function patchCounts(
   late.abort();
   return {
     hasAuthorization: true,
-    ...{ nHosts: hosts.length, nPools: pools.size },
+    nHosts: hosts.length,
+    nPools: pools.size,
     // Nobody here knows when a version is no longer supported.
     nHostsEol: { isEmpty: true },
-    ...{ nHostsWithMissingPatches: missing, nHostsFailed: failed },
+    nHostsWithMissingPatches: missing,
+    nHostsFailed: failed,
     nPoolsWithMissingPatches: poolsWith.size,
   };
 }

@@ -29,7 +29,12 @@ export async function vmStates(counts: Counts) {
   const active = running + paused;
   const inactive = suspended + halted;
   return {
-    ...{ running, paused, suspended, halted, active, inactive },
+    running,
+    paused,
+    suspended,
+    halted,
+    active,
+    inactive,
     unknown: all - active - inactive,
     total: all,
   };
@@ -44,7 +49,10 @@ export async function storageSizes(counts: Counts) {
   ]);
   // Replicas of backups are not told apart: there are no backups here.
   return {
-    ...{ total: size, used, available: size - used },
-    ...{ replicated: 0, other: used },
+    total: size,
+    used,
+    available: size - used,
+    replicated: 0,
+    other: used,
   };
 }

@@ -85,12 +85,14 @@ function toUsage(track: Track): Usage {
   const cpu = 100 * (cores.length === 0 ? NaN : sum / cores.length);
   return type === "host"
     ? {
-        ...{ id, cpu },
+        id,
+        cpu,
         memory: KIB * latest("memory_total_kib"),
         memoryFree: KIB * latest("memory_free_kib"),
       }
     : {
-        ...{ id, cpu },
+        id,
+        cpu,
         memory: latest("memory"),
         memoryFree: KIB * latest("memory_internal_free"),
       };

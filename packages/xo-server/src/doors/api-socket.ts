@@ -78,13 +78,14 @@ export function attachApiSocket(
   const welcome = (webSocket: WebSocket, request: IncomingMessage) => {
     const { address } = outers.note(request);
     const client = new ApiClient({
-      ...{ ...options, ...options.limits, limits, userRates },
-      ...{
-        socket: webSocket,
-        wire: request.socket,
-        address,
-        rateKey: toRateKey(address),
-      },
+      ...options,
+      ...options.limits,
+      limits,
+      userRates,
+      socket: webSocket,
+      wire: request.socket,
+      address,
+      rateKey: toRateKey(address),
     });
     clients.add(client);
     limits.add(client);

@@ -70,11 +70,13 @@ const refusals: Readonly<
   Record<string, { status: number; text: string; limit: LimitName }>
 > = {
   HPE_HEADER_OVERFLOW: {
-    ...{ status: 431, text: "the headers are too large" },
+    status: 431,
+    text: "the headers are too large",
     limit: "header_size",
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
-    ...{ status: 408, text: "the headers took too long" },
+    status: 408,
+    text: "the headers took too long",
     limit: "header_timeout",
   },
 };

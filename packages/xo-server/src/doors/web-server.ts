@@ -80,7 +80,9 @@ export async function startWebServer(
   const consoles = addConsoles(app, { ...options, hits, outers });
   await addPage(app, options.webRoot);
   const api = attachApiSocket(app.server, {
-    ...{ ...options, hits, outers },
+    ...options,
+    hits,
+    outers,
     limits: http,
     upgradeElsewhere: (request, socket, head) =>
       consoles?.upgrade(request, socket, head) ?? false,
@@ -163,8 +165,10 @@ function addConsoles(
   const { maxRequestsPerSecond } = options.http;
   const { authenticator } = options.rest;
   const door = new ConsoleSocket({
-    ...{ ...options, ...options.consoles },
-    ...{ maxRequestsPerSecond, authenticator },
+    ...options,
+    ...options.consoles,
+    maxRequestsPerSecond,
+    authenticator,
   });
   door.addRoutes(app);
   return door;

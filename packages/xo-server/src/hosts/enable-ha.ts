@@ -42,7 +42,9 @@ function checkSr(
   const free = Number(size) - Number(physical_usage);
   if (free < LEAST_BYTES)
     throw wrong(sr, {
-      ...{ property: "free space", actual: free, expected: LEAST_BYTES },
+      property: "free space",
+      actual: free,
+      expected: LEAST_BYTES,
     });
   const attached = ($PBDs as readonly string[])
     .map((id) => objects.get(id, "PBD").object)
@@ -51,7 +53,8 @@ function checkSr(
   const without = hosts.find(({ id }) => !reach.has(id));
   if (without !== undefined)
     throw wrong(sr, {
-      ...{ property: "connection", actual: `not to host ${without.id}` },
+      property: "connection",
+      actual: `not to host ${without.id}`,
       expected: "to every host",
     });
 }

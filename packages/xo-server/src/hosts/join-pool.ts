@@ -31,8 +31,10 @@ export async function joinPool(
   const [host] = hosts;
   if (host === undefined || hosts.length > 1 || source.id === target.id)
     throw new XoError("INCORRECT_STATE", {
-      ...{ object: source.id, property: "number of hosts" },
-      ...{ actual: hosts.length, expected: "1, and of another pool" },
+      object: source.id,
+      property: "number of hosts",
+      actual: hosts.length,
+      expected: "1, and of another pool",
     });
   for (const pool of [source, target]) checkNoHa(pool);
   const { address, user, password } = await parts.doorOf(target);
@@ -60,6 +62,9 @@ function checkNoHa({ id, object }: PoolObject): void {
   const actual = object["HA_enabled"];
   if (actual === true)
     throw new XoError("INCORRECT_STATE", {
-      ...{ object: id, property: "HA_enabled", actual, expected: false },
+      object: id,
+      property: "HA_enabled",
+      actual,
+      expected: false,
     });
 }

@@ -17,7 +17,10 @@ export async function makeMaster(
   const actual = host.object["enabled"];
   if (actual !== true)
     throw new XoError("INCORRECT_STATE", {
-      ...{ object: host.id, property: "enabled", actual, expected: true },
+      object: host.id,
+      property: "enabled",
+      actual,
+      expected: true,
     });
   // Both hosts restart XAPI: the answer may be lost with the connection.
   await host.xapi

@@ -47,9 +47,13 @@ export function makePlan(
     ...hosts.filter((host) => !isMaster(host)),
   ];
   return {
-    ...{ pool: pool.id, ...options, shutDown: {}, aside: {} },
+    pool: pool.id,
+    ...options,
+    shutDown: {},
+    aside: {},
     turns: ordered.map((host) => ({
-      ...{ host: host.id, guests: guestIdsOf(host) },
+      host: host.id,
+      guests: guestIdsOf(host),
       startTime: host.object["startTime"] as number | null,
     })),
   };
@@ -78,6 +82,9 @@ function checkIs(one: PoolObject, property: string, expected: unknown): void {
   const actual = one.object[property];
   if (actual !== expected)
     throw new XoError("INCORRECT_STATE", {
-      ...{ object: one.id, property, actual, expected },
+      object: one.id,
+      property,
+      actual,
+      expected,
     });
 }

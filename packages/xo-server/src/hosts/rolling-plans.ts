@@ -61,7 +61,9 @@ export class RollingPlans {
 
 function busy(pool: string, plan?: RollingPlan): XoError {
   return new XoError("INCORRECT_STATE", {
-    ...{ object: pool, property: "rolling reboot", expected: "none" },
+    object: pool,
+    property: "rolling reboot",
+    expected: "none",
     ...(plan === undefined
       ? { actual: "going on" }
       : {

@@ -144,7 +144,8 @@ class RollingReboot {
 
   #for(work: Work, host: PoolObject): TurnParts {
     return {
-      ...{ ...this.#parts, work },
+      ...this.#parts,
+      work,
       shutdownPinnedVms: this.#plan.shutdownPinnedVms,
       shutDown: this.#plan.shutDown[host.id] ?? [],
       keepShutDown: (vms) =>

@@ -65,7 +65,8 @@ export function allStuck(
   const placeless = leave.stuck
     .filter(({ vm }) => !known.has(vm))
     .map(({ vm, refusals }) => ({
-      ...{ vm: objects.get(vm, "VM"), host },
+      vm: objects.get(vm, "VM"),
+      host,
       reason: ["NO_HOST_FOR_VM", ...refusals.map(({ rule }) => rule)],
     }));
   return [...found, ...placeless];
@@ -93,8 +94,11 @@ export function refuseStuck(
     reasons: [...named, ...more].join("; "),
     ...(conflict && { conflict }),
     vms: stuck.slice(0, MOST_TOLD).map(({ vm, host, reason }) => ({
-      ...{ id: vm.id, name: nameOf(vm), host: host.id },
-      ...{ code: reason[0], params: reason.slice(1) },
+      id: vm.id,
+      name: nameOf(vm),
+      host: host.id,
+      code: reason[0],
+      params: reason.slice(1),
     })),
   });
 }

@@ -59,7 +59,8 @@ export class CallLog {
     const leftOut = this.succeeded + this.failed - this.#calls.length;
     return {
       calls: this.#calls,
-      ...{ succeeded: this.succeeded, failed: this.failed },
+      succeeded: this.succeeded,
+      failed: this.failed,
       ...(leftOut === 0 ? {} : { leftOut }),
     };
   }

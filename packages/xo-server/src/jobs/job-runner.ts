@@ -75,7 +75,10 @@ export class JobRunner {
     const log = new CallLog();
     const caller = new Caller({
       ...this.#options,
-      ...{ job, work, log, timeout: bodyOf(job).timeout },
+      job,
+      work,
+      log,
+      timeout: bodyOf(job).timeout,
     });
     try {
       const notBegun =
@@ -145,7 +148,9 @@ export class JobRunner {
         ? schedules.ofJob(job.id)[0]
         : schedules.get(scheduleId);
     return new SnapshotPolicy(this.#options, {
-      ...{ jobId: job.id, jobName: job.name, body },
+      jobId: job.id,
+      jobName: job.name,
+      body,
       timezone: body.timezone ?? schedule?.timezone,
     });
   }

@@ -107,7 +107,8 @@ export class Jobs {
     const { name, userId } = this.get(jobId);
     const begun = await this.#options.runs.begin(
       {
-        ...{ jobId, jobName: name },
+        jobId,
+        jobName: name,
         ...(userId === undefined ? {} : { userId }),
         ...(scheduleId === undefined ? {} : { scheduleId }),
       },
@@ -116,8 +117,10 @@ export class Jobs {
     if (begun?.ended !== undefined)
       return { run: begun.run, ended: begun.ended };
     throw new XoError("INCORRECT_STATE", {
-      ...{ object: jobId, property: "state" },
-      ...{ actual: "running", expected: "idle" },
+      object: jobId,
+      property: "state",
+      actual: "running",
+      expected: "idle",
     });
   }
 

@@ -177,7 +177,9 @@ const gone: Outcome = {
 function toSubject(run: JobRun) {
   return {
     name: `job: ${run.jobName}`,
-    ...{ objectType: "job", objectId: run.jobId, userId: run.userId },
+    objectType: "job",
+    objectId: run.jobId,
+    userId: run.userId,
     params: {
       run: run.id,
       ...(run.scheduleId === undefined ? {} : { schedule: run.scheduleId }),
@@ -195,7 +197,8 @@ function verdict(run: JobRun, { status, body }: Outcome): Ended {
     throw new XoError("INTERRUPTED", { reason: `${what} does not go on` });
   if (error !== undefined || failed === 0)
     throw new XoError("STOPPED_MIDWAY", {
-      ...{ what, where: "its beginning" },
+      what,
+      where: "its beginning",
       reason: messageOf(error) ?? body.reason ?? "unknown",
     });
   const total = failed + succeeded;

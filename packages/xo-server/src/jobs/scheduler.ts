@@ -133,7 +133,8 @@ export class Scheduler {
     const { userId, name } = job;
     const { dueAt, until } = due;
     await runs.begin({
-      ...{ jobId, jobName: name },
+      jobId,
+      jobName: name,
       ...(userId === undefined ? {} : { userId }),
       schedule: { id, dueAt, until, overlap },
       ...(due.kind === "skip" ? { skip: due.reason } : {}),

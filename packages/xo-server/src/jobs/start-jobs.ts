@@ -50,11 +50,19 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
   const isStopping = (): boolean => runs.isStopping;
   const runner = new JobRunner({ ...parts, isStopping });
   const runs = new Runs({
-    ...{ store, runner, tasks, owner, clock, logger },
+    store,
+    runner,
+    tasks,
+    owner,
+    clock,
+    logger,
     keep: { ofJob, ofAll },
   });
   const jobs = new Jobs({
-    ...{ store, runs, runner, clock },
+    store,
+    runs,
+    runner,
+    clock,
     isUser: (id) => parts.people.get(id) !== undefined,
     isOperation: parts.isOperation,
     // Whoever may cancel a run may do so with its task.

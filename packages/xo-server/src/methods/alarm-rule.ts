@@ -67,8 +67,12 @@ const MOST_RULES = 200;
 const MOST_UNDELIVERED = 1_000;
 
 const example = {
-  ...{ id: "00000000-0000-4000-8000-000000000004", name: "CPU", enabled: true },
-  ...{ severity: "warning", forSeconds: 60, open: 0 },
+  id: "00000000-0000-4000-8000-000000000004",
+  name: "CPU",
+  enabled: true,
+  severity: "warning",
+  forSeconds: 60,
+  open: 0,
 };
 const route = (
   method: RestRoute["method"],
@@ -102,12 +106,15 @@ export function alarmRuleMethods(parts: AlarmRuleParts): Operation[] {
       ),
       result: Type.String(),
       rest: route("post", "", {
-        ...{ operationId: "CreateAlarmRule", exposure: "confirm", status: 201 },
+        operationId: "CreateAlarmRule",
+        exposure: "confirm",
+        status: 201,
       }),
       async handler({ name: ruleName, sendTo: given = [], ...rest }) {
         if (alarmRules.size >= MOST_RULES)
           throw new XoError("LIMIT_REACHED", {
-            ...{ limit: MOST_RULES, what: "rules of alarms" },
+            limit: MOST_RULES,
+            what: "rules of alarms",
           });
         checkCondition(rest.on, catalog);
         const { secrets, ...targets } = splitTargets(given);
@@ -137,7 +144,9 @@ export function alarmRuleMethods(parts: AlarmRuleParts): Operation[] {
       ),
       result: Type.Boolean(),
       rest: route("patch", "/{id}", {
-        ...{ operationId: "UpdateAlarmRule", exposure: "confirm", status: 204 },
+        operationId: "UpdateAlarmRule",
+        exposure: "confirm",
+        status: 204,
       }),
       async handler({ id: ruleId, name: newName, sendTo: given, ...patch }) {
         const old = find(ruleId);
@@ -161,7 +170,9 @@ export function alarmRuleMethods(parts: AlarmRuleParts): Operation[] {
       params: Type.Object({ id }, closed),
       result: Type.Boolean(),
       rest: route("delete", "/{id}", {
-        ...{ operationId: "DeleteAlarmRule", exposure: "confirm", status: 204 },
+        operationId: "DeleteAlarmRule",
+        exposure: "confirm",
+        status: 204,
       }),
       async handler(params) {
         await alarmRules.delete(params.id);
@@ -181,7 +192,8 @@ export function alarmRuleMethods(parts: AlarmRuleParts): Operation[] {
         }),
       ),
       rest: route("post", "/{id}/actions/test", {
-        ...{ operationId: "TestAlarmRule", exposure: "confirm" },
+        operationId: "TestAlarmRule",
+        exposure: "confirm",
       }),
       handler: (params) => alarms.test(params.id),
     }),
@@ -196,14 +208,18 @@ function readMethods(
   const toPublic = async (rules: readonly Rule[]): Promise<PublicRule[]> => {
     const failing = await alarmNotices.failing(MOST_UNDELIVERED);
     return rules.map((rule) => ({
-      ...{ id: rule.id, name: rule.name },
+      id: rule.id,
+      name: rule.name,
       ...toRuleBody(rule),
       sendTo: [...rule.sendTo],
       ...alarms.figures(rule.id),
       undelivered: failing
         .filter(({ ruleId }) => ruleId === rule.id)
         .map(({ targetId, error = "", attempts, createdAt, nextAt }) => ({
-          ...{ targetId, error, attempts, createdAt },
+          targetId,
+          error,
+          attempts,
+          createdAt,
           ...(nextAt === undefined ? {} : { nextAt }),
         })),
     }));
@@ -216,7 +232,8 @@ function readMethods(
       result: Type.Array(PublicRule),
       permission: "admin",
       rest: route("get", "", {
-        ...{ operationId: "GetAlarmRules", exposure: "allow" },
+        operationId: "GetAlarmRules",
+        exposure: "allow",
         example: [example],
       }),
       handler: () => toPublic(Array.from(alarmRules.list(), toRule)),
@@ -228,7 +245,9 @@ function readMethods(
       result: PublicRule,
       permission: "admin",
       rest: route("get", "/{id}", {
-        ...{ operationId: "GetAlarmRule", exposure: "allow", example },
+        operationId: "GetAlarmRule",
+        exposure: "allow",
+        example,
       }),
       handler: async (params) => (await toPublic([find(params.id)]))[0]!,
     }),

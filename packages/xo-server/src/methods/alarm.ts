@@ -42,8 +42,12 @@ export interface AlarmParts {
 const PAGE = 500;
 
 const example = {
-  ...{ id: "00000000-0000-4000-8000-000000000005", ruleName: "CPU" },
-  ...{ severity: "warning", type: "VM", name: "web-1", value: 0.95 },
+  id: "00000000-0000-4000-8000-000000000005",
+  ruleName: "CPU",
+  severity: "warning",
+  type: "VM",
+  name: "web-1",
+  value: 0.95,
 };
 
 /** What rules have found: of objects that one may see. */
@@ -77,8 +81,11 @@ export function alarmMethods({
       result: Type.Array(PublicAlarm),
       permission: "viewer",
       rest: {
-        ...{ method: "get", path: "/raised-alarms", exposure: "allow" },
-        ...{ operationId: "GetRaisedAlarms", example: [example] },
+        method: "get",
+        path: "/raised-alarms",
+        exposure: "allow",
+        operationId: "GetRaisedAlarms",
+        example: [example],
       },
       async handler({ open = false, limit = 100 }, context) {
         const isVisible = maySee(catalog, context);
@@ -86,7 +93,8 @@ export function alarmMethods({
         let after: Alarm | undefined;
         do {
           const page = await alarms.list({
-            ...{ isOpen: open, limit: PAGE },
+            isOpen: open,
+            limit: PAGE,
             ...(after === undefined ? {} : { after }),
           });
           found.push(...page.filter(isVisible));
@@ -102,8 +110,11 @@ export function alarmMethods({
       result: PublicAlarm,
       permission: "viewer",
       rest: {
-        ...{ method: "get", path: "/raised-alarms/{id}", exposure: "allow" },
-        ...{ operationId: "GetRaisedAlarm", example },
+        method: "get",
+        path: "/raised-alarms/{id}",
+        exposure: "allow",
+        operationId: "GetRaisedAlarm",
+        example,
       },
       handler: async (params, context) =>
         toPublic(await find(params.id, context)),
@@ -116,8 +127,10 @@ export function alarmMethods({
       permission: "user",
       changes: true,
       rest: {
-        ...{ method: "post", path: "/raised-alarms/{id}/actions/acknowledge" },
-        ...{ operationId: "AcknowledgeRaisedAlarm", exposure: "confirm" },
+        method: "post",
+        path: "/raised-alarms/{id}/actions/acknowledge",
+        operationId: "AcknowledgeRaisedAlarm",
+        exposure: "confirm",
       },
       async handler(params, context) {
         await find(params.id, context);
@@ -172,7 +185,13 @@ function toPublic(alarm: Alarm): PublicAlarm {
   const { id: alarmId, ruleId, objectId, beganAt, endedAt } = alarm;
   const { acknowledgedAt, acknowledgedBy } = alarm;
   return {
-    ...{ id: alarmId, ruleId, ruleName, severity, type, name, beganAt },
+    id: alarmId,
+    ruleId,
+    ruleName,
+    severity,
+    type,
+    name,
+    beganAt,
     ...(objectId === undefined ? {} : { objectId }),
     ...(value === undefined ? {} : { value }),
     ...(text === undefined ? {} : { text }),

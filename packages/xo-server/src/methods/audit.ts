@@ -91,7 +91,9 @@ export function auditMethods({ audit }: Pick<Store, "audit">): Operation[] {
           return { nValid: verdict.checked, pruned: verdict.pruned ?? 0 };
         const { seq, reason } = verdict.broken;
         throw new XoError("AUDIT_ALTERED", {
-          ...{ seq, reason, nValid: verdict.checked },
+          seq,
+          reason,
+          nValid: verdict.checked,
         });
       },
     }),
@@ -103,7 +105,10 @@ function toPublic(record: AuditRecord) {
   const { objectId, parameters, outcome, errorCode, taskId } = record;
   const data = { objectId, parameters, outcome, errorCode, taskId };
   return {
-    ...{ id: hash, seq, time, event: operation },
+    id: hash,
+    seq,
+    time,
+    event: operation,
     subject: {
       ...(userId === undefined ? {} : { userId }),
       ...(userName === undefined ? {} : { userName }),

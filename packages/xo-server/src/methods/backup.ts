@@ -21,13 +21,17 @@ interface Nothing {
 }
 
 const folder = (path: string, list: string, get: string): Folder => ({
-  ...{ path, list, get },
+  path,
+  list,
+  get,
 });
 
 const NOTHING: readonly Nothing[] = [
   {
-    ...{ type: "backup job", what: "backup jobs" },
-    ...{ getAll: "backupNg.getAllJobs", get: "backupNg.getJob" },
+    type: "backup job",
+    what: "backup jobs",
+    getAll: "backupNg.getAllJobs",
+    get: "backupNg.getJob",
     folders: [
       folder("/backup-jobs", "GetBackupJobs", "GetBackupJob"),
       folder("/backup/jobs/vm", "GetVmBackupJobs", "GetVmBackupJob"),
@@ -44,8 +48,10 @@ const NOTHING: readonly Nothing[] = [
     ],
   },
   {
-    ...{ type: "backup log", what: "logs of backups" },
-    ...{ getAll: "backupLog.getAll", get: "backupLog.get" },
+    type: "backup log",
+    what: "logs of backups",
+    getAll: "backupLog.getAll",
+    get: "backupLog.get",
     folders: [
       folder("/backup-logs", "GetBackupLogs", "GetBackupLog"),
       folder(
@@ -56,8 +62,10 @@ const NOTHING: readonly Nothing[] = [
     ],
   },
   {
-    ...{ type: "restore log", what: "logs of restores" },
-    ...{ getAll: "restoreLog.getAll", get: "restoreLog.get" },
+    type: "restore log",
+    what: "logs of restores",
+    getAll: "restoreLog.getAll",
+    get: "restoreLog.get",
     folders: [
       folder("/restore-logs", "GetRestoreLogs", "GetRestoreLog"),
       folder(
@@ -68,22 +76,28 @@ const NOTHING: readonly Nothing[] = [
     ],
   },
   {
-    ...{ type: "backup repository", what: "repositories of backups" },
-    ...{ getAll: "remote.getAll", get: "remote.get" },
+    type: "backup repository",
+    what: "repositories of backups",
+    getAll: "remote.getAll",
+    get: "remote.get",
     folders: [
       folder("/backup-repositories", "GetRepositories", "GetRepository"),
     ],
   },
   {
-    ...{ type: "backup archive", what: "archives of backups" },
-    ...{ getAll: "backupArchive.getAll", get: "backupArchive.get" },
+    type: "backup archive",
+    what: "archives of backups",
+    getAll: "backupArchive.getAll",
+    get: "backupArchive.get",
     folders: [
       folder("/backup-archives", "GetBackupArchives", "GetBackupArchive"),
     ],
   },
   {
-    ...{ type: "proxy", what: "proxies" },
-    ...{ getAll: "proxy.getAll", get: "proxy.get" },
+    type: "proxy",
+    what: "proxies",
+    getAll: "proxy.getAll",
+    get: "proxy.get",
     folders: [folder("/proxies", "GetProxies", "GetProxy")],
   },
 ];
@@ -156,7 +170,10 @@ const ID = "00000000-0000-4000-8000-000000000004";
 function listAndGet(nothing: Nothing): Operation[] {
   const { type, what, folders, getAll, get } = nothing;
   const route = (path: string, operationId: string): RestRoute => ({
-    ...{ method: "get", path, operationId, exposure: "allow" },
+    method: "get",
+    path,
+    operationId,
+    exposure: "allow",
   });
   return [
     defineOperation({

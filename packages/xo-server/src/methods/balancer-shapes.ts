@@ -18,7 +18,10 @@ const Reason = Type.Object(
     until: optionalTime,
     since: optionalTime,
     hosts: Type.Optional(Type.Array(Type.String())),
-    ...{ moves: count, failures: count, done: count, total: count },
+    moves: count,
+    failures: count,
+    done: count,
+    total: count,
     run: Type.Optional(Type.String()),
   },
   { description: "Why; docs/balancing.md has the codes." },
@@ -119,9 +122,13 @@ export const balancerShapes = { Policy, Standing, Run };
 const pool = "00000000-0000-4000-8000-000000000001";
 
 export const stateExample = {
-  ...{ pool, name: "production", state: "watching", elsewhere: false },
+  pool,
+  name: "production",
+  state: "watching",
+  elsewhere: false,
   policy: { pool, isSet: true, ...defaultPolicy, mode: "automatic" },
-  ...{ since: 1_790_000_000_000, next: 1_790_000_060_000 },
+  since: 1_790_000_000_000,
+  next: 1_790_000_060_000,
   reason: { code: "balanced", message: "no host has too much to do" },
 };
 
@@ -135,13 +142,22 @@ const figures = [
 ];
 
 export const historyExample = {
-  ...{ id: "00000000-0000-4000-8000-000000000005", pool, status: "success" },
-  ...{ start: 1_790_000_000_000, end: 1_790_000_020_000 },
-  ...{ goal: "performance", stopped: "most-moves", gain: 0.12 },
+  id: "00000000-0000-4000-8000-000000000005",
+  pool,
+  status: "success",
+  start: 1_790_000_000_000,
+  end: 1_790_000_020_000,
+  goal: "performance",
+  stopped: "most-moves",
+  gain: 0.12,
   by: {
-    ...{ cause: "automatic", userId: "load-balancer" },
+    cause: "automatic",
+    userId: "load-balancer",
     userName: "load balancer",
   },
-  ...{ moves: [], hidden: 0, emptied: [] },
-  ...{ figuresBefore: figures, figuresAfter: figures },
+  moves: [],
+  hidden: 0,
+  emptied: [],
+  figuresBefore: figures,
+  figuresAfter: figures,
 };

@@ -30,7 +30,8 @@ const { Policy, Standing, Run } = balancerShapes;
 type Standing = Static<typeof Standing>;
 
 const onPool = (action: string) => ({
-  ...{ action, resource: "pool" },
+  action,
+  resource: "pool",
   id: ({ pool: id }: { readonly pool: string }) => id,
 });
 
@@ -57,8 +58,11 @@ function policyMethods({ balancer }: BalancerMethodParts): Operation[] {
       result: Policy,
       permission: onPool("read"),
       rest: {
-        ...{ method: "get", path, operationId: "GetBalancerPolicy" },
-        ...{ exposure: "allow", example: stateExample.policy },
+        method: "get",
+        path,
+        operationId: "GetBalancerPolicy",
+        exposure: "allow",
+        example: stateExample.policy,
       },
       handler: (params) => toPolicy(params.pool),
     }),
@@ -74,8 +78,11 @@ function policyMethods({ balancer }: BalancerMethodParts): Operation[] {
       permission: onPool("administrate:set"),
       changes: true,
       rest: {
-        ...{ method: "patch", path, operationId: "SetBalancerPolicy" },
-        ...{ exposure: "confirm", example: stateExample.policy },
+        method: "patch",
+        path,
+        operationId: "SetBalancerPolicy",
+        exposure: "confirm",
+        example: stateExample.policy,
       },
       async handler({ pool: id, ...change }) {
         await balancer.setPolicy(id, change);
@@ -108,8 +115,10 @@ function stateMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
       result: Standing,
       permission: onPool("read"),
       rest: {
-        ...{ method: "get", path: "/pools/{pool}/balancer" },
-        ...{ operationId: "GetBalancerState", exposure: "allow" },
+        method: "get",
+        path: "/pools/{pool}/balancer",
+        operationId: "GetBalancerState",
+        exposure: "allow",
         example: stateExample,
       },
       async handler({ pool: id }) {
@@ -170,8 +179,10 @@ function runMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
       }),
       permission: onPool("read"),
       rest: {
-        ...{ method: "get", path: "/pools/{pool}/balancer/history" },
-        ...{ operationId: "GetBalancerHistory", exposure: "allow" },
+        method: "get",
+        path: "/pools/{pool}/balancer/history",
+        operationId: "GetBalancerHistory",
+        exposure: "allow",
         example: { runs: [historyExample] },
       },
       async handler({ pool: id, ...page }, context) {
@@ -197,7 +208,9 @@ function toStanding(
 ): Standing {
   const { policy, isSet } = standing;
   return {
-    ...{ pool: id, name, policy: { pool: id, isSet, ...policy } },
+    pool: id,
+    name,
+    policy: { pool: id, isSet, ...policy },
     ...toPublicState(standing),
   } as Standing;
 }

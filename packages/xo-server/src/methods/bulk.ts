@@ -128,7 +128,11 @@ export function bulkMethods(parts: BulkParts): Operation[] {
           return call(id, part, isLast);
         };
         const bulk = new Bulk({
-          ...{ plan: kept, ids, work, states, run },
+          plan: kept,
+          ids,
+          work,
+          states,
+          run,
           settle: (id, begun, part) =>
             settleItem(begun.part, {
               recalled,
@@ -137,8 +141,11 @@ export function bulkMethods(parts: BulkParts): Operation[] {
               tell: (end) =>
                 parts.resume(
                   {
-                    ...{ name: kept.method, objectId: id, params: kept.params },
-                    ...{ run: end, isOnlyTold: true },
+                    name: kept.method,
+                    objectId: id,
+                    params: kept.params,
+                    run: end,
+                    isOnlyTold: true,
                   },
                   { ...context, work: part, isOneOfMany: true },
                 ),

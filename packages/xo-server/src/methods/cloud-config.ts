@@ -61,7 +61,8 @@ export function cloudConfigMethods({
         result: PublicConfig,
         async handler(given) {
           const made = await cloudConfigs.create({
-            ...{ ...given, kind },
+            ...given,
+            kind,
           });
           return toPublic(made);
         },

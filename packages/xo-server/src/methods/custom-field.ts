@@ -74,6 +74,7 @@ function fieldsOf({ type, object }: PoolObject): object {
     object["other_config"] ?? object["otherConfig"] ?? object["other"];
   if (typeof fields === "object" && fields !== null) return fields;
   throw new XoError("UNSUPPORTED", {
-    ...{ what: `a field of a ${type}`, reason: "XAPI keeps none" },
+    what: `a field of a ${type}`,
+    reason: "XAPI keeps none",
   });
 }

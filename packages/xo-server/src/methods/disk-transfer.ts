@@ -63,13 +63,17 @@ function contentMethods({
       permission: onId("administrate:export", "*"),
       rest: [
         {
-          ...{ method: "get", path: "/vdis/{id}.{format}" },
-          ...{ operationId: "ExportVdiContent", isTransfer: true },
+          method: "get",
+          path: "/vdis/{id}.{format}",
+          operationId: "ExportVdiContent",
+          isTransfer: true,
           summary: "The contents of a disk",
         },
         {
-          ...{ method: "get", path: "/vdi-snapshots/{id}.{format}" },
-          ...{ operationId: "ExportVdiSnapshotContent", isTransfer: true },
+          method: "get",
+          path: "/vdi-snapshots/{id}.{format}",
+          operationId: "ExportVdiSnapshotContent",
+          isTransfer: true,
           summary: "The contents of a snapshot of a disk",
         },
       ],
@@ -79,7 +83,9 @@ function contentMethods({
         const fileName = `${nameOf(vdi)}.${format}`;
         const subject = {
           ...about("disk.exportContent", `Export of ${fileName}`, vdi),
-          ...{ params: { id, format }, context, fileName },
+          params: { id, format },
+          context,
+          fileName,
           hasChecksum: checksum !== undefined,
         };
         return transfers.offerDownload(subject, async (work) => ({
@@ -117,8 +123,11 @@ function contentMethods({
       },
       permission: onId("administrate:import-content", "VDI"),
       rest: {
-        ...{ method: "put", path: "/vdis/{id}.{format}" },
-        ...{ operationId: "ImportVdiContent", isTransfer: true, status: 204 },
+        method: "put",
+        path: "/vdis/{id}.{format}",
+        operationId: "ImportVdiContent",
+        isTransfer: true,
+        status: 204,
         summary: "Overwrites a disk",
       },
       handler: ({ id, format = "vhd" }, context) => {
@@ -126,7 +135,8 @@ function contentMethods({
         const label = `Import of ${nameOf(vdi)}`;
         const subject = {
           ...about("disk.importContent", label, vdi),
-          ...{ params: { id, format }, context },
+          params: { id, format },
+          context,
         };
         return transfers.offerUpload(subject, async (delivery, work) => {
           await checkFits(format, delivery, Number(vdi.object["size"]));
@@ -190,15 +200,20 @@ function importMethods(options: TransferMethodsOptions): Operation[] {
       resume: (kept: KeptDisk) => settleDisk(options.objects, kept),
       permission: onId(action, "SR"),
       rest: {
-        ...{ method: "post", path: "/srs/{id}/vdis", creates: "vdis" },
-        ...{ operationId: "SrImportVdi", isTransfer: true, status: 201 },
+        method: "post",
+        path: "/srs/{id}/vdis",
+        creates: "vdis",
+        operationId: "SrImportVdi",
+        isTransfer: true,
+        status: 201,
         exposure: "confirm",
         summary: "A new disk: a dynamic VHD, or raw",
       },
       handler: ({ id: sr, raw = false, ...names }, context) =>
         offer(
           {
-            ...{ operation: "sr.importVdi", sr },
+            operation: "sr.importVdi",
+            sr,
             name: names.name_label ?? "",
             description: names.name_description,
             format: raw === false || raw === "false" ? "vhd" : "raw",
@@ -217,7 +232,8 @@ function offerImport(
   const storage = objects.get(sr, "SR");
   const subject = {
     ...about(operation, `Import of ${name}`, storage),
-    ...{ params: { sr, name, format }, context },
+    params: { sr, name, format },
+    context,
   };
   const labels = { name_label: name, name_description: description };
   return transfers.offerUpload(subject, async (delivery, work) => {

@@ -58,7 +58,9 @@ export function firstRunMethods({
         {
           profiles: Type.Optional(
             Type.Array(Type.Enum(["A", "B", "C"]), {
-              ...{ minItems: 1, maxItems: 3, uniqueItems: true },
+              minItems: 1,
+              maxItems: 3,
+              uniqueItems: true,
               description:
                 "A: 64 hosts, 5,000 VMs; B: 16, 600; C: 3, 60. Default: C.",
             }),

@@ -44,7 +44,8 @@ export function hostFileMethods({
 }: TransferMethodsOptions): Operation[] {
   return files.map(({ operation, summary, type, handler, ...route }) =>
     defineOperation({
-      ...{ name: operation, summary },
+      name: operation,
+      summary,
       params: Type.Object({ id: idOf("a host") }),
       result: getFrom,
       // Logs tell of what others did.
@@ -56,11 +57,14 @@ export function hostFileMethods({
         const fileName = `${nameOf(host)} ${file}`;
         const subject = {
           ...about(operation, `Download of ${fileName}`, host),
-          ...{ params: { id }, context, fileName },
+          params: { id },
+          context,
+          fileName,
         };
         return transfers.offerDownload(subject, async ({ signal }) => {
           const { body } = await host.xapi.getStream({
-            ...{ path: handler, signal },
+            path: handler,
+            signal,
             host: String(host.object["address"]),
           });
           return { type, body };

@@ -20,7 +20,11 @@ export function hostHealthMethods(
   const permission = onId("read", "host");
   const plugin = (name: string, summary: string, [file, fn]: Plugin) =>
     defineOperation({
-      ...{ name, summary, params, result: told, permission },
+      name,
+      summary,
+      params,
+      result: told,
+      permission,
       handler: async ({ id }) => parse(await ask(on(id), [file, fn])),
     });
   const isSmt = async (id: string) =>
@@ -29,13 +33,16 @@ export function hostHealthMethods(
     defineOperation({
       name: "host.isHyperThreadingEnabled",
       summary: "Whether a host's cores run two threads each.",
-      ...{ params, result: Type.Boolean(), permission },
+      params,
+      result: Type.Boolean(),
+      permission,
       handler: ({ id }) => isSmt(id),
     }),
     defineOperation({
       name: "host.getSmt",
       summary: "Whether a host's cores run two threads each.",
-      ...{ params, permission },
+      params,
+      permission,
       result: Type.Object({ enabled: Type.Boolean() }),
       rest: {
         method: "get",
@@ -50,7 +57,8 @@ export function hostHealthMethods(
       name: "host.getBiosInfo",
       summary:
         "Which firmware a host has. Whether there is a newer one nobody tells.",
-      ...{ params, permission },
+      params,
+      permission,
       result: Type.Object({}, { additionalProperties: Type.String() }),
       handler: ({ id }) => toBios(on(id)),
     }),
@@ -73,7 +81,8 @@ export function hostHealthMethods(
         id,
         deviceNames: Type.Optional(Type.Array(Type.String())),
       }),
-      ...{ result: told, permission },
+      result: told,
+      permission,
       handler: async ({ id, deviceNames }) => {
         const asked: Plugin = ["smartctl.py", "information"];
         const all = parse(await ask(on(id), asked));
@@ -101,7 +110,9 @@ export function hostHealthMethods(
     defineOperation({
       name: "host.isPubKeyTooShort",
       summary: "Whether a host's TLS key has fewer than 2,048 bits.",
-      ...{ params, result: Type.Boolean(), permission },
+      params,
+      result: Type.Boolean(),
+      permission,
       handler: async ({ id }) => {
         const { xapi, ref } = on(id);
         const pem = await xapi.call("host.get_server_certificate", [ref]);

@@ -41,7 +41,10 @@ export function hostPowerMethods(
   const may = (what: string) => onId(`administrate:${what}`, "host");
   const parts = ({ signal }: HandlerContext) => ({ objects, clock, signal });
   const leaving = ({ signal, work }: HandlerContext): LeaveParts => ({
-    ...{ objects, evacuations, signal, work },
+    objects,
+    evacuations,
+    signal,
+    work,
   });
   return [
     defineOperation({

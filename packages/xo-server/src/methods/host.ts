@@ -166,7 +166,8 @@ export function hostMethods(objects: PoolObjects): Operation[] {
       params: Type.Object({
         id,
         memory: Type.Integer({
-          ...{ minimum: 1 << 30, description: "In bytes." },
+          minimum: 1 << 30,
+          description: "In bytes.",
         }),
       }),
       permission: may("set"),
@@ -175,7 +176,10 @@ export function hostMethods(objects: PoolObjects): Operation[] {
         const actual = object["enabled"];
         if (actual !== false)
           throw new XoError("INCORRECT_STATE", {
-            ...{ object: id, property: "enabled", actual, expected: false },
+            object: id,
+            property: "enabled",
+            actual,
+            expected: false,
           });
         const dom0 = String(object["controlDomain"]);
         const { ref } = objects.get(dom0, "VM-controller");
@@ -215,6 +219,9 @@ function checkDown({ id, object }: PoolObject): void {
   const actual = object["power_state"];
   if (actual === "Running")
     throw new XoError("INCORRECT_STATE", {
-      ...{ object: id, property: "power_state", actual, expected: "Halted" },
+      object: id,
+      property: "power_state",
+      actual,
+      expected: "Halted",
     });
 }

@@ -41,7 +41,9 @@ export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
   const patches = new MissingPatches(clock);
   const dashboards = new Dashboards({
     ...options,
-    ...{ patches, clock, stats: stats.hosts },
+    patches,
+    clock,
+    stats: stats.hosts,
   });
   return [
     ...hostMethods(objects),
@@ -57,7 +59,8 @@ export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
       objects,
       hostsOf,
       settings: options.settings,
-      ...{ clock, evacuations },
+      clock,
+      evacuations,
     }),
     ...statsMethods({ stats: stats.objects, objects, hostsOf }),
     ...dashboardMethods(dashboards, clock),
@@ -68,7 +71,8 @@ export function createHostsOf(queries: Pick<Queries, "page">): HostsOf {
   return async (pool, where) => {
     const filter = `$pool:"${pool}"`;
     const { ids } = await queries.page({
-      ...{ type: "host", filter },
+      type: "host",
+      filter,
       ...(where === undefined ? {} : { where }),
     });
     return ids;

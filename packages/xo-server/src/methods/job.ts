@@ -182,7 +182,9 @@ function toPublic(job: Job): Static<typeof PublicJob> {
   const { id, name, type, userId, body } = job;
   return {
     ...(body as object),
-    ...{ id, name, type },
+    id,
+    name,
+    type,
     ...(userId === undefined ? {} : { userId }),
   };
 }

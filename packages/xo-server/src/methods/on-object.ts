@@ -22,7 +22,9 @@ export function actionRoute(
 ): RestRoute {
   return {
     ...more,
-    ...{ method: "post", path, operationId },
+    method: "post",
+    path,
+    operationId,
     exposure: "confirm",
     isAction: true,
   };
@@ -31,7 +33,9 @@ export function actionRoute(
 /** `DELETE /srs/{id}`, known as DeleteSr. */
 export function deleteRoute(path: string, operationId: string): RestRoute {
   return {
-    ...{ method: "delete", path, operationId },
+    method: "delete",
+    path,
+    operationId,
     exposure: "confirm",
     status: 204,
   };

@@ -27,7 +27,8 @@ export function pciMethods(objects: PoolObjects): Operation[] {
         "Has a host leave PCI devices to VMs, or use them itself, from its next start on. Rebooting it is another call.",
       params: Type.Object({
         pcis: Type.Array(Type.String({ minLength: 1 }), {
-          ...{ minItems: 1, description: "Ids of PCI devices." },
+          minItems: 1,
+          description: "Ids of PCI devices.",
         }),
         disable: Type.Boolean(),
         forceReboot: Type.Optional(
@@ -36,7 +37,8 @@ export function pciMethods(objects: PoolObjects): Operation[] {
       }),
       result: Type.Boolean(),
       permission: {
-        ...{ action: "administrate:set", resource: "PCI" },
+        action: "administrate:set",
+        resource: "PCI",
         id: ({ pcis }) => pcis[0]!,
       },
       changes: true,

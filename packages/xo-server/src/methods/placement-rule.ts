@@ -36,20 +36,23 @@ const about = {
   vms: Type.Optional(ids("VMs that it is about.")),
   tag: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 256 },
+      minLength: 1,
+      maxLength: 256,
       description: "Instead of vms: those that have it, now or later.",
     }),
   ),
   hosts: Type.Optional(ids("Of a location.")),
   score: Type.Optional(
     Type.Number({
-      ...{ minimum: -1e6, maximum: 1e6 },
+      minimum: -1e6,
+      maximum: 1e6,
       description: "Of a location: below 0 the hosts are avoided. Default: 1.",
     }),
   ),
   weight: Type.Optional(
     Type.Number({
-      ...{ exclusiveMinimum: 0, maximum: 1e6 },
+      exclusiveMinimum: 0,
+      maximum: 1e6,
       description: "Of a wish to be together or apart. Default: 1.",
     }),
   ),
@@ -57,7 +60,11 @@ const about = {
 const closed = { additionalProperties: false } as const;
 
 const PublicRule = Type.Object({
-  ...{ id, pool, name, kind, strict },
+  id,
+  pool,
+  name,
+  kind,
+  strict,
   ...about,
   source: Type.Optional(
     Type.String({ description: "xapi: it is the pool's, changed there." }),
@@ -76,7 +83,8 @@ export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
     throw new XoError("NO_SUCH_OBJECT", { type: "placement rule", id: ruleId });
   };
   const onRule = {
-    ...{ action: "administrate:place", resource: "pool" },
+    action: "administrate:place",
+    resource: "pool",
     // Of a rule that is not there, nothing is either.
     id: (params: { readonly id: string }) =>
       placementRules.get(params.id)?.pool ?? params.id,
@@ -89,7 +97,8 @@ export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
       params: Type.Object({ pool, name, kind, strict, ...about }, closed),
       result: Type.String(),
       permission: {
-        ...{ action: "administrate:place", resource: "pool" },
+        action: "administrate:place",
+        resource: "pool",
         id: ({ pool }) => pool,
       },
       changes: true,
@@ -97,7 +106,8 @@ export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
       async handler(rule) {
         if (placementRules.size >= MOST_RULES)
           throw new XoError("LIMIT_REACHED", {
-            ...{ limit: MOST_RULES, what: "rules of placement" },
+            limit: MOST_RULES,
+            what: "rules of placement",
           });
         await checkRule(rule, parts.objects);
         return (await placementRules.create(toBody(rule))).id;
@@ -109,8 +119,11 @@ export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
         "Changes a rule; what is not given stays. VMs take the place of a tag, and the other way round.",
       params: Type.Object(
         {
-          ...{ id, name: Type.Optional(name), kind: Type.Optional(kind) },
-          ...{ strict: Type.Optional(strict), ...about },
+          id,
+          name: Type.Optional(name),
+          kind: Type.Optional(kind),
+          strict: Type.Optional(strict),
+          ...about,
         },
         closed,
       ),
@@ -212,7 +225,10 @@ function toBody(given: GivenRule): NewPlacementRule {
   const { pool, name, kind, strict, vms, tag, hosts, score, weight } = given;
   const isLocation = kind === "location";
   return {
-    ...{ pool, name, kind, strict },
+    pool,
+    name,
+    kind,
+    strict,
     ...(vms === undefined ? {} : { vms: [...new Set(vms)] }),
     ...(tag === undefined ? {} : { tag }),
     ...(isLocation && hosts !== undefined

@@ -25,8 +25,13 @@ export interface PlacementMethodParts {
 
 /** Of a pool that nobody has said anything of. */
 const usualPolicy: BalancePolicy = {
-  ...{ goal: "performance", cpuHigh: 0.85, cpuLow: 0.65, memoryHigh: 0.9 },
-  ...{ moveCost: 0.01, mostMoves: 5, repairs: true },
+  goal: "performance",
+  cpuHigh: 0.85,
+  cpuLow: 0.65,
+  memoryHigh: 0.9,
+  moveCost: 0.01,
+  mostMoves: 5,
+  repairs: true,
 };
 
 const MOST_ACTIONS = 10_000;
@@ -42,7 +47,9 @@ function usualMost({ hosts }: PoolModel): number {
 const pool = idOf("a pool");
 const vm = idOf("a VM");
 const hosts = Type.Array(Type.String({ minLength: 1 }), {
-  ...{ minItems: 1, maxItems: 1_000, description: "Ids of hosts of a pool." },
+  minItems: 1,
+  maxItems: 1_000,
+  description: "Ids of hosts of a pool.",
 });
 const goal = Type.Optional(
   Type.Enum(["performance", "density", "repairs"], {
@@ -51,7 +58,8 @@ const goal = Type.Optional(
 );
 
 const ofPool = (action: string) => ({
-  ...{ action, resource: "pool" },
+  action,
+  resource: "pool",
   id: (params: { readonly pool: string }) => params.pool,
 });
 
@@ -97,7 +105,8 @@ function planMethods({
       params: Type.Object({ hosts }),
       result: schemas.PlanResult,
       permission: {
-        ...{ action: "read", resource: "host" },
+        action: "read",
+        resource: "host",
         id: ({ hosts }) => hosts[0]!,
       },
       handler: async ({ hosts }, context) => {
@@ -128,7 +137,8 @@ function planMethods({
         pool,
         most: Type.Optional(
           Type.Integer({
-            ...{ minimum: 1, maximum: 64 },
+            minimum: 1,
+            maximum: 64,
             description:
               "More are not looked at. Default: 3 in pools of up to 24 hosts, else 2.",
           }),
@@ -240,7 +250,8 @@ function apply({ objects, clock }: PlacementMethodParts): Operation {
     params: Type.Object({
       pool,
       actions: Type.Array(schemas.GivenAction, {
-        ...{ minItems: 1, maxItems: MOST_ACTIONS },
+        minItems: 1,
+        maxItems: MOST_ACTIONS,
         description: "Of a plan: all, or some; `after` are positions in it.",
       }),
     }),
@@ -248,15 +259,21 @@ function apply({ objects, clock }: PlacementMethodParts): Operation {
     permission: ofPool("administrate:place"),
     changes: true,
     rest: {
-      ...{ method: "post", path: "/pools/{pool}/actions/apply_placement" },
-      ...{ operationId: "ApplyPlacement", exposure: "deny", isAction: true },
+      method: "post",
+      path: "/pools/{pool}/actions/apply_placement",
+      operationId: "ApplyPlacement",
+      exposure: "deny",
+      isAction: true,
     },
     handler: async ({ pool, actions }, context) => {
       const named = actions.flatMap(({ vm, to, from = to }) => [vm, from, to]);
       await checkPools(new Set(named), pool, objects);
       const { work, signal } = context;
       const told = await applyPlan(actions, {
-        ...{ objects, clock, work, signal },
+        objects,
+        clock,
+        work,
+        signal,
       });
       return told as never;
     },

@@ -36,7 +36,9 @@ export function poolHaMethods({
   const on = (id: string) => objects.get(id, "pool");
   const byPool = ({ pool }: { readonly pool: string }) => pool;
   const onPool = (action: string) => ({
-    ...{ action, resource: "pool", id: byPool },
+    action,
+    resource: "pool",
+    id: byPool,
   });
   const pool = idOf("a pool");
   const shared = {

@@ -38,7 +38,8 @@ export function poolMemberMethods(options: PoolMembersOptions): Operation[] {
       summary: "Makes a host the coordinator of its pool.",
       params: Type.Object({ host: idOf("a host of the pool") }),
       permission: {
-        ...{ action: "administrate:set", resource: "host" },
+        action: "administrate:set",
+        resource: "host",
         id: ({ host }) => host,
       },
       handler: async ({ host }, context) => {
@@ -66,7 +67,8 @@ export function poolMemberMethods(options: PoolMembersOptions): Operation[] {
         force,
       }),
       permission: {
-        ...{ action: "administrate:add-host", resource: "pool" },
+        action: "administrate:add-host",
+        resource: "pool",
         id: ({ target }) => target,
       },
       handler: async ({ source, sources = [], target, force }, context) => {
@@ -87,7 +89,8 @@ export function poolMemberMethods(options: PoolMembersOptions): Operation[] {
         force,
       }),
       permission: {
-        ...{ action: "administrate:add-host", resource: "pool" },
+        action: "administrate:add-host",
+        resource: "pool",
         id: ({ pool }) => pool,
       },
       rest: {

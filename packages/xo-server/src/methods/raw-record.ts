@@ -13,8 +13,10 @@ export interface RawRecordParts {
 }
 
 const example = {
-  ...{ id: "00000000-0000-4000-8000-000000000007", type: "VM" },
-  ...{ className: "VM", ref: "OpaqueRef:00000000-0000-4000-8000-000000000008" },
+  id: "00000000-0000-4000-8000-000000000007",
+  type: "VM",
+  className: "VM",
+  ref: "OpaqueRef:00000000-0000-4000-8000-000000000008",
   record: { uuid: "00000000-0000-4000-8000-000000000007", name_label: "web" },
 };
 
@@ -44,8 +46,11 @@ export function rawRecordMethods({
       // Even without its secrets it tells of what no view shows.
       permission: "admin",
       rest: {
-        ...{ method: "get", path: "/raw-records/{id}", exposure: "deny" },
-        ...{ operationId: "GetRawRecord", example },
+        method: "get",
+        path: "/raw-records/{id}",
+        exposure: "deny",
+        operationId: "GetRawRecord",
+        example,
       },
       handler: ({ id: given }) => {
         const entry = catalog.get(given);

@@ -138,7 +138,10 @@ async function copyRole(
       store,
     ))
       await privileges.create({
-        ...{ roleId: copy.id, effect, resource, action },
+        roleId: copy.id,
+        effect,
+        resource,
+        action,
         ...(selector === undefined ? {} : { selector }),
       });
   } catch (error) {

@@ -147,7 +147,9 @@ function changeMethods(jobs: Jobs): Operation[] {
       summary: "A new schedule of a job.",
       params: Type.Object(
         {
-          ...{ jobId, cron, ...how },
+          jobId,
+          cron,
+          ...how,
           name: Type.Optional(Type.String({ maxLength: 1024 })),
           timezone: Type.Optional(timezone),
           missedLimitMs: Type.Optional(missedLimitMs),
@@ -170,7 +172,8 @@ function changeMethods(jobs: Jobs): Operation[] {
       summary: "Changes a schedule; what is not given stays.",
       params: Type.Object(
         {
-          ...{ id, ...how },
+          id,
+          ...how,
           jobId: Type.Optional(jobId),
           cron: Type.Optional(cron),
           name: Type.Optional(

@@ -78,7 +78,9 @@ export function serverProbeMethods(probe = probeHost): Operation[] {
         running++;
         try {
           const found = await probe({
-            ...{ host, signal, timeoutMs: LIMIT_MS },
+            host,
+            signal,
+            timeoutMs: LIMIT_MS,
             ...(httpProxy === undefined ? {} : { proxy: httpProxy }),
           });
           return toPublic(found);
@@ -104,7 +106,8 @@ function toPublic(found: HostProbe): Static<typeof Probe> {
   const problem = error === undefined ? undefined : problemOf(error);
   const isAway = problem !== undefined && AWAY.has(problem);
   return {
-    ...{ address, isReachable: !isAway },
+    address,
+    isReachable: !isAway,
     ...(problem === undefined ? {} : { problem }),
     ...(coordinator === undefined ? {} : { coordinator }),
     ...(certificate === undefined

@@ -81,7 +81,9 @@ export function serverMethods({
   async function list(): Promise<PublicServer[]> {
     const named = await namedPools();
     return toPublicServers({
-      ...{ servers: [...servers.list()], pools: listPools(), isDemo },
+      servers: [...servers.list()],
+      pools: listPools(),
+      isDemo,
       problemOf: (id) => stored.problemOf(id),
     }).map((server) => ({
       ...server,
@@ -164,7 +166,8 @@ export function serverMethods({
           ...server,
           enabled: autoConnect,
           options: {
-            ...{ allowUnauthorized, readOnly },
+            allowUnauthorized,
+            readOnly,
             ...(fingerprint === undefined
               ? {}
               : { fingerprint: bare(fingerprint) }),
@@ -195,12 +198,14 @@ export function serverMethods({
       handler: async ({ id, label, ...given }) => {
         const { allowUnauthorized, readOnly, fingerprint, ...patch } = given;
         const options = changed(find(id).options, {
-          ...{ allowUnauthorized, readOnly },
+          allowUnauthorized,
+          readOnly,
           fingerprint:
             typeof fingerprint === "string" ? bare(fingerprint) : fingerprint,
         });
         await servers.update(id, {
-          ...{ ...patch, options },
+          ...patch,
+          options,
           ...(label === undefined ? {} : { label: label ?? "" }),
         });
         await stored.apply(id);

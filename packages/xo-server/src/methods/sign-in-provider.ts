@@ -32,7 +32,9 @@ export function signInProviderMethods(
           providers: [
             { id: "password", name: "Password", kind: "password" },
             {
-              ...{ id: "oidc", name: "Example", kind: "redirect" },
+              id: "oidc",
+              name: "Example",
+              kind: "redirect",
               url: "/signin/oidc",
             },
           ],
@@ -50,7 +52,9 @@ export function signInProviderMethods(
               ? []
               : [
                   {
-                    ...{ id: "oidc", name: redirect.label, kind: "redirect" },
+                    id: "oidc",
+                    name: redirect.label,
+                    kind: "redirect",
                     url: "/signin/oidc",
                   },
                 ]),

@@ -76,7 +76,8 @@ export function srCareMethods({
       params: Type.Object({ sr: idOf("an SR") }),
       result: Type.Object({}),
       permission: {
-        ...{ action: "read", resource: "SR" },
+        action: "read",
+        resource: "SR",
         id: ({ sr }) => sr,
       },
       handler: async ({ sr }) => {

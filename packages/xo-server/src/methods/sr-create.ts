@@ -47,7 +47,8 @@ const kinds: readonly Kind[] = [
     summary: "Makes an SR on an NFS share; its id.",
     params: { server: text, serverPath: text, ...nfs, srUuid },
     make: ({ server, serverPath, nfsVersion, nfsOptions }) => ({
-      ...{ type: "nfs", shared: true },
+      type: "nfs",
+      shared: true,
       device: {
         server,
         serverpath: serverPath,
@@ -61,7 +62,8 @@ const kinds: readonly Kind[] = [
     summary: "Makes an SR on an SMB share; its id.",
     params: { server: text, user: optional, password: optional, srUuid },
     make: ({ server, user: username, password }) => ({
-      ...{ type: "smb", shared: true },
+      type: "smb",
+      shared: true,
       device: { server, username, password },
     }),
   },
@@ -69,15 +71,24 @@ const kinds: readonly Kind[] = [
     name: "sr.createIscsi",
     summary: "Makes an SR on an iSCSI LUN; its id.",
     params: {
-      ...{ target: text, targetIqn: text, scsiId: text, srUuid },
+      target: text,
+      targetIqn: text,
+      scsiId: text,
+      srUuid,
       port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
-      ...{ chapUser: optional, chapPassword: optional },
+      chapUser: optional,
+      chapPassword: optional,
     },
     make: ({ target, port, targetIqn, scsiId, chapUser, chapPassword }) => ({
-      ...{ type: "lvmoiscsi", shared: true },
+      type: "lvmoiscsi",
+      shared: true,
       device: {
-        ...{ target, port, targetIQN: targetIqn, SCSIid: scsiId },
-        ...{ chapuser: chapUser, chappassword: chapPassword },
+        target,
+        port,
+        targetIQN: targetIqn,
+        SCSIid: scsiId,
+        chapuser: chapUser,
+        chappassword: chapPassword,
       },
     }),
   },
@@ -86,7 +97,9 @@ const kinds: readonly Kind[] = [
     summary: "Makes an SR on a LUN of a Fibre Channel adapter; its id.",
     params: { scsiId: text, srUuid },
     make: ({ scsiId: SCSIid }) => ({
-      ...{ type: "lvmohba", shared: true, device: { SCSIid } },
+      type: "lvmohba",
+      shared: true,
+      device: { SCSIid },
     }),
   },
   {
@@ -106,7 +119,9 @@ const kinds: readonly Kind[] = [
     summary: "Makes an SR in a ZFS pool of a host; its id.",
     params: { location: text },
     make: ({ location }) => ({
-      ...{ type: "zfs", shared: false, device: { location } },
+      type: "zfs",
+      shared: false,
+      device: { location },
     }),
   },
 ];
@@ -123,7 +138,8 @@ export function srCreateMethods(objects: PoolObjects): Operation[] {
 function defineKind(objects: PoolObjects, kind: Kind): Operation {
   const { name, summary, params, make } = kind;
   return defineOperation({
-    ...{ name, summary },
+    name,
+    summary,
     params: Type.Object({ ...shared, ...params, preferredImageFormat }),
     result: Type.String(),
     permission: onHost,
@@ -162,7 +178,10 @@ function createIso(objects: PoolObjects): Operation {
       ...shared,
       path: text,
       type: Type.Enum(isoTypes),
-      ...{ user: optional, password: optional, ...nfs, srUuid },
+      user: optional,
+      password: optional,
+      ...nfs,
+      srUuid,
     }),
     result: Type.String(),
     permission: onHost,
@@ -179,7 +198,9 @@ function createIso(objects: PoolObjects): Operation {
       };
       return makeSr(objects, {
         ...namesOf(given),
-        ...{ type: "iso", content_type: "iso", shared: type !== "local" },
+        type: "iso",
+        content_type: "iso",
+        shared: type !== "local",
         device: { location: path, ...devices[type] },
         uuid: given.srUuid,
       });
@@ -206,7 +227,9 @@ function createAny(objects: PoolObjects): Operation {
     permission: onHost,
     changes: true,
     rest: {
-      ...{ method: "post", path: "/srs", operationId: "CreateSr" },
+      method: "post",
+      path: "/srs",
+      operationId: "CreateSr",
       exposure: "confirm",
       status: 201,
       body: { hostId: "host" },

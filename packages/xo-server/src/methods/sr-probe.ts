@@ -30,9 +30,12 @@ const uuid = ["SR", { UUID: "uuid" }] as const;
 
 function iscsi(given: Given): Given {
   return {
-    ...{ target: given["target"], port: given["port"] },
-    ...{ targetIQN: given["targetIqn"], SCSIid: given["scsiId"] },
-    ...{ chapuser: given["chapUser"], chappassword: given["chapPassword"] },
+    target: given["target"],
+    port: given["port"],
+    targetIQN: given["targetIqn"],
+    SCSIid: given["scsiId"],
+    chapuser: given["chapUser"],
+    chappassword: given["chapPassword"],
   };
 }
 
@@ -45,32 +48,40 @@ const probes: readonly Probe[] = [
     name: "sr.probeNfs",
     summary: "What an NFS server shares.",
     params: { server: text, nfsVersion: optional },
-    ...{ type: "nfs", device: nfs },
+    type: "nfs",
+    device: nfs,
     rows: ["Export", { Path: "path", Accesslist: "acl" }],
   },
   {
     name: "sr.probeNfsExists",
     summary: "The SRs that are on an NFS share.",
     params: { server: text, serverPath: text, nfsVersion: optional },
-    ...{ type: "nfs", device: nfs, rows: uuid },
+    type: "nfs",
+    device: nfs,
+    rows: uuid,
   },
   {
     name: "sr.probeIscsiIqns",
     summary: "The targets of an iSCSI server.",
     params: { target: text, port, ...chap },
-    ...{ type: "lvmoiscsi", device: iscsi },
+    type: "lvmoiscsi",
+    device: iscsi,
     rows: ["TGT", { TargetIQN: "iqn", IPAddress: "ip" }],
   },
   {
     name: "sr.probeIscsiLuns",
     summary: "The LUNs of an iSCSI target.",
     params: { target: text, port, targetIqn: text, ...chap },
-    ...{ type: "lvmoiscsi", device: iscsi },
+    type: "lvmoiscsi",
+    device: iscsi,
     rows: [
       "LUN",
       {
-        ...{ LUNid: "id", vendor: "vendor", serial: "serial" },
-        ...{ size: "size", SCSIid: "scsiId" },
+        LUNid: "id",
+        vendor: "vendor",
+        serial: "serial",
+        size: "size",
+        SCSIid: "scsiId",
       },
     ],
   },
@@ -78,18 +89,24 @@ const probes: readonly Probe[] = [
     name: "sr.probeIscsiExists",
     summary: "The SRs that are on an iSCSI LUN.",
     params: { target: text, port, targetIqn: text, scsiId: text, ...chap },
-    ...{ type: "lvmoiscsi", device: iscsi, rows: uuid },
+    type: "lvmoiscsi",
+    device: iscsi,
+    rows: uuid,
   },
   {
     name: "sr.probeHba",
     summary: "The LUNs that a host sees over Fibre Channel.",
     params: {},
-    ...{ type: "lvmohba", device: () => ({}) },
+    type: "lvmohba",
+    device: () => ({}),
     rows: [
       "BlockDevice",
       {
-        ...{ hba: "hba", path: "path", SCSIid: "scsiId", size: "size" },
-        ...{ vendor: "vendor" },
+        hba: "hba",
+        path: "path",
+        SCSIid: "scsiId",
+        size: "size",
+        vendor: "vendor",
       },
     ],
   },
@@ -97,14 +114,17 @@ const probes: readonly Probe[] = [
     name: "sr.probeHbaExists",
     summary: "The SRs that are on a LUN of a Fibre Channel adapter.",
     params: { scsiId: text },
-    ...{ type: "lvmohba", rows: uuid },
+    type: "lvmohba",
+    rows: uuid,
     device: ({ scsiId: SCSIid }) => ({ SCSIid }),
   },
   {
     name: "sr.probeZfs",
     summary: "The SRs that a host has in ZFS pools.",
     params: {},
-    ...{ type: "zfs", device: () => ({}), rows: uuid },
+    type: "zfs",
+    device: () => ({}),
+    rows: uuid,
   },
 ];
 
@@ -112,7 +132,8 @@ const probes: readonly Probe[] = [
 export function srProbeMethods(objects: PoolObjects): Operation[] {
   return probes.map(({ name, summary, params, type, device, rows }) =>
     defineOperation({
-      ...{ name, summary },
+      name,
+      summary,
       params: Type.Object({ host: idOf("the host that asks"), ...params }),
       result: Type.Array(Type.Object({})),
       permission: {

@@ -112,7 +112,8 @@ export function tokenMethods(
       params: Type.Object(
         {
           id: Type.String({
-            ...{ minLength: 1, maxLength: 1024 },
+            minLength: 1,
+            maxLength: 1024,
             description: "The token itself, or its id.",
           }),
           description: Type.Optional(Type.Union([description, Type.Null()])),

@@ -8,7 +8,9 @@ export function usbMethods(objects: PoolObjects): Operation[] {
   const shared = { result: Type.Boolean(), changes: true };
   const onVusb = (name: string, verb: string, summary: string) =>
     defineOperation({
-      ...{ ...shared, name: `vusb.${name}`, summary },
+      ...shared,
+      name: `vusb.${name}`,
+      summary,
       params: Type.Object({ id: idOf("a VUSB") }),
       permission: onId(`administrate:${name}`, "VUSB"),
       handler: async ({ id }) => {
@@ -24,7 +26,8 @@ export function usbMethods(objects: PoolObjects): Operation[] {
       params: Type.Object({ vm: idOf("a VM"), usbGroup: idOf("a USB group") }),
       result: Type.String(),
       permission: {
-        ...{ action: "administrate:create-vusb", resource: "VM" },
+        action: "administrate:create-vusb",
+        resource: "VM",
         id: ({ vm }) => vm,
       },
       changes: true,
@@ -44,7 +47,8 @@ export function usbMethods(objects: PoolObjects): Operation[] {
       summary: "Looks for USB devices that were plugged into a host.",
       params: Type.Object({ host: idOf("a host") }),
       permission: {
-        ...{ action: "administrate:scan", resource: "host" },
+        action: "administrate:scan",
+        resource: "host",
         id: ({ host }) => host,
       },
       handler: async ({ host }) => {

@@ -52,7 +52,9 @@ export function vbdMethods(objects: PoolObjects): Operation[] {
       },
       changes: true,
       rest: {
-        ...{ method: "post", path: "/vbds", operationId: "CreateVbd" },
+        method: "post",
+        path: "/vbds",
+        operationId: "CreateVbd",
         exposure: "confirm",
         status: 201,
       },

@@ -64,7 +64,9 @@ export function vdiMethods(objects: PoolObjects): Operation[] {
       },
       changes: true,
       rest: {
-        ...{ method: "post", path: "/vdis", operationId: "CreateVdi" },
+        method: "post",
+        path: "/vdis",
+        operationId: "CreateVdi",
         exposure: "confirm",
         status: 201,
         body: { srId: "sr" },
@@ -85,7 +87,9 @@ export function vdiMethods(objects: PoolObjects): Operation[] {
       permission: onId("administrate:set", "*"),
       changes: true,
       rest: {
-        ...{ method: "patch", path: "/vdis/{id}", operationId: "UpdateVdi" },
+        method: "patch",
+        path: "/vdis/{id}",
+        operationId: "UpdateVdi",
         exposure: "confirm",
       },
       handler: ({ id, ...given }) => set(objects.get(id, ...DISKS), given),

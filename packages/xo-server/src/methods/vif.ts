@@ -29,7 +29,9 @@ export function vifMethods(objects: PoolObjects): Operation[] {
       },
       changes: true,
       rest: {
-        ...{ method: "post", path: "/vifs", operationId: "CreateVif" },
+        method: "post",
+        path: "/vifs",
+        operationId: "CreateVif",
         exposure: "confirm",
         status: 201,
         body: { vmId: "vm", networkId: "network" },
@@ -76,7 +78,9 @@ export function vifMethods(objects: PoolObjects): Operation[] {
       params: vifSettings,
       permission: onId("operate:set", "VIF"),
       rest: {
-        ...{ method: "patch", path: "/vifs/{id}", operationId: "UpdateVif" },
+        method: "patch",
+        path: "/vifs/{id}",
+        operationId: "UpdateVif",
         exposure: "confirm",
       },
       handler: async ({ id, network, attached, ...given }, context) => {

@@ -187,7 +187,9 @@ async function copy(
   const cleaner = unfollowed(objects, sr);
   return allOrNothing(cleaner, async (made) => {
     const copy = await copyVm(vm, {
-      ...{ name, sr: objects.get(sr, "SR"), made },
+      name,
+      sr: objects.get(sr, "SR"),
+      made,
       cleaner: unfollowed(objects, vm.id),
       compression: toCompression(compress),
     });

@@ -110,9 +110,12 @@ async function asTask<T>(
   if (work.taskId !== undefined || tasks === undefined) return run(work);
   const { template, pool = template } = given;
   const subject = {
-    ...{ name: `Making of ${toOrders(given).length} VMs`, objectId: pool },
-    ...{ objectType: "pool", userId: person?.id },
-    ...{ params: { template }, operation: "vm.createMultiple" },
+    name: `Making of ${toOrders(given).length} VMs`,
+    objectId: pool,
+    objectType: "pool",
+    userId: person?.id,
+    params: { template },
+    operation: "vm.createMultiple",
   };
   const { result } = await tasks.run(subject, (own) =>
     inWork(own, () => run(own)),

@@ -13,7 +13,8 @@ const params = Type.Object({
   dataSource: name,
   data_source: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 256 },
+      minLength: 1,
+      maxLength: 256,
       description: "The same, as the path names it.",
     }),
   ),
@@ -63,7 +64,9 @@ export function vmDataSourceMethods(objects: PoolObjects): Operation[] {
 
 function route(method: "put" | "delete", operationId: string): RestRoute {
   return {
-    ...{ method, operationId, exposure: "confirm" },
+    method,
+    operationId,
+    exposure: "confirm",
     path: "/vms/{id}/stats/data_source/{data_source}",
   };
 }

@@ -65,8 +65,10 @@ export function vmTransferMethods({
       },
       permission: onId("administrate:export", "*"),
       rest: Object.entries(folders).map(([folder, operationId]) => ({
-        ...{ method: "get", path: `/${folder}/{id}.{format}` },
-        ...{ operationId, isTransfer: true },
+        method: "get",
+        path: `/${folder}/{id}.{format}`,
+        operationId,
+        isTransfer: true,
         summary: "All of it, with its disks, as XVA",
       })),
       handler: ({ id, compress = false, checksum }, context) => {
@@ -74,7 +76,9 @@ export function vmTransferMethods({
         const fileName = `${nameOf(vm)}.xva`;
         const subject = {
           ...about("vm.export", `Export of ${fileName}`, vm),
-          ...{ params: { id, compress }, context, fileName },
+          params: { id, compress },
+          context,
+          fileName,
           hasChecksum: checksum !== undefined,
         };
         const asked = {
@@ -124,8 +128,12 @@ export function vmTransferMethods({
       resume: cutShort,
       permission: onId("administrate:import-vm", "pool"),
       rest: {
-        ...{ method: "post", path: "/pools/{id}/vms", creates: "vms" },
-        ...{ operationId: "ImportVm", isTransfer: true, status: 201 },
+        method: "post",
+        path: "/pools/{id}/vms",
+        creates: "vms",
+        operationId: "ImportVm",
+        isTransfer: true,
+        status: 201,
         exposure: "confirm",
         summary: "A new VM of an XVA",
       },
@@ -216,7 +224,8 @@ function offerImport(
   const label = `Import of a VM to ${nameOf(storage)}`;
   const subject = {
     ...about(operation, label, pool),
-    ...{ params: { sr: storage.id }, context },
+    params: { sr: storage.id },
+    context,
   };
   const { xapi, ref } = storage;
   return transfers.offerUpload(subject, async (delivery, work) => {
@@ -226,7 +235,10 @@ function offerImport(
     const made = await sendToXapi(
       xapi,
       {
-        ...{ ...delivery, path: "/import", query: { sr_id: ref }, label },
+        ...delivery,
+        path: "/import",
+        query: { sr_id: ref },
+        label,
         resultType: "VM ref set",
       },
       work,

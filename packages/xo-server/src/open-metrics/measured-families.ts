@@ -120,7 +120,10 @@ function family(
 ): MeasuredFamily {
   const { name, help, factor = 1, label } = more;
   return {
-    ...{ type, pattern, factor, label },
+    type,
+    pattern,
+    factor,
+    label,
     name: `xcp_${type}_${name}`,
     kind: name.endsWith("_total") ? "counter" : "gauge",
     help: `${type === "vm" ? "VM" : "Host"} ${help}`,
@@ -134,7 +137,8 @@ function network(
   const label = type === "host" ? "interface" : "vif";
   const one = (way: string, what: string) =>
     family(type, toPattern(way), {
-      ...{ name: `network_${what}_bytes_total`, label },
+      name: `network_${what}_bytes_total`,
+      label,
       help: `bytes each second on an interface (${what})`,
     });
   return [one("rx", "receive"), one("tx", "transmit")];
@@ -147,7 +151,10 @@ function disks(
 ): MeasuredFamily[] {
   const one = (what: string, name: string, help: string, factor = 1) =>
     family(type, toPattern(what), {
-      ...{ name: `disk_${name}`, help, factor, label },
+      name: `disk_${name}`,
+      help,
+      factor,
+      label,
     });
   return [
     one("iops_read", "iops_read", "reads each second"),

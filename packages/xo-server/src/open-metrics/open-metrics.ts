@@ -78,7 +78,8 @@ export class OpenMetrics {
 
   #pools(names: Names): string {
     const family: Family = {
-      ...{ name: "xcp_pool_connected", kind: "gauge" },
+      name: "xcp_pool_connected",
+      kind: "gauge",
       help: "Whether a pool is followed (1) or not (0)",
     };
     const { listPools, poolOf } = this.#options;

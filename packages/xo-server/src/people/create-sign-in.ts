@@ -31,12 +31,20 @@ export function createSignIn(
     oidc.issuer === ""
       ? undefined
       : new ProviderSignIn({
-          ...{ oidc, foreignPeople, people, log },
+          oidc,
+          foreignPeople,
+          people,
+          log,
           provider: new OidcProvider({ oidc, logger, env }),
         });
   const passwords = new PasswordCheck({ store, foreignPeople, directory });
   return new SignIn({
-    ...{ store, people, passwords, log, clock, redirect },
+    store,
+    people,
+    passwords,
+    log,
+    clock,
+    redirect,
     directory: directory?.policy.provider,
   });
 }

@@ -31,7 +31,9 @@ export class ForeignPeople {
       (await this.#find(person, policy)) ?? (await this.#make(person, policy));
     if (person.groups !== undefined)
       await syncGroups(store.groups, {
-        ...{ userId: user.id, provider: policy.provider, logger },
+        userId: user.id,
+        provider: policy.provider,
+        logger,
         names: person.groups,
       });
     await this.#follow(user, person, policy);

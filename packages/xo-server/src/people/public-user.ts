@@ -35,7 +35,9 @@ export function toPublicUser(
     name,
     permission,
     groups: groups.groupsOf(id),
-    ...{ preferences, hasPassword, hasTotp },
+    preferences,
+    hasPassword,
+    hasTotp,
     ...(providers.length === 0
       ? {}
       : { authProviders: Object.fromEntries(providers) }),

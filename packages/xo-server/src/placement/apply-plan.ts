@@ -40,7 +40,9 @@ function outOfOrder(index: number): XoError {
 
 function toTold({ done, failed, left }: ToldOutcome): ToldOutcome {
   const bare = ({ kind, vm, from, to }: PlanStep): PlanStep => ({
-    ...{ kind, vm, to },
+    kind,
+    vm,
+    to,
     ...(from === undefined ? {} : { from }),
   });
   return {

@@ -61,7 +61,8 @@ export class ModelReader {
       byTag: this.#byTag,
     });
     this.#model = {
-      ...{ hosts: this.#hosts, vms: this.#vms },
+      hosts: this.#hosts,
+      vms: this.#vms,
       groups: [...stored.groups, ...this.#xapiGroups()],
       locations: [...stored.locations, ...this.#affinities()],
     };
@@ -123,7 +124,10 @@ export class ModelReader {
 
   #affinities(): LocationModel[] {
     return Array.from(this.#byAffinity, ([host, vms]) => ({
-      ...{ id: `affinity-${host}`, vms, hosts: [host], score: 1 },
+      id: `affinity-${host}`,
+      vms,
+      hosts: [host],
+      score: 1,
     }));
   }
 }

@@ -84,7 +84,9 @@ function toLocation(
   ruled: RuledVms,
 ): LocationModel {
   return {
-    ...{ id, vms, score: strict ? Math.sign(score) * Infinity : score },
+    id,
+    vms,
+    score: strict ? Math.sign(score) * Infinity : score,
     hosts: [...new Set(hosts)].filter((host) => ruled.hosts.has(host)),
   };
 }

@@ -75,7 +75,10 @@ function check(
 ): void {
   if (actual !== expected)
     throw new XoError("INCORRECT_STATE", {
-      ...{ object: id, property, actual: actual ?? "unknown", expected },
+      object: id,
+      property,
+      actual: actual ?? "unknown",
+      expected,
     });
 }
 

@@ -152,7 +152,8 @@ export class Planner {
   async #ask<T>(name: keyof Problems, asked: Asked): Promise<T> {
     if (this.#waiting >= MOST_WAITING)
       throw new XoError("QUEUE_FULL", {
-        ...{ what: "the planner", size: this.#waiting },
+        what: "the planner",
+        size: this.#waiting,
       });
     this.#waiting++;
     const { signal } = asked.call ?? {};

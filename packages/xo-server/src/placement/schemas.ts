@@ -181,8 +181,11 @@ export const GivenChange = Type.Union([
     host: Type.Object({
       id,
       state: optional(Type.Enum(["up", "disabled", "down"])),
-      ...{ memory: amount, cores: amount, load: amount },
-      ...{ networks: optional(many), srs: optional(many) },
+      memory: amount,
+      cores: amount,
+      load: amount,
+      networks: optional(many),
+      srs: optional(many),
       devices: optional(counted),
       cpu: optional(id),
     }),
@@ -191,10 +194,15 @@ export const GivenChange = Type.Union([
     kind: Type.Enum(["vm"]),
     vm: Type.Object({
       id,
-      ...{ memory: amount, vcpus: amount, load: amount },
-      ...{ networks: optional(many), srs: optional(many) },
+      memory: amount,
+      vcpus: amount,
+      load: amount,
+      networks: optional(many),
+      srs: optional(many),
       devices: optional(counted),
-      ...{ host: optional(id), cpu: optional(id), pinned: optional(id) },
+      host: optional(id),
+      cpu: optional(id),
+      pinned: optional(id),
       restart: optional(
         Type.Object({
           priority: Type.Enum(["restart", "best-effort"]),

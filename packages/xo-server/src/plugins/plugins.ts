@@ -113,10 +113,15 @@ export class Plugins {
     const configuration = store.plugins.configuration(id) as
       Configuration | undefined;
     return {
-      ...{ id, name, description, version, configurationSchema },
+      id,
+      name,
+      description,
+      version,
+      configurationSchema,
       autoload: store.plugins.get(id)?.autoload ?? false,
       loaded: this.#loaded.has(id),
-      ...{ unloadable: true, testable: false },
+      unloadable: true,
+      testable: false,
       ...(configuration === undefined
         ? {}
         : { configuration: hide(plugin, configuration) }),

@@ -25,7 +25,9 @@ export async function namedPools({
   let after: string | undefined;
   do {
     const page = await queries.page({
-      ...{ type: "pool", sort: [], limit: PAGE },
+      type: "pool",
+      sort: [],
+      limit: PAGE,
       ...(after === undefined ? {} : { after }),
     });
     for (const id of page.ids) {

@@ -157,7 +157,10 @@ function statusOfUnmade(
 ): PoolStatus {
   const state: PoolState = error === null ? "connecting" : "failed";
   return {
-    ...{ id, label, state, error },
+    id,
+    label,
+    state,
+    error,
     address: hosts[0]!,
     since: new Date(since).toISOString(),
     staleSince: null,

@@ -60,8 +60,13 @@ export function toPublicServers({
     .map((pool): PublicServer => {
       const origin = isDemo(pool.id) ? "demo" : "config";
       return {
-        ...{ id: pool.id, host: pool.address, label: pool.label },
-        ...{ enabled: true, readOnly: false, allowUnauthorized: false, origin },
+        id: pool.id,
+        host: pool.address,
+        label: pool.label,
+        enabled: true,
+        readOnly: false,
+        allowUnauthorized: false,
+        origin,
         ...statusOf(pool),
       };
     });
@@ -72,7 +77,11 @@ function toPublic(server: Server): Omit<PublicServer, "status" | "error"> {
   const { id, host, label, username, enabled, options } = server;
   const { fingerprint } = options;
   return {
-    ...{ id, host, label, username, enabled },
+    id,
+    host,
+    label,
+    username,
+    enabled,
     readOnly: options["readOnly"] === true,
     allowUnauthorized: options["allowUnauthorized"] === true,
     ...(typeof fingerprint === "string" ? { fingerprint } : {}),

@@ -121,8 +121,10 @@ export class ResourceSets implements UsableSets {
       const left = limitOf(limits, name) - sum[name as keyof typeof sum];
       if (amount > left)
         throw new XoError("RESOURCES_EXHAUSTED", {
-          ...{ resourceSet: setId, resourceType: name },
-          ...{ requested: amount, available: Math.max(0, left) },
+          resourceSet: setId,
+          resourceType: name,
+          requested: amount,
+          available: Math.max(0, left),
         });
     }
     const taken: Taken = { ...wanted, setId, at: clock.now() };
@@ -161,7 +163,9 @@ export class ResourceSets implements UsableSets {
     const owners = set.shareByDefault ? set.subjects : [person!.id];
     for (const subject of owners)
       await this.#options.store.acls.add({
-        ...{ subject, object: vmId, action: "admin" },
+        subject,
+        object: vmId,
+        action: "admin",
       });
   }
 }
@@ -185,7 +189,13 @@ function toPublic(
   const used = new Map(Object.entries({ cpus, memory, disk, vms }));
   const { id, name, subjects, objects, tags, ipPools, shareByDefault } = set;
   return {
-    ...{ id, name, subjects, objects, tags, ipPools, shareByDefault },
+    id,
+    name,
+    subjects,
+    objects,
+    tags,
+    ipPools,
+    shareByDefault,
     limits: Object.fromEntries(
       Object.entries(set.limits).map(([limit, total]) => {
         const taken = used.get(limit) ?? 0;

@@ -16,7 +16,10 @@ export interface SetUsage {
 }
 
 export const noUsage: SetUsage = {
-  ...{ cpus: 0, memory: 0, disk: 0, vms: 0 },
+  cpus: 0,
+  memory: 0,
+  disk: 0,
+  vms: 0,
   ids: new Set(),
 };
 
@@ -33,7 +36,10 @@ export async function readUsage({
   let after: string | undefined;
   do {
     const page = await queries.page({
-      ...{ type: "VM", filter: "resourceSet?", sort: [], limit: PAGE },
+      type: "VM",
+      filter: "resourceSet?",
+      sort: [],
+      limit: PAGE,
       ...(after === undefined ? {} : { after }),
     });
     for (const row of page.rows) {

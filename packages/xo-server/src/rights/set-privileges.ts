@@ -26,7 +26,9 @@ export function toSetPrivileges(
   const objects = new Set(sets.flatMap((set) => set.objects));
   const readable = new Set([...objects, ...sets.flatMap((set) => set.pools)]);
   const allow = (action: string, ids: ReadonlySet<string>): SetPrivilege => ({
-    ...{ effect: "allow", resource: "*", action },
+    effect: "allow",
+    resource: "*",
+    action,
     selector: isOneOf(ids),
   });
   return [

@@ -59,8 +59,11 @@ async function fetchTable(
   { parser, clock }: FetchParts,
 ): Promise<XportTable> {
   const query = {
-    ...{ cf: "AVERAGE", host: "true", json: "true" },
-    ...{ interval: String(step), start: String(start) },
+    cf: "AVERAGE",
+    host: "true",
+    json: "true",
+    interval: String(step),
+    start: String(start),
     ...(only === undefined ? {} : { vm_uuid: only }),
   };
   const body = await collectWithin(

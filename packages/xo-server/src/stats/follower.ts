@@ -90,7 +90,8 @@ export class Follower {
     for (const { failures } of this.#health.values())
       if (failures > 0) failing++;
     return {
-      ...{ hosts: this.#hosts, failing },
+      hosts: this.#hosts,
+      failing,
       answers: this.#answers,
       failures: this.#failures,
       lagSeconds: this.#lagSeconds,

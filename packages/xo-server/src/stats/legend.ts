@@ -35,7 +35,8 @@ export function* readLegend(text: Uint8Array, entries: LegendEntry[]): Steps {
     if (shape !== undefined)
       entries.push({
         uuid: bytes.toString("latin1", type + 1, uuid),
-        ...{ shape, from },
+        shape,
+        from,
       });
     from += shape?.names.length ?? names.split("\t").length;
     at = end + 1;

@@ -44,7 +44,9 @@ export function startStats(
     host: queries.now("host"),
   }));
   const hosts = new HostStats({
-    ...{ inventory, parser: xports, clock },
+    inventory,
+    parser: xports,
+    clock,
     limitBytes: memoryBytes || statsMemory(machineMemory()),
     ...(follow ? { freshMs: MISSED * intervalMs } : {}),
     onRow: (followed) => {
@@ -53,7 +55,11 @@ export function startStats(
   });
   const live = new LiveHosts(catalog, pools);
   const follower = new Follower({
-    ...{ hosts, now, inventory, intervalMs, clock },
+    hosts,
+    now,
+    inventory,
+    intervalMs,
+    clock,
     ...(follow ? { live: () => live.list() } : {}),
     logger: loggers.named("xo:stats"),
   });
@@ -65,7 +71,9 @@ export function startStats(
     objects: new ObjectStats({ objects: poolObjects, hosts, inventory }),
     figures: () => ({
       ...follower.figures,
-      ...{ objects: hosts.tracks.objects, bytes: hosts.bytes, limitBytes },
+      objects: hosts.tracks.objects,
+      bytes: hosts.bytes,
+      limitBytes,
       rows: hosts.tracks.share.rows,
     }),
   };

@@ -64,7 +64,9 @@ export class Tracks {
     }
     const followed: Followed = {
       track: new Track(entry, end, FIRST_ROWS),
-      ...{ host: undefined, heardAt: -Infinity, isWhole: false },
+      host: undefined,
+      heardAt: -Infinity,
+      isWhole: false,
       isNow: before?.isNow ?? false,
     };
     all.set(entry.uuid, followed);

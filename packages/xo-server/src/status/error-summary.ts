@@ -26,7 +26,8 @@ export function toErrorSummary(error: unknown): ErrorSummary {
     };
   if (error instanceof XoError)
     return {
-      ...{ code: error.code, message: error.message },
+      code: error.code,
+      message: error.message,
       ...toldOf(error),
     };
   return {

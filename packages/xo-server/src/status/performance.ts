@@ -60,7 +60,9 @@ function createSampler({
     const { server, totals } = readStatus();
     const { p50Ms, p99Ms, maxMs } = loop();
     return {
-      ...{ loopP50Ms: p50Ms, loopP99Ms: p99Ms, loopMaxMs: maxMs },
+      loopP50Ms: p50Ms,
+      loopP99Ms: p99Ms,
+      loopMaxMs: maxMs,
       utilization: round(Math.min(1, busy() / ms), 3),
       blocks: blocks(),
       cpu: round(cpu() / ms, 3),

@@ -30,7 +30,10 @@ export async function readImages(
     let after: string | undefined;
     do {
       const page = await queries.page({
-        ...{ type, sort: [], limit: PAGE, fields: ["parent", "$SR"] },
+        type,
+        sort: [],
+        limit: PAGE,
+        fields: ["parent", "$SR"],
         ...(sr === undefined ? {} : { filter: `$SR:"${sr}"` }),
         ...(after === undefined ? {} : { after }),
       });

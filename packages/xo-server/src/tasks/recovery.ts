@@ -56,7 +56,8 @@ export class Recovery {
     logger.info(`${recalled.length} tasks of the last run go on`);
     const all = await Promise.all(
       recalled.map(async ({ task, end }) => ({
-        ...{ task, end },
+        task,
+        end,
         lost: await this.#lookUp(task),
       })),
     );

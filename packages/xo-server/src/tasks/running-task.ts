@@ -80,7 +80,8 @@ export class RunningTask {
       name: before.name,
       objectId: before.objectId ?? "",
       userId: before.userId,
-      ...{ objectType, params },
+      objectType,
+      params,
       ...(operation === undefined ? {} : { operation }),
     };
     return new RunningTask(subject, options, before);

@@ -48,10 +48,17 @@ export async function startTasks(
   await sweep();
   const isShared = store.engine === "postgres";
   const steps = new StepJournal({
-    ...{ store: store.taskSteps, clock, logger },
+    store: store.taskSteps,
+    clock,
+    logger,
   });
   const tasks = new Tasks({
-    ...{ store: store.tasks, steps, owner, isShared, clock, logger },
+    store: store.tasks,
+    steps,
+    owner,
+    isShared,
+    clock,
+    logger,
   });
   let timer: unknown;
   const sweepLater = () => {

@@ -263,7 +263,9 @@ export class TaskNode implements Work {
     const { clock, signal, steps } = this.#options;
     const part: TaskNode = new TaskNode({
       ...own,
-      ...{ signal, clock, steps },
+      signal,
+      clock,
+      steps,
       // What a part keeps is not resumed: only the operation as a whole is.
       onKeep: () => Promise.resolve(),
       onChange: () => {

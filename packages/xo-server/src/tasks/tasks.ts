@@ -195,7 +195,9 @@ export class Tasks {
     let cursor: string | undefined;
     do {
       const page = await this.#options.store.list({
-        ...{ limit: PAGE, ...mine, ...about },
+        limit: PAGE,
+        ...mine,
+        ...about,
         ...(cursor === undefined ? {} : { cursor }),
       });
       yield page.tasks.map((task) => this.#viewOf(task));

@@ -101,7 +101,9 @@ export class Transfers {
       const { type, body, length, finished, etag } = source;
       const from = firstByte(source, rest);
       const meter: Meter = this.#meter(subject, work, {
-        ...{ length, checksum, skip: from },
+        length,
+        checksum,
+        skip: from,
         finished: async () => {
           checkWhole(meter.bytes, length);
           await finished?.();
@@ -116,7 +118,8 @@ export class Transfers {
         });
       });
       return {
-        ...{ type, body: meter },
+        type,
+        body: meter,
         ...(length === undefined ? {} : { length }),
         ...(etag === undefined ? {} : { etag }),
         ...(from === 0 ? {} : { from }),
@@ -161,7 +164,10 @@ export class Transfers {
     const { clock, idleMs = IDLE_MS } = this.#options;
     let told = 0;
     return new Meter({
-      ...{ ...ending, clock, idleMs, what: name },
+      ...ending,
+      clock,
+      idleMs,
+      what: name,
       onBytes(bytes) {
         if (length === undefined || bytes < told + length / 100) return;
         told = bytes;
@@ -177,8 +183,11 @@ export class Transfers {
     const { tasks, audit } = this.#options;
     const { object, name, params, context, operation } = subject;
     const task = tasks?.prepare({
-      ...{ name, params, operation },
-      ...{ objectId: object.id, objectType: object.type },
+      name,
+      params,
+      operation,
+      objectId: object.id,
+      objectType: object.type,
       userId: context.person?.id,
     });
     const gone = new AbortController();

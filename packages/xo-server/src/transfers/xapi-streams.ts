@@ -70,7 +70,10 @@ export async function sendToXapi(
   try {
     const { signal } = task;
     await xapi.putStream(body, {
-      ...{ path, query, task: task.ref, signal },
+      path,
+      query,
+      task: task.ref,
+      signal,
       ...(length === undefined ? {} : { contentLength: length }),
     });
     return await task.result;
@@ -99,7 +102,8 @@ async function startTask(
   const signal = AbortSignal.any([work.signal, ended.signal]);
   const result = xapi
     .watchTask(ref, {
-      ...{ signal, resultType },
+      signal,
+      resultType,
       onProgress: (fraction) => {
         work.progress(fraction);
       },
@@ -110,7 +114,9 @@ async function startTask(
   const forget = () => xapi.call("task.destroy", [ref]).catch(() => undefined);
   result.then(forget, forget);
   return {
-    ...{ ref, signal, result },
+    ref,
+    signal,
+    result,
     async reasonFor(error) {
       const told = await Promise.race([
         result.then(

@@ -92,7 +92,8 @@ async function sendCopy(
     const { body, finished } = await openXapiStream(
       vm.xapi,
       {
-        ...{ path: "/export", label },
+        path: "/export",
+        label,
         query: { ref: vm.ref, use_compression: COMPRESSIONS[compression] },
       },
       work,
@@ -101,8 +102,12 @@ async function sendCopy(
     const imported = await sendToXapi(
       sr.xapi,
       {
-        ...{ path: "/import", query: { sr_id: sr.ref }, label, body },
-        ...{ length: undefined, resultType: "VM ref set" },
+        path: "/import",
+        query: { sr_id: sr.ref },
+        label,
+        body,
+        length: undefined,
+        resultType: "VM ref set",
       },
       work,
     );

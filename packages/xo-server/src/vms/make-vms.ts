@@ -36,7 +36,7 @@ export const createManyParameters = Type.Object(
     ),
   },
   {
-    ...{ additionalProperties: true },
+    additionalProperties: true,
     description:
       "As for one VM. `{name}` and `{index}` in configurations, descriptions, names of disks and addresses stand for those of each.",
   },
@@ -159,8 +159,11 @@ function told(
   if (outcomes.length === 1 && first?.status === "rejected") throw first.reason;
   if (failures.length === 0) return created;
   throw new XoError("SOME_FAILED", {
-    ...{ what: "making VMs", failed: failures.length, total: orders.length },
-    ...{ created, failures },
+    what: "making VMs",
+    failed: failures.length,
+    total: orders.length,
+    created,
+    failures,
   });
 }
 

@@ -16,8 +16,10 @@ export async function writeDisk(
   await sendToXapi(
     xapi,
     {
-      ...{ path: "/import_raw_vdi", query: { vdi, format: "raw" } },
-      ...{ label: "Import of a config drive", body: Readable.from([image]) },
+      path: "/import_raw_vdi",
+      query: { vdi, format: "raw" },
+      label: "Import of a config drive",
+      body: Readable.from([image]),
       length: image.length,
     },
     // Its progress and its cancellation come with the task: see followed.

@@ -88,13 +88,22 @@ export class BalancerBench {
       .filter(([vm]) => !excluded.includes(vm))
       .slice(0, mostMoves)
       .map(([vm, to]) => ({
-        ...{ kind: "move", vm, from: this.pool.hostOf(vm), to },
-        ...{ purpose: "overload", order: 0, after: [] },
+        kind: "move",
+        vm,
+        from: this.pool.hostOf(vm),
+        to,
+        purpose: "overload",
+        order: 0,
+        after: [],
         score: { locations: 0, groups: 0, room: 0.5 },
       }));
     return {
-      ...{ actions, unplaced: [], isProven: true, emptied: [] },
-      ...{ figuresBefore: figures, figuresAfter: figures },
+      actions,
+      unplaced: [],
+      isProven: true,
+      emptied: [],
+      figuresBefore: figures,
+      figuresAfter: figures,
       stopped: actions.length === 0 ? "balanced" : "no-better",
     };
   }
@@ -134,13 +143,22 @@ export class BalancerServer {
       },
     };
     const runner = new PlanRunner({
-      ...{ store, tasks, clock, logger, audit, witness },
+      store,
+      tasks,
+      clock,
+      logger,
+      audit,
+      witness,
       objects: pool.objects,
       nameOf: (id) => `name of ${id}`,
       isStopping: () => this.#isStopping,
     });
     this.balancer = new Balancer({
-      ...{ owner, store, runner, clock, logger },
+      owner,
+      store,
+      runner,
+      clock,
+      logger,
       placement: {
         model: async () => pool.model(),
         planner: {

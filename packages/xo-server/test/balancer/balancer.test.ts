@@ -37,13 +37,21 @@ t.test("who moved what and why is written down", async (t) => {
   const [run, ...others] = await server.history();
   t.same(others, []);
   t.match(run, {
-    ...{ status: "success", goal: "performance", gain: 0 },
+    status: "success",
+    goal: "performance",
+    gain: 0,
     by: { cause: "automatic", userName: "load balancer" },
     moves: [
       {
-        ...{ vm: "x", vmName: "name of x", from: "a", to: "b" },
-        ...{ purpose: "overload", status: "done", score: { room: 0.5 } },
-        ...{ begunAt: Number, endedAt: Number },
+        vm: "x",
+        vmName: "name of x",
+        from: "a",
+        to: "b",
+        purpose: "overload",
+        status: "done",
+        score: { room: 0.5 },
+        begunAt: Number,
+        endedAt: Number,
       },
     ],
     figuresBefore: [{ host: "a", vms: 3 }, { host: "b" }],
@@ -52,16 +60,20 @@ t.test("who moved what and why is written down", async (t) => {
   const parameters = { vm: "x", from: "a", to: "b", reason: "overload" };
   t.match(server.audited, [
     {
-      ...{ userName: "load balancer", operation: "balancer.move" },
-      ...{ objectId: "x", outcome: "success", parameters },
+      userName: "load balancer",
+      operation: "balancer.move",
+      objectId: "x",
+      outcome: "success",
+      parameters,
       taskId: String,
     },
   ]);
   t.match(server.witnessed, [{ params: { vm: "x" } }]);
   const [task] = [...server.tasks.rows.values()];
   t.match(task, {
-    ...{ name: "load balancer: name of pool", status: "success" },
-    ...{ objectId: POOL },
+    name: "load balancer: name of pool",
+    status: "success",
+    objectId: POOL,
     body: { tasks: [{ status: "success" }] },
   });
   await bench.pass(2 * MINUTE);
@@ -155,7 +167,9 @@ t.test("what was moved long ago, and much since, is remembered", async (t) => {
   for (let run = 0; run < 120; run++) {
     bench.clock.pass(SECOND);
     await server.store.balancerRuns.begin({
-      ...{ pool: POOL, owner: "one", status: "dry-run" },
+      pool: POOL,
+      owner: "one",
+      status: "dry-run",
       body: { ...moved, moves: [] },
     });
   }

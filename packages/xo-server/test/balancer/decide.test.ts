@@ -35,7 +35,9 @@ t.test("after a run it waits until all figures are of after", async (t) => {
   const cooling = (measuredAt: number) =>
     restOf({ ...facts, movedAt, measuredAt });
   t.same(cooling(movedAt + SETTLE_MS - 1), {
-    ...{ state: "cooling", why: "measuring", until: movedAt + SETTLE_MS },
+    state: "cooling",
+    why: "measuring",
+    until: movedAt + SETTLE_MS,
   });
   t.equal(cooling(movedAt + SETTLE_MS), undefined);
 });
@@ -66,7 +68,8 @@ t.test("what is out of balance has to last", async (t) => {
   t.match(verdictOf(facts, found), held);
   const since = NOW - policy.holdSeconds * 1000;
   t.match(verdictOf(facts, { ...found, since: since + 1 }), {
-    ...{ act: "rest", state: { state: "holding", until: NOW + 1 } },
+    act: "rest",
+    state: { state: "holding", until: NOW + 1 },
   });
   t.same(verdictOf(facts, { ...found, since }), { act: "move" });
 });
@@ -75,7 +78,8 @@ t.test("nothing to move says whether that is well", async (t) => {
   const verdict = (stopped: "balanced" | "no-better") =>
     verdictOf(facts, { moves: 0, stopped });
   const watching = (why: string) => ({
-    ...{ act: "rest", state: { state: "watching", why } },
+    act: "rest",
+    state: { state: "watching", why },
   });
   t.same(verdict("balanced"), watching("balanced"));
   t.same(verdict("no-better"), watching("no-better"));

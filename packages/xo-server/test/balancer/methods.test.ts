@@ -10,10 +10,15 @@ import { BalancerBench, MINUTE, POOL } from "./balancer-bench.js";
 
 function toContext(name: string, actions: Record<string, string>): CallContext {
   const privileges = Object.entries(actions).map(([resource, action]) => ({
-    ...{ effect: "allow" as const, resource, action },
+    effect: "allow" as const,
+    resource,
+    action,
   }));
   const person = {
-    ...{ id: name, name, isAdmin: false, groups: [] },
+    id: name,
+    name,
+    isAdmin: false,
+    groups: [],
     rights: new Rights(privileges),
   };
   return { person, permission: "user", client: nobody, address: "here" };
@@ -50,14 +55,21 @@ async function setUp(t: Test) {
 t.test("a policy is read and set, what is not given stays", async (t) => {
   const { call } = await setUp(t);
   t.match(await call("getPolicy", {}, reader), {
-    ...{ pool: POOL, isSet: false, mode: "off", cpuHigh: 0.85, mostMoves: 5 },
+    pool: POOL,
+    isSet: false,
+    mode: "off",
+    cpuHigh: 0.85,
+    mostMoves: 5,
   });
   await t.rejects(call("setPolicy", { mode: "automatic" }, reader), {
     code: "FORBIDDEN",
   });
   await call("setPolicy", { mode: "dry-run", excludedTags: ["stay"] });
   t.match(await call("setPolicy", { cpuHigh: 0.8 }), {
-    ...{ isSet: true, mode: "dry-run", cpuHigh: 0.8, excludedTags: ["stay"] },
+    isSet: true,
+    mode: "dry-run",
+    cpuHigh: 0.8,
+    excludedTags: ["stay"],
   });
   for (const wrong of [
     { mode: "on" },
@@ -76,9 +88,12 @@ t.test("states say why and when", async (t) => {
   await call("setPolicy", { mode: "automatic" });
   await bench.pass(0);
   const holding = {
-    ...{ pool: POOL, name: "production", state: "holding" },
+    pool: POOL,
+    name: "production",
+    state: "holding",
     reason: { code: "imbalance", moves: 1, until: Number },
-    ...{ next: bench.clock.now() + MINUTE, policy: { mode: "automatic" } },
+    next: bench.clock.now() + MINUTE,
+    policy: { mode: "automatic" },
   };
   t.match(await call("getState", {}, reader), holding);
   const all = await dispatcher.call("balancer.getAll", {}, reader);
@@ -86,7 +101,8 @@ t.test("states say why and when", async (t) => {
   bench.pool.hosts.get("b")!.measuredAt = 0;
   await bench.pass(MINUTE);
   t.match(await call("getState", {}), {
-    ...{ state: "paused", reason: { code: "no-statistics", hosts: ["b"] } },
+    state: "paused",
+    reason: { code: "no-statistics", hosts: ["b"] },
   });
 });
 
@@ -122,7 +138,8 @@ t.test("when somebody has to look, a notice says so", async (t) => {
   await server.setKeen({ coolDownSeconds: 0 });
   await bench.pass(20 * MINUTE);
   t.match(await call("getState", {}), {
-    ...{ state: "backing-off", notice: /3 runs have failed/ },
+    state: "backing-off",
+    notice: /3 runs have failed/,
     reason: { code: "gave-up", failures: 3 },
   });
 });

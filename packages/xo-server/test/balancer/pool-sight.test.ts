@@ -10,11 +10,19 @@ import {
 
 const NOW = 1_000_000_000;
 const host = (id: string, more: Partial<SeenHost> = {}): SeenHost => ({
-  ...{ id, isUp: true, isEnabled: true, operations: [], guests: 3 },
-  ...{ measuredAt: NOW, ...more },
+  id,
+  isUp: true,
+  isEnabled: true,
+  operations: [],
+  guests: 3,
+  measuredAt: NOW,
+  ...more,
 });
 const sightOf = (...hosts: SeenHost[]): PoolSight => ({
-  ...{ isConnected: true, hosts, moving: [], staying: [] },
+  isConnected: true,
+  hosts,
+  moving: [],
+  staying: [],
 });
 const nobody = new Map<string, number>();
 const reasonOf = (sight: PoolSight, failedAt = nobody) =>

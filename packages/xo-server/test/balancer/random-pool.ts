@@ -8,10 +8,19 @@ const VMS = 30;
 /** A pool to which everything happens; each move is held against the rules as it begins. */
 export class RandomPool {
   readonly policy: Policy = {
-    ...{ mode: "automatic", goal: "performance", cpuHigh: 0.8, cpuLow: 0.6 },
-    ...{ memoryHigh: 0.9, moveCost: 0.001, mostMoves: 4, parallel: 2 },
-    ...{ intervalSeconds: 60, coolDownSeconds: 300, holdSeconds: 0 },
-    ...{ excludedTags: ["stay"], repairs: true },
+    mode: "automatic",
+    goal: "performance",
+    cpuHigh: 0.8,
+    cpuLow: 0.6,
+    memoryHigh: 0.9,
+    moveCost: 0.001,
+    mostMoves: 4,
+    parallel: 2,
+    intervalSeconds: 60,
+    coolDownSeconds: 300,
+    holdSeconds: 0,
+    excludedTags: ["stay"],
+    repairs: true,
   };
   /** What was against the rules. */
   readonly broken: string[] = [];

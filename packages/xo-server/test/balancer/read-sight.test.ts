@@ -5,11 +5,21 @@ import type { PoolStatus } from "../../src/status/status.js";
 import { MiniCatalog } from "../mini-catalog.js";
 
 const host = (id: string, more: object = {}) => ({
-  ...{ id, type: "host", $pool: "pool", power_state: "Running", enabled: true },
-  ...{ residentVms: [], current_operations: {}, ...more },
+  id,
+  type: "host",
+  $pool: "pool",
+  power_state: "Running",
+  enabled: true,
+  residentVms: [],
+  current_operations: {},
+  ...more,
 });
 const vm = (id: string, more: object = {}) => ({
-  ...{ id, type: "VM", tags: [], current_operations: {}, ...more },
+  id,
+  type: "VM",
+  tags: [],
+  current_operations: {},
+  ...more,
 });
 
 function setUp() {
@@ -66,7 +76,10 @@ t.test("hosts and VMs of a pool, and of no other, are seen", async (t) => {
     hosts: [
       { ...usual, id: "a", guests: 3, measuredAt: 5 },
       {
-        ...{ ...usual, id: "b", isEnabled: false, operations: ["evacuate"] },
+        ...usual,
+        id: "b",
+        isEnabled: false,
+        operations: ["evacuate"],
         measuredAt: -Infinity,
       },
       { ...usual, id: "c", isUp: false, measuredAt: -Infinity },

@@ -49,7 +49,9 @@ t.test("only what has begun was moved", async (t) => {
 
 t.test("a run that nothing is known of says nothing", async (t) => {
   t.same(factsOf([], 0), {
-    ...{ movedAt: undefined, dryRunAt: undefined },
-    ...{ failures: 0, failedAt: undefined },
+    movedAt: undefined,
+    dryRunAt: undefined,
+    failures: 0,
+    failedAt: undefined,
   });
 });

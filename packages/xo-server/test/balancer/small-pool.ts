@@ -54,14 +54,21 @@ export class SmallPool {
   addHosts(...ids: readonly string[]): void {
     for (const id of ids)
       this.hosts.set(id, {
-        ...{ isUp: true, isEnabled: true, operations: [] },
+        isUp: true,
+        isEnabled: true,
+        operations: [],
         measuredAt: undefined,
       });
   }
 
   addVm(id: string, host: string, more: Partial<SmallVm> = {}): void {
     this.vms.set(id, {
-      ...{ host, load: 1, gib: 1, tags: [], operations: [], isRunning: true },
+      host,
+      load: 1,
+      gib: 1,
+      tags: [],
+      operations: [],
+      isRunning: true,
       ...more,
     });
   }
@@ -90,7 +97,9 @@ export class SmallPool {
       isConnected,
       ...(rollingSince === undefined ? {} : { rollingSince }),
       hosts: Array.from(this.hosts, ([id, host]) => ({
-        ...{ id, ...host, measuredAt: host.measuredAt ?? this.#clock.now() },
+        id,
+        ...host,
+        measuredAt: host.measuredAt ?? this.#clock.now(),
         guests: vms.filter(([, vm]) => vm.host === id).length,
       })),
       moving: ids(
@@ -119,11 +128,19 @@ export class SmallPool {
   model(): PoolModel {
     return {
       hosts: Array.from(this.hosts, ([id, { isUp, isEnabled }]) => ({
-        ...{ id, memory: 64 * GIB, cores: 8, networks: [], srs: [] },
+        id,
+        memory: 64 * GIB,
+        cores: 8,
+        networks: [],
+        srs: [],
         state: !isUp ? "down" : isEnabled ? "up" : "disabled",
       })),
       vms: Array.from(this.vms, ([id, { host, load, gib, isRunning }]) => ({
-        ...{ id, memory: gib * GIB, vcpus: 2, srs: [], networks: [] },
+        id,
+        memory: gib * GIB,
+        vcpus: 2,
+        srs: [],
+        networks: [],
         ...(isRunning ? { host, load } : {}),
       })),
     };

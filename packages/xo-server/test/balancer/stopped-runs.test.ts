@@ -62,7 +62,8 @@ t.test(
     t.match(run, { status: "stopped", reason: { code: "rolling-reboot" } });
     await bench.pass(10 * MINUTE);
     t.match(await server.state(), {
-      ...{ state: "paused", reason: { code: "rolling-reboot" } },
+      state: "paused",
+      reason: { code: "rolling-reboot" },
     });
     // As the store has it when the reboot has come to its end.
     pool.onMove = () => undefined;
@@ -105,7 +106,8 @@ t.test(
     bench.pool.hosts.get("c")!.isUp = false;
     await bench.pass(RECOVERY_MS - MINUTE);
     t.match(await server.state(), {
-      ...{ state: "paused", reason: { code: "host-failed", hosts: ["c"] } },
+      state: "paused",
+      reason: { code: "host-failed", hosts: ["c"] },
     });
     t.same(bench.pool.asked, []);
     await bench.pass(3 * MINUTE);
@@ -127,7 +129,8 @@ t.test("after three failed runs somebody has to look", async (t) => {
   await bench.pass(0);
   t.match(await server.state(), { state: "backing-off", failures: 1 });
   t.match((await server.history())[0], {
-    ...{ status: "failure", reason: { code: "VM_LACKS_FEATURE" } },
+    status: "failure",
+    reason: { code: "VM_LACKS_FEATURE" },
     moves: [{ status: "failed" }, { status: "left" }, { status: "left" }],
   });
   t.match(server.audited, [

@@ -46,7 +46,8 @@ t.test(
     pool.vms.get("x")!.operations.push("pool_migrate");
     const again = await bench.start();
     t.match(await again.state(), {
-      ...{ state: "paused", reason: { code: "others-move", vms: ["x"] } },
+      state: "paused",
+      reason: { code: "others-move", vms: ["x"] },
     });
     t.match(await again.history(), [
       { status: "interrupted", moves: [{ status: "moving" }] },
@@ -67,7 +68,7 @@ t.test("somebody has it done now, whatever the mode is", async (t) => {
   t.equal(bench.pool.hostOf("x"), "a");
   const { run } = await server.balancer.run(POOL, cause, false);
   t.match(run, {
-    ...{ status: "success" },
+    status: "success",
     body: { by: { cause: "manual", userName: "ada" } },
   });
   t.equal(bench.pool.hostOf("x"), "b");

@@ -12,18 +12,33 @@ const NULL = "OpaqueRef:NULL";
 /** A pool of one host with all that a VM can have, by class and reference. */
 function records(): Records {
   const vm = (uuid: string, more: object) => ({
-    ...{ uuid, power_state: "Running", resident_on: "h", metrics: NULL },
-    ...{ memory_dynamic_max: `${2 * GIB}`, memory_overhead: 100 },
-    ...{ VCPUs_at_startup: 2, VBDs: [], VIFs: [], VGPUs: [], affinity: NULL },
-    ...{ allowed_operations: ["pool_migrate"], tags: [], groups: [] },
+    uuid,
+    power_state: "Running",
+    resident_on: "h",
+    metrics: NULL,
+    memory_dynamic_max: `${2 * GIB}`,
+    memory_overhead: 100,
+    VCPUs_at_startup: 2,
+    VBDs: [],
+    VIFs: [],
+    VGPUs: [],
+    affinity: NULL,
+    allowed_operations: ["pool_migrate"],
+    tags: [],
+    groups: [],
     ...more,
   });
   return {
     host: {
       h: {
-        ...{ uuid: "H", enabled: true, metrics: "hm", memory_overhead: GIB },
-        ...{ cpu_info: { cpu_count: "8", vendor: "AuthenticAMD" } },
-        ...{ control_domain: "dom0", PIFs: ["pif"], PBDs: ["p1", "p2"] },
+        uuid: "H",
+        enabled: true,
+        metrics: "hm",
+        memory_overhead: GIB,
+        cpu_info: { cpu_count: "8", vendor: "AuthenticAMD" },
+        control_domain: "dom0",
+        PIFs: ["pif"],
+        PBDs: ["p1", "p2"],
         PGPUs: ["pgpu"],
       },
       off: { uuid: "OFF", enabled: false, metrics: "hm" },
@@ -37,7 +52,8 @@ function records(): Records {
     },
     PGPU: {
       pgpu: {
-        ...{ GPU_group: "gg", enabled_VGPU_types: ["t"] },
+        GPU_group: "gg",
+        enabled_VGPU_types: ["t"],
         supported_VGPU_max_capacities: { t: 4 },
       },
     },
@@ -65,24 +81,30 @@ function records(): Records {
       template: vm("TEMPLATE", { is_a_template: true }),
       snapshot: vm("SNAPSHOT", { is_a_snapshot: true }),
       a: vm("A", {
-        ...{ metrics: "m", VBDs: ["b1", "b2"], VIFs: ["v"], affinity: "h" },
-        ...{ ha_restart_priority: "restart", order: 3, start_delay: 20 },
-        ...{ groups: ["apart", "loose"], tags: ["db"] },
+        metrics: "m",
+        VBDs: ["b1", "b2"],
+        VIFs: ["v"],
+        affinity: "h",
+        ha_restart_priority: "restart",
+        order: 3,
+        start_delay: 20,
+        groups: ["apart", "loose"],
+        tags: ["db"],
       }),
       b: vm("B", {
-        ...{ power_state: "Halted", resident_on: NULL, VBDs: ["b1", "b3"] },
-        ...{
-          groups: ["apart", "loose"],
-          tags: ["db"],
-          ha_restart_priority: "",
-        },
+        power_state: "Halted",
+        resident_on: NULL,
+        VBDs: ["b1", "b3"],
+        groups: ["apart", "loose"],
+        tags: ["db"],
+        ha_restart_priority: "",
       }),
       c: vm("C", { VGPUs: ["g"] }),
       d: vm("D", { attached_PCIs: ["x"] }),
       e: vm("E", { blocked_operations: { pool_migrate: "mine" } }),
       f: vm("F", { allowed_operations: ["hard_shutdown"] }),
       g: vm("G", {
-        ...{ allowed_operations: ["hard_shutdown"] },
+        allowed_operations: ["hard_shutdown"],
         current_operations: { task: "snapshot" },
       }),
     },
@@ -95,8 +117,13 @@ function read(all: Records, rules: readonly PlacementRule[] = []) {
     *list(className: string) {
       for (const [ref, record] of Object.entries(all[className] ?? {}))
         yield {
-          ...{ ref, uuid: record["uuid"], className, poolId: "p" },
-          ...{ record, revision: 1, column: (name: string) => record[name] },
+          ref,
+          uuid: record["uuid"],
+          className,
+          poolId: "p",
+          record,
+          revision: 1,
+          column: (name: string) => record[name],
         };
     },
     peek: (_pool: string, className: string, ref: string) =>
@@ -121,9 +148,14 @@ function read(all: Records, rules: readonly PlacementRule[] = []) {
 t.test("hosts: what VMs can have there", async (t) => {
   const { hosts } = read(records());
   t.same(hosts[0], {
-    ...{ id: "H", state: "up", cores: 8, load: 4, cpu: "AuthenticAMD" },
+    id: "H",
+    state: "up",
+    cores: 8,
+    load: 4,
+    cpu: "AuthenticAMD",
     memory: (64 - 1 - 4) * GIB,
-    ...{ networks: ["INSIDE", "NET"], srs: ["SR"] },
+    networks: ["INSIDE", "NET"],
+    srs: ["SR"],
     devices: [{ kind: "GG/T", count: 4 }],
   });
   t.same(
@@ -143,14 +175,24 @@ t.test("VMs: what they take, need and may", async (t) => {
     [..."ABCDEFG"],
   );
   t.same(vms[0], {
-    ...{ id: "A", memory: 3 * GIB + 100, vcpus: 4, load: 2 },
-    ...{ srs: ["SR"], networks: ["NET"], devices: [] },
-    ...{ host: "H", cpu: "AuthenticAMD" },
+    id: "A",
+    memory: 3 * GIB + 100,
+    vcpus: 4,
+    load: 2,
+    srs: ["SR"],
+    networks: ["NET"],
+    devices: [],
+    host: "H",
+    cpu: "AuthenticAMD",
     restart: { priority: "restart", order: 3, delay: 20 },
   });
   t.same(vms[1], {
-    ...{ id: "B", memory: 2 * GIB + 100, vcpus: 2 },
-    ...{ srs: ["SR", "ISO"], networks: [], devices: [] },
+    id: "B",
+    memory: 2 * GIB + 100,
+    vcpus: 2,
+    srs: ["SR", "ISO"],
+    networks: [],
+    devices: [],
   });
   t.same(vms[2]!.devices, [{ kind: "GG/T", count: 1 }]);
   t.same(

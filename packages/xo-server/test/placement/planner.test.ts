@@ -9,11 +9,19 @@ const GIB = 2 ** 30;
 function model(hosts: number, vms: number): PoolModel {
   return {
     hosts: Array.from({ length: hosts }, (_, i) => ({
-      ...{ id: `h${i}`, state: "up" as const, memory: 64 * GIB, cores: 16 },
-      ...{ networks: ["n"], srs: ["s"] },
+      id: `h${i}`,
+      state: "up" as const,
+      memory: 64 * GIB,
+      cores: 16,
+      networks: ["n"],
+      srs: ["s"],
     })),
     vms: Array.from({ length: vms }, (_, i) => ({
-      ...{ id: `v${i}`, memory: GIB, vcpus: 1, srs: ["s"], networks: ["n"] },
+      id: `v${i}`,
+      memory: GIB,
+      vcpus: 1,
+      srs: ["s"],
+      networks: ["n"],
     })),
   };
 }
@@ -80,7 +88,10 @@ t.test(
     const clock = new FakeClock();
     const file = fileOf("setInterval(() => undefined, 1e6)");
     const planner = new Planner({
-      ...{ inventory: slices(), clock, file, timeLimitMs: 5_000 },
+      inventory: slices(),
+      clock,
+      file,
+      timeLimitMs: 5_000,
     });
     t.teardown(() => planner.stop());
     const asked = planner.starts(model(1, 1));
@@ -133,11 +144,14 @@ t.test("a thread that breaks is told, and made anew", async (t) => {
     import { parentPort } from "node:worker_threads";
     parentPort.on("message", () => { throw new Error("out of memory") });`;
   const planner = new Planner({
-    ...{ inventory: slices(), clock, file: fileOf(code) },
+    inventory: slices(),
+    clock,
+    file: fileOf(code),
   });
   t.teardown(() => planner.stop());
   for (let i = 0; i < 2; i++)
     await t.rejects(planner.starts(model(1, 1)), {
-      ...{ code: "INTERNAL", message: /out of memory/ },
+      code: "INTERNAL",
+      message: /out of memory/,
     });
 });

@@ -19,7 +19,9 @@ class FakePool {
 
   readonly objects = {
     get: (id: string, type: string) => ({
-      ...{ id, type, ref: `ref ${id}` },
+      id,
+      type,
+      ref: `ref ${id}`,
       object: { name_label: id, startDelay: this.delays.get(id) ?? 0 },
       xapi: { call: this.#call, callAsync: this.#callAsync },
     }),
@@ -56,7 +58,10 @@ class FakePool {
 const move = (vm: string, from: string, to: string, after: number[] = []) =>
   ({ kind: "move", vm, from, to, after }) as const;
 const start = (vm: string, to: string, order = 0): PlanStep => ({
-  ...{ kind: "start", vm, to, order },
+  kind: "start",
+  vm,
+  to,
+  order,
 });
 const turns = async () => {
   for (let i = 0; i < 50; i++) await Promise.resolve();
@@ -73,7 +78,8 @@ t.test("moves and starts as planned; what is there stays", async (t) => {
   ];
   const done: string[] = [];
   const outcome = await runPlan(steps, {
-    ...{ objects: pool.objects, work: unwatchedWork },
+    objects: pool.objects,
+    work: unwatchedWork,
     onDone: ({ vm }) => done.push(vm),
   });
   t.match(outcome, { failed: [], left: [], isAborted: false });
@@ -94,7 +100,8 @@ t.test("the first failure ends it, what is under way ends well", async (t) => {
     move("c", "x", "y"),
   ];
   const running = runPlan(steps, {
-    ...{ objects: pool.objects, work: unwatchedWork },
+    objects: pool.objects,
+    work: unwatchedWork,
   });
   while (pool.held.size < 2) await turns();
   pool.held.get("a")!();
@@ -123,7 +130,8 @@ t.test("what is not as planned is not touched", async (t) => {
     const pool = new FakePool();
     prepare(pool);
     const outcome = await runPlan([move("a", "x", "y")], {
-      ...{ objects: pool.objects, work: unwatchedWork },
+      objects: pool.objects,
+      work: unwatchedWork,
     });
     t.match(outcome.failed, [{ error: { code } }]);
     t.same(pool.calls, []);
@@ -136,7 +144,9 @@ t.test("starts wait for lower orders and their delays", async (t) => {
   pool.delays.set("a", 30).set("b", 10);
   const steps = [start("c", "x", 7), start("a", "x", 1), start("b", "x", 1)];
   const running = runPlan(steps, {
-    ...{ objects: pool.objects, work: unwatchedWork, clock },
+    objects: pool.objects,
+    work: unwatchedWork,
+    clock,
   });
   while (clock.waiting === 0) await turns();
   t.same(pool.calls, ["VM.start_on a x", "VM.start_on b x"]);
@@ -155,7 +165,9 @@ t.test("who gives it up waits no longer; nothing more begins", async (t) => {
   pool.delays.set("a", 30);
   const work: Work = { ...unwatchedWork, signal: abort.signal };
   const running = runPlan([start("a", "x", 1), start("b", "x", 2)], {
-    ...{ objects: pool.objects, work, clock },
+    objects: pool.objects,
+    work,
+    clock,
   });
   while (clock.waiting === 0) await turns();
   abort.abort();

@@ -25,7 +25,10 @@ export async function completeRows(
       const fields = isOne ? {} : { fields: [...fieldsForActions(type)] };
       const filter = `|(${ids.join(" ")})`;
       const answer = await call("query.page", {
-        ...{ type, filter, limit: ids.length, ...fields },
+        type,
+        filter,
+        limit: ids.length,
+        ...fields,
       }).catch(() => null);
       const objects = isObject(answer) ? answer["rows"] : undefined;
       for (const object of Array.isArray(objects) ? objects : [])

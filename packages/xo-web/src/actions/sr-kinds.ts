@@ -31,8 +31,10 @@ export const srKinds: readonly SrKind[] = [
     optional: ["nfsVersion"],
     probes: {
       serverPath: {
-        ...{ method: "sr.probeNfs", needs: ["server"] },
-        ...{ value: "path", more: ["acl"] },
+        method: "sr.probeNfs",
+        needs: ["server"],
+        value: "path",
+        more: ["acl"],
       },
     },
   },
@@ -43,13 +45,16 @@ export const srKinds: readonly SrKind[] = [
     optional: ["chapUser", "chapPassword"],
     probes: {
       targetIqn: {
-        ...{ method: "sr.probeIscsiIqns", needs: ["target"] },
-        ...{ value: "iqn", more: ["ip"] },
+        method: "sr.probeIscsiIqns",
+        needs: ["target"],
+        value: "iqn",
+        more: ["ip"],
       },
       scsiId: {
         method: "sr.probeIscsiLuns",
         needs: ["target", "targetIqn"],
-        ...{ value: "scsiId", more: ["vendor", "serial", "size"] },
+        value: "scsiId",
+        more: ["vendor", "serial", "size"],
       },
     },
   },
@@ -59,8 +64,10 @@ export const srKinds: readonly SrKind[] = [
     fields: ["scsiId"],
     probes: {
       scsiId: {
-        ...{ method: "sr.probeHba", needs: [] },
-        ...{ value: "scsiId", more: ["path", "vendor", "size"] },
+        method: "sr.probeHba",
+        needs: [],
+        value: "scsiId",
+        more: ["path", "vendor", "size"],
       },
     },
   },

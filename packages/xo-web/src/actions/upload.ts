@@ -35,7 +35,8 @@ export async function sendFile(upload: Upload): Promise<void> {
     if (performance.now() - shownAt < OFTEN_MS) return;
     shownAt = performance.now();
     const detail = fill(says.sent, {
-      ...{ sent: formats.bytes(sent), total: formats.bytes(file.size) },
+      sent: formats.bytes(sent),
+      total: formats.bytes(file.size),
       share: formats.share(file.size > 0 ? sent / file.size : 0),
     });
     const action = {
@@ -44,7 +45,7 @@ export async function sendFile(upload: Upload): Promise<void> {
         abort.abort();
       },
     };
-    toasts.show({ ...{ id, detail, action }, tone: "busy", text: title });
+    toasts.show({ id, detail, action, tone: "busy", text: title });
   };
   try {
     const answer = await call(method, params);
@@ -57,7 +58,7 @@ export async function sendFile(upload: Upload): Promise<void> {
     const failed = fill(says.failed, { name: file.name });
     const isPlain = error instanceof Error && error.name === "UploadError";
     const detail = isPlain ? error.message : errorWords(error, text);
-    toasts.show({ ...{ id, detail }, tone: "bad", text: failed });
+    toasts.show({ id, detail, tone: "bad", text: failed });
   } finally {
     removeEventListener("beforeunload", leaving);
   }

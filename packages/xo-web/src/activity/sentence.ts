@@ -12,7 +12,10 @@ export function partsOf(
   const { objectId, type, name, from, to, of, was, by } = entry;
   const values: Readonly<Record<string, SentencePart | undefined>> = {
     object: { id: objectId, type, name },
-    ...{ from, to, of, was },
+    from,
+    to,
+    of,
+    was,
   };
   const sentence: Readonly<Record<string, string>> = text.sentences;
   const template =

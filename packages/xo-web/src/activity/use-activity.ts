@@ -116,7 +116,10 @@ export function useActivity(wish: () => ActivityWish): LiveActivity {
     },
   );
   return {
-    ...{ entries, fresh, state, error },
+    entries,
+    fresh,
+    state,
+    error,
     showFresh() {
       entries.value = [...fresh.value, ...entries.value];
       fresh.value = [];

@@ -17,7 +17,10 @@ export function chartLines(
   naming: LineNaming,
 ): ChartLine[] {
   const own = lines.map(({ id, points, ...line }, colour): ChartLine => ({
-    ...{ id, points, colour, label: lineName(line, naming) },
+    id,
+    points,
+    colour,
+    label: lineName(line, naming),
   }));
   const others = own.flatMap((line): ChartLine[] => {
     const other = compared?.get(line.id);
@@ -28,8 +31,11 @@ export function chartLines(
     });
     return [
       {
-        ...{ id: `${line.id}~`, label, points: other.points },
-        ...{ colour: line.colour, isCompared: true },
+        id: `${line.id}~`,
+        label,
+        points: other.points,
+        colour: line.colour,
+        isCompared: true,
       },
     ];
   });

@@ -68,35 +68,45 @@ const recipes: readonly Recipe[] = [
   { id: "cpu", unit: "percent", across: mean, lines: cpuLines },
   { id: "memory", unit: "bytes", across: sum, lines: memoryLines },
   {
-    ...{ id: "network", unit: "bytesPerSecond", across: sum },
+    id: "network",
+    unit: "bytesPerSecond",
+    across: sum,
     lines: (track) => [
       ...line("received", sum, columns(track, "vifs.rx", "pifs.rx")),
       ...line("sent", sum, columns(track, "vifs.tx", "pifs.tx")),
     ],
   },
   {
-    ...{ id: "throughput", unit: "bytesPerSecond", across: sum },
+    id: "throughput",
+    unit: "bytesPerSecond",
+    across: sum,
     lines: (track) => [
       ...line("read", sum, columns(track, "ioThroughput.r", "xvds.r")),
       ...line("written", sum, columns(track, "ioThroughput.w", "xvds.w")),
     ],
   },
   {
-    ...{ id: "iops", unit: "perSecond", across: sum },
+    id: "iops",
+    unit: "perSecond",
+    across: sum,
     lines: (track) => [
       ...line("read", sum, columns(track, "iops.r")),
       ...line("written", sum, columns(track, "iops.w")),
     ],
   },
   {
-    ...{ id: "latency", unit: "milliseconds", across: mean },
+    id: "latency",
+    unit: "milliseconds",
+    across: mean,
     lines: (track) => [
       ...line("read", mean, columns(track, "latency.r")),
       ...line("written", mean, columns(track, "latency.w")),
     ],
   },
   {
-    ...{ id: "load", unit: "number", across: mean },
+    id: "load",
+    unit: "number",
+    across: mean,
     lines: (track) => line("load", sum, columns(track, "load")),
   },
 ];
@@ -110,7 +120,9 @@ export function metricsOf(set: StatsSet, withMembers: boolean): Metric[] {
     const hasMembers = members.length > 1;
     return [
       {
-        ...{ id: recipe.id, unit: recipe.unit, hasMembers },
+        id: recipe.id,
+        unit: recipe.unit,
+        hasMembers,
         lines: withMembers && hasMembers ? [...lines, ...members] : lines,
       },
     ];
@@ -131,7 +143,8 @@ function wholeLines(recipe: Recipe, set: StatsSet): Line[] {
         onGrid(points, track, set),
       ]);
   return [...byWord].map(([word, all]) => ({
-    ...{ id: `${recipe.id}.${word}`, word },
+    id: `${recipe.id}.${word}`,
+    word,
     points: recipe.across(all),
   }));
 }

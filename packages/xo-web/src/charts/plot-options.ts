@@ -31,7 +31,8 @@ const LEAST_DRAG = 6;
 export function plotOptions(wish: PlotWish): uPlot.Options {
   const { colours, floor } = wish;
   return {
-    ...{ width: wish.width, height: wish.height },
+    width: wish.width,
+    height: wish.height,
     legend: { show: false },
     padding: [10, 22, 0, 0],
     cursor: {
@@ -61,12 +62,14 @@ export function plotOptions(wish: PlotWish): uPlot.Options {
       {
         ...axisOf(colours),
         values: (_plot, times) => times.map(wish.timeLabel),
-        ...{ space: 80, size: 28 },
+        space: 80,
+        size: 28,
       },
       {
         ...axisOf(colours),
         values: (_plot, values) => values.map(wish.inUnit),
-        ...{ space: 34, size: AXIS },
+        space: 34,
+        size: AXIS,
       },
     ],
     hooks: {
@@ -95,7 +98,9 @@ function seriesOf(
 ): uPlot.Series {
   const stroke = colours.get(colourName(colour)) ?? "gray";
   return {
-    ...{ label, stroke, width: isCompared ? 1.25 : 1.6 },
+    label,
+    stroke,
+    width: isCompared ? 1.25 : 1.6,
     ...(isCompared ? { dash: [5, 4], spanGaps: true } : {}),
     ...(colour === 0 && !isCompared && !id.includes("core")
       ? { fill: stroke.replace(/^rgb\((.*)\)$/, "rgba($1, 0.1)") }

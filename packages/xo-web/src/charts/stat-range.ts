@@ -16,16 +16,25 @@ export interface StatRange {
 
 export const statRanges: readonly StatRange[] = [
   {
-    ...{ id: "tenMinutes", granularity: "seconds", before: "minutes" },
-    ...{ step: 5, points: 120 },
+    id: "tenMinutes",
+    granularity: "seconds",
+    before: "minutes",
+    step: 5,
+    points: 120,
   },
   {
-    ...{ id: "twoHours", granularity: "minutes", before: "hours" },
-    ...{ step: 60, points: 120 },
+    id: "twoHours",
+    granularity: "minutes",
+    before: "hours",
+    step: 60,
+    points: 120,
   },
   {
-    ...{ id: "week", granularity: "hours", before: "days" },
-    ...{ step: 3600, points: 168 },
+    id: "week",
+    granularity: "hours",
+    before: "days",
+    step: 3600,
+    points: 168,
   },
   { id: "year", granularity: "days", step: 86_400, points: 366 },
 ];
@@ -45,5 +54,8 @@ export function refreshMs({ step }: StatRange): number {
 }
 
 export const pointsOf: Readonly<Record<Granularity, number>> = {
-  ...{ seconds: 120, minutes: 120, hours: 168, days: 366 },
+  seconds: 120,
+  minutes: 120,
+  hours: 168,
+  days: 366,
 };

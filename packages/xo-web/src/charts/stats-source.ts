@@ -45,7 +45,8 @@ export class StatsSource {
     const [method, key] = methods[type];
     const start = this.#start();
     const told = await this.#call(method, {
-      ...{ [key]: id, granularity },
+      [key]: id,
+      granularity,
       ...(start === undefined ? {} : { start }),
     });
     this.#errors.clear();

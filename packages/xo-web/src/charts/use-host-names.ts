@@ -19,7 +19,9 @@ export function useHostNames(
       for (let from = 0; from < unknown.length; from += MOST) {
         const some = unknown.slice(from, from + MOST);
         const answer = await call("query.page", {
-          ...{ type: "host", limit: some.length, fields: ["id", "name_label"] },
+          type: "host",
+          limit: some.length,
+          fields: ["id", "name_label"],
           filter: `|(${some.map((id) => `id:${id}`).join(" ")})`,
         }).catch(() => undefined);
         const rows = isObject(answer) ? answer["rows"] : undefined;

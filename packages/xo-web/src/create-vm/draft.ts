@@ -71,12 +71,31 @@ export interface Draft {
 }
 
 export const emptyDraft: Draft = {
-  ...{ template: "", pool: "", name: "", description: "", tags: "" },
-  ...{ count: 1, firstIndex: 1, cpus: 1, coresPerSocket: 0 },
-  ...{ memory: 2 ** 31, boot: "template", iso: "", disks: [], vifs: [] },
-  ...{ cloudConfig: "", networkConfig: "", dropsConfig: false },
-  ...{ host: "", ha: "", autoPowerOn: false, vtpm: false, secureBoot: false },
-  ...{ starts: true, fullCopy: false, resourceSet: "" },
+  template: "",
+  pool: "",
+  name: "",
+  description: "",
+  tags: "",
+  count: 1,
+  firstIndex: 1,
+  cpus: 1,
+  coresPerSocket: 0,
+  memory: 2 ** 31,
+  boot: "template",
+  iso: "",
+  disks: [],
+  vifs: [],
+  cloudConfig: "",
+  networkConfig: "",
+  dropsConfig: false,
+  host: "",
+  ha: "",
+  autoPowerOn: false,
+  vtpm: false,
+  secureBoot: false,
+  starts: true,
+  fullCopy: false,
+  resourceSet: "",
 };
 
 /** Disks and interfaces that a template has of its own. */

@@ -38,7 +38,9 @@ export async function readTemplate(
 ): Promise<Template | undefined> {
   const filter = `id:${JSON.stringify(id)}`;
   const answer = await call("query.page", {
-    ...{ type: "VM-template", filter, limit: 1 },
+    type: "VM-template",
+    filter,
+    limit: 1,
   });
   const rows = isObject(answer) ? answer["rows"] : undefined;
   const [row] = Array.isArray(rows) ? (rows as Template[]) : [];

@@ -51,7 +51,9 @@ export function useMaking(): {
       const path =
         made.value.length === 1 ? pathOf("VM", made.value[0]!.id) : undefined;
       toasts.show({
-        ...{ id, tone: "good", text: fill(words.madeToast, { name }) },
+        id,
+        tone: "good",
+        text: fill(words.madeToast, { name }),
         action: { label: text.value.actions.open, run: go(path ?? "/vms") },
       });
       return true;
@@ -61,7 +63,9 @@ export function useMaking(): {
       const detail = failure.value;
       const isLost = !(error instanceof RpcError);
       toasts.show({
-        ...{ id, detail, tone: isLost ? "plain" : "bad" },
+        id,
+        detail,
+        tone: isLost ? "plain" : "bad",
         text: isLost ? fill(words.makingToast, { name }) : words.failed,
       });
       return false;

@@ -38,7 +38,9 @@ export function usePlace(draft: Ref<Draft>): {
       draft.value.pool === ""
         ? undefined
         : {
-            ...{ type, fields, limit: 1_000 },
+            type,
+            fields,
+            limit: 1_000,
             filter: `${inPool()} ${filter()}`.trim(),
             sort: [{ by: "name_label" }],
           },
@@ -68,7 +70,8 @@ export function usePlace(draft: Ref<Draft>): {
     isoSrs.value.length === 0
       ? undefined
       : {
-          ...{ type: "VDI", limit: 2_000 },
+          type: "VDI",
+          limit: 2_000,
           filter: `$SR:|(${isoSrs.value.map(({ id }) => `"${id}"`).join(" ")})`,
           fields: ["id", "name_label"],
           sort: [{ by: "name_label" }],
@@ -114,7 +117,12 @@ export function usePlace(draft: Ref<Draft>): {
     needsSet: session.person.value?.isAdmin === false && sets.value.length > 0,
   }));
   return {
-    ...{ place, hosts, srs, networks, isos, sets },
+    place,
+    hosts,
+    srs,
+    networks,
+    isos,
+    sets,
     pool: computed(() => pools.value[0]),
   };
 }

@@ -57,7 +57,9 @@ function writeValue(
   isWhole: boolean,
 ): Filter | undefined {
   const regex = (source: string): Filter => ({
-    ...{ kind: "regex", source, ignoreCase: false },
+    kind: "regex",
+    source,
+    ignoreCase: false,
   });
   switch (operator) {
     case "contains":

@@ -50,7 +50,8 @@ class TermWalk {
     return {
       names: this.#names,
       place: isPattern ? "none" : this.#place,
-      ...{ from, to },
+      from,
+      to,
       typed: typed.replace(/^"/, "").replace(/\\([^])/g, "$1"),
       start: this.#start ?? from,
     };

@@ -25,16 +25,21 @@ const number = (
   path: PropertyPath,
   unit?: NonNullable<Property["unit"]>,
 ): Property => ({
-  ...{ path, kind: "number" },
+  path,
+  kind: "number",
   ...(unit === undefined ? {} : { unit }),
 });
 const flag = (path: PropertyPath): Property => ({ path, kind: "boolean" });
 const time = (path: PropertyPath): Property => ({ path, kind: "time" });
 const choice = (path: PropertyPath, ...choices: string[]): Property => ({
-  ...{ path, kind: "choice", choices },
+  path,
+  kind: "choice",
+  choices,
 });
 const object = (path: PropertyPath, of: string): Property => ({
-  ...{ path, kind: "object", of },
+  path,
+  kind: "object",
+  of,
 });
 
 const named = [text("name_label"), text("name_description")];

@@ -17,7 +17,8 @@ export function propertiesFor(
     .map((property) => ({ property, written: nameText(property.path) }))
     .filter(({ written }) => written.startsWith(above))
     .map(({ property, written }) => ({
-      ...{ property, written: written.slice(above.length) },
+      property,
+      written: written.slice(above.length),
       rank: rankOf(wanted, property, messages),
     }))
     .filter(({ rank }) => rank < Infinity)

@@ -95,8 +95,10 @@ function examples({ unit }: Property): number[] {
 function times({ now, messages }: CompletionFacts): Completion[] {
   const hour = 3600;
   const since = {
-    ...{ hour, day: 24 * hour },
-    ...{ week: 7 * 24 * hour, month: 30 * 24 * hour },
+    hour,
+    day: 24 * hour,
+    week: 7 * 24 * hour,
+    month: 30 * 24 * hour,
   };
   const recent = Object.entries(since).map(([name, seconds]) =>
     time(`>${now - seconds}`, messages.times[name as keyof typeof since]),

@@ -63,8 +63,10 @@ export function areaOf(
 export function rectOfCell({ rects }: FleetLayout, cell: number): Rect {
   const at = 4 * cell;
   return {
-    ...{ x: rects[at]!, y: rects[at + 1]! },
-    ...{ width: rects[at + 2]!, height: rects[at + 3]! },
+    x: rects[at]!,
+    y: rects[at + 1]!,
+    width: rects[at + 2]!,
+    height: rects[at + 3]!,
   };
 }
 

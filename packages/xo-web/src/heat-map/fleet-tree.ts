@@ -55,14 +55,17 @@ export function* toFleet(
   };
   for (const [place, id] of hosts.ids.entries())
     add(textOf(poolsOfHosts[place]), {
-      ...{ id, name: textOf(names[place]), place },
+      id,
+      name: textOf(names[place]),
+      place,
       vms: byHost.get(id) ?? [],
     });
   for (const [pool, vms] of byHost)
     if (poolNames.has(pool)) add(pool, { id: "", name: "", place: -1, vms });
   return [...nodes]
     .map(([id, hosts]) => ({
-      ...{ id, name: poolNames.get(id) ?? "" },
+      id,
+      name: poolNames.get(id) ?? "",
       hosts: hosts.sort((a, b) => compare(a.name, b.name)),
     }))
     .sort((a, b) => compare(a.name, b.name));

@@ -82,7 +82,8 @@ export function* layOut(
     0,
   );
   const layout = {
-    ...{ width, height },
+    width,
+    height,
     pools: (tree.children ?? []).map((area) => ({
       ...rectOf(area),
       node: area.data.pool!,
@@ -104,7 +105,11 @@ export function* layOut(
       const end = first + node.vms.length;
       layout.hosts.push({
         ...rect,
-        ...{ node, pool: pool.data.pool!, head, first, end },
+        node,
+        pool: pool.data.pool!,
+        head,
+        first,
+        end,
       });
       placeCells(layout, first, { rect, head, node, sizeOf });
       first = end;

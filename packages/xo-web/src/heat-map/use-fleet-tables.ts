@@ -37,7 +37,8 @@ export function useFleetTables(
     const { pool, host } = scope();
     if (shown.value === 0 || shown.value > MOST_NAMES) return undefined;
     return {
-      ...{ type: "VM", paths: ["name_label"] },
+      type: "VM",
+      paths: ["name_label"],
       ...(host === undefined && pool === undefined
         ? {}
         : { filter: host ? `$container:${host}` : `$pool:${pool ?? ""}` }),
@@ -47,7 +48,8 @@ export function useFleetTables(
     tables: computed(() =>
       pools.table.value && hosts.table.value && vms.table.value
         ? {
-            ...{ pools: pools.table.value, hosts: hosts.table.value },
+            pools: pools.table.value,
+            hosts: hosts.table.value,
             vms: vms.table.value,
           }
         : undefined,

@@ -139,7 +139,10 @@ export function useCursor(parts: CursorParts): Cursor {
     });
 
   return {
-    ...{ line: cursor, peeked, choose, open },
+    line: cursor,
+    peeked,
+    choose,
+    open,
     pressed(event) {
       const target = event.target as Element;
       if (event.defaultPrevented || isTyping(target)) return;

@@ -77,7 +77,10 @@ export function useRows(
       const view = views.get(section.key);
       const row = view?.rows[index - view.offset];
       return {
-        ...{ line, section, index, row },
+        line,
+        section,
+        index,
+        row,
         isGone: row !== undefined && view?.gone.has(row.id) === true,
         group: byId.value.get(section.key.slice(1)),
       };

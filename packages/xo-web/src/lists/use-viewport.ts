@@ -73,7 +73,11 @@ export function useViewport(
   });
 
   return {
-    ...{ first, end, page, width, drawn },
+    first,
+    end,
+    page,
+    width,
+    drawn,
     scrolled() {
       top.value = box.value?.scrollTop ?? 0;
     },

@@ -65,7 +65,8 @@ export function useColumns(
     if (document.hidden) return;
     const known = table.value?.state;
     const told = await call("query.columns", {
-      ...{ type: asked.type, paths: [...asked.paths] },
+      type: asked.type,
+      paths: [...asked.paths],
       ...(asked.filter === undefined ? {} : { filter: asked.filter }),
       ...(known === undefined ? {} : { known }),
     });

@@ -63,7 +63,9 @@ function toTarget(
   const movesDisks =
     isOtherPool || [...around.usedSrs].some((sr) => !reached.has(sr));
   const target = {
-    ...{ host, isOtherPool, movesDisks },
+    host,
+    isOtherPool,
+    movesDisks,
     memory: { size, used: usage, after: usage + needed },
     cpu: cpuWith(coming, host),
   };

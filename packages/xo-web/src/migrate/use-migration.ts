@@ -117,7 +117,9 @@ export function useMigration(objects: readonly ObjectRow[]) {
   );
   const vifs = computed(() =>
     around.vifs.value.map(({ id, $network = "", device, MAC }) => ({
-      ...{ id, device, MAC },
+      id,
+      device,
+      MAC,
       network: networkNames.value.get($network) ?? "",
     })),
   );
@@ -179,17 +181,26 @@ export function useMigration(objects: readonly ObjectRow[]) {
   }
 
   return {
-    ...{ around, otherPools, wantsDisksMoved, targets, target, proposed },
-    ...{ chosen, isOtherPool, movesDisks, srs, diskPlaces, lacking, networks },
-    ...{
-      networkNames,
-      poolNames,
-      vifs,
-      mapping,
-      network,
-      moved,
-      isReady,
-      plan,
-    },
+    around,
+    otherPools,
+    wantsDisksMoved,
+    targets,
+    target,
+    proposed,
+    chosen,
+    isOtherPool,
+    movesDisks,
+    srs,
+    diskPlaces,
+    lacking,
+    networks,
+    networkNames,
+    poolNames,
+    vifs,
+    mapping,
+    network,
+    moved,
+    isReady,
+    plan,
   };
 }

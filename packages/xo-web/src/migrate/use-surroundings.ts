@@ -81,7 +81,9 @@ export function useSurroundings(
     if (wanted.length === 0) return undefined;
     const fields = ["id", "$host", "$network"];
     return {
-      ...{ type: "PIF", fields, limit: 5_000 },
+      type: "PIF",
+      fields,
+      limit: 5_000,
       filter: `$network:${anyOf(wanted)}`,
     };
   });

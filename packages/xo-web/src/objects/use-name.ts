@@ -54,7 +54,10 @@ async function read(call: Call, type: string, ids: string[]): Promise<void> {
   const some = ids.splice(0, 1_000);
   const fields = ["id", "name_label"];
   const answer = await call("query.page", {
-    ...{ type, ids: some, fields, limit: some.length },
+    type,
+    ids: some,
+    fields,
+    limit: some.length,
   }).catch(() => null);
   const rows = isObject(answer) ? answer["rows"] : undefined;
   for (const row of Array.isArray(rows) ? rows : []) {

@@ -24,8 +24,15 @@ export const srPaths = ["$pool", "size", "physical_usage", "content_type"];
 type Sums = { -readonly [K in keyof Capacity]: number };
 
 const nothing = (): Sums => ({
-  ...{ hosts: 0, enabled: 0, cores: 0, busyCores: 0, measuredCores: 0 },
-  ...{ memory: 0, usedMemory: 0, storage: 0, usedStorage: 0 },
+  hosts: 0,
+  enabled: 0,
+  cores: 0,
+  busyCores: 0,
+  measuredCores: 0,
+  memory: 0,
+  usedMemory: 0,
+  storage: 0,
+  usedStorage: 0,
 });
 
 /** By pool, and of all under the empty text. */

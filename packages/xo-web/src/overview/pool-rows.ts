@@ -30,7 +30,9 @@ export function poolLines(
     const isThere = id !== undefined && names.has(id);
     if (isThere) left.delete(id);
     return {
-      ...{ key, state, name: isThere ? names.get(id) || label : label },
+      key,
+      state,
+      name: isThere ? names.get(id) || label : label,
       ...(isThere ? { id } : {}),
       ...(error ? { error: error.message } : {}),
     };

@@ -21,7 +21,8 @@ export function useVmCounts(): ShallowRef<VmCounts | undefined> {
 
   async function group(by: string, filter?: string) {
     const told = await call("query.group", {
-      ...{ type: "VM", by },
+      type: "VM",
+      by,
       ...(filter === undefined ? {} : { filter }),
     });
     const groups = Array.isArray(told) ? told.filter(isObject) : [];

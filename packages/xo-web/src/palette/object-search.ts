@@ -50,12 +50,18 @@ async function searchType(
   search: string,
 ): Promise<readonly ObjectRow[]> {
   const { rows, total } = await readPage(call, {
-    ...{ type, search, fields, limit: OF_A_TYPE },
+    type,
+    search,
+    fields,
+    limit: OF_A_TYPE,
   });
   if (total <= rows.length) return rows;
   const filter = `name_label:/^${escaped(search)}/i`;
   const begin = await readPage(call, {
-    ...{ type, filter, fields, limit: THAT_BEGIN },
+    type,
+    filter,
+    fields,
+    limit: THAT_BEGIN,
   });
   const byId = new Map([...begin.rows, ...rows].map((row) => [row.id, row]));
   return [...byId.values()];

@@ -43,7 +43,10 @@ export function actionEntries(
   { typed, text }: { readonly typed: string; readonly text: Messages },
 ): readonly Entry[] {
   const entries = actions.map((action) => ({
-    ...{ kind: "action" as const, key: `action ${action.id}`, action, object },
+    kind: "action" as const,
+    key: `action ${action.id}`,
+    action,
+    object,
     label: action.label(text),
     refusal: action.refusal([object], text),
   }));
@@ -69,6 +72,8 @@ export function fitting<T>(
 
 export function objectEntries(rows: readonly ObjectRow[]): readonly Entry[] {
   return rows.map((row) => ({
-    ...{ kind: "object" as const, key: `object ${row.id}`, row },
+    kind: "object" as const,
+    key: `object ${row.id}`,
+    row,
   }));
 }

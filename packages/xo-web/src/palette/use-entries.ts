@@ -56,10 +56,13 @@ export function useEntries(
   );
   const wanted = () => (chosen.value === undefined ? typed.value.trim() : "");
   const { found, answered } = useObjectSearch(call, wanted, {
-    ...{ types: mainTypes, most: 24 },
+    types: mainTypes,
+    most: 24,
   });
   const minor = useObjectSearch(call, wanted, {
-    ...{ types: minorTypes, most: 12, calmMs: 250 },
+    types: minorTypes,
+    most: 12,
+    calmMs: 250,
   });
 
   const recent = shallowRef<readonly ObjectRow[]>([]);
@@ -79,7 +82,10 @@ export function useEntries(
   const pages = computed(() => {
     const all = [...sidePages.flatMap(({ pages }) => pages), newVm];
     const entries = all.map(({ page, path, icon }) => ({
-      ...{ kind: "page" as const, key: `page ${path}`, path, icon },
+      kind: "page" as const,
+      key: `page ${path}`,
+      path,
+      icon,
       label: text.value.shell.pages[page],
     }));
     return fitting<Entry & { kind: "page" }>(
@@ -118,7 +124,9 @@ export function useEntries(
     ]);
   });
   return {
-    ...{ groups, subject, isSearching },
+    groups,
+    subject,
+    isSearching,
   };
 }
 

@@ -34,7 +34,10 @@ export interface Session {
 }
 
 const guest: Person = {
-  ...{ id: "guest", name: "", isAdmin: false, isGuest: true },
+  id: "guest",
+  name: "",
+  isAdmin: false,
+  isGuest: true,
   preferences: {},
 };
 /** Remembered for this tab of the browser. */

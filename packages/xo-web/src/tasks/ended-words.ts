@@ -24,7 +24,9 @@ export function toastOf(
     const template = tone === "good" ? text.done : text.failed;
     const detail = why(first);
     return {
-      ...{ id: `task ${first.id}`, tone, text: fill(template, { name }) },
+      id: `task ${first.id}`,
+      tone,
+      text: fill(template, { name }),
       ...(detail === undefined ? {} : { detail }),
     };
   }
@@ -32,7 +34,8 @@ export function toastOf(
   if (failed.length === 0) return { id: "tasks ended", tone, text: done };
   const detail = why(failed[0]!);
   return {
-    ...{ id: "tasks ended", tone },
+    id: "tasks ended",
+    tone,
     text: `${done}, ${formats.plural(text.someFailed, failed.length)}`,
     ...(detail === undefined ? {} : { detail }),
   };

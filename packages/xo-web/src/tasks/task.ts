@@ -49,7 +49,9 @@ export function toTaskItem(told: Json): TaskItem | undefined {
   const { id, start, end, status, progress } = told;
   const { objectId, objectType, userId, operation } = properties;
   return {
-    ...{ id, source: "ours", isCancelled: false },
+    id,
+    source: "ours",
+    isCancelled: false,
     status: isStatus(status) ? status : "pending",
     name: nameOf(properties),
     progress: numberOf(progress) / 100,
@@ -77,7 +79,10 @@ export function poolTaskItem(row: ObjectRow): TaskItem {
   const allowed = row["allowedOperations"];
   const host = row["$host"];
   return {
-    ...{ id, source: "pool", isCancelled, userId: undefined },
+    id,
+    source: "pool",
+    isCancelled,
+    userId: undefined,
     status: poolStatus(textOf(status)),
     name: row.name_label ?? "",
     progress: numberOf(progress),
@@ -90,7 +95,8 @@ export function poolTaskItem(row: ObjectRow): TaskItem {
         ? { message: textOf(result) }
         : undefined,
     counts: undefined,
-    ...{ notes: [], parts: [] },
+    notes: [],
+    parts: [],
     isCancelAsked: status === "cancelling",
     isCancellable:
       status === "pending" &&
@@ -135,8 +141,14 @@ function nameOf(properties: Readonly<Record<string, Json>>): string {
 /** A part of what is done to many: `vm.start`, and the object's id. */
 const PART = /^([a-z]+\.\w+) ([0-9a-f]{8}-[0-9a-f-]{27})$/;
 const typesByNoun: Readonly<Record<string, string>> = {
-  ...{ vm: "VM", host: "host", pool: "pool", sr: "SR", vdi: "VDI" },
-  ...{ network: "network", pif: "PIF", message: "message" },
+  vm: "VM",
+  host: "host",
+  pool: "pool",
+  sr: "SR",
+  vdi: "VDI",
+  network: "network",
+  pif: "PIF",
+  message: "message",
 };
 
 function objectOfPart(name: string): TaskItem["object"] {

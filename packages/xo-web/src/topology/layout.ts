@@ -7,10 +7,21 @@ import type { NetworkVms, PlacedVm } from "./placement.js";
 
 /** Pixels at a zoom of 1. */
 export const sizes = {
-  ...{ hostWidth: 300, networkWidth: 268, vmWidth: 260 },
-  ...{ fewestWires: 120, mostWires: 420, gap: 48 },
-  ...{ head: 44, port: 28, node: 52, row: 28, slim: 32 },
-  ...{ between: 12, margin: 8, top: 36, middle: 480 },
+  hostWidth: 300,
+  networkWidth: 268,
+  vmWidth: 260,
+  fewestWires: 120,
+  mostWires: 420,
+  gap: 48,
+  head: 44,
+  port: 28,
+  node: 52,
+  row: 28,
+  slim: 32,
+  between: 12,
+  margin: 8,
+  top: 36,
+  middle: 480,
 } as const;
 
 /** More are drawn without their ports. */
@@ -237,8 +248,12 @@ function wiresOf(
     if (from === undefined) continue;
     const middle = y + sizes.node / 2;
     wires.push({
-      ...{ key: `vms-${network}`, network, trouble: undefined, vlan: -1 },
-      ...{ host: undefined, port: undefined },
+      key: `vms-${network}`,
+      network,
+      trouble: undefined,
+      vlan: -1,
+      host: undefined,
+      port: undefined,
       path: `M${from.x + from.width} ${middle}H${x}`,
     });
   }

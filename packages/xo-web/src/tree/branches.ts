@@ -53,8 +53,14 @@ export function foundBranches(
   const shown = found.filter(({ total }) => total > 0);
   return shown.flatMap(({ type, key, total }, at) => [
     node({
-      ...{ key, kind: "found", name: type, level: 1, count: total },
-      ...{ place: at + 1, size: shown.length, isOpen: true },
+      key,
+      kind: "found",
+      name: type,
+      level: 1,
+      count: total,
+      place: at + 1,
+      size: shown.length,
+      isOpen: true,
     }),
     run(key, { type, search }, 2, total),
   ]);
@@ -81,8 +87,13 @@ function poolBranches(facts: TreeFacts): TreePart[] {
     const key = poolKey(pool.id);
     const isOpen = facts.isOpen(key);
     const self = node({
-      ...{ key, kind: "pool", object: pool, level: 1, isOpen },
-      ...{ place: at + 1, size: facts.pools.length },
+      key,
+      kind: "pool",
+      object: pool,
+      level: 1,
+      isOpen,
+      place: at + 1,
+      size: facts.pools.length,
       count: facts.byPool.get(pool.id),
     });
     if (!isOpen) return [self];

@@ -5,8 +5,11 @@ import type { ObjectRow } from "../objects/object-row.js";
 
 /** Beginnings of the paths of pages about an object that may be in the tree. */
 const types: Readonly<Record<string, string>> = {
-  ...{ vms: "VM", hosts: "host", pools: "pool" },
-  ...{ srs: "SR", networks: "network" },
+  vms: "VM",
+  hosts: "host",
+  pools: "pool",
+  srs: "SR",
+  networks: "network",
 };
 
 export interface Current {

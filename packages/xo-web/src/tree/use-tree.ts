@@ -101,7 +101,8 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
             byPool: counts["$pool"]!.value,
             byContainer: counts["$container"]!.value,
             byTag: counts["tags"]!.value,
-            ...{ isOpen, totalOf: runs.totalOf },
+            isOpen,
+            totalOf: runs.totalOf,
           })
         : foundBranches(words.value, runs.totalOf);
     return new Outline(parts);
@@ -124,7 +125,10 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
   }
 
   return {
-    ...{ grouping, search, outline, runs },
+    grouping,
+    search,
+    outline,
+    runs,
     isLoading: computed(() =>
       words.value === "" && grouping.value !== "none"
         ? pools.state.value === "loading"

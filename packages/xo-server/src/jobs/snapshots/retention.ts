@@ -77,8 +77,12 @@ export class LocalDays {
 
   constructor(timezone?: string) {
     this.#format = new Intl.DateTimeFormat("en-CA", {
-      ...{ year: "numeric", month: "2-digit", day: "2-digit" },
-      ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+      year: "numeric",
+      month: "2-digit",
+      day: "2-digit",
+      hour: "2-digit",
+      minute: "2-digit",
+      second: "2-digit",
       hourCycle: "h23",
       ...(timezone === undefined ? {} : { timeZone: timezone }),
     });

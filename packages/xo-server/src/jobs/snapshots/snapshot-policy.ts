@@ -128,7 +128,8 @@ export class SnapshotPolicy {
       filter === undefined
         ? []
         : await fetchObjects(this.#parts.catalog, person, {
-            ...{ filter, type: "VM" },
+            filter,
+            type: "VM",
           });
     const targets = new Map<string, Target>();
     for (const object of found)

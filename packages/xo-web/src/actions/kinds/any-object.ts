@@ -37,12 +37,15 @@ export const anyObjectActions: readonly Action[] = [
     ask: ([object], { text }) => ({
       fields: [
         {
-          ...{ kind: "text", id: "name_label" },
+          kind: "text",
+          id: "name_label",
           label: text.actions.fields.name,
           initial: object?.name_label ?? "",
         },
         {
-          ...{ kind: "lines", id: "name_description", isOptional: true },
+          kind: "lines",
+          id: "name_description",
+          isOptional: true,
           label: text.actions.fields.description,
           initial: object?.name_description ?? "",
         },
@@ -76,7 +79,9 @@ export const anyObjectActions: readonly Action[] = [
     ask: ([object], { text }) => ({
       fields: [
         {
-          ...{ kind: "tags", id: "tags", initial: object?.tags ?? [] },
+          kind: "tags",
+          id: "tags",
+          initial: object?.tags ?? [],
           label: text.actions.fields.tags,
           hint: text.actions.fields.tagsHint,
           isOptional: true,

@@ -34,7 +34,8 @@ export const hostActions: readonly Action[] = [
     ...work,
     id: "host.maintenance",
     icon: Construction,
-    ...{ isPrimary: true, place: "service" },
+    isPrimary: true,
+    place: "service",
     cannot: unlessEnabled,
     form: () => import("../MaintenanceDialog.vue"),
     undo: (objects) => [
@@ -51,7 +52,8 @@ export const hostActions: readonly Action[] = [
     ...work,
     id: "host.enable",
     icon: CircleCheck,
-    ...{ isPrimary: true, place: "service" },
+    isPrimary: true,
+    place: "service",
     cannot: (object, text) =>
       unlessUp(object, text) ??
       (object["enabled"] === true
@@ -61,7 +63,9 @@ export const hostActions: readonly Action[] = [
       lead: text.actions.leads.hostEnable,
       fields: [
         {
-          ...{ kind: "check", id: "migrateBack", initial: true },
+          kind: "check",
+          id: "migrateBack",
+          initial: true,
           label: text.actions.fields.migrateBack,
         },
       ],
@@ -97,7 +101,8 @@ export const hostActions: readonly Action[] = [
       lead: text.actions.leads.hostRestart,
       fields: [
         {
-          ...{ kind: "check", id: "force" },
+          kind: "check",
+          id: "force",
           label: text.actions.fields.forceRestart,
         },
       ],
@@ -168,7 +173,11 @@ export const hostActions: readonly Action[] = [
     ] as const
   ).map(([id, method, icon]) =>
     defineAction({
-      ...{ ...host, id, icon, group: "danger", tone: "danger" },
+      ...host,
+      id,
+      icon,
+      group: "danger",
+      tone: "danger",
       isForOne: true,
       cannot: id === "host.forget" ? unlessDown : unlessUp,
       ask: ([object], { text }) => ({

@@ -22,7 +22,9 @@ const sharedSrs = (id = "") => `$pool:"${id}" shared? content_type:user`;
 /** Pools as a whole. */
 export const poolActions: readonly Action[] = [
   defineAction({
-    ...{ ...pool, group: "work", isPrimary: true },
+    ...pool,
+    group: "work",
+    isPrimary: true,
     id: "pool.createVm",
     icon: Plus,
     run({ go }, [object]) {
@@ -30,7 +32,9 @@ export const poolActions: readonly Action[] = [
     },
   }),
   defineAction({
-    ...{ ...pool, group: "work", isPrimary: true },
+    ...pool,
+    group: "work",
+    isPrimary: true,
     id: "pool.createNetwork",
     icon: Network,
     ask: ([object], { text }) => ({ fields: networkFields(object, text) }),
@@ -49,26 +53,32 @@ export const poolActions: readonly Action[] = [
     makes: "network",
   }),
   defineAction({
-    ...{ ...pool, group: "work", isPrimary: true },
+    ...pool,
+    group: "work",
+    isPrimary: true,
     id: "pool.createSr",
     icon: Database,
     form: () => import("../SrDialog.vue"),
     makes: "SR",
   }),
   defineAction({
-    ...{ ...pool, group: "work" },
+    ...pool,
+    group: "work",
     id: "pool.importVm",
     icon: Upload,
     form: () => import("../ImportDialog.vue"),
   }),
   defineAction({
-    ...{ ...pool, group: "work" },
+    ...pool,
+    group: "work",
     id: "pool.setDefaultSr",
     icon: Database,
     ask: ([object], { text }) => ({
       fields: [
         {
-          ...{ kind: "object", id: "sr", type: "SR" },
+          kind: "object",
+          id: "sr",
+          type: "SR",
           label: text.actions.fields.sr,
           filter: `$pool:"${object?.id ?? ""}" content_type:!iso`,
           initial: textOf(object?.["default_SR"]),
@@ -83,7 +93,8 @@ export const poolActions: readonly Action[] = [
     }),
   }),
   defineAction({
-    ...{ ...pool, group: "change" },
+    ...pool,
+    group: "change",
     id: "pool.enableHa",
     icon: HeartPulse,
     cannot: unlessHa(false),
@@ -91,7 +102,10 @@ export const poolActions: readonly Action[] = [
       lead: text.actions.leads.enableHa,
       fields: [
         {
-          ...{ kind: "object", id: "sr", type: "SR", isOptional: true },
+          kind: "object",
+          id: "sr",
+          type: "SR",
+          isOptional: true,
           label: text.actions.fields.heartbeatSr,
           hint: text.actions.fields.heartbeatSrHint,
           filter: sharedSrs(object?.id),
@@ -105,7 +119,8 @@ export const poolActions: readonly Action[] = [
     }),
   }),
   defineAction({
-    ...{ ...pool, group: "change" },
+    ...pool,
+    group: "change",
     id: "pool.disableHa",
     icon: Heart,
     cannot: unlessHa(true),
@@ -113,14 +128,17 @@ export const poolActions: readonly Action[] = [
     order: () => ({ method: "pool.disableHa", idParameter: "pool" }),
   }),
   defineAction({
-    ...{ ...pool, group: "change" },
+    ...pool,
+    group: "change",
     id: "pool.setMaster",
     icon: Crown,
     ask: ([object], { text }) => ({
       lead: text.actions.leads.coordinator,
       fields: [
         {
-          ...{ kind: "object", id: "host", type: "host" },
+          kind: "object",
+          id: "host",
+          type: "host",
           label: text.actions.fields.host,
           filter: `$pool:"${object?.id ?? ""}" enabled?`,
           initial: textOf(object?.["master"]),
@@ -134,14 +152,17 @@ export const poolActions: readonly Action[] = [
     }),
   }),
   defineAction({
-    ...{ ...pool, group: "change" },
+    ...pool,
+    group: "change",
     id: "pool.addHost",
     icon: Server,
     ask: ([object], { text }) => ({
       lead: text.actions.leads.addHost,
       fields: [
         {
-          ...{ kind: "object", id: "host", type: "host" },
+          kind: "object",
+          id: "host",
+          type: "host",
           label: text.actions.fields.host,
           filter: `!$pool:"${object?.id ?? ""}"`,
         },
@@ -154,14 +175,17 @@ export const poolActions: readonly Action[] = [
     }),
   }),
   defineAction({
-    ...{ ...pool, group: "power", tone: "danger" },
+    ...pool,
+    group: "power",
+    tone: "danger",
     id: "pool.rollingReboot",
     icon: RotateCw,
     ask: ([object], { text }) => ({
       lead: text.actions.leads.rollingReboot,
       fields: [
         {
-          ...{ kind: "check", id: "shutdownPinnedVms" },
+          kind: "check",
+          id: "shutdownPinnedVms",
           label: text.actions.fields.shutdownPinnedVms,
         },
       ],
@@ -174,7 +198,9 @@ export const poolActions: readonly Action[] = [
     }),
   }),
   defineAction({
-    ...{ ...pool, group: "danger", tone: "danger" },
+    ...pool,
+    group: "danger",
+    tone: "danger",
     id: "pool.emergencyShutdown",
     icon: Siren,
     ask: ([object], { text }) => ({
@@ -199,11 +225,16 @@ function networkFields(
   return [
     { kind: "text", id: "name", label: names.name },
     {
-      ...{ kind: "text", id: "description", isOptional: true },
+      kind: "text",
+      id: "description",
+      isOptional: true,
       label: names.description,
     },
     {
-      ...{ kind: "object", id: "pif", type: "PIF", isOptional: true },
+      kind: "object",
+      id: "pif",
+      type: "PIF",
+      isOptional: true,
       label: names.pif,
       hint: names.pifHint,
       // Any host's will do: the others get theirs at the same network.
@@ -213,17 +244,19 @@ function networkFields(
         [textOf(device), textOf(deviceName)].filter(Boolean).join(" · "),
     },
     {
-      ...{ kind: "number", id: "vlan", isOptional: true, least: 0, most: 4094 },
+      kind: "number",
+      id: "vlan",
+      isOptional: true,
+      least: 0,
+      most: 4094,
       label: names.vlan,
     },
     {
-      ...{
-        kind: "number",
-        id: "mtu",
-        isOptional: true,
-        least: 68,
-        most: 65_535,
-      },
+      kind: "number",
+      id: "mtu",
+      isOptional: true,
+      least: 68,
+      most: 65_535,
       label: names.mtu,
     },
   ];

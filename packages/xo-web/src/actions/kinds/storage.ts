@@ -23,7 +23,9 @@ const vdi = { types: ["VDI"] } as const;
 /** Storage and the disks on it. */
 export const storageActions: readonly Action[] = [
   defineAction({
-    ...{ ...sr, group: "work", isPrimary: true },
+    ...sr,
+    group: "work",
+    isPrimary: true,
     id: "sr.createDisk",
     icon: HardDrive,
     isForOne: true,
@@ -31,14 +33,12 @@ export const storageActions: readonly Action[] = [
       content_type === "iso" ? text.actions.reasons.isoSr : undefined,
     ask: (_, { text }) => ({
       fields: [
-        { ...{ kind: "text", id: "name" }, label: text.actions.fields.name },
+        { kind: "text", id: "name", label: text.actions.fields.name },
         {
-          ...{
-            kind: "size",
-            id: "size",
-            initial: 10 * 2 ** 30,
-            least: 2 ** 20,
-          },
+          kind: "size",
+          id: "size",
+          initial: 10 * 2 ** 30,
+          least: 2 ** 20,
           label: text.actions.fields.size,
         },
       ],
@@ -59,20 +59,24 @@ export const storageActions: readonly Action[] = [
         : undefined,
   }),
   defineAction({
-    ...{ ...sr, group: "work", isPrimary: true },
+    ...sr,
+    group: "work",
+    isPrimary: true,
     id: "sr.scan",
     icon: Search,
     order: () => ({ method: "sr.scan" }),
   }),
   defineAction({
-    ...{ ...sr, group: "work" },
+    ...sr,
+    group: "work",
     id: "sr.importDisk",
     icon: Upload,
     isForOne: true,
     form: () => import("../ImportDialog.vue"),
   }),
   defineAction({
-    ...{ ...sr, group: "work" },
+    ...sr,
+    group: "work",
     id: "sr.setDefault",
     icon: Star,
     isForOne: true,
@@ -81,19 +85,22 @@ export const storageActions: readonly Action[] = [
     order: () => ({ method: "pool.setDefaultSr", idParameter: "sr" }),
   }),
   defineAction({
-    ...{ ...sr, group: "work" },
+    ...sr,
+    group: "work",
     id: "sr.reclaim",
     icon: Eraser,
     order: () => ({ method: "sr.reclaimSpace" }),
   }),
   defineAction({
-    ...{ ...sr, group: "change" },
+    ...sr,
+    group: "change",
     id: "sr.connect",
     icon: Plug,
     order: () => ({ method: "sr.connectAllPbds" }),
   }),
   defineAction({
-    ...{ ...sr, group: "change" },
+    ...sr,
+    group: "change",
     id: "sr.disconnect",
     icon: Unplug,
     ask: (_, { text }) => ({ lead: text.actions.leads.disconnect }),
@@ -101,7 +108,8 @@ export const storageActions: readonly Action[] = [
     undo: (objects) => [{ order: { method: "sr.connectAllPbds" }, objects }],
   }),
   defineAction({
-    ...{ ...sr, group: "change" },
+    ...sr,
+    group: "change",
     id: "sr.maintenance",
     icon: Construction,
     isForOne: true,
@@ -112,7 +120,8 @@ export const storageActions: readonly Action[] = [
     form: () => import("../SrMaintenanceDialog.vue"),
   }),
   defineAction({
-    ...{ ...sr, group: "change" },
+    ...sr,
+    group: "change",
     id: "sr.leaveMaintenance",
     icon: Cable,
     isForOne: true,
@@ -124,7 +133,11 @@ export const storageActions: readonly Action[] = [
   }),
   ...(["sr.forget", "sr.destroy"] as const).map((id) =>
     defineAction({
-      ...{ ...sr, id, group: "danger", tone: "danger", isForOne: true },
+      ...sr,
+      id,
+      group: "danger",
+      tone: "danger",
+      isForOne: true,
       icon: Trash2,
       cannot: ({ VDIs }, text) =>
         id === "sr.destroy" && Array.isArray(VDIs) && VDIs.length > 0
@@ -138,7 +151,9 @@ export const storageActions: readonly Action[] = [
     }),
   ),
   defineAction({
-    ...{ ...vdi, group: "change", isPrimary: true },
+    ...vdi,
+    group: "change",
+    isPrimary: true,
     id: "vdi.resize",
     icon: Scaling,
     isForOne: true,
@@ -146,7 +161,8 @@ export const storageActions: readonly Action[] = [
       lead: text.actions.leads.resize,
       fields: [
         {
-          ...{ kind: "size", id: "size" },
+          kind: "size",
+          id: "size",
           label: text.actions.fields.size,
           ...sizeOf(object),
         },
@@ -155,13 +171,17 @@ export const storageActions: readonly Action[] = [
     order: (_, { size = null }) => ({ method: "vdi.set", params: { size } }),
   }),
   defineAction({
-    ...{ ...vdi, group: "work", isPrimary: true },
+    ...vdi,
+    group: "work",
+    isPrimary: true,
     id: "vdi.migrate",
     icon: MoveRight,
     ask: ([object], { text, formats }) => ({
       fields: [
         {
-          ...{ kind: "object", id: "sr_id", type: "SR" },
+          kind: "object",
+          id: "sr_id",
+          type: "SR",
           label: text.actions.fields.sr,
           filter: `$pool:"${object?.$pool ?? ""}" content_type:!iso`,
           fields: ["id", "name_label", "size", "physical_usage"],
@@ -187,7 +207,9 @@ export const storageActions: readonly Action[] = [
     ask: (_, { text }) => ({
       fields: [
         {
-          ...{ kind: "choice", id: "format", initial: "vhd" },
+          kind: "choice",
+          id: "format",
+          initial: "vhd",
           label: text.actions.fields.format,
           options: [
             { id: "vhd", label: "VHD" },

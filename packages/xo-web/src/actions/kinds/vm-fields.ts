@@ -16,12 +16,16 @@ export function snapshotFields(
   ];
   return [
     {
-      ...{ kind: "text", id: "name", isOptional: true },
+      kind: "text",
+      id: "name",
+      isOptional: true,
       label: names.name,
       hint: names.snapshotName,
     },
     {
-      ...{ kind: "lines", id: "description", isOptional: true },
+      kind: "lines",
+      id: "description",
+      isOptional: true,
       label: names.description,
     },
     ...(isRunning ? ofRunning : []),
@@ -42,12 +46,15 @@ export function copyFields(
 ): readonly Field[] {
   return [
     {
-      ...{ kind: "text", id: "name" },
+      kind: "text",
+      id: "name",
       label: names.name,
       initial: vm === undefined ? "" : `${nameOf(vm)} copy`,
     },
     {
-      ...{ kind: "choice", id: "kind", initial: "fast" },
+      kind: "choice",
+      id: "kind",
+      initial: "fast",
       label: names.kind,
       options: [
         { id: "fast", label: names.kindFast },
@@ -56,7 +63,10 @@ export function copyFields(
       ],
     },
     {
-      ...{ kind: "object", id: "sr", type: "SR", isOptional: true },
+      kind: "object",
+      id: "sr",
+      type: "SR",
+      isOptional: true,
       label: names.sr,
       hint: names.srHint,
       filter: "content_type:user",
@@ -68,7 +78,9 @@ export function copyFields(
         ),
     },
     {
-      ...{ kind: "choice", id: "compress", initial: "" },
+      kind: "choice",
+      id: "compress",
+      initial: "",
       label: names.compression,
       options: [
         { id: "", label: "–" },

@@ -85,7 +85,9 @@ export const vmPowerActions: readonly Action[] = [
     ask: ([object], { text, formats }) => ({
       fields: [
         {
-          ...{ kind: "object", id: "host", type: "host" },
+          kind: "object",
+          id: "host",
+          type: "host",
           label: text.actions.fields.host,
           filter: `$pool:"${object?.$pool ?? ""}" enabled? power_state:Running`,
           fields: ["id", "name_label", "memory"],

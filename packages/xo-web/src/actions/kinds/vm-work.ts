@@ -70,7 +70,9 @@ export const vmWorkActions: readonly Action[] = [
       lead: text.actions.leads.revert,
       fields: [
         {
-          ...{ kind: "check", id: "snapshotBefore", initial: true },
+          kind: "check",
+          id: "snapshotBefore",
+          initial: true,
           label: text.actions.fields.snapshotBefore,
         },
       ],
@@ -112,7 +114,9 @@ export const vmWorkActions: readonly Action[] = [
     ask: (_, { text }) => ({
       fields: [
         {
-          ...{ kind: "choice", id: "compress", initial: "zstd" },
+          kind: "choice",
+          id: "compress",
+          initial: "zstd",
           label: text.actions.fields.compression,
           options: [
             { id: "", label: text.ui.none },

@@ -4,13 +4,17 @@ import { ownAction } from "../own-action.js";
 const host = { types: ["host"], isForOne: true, group: "work" } as const;
 
 export const scanPifs = ownAction({
-  ...{ ...host, id: "host.scanPifs", icon: RefreshCw },
+  ...host,
+  id: "host.scanPifs",
+  icon: RefreshCw,
   label: (text) => text.host.acts.scanPifs,
   order: () => ({ method: "host.scanPifs" }),
 });
 
 export const scanUsb = ownAction({
-  ...{ ...host, id: "pusb.scan", icon: Usb },
+  ...host,
+  id: "pusb.scan",
+  icon: Usb,
   label: (text) => text.host.acts.scanUsb,
   order: () => ({ method: "pusb.scan", idParameter: "host" }),
 });

@@ -12,7 +12,10 @@ const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 /** What can be done to an interface of a host. */
 export const pifActions: readonly Action[] = [
   ownAction({
-    ...{ ...pif, id: "pif.connect", group: "work", icon: Plug },
+    ...pif,
+    id: "pif.connect",
+    group: "work",
+    icon: Plug,
     label: (text) => text.actions.names["pif.connect"],
     cannot: ({ attached }, text) =>
       attached === true ? text.actions.reasons.attached : undefined,
@@ -20,7 +23,10 @@ export const pifActions: readonly Action[] = [
     undo: (objects) => [{ order: { method: "pif.disconnect" }, objects }],
   }),
   ownAction({
-    ...{ ...pif, id: "pif.disconnect", group: "work", icon: Unplug },
+    ...pif,
+    id: "pif.disconnect",
+    group: "work",
+    icon: Unplug,
     label: (text) => text.actions.names["pif.disconnect"],
     cannot: ({ attached, management }, text) => {
       if (management === true) return text.actions.reasons.management;
@@ -31,7 +37,10 @@ export const pifActions: readonly Action[] = [
     undo: (objects) => [{ order: { method: "pif.connect" }, objects }],
   }),
   ownAction({
-    ...{ ...pif, id: "pif.address", group: "change", icon: MapPin },
+    ...pif,
+    id: "pif.address",
+    group: "change",
+    icon: MapPin,
     label: (text) => text.host.acts.address,
     ask: ([one], { text }) => ({
       lead:
@@ -48,15 +57,20 @@ export const pifActions: readonly Action[] = [
         // Only a fixed address has these.
         ...(mode === "Static"
           ? {
-              ...{ ip: ip ?? "", netmask: netmask ?? "" },
-              ...{ gateway: gateway ?? "", dns: dns ?? "" },
+              ip: ip ?? "",
+              netmask: netmask ?? "",
+              gateway: gateway ?? "",
+              dns: dns ?? "",
             }
           : {}),
       },
     }),
   }),
   ownAction({
-    ...{ ...pif, id: "pif.management", group: "change", icon: ShieldCheck },
+    ...pif,
+    id: "pif.management",
+    group: "change",
+    icon: ShieldCheck,
     label: (text) => text.host.acts.management,
     cannot: ({ management, ip }, text) => {
       if (management === true) return text.host.reasons.isManagement;
@@ -70,7 +84,10 @@ export const pifActions: readonly Action[] = [
     }),
   }),
   ownAction({
-    ...{ ...pif, id: "pif.vlan", group: "change", icon: Tag },
+    ...pif,
+    id: "pif.vlan",
+    group: "change",
+    icon: Tag,
     label: (text) => text.host.acts.vlan,
     cannot: ({ vlan }, text) =>
       vlan === -1 ? text.host.reasons.noVlan : undefined,
@@ -78,8 +95,12 @@ export const pifActions: readonly Action[] = [
       lead: text.host.leads.vlan,
       fields: [
         {
-          ...{ kind: "number", id: "vlan", label: text.host.columns.vlan },
-          ...{ least: 0, most: 4094, initial: Number(one?.["vlan"] ?? 0) },
+          kind: "number",
+          id: "vlan",
+          label: text.host.columns.vlan,
+          least: 0,
+          most: 4094,
+          initial: Number(one?.["vlan"] ?? 0),
         },
       ],
     }),
@@ -89,7 +110,10 @@ export const pifActions: readonly Action[] = [
     }),
   }),
   ownAction({
-    ...{ ...pif, id: "pif.delete", group: "danger", icon: Trash2 },
+    ...pif,
+    id: "pif.delete",
+    group: "danger",
+    icon: Trash2,
     tone: "danger",
     label: (text) => text.host.acts.deletePif,
     cannot: ({ physical }, text) =>
@@ -116,12 +140,17 @@ function addressFields(
   const words = text.host.fields;
   return [
     {
-      ...{ kind: "choice", id: "mode", label: words.mode },
+      kind: "choice",
+      id: "mode",
+      label: words.mode,
       initial: textOf(one?.["mode"]),
       options: modes.map((id) => ({ id, label: id })),
     },
     ...(["ip", "netmask", "gateway", "dns"] as const).map((id): Field => ({
-      ...{ kind: "text", id, label: words[id], isOptional: true },
+      kind: "text",
+      id,
+      label: words[id],
+      isOptional: true,
       initial: textOf(one?.[id]),
     })),
   ];

@@ -7,7 +7,10 @@ const pbd = { types: ["PBD"], isForOne: true } as const;
 /** What can be done to a host's connection to an SR. */
 export const pbdActions: readonly Action[] = [
   ownAction({
-    ...{ ...pbd, id: "pbd.connect", group: "work", icon: Plug },
+    ...pbd,
+    id: "pbd.connect",
+    group: "work",
+    icon: Plug,
     label: (text) => text.sr.acts.connect,
     cannot: ({ attached }, text) =>
       attached === true ? text.sr.reasons.connected : undefined,
@@ -15,7 +18,10 @@ export const pbdActions: readonly Action[] = [
     undo: (objects) => [{ order: { method: "pbd.disconnect" }, objects }],
   }),
   ownAction({
-    ...{ ...pbd, id: "pbd.disconnect", group: "work", icon: Unplug },
+    ...pbd,
+    id: "pbd.disconnect",
+    group: "work",
+    icon: Unplug,
     label: (text) => text.sr.acts.disconnect,
     cannot: ({ attached }, text) =>
       attached === true ? undefined : text.sr.reasons.disconnected,
@@ -24,7 +30,10 @@ export const pbdActions: readonly Action[] = [
     undo: (objects) => [{ order: { method: "pbd.connect" }, objects }],
   }),
   ownAction({
-    ...{ ...pbd, id: "pbd.delete", group: "danger", icon: Trash2 },
+    ...pbd,
+    id: "pbd.delete",
+    group: "danger",
+    icon: Trash2,
     tone: "danger",
     label: (text) => text.sr.acts.forget,
     cannot: ({ attached }, text) =>

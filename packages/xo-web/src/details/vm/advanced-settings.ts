@@ -79,26 +79,36 @@ export function advancedSettings(vm: Vm, text: Messages): SettingGroup[] {
 function startSettings(vm: Vm, text: Messages): Setting[] {
   return [
     {
-      ...{ id: "autoPowerOn", kind: "switch", value: vm.auto_poweron },
+      id: "autoPowerOn",
+      kind: "switch",
+      value: vm.auto_poweron,
       fields: (on: boolean) => ({ auto_poweron: on }),
     },
     {
-      ...{ id: "ha", kind: "choice", value: vm.high_availability },
+      id: "ha",
+      kind: "choice",
+      value: vm.high_availability,
       choices: haChoices(text),
       fields: (value: string) => ({ high_availability: value }),
     },
     {
-      ...{ id: "startDelay", kind: "number", unit: "s" },
+      id: "startDelay",
+      kind: "number",
+      unit: "s",
       value: numberOf(vm["startDelay"]),
       fields: (seconds: number) => ({ startDelay: seconds }),
     },
     {
-      ...{ id: "affinity", kind: "object", type: "host" },
+      id: "affinity",
+      kind: "object",
+      type: "host",
       value: vm.affinityHost ?? "",
       fields: (id: string) => ({ affinityHost: id === "" ? null : id }),
     },
     {
-      ...{ id: "suspendSr", kind: "object", type: "SR" },
+      id: "suspendSr",
+      kind: "object",
+      type: "SR",
       value: textOf(vm["suspendSr"]),
       fields: (id: string) => ({ suspendSr: id === "" ? null : id }),
     },
@@ -115,7 +125,8 @@ const blocks = [
 
 function blockSettings(vm: Vm): Setting[] {
   return blocks.map(([id, operations]) => ({
-    ...{ id, kind: "switch" },
+    id,
+    kind: "switch",
     value: operations.every((one) => Object.hasOwn(vm.blockedOperations, one)),
     fields: (on: boolean) => ({
       blockedOperations: Object.fromEntries(
@@ -129,32 +140,46 @@ function cpuSettings(vm: Vm): Setting[] {
   const mask = vm["cpuMask"];
   return [
     {
-      ...{ id: "cpusMax", kind: "number", min: 1, isForHalted: true },
+      id: "cpusMax",
+      kind: "number",
+      min: 1,
+      isForHalted: true,
       value: vm.CPUs.max,
       fields: (max: number) => ({ cpusMax: max }),
     },
     {
-      ...{ id: "coresPerSocket", kind: "number", isForHalted: true },
+      id: "coresPerSocket",
+      kind: "number",
+      isForHalted: true,
       value: numberOf(vm["coresPerSocket"]) ?? 0,
       fields: (n: number) => ({ coresPerSocket: n === 0 ? null : n }),
     },
     {
-      ...{ id: "cpuWeight", kind: "number", max: 65_535 },
+      id: "cpuWeight",
+      kind: "number",
+      max: 65_535,
       value: numberOf(vm["cpuWeight"]) ?? 0,
       fields: (n: number) => ({ cpuWeight: n === 0 ? null : n }),
     },
     {
-      ...{ id: "cpuCap", kind: "number", max: 65_535, unit: "%" },
+      id: "cpuCap",
+      kind: "number",
+      max: 65_535,
+      unit: "%",
       value: numberOf(vm["cpuCap"]) ?? 0,
       fields: (n: number) => ({ cpuCap: n === 0 ? null : n }),
     },
     {
-      ...{ id: "cpuMask", kind: "text", pattern: /^[\d\s,]*$/ },
+      id: "cpuMask",
+      kind: "text",
+      pattern: /^[\d\s,]*$/,
       value: Array.isArray(mask) ? mask.join(", ") : "",
       fields: (cpus: string) => ({ cpuMask: toMask(cpus) }),
     },
     {
-      ...{ id: "nestedVirt", kind: "switch", isForHalted: true },
+      id: "nestedVirt",
+      kind: "switch",
+      isForHalted: true,
       value: vm["isNestedVirtEnabled"] === true || vm["expNestedHvm"] === true,
       fields: (on: boolean) => ({ nestedVirt: on, expNestedHvm: on }),
     },
@@ -179,15 +204,21 @@ function memorySettings(vm: Vm): Setting[] {
   const [least, most] = vm.memory.dynamic;
   return [
     {
-      ...{ ...gib, id: "memoryMin", value: least },
+      ...gib,
+      id: "memoryMin",
+      value: least,
       fields: (bytes: number) => ({ memoryMin: bytes }),
     },
     {
-      ...{ ...gib, id: "memoryMax", value: most },
+      ...gib,
+      id: "memoryMax",
+      value: most,
       fields: (bytes: number) => ({ memoryMax: bytes }),
     },
     {
-      ...{ ...gib, id: "memoryStaticMax", isForHalted: true },
+      ...gib,
+      id: "memoryStaticMax",
+      isForHalted: true,
       value: vm.memory.static[1],
       fields: (bytes: number) => ({ memoryStaticMax: bytes }),
     },
@@ -199,7 +230,9 @@ function machineSettings(vm: Vm, text: Messages): Setting[] {
   const boot = vm["boot"] as TextMap | undefined;
   const firmware: Setting[] = [
     {
-      ...{ id: "firmware", kind: "choice", isForHalted: true },
+      id: "firmware",
+      kind: "choice",
+      isForHalted: true,
       value: boot?.["firmware"] ?? "bios",
       choices: [
         { value: "bios", label: "BIOS" },
@@ -208,12 +241,16 @@ function machineSettings(vm: Vm, text: Messages): Setting[] {
       fields: (value: string) => ({ hvmBootFirmware: value }),
     },
     {
-      ...{ id: "secureBoot", kind: "switch", isForHalted: true },
+      id: "secureBoot",
+      kind: "switch",
+      isForHalted: true,
       value: vm["secureBoot"] === true,
       fields: (on: boolean) => ({ secureBoot: on }),
     },
     {
-      ...{ id: "vga", kind: "choice", isForHalted: true },
+      id: "vga",
+      kind: "choice",
+      isForHalted: true,
       value: textOf(vm["vga"]),
       choices: [
         { value: "cirrus", label: "Cirrus" },
@@ -222,15 +259,22 @@ function machineSettings(vm: Vm, text: Messages): Setting[] {
       fields: (value: string) => ({ vga: value }),
     },
     {
-      ...{ id: "videoram", kind: "number", unit: "MiB", isForHalted: true },
-      ...{ min: 1, max: 16, value: numberOf(vm["videoram"]) },
+      id: "videoram",
+      kind: "number",
+      unit: "MiB",
+      isForHalted: true,
+      min: 1,
+      max: 16,
+      value: numberOf(vm["videoram"]),
       fields: (n: number) => ({ videoram: n }),
     },
   ];
   return [
     ...(isHvm ? firmware : []),
     {
-      ...{ id: "nicType", kind: "choice", isForHalted: true },
+      id: "nicType",
+      kind: "choice",
+      isForHalted: true,
       value: textOf(vm["nicType"]),
       choices: [
         { value: "", label: text.vm.usual },
@@ -240,12 +284,16 @@ function machineSettings(vm: Vm, text: Messages): Setting[] {
       fields: (value: string) => ({ nicType: value === "" ? null : value }),
     },
     {
-      ...{ id: "viridian", kind: "switch", isForHalted: true },
+      id: "viridian",
+      kind: "switch",
+      isForHalted: true,
       value: vm["viridian"] === true,
       fields: (on: boolean) => ({ viridian: on }),
     },
     {
-      ...{ id: "vendorDevice", kind: "switch", isForHalted: true },
+      id: "vendorDevice",
+      kind: "switch",
+      isForHalted: true,
       value: vm["hasVendorDevice"] === true,
       fields: (on: boolean) => ({ hasVendorDevice: on }),
     },

@@ -9,7 +9,10 @@ const GIB = 2 ** 30;
 export const vbdActions: readonly Action[] = [
   ...plugActions("VBD", "vbd"),
   ownAction({
-    ...{ types: ["VBD"], id: "vbd.delete", group: "danger", icon: Trash2 },
+    types: ["VBD"],
+    id: "vbd.delete",
+    group: "danger",
+    icon: Trash2,
     label: (text) => text.vm.acts.detach,
     ask: (_, { text }) => ({ lead: text.vm.leads.detach }),
     order: () => ({ method: "vbd.delete" }),
@@ -18,7 +21,8 @@ export const vbdActions: readonly Action[] = [
         const { VM, VDI, bootable, position } = vbd;
         if (typeof VM !== "string" || typeof VDI !== "string") return [];
         const params = {
-          ...{ vdi: VDI, bootable: bootable === true },
+          vdi: VDI,
+          bootable: bootable === true,
           position: typeof position === "string" ? position : "",
         };
         const order = { method: "vm.attachDisk", idParameter: "vm", params };
@@ -30,17 +34,25 @@ export const vbdActions: readonly Action[] = [
 const machine = { types: ["VM", "VM-template"], group: "work" } as const;
 
 export const newDisk = ownAction({
-  ...{ ...machine, id: "vm.newDisk", icon: HardDrive, isForOne: true },
+  ...machine,
+  id: "vm.newDisk",
+  icon: HardDrive,
+  isForOne: true,
   label: (text) => text.vm.acts.newDisk,
   ask: ([vm], { text, formats }) => ({
     fields: [
       { kind: "text", id: "name", label: text.actions.fields.name },
       {
-        ...{ kind: "size", id: "size", initial: 10 * GIB, least: 2 ** 20 },
+        kind: "size",
+        id: "size",
+        initial: 10 * GIB,
+        least: 2 ** 20,
         label: text.actions.fields.size,
       },
       {
-        ...{ kind: "object", id: "sr", type: "SR" },
+        kind: "object",
+        id: "sr",
+        type: "SR",
         label: text.actions.fields.sr,
         filter: `$pool:${vm?.$pool ?? ""} content_type:!iso`,
         fields: ["id", "name_label", "size", "physical_usage"],
@@ -58,19 +70,27 @@ export const newDisk = ownAction({
     method: "disk.create",
     idParameter: "vm",
     params: {
-      ...{ name: name ?? "", size: size ?? 0, sr: sr ?? "" },
+      name: name ?? "",
+      size: size ?? 0,
+      sr: sr ?? "",
       bootable: bootable === true,
     },
   }),
 });
 
 export const attachDisk = ownAction({
-  ...{ ...machine, id: "vm.attachDisk", icon: Link, isForOne: true },
+  ...machine,
+  id: "vm.attachDisk",
+  icon: Link,
+  isForOne: true,
   label: (text) => text.vm.acts.attachDisk,
   ask: ([vm], { text, formats }) => ({
     fields: [
       {
-        ...{ kind: "object", id: "vdi", type: "VDI", label: text.vm.disk },
+        kind: "object",
+        id: "vdi",
+        type: "VDI",
+        label: text.vm.disk,
         hint: text.vm.freeDisks,
         filter: `$pool:${vm?.$pool ?? ""} VDI_type:user !$VBDs:*`,
         fields: ["id", "name_label", "size"],
@@ -85,7 +105,8 @@ export const attachDisk = ownAction({
     method: "vm.attachDisk",
     idParameter: "vm",
     params: {
-      ...{ vdi: vdi ?? "", bootable: bootable === true },
+      vdi: vdi ?? "",
+      bootable: bootable === true,
       mode: isReadOnly === true ? "RO" : "RW",
     },
   }),

@@ -9,7 +9,10 @@ import { plugActions } from "./plug-actions.js";
 export const vifActions: readonly Action[] = [
   ...plugActions("VIF", "vif"),
   ownAction({
-    ...{ types: ["VIF"], id: "vif.edit", group: "change", icon: Pencil },
+    types: ["VIF"],
+    id: "vif.edit",
+    group: "change",
+    icon: Pencil,
     label: (text) => text.vm.acts.editInterface,
     isForOne: true,
     ask: ([vif], { text }) => ({
@@ -17,18 +20,25 @@ export const vifActions: readonly Action[] = [
       fields: [
         networkField(text, vif?.$pool, vif?.["$network"]),
         {
-          ...{ kind: "text", id: "mac", label: text.vm.columns.mac },
+          kind: "text",
+          id: "mac",
+          label: text.vm.columns.mac,
           initial: textOf(vif?.["MAC"]),
         },
         {
-          ...{ kind: "number", id: "rateLimit", isOptional: true, least: 1 },
+          kind: "number",
+          id: "rateLimit",
+          isOptional: true,
+          least: 1,
           label: text.vm.rateField,
           ...(typeof vif?.["rateLimit"] === "number"
             ? { initial: vif["rateLimit"] }
             : {}),
         },
         {
-          ...{ kind: "choice", id: "lockingMode", label: text.vm.lockField },
+          kind: "choice",
+          id: "lockingMode",
+          label: text.vm.lockField,
           initial: textOf(vif?.["lockingMode"]),
           options: (
             ["network_default", "locked", "unlocked", "disabled"] as const
@@ -43,12 +53,16 @@ export const vifActions: readonly Action[] = [
         // What was not changed is not said: a network or an address that is said is set anew.
         ...(network === vif["$network"] || !network ? {} : { network }),
         ...(mac === vif["MAC"] || !mac ? {} : { mac }),
-        ...{ rateLimit: rateLimit ?? null, lockingMode: lockingMode ?? null },
+        rateLimit: rateLimit ?? null,
+        lockingMode: lockingMode ?? null,
       },
     }),
   }),
   ownAction({
-    ...{ types: ["VIF"], id: "vif.delete", group: "danger", icon: Trash2 },
+    types: ["VIF"],
+    id: "vif.delete",
+    group: "danger",
+    icon: Trash2,
     tone: "danger",
     label: (text) => text.vm.acts.deleteInterface,
     ask: (_, { text }) => ({ lead: text.vm.leads.deleteInterface }),
@@ -57,7 +71,8 @@ export const vifActions: readonly Action[] = [
       objects.flatMap(({ $VM, $network, MAC, device }) => {
         if (typeof $VM !== "string" || typeof $network !== "string") return [];
         const params = {
-          ...{ network: $network, mac: textOf(MAC) },
+          network: $network,
+          mac: textOf(MAC),
           position: textOf(device),
         };
         const order = {
@@ -73,14 +88,20 @@ export const vifActions: readonly Action[] = [
 const machine = { types: ["VM", "VM-template"], group: "work" } as const;
 
 export const newInterface = ownAction({
-  ...{ ...machine, id: "vm.newInterface", icon: Cable, isForOne: true },
+  ...machine,
+  id: "vm.newInterface",
+  icon: Cable,
+  isForOne: true,
   label: (text) => text.vm.acts.newInterface,
   ask: ([vm], { text }) => ({
     fields: [
       networkField(text, vm?.$pool, undefined),
       {
-        ...{ kind: "text", id: "mac", label: text.vm.columns.mac },
-        ...{ hint: text.vm.macHint, isOptional: true },
+        kind: "text",
+        id: "mac",
+        label: text.vm.columns.mac,
+        hint: text.vm.macHint,
+        isOptional: true,
       },
     ],
     button: text.vm.create,
@@ -98,7 +119,9 @@ function networkField(
   initial: unknown,
 ): Field {
   return {
-    ...{ kind: "object", id: "network", type: "network" },
+    kind: "object",
+    id: "network",
+    type: "network",
     label: text.vm.columns.network,
     filter: `$pool:${pool ?? ""}`,
     ...(typeof initial === "string" ? { initial } : {}),

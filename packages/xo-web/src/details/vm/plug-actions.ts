@@ -14,7 +14,10 @@ export function plugActions(
 ): Action[] {
   return [
     ownAction({
-      ...{ types: [type], id: `${noun}.connect`, group: "work", icon: Plug },
+      types: [type],
+      id: `${noun}.connect`,
+      group: "work",
+      icon: Plug,
       label: (text) => text.vm.acts.connect,
       cannot: (object, text) =>
         object["attached"] === true
@@ -24,7 +27,9 @@ export function plugActions(
       undo: (objects) => [{ order: { method: `${noun}.disconnect` }, objects }],
     }),
     ownAction({
-      ...{ types: [type], id: `${noun}.disconnect`, group: "work" },
+      types: [type],
+      id: `${noun}.disconnect`,
+      group: "work",
       icon: Unplug,
       label: (text) => text.vm.acts.disconnect,
       cannot: (object, text) =>

@@ -22,7 +22,8 @@ export function midwayOf(error: unknown): Midway | undefined {
   const vm = isObject(step) ? step["vm"] : undefined;
   const message = isObject(why) ? why["message"] : undefined;
   return {
-    ...{ done: done.length, left: left.length },
+    done: done.length,
+    left: left.length,
     vm: typeof vm === "string" ? vm : undefined,
     reason: typeof message === "string" ? message : error.message,
   };

@@ -46,7 +46,9 @@ export function toEntries(policy: Policy): PolicyEntries {
   const minutes = (seconds: number) =>
     String(Number((seconds / 60).toFixed(2)));
   return {
-    ...{ mode: policy.mode, goal: policy.goal, repairs: policy.repairs },
+    mode: policy.mode,
+    goal: policy.goal,
+    repairs: policy.repairs,
     cpuHigh: percent(policy.cpuHigh),
     cpuLow: percent(policy.cpuLow),
     memoryHigh: percent(policy.memoryHigh),
@@ -93,7 +95,9 @@ export function toPolicy(entries: PolicyEntries): Record<string, Json> {
   const { mode, goal, repairs, cpuHigh, cpuLow, memoryHigh } = entries;
   const seconds = (minutes: string) => Math.round(toNumber(minutes) * 60);
   return {
-    ...{ mode, goal, repairs },
+    mode,
+    goal,
+    repairs,
     cpuHigh: cpuHigh / 100,
     cpuLow: cpuLow / 100,
     memoryHigh: memoryHigh / 100,

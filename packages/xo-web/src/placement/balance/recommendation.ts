@@ -23,7 +23,9 @@ export function goalOf(named: unknown): Goal {
 }
 
 export const usualThresholds: Thresholds = {
-  ...{ cpuHigh: 0.85, cpuLow: 0.65, memoryHigh: 0.9 },
+  cpuHigh: 0.85,
+  cpuLow: 0.65,
+  memoryHigh: 0.9,
 };
 
 export function thresholdsOf({ policy }: Recommendation): Thresholds {

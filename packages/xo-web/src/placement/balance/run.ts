@@ -60,12 +60,20 @@ export interface RunPage {
 }
 
 const runTones: Readonly<Record<RunStatus, string>> = {
-  ...{ pending: "busy", success: "good", failure: "bad", stopped: "warn" },
-  ...{ interrupted: "warn", "dry-run": "" },
+  pending: "busy",
+  success: "good",
+  failure: "bad",
+  stopped: "warn",
+  interrupted: "warn",
+  "dry-run": "",
 };
 const moveTones: Readonly<Record<MoveStatus, string>> = {
-  ...{ planned: "", waiting: "", moving: "busy", done: "good" },
-  ...{ failed: "bad", left: "warn" },
+  planned: "",
+  waiting: "",
+  moving: "busy",
+  done: "good",
+  failed: "bad",
+  left: "warn",
 };
 
 export function runTone({ status }: Pick<Run, "status">): string {

@@ -35,8 +35,13 @@ export interface StandingReason {
 }
 
 const tones: Readonly<Record<StateName, string>> = {
-  ...{ off: "", watching: "good", holding: "warn", moving: "busy" },
-  ...{ cooling: "busy", paused: "warn", "backing-off": "bad" },
+  off: "",
+  watching: "good",
+  holding: "warn",
+  moving: "busy",
+  cooling: "busy",
+  paused: "warn",
+  "backing-off": "bad",
 };
 
 export function toneOf({ state }: Pick<Standing, "state">): string {

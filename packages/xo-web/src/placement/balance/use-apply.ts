@@ -27,7 +27,8 @@ export function useApply(pool: string): {
         run: () => router.push("/tasks"),
       };
       const id = toasts.show({
-        ...{ tone: "busy", action },
+        tone: "busy",
+        action,
         text: formats.value.plural(words.applying, actions.length),
       });
       try {
@@ -42,7 +43,11 @@ export function useApply(pool: string): {
             ? errorWords(error, text.value)
             : fill(words.midway, { ...midway, vm: midway.vm ?? "" });
         toasts.show({
-          ...{ id, tone: "bad", text: words.notApplied, detail, action },
+          id,
+          tone: "bad",
+          text: words.notApplied,
+          detail,
+          action,
         });
       }
     },

@@ -79,7 +79,12 @@ export function usePlan(
   });
 
   return {
-    ...{ plan, failure: asked.failure, chosen, isHeld, isOpen, isAsking },
+    plan,
+    failure: asked.failure,
+    chosen,
+    isHeld,
+    isOpen,
+    isAsking,
     choose(index, isWanted) {
       if (plan.value === undefined) return;
       const { actions } = plan.value;

@@ -70,7 +70,9 @@ export function fleetOf(
     .sort((a, b) => compare(a.name, b.name));
   const states = all.map(({ id, state }) => `${id}${state}`).join();
   return {
-    ...{ hosts: all, counts, vm: vms.of },
+    hosts: all,
+    counts,
+    vm: vms.of,
     hostOf: new Map(all.map((host) => [host.id, host])),
     stamp: `${states} ${table?.stampOf(vmPaths.slice(1)) ?? ""}`,
   };
@@ -82,7 +84,9 @@ function toFleetHost(
 ): FleetHost {
   const isUp = power_state === "Running";
   return {
-    ...{ id, name: name_label || id.slice(0, 8), vms: sum.vms },
+    id,
+    name: name_label || id.slice(0, 8),
+    vms: sum.vms,
     state: !isUp ? "down" : enabled ? "up" : "disabled",
     memory: { size: memory.size, used: memory.usage },
     protectedBytes: sum.bytes,
@@ -118,8 +122,11 @@ function vmsOf(table: ColumnTable | undefined) {
     const row = places.get(id);
     if (row === undefined) return undefined;
     return {
-      ...{ name: name(row), memory: memory(row), delay: delay(row) },
-      ...{ protection: protection(row), host: hosts[row] },
+      name: name(row),
+      memory: memory(row),
+      delay: delay(row),
+      protection: protection(row),
+      host: hosts[row],
     };
   };
   return { hosts, memory, protection, of };

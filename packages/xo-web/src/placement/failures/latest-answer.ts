@@ -26,8 +26,10 @@ export interface LatestAnswerOptions<Q, A> {
 export class LatestAnswer<Q, A> {
   readonly #options: LatestAnswerOptions<Q, A>;
   #view: LatestView<Q, A> = {
-    ...{ answer: undefined, question: undefined },
-    ...{ isStale: false, failure: undefined },
+    answer: undefined,
+    question: undefined,
+    isStale: false,
+    failure: undefined,
   };
   #wanted: Q | undefined;
   #timer: unknown;
@@ -86,7 +88,9 @@ export class LatestAnswer<Q, A> {
       const answer = await this.#options.ask(question);
       if (this.#wanted !== undefined)
         this.#tell({
-          ...{ answer, question, failure: undefined },
+          answer,
+          question,
+          failure: undefined,
           isStale: epoch !== this.#epoch,
         });
     } catch (failure) {

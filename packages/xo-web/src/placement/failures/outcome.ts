@@ -47,7 +47,9 @@ export function outcomeOf(plan: FailoverPlan, fleet: Fleet): Outcome {
     mustRestart: fleet.vm(one.vm)?.protection === "restart",
   }));
   return {
-    ...{ plan, lost: plan.lost, lines: linesOf(plan, fleet) },
+    plan,
+    lost: plan.lost,
+    lines: linesOf(plan, fleet),
     restarts: plan.actions.filter(({ kind }) => kind === "start").length,
     arriving: arrivingOf(plan, fleet),
     unplaced: unplaced.sort(
@@ -70,15 +72,20 @@ function linesOf({ actions }: FailoverPlan, fleet: Fleet): OutcomeLine[] {
     const isMoves = first?.kind === "move";
     return [
       {
-        ...{ kind: "order", key, vms: group.length },
+        kind: "order",
+        key,
+        vms: group.length,
         order: isMoves ? undefined : first?.order,
         delay: isMoves ? 0 : longestDelay(vms.map(({ vm }) => vm)),
       },
       ...vms.map(({ action, vm }): OutcomeLine => ({
-        ...{ kind: "vm", key: `${key} ${action.vm}`, vm: action.vm },
+        kind: "vm",
+        key: `${key} ${action.vm}`,
+        vm: action.vm,
         name: vm?.name || action.vm.slice(0, 8),
         isBestEffort: vm?.protection === "best-effort",
-        ...{ from: action.from ?? vm?.host, to: action.to },
+        from: action.from ?? vm?.host,
+        to: action.to,
       })),
     ];
   });

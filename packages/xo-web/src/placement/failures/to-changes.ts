@@ -45,8 +45,11 @@ async function changesOf(
       return times(draft.count, (n) => ({
         kind: "vm",
         vm: {
-          ...{ id: `new-vm-${index}-${n}`, srs: [], networks: [] },
-          ...{ memory: draft.memory, vcpus: draft.vcpus },
+          id: `new-vm-${index}-${n}`,
+          srs: [],
+          networks: [],
+          memory: draft.memory,
+          vcpus: draft.vcpus,
           ...restartOf(draft.protection, 0),
         },
       }));
@@ -76,7 +79,8 @@ async function readHost(
   // Networks without any interface of a host are inside hosts: every host has them.
   const inside = networks.filter(({ PIFs }) => listOf(PIFs).length === 0);
   return {
-    ...{ id, state: "up" },
+    id,
+    state: "up",
     memory: Math.max(0, sizeOf(host) - sizeOf(domain)),
     cores: numberAt(host, "cpus", "cores"),
     networks: unique([

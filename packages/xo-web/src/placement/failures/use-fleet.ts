@@ -18,10 +18,15 @@ export function useFleet(pool: () => string): {
 } {
   const filter = () => `$pool:${pool()}`;
   const hosts = useObjects<Host>(() => ({
-    ...{ type: "host", filter: filter(), fields: hostFields, limit: MOST },
+    type: "host",
+    filter: filter(),
+    fields: hostFields,
+    limit: MOST,
   }));
   const vms = useColumns(() => ({
-    ...{ type: "VM", filter: filter(), paths: vmPaths },
+    type: "VM",
+    filter: filter(),
+    paths: vmPaths,
   }));
   const fleet = computed(() => {
     const now = fleetOf(hosts.rows.value, vms.table.value);

@@ -23,8 +23,10 @@ export function useLatest<Q, A>({
 }: LatestWish<Q, A>): Readonly<ShallowRef<LatestView<Q, A>>> {
   const { call, whenOpen, view: server } = useServer();
   const view = shallowRef<LatestView<Q, A>>({
-    ...{ answer: undefined, question: undefined },
-    ...{ isStale: false, failure: undefined },
+    answer: undefined,
+    question: undefined,
+    isStale: false,
+    failure: undefined,
   });
   const latest = new LatestAnswer<Q, A>({
     ask: (question) => ask(question, call),

@@ -19,7 +19,10 @@ export function whatIfRows(
   const { text, formats } = wording;
   const { rows, ofAll } = text.placementFailures.whatIf;
   const row = (id: keyof typeof rows, words: (of: PoolFigures) => string) => ({
-    ...{ id, label: rows[id], before: words(before), after: words(after) },
+    id,
+    label: rows[id],
+    before: words(before),
+    after: words(after),
     trend: undefined,
   });
   return [

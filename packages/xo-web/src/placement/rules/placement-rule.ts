@@ -81,7 +81,9 @@ export function toRule(entries: RuleEntries): Record<string, Json> {
   const { name, kind, strict, by, vms, tag, hosts, isAway } = entries;
   const weight = strict ? 1 : toNumber(entries.weight);
   return {
-    ...{ name: name.trim(), kind, strict },
+    name: name.trim(),
+    kind,
+    strict,
     ...(by === "tag" ? { tag: tag.trim() } : { vms: [...vms] }),
     ...(kind === "location"
       ? { hosts: [...hosts], score: isAway ? -weight : weight }

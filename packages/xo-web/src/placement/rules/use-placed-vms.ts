@@ -26,7 +26,9 @@ export function usePlacedVms(
     if (tags.length === 0) return undefined;
     const anyTag = tags.map((tag) => `tags:${exactText(tag)}`).join(" ");
     return {
-      ...{ type: "VM", fields, limit: MOST_TAGGED },
+      type: "VM",
+      fields,
+      limit: MOST_TAGGED,
       filter: `$pool:"${pool()}" |(${anyTag})`,
     };
   });

@@ -115,8 +115,12 @@ export interface TargetEntries {
 
 export function toEntries(rule: AlarmRule | undefined): RuleEntries {
   const on = rule?.on ?? {
-    ...{ kind: "statistic" as const, type: "VM", metric: "now.cpu" },
-    ...{ comparison: ">" as const, threshold: 0.9, clearsAt: 0.7 },
+    kind: "statistic" as const,
+    type: "VM",
+    metric: "now.cpu",
+    comparison: ">" as const,
+    threshold: 0.9,
+    clearsAt: 0.7,
   };
   const metric = on.metric ?? "now.cpu";
   const factor = factors[unitOf(metric, on.of !== undefined)];
@@ -129,7 +133,9 @@ export function toEntries(rule: AlarmRule | undefined): RuleEntries {
     kind: on.kind,
     type: on.type ?? "VM",
     filter: on.filter ?? "",
-    ...{ metric, of: on.of ?? "", comparison: on.comparison ?? ">" },
+    metric,
+    of: on.of ?? "",
+    comparison: on.comparison ?? ">",
     threshold: typed(on.threshold),
     clearsAt: typed(on.clearsAt),
     forMinutes: String(round((rule?.forSeconds ?? 300) / 60)),
@@ -141,8 +147,12 @@ export function toEntries(rule: AlarmRule | undefined): RuleEntries {
 
 export function newTarget(kind: TargetEntries["kind"]): TargetEntries {
   return {
-    ...{ kind, id: undefined, addresses: "", url: "" },
-    ...{ secret: "", isSigned: false },
+    kind,
+    id: undefined,
+    addresses: "",
+    url: "",
+    secret: "",
+    isSigned: false,
   };
 }
 
@@ -151,7 +161,9 @@ function toTargetEntries(target: Target): TargetEntries {
   return target.kind === "e-mail"
     ? { ...empty, id: target.id, addresses: target.addresses.join(", ") }
     : {
-        ...{ ...empty, id: target.id, url: target.url },
+        ...empty,
+        id: target.id,
+        url: target.url,
         isSigned: target.isSigned ?? false,
       };
 }
@@ -205,8 +217,10 @@ function targetFault(target: TargetEntries): RuleFault | undefined {
 /** The parameters of `alarmRule.create` and `alarmRule.set` but the id. */
 export function toRule(entries: RuleEntries): Readonly<Record<string, Json>> {
   return {
-    ...{ name: entries.name.trim(), enabled: entries.enabled },
-    ...{ severity: entries.severity, tellsEnd: entries.tellsEnd },
+    name: entries.name.trim(),
+    enabled: entries.enabled,
+    severity: entries.severity,
+    tellsEnd: entries.tellsEnd,
     on: toCondition(entries),
     forSeconds: Math.round(toNumber(entries.forMinutes) * 60),
     remindEverySeconds: Math.round(toNumber(entries.remindHours) * 3600),
@@ -230,7 +244,11 @@ function toCondition(entries: RuleEntries): Readonly<Record<string, Json>> {
       const factor = factors[unitOf(metric, of !== "")];
       const { threshold, clearsAt } = entries;
       return {
-        ...{ kind, type, ...given, metric: metric.trim(), comparison },
+        kind,
+        type,
+        ...given,
+        metric: metric.trim(),
+        comparison,
         ...(of.trim() === "" ? {} : { of: of.trim() }),
         threshold: exact(toNumber(threshold) * factor),
         ...(clearsAt.trim() === ""
@@ -246,7 +264,9 @@ function toTarget(target: TargetEntries): Readonly<Record<string, Json>> {
   if (target.kind === "e-mail")
     return { ...id, kind: "e-mail", addresses: split(target.addresses) };
   return {
-    ...{ ...id, kind: "web-hook", url: target.url.trim() },
+    ...id,
+    kind: "web-hook",
+    url: target.url.trim(),
     ...(target.secret === "" ? {} : { secret: target.secret }),
   };
 }

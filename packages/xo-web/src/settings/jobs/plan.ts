@@ -19,7 +19,8 @@ export function toPlan(told: Json): readonly PlannedItem[] {
   if (Array.isArray(snapshots)) return snapshots.filter(isObject).map(toItem);
   if (!Array.isArray(calls)) return [];
   return calls.filter(isObject).map(({ method, params = {} }) => ({
-    ...{ name: words(method), deletes: [] },
+    name: words(method),
+    deletes: [],
     params: JSON.stringify(params),
   }));
 }

@@ -74,25 +74,30 @@ export interface ChartPlan {
 /** What is shown, in this order. */
 export const charts: readonly ChartPlan[] = [
   {
-    ...{ id: "loop", unit: "milliseconds" },
+    id: "loop",
+    unit: "milliseconds",
     lines: ["loopP50Ms", "loopP99Ms", "loopMaxMs"],
   },
   { id: "busy", unit: "percent", lines: ["utilization", "cpu"], times: 100 },
   { id: "blocks", unit: "number", lines: ["blocks"] },
   {
-    ...{ id: "parser", unit: "milliseconds" },
+    id: "parser",
+    unit: "milliseconds",
     lines: ["parserWaitP99Ms", "parserRunP99Ms"],
   },
   {
-    ...{ id: "tasks", unit: "perSecond" },
+    id: "tasks",
+    unit: "perSecond",
     lines: ["changes", "parserTasks"],
   },
   {
-    ...{ id: "memory", unit: "bytes" },
+    id: "memory",
+    unit: "bytes",
     lines: ["rssBytes", "heapUsedBytes", "externalBytes"],
   },
   {
-    ...{ id: "connections", unit: "number" },
+    id: "connections",
+    unit: "number",
     lines: ["clients", "parserQueued"],
   },
 ];

@@ -67,14 +67,21 @@ export function usePoolForm(server?: ServerRow) {
     const trust = fingerprint === undefined ? {} : { fingerprint };
     if (server === undefined) {
       const made = await change.run<string>("server.add", {
-        ...{ ...given, password, readOnly, ...trust },
+        ...given,
+        password,
+        readOnly,
+        ...trust,
       });
       if (made === undefined) step.value = "entries";
       return made?.answer;
     }
     const secret = password === "" ? {} : { password };
     const done = await change.run("server.set", {
-      ...{ id: server.id, ...given, readOnly, ...trust, ...secret },
+      id: server.id,
+      ...given,
+      readOnly,
+      ...trust,
+      ...secret,
     });
     if (done === undefined) step.value = "entries";
     return done && server.id;
@@ -92,8 +99,17 @@ export function usePoolForm(server?: ServerRow) {
 
   const willLook = server !== undefined && isTrustLost(server);
   return {
-    ...{ willLook, change, entries, probe, step, fault, lacksPassword },
-    ...{ submit, accept, back, useCoordinator },
+    willLook,
+    change,
+    entries,
+    probe,
+    step,
+    fault,
+    lacksPassword,
+    submit,
+    accept,
+    back,
+    useCoordinator,
   };
 }
 

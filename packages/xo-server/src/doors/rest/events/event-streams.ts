@@ -69,7 +69,10 @@ export class EventStreams {
     const { maxBufferedBytes, hits } = this.#options;
     const id = randomUUID();
     const stream = new EventStream({
-      ...{ id, caller, response, maxBufferedBytes },
+      id,
+      caller,
+      response,
+      maxBufferedBytes,
       onSlow: () => {
         hits.count("slow_reader");
       },
