@@ -1,6 +1,6 @@
 export { main, type Introductions } from "./main.js";
-export { startServer, type Server } from "./server.js";
-export type { ServerOptions } from "./server-options.js";
+export { startServer, type Server } from "./boot/start-server.js";
+export type { ServerOptions } from "./boot/server-options.js";
 export {
   loadConfig,
   type ConfigOverrides,
@@ -8,8 +8,8 @@ export {
 } from "./config/load-config.js";
 export type { Config } from "./config/config.js";
 export { toExampleConfig } from "./config/example-config.js";
-export type { Demo, DemoPool, StartDemoPools } from "./demo.js";
-export { ExitCode } from "./exit-code.js";
+export type { Demo, DemoPool, StartDemoPools } from "./boot/demo.js";
+export { ExitCode } from "./commands/exit-code.js";
 export { createLoggers, type Loggers } from "./log/logger.js";
 export type { CreatePool, LivePool } from "./pools/pools.js";
 export type { PoolSettings } from "./pools/pool-settings.js";

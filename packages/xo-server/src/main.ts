@@ -1,17 +1,17 @@
 import { text } from "node:stream/consumers";
 import { XoError, type ErrorCode } from "@xo-server/model";
 import { letHeapGrow } from "@xo-server/perf";
-import { parseCommandLine, type Invocation } from "./command-line.js";
-import type { StartDemoPools } from "./demo.js";
+import { parseCommandLine, type Invocation } from "./commands/command-line.js";
+import type { StartDemoPools } from "./boot/demo.js";
 import { toExampleConfig } from "./config/example-config.js";
-import { ExitCode } from "./exit-code.js";
+import { ExitCode } from "./commands/exit-code.js";
 import { loadConfig, type LoadedConfig } from "./config/load-config.js";
 import { createLoggers, type Loggers } from "./log/logger.js";
-import { runUntilSignal } from "./run-until-signal.js";
-import { startServer } from "./server.js";
-import { readSecret } from "./read-secret.js";
-import { runStoreCommand } from "./store-command.js";
-import { version } from "./version.js";
+import { runUntilSignal } from "./boot/run-until-signal.js";
+import { startServer } from "./boot/start-server.js";
+import { readSecret } from "./commands/read-secret.js";
+import { runStoreCommand } from "./commands/store-command.js";
+import { version } from "./commands/version.js";
 
 /** What main cannot make itself. */
 export interface Introductions {

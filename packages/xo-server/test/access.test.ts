@@ -7,7 +7,7 @@ import {
   toCallContext,
   type CallContext,
 } from "../src/operations/operation.js";
-import type { Person } from "../src/people/person.js";
+import type { Person } from "../src/auth/person.js";
 import { toAclPrivileges } from "../src/rights/acl-privileges.js";
 import { Rights, type SelectingPrivilege } from "../src/rights/rights.js";
 import { FakeClient } from "./fake-client.js";

@@ -1,9 +1,9 @@
 import { EventEmitter } from "node:events";
 import t from "tap";
 import type { WebSocket } from "ws";
-import { ApiClient } from "../src/doors/api-client.js";
-import { LimitHits } from "../src/doors/limit-hits.js";
-import { Rates } from "../src/doors/rates.js";
+import { ApiClient } from "../src/api/api-client.js";
+import { LimitHits } from "../src/api/limit-hits.js";
+import { Rates } from "../src/api/rates.js";
 import { createLoggers } from "../src/log/logger.js";
 import { FakeClock } from "./fake-clock.js";
 

@@ -10,7 +10,7 @@ import {
   defineOperation,
   type Operation,
 } from "../src/operations/operation.js";
-import type { Person } from "../src/people/person.js";
+import type { Person } from "../src/auth/person.js";
 import { Rights } from "../src/rights/rights.js";
 import { StepJournal } from "../src/tasks/step-journal.js";
 import { Tasks } from "../src/tasks/tasks.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { parseCommandLine } from "../src/command-line.js";
+import { parseCommandLine } from "../src/commands/command-line.js";
 
 const parse = (...args: string[]) => parseCommandLine(args, "1.2.3");
 

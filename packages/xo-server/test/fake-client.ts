@@ -1,5 +1,5 @@
 import type { Client } from "../src/operations/client.js";
-import type { Session } from "../src/people/session.js";
+import type { Session } from "../src/auth/session.js";
 
 /** A connection that nobody reads. */
 export class FakeClient implements Client {

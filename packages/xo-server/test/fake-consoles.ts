@@ -8,7 +8,7 @@ import {
 } from "../src/operations/operation.js";
 import type { AuditedCall } from "../src/operations/audit.js";
 import type { Client } from "../src/operations/client.js";
-import type { Session } from "../src/people/session.js";
+import type { Session } from "../src/auth/session.js";
 import { Rights } from "../src/rights/rights.js";
 import { FakeClock } from "./fake-clock.js";
 

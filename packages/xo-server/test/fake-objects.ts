@@ -9,7 +9,7 @@ import {
   type ViewChangeKind,
   type ViewObject,
 } from "@xo-server/inventory";
-import type { RestDoorOptions } from "../src/doors/rest/rest-door.js";
+import type { RestDoorOptions } from "../src/api/rest/rest-door.js";
 
 export interface FakeObject extends ViewObject {
   readonly id: string;

@@ -6,7 +6,7 @@ import { inParallel } from "../src/jobs/in-parallel.js";
 import { readableTo } from "../src/objects/readable.js";
 import { onBehalfOf } from "../src/operations/on-behalf.js";
 import type { CallContext } from "../src/operations/operation.js";
-import type { Person } from "../src/people/person.js";
+import type { Person } from "../src/auth/person.js";
 import { Rights } from "../src/rights/rights.js";
 import { unwatchedWork } from "../src/tasks/work.js";
 import { FakeClock } from "./fake-clock.js";

@@ -2,13 +2,13 @@ import { XapiError, XoError } from "@xo-server/model";
 import t from "tap";
 import { Type } from "typebox";
 import { createDispatcher } from "../src/operations/dispatcher.js";
-import { createJsonRpcDoor } from "../src/doors/json-rpc.js";
+import { createJsonRpcDoor } from "../src/api/json-rpc.js";
 import {
   defineOperation,
   type CallContext,
   type Permission,
 } from "../src/operations/operation.js";
-import { JsonStream, RawJson } from "../src/doors/raw-json.js";
+import { JsonStream, RawJson } from "../src/api/raw-json.js";
 import { FakeClient } from "./fake-client.js";
 import { textOf } from "./text-of.js";
 

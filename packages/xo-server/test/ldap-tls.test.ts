@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { systemClock } from "../src/clock.js";
 import { loadConfig } from "../src/config/load-config.js";
 import { createLoggers } from "../src/log/logger.js";
-import { LdapDirectory } from "../src/people/ldap/ldap-directory.js";
+import { LdapDirectory } from "../src/auth/ldap/ldap-directory.js";
 import { makeCertificate } from "./certificate.js";
 import { SERVICE_PASSWORD, skipLdap, Slapd } from "./slapd.js";
 

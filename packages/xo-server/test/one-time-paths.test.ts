@@ -1,7 +1,7 @@
 import fastify from "fastify";
 import t from "tap";
-import { OneTimePaths } from "../src/doors/one-time-paths.js";
-import { addOneTimePaths } from "../src/doors/one-time-routes.js";
+import { OneTimePaths } from "../src/api/one-time-paths.js";
+import { addOneTimePaths } from "../src/api/one-time-routes.js";
 import { FakeClock } from "./fake-clock.js";
 
 async function* lines() {

@@ -1,7 +1,7 @@
 import { createParserPool } from "@xo-server/parser-pool";
 import fastify from "fastify";
 import t from "tap";
-import { addOpenMetrics } from "../src/doors/open-metrics-routes.js";
+import { addOpenMetrics } from "../src/api/open-metrics-routes.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { OpenMetrics } from "../src/open-metrics/open-metrics.js";
 import { HostStats } from "../src/stats/host-stats.js";

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
 import t from "tap";
 import type { WebSocket } from "ws";
-import { Outbox } from "../src/doors/outbox.js";
-import { JsonStream } from "../src/doors/raw-json.js";
+import { Outbox } from "../src/api/outbox.js";
+import { JsonStream } from "../src/api/raw-json.js";
 import { FakeClock } from "./fake-clock.js";
 
 interface Frame {

@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import t from "tap";
-import { OuterReader } from "../src/doors/outer.js";
+import { OuterReader } from "../src/api/outer.js";
 
 interface Arrival {
   readonly from: string;

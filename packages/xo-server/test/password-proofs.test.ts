@@ -1,9 +1,9 @@
 import t, { type Test } from "tap";
 import { XoError } from "@xo-server/model";
 import type { User } from "@xo-server/store";
-import type { Credentials } from "../src/people/authenticator.js";
-import { SignIn } from "../src/people/sign-in.js";
-import { totpCode } from "../src/people/totp.js";
+import type { Credentials } from "../src/auth/authenticator.js";
+import { SignIn } from "../src/auth/sign-in.js";
+import { totpCode } from "../src/auth/totp.js";
 import { FakeClock } from "./fake-clock.js";
 import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
 

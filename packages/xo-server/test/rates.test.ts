@@ -1,6 +1,6 @@
 import t from "tap";
-import { Rates, toRateKey } from "../src/doors/rates.js";
-import { TokenBucket } from "../src/doors/token-bucket.js";
+import { Rates, toRateKey } from "../src/api/rates.js";
+import { TokenBucket } from "../src/api/token-bucket.js";
 import { FakeClock } from "./fake-clock.js";
 
 t.test("each key has its own rate, and gets it back with time", async (t) => {

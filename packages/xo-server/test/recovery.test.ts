@@ -7,7 +7,7 @@ import {
   defineOperation,
   type Operation,
 } from "../src/operations/operation.js";
-import type { Person } from "../src/people/person.js";
+import type { Person } from "../src/auth/person.js";
 import type { PoolStatus } from "../src/status/status.js";
 import { Rights } from "../src/rights/rights.js";
 import { followed, inWork } from "../src/tasks/current-work.js";

@@ -6,7 +6,7 @@ import { createLoggers } from "../src/log/logger.js";
 import { createAudit } from "../src/operations/audit.js";
 import { createDispatcher } from "../src/operations/dispatcher.js";
 import type { HandlerContext } from "../src/operations/operation.js";
-import { People } from "../src/people/people.js";
+import { People } from "../src/auth/people.js";
 import { ResourceSets } from "../src/resource-sets/resource-sets.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeObjects } from "./fake-objects.js";

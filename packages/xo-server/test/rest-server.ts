@@ -3,18 +3,18 @@ import type { Test } from "tap";
 import type { Clock } from "../src/clock.js";
 import { systemClock } from "../src/clock.js";
 import { loadConfig } from "../src/config/load-config.js";
-import { createJsonRpcDoor } from "../src/doors/json-rpc.js";
-import type { RestDoorOptions } from "../src/doors/rest/rest-door.js";
+import { createJsonRpcDoor } from "../src/api/json-rpc.js";
+import type { RestDoorOptions } from "../src/api/rest/rest-door.js";
 import type { Tasks } from "../src/tasks/tasks.js";
 import {
   startWebServer,
   type WebServerOptions,
-} from "../src/doors/web-server.js";
+} from "../src/api/web-server.js";
 import { createLoggers } from "../src/log/logger.js";
 import { createDispatcher } from "../src/operations/dispatcher.js";
 import type { Operation, Permission } from "../src/operations/operation.js";
-import type { Authenticator } from "../src/people/authenticator.js";
-import type { Person } from "../src/people/person.js";
+import type { Authenticator } from "../src/auth/authenticator.js";
+import type { Person } from "../src/auth/person.js";
 import type { Privilege } from "../src/rights/privilege.js";
 import { Rights } from "../src/rights/rights.js";
 import { FakeObjects } from "./fake-objects.js";

@@ -1,6 +1,6 @@
 import t from "tap";
-import { LimitHits } from "../src/doors/limit-hits.js";
-import { SocketLimits } from "../src/doors/socket-limits.js";
+import { LimitHits } from "../src/api/limit-hits.js";
+import { SocketLimits } from "../src/api/socket-limits.js";
 
 function setUp(maxSockets: number, perAddress: number, guests: number) {
   const hits = new LimitHits();

@@ -1,9 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
-import { parseCommandLine } from "../src/command-line.js";
-import { ExitCode } from "../src/exit-code.js";
-import { runStoreCommand } from "../src/store-command.js";
+import { parseCommandLine } from "../src/commands/command-line.js";
+import { ExitCode } from "../src/commands/exit-code.js";
+import { runStoreCommand } from "../src/commands/store-command.js";
 import { startTestServer } from "./test-server.js";
 
 /** What the command line says to `args`. */

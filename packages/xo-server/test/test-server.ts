@@ -3,8 +3,8 @@ import { WebSocket } from "ws";
 import { loadConfig } from "../src/config/load-config.js";
 import { createLoggers } from "../src/log/logger.js";
 import type { PoolSettings } from "../src/pools/pool-settings.js";
-import { startServer } from "../src/server.js";
-import type { ServerOptions } from "../src/server-options.js";
+import { startServer } from "../src/boot/start-server.js";
+import type { ServerOptions } from "../src/boot/server-options.js";
 import { FakePool } from "./fake-pool.js";
 
 export interface TestServer {

@@ -1,4 +1,4 @@
-import type { Message } from "../src/doors/outbox.js";
+import type { Message } from "../src/api/outbox.js";
 
 /** All that would go out. */
 export async function textOf(message: Message): Promise<string> {

@@ -1,9 +1,5 @@
 import t from "tap";
-import {
-  createTotpSecret,
-  findTotpStep,
-  totpCode,
-} from "../src/people/totp.js";
+import { createTotpSecret, findTotpStep, totpCode } from "../src/auth/totp.js";
 import { FakeClock } from "./fake-clock.js";
 import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
 

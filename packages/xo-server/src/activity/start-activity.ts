@@ -1,8 +1,8 @@
 import type { Inventory } from "@xo-server/inventory";
 import { systemClock } from "../clock.js";
 import type { Objects } from "../objects/start-objects.js";
-import type { ServerOptions } from "../server-options.js";
-import type { StopStack } from "../stop-stack.js";
+import type { ServerOptions } from "../boot/server-options.js";
+import type { StopStack } from "../boot/stop-stack.js";
 import { Activity } from "./activity.js";
 import { ActivityListeners } from "./activity-listeners.js";
 

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { createTransport } from "nodemailer";
 import type { Config } from "../config/config.js";
-import { readSecret } from "../people/read-secret.js";
+import { readSecret } from "../auth/read-secret.js";
 import { toMessageText } from "./message-text.js";
 import type { NoticeBody } from "./notice.js";
 

@@ -1,9 +1,9 @@
 import type { Store } from "@xo-server/store";
 import { systemClock } from "../clock.js";
 import type { Objects } from "../objects/start-objects.js";
-import type { ServerOptions } from "../server-options.js";
+import type { ServerOptions } from "../boot/server-options.js";
 import type { PoolStatus } from "../status/status.js";
-import type { StopStack } from "../stop-stack.js";
+import type { StopStack } from "../boot/stop-stack.js";
 import { AlarmListeners } from "./alarm-listeners.js";
 import { Alarms } from "./alarms.js";
 

@@ -3,7 +3,7 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Audit, AuditedCall } from "../operations/audit.js";
 import { onBehalfOf } from "../operations/on-behalf.js";
 import type { Witness } from "../operations/witness.js";
-import type { Person } from "../people/person.js";
+import type { Person } from "../auth/person.js";
 import { doStep } from "../placement/plan-step.js";
 import { Rights } from "../rights/rights.js";
 import { inWork } from "../tasks/current-work.js";

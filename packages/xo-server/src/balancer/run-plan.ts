@@ -3,7 +3,7 @@ import type { BalancePlan } from "@xo-server/placement";
 import type { BalancerRun, Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
-import type { Person } from "../people/person.js";
+import type { Person } from "../auth/person.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { Work } from "../tasks/work.js";
 import { changeOf, moveVm, type MoveVmParts } from "./move-vm.js";

@@ -13,7 +13,7 @@ import type { Witness } from "../operations/witness.js";
 import type { Placement } from "../placement/placement.js";
 import type { Pools } from "../pools/pools.js";
 import type { Stats } from "../stats/start-stats.js";
-import type { StopStack } from "../stop-stack.js";
+import type { StopStack } from "../boot/stop-stack.js";
 import type { Tasks } from "../tasks/tasks.js";
 import { Balancer } from "./balancer.js";
 import { readSight } from "./read-sight.js";

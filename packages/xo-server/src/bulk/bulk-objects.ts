@@ -1,6 +1,6 @@
 import type { Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { Person } from "../people/person.js";
+import type { Person } from "../auth/person.js";
 
 /** Objects of one bulk. */
 export const MOST_OBJECTS = 10_000;

@@ -1,4 +1,4 @@
-import type { ServerOptions } from "../server-options.js";
+import type { ServerOptions } from "../boot/server-options.js";
 
 /** The first lines of the log. */
 export function sayWhatWasLoaded({

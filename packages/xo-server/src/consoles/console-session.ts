@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import type { Clock } from "../clock.js";
 import type { Client } from "../operations/client.js";
-import type { Session } from "../people/session.js";
+import type { Session } from "../auth/session.js";
 import type { Rights } from "../rights/rights.js";
 
 export interface ConsoleSessionOptions {

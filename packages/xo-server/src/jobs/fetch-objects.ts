@@ -6,8 +6,8 @@ import type {
 } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import { toSelection } from "../objects/object-selection.js";
-import { matchesPattern } from "../people/matches-pattern.js";
-import type { Person } from "../people/person.js";
+import { matchesPattern } from "../auth/matches-pattern.js";
+import type { Person } from "../auth/person.js";
 import { MOST_CALLS } from "./params-vector.js";
 
 /** Rows that are passed over between two looks at the clock. */

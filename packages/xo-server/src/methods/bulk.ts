@@ -14,8 +14,8 @@ import {
   type HandlerContext,
   type Operation,
 } from "../operations/operation.js";
-import type { People } from "../people/people.js";
-import type { Person } from "../people/person.js";
+import type { People } from "../auth/people.js";
+import type { Person } from "../auth/person.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { Work } from "../tasks/work.js";
 

@@ -1,7 +1,7 @@
 import type { Group, Store } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
-import { PublicGroup, toPublicGroup } from "../people/public-group.js";
+import { PublicGroup, toPublicGroup } from "../auth/public-group.js";
 
 const id = Type.String({ minLength: 1, description: "Of a group." });
 const userId = Type.String({ minLength: 1 });

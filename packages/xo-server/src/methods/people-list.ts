@@ -1,18 +1,18 @@
 import { Type, type TSchema } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
-import { PublicGroup, groupExample } from "../people/public-group.js";
+import { PublicGroup, groupExample } from "../auth/public-group.js";
 import {
   PublicPrivilege,
   PublicRole,
   privilegeExample,
   roleExample,
-} from "../people/public-role.js";
-import { PublicUser, userExample } from "../people/public-user.js";
+} from "../auth/public-role.js";
+import { PublicUser, userExample } from "../auth/public-user.js";
 import {
   VisiblePeople,
   type VisiblePeopleStore,
-} from "../people/visible-people.js";
+} from "../auth/visible-people.js";
 import { personOf } from "./token.js";
 
 interface Noun {

@@ -1,8 +1,8 @@
 import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Operation } from "../operations/operation.js";
-import type { Reception } from "../people/start-people.js";
-import { TotpEnrolments } from "../people/totp-enrolments.js";
+import type { AuthService } from "../auth/start-auth.js";
+import { TotpEnrolments } from "../auth/totp-enrolments.js";
 import { aclMethods } from "./acl.js";
 import { groupMethods } from "./group.js";
 import { peopleListMethods } from "./people-list.js";
@@ -18,7 +18,7 @@ import { userMethods } from "./user.js";
 /** All that is about who may do what. */
 export function peopleMethods(
   store: Store,
-  { signIn, sessions, tickets }: Reception,
+  { signIn, sessions, tickets }: AuthService,
   clock: Pick<Clock, "now">,
 ): Operation[] {
   const enrolments = new TotpEnrolments(clock);

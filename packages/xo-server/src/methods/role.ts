@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { Role, Store, Subject } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
-import { privilegesOf } from "../people/public-role.js";
+import { privilegesOf } from "../auth/public-role.js";
 
 const id = Type.String({ minLength: 1, description: "Of a role." });
 const name = Type.String({ minLength: 1, maxLength: 1024 });

@@ -2,9 +2,9 @@ import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
-import { PublicUser, toPublicUser } from "../people/public-user.js";
-import type { Sessions } from "../people/sessions.js";
-import { TICKET_LIFETIME_MS, type Tickets } from "../people/tickets.js";
+import { PublicUser, toPublicUser } from "../auth/public-user.js";
+import type { Sessions } from "../auth/sessions.js";
+import { TICKET_LIFETIME_MS, type Tickets } from "../auth/tickets.js";
 
 export interface SessionTicketParts {
   readonly store: Pick<Store, "users" | "groups">;

@@ -6,10 +6,10 @@ import {
   type CallContext,
   type Operation,
 } from "../operations/operation.js";
-import type { Authenticator } from "../people/authenticator.js";
-import { PublicUser, toPublicUser } from "../people/public-user.js";
-import type { Session } from "../people/session.js";
-import type { Sessions } from "../people/sessions.js";
+import type { Authenticator } from "../auth/authenticator.js";
+import { PublicUser, toPublicUser } from "../auth/public-user.js";
+import type { Session } from "../auth/session.js";
+import type { Sessions } from "../auth/sessions.js";
 
 export interface SessionMethodsOptions {
   readonly store: Pick<Store, "users" | "groups">;

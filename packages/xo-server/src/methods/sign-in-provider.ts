@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
-import type { SignIn } from "../people/sign-in.js";
+import type { SignIn } from "../auth/sign-in.js";
 
 const Provider = Type.Object({
   id: Type.String({ description: "Such as password, ldap or oidc." }),

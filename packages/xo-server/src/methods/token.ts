@@ -6,10 +6,10 @@ import {
   type CallContext,
   type Operation,
 } from "../operations/operation.js";
-import { toMilliseconds } from "../people/duration.js";
-import { matchesPattern } from "../people/matches-pattern.js";
-import type { Person } from "../people/person.js";
-import { PublicToken, toPublicToken } from "../people/public-token.js";
+import { toMilliseconds } from "../auth/duration.js";
+import { matchesPattern } from "../auth/matches-pattern.js";
+import type { Person } from "../auth/person.js";
+import { PublicToken, toPublicToken } from "../auth/public-token.js";
 
 const description = Type.String({ maxLength: 1024 });
 const wanted = {

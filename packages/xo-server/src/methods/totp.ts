@@ -2,9 +2,9 @@ import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
-import type { SignIn } from "../people/sign-in.js";
-import type { TotpEnrolments } from "../people/totp-enrolments.js";
-import { toTotpUri } from "../people/totp.js";
+import type { SignIn } from "../auth/sign-in.js";
+import type { TotpEnrolments } from "../auth/totp-enrolments.js";
+import { toTotpUri } from "../auth/totp.js";
 import { personOf } from "./token.js";
 
 export interface TotpMethodsOptions {

@@ -6,9 +6,9 @@ import {
   type CallContext,
   type Operation,
 } from "../operations/operation.js";
-import { PublicUser, toPublicUser } from "../people/public-user.js";
-import type { Sessions } from "../people/sessions.js";
-import type { SignIn } from "../people/sign-in.js";
+import { PublicUser, toPublicUser } from "../auth/public-user.js";
+import type { Sessions } from "../auth/sessions.js";
+import type { SignIn } from "../auth/sign-in.js";
 import { personOf } from "./token.js";
 
 export interface UserMethodsOptions {

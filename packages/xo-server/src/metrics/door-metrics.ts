@@ -1,5 +1,5 @@
-import type { LimitHits } from "../doors/limit-hits.js";
-import type { Tls } from "../doors/tls/start-tls.js";
+import type { LimitHits } from "../api/limit-hits.js";
+import type { Tls } from "../api/tls/start-tls.js";
 import { byLabel, gauge, type Metric } from "./exposition.js";
 
 /** @param tls undefined: plain HTTP */

@@ -8,8 +8,8 @@ import {
 import type { LoopMonitor } from "@xo-server/perf";
 import { systemClock } from "../clock.js";
 import { toCacheLimits } from "../config/cache-limits.js";
-import type { ServerOptions } from "../server-options.js";
-import type { StopStack } from "../stop-stack.js";
+import type { ServerOptions } from "../boot/server-options.js";
+import type { StopStack } from "../boot/stop-stack.js";
 import { toMemoryOptions } from "./inventory-memory.js";
 
 /**

@@ -12,8 +12,8 @@ import { systemClock } from "../clock.js";
 import { LiveReaders } from "./live-readers.js";
 import { ObjectListing } from "./object-listing.js";
 import { ObjectNotices } from "./object-notices.js";
-import type { ServerOptions } from "../server-options.js";
-import type { StopStack } from "../stop-stack.js";
+import type { ServerOptions } from "../boot/server-options.js";
+import type { StopStack } from "../boot/stop-stack.js";
 
 /** The pools' objects as the outside sees them, and who asks for them. */
 export interface Objects {

@@ -1,4 +1,4 @@
-import type { Session } from "../people/session.js";
+import type { Session } from "../auth/session.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 
 /** Who an operation is done for: a connection, or a single request. */

@@ -1,4 +1,4 @@
-import type { Person } from "../people/person.js";
+import type { Person } from "../auth/person.js";
 import type { Work } from "../tasks/work.js";
 import type { Client } from "./client.js";
 import { permissionOf, type CallContext } from "./operation.js";

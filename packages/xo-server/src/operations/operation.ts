@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from "typebox";
-import type { Person } from "../people/person.js";
+import type { Person } from "../auth/person.js";
 import type { Recalled } from "../tasks/recalled.js";
 import type { Work } from "../tasks/work.js";
 import type { Client } from "./client.js";

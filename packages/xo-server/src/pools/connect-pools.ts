@@ -1,5 +1,5 @@
-import type { ServerOptions } from "../server-options.js";
-import type { StopStack } from "../stop-stack.js";
+import type { ServerOptions } from "../boot/server-options.js";
+import type { StopStack } from "../boot/stop-stack.js";
 import type { DemoPools } from "./demo-pools.js";
 import { toPoolSettings } from "./pool-settings.js";
 import type { Pools } from "./pools.js";

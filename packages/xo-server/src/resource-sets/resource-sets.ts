@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { ResourceSet, Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { CallContext, HandlerContext } from "../operations/operation.js";
-import type { Person } from "../people/person.js";
+import type { Person } from "../auth/person.js";
 import type {
   OpenResourceSet,
   ResourceSets as UsableSets,

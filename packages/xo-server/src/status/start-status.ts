@@ -1,8 +1,8 @@
 import { systemClock } from "../clock.js";
 import type { Pools } from "../pools/pools.js";
-import type { ServerOptions } from "../server-options.js";
-import type { StopStack } from "../stop-stack.js";
-import { version } from "../version.js";
+import type { ServerOptions } from "../boot/server-options.js";
+import type { StopStack } from "../boot/stop-stack.js";
+import { version } from "../commands/version.js";
 import {
   createServerStatus,
   type ServerStatusOptions,

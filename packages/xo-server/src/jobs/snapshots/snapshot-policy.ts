@@ -2,7 +2,7 @@ import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Clock } from "../../clock.js";
 import type { PoolObjects } from "../../objects/pool-objects.js";
-import type { Person } from "../../people/person.js";
+import type { Person } from "../../auth/person.js";
 import type { Caller } from "../caller.js";
 import { fetchObjects } from "../fetch-objects.js";
 import { inParallel } from "../in-parallel.js";

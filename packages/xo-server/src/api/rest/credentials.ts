@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { Credentials } from "../../people/authenticator.js";
+import type { Credentials } from "../../auth/authenticator.js";
 
 /** What a request shows of who asks. */
 export type Shown =

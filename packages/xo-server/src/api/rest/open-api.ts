@@ -1,4 +1,4 @@
-import { version } from "../../version.js";
+import { version } from "../../commands/version.js";
 import { describeActions } from "./open-api-actions.js";
 import { describeCollections } from "./open-api-collections.js";
 import { describeFixedRoutes } from "./open-api-fixed-routes.js";

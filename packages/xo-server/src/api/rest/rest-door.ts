@@ -5,7 +5,7 @@ import type { Logger } from "../../log/logger.js";
 import type { Objects } from "../../objects/start-objects.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { Operation, Permission } from "../../operations/operation.js";
-import type { Authenticator } from "../../people/authenticator.js";
+import type { Authenticator } from "../../auth/authenticator.js";
 import type { LimitHits } from "../limit-hits.js";
 import { outerOf } from "../outer.js";
 import { DATA_POLICY } from "../security-headers.js";

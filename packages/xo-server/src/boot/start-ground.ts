@@ -4,19 +4,19 @@ import type { Store } from "@xo-server/store";
 import {
   startActivity,
   type StartedActivity,
-} from "./activity/start-activity.js";
-import { systemClock, type Clock } from "./clock.js";
-import { LimitHits } from "./doors/limit-hits.js";
-import { CatchUp } from "./objects/catch-up.js";
-import { PoolObjects } from "./objects/pool-objects.js";
-import { startInventory } from "./objects/start-inventory.js";
-import { startObjects, type Objects } from "./objects/start-objects.js";
-import { createAudit, type Audit } from "./operations/audit.js";
+} from "../activity/start-activity.js";
+import { systemClock, type Clock } from "../clock.js";
+import { LimitHits } from "../api/limit-hits.js";
+import { CatchUp } from "../objects/catch-up.js";
+import { PoolObjects } from "../objects/pool-objects.js";
+import { startInventory } from "../objects/start-inventory.js";
+import { startObjects, type Objects } from "../objects/start-objects.js";
+import { createAudit, type Audit } from "../operations/audit.js";
 import type { Parser } from "./parser.js";
-import { createLivePools } from "./pools/live-pools.js";
-import { DemoPools } from "./pools/demo-pools.js";
-import { createPools, type Pools } from "./pools/pools.js";
-import { StoredPools } from "./pools/stored-pools.js";
+import { createLivePools } from "../pools/live-pools.js";
+import { DemoPools } from "../pools/demo-pools.js";
+import { createPools, type Pools } from "../pools/pools.js";
+import { StoredPools } from "../pools/stored-pools.js";
 import type { ServerOptions } from "./server-options.js";
 import { startMonitor } from "./start-monitor.js";
 import { startParser } from "./start-parser.js";

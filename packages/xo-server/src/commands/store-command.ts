@@ -1,9 +1,9 @@
 import { XoError } from "@xo-server/model";
 import { openStore, type Store, type User } from "@xo-server/store";
-import { loadConfig } from "./config/load-config.js";
+import { loadConfig } from "../config/load-config.js";
 import { ExitCode } from "./exit-code.js";
-import { createPassword } from "./people/first-start.js";
-import { toStoreOptions } from "./start-store.js";
+import { createPassword } from "../auth/first-start.js";
+import { toStoreOptions } from "../boot/start-store.js";
 import { runAuditCommand } from "./store-command-audit.js";
 import { runConfigCommand } from "./store-command-config.js";
 import type {

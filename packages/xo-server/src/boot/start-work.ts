@@ -1,22 +1,22 @@
-import { startAlarms, type StartedAlarms } from "./alarms/start-alarms.js";
-import type { Balancer } from "./balancer/balancer.js";
-import { startBalancer } from "./balancer/start-balancer.js";
-import { Consoles } from "./consoles/consoles.js";
-import { OneTimePaths } from "./doors/one-time-paths.js";
-import { startJobs, type StartedJobs } from "./jobs/start-jobs.js";
-import type { Dispatcher } from "./operations/dispatcher.js";
-import type { Reception } from "./people/start-people.js";
-import { Placement } from "./placement/placement.js";
-import { Plugins } from "./plugins/plugins.js";
-import { ResourceSets } from "./resource-sets/resource-sets.js";
+import { startAlarms, type StartedAlarms } from "../alarms/start-alarms.js";
+import type { Balancer } from "../balancer/balancer.js";
+import { startBalancer } from "../balancer/start-balancer.js";
+import { Consoles } from "../consoles/consoles.js";
+import { OneTimePaths } from "../api/one-time-paths.js";
+import { startJobs, type StartedJobs } from "../jobs/start-jobs.js";
+import type { Dispatcher } from "../operations/dispatcher.js";
+import type { AuthService } from "../auth/start-auth.js";
+import { Placement } from "../placement/placement.js";
+import { Plugins } from "../plugins/plugins.js";
+import { ResourceSets } from "../resource-sets/resource-sets.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Ground } from "./start-ground.js";
-import { startStats, type Stats } from "./stats/start-stats.js";
+import { startStats, type Stats } from "../stats/start-stats.js";
 import type { StopStack } from "./stop-stack.js";
-import { startTasks, type StartedTasks } from "./tasks/start-tasks.js";
-import { TaskSubscriptions } from "./tasks/task-subscriptions.js";
-import { Transfers } from "./transfers/transfers.js";
-import { version } from "./version.js";
+import { startTasks, type StartedTasks } from "../tasks/start-tasks.js";
+import { TaskSubscriptions } from "../tasks/task-subscriptions.js";
+import { Transfers } from "../transfers/transfers.js";
+import { version } from "../commands/version.js";
 
 /** What operations are done with, and what goes on by itself. */
 export interface Work extends StartedTasks, StartedJobs {
@@ -33,7 +33,7 @@ export interface Work extends StartedTasks, StartedJobs {
 }
 
 export interface WorkParts extends Ground {
-  readonly reception: Reception;
+  readonly reception: AuthService;
   readonly call: Dispatcher["call"];
   readonly isOperation: (name: string) => boolean;
 }

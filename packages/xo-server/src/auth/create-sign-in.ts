@@ -1,6 +1,6 @@
 import type { Store } from "@xo-server/store";
 import { systemClock } from "../clock.js";
-import type { ServerOptions } from "../server-options.js";
+import type { ServerOptions } from "../boot/server-options.js";
 import { ForeignPeople } from "./foreign-people.js";
 import { LdapDirectory } from "./ldap/ldap-directory.js";
 import { OidcProvider } from "./oidc/oidc-provider.js";

@@ -1,7 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { DEFAULT_DEMO } from "./demo.js";
+import { DEFAULT_DEMO } from "../boot/demo.js";
 import { ExitCode } from "./exit-code.js";
-import type { ConfigOverrides } from "./config/load-config.js";
+import type { ConfigOverrides } from "../config/load-config.js";
 import { storeCommands } from "./store-command-line.js";
 import type { StoreCommand } from "./store-command-kinds.js";
 

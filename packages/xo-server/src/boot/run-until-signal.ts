@@ -1,5 +1,5 @@
-import { ExitCode } from "./exit-code.js";
-import type { Logger } from "./log/logger.js";
+import { ExitCode } from "../commands/exit-code.js";
+import type { Logger } from "../log/logger.js";
 
 /** From the first signal to the end of the process. */
 const STOP_LIMIT_MS = 5000;

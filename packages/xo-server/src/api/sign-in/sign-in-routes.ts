@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../clock.js";
-import type { RedirectSignIn } from "../../people/authenticator.js";
+import type { RedirectSignIn } from "../../auth/authenticator.js";
 import { outerOf } from "../outer.js";
 import { toSessionCaller } from "../rest/caller.js";
 import { readCookies } from "../rest/credentials.js";

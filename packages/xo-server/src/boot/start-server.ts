@@ -1,19 +1,19 @@
-import { sayWhatWasLoaded } from "./config/say-what-was-loaded.js";
-import { startTls } from "./doors/tls/start-tls.js";
-import { allMethods } from "./methods/all.js";
-import { createDispatcher, type Dispatcher } from "./operations/dispatcher.js";
-import type { Operation } from "./operations/operation.js";
-import { startPeople } from "./people/start-people.js";
-import { connectPools } from "./pools/connect-pools.js";
+import { sayWhatWasLoaded } from "../config/say-what-was-loaded.js";
+import { startTls } from "../api/tls/start-tls.js";
+import { allMethods } from "../methods/all.js";
+import { createDispatcher, type Dispatcher } from "../operations/dispatcher.js";
+import type { Operation } from "../operations/operation.js";
+import { startAuth } from "../auth/start-auth.js";
+import { connectPools } from "../pools/connect-pools.js";
 import type { ServerOptions } from "./server-options.js";
-import { startDoors } from "./start-doors.js";
+import { startApi } from "./start-api.js";
 import { startGround } from "./start-ground.js";
 import { startWork } from "./start-work.js";
-import { startPerformance } from "./status/performance.js";
-import { startStatus, startStatusFeed } from "./status/start-status.js";
+import { startPerformance } from "../status/performance.js";
+import { startStatus, startStatusFeed } from "../status/start-status.js";
 import { StopStack } from "./stop-stack.js";
-import { FlightWatch } from "./tasks/flight-watch.js";
-import { Recovery } from "./tasks/recovery.js";
+import { FlightWatch } from "../tasks/flight-watch.js";
+import { Recovery } from "../tasks/recovery.js";
 
 export interface Server {
   readonly url: string;
@@ -41,7 +41,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const ground = await startGround(options, stops);
   const { clock, store, objects, pools, parser, audit } = ground;
   const { catalog, readers, notices } = objects;
-  const reception = await startPeople(
+  const reception = await startAuth(
     store,
     (client) => {
       readers.renew(client);
@@ -111,7 +111,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   });
   connecting.catch(() => undefined);
   let isStarted = false;
-  const web = await startDoors(
+  const web = await startApi(
     {
       ...ground,
       ...work,

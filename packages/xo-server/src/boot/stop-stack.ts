@@ -1,4 +1,4 @@
-import type { Logger } from "./log/logger.js";
+import type { Logger } from "../log/logger.js";
 
 /** What was started, to be stopped in reverse. */
 export class StopStack {

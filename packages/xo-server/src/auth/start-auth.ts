@@ -1,8 +1,8 @@
 import type { Store } from "@xo-server/store";
 import { systemClock } from "../clock.js";
 import type { Client } from "../operations/client.js";
-import type { ServerOptions } from "../server-options.js";
-import type { StopStack } from "../stop-stack.js";
+import type { ServerOptions } from "../boot/server-options.js";
+import type { StopStack } from "../boot/stop-stack.js";
 import { dropExpiredTokens } from "./expired-tokens.js";
 import { prepareStore } from "./first-start.js";
 import { createSignIn } from "./create-sign-in.js";
@@ -12,7 +12,7 @@ import type { SignIn } from "./sign-in.js";
 import { Tickets } from "./tickets.js";
 
 /** Who may come in, and who is in. */
-export interface Reception {
+export interface AuthService {
   readonly people: People;
   readonly signIn: SignIn;
   readonly sessions: Sessions;
@@ -20,12 +20,12 @@ export interface Reception {
 }
 
 /** @param onRights somebody else is behind a client now, or the same with other rights */
-export async function startPeople(
+export async function startAuth(
   store: Store,
   onRights: (client: Client) => void,
   options: Pick<ServerOptions, "config" | "loggers" | "clock" | "env">,
   stops: StopStack,
-): Promise<Reception> {
+): Promise<AuthService> {
   const { loggers, clock = systemClock, env } = options;
   await prepareStore(store, loggers.named("xo:people"), env);
   const people = new People(store);

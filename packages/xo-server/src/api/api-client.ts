@@ -5,7 +5,7 @@ import type { JsonRpcDoor } from "./json-rpc.js";
 import type { Logger } from "../log/logger.js";
 import type { Client } from "../operations/client.js";
 import { toCallContext, type Permission } from "../operations/operation.js";
-import type { Session } from "../people/session.js";
+import type { Session } from "../auth/session.js";
 import { isDeeperThan } from "./json-depth.js";
 import type { LimitHits } from "./limit-hits.js";
 import { Outbox, type Wire } from "./outbox.js";

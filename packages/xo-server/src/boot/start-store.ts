@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type Store, type StoreOptions } from "@xo-server/store";
-import type { Config } from "./config/config.js";
+import type { Config } from "../config/config.js";
 import type { ServerOptions } from "./server-options.js";
 import type { StopStack } from "./stop-stack.js";
 

@@ -5,9 +5,9 @@ import {
   type PriorityStats,
 } from "@xo-server/parser-pool";
 import type { Decoder } from "@xo-server/xen-api";
-import type { Config } from "./config/config.js";
-import type { Logger } from "./log/logger.js";
-import type { DelayBucket } from "./status/recent-delays.js";
+import type { Config } from "../config/config.js";
+import type { Logger } from "../log/logger.js";
+import type { DelayBucket } from "../status/recent-delays.js";
 
 /** Figures of the parser pool; tasks are all since the start. */
 export interface ParserFigures {

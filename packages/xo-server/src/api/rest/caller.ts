@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
-import type { Authenticator } from "../../people/authenticator.js";
-import type { Session } from "../../people/session.js";
+import type { Authenticator } from "../../auth/authenticator.js";
+import type { Session } from "../../auth/session.js";
 import type { Client } from "../../operations/client.js";
 import {
   toCallContext,

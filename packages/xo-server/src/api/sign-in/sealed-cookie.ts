@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { Clock } from "../../clock.js";
-import type { PendingSignIn } from "../../people/authenticator.js";
+import type { PendingSignIn } from "../../auth/authenticator.js";
 
 /** Time to sign in at the provider. */
 export const PENDING_LIFETIME_MS = 10 * 60_000;

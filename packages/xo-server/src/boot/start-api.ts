@@ -1,21 +1,21 @@
-import { createJsonRpcDoor } from "./doors/json-rpc.js";
-import type { Tls } from "./doors/tls/start-tls.js";
-import { findWebRoot } from "./doors/web-root.js";
-import { startWebServer, type WebServer } from "./doors/web-server.js";
-import { startMetrics } from "./metrics/start-metrics.js";
-import { OpenMetrics } from "./open-metrics/open-metrics.js";
-import type { Dispatcher } from "./operations/dispatcher.js";
-import type { Operation } from "./operations/operation.js";
-import type { Reception } from "./people/start-people.js";
+import { createJsonRpcDoor } from "../api/json-rpc.js";
+import type { Tls } from "../api/tls/start-tls.js";
+import { findWebRoot } from "../api/web-root.js";
+import { startWebServer, type WebServer } from "../api/web-server.js";
+import { startMetrics } from "../metrics/start-metrics.js";
+import { OpenMetrics } from "../open-metrics/open-metrics.js";
+import type { Dispatcher } from "../operations/dispatcher.js";
+import type { Operation } from "../operations/operation.js";
+import type { AuthService } from "../auth/start-auth.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Ground } from "./start-ground.js";
 import type { Work } from "./start-work.js";
-import { toHealth } from "./status/health.js";
-import type { StatusFeed } from "./status/status-feed.js";
+import { toHealth } from "../status/health.js";
+import type { StatusFeed } from "../status/status-feed.js";
 import type { StopStack } from "./stop-stack.js";
 
-export interface DoorParts extends Ground, Work {
-  readonly reception: Reception;
+export interface ApiParts extends Ground, Work {
+  readonly reception: AuthService;
   readonly statusFeed: StatusFeed;
   readonly operations: readonly Operation[];
   readonly dispatcher: Dispatcher;
@@ -25,8 +25,8 @@ export interface DoorParts extends Ground, Work {
 }
 
 /** The page and the API. It listens when this resolves. */
-export async function startDoors(
-  parts: DoorParts,
+export async function startApi(
+  parts: ApiParts,
   { config, loggers, demo }: ServerOptions,
   stops: StopStack,
 ): Promise<WebServer> {

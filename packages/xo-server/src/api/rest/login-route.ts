@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Dispatcher } from "../../operations/dispatcher.js";
-import type { Authenticator } from "../../people/authenticator.js";
+import type { Authenticator } from "../../auth/authenticator.js";
 import type { Permission } from "../../operations/operation.js";
 import { outerOf } from "../outer.js";
 import { toCaller } from "./caller.js";

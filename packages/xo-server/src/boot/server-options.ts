@@ -1,8 +1,8 @@
-import type { Clock } from "./clock.js";
-import type { LoadedConfig } from "./config/load-config.js";
+import type { Clock } from "../clock.js";
+import type { LoadedConfig } from "../config/load-config.js";
 import type { StartDemoPools } from "./demo.js";
-import type { Loggers } from "./log/logger.js";
-import type { CreatePool } from "./pools/pools.js";
+import type { Loggers } from "../log/logger.js";
+import type { CreatePool } from "../pools/pools.js";
 
 export interface ServerOptions extends LoadedConfig {
   readonly loggers: Loggers;
