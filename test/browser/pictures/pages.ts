@@ -30,7 +30,12 @@ const at = (
 });
 const of = (name: string, path: Picture["path"]): Picture => ({ name, path });
 
-/** Every page of xo-web, and some of what opens over them. */
+/** Opens the dialog of the section's main button. */
+function clickMain(page: Page): Promise<void> {
+  return page.locator("main .button.main").first().click();
+}
+
+/** Every page of xo-web, and some dialogs and menus. */
 export const pages: readonly Picture[] = [
   at("sign-in", "/", { isGuest: true }),
   at("status", "/status"),
@@ -86,6 +91,9 @@ export const pages: readonly Picture[] = [
     ...["servers", "users", "groups", "roles", "tokens", "jobs"],
     ...["alarms", "audit", "performance", "account"],
   ].map((section) => at(`settings-${section}`, `/settings/${section}`)),
+  at("dialog-user", "/settings/users", { act: clickMain }),
+  at("dialog-alarm-rule", "/settings/alarms", { act: clickMain }),
+  at("dialog-placement-rule", "/placement/rules", { act: clickMain }),
   at("first-run", "/first-run"),
   at("palette", "/vms", {
     act: async (page) => {

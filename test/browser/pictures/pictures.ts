@@ -1,4 +1,5 @@
-// Takes a picture of every page, to be looked at: npm run pictures -- DIR [--demo A,B,C] [--only vms,vm]
+// Takes a screenshot of every page: npm run pictures -- [DIR] [--demo A,B,C] [--only vms,vm]
+// Default folder: test/output/pictures, which git ignores.
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,16 +20,16 @@ const { values, positionals } = parseArgs({
     only: { type: "string" },
     /** Comma-separated: `light-1440`. */
     views: { type: "string" },
-    /** The server is gone when the picture is taken. */
+    /** The connection is cut before the screenshot. */
     gone: { type: "boolean" },
     png: { type: "boolean" },
-    /** Of the pictures' sizes: 0.5 makes small ones. */
+    /** Device scale factor; 0.5 halves the screenshots. */
     scale: { type: "string", default: "1" },
-    /** How long what comes late may take, in ms: figures of the first round of statistics as well. */
+    /** Milliseconds between loading and screenshot; the first statistics take about 2 s. */
     wait: { type: "string", default: "2500" },
   },
 });
-const [folder = "pictures"] = positionals;
+const [folder = join(root, "test", "output", "pictures")] = positionals;
 const views = (values.views ?? "light-1440,dark-1440,light-390,dark-390").split(
   ",",
 );
