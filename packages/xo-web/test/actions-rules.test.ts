@@ -1,4 +1,4 @@
-import { test } from "tap";
+import t from "tap";
 import { allActions } from "../src/actions/all-actions.js";
 import {
   bestOfPlaces,
@@ -21,7 +21,7 @@ const vm = (more: Record<string, unknown>): ObjectRow => ({
   ...more,
 });
 
-test("a reason is given for what cannot be done now", (t) => {
+t.test("a reason is given for what cannot be done now", (t) => {
   const refusal = (id: string, more: Record<string, unknown>) =>
     action(id).refusal([vm(more)], en);
   t.equal(refusal("vm.start", { power_state: "Running" }), "It runs");
@@ -58,14 +58,14 @@ test("a reason is given for what cannot be done now", (t) => {
   t.end();
 });
 
-test("what a row does not tell is not held against it", (t) => {
+t.test("what a row does not tell is not held against it", (t) => {
   const bare = [{ id: "v", type: "VM" }];
   for (const id of ["vm.start", "vm.cleanShutdown", "vm.migrate"])
     t.equal(action(id).refusal(bare, en), undefined, id);
   t.end();
 });
 
-test("an action is for those of many that can", (t) => {
+t.test("an action is for those of many that can", (t) => {
   const states = ["Running", "Halted", "Halted", "Paused"];
   const vms = states.map((power_state, i) => vm({ id: `v${i}`, power_state }));
   const start = action("vm.start");
@@ -81,7 +81,7 @@ test("an action is for those of many that can", (t) => {
   t.end();
 });
 
-test("one button lets a VM go, whatever state it is in", (t) => {
+t.test("one button lets a VM go, whatever state it is in", (t) => {
   const shown = (power_state: string) => {
     const objects = [vm({ power_state })];
     const go = allActions.filter(({ place }) => place === "go");
@@ -94,7 +94,7 @@ test("one button lets a VM go, whatever state it is in", (t) => {
   t.end();
 });
 
-test("a menu has groups, and says why", (t) => {
+t.test("a menu has groups, and says why", (t) => {
   const objects = [vm({ power_state: "Halted" })];
   const all = allActions.filter(({ types }) => types.includes("VM"));
   const items = menuItems(all, objects, en);
@@ -109,7 +109,7 @@ test("a menu has groups, and says why", (t) => {
   t.end();
 });
 
-test("objects of which the same is wanted are one step", (t) => {
+t.test("objects of which the same is wanted are one step", (t) => {
   const vms = [vm({ id: "a" }), vm({ id: "b" })];
   const plan = planOf(action("vm.hardShutdown"), vms, {});
   t.same(
@@ -126,7 +126,7 @@ test("objects of which the same is wanted are one step", (t) => {
   t.end();
 });
 
-test("what is honest can be taken back, and nothing else", (t) => {
+t.test("what is honest can be taken back, and nothing else", (t) => {
   const before = [vm({ name_label: "old", name_description: "d" })];
   const back = (id: string, results?: string[]) =>
     action(id)
@@ -146,7 +146,7 @@ test("what is honest can be taken back, and nothing else", (t) => {
   t.end();
 });
 
-test("every action has a name in each language, and does something", (t) => {
+t.test("every action has a name in each language, and does something", (t) => {
   for (const one of allActions) {
     t.ok(one.label(en), one.id);
     t.ok(one.label(de), `${one.id} in German`);
@@ -157,7 +157,7 @@ test("every action has a name in each language, and does something", (t) => {
   t.end();
 });
 
-test("errors say what to do", (t) => {
+t.test("errors say what to do", (t) => {
   const words = (code: number, message: string, name?: string) =>
     errorWords(new RpcError(code, message, name && { code: name }), en);
   t.match(words(2, "not enough permissions"), /administrator/);
@@ -174,7 +174,7 @@ test("errors say what to do", (t) => {
   t.end();
 });
 
-test("fields say what is missing or out of bounds", (t) => {
+t.test("fields say what is missing or out of bounds", (t) => {
   const size = { kind: "size", id: "s", label: "", least: 10 } as const;
   t.equal(problemOf(size, 9), "tooSmall");
   t.equal(problemOf(size, null), "missing");

@@ -1,4 +1,4 @@
-import { test } from "tap";
+import t from "tap";
 import type { Json } from "../src/api/merge-patch.js";
 import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
 import { defineAction, type Plan } from "../src/actions/action.js";
@@ -55,20 +55,23 @@ function start(answer: Answer) {
   return { run, calls, shown, ids, failed, follower, went };
 }
 
-test("one operation is called, and its end told in one toast with its undo", async (t) => {
-  const { run, calls, shown, ids } = start(() => Promise.resolve(true));
-  await run("vm.suspend", vms.slice(0, 1));
-  t.same(calls, [["vm.suspend", { id: "a" }]]);
-  t.match(shown, [
-    { tone: "good", text: "Suspend: vm-a", action: { label: "Undo" } },
-  ]);
-  await shown[0]!.action!.run();
-  t.same(calls.at(-1), ["vm.resume", { id: "a" }]);
-  t.equal(shown.at(-1)!.detail, "Taken back");
-  t.equal(ids.size, 1, "toasts do not pile up");
-});
+t.test(
+  "one operation is called, and its end told in one toast with its undo",
+  async (t) => {
+    const { run, calls, shown, ids } = start(() => Promise.resolve(true));
+    await run("vm.suspend", vms.slice(0, 1));
+    t.same(calls, [["vm.suspend", { id: "a" }]]);
+    t.match(shown, [
+      { tone: "good", text: "Suspend: vm-a", action: { label: "Undo" } },
+    ]);
+    await shown[0]!.action!.run();
+    t.same(calls.at(-1), ["vm.resume", { id: "a" }]);
+    t.equal(shown.at(-1)!.detail, "Taken back");
+    t.equal(ids.size, 1, "toasts do not pile up");
+  },
+);
 
-test("an undo that fails says so", async (t) => {
+t.test("an undo that fails says so", async (t) => {
   const { run, shown } = start((method) =>
     method === "vm.suspend"
       ? Promise.resolve(true)
@@ -79,21 +82,24 @@ test("an undo that fails says so", async (t) => {
   t.match(shown.at(-1), { tone: "bad", detail: /could not be taken back/ });
 });
 
-test("a refusal is told with what to do", async (t) => {
+t.test("a refusal is told with what to do", async (t) => {
   const { run, shown } = start(() => Promise.reject(new RpcError(2, "no")));
   await run("vm.pause", vms.slice(0, 1));
   t.match(shown, [{ tone: "bad", detail: /administrator/ }]);
 });
 
-test("a connection that goes meanwhile says that it may go on, and leads to the tasks", async (t) => {
-  const { run, shown, went } = start(() =>
-    Promise.reject(new ConnectionLostError("gone")),
-  );
-  await run("vm.pause", vms.slice(0, 1));
-  t.match(shown, [{ tone: "plain", detail: /may still be going on/ }]);
-  await shown[0]!.action!.run();
-  t.same(went, ["/tasks"]);
-});
+t.test(
+  "a connection that goes meanwhile says that it may go on, and leads to the tasks",
+  async (t) => {
+    const { run, shown, went } = start(() =>
+      Promise.reject(new ConnectionLostError("gone")),
+    );
+    await run("vm.pause", vms.slice(0, 1));
+    t.match(shown, [{ tone: "plain", detail: /may still be going on/ }]);
+    await shown[0]!.action!.run();
+    t.same(went, ["/tasks"]);
+  },
+);
 
 /** Answers as the server does to a bulk. */
 function bulk(tasks: () => Json): Answer {
@@ -103,7 +109,7 @@ function bulk(tasks: () => Json): Answer {
   };
 }
 
-test("many are one bulk, followed to its end", async (t) => {
+t.test("many are one bulk, followed to its end", async (t) => {
   const { run, calls, shown, follower } = start(bulk(() => []));
   const done = run("vm.suspend", vms);
   await new Promise(setImmediate);
@@ -123,42 +129,48 @@ test("many are one bulk, followed to its end", async (t) => {
   ]);
 });
 
-test("what of many has failed can be seen and tried again, that only", async (t) => {
-  const result = {
-    name: "XoError",
-    code: "SOME_FAILED",
-    message: "",
-    succeeded: 2,
-    failed: [{ id: "b", error: { code: "HANDLE_INVALID", message: "x" } }],
-    data: { failed: 1, total: 3 },
-  };
-  const { run, shown, failed } = start(
-    bulk(() => [{ id: "T", status: "failure", result }]),
-  );
-  await run("vm.suspend", vms);
-  t.match(shown.at(-1), { tone: "bad", detail: "2 done, 1 failed" });
-  await shown.at(-1)!.action!.run();
-  const [{ retry }] = failed as [Failed];
-  t.same(
-    retry.steps.map(({ objects }) => objects.map(({ id }) => id)),
-    [["b"]],
-  );
-});
+t.test(
+  "what of many has failed can be seen and tried again, that only",
+  async (t) => {
+    const result = {
+      name: "XoError",
+      code: "SOME_FAILED",
+      message: "",
+      succeeded: 2,
+      failed: [{ id: "b", error: { code: "HANDLE_INVALID", message: "x" } }],
+      data: { failed: 1, total: 3 },
+    };
+    const { run, shown, failed } = start(
+      bulk(() => [{ id: "T", status: "failure", result }]),
+    );
+    await run("vm.suspend", vms);
+    t.match(shown.at(-1), { tone: "bad", detail: "2 done, 1 failed" });
+    await shown.at(-1)!.action!.run();
+    const [{ retry }] = failed as [Failed];
+    t.same(
+      retry.steps.map(({ objects }) => objects.map(({ id }) => id)),
+      [["b"]],
+    );
+  },
+);
 
-test("a task that ended while the connection was gone is found again", async (t) => {
-  let tasks: Json = [];
-  const { run, shown, follower } = start(bulk(() => tasks));
-  const done = run("vm.suspend", vms);
-  await new Promise(setImmediate);
-  tasks = [
-    { id: "T", status: "success", result: { succeeded: 3, failed: [] } },
-  ];
-  await follower.renew();
-  await done;
-  t.match(shown.at(-1), { tone: "good" });
-});
+t.test(
+  "a task that ended while the connection was gone is found again",
+  async (t) => {
+    let tasks: Json = [];
+    const { run, shown, follower } = start(bulk(() => tasks));
+    const done = run("vm.suspend", vms);
+    await new Promise(setImmediate);
+    tasks = [
+      { id: "T", status: "success", result: { succeeded: 3, failed: [] } },
+    ];
+    await follower.renew();
+    await done;
+    t.match(shown.at(-1), { tone: "good" });
+  },
+);
 
-test("what was made can be opened", async (t) => {
+t.test("what was made can be opened", async (t) => {
   const copy = defineAction({ ...action("vm.copy") });
   const { run, shown, went } = start(() => Promise.resolve("new"));
   const order = { method: "vm.clone" };

@@ -1,4 +1,4 @@
-import { test } from "tap";
+import t from "tap";
 import { createOrder } from "../src/create-vm/create-order.js";
 import {
   draftFor,
@@ -53,18 +53,21 @@ const codes = (change: Partial<Draft>, at: Partial<Place> = {}) =>
     ),
   );
 
-test("a form that is filled in has no problem, an empty one says what is missing", (t) => {
-  t.same(codes({}), {});
-  t.ok(isMakeable(problemsOf(good, place)));
-  t.same(codes({ template: "", name: " " }), {
-    template: "template",
-    name: "name",
-  });
-  t.notOk(isMakeable(problemsOf(emptyDraft, place)));
-  t.end();
-});
+t.test(
+  "a form that is filled in has no problem, an empty one says what is missing",
+  (t) => {
+    t.same(codes({}), {});
+    t.ok(isMakeable(problemsOf(good, place)));
+    t.same(codes({ template: "", name: " " }), {
+      template: "template",
+      name: "name",
+    });
+    t.notOk(isMakeable(problemsOf(emptyDraft, place)));
+    t.end();
+  },
+);
 
-test("names, counts and sizes are checked", (t) => {
+t.test("names, counts and sizes are checked", (t) => {
   t.same(codes({ name: "taken" }), { name: "nameTaken" });
   t.ok(
     isMakeable(problemsOf({ ...good, name: "taken" }, place)),
@@ -79,7 +82,7 @@ test("names, counts and sizes are checked", (t) => {
   t.end();
 });
 
-test("disks of all VMs have to fit on their SR", (t) => {
+t.test("disks of all VMs have to fit on their SR", (t) => {
   t.same(codes({ count: 10 }), {});
   t.same(codes({ count: 11 }), { "disk:0": "srFull" });
   const thin = { srs: [{ id: "sr", free: 1, isThin: true }] };
@@ -90,7 +93,7 @@ test("disks of all VMs have to fit on their SR", (t) => {
   t.end();
 });
 
-test("MAC addresses are well formed, and each is there once", (t) => {
+t.test("MAC addresses are well formed, and each is there once", (t) => {
   const vif = (key: string, mac: string) => ({ key, network: "n", mac });
   const mac = "02:16:3e:00:00:01";
   t.same(codes({ vifs: [vif("a", mac)] }), {});
@@ -108,14 +111,14 @@ test("MAC addresses are well formed, and each is there once", (t) => {
   t.end();
 });
 
-test("whoever has no rights of their own keeps to a set", (t) => {
+t.test("whoever has no rights of their own keeps to a set", (t) => {
   t.same(codes({}, { needsSet: true }), { resourceSet: "needsSet" });
   t.same(codes({ resourceSet: "s", cpus: 5 }), { resourceSet: "quota" });
   t.same(codes({ resourceSet: "s", cpus: 4 }), {});
   t.end();
 });
 
-test("names of many have numbers", (t) => {
+t.test("names of many have numbers", (t) => {
   const many = { ...good, count: 3, firstIndex: 9 };
   t.same(namesOf({ ...many, name: "web-{index:02}" }), [
     "web-09",
@@ -144,7 +147,7 @@ const template = {
 } as unknown as Template;
 const nothing = { vbds: [], vdis: [], vifs: [], network: "n" };
 
-test("a template fills in what it brings; what was written stays", (t) => {
+t.test("a template fills in what it brings; what was written stays", (t) => {
   const draft = draftFor(template, nothing, { ...good, starts: false });
   t.match(draft, {
     name: "web",
@@ -168,7 +171,7 @@ test("a template fills in what it brings; what was written stays", (t) => {
   t.end();
 });
 
-test("only what was changed of the template's disks is ordered", (t) => {
+t.test("only what was changed of the template's disks is ordered", (t) => {
   const before = draftFor(template, nothing, good);
   const order = (change: Partial<Draft>) =>
     createOrder({ ...before, ...change }, before.disks);
@@ -198,35 +201,38 @@ test("only what was changed of the template's disks is ordered", (t) => {
   t.end();
 });
 
-test("several are one operation; installation and configuration are told", (t) => {
-  const { method, params } = createOrder(
-    {
-      ...good,
+t.test(
+  "several are one operation; installation and configuration are told",
+  (t) => {
+    const { method, params } = createOrder(
+      {
+        ...good,
+        count: 3,
+        firstIndex: 5,
+        boot: "network",
+        tags: "a, b,",
+        cloudConfig: "#cloud-config",
+        dropsConfig: true,
+        vtpm: true,
+      },
+      good.disks,
+    );
+    t.equal(method, "vm.createMultiple");
+    t.match(params, {
       count: 3,
       firstIndex: 5,
-      boot: "network",
-      tags: "a, b,",
+      tags: ["a", "b"],
+      createVtpm: true,
+      installation: { method: "network", repository: "pxe" },
       cloudConfig: "#cloud-config",
-      dropsConfig: true,
-      vtpm: true,
-    },
-    good.disks,
-  );
-  t.equal(method, "vm.createMultiple");
-  t.match(params, {
-    count: 3,
-    firstIndex: 5,
-    tags: ["a", "b"],
-    createVtpm: true,
-    installation: { method: "network", repository: "pxe" },
-    cloudConfig: "#cloud-config",
-    destroyCloudConfigVdiAfterBoot: true,
-  });
-  t.notOk("networkConfig" in params);
-  t.end();
-});
+      destroyCloudConfigVdiAfterBoot: true,
+    });
+    t.notOk("networkConfig" in params);
+    t.end();
+  },
+);
 
-test("templates are told apart by the family of their system", (t) => {
+t.test("templates are told apart by the family of their system", (t) => {
   t.same(
     ["Windows 11", "Rocky Linux 9", "FreeBSD 14", "CoreOS", "Appliance"].map(
       familyOf,

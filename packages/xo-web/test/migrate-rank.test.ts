@@ -1,4 +1,4 @@
-import { test } from "tap";
+import t from "tap";
 import {
   diskTargets,
   overfull,
@@ -64,28 +64,31 @@ const whyOf = (hosts: Host[], more = {}, vms = [vm()]) =>
     ]),
   );
 
-test("hosts with the most room come first, those that cannot take it last", (t) => {
-  const ranked = rankHosts(
-    [vm()],
-    around([
-      host("h0"),
-      host("full", { memory: { size: 64 * GIB, usage: 60 * GIB } }),
-      host("busy", { now: { cpu: 0.9 } }),
-      host("idle", { now: { cpu: 0.1 } }),
-      host("small", { memory: { size: 16 * GIB, usage: 4 * GIB } }),
-    ]),
-  );
-  t.same(
-    ranked.map(({ host }) => host.id),
-    ["idle", "small", "busy", "h0", "full"],
-  );
-  const [best] = ranked;
-  t.equal(best?.memory.after, 24 * GIB);
-  t.equal(best?.cpu?.after, 0.1 + (0.5 * 2) / 8);
-  t.end();
-});
+t.test(
+  "hosts with the most room come first, those that cannot take it last",
+  (t) => {
+    const ranked = rankHosts(
+      [vm()],
+      around([
+        host("h0"),
+        host("full", { memory: { size: 64 * GIB, usage: 60 * GIB } }),
+        host("busy", { now: { cpu: 0.9 } }),
+        host("idle", { now: { cpu: 0.1 } }),
+        host("small", { memory: { size: 16 * GIB, usage: 4 * GIB } }),
+      ]),
+    );
+    t.same(
+      ranked.map(({ host }) => host.id),
+      ["idle", "small", "busy", "h0", "full"],
+    );
+    const [best] = ranked;
+    t.equal(best?.memory.after, 24 * GIB);
+    t.equal(best?.cpu?.after, 0.1 + (0.5 * 2) / 8);
+    t.end();
+  },
+);
 
-test("each refusal has its reason", (t) => {
+t.test("each refusal has its reason", (t) => {
   t.same(
     whyOf([
       host("h0"),
@@ -113,66 +116,72 @@ test("each refusal has its reason", (t) => {
   t.end();
 });
 
-test("a host that does not reach the disks takes the VM with them, after those that do", (t) => {
-  const srsOf = new Map(["h0", "h2"].map((id) => [id, new Set(["sr"])]));
-  const ranked = rankHosts(
-    [vm()],
-    around([host("h0"), host("h1"), host("h2", { now: { cpu: 0.8 } })], {
-      srsOf,
-    }),
-  );
-  t.same(
-    ranked.map(({ host, movesDisks }) => [host.id, movesDisks]),
-    [
-      ["h2", false],
-      ["h1", true],
-      ["h0", false],
-    ],
-  );
-  t.end();
-});
+t.test(
+  "a host that does not reach the disks takes the VM with them, after those that do",
+  (t) => {
+    const srsOf = new Map(["h0", "h2"].map((id) => [id, new Set(["sr"])]));
+    const ranked = rankHosts(
+      [vm()],
+      around([host("h0"), host("h1"), host("h2", { now: { cpu: 0.8 } })], {
+        srsOf,
+      }),
+    );
+    t.same(
+      ranked.map(({ host, movesDisks }) => [host.id, movesDisks]),
+      [
+        ["h2", false],
+        ["h1", true],
+        ["h0", false],
+      ],
+    );
+    t.end();
+  },
+);
 
-test("all of many have to fit", (t) => {
+t.test("all of many have to fit", (t) => {
   const many = Array.from({ length: 7 }, (_, i) => vm({ id: `v${i}` }));
   const [best] = rankHosts(many, around([host("h1")]));
   t.match(best?.refusal, { why: "memory", lacks: 8 * GIB });
   t.end();
 });
 
-test("disks stay where they are reached, else go to the default, else where most is free", (t) => {
-  const sr = (id: string, free: number, more = {}): Sr =>
-    ({
-      id,
-      type: "SR",
-      content_type: "user",
-      size: 100 * GIB,
-      physical_usage: (100 - free) * GIB,
-      ...more,
-    }) as unknown as Sr;
-  const srs = [
-    sr("a", 10),
-    sr("b", 50),
-    sr("c", 90),
-    sr("iso", 99, { content_type: "iso" }),
-  ];
-  const reached = new Set(["a", "b", "iso"]);
-  const targets = diskTargets(srs, reached);
-  t.same(
-    targets.map(({ id }) => id),
-    ["b", "a"],
-  );
-  const disks = [
-    { id: "d1", $SR: "a", usage: GIB },
-    { id: "d2", $SR: "c", usage: 20 * GIB },
-  ] as unknown as Vdi[];
-  t.same(proposeSrs(disks, targets, undefined), { d1: "a", d2: "b" });
-  t.same(proposeSrs(disks, targets, "a"), { d1: "a", d2: "a" });
-  t.same([...overfull(disks, { d1: "a", d2: "a" }, srs)], [["a", 10 * GIB]]);
-  t.same([...overfull(disks, { d1: "a", d2: "b" }, srs)], []);
-  t.end();
-});
+t.test(
+  "disks stay where they are reached, else go to the default, else where most is free",
+  (t) => {
+    const sr = (id: string, free: number, more = {}): Sr =>
+      ({
+        id,
+        type: "SR",
+        content_type: "user",
+        size: 100 * GIB,
+        physical_usage: (100 - free) * GIB,
+        ...more,
+      }) as unknown as Sr;
+    const srs = [
+      sr("a", 10),
+      sr("b", 50),
+      sr("c", 90),
+      sr("iso", 99, { content_type: "iso" }),
+    ];
+    const reached = new Set(["a", "b", "iso"]);
+    const targets = diskTargets(srs, reached);
+    t.same(
+      targets.map(({ id }) => id),
+      ["b", "a"],
+    );
+    const disks = [
+      { id: "d1", $SR: "a", usage: GIB },
+      { id: "d2", $SR: "c", usage: 20 * GIB },
+    ] as unknown as Vdi[];
+    t.same(proposeSrs(disks, targets, undefined), { d1: "a", d2: "b" });
+    t.same(proposeSrs(disks, targets, "a"), { d1: "a", d2: "a" });
+    t.same([...overfull(disks, { d1: "a", d2: "a" }, srs)], [["a", 10 * GIB]]);
+    t.same([...overfull(disks, { d1: "a", d2: "b" }, srs)], []);
+    t.end();
+  },
+);
 
-test("interfaces go to networks of the same name", (t) => {
+t.test("interfaces go to networks of the same name", (t) => {
   const networks = [
     { id: "n1", name_label: "A" },
     { id: "n2", name_label: "B" },
@@ -190,37 +199,40 @@ test("interfaces go to networks of the same name", (t) => {
   t.end();
 });
 
-test("a migration names the disks of its VM only, and goes back where it came from", (t) => {
-  const vms = [vm({ id: "v1" }), vm({ id: "v2", $container: "h9" })];
-  const owners = {
-    vbds: [
-      { VM: "v1", VDI: "d1" },
-      { VM: "v2", VDI: "d2" },
-    ] as unknown as Vbd[],
-    vifs: [] as Vif[],
-  };
-  const given = {
-    host: "h1",
-    isOtherPool: false,
-    networks: {},
-    network: undefined,
-    movesDisks: true,
-    srs: { d1: "s1", d2: "s2" },
-  };
-  const plan = planMigration(vms, given, owners);
-  t.same(
-    plan.steps.map(({ order }) => order.params),
-    [
-      { targetHost: "h1", mapVdisSrs: { d1: "s1" } },
-      { targetHost: "h1", mapVdisSrs: { d2: "s2" } },
-    ],
-  );
-  t.equal(plan.undo?.(vms, undefined), undefined, "disks are not sent back");
-  const light = planMigration(vms, { ...given, movesDisks: false }, owners);
-  t.equal(light.steps.length, 1);
-  t.same(
-    light.undo?.(vms, undefined)?.map(({ order }) => order.params),
-    [{ targetHost: "h0" }, { targetHost: "h9" }],
-  );
-  t.end();
-});
+t.test(
+  "a migration names the disks of its VM only, and goes back where it came from",
+  (t) => {
+    const vms = [vm({ id: "v1" }), vm({ id: "v2", $container: "h9" })];
+    const owners = {
+      vbds: [
+        { VM: "v1", VDI: "d1" },
+        { VM: "v2", VDI: "d2" },
+      ] as unknown as Vbd[],
+      vifs: [] as Vif[],
+    };
+    const given = {
+      host: "h1",
+      isOtherPool: false,
+      networks: {},
+      network: undefined,
+      movesDisks: true,
+      srs: { d1: "s1", d2: "s2" },
+    };
+    const plan = planMigration(vms, given, owners);
+    t.same(
+      plan.steps.map(({ order }) => order.params),
+      [
+        { targetHost: "h1", mapVdisSrs: { d1: "s1" } },
+        { targetHost: "h1", mapVdisSrs: { d2: "s2" } },
+      ],
+    );
+    t.equal(plan.undo?.(vms, undefined), undefined, "disks are not sent back");
+    const light = planMigration(vms, { ...given, movesDisks: false }, owners);
+    t.equal(light.steps.length, 1);
+    t.same(
+      light.undo?.(vms, undefined)?.map(({ order }) => order.params),
+      [{ targetHost: "h0" }, { targetHost: "h9" }],
+    );
+    t.end();
+  },
+);

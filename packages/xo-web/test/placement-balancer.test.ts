@@ -1,4 +1,4 @@
-import { test } from "tap";
+import t from "tap";
 import { RpcError } from "../src/api/rpc-error.js";
 import { de } from "../src/locale/de.js";
 import { en } from "../src/locale/en.js";
@@ -46,7 +46,7 @@ const said = (sentence: Sentence) =>
     .map((piece) => (typeof piece === "string" ? piece : `[${piece.id}]`))
     .join("");
 
-test("a policy that is only looked at stays as it is", async (t) => {
+t.test("a policy that is only looked at stays as it is", async (t) => {
   const entries = toEntries(policy);
   t.same(faultsOf(entries), {});
   t.equal(entries.coolDown, "10");
@@ -54,7 +54,7 @@ test("a policy that is only looked at stays as it is", async (t) => {
   t.same(toPolicy(entries), policy);
 });
 
-test("a policy says which numbers the server would not take", async (t) => {
+t.test("a policy says which numbers the server would not take", async (t) => {
   const entries = toEntries(policy);
   const wrong = {
     mostMoves: "0",
@@ -76,7 +76,7 @@ test("a policy says which numbers the server would not take", async (t) => {
   );
 });
 
-test("numbers are read with a point or a comma", async (t) => {
+t.test("numbers are read with a point or a comma", async (t) => {
   const entries = { ...toEntries(policy), moveCost: "0,05", hold: "1,5" };
   t.same(faultsOf(entries), {});
   t.match(toPolicy(entries), { moveCost: 0.05, holdSeconds: 90 });
@@ -110,37 +110,43 @@ const reasons: readonly StandingReason[] = [
   total: 3,
 }));
 
-test("each state of the load balancer says why in both languages, with nothing left to fill", async (t) => {
-  for (const reason of reasons)
-    for (const text of [en, de]) {
-      const words = said(
-        reasonWords({ reason }, 60_000, { text, formats: english.formats }),
+t.test(
+  "each state of the load balancer says why in both languages, with nothing left to fill",
+  async (t) => {
+    for (const reason of reasons)
+      for (const text of [en, de]) {
+        const words = said(
+          reasonWords({ reason }, 60_000, { text, formats: english.formats }),
+        );
+        t.notMatch(words, /[{}]/, words);
+        t.not(words, "in English", reason.code);
+      }
+    const wordsOf = (code: string) =>
+      said(
+        reasonWords(
+          { reason: reasons.find((one) => one.code === code)! },
+          ...([60_000, english] as const),
+        ),
       );
-      t.notMatch(words, /[{}]/, words);
-      t.not(words, "in English", reason.code);
-    }
-  const wordsOf = (code: string) =>
-    said(
-      reasonWords(
-        { reason: reasons.find((one) => one.code === code)! },
-        ...([60_000, english] as const),
-      ),
+    t.equal(
+      wordsOf("imbalance"),
+      "3 moves would be made. They begin in 30 s, if it lasts.",
     );
-  t.equal(
-    wordsOf("imbalance"),
-    "3 moves would be made. They begin in 30 s, if it lasts.",
-  );
-  t.match(wordsOf("host-failed"), /^Down: \[h1\], \[h2\]\. .* 30 s\.$/);
-  t.match(wordsOf("no-plan"), /in English/);
-});
+    t.match(wordsOf("host-failed"), /^Down: \[h1\], \[h2\]\. .* 30 s\.$/);
+    t.match(wordsOf("no-plan"), /in English/);
+  },
+);
 
-test("a reason that is new is told in the server's words, none is told as none", async (t) => {
-  const reason = { code: "toString", message: "as the server says" };
-  t.equal(said(reasonWords({ reason }, 0, english)), "as the server says");
-  t.same(reasonWords({}, 0, english), []);
-  t.equal(toneOf({ state: "backing-off" }), "bad");
-  t.equal(toneOf({ state: "off" }), "");
-});
+t.test(
+  "a reason that is new is told in the server's words, none is told as none",
+  async (t) => {
+    const reason = { code: "toString", message: "as the server says" };
+    t.equal(said(reasonWords({ reason }, 0, english)), "as the server says");
+    t.same(reasonWords({}, 0, english), []);
+    t.equal(toneOf({ state: "backing-off" }), "bad");
+    t.equal(toneOf({ state: "off" }), "");
+  },
+);
 
 function run(id: string, more: Partial<Run> = {}): Run {
   const figures = (cpu: number, memory: number) => [
@@ -163,7 +169,7 @@ function run(id: string, more: Partial<Run> = {}): Run {
   };
 }
 
-test("what was moved is told with the figures of then", async (t) => {
+t.test("what was moved is told with the figures of then", async (t) => {
   t.equal(
     said(runReason(run("a"), { purpose: "overload", from: "h1" }, english)),
     "[h1] was at 91% CPU, with 60% of its memory in use",
@@ -187,24 +193,27 @@ test("what was moved is told with the figures of then", async (t) => {
   );
 });
 
-test("older runs follow the newest, each once and as the newest page has it", async (t) => {
-  const going = run("b", { status: "pending" });
-  t.same(
-    joinRuns([run("c"), run("b")], [going, run("a")]).map((one) => [
-      one.id,
-      one.status,
-    ]),
-    [
-      ["c", "success"],
-      ["b", "success"],
-      ["a", "success"],
-    ],
-  );
-  t.equal(runTone(going), "busy");
-  t.equal(moveTone({ status: "left" }), "warn");
-});
+t.test(
+  "older runs follow the newest, each once and as the newest page has it",
+  async (t) => {
+    const going = run("b", { status: "pending" });
+    t.same(
+      joinRuns([run("c"), run("b")], [going, run("a")]).map((one) => [
+        one.id,
+        one.status,
+      ]),
+      [
+        ["c", "success"],
+        ["b", "success"],
+        ["a", "success"],
+      ],
+    );
+    t.equal(runTone(going), "busy");
+    t.equal(moveTone({ status: "left" }), "warn");
+  },
+);
 
-test("moves that stopped midway say how far they came", async (t) => {
+t.test("moves that stopped midway say how far they came", async (t) => {
   const step = { kind: "move", vm: "v2", to: "h2" };
   const error = new RpcError(-32000, "the plan stopped", {
     code: "STOPPED_MIDWAY",

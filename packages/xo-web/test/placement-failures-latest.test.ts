@@ -1,4 +1,4 @@
-import { test } from "tap";
+import t from "tap";
 import {
   LatestAnswer,
   type LatestView,
@@ -29,7 +29,7 @@ function start() {
   return { clock, asked, latest, settled, view: () => views.at(-1)! };
 }
 
-test("while somebody clicks on, nothing is asked", async (t) => {
+t.test("while somebody clicks on, nothing is asked", async (t) => {
   const { clock, asked, latest } = start();
   latest.want("a");
   clock.pass(60);
@@ -43,23 +43,26 @@ test("while somebody clicks on, nothing is asked", async (t) => {
   );
 });
 
-test("what was told stays, marked as old, until the next comes", async (t) => {
-  const { clock, asked, latest, settled, view } = start();
-  latest.want("a");
-  clock.pass(100);
-  t.equal(view().isStale, false, "there is nothing that could be old");
-  asked[0]!.answer("A");
-  await settled();
-  t.match(view(), { answer: "A", question: "a", isStale: false });
-  latest.want("b");
-  t.match(view(), { answer: "A", question: "a", isStale: true });
-  clock.pass(100);
-  asked[1]!.answer("B");
-  await settled();
-  t.match(view(), { answer: "B", question: "b", isStale: false });
-});
+t.test(
+  "what was told stays, marked as old, until the next comes",
+  async (t) => {
+    const { clock, asked, latest, settled, view } = start();
+    latest.want("a");
+    clock.pass(100);
+    t.equal(view().isStale, false, "there is nothing that could be old");
+    asked[0]!.answer("A");
+    await settled();
+    t.match(view(), { answer: "A", question: "a", isStale: false });
+    latest.want("b");
+    t.match(view(), { answer: "A", question: "a", isStale: true });
+    clock.pass(100);
+    asked[1]!.answer("B");
+    await settled();
+    t.match(view(), { answer: "B", question: "b", isStale: false });
+  },
+);
 
-test("one question is asked at a time, and the last one wins", async (t) => {
+t.test("one question is asked at a time, and the last one wins", async (t) => {
   const { clock, asked, latest, settled, view } = start();
   for (const question of ["a", "b", "c"]) {
     latest.want(question);
@@ -79,25 +82,32 @@ test("one question is asked at a time, and the last one wins", async (t) => {
   t.match(view(), { answer: "C", question: "c", isStale: false });
 });
 
-test("a failure keeps what was told, and goes with the next answer", async (t) => {
-  const { clock, asked, latest, settled, view } = start();
-  latest.want("a");
-  clock.pass(100);
-  asked[0]!.answer("A");
-  await settled();
-  latest.want("b");
-  clock.pass(100);
-  asked[1]!.fail(new Error("gone"));
-  await settled();
-  t.match(view(), { answer: "A", isStale: true, failure: { message: "gone" } });
-  latest.again();
-  clock.pass(0);
-  asked[2]!.answer("B");
-  await settled();
-  t.match(view(), { answer: "B", isStale: false, failure: undefined });
-});
+t.test(
+  "a failure keeps what was told, and goes with the next answer",
+  async (t) => {
+    const { clock, asked, latest, settled, view } = start();
+    latest.want("a");
+    clock.pass(100);
+    asked[0]!.answer("A");
+    await settled();
+    latest.want("b");
+    clock.pass(100);
+    asked[1]!.fail(new Error("gone"));
+    await settled();
+    t.match(view(), {
+      answer: "A",
+      isStale: true,
+      failure: { message: "gone" },
+    });
+    latest.again();
+    clock.pass(0);
+    asked[2]!.answer("B");
+    await settled();
+    t.match(view(), { answer: "B", isStale: false, failure: undefined });
+  },
+);
 
-test("who wants nothing any more is told nothing", async (t) => {
+t.test("who wants nothing any more is told nothing", async (t) => {
   const { clock, asked, latest, settled, view } = start();
   latest.want("a");
   clock.pass(100);

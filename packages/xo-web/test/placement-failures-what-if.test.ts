@@ -1,5 +1,5 @@
 import type { PoolFigures, Survival } from "@xo-server/placement";
-import { test } from "tap";
+import t from "tap";
 import type { Json } from "../src/api/merge-patch.js";
 import { en } from "../src/locale/en.js";
 import { Formats } from "../src/locale/formats.js";
@@ -51,7 +51,7 @@ const call = (_: string, params: unknown): Promise<Json> => {
   return Promise.resolve({ rows: rows[type] ?? [] });
 };
 
-test("a form that does not say enough makes no change", async (t) => {
+t.test("a form that does not say enough makes no change", async (t) => {
   t.match(draftOf(form), { kind: "addVms", count: 3, memory: 4 * GIB });
   t.equal(draftOf({ ...form, count: 0 }), undefined);
   t.equal(draftOf({ ...form, count: 1_001 }), undefined);
@@ -61,20 +61,23 @@ test("a form that does not say enough makes no change", async (t) => {
   t.match(draftOf({ ...form, kind: "addHosts", host: "h" }), { count: 3 });
 });
 
-test("a VM has one memory, a host goes once; more VMs are more", async (t) => {
-  const memory = (gib: number) =>
-    draftOf({ ...form, kind: "setMemory", vm: "v", gib })!;
-  const gone = draftOf({ ...form, kind: "removeHost", host: "h" })!;
-  let drafts = withDraft([], memory(1));
-  drafts = withDraft(drafts, memory(2));
-  t.match(drafts, [{ memory: 2 * GIB }]);
-  drafts = withDraft(withDraft(drafts, gone), gone);
-  t.equal(drafts.length, 2);
-  drafts = withDraft(withDraft(drafts, draftOf(form)!), draftOf(form)!);
-  t.equal(drafts.length, 4);
-});
+t.test(
+  "a VM has one memory, a host goes once; more VMs are more",
+  async (t) => {
+    const memory = (gib: number) =>
+      draftOf({ ...form, kind: "setMemory", vm: "v", gib })!;
+    const gone = draftOf({ ...form, kind: "removeHost", host: "h" })!;
+    let drafts = withDraft([], memory(1));
+    drafts = withDraft(drafts, memory(2));
+    t.match(drafts, [{ memory: 2 * GIB }]);
+    drafts = withDraft(withDraft(drafts, gone), gone);
+    t.equal(drafts.length, 2);
+    drafts = withDraft(withDraft(drafts, draftOf(form)!), draftOf(form)!);
+    t.equal(drafts.length, 4);
+  },
+);
 
-test("a change is told in words", async (t) => {
+t.test("a change is told in words", async (t) => {
   const fleet = fleetOf([], undefined);
   t.equal(
     draftWords(draftOf(form)!, fleet, english),
@@ -86,7 +89,7 @@ test("a change is told in words", async (t) => {
   );
 });
 
-test("a new host is like the one that there is", async (t) => {
+t.test("a new host is like the one that there is", async (t) => {
   const drafts = [{ kind: "addHosts", host: "h", count: 2 }] as const;
   const changes = await toChanges(call, "p", drafts);
   t.equal(changes.length, 2);
@@ -104,14 +107,14 @@ test("a new host is like the one that there is", async (t) => {
   });
 });
 
-test("of a VM with other memory nothing else is said", async (t) => {
+t.test("of a VM with other memory nothing else is said", async (t) => {
   const drafts = [{ kind: "setMemory", vm: "v", memory: GIB }] as const;
   t.same(await toChanges(call, "p", drafts), [
     { kind: "vm", vm: { id: "v", memory: GIB } },
   ]);
 });
 
-test("new VMs have ids of their own, and restart as is wished", async (t) => {
+t.test("new VMs have ids of their own, and restart as is wished", async (t) => {
   const drafts = [
     draftOf({ ...form, count: 1 })!,
     draftOf({ ...form, count: 1, protection: "none" })!,
@@ -138,7 +141,7 @@ function figures(survival: Partial<Survival>): PoolFigures {
   };
 }
 
-test("figures before and after, and whether more is survived", async (t) => {
+t.test("figures before and after, and whether more is survived", async (t) => {
   const placed = { actions: [], unplaced: [], isProven: false };
   const [survived, , , memory, , cpu] = whatIfRows(
     {
@@ -178,16 +181,19 @@ const answer: WhereAnswer = {
   ],
 };
 
-test("where a VM could be: who takes it, who does not, and whether it is well where it is", async (t) => {
-  const { able, refused, verdict } = standingOf(answer, "a");
-  t.same([able.length, refused.length, verdict], [3, 1, "best"]);
-  t.match(able[0], { isHere: true, isBest: true });
-  t.equal(standingOf(answer, "c").verdict, "better");
-  t.equal(standingOf(answer, undefined).verdict, "start");
-  t.equal(standingOf(answer, "d").verdict, "better");
-});
+t.test(
+  "where a VM could be: who takes it, who does not, and whether it is well where it is",
+  async (t) => {
+    const { able, refused, verdict } = standingOf(answer, "a");
+    t.same([able.length, refused.length, verdict], [3, 1, "best"]);
+    t.match(able[0], { isHere: true, isBest: true });
+    t.equal(standingOf(answer, "c").verdict, "better");
+    t.equal(standingOf(answer, undefined).verdict, "start");
+    t.equal(standingOf(answer, "d").verdict, "better");
+  },
+);
 
-test("a little less room is no reason to move; a wish is", async (t) => {
+t.test("a little less room is no reason to move; a wish is", async (t) => {
   t.equal(standingOf(answer, "b").verdict, "best");
   const wished = {
     ...answer,
@@ -199,7 +205,7 @@ test("a little less room is no reason to move; a wish is", async (t) => {
   t.equal(standingOf(wished, "b").verdict, "better");
 });
 
-test("where no host takes it, none is the best", async (t) => {
+t.test("where no host takes it, none is the best", async (t) => {
   const candidates = answer.candidates.slice(3);
   const { able, verdict } = standingOf({ vm: "v", candidates }, "d");
   t.equal(able.length, 0);

@@ -1,4 +1,4 @@
-import { test } from "tap";
+import t from "tap";
 import { de } from "../src/locale/de.js";
 import { en } from "../src/locale/en.js";
 import { Formats } from "../src/locale/formats.js";
@@ -25,7 +25,7 @@ const plain = (sentence: Sentence): string =>
     )
     .join("");
 
-test("a refusal names what is missing, with a link to it", async (t) => {
+t.test("a refusal names what is missing, with a link to it", async (t) => {
   t.equal(
     plain(ruleSentence({ rule: "network", network: "n" }, english)),
     "Does not have the network [network n]",
@@ -56,44 +56,50 @@ test("a refusal names what is missing, with a link to it", async (t) => {
   );
 });
 
-test("XAPI's code for what cannot move is told in words, or as it is", async (t) => {
-  t.equal(pinnedWords("VM_HAS_VGPU", en), "it has a virtual GPU");
-  t.equal(pinnedWords("SOMETHING_NEW", en), "SOMETHING_NEW");
-  t.equal(pinnedWords("constructor", en), "constructor");
-});
+t.test(
+  "XAPI's code for what cannot move is told in words, or as it is",
+  async (t) => {
+    t.equal(pinnedWords("VM_HAS_VGPU", en), "it has a virtual GPU");
+    t.equal(pinnedWords("SOMETHING_NEW", en), "SOMETHING_NEW");
+    t.equal(pinnedWords("constructor", en), "constructor");
+  },
+);
 
-test("a conflict says whether it is the smallest, and names its rules", async (t) => {
-  const rules = [
-    { rule: "memory", needed: 8 * GIB, free: 4 * GIB },
-    { rule: "location", location: "l" },
-  ] as const;
-  t.match(
-    conflictLead({ rules, size: "smallest" }, english),
-    /any one of them/,
-  );
-  t.match(conflictLead({ rules, size: "irreducible" }, english), /left out/);
-  t.equal(
-    conflictLead({ rules: [rules[0]], size: "smallest" }, english),
-    "This stands against it:",
-  );
-  t.equal(
-    plain(conflictSentence(rules[0], english)),
-    "8 GiB of memory are needed, 4 GiB are free",
-  );
-  t.equal(
-    plain(conflictSentence(rules[1], english)),
-    "The placement rule [rule l]",
-  );
-});
+t.test(
+  "a conflict says whether it is the smallest, and names its rules",
+  async (t) => {
+    const rules = [
+      { rule: "memory", needed: 8 * GIB, free: 4 * GIB },
+      { rule: "location", location: "l" },
+    ] as const;
+    t.match(
+      conflictLead({ rules, size: "smallest" }, english),
+      /any one of them/,
+    );
+    t.match(conflictLead({ rules, size: "irreducible" }, english), /left out/);
+    t.equal(
+      conflictLead({ rules: [rules[0]], size: "smallest" }, english),
+      "This stands against it:",
+    );
+    t.equal(
+      plain(conflictSentence(rules[0], english)),
+      "8 GiB of memory are needed, 4 GiB are free",
+    );
+    t.equal(
+      plain(conflictSentence(rules[1], english)),
+      "The placement rule [rule l]",
+    );
+  },
+);
 
-test("a few hosts are named, many are counted", async (t) => {
+t.test("a few hosts are named, many are counted", async (t) => {
   const of = (hosts: readonly string[]) =>
     plain(conflictSentence({ rule: "state", hosts }, english));
   t.equal(of(["a", "b"]), "[host a], [host b]: no VMs can be there");
   t.equal(of(["a", "b", "c", "d", "e"]), "5 hosts take no VMs");
 });
 
-test("a score tells what is not nothing, and the room", async (t) => {
+t.test("a score tells what is not nothing, and the room", async (t) => {
   t.same(scoreWords({ locations: 0, groups: 0, room: 0.25 }, english), [
     "25% room left",
   ]);
@@ -104,11 +110,11 @@ test("a score tells what is not nothing, and the room", async (t) => {
   ]);
 });
 
-test("rules that are not known here keep their names", async (t) => {
+t.test("rules that are not known here keep their names", async (t) => {
   t.equal(ruleName("sr", en), "An SR is not reached");
   t.equal(ruleName("toString", en), "toString");
 });
 
-test("what is not given stays in its place", async (t) => {
+t.test("what is not given stays in its place", async (t) => {
   t.equal(plain(sentenceOf("{a} and {b}", { a: "x" })), "x and {b}");
 });

@@ -1,5 +1,5 @@
 import type { Action, FailoverPlan, Survival } from "@xo-server/placement";
-import { test } from "tap";
+import t from "tap";
 import type { Json } from "../src/api/merge-patch.js";
 import { ColumnTable } from "../src/live/column-table.js";
 import { de } from "../src/locale/de.js";
@@ -108,7 +108,7 @@ function survivalOf(more: Partial<Survival>): Survival {
   return { failures: 2, atMost: 2, isExact: true, steps: [], ...more };
 }
 
-test("hosts stand by name, with their state and their VMs", async (t) => {
+t.test("hosts stand by name, with their state and their VMs", async (t) => {
   t.same(
     fleet.hosts.map(({ name, state, vms }) => [name, state, vms]),
     [
@@ -124,13 +124,13 @@ test("hosts stand by name, with their state and their VMs", async (t) => {
   t.equal(fleet.vm("nobody"), undefined);
 });
 
-test("before VMs are known, hosts are there", async (t) => {
+t.test("before VMs are known, hosts are there", async (t) => {
   const bare = fleetOf([host("h1")], undefined);
   t.equal(bare.hosts[0]?.vms, 0);
   t.same(bare.counts, { restart: 0, "best-effort": 0, none: 0 });
 });
 
-test("the address says which hosts fail", async (t) => {
+t.test("the address says which hosts fail", async (t) => {
   t.same(readFailed("h2,h10,,h2"), ["h2", "h10"]);
   t.same(readFailed(["h2", "x"]), ["h2"]);
   t.same(readFailed(undefined), []);
@@ -140,53 +140,62 @@ test("the address says which hosts fail", async (t) => {
   t.same(toggled(["h2", "h10"], "h2"), ["h10"]);
 });
 
-test("hosts that are gone or down already cannot fail", async (t) => {
+t.test("hosts that are gone or down already cannot fail", async (t) => {
   t.same(ableToFail(["h2", "h4", "gone", "h3"], fleet), ["h2", "h3"]);
 });
 
-test("one more fails: of the worst case, else the one with the most to restart", async (t) => {
-  const worst = { hosts: ["h3", "h2"], unplaced: [] };
-  t.equal(nextToFail([], fleet, worst), "h3");
-  t.equal(nextToFail(["h2"], fleet, worst), "h3");
-  t.equal(nextToFail(["h2", "h3"], fleet, worst), "h10");
-  t.equal(nextToFail([], fleet, undefined), "h10");
-  t.equal(nextToFail(["h10"], fleet, undefined), "h2");
-  t.equal(nextToFail(["h10", "h2", "h3"], fleet, undefined), undefined);
-});
+t.test(
+  "one more fails: of the worst case, else the one with the most to restart",
+  async (t) => {
+    const worst = { hosts: ["h3", "h2"], unplaced: [] };
+    t.equal(nextToFail([], fleet, worst), "h3");
+    t.equal(nextToFail(["h2"], fleet, worst), "h3");
+    t.equal(nextToFail(["h2", "h3"], fleet, worst), "h10");
+    t.equal(nextToFail([], fleet, undefined), "h10");
+    t.equal(nextToFail(["h10"], fleet, undefined), "h2");
+    t.equal(nextToFail(["h10", "h2", "h3"], fleet, undefined), undefined);
+  },
+);
 
-test("what restarts stands by order, with the delay before the next", async (t) => {
-  const { lines, restarts, arriving } = outcomeOf(
-    planOf({ actions: [start("a", "h10", 1), start("b", "h10", 2)] }),
-    fleet,
-  );
-  t.match(lines, [
-    { kind: "order", order: 1, vms: 1, delay: 30 },
-    { kind: "vm", name: "vm a", from: "h2", to: "h10", isBestEffort: false },
-    { kind: "order", order: 2, vms: 1 },
-    { kind: "vm", name: "vm b", isBestEffort: true },
-  ]);
-  t.equal(restarts, 2);
-  t.same(arriving.get("h10"), { memory: 6 * GIB, vms: 2 });
-});
+t.test(
+  "what restarts stands by order, with the delay before the next",
+  async (t) => {
+    const { lines, restarts, arriving } = outcomeOf(
+      planOf({ actions: [start("a", "h10", 1), start("b", "h10", 2)] }),
+      fleet,
+    );
+    t.match(lines, [
+      { kind: "order", order: 1, vms: 1, delay: 30 },
+      { kind: "vm", name: "vm a", from: "h2", to: "h10", isBestEffort: false },
+      { kind: "order", order: 2, vms: 1 },
+      { kind: "vm", name: "vm b", isBestEffort: true },
+    ]);
+    t.equal(restarts, 2);
+    t.same(arriving.get("h10"), { memory: 6 * GIB, vms: 2 });
+  },
+);
 
-test("what moves to make room stands first, and leaves its host", async (t) => {
-  const move: Action = {
-    ...start("c", "h3"),
-    kind: "move",
-    from: "h10",
-    purpose: "make-room",
-  };
-  const { lines, restarts, arriving } = outcomeOf(
-    planOf({ actions: [move, start("a", "h10")] }),
-    fleet,
-  );
-  t.match(lines[0], { kind: "order", order: undefined, vms: 1, delay: 0 });
-  t.equal(restarts, 1);
-  t.same(arriving.get("h3"), { memory: 8 * GIB, vms: 1 });
-  t.same(arriving.get("h10"), { memory: -4 * GIB, vms: 0 });
-});
+t.test(
+  "what moves to make room stands first, and leaves its host",
+  async (t) => {
+    const move: Action = {
+      ...start("c", "h3"),
+      kind: "move",
+      from: "h10",
+      purpose: "make-room",
+    };
+    const { lines, restarts, arriving } = outcomeOf(
+      planOf({ actions: [move, start("a", "h10")] }),
+      fleet,
+    );
+    t.match(lines[0], { kind: "order", order: undefined, vms: 1, delay: 0 });
+    t.equal(restarts, 1);
+    t.same(arriving.get("h3"), { memory: 8 * GIB, vms: 1 });
+    t.same(arriving.get("h10"), { memory: -4 * GIB, vms: 0 });
+  },
+);
 
-test("of what does not restart, those that must come first", async (t) => {
+t.test("of what does not restart, those that must come first", async (t) => {
   const none = { refusals: [], crowded: true };
   const { unplaced } = outcomeOf(
     planOf({ unplaced: ["b", "a"].map((vm) => ({ vm, ...none })) }),
@@ -198,7 +207,7 @@ test("of what does not restart, those that must come first", async (t) => {
   ]);
 });
 
-test("a VM that is new since the plan has a name all the same", async (t) => {
+t.test("a VM that is new since the plan has a name all the same", async (t) => {
   const { lines } = outcomeOf(
     planOf({ actions: [start("0123456789", "h10")] }),
     fleet,
@@ -206,7 +215,7 @@ test("a VM that is new since the plan has a name all the same", async (t) => {
   t.match(lines[1], { name: "01234567", from: undefined });
 });
 
-test("the answer is a sentence that says whether it is exact", async (t) => {
+t.test("the answer is a sentence that says whether it is exact", async (t) => {
   const of = (more: Partial<Survival>, vms = 10) =>
     survivalSentence(survivalOf(more), vms, english);
   t.same(of({}), {
@@ -237,17 +246,20 @@ test("the answer is a sentence that says whether it is exact", async (t) => {
   );
 });
 
-test("more than is survived is a warning where HA is set to it", async (t) => {
-  const bound = { failures: 1, atMost: 3, isExact: false };
-  const of = (tolerated: number, more: Partial<Survival>) =>
-    toleranceWarning(tolerated, survivalOf(more), english);
-  t.equal(of(2, {}), undefined);
-  t.match(of(3, {}), /tolerate 3 host failures; it survives 2 at most/);
-  t.match(of(2, bound), /tolerate 2 host failures; 1 are certain/);
-  t.match(of(4, bound), /it survives 3 at most/);
-});
+t.test(
+  "more than is survived is a warning where HA is set to it",
+  async (t) => {
+    const bound = { failures: 1, atMost: 3, isExact: false };
+    const of = (tolerated: number, more: Partial<Survival>) =>
+      toleranceWarning(tolerated, survivalOf(more), english);
+    t.equal(of(2, {}), undefined);
+    t.match(of(3, {}), /tolerate 3 host failures; it survives 2 at most/);
+    t.match(of(2, bound), /tolerate 2 host failures; 1 are certain/);
+    t.match(of(4, bound), /it survives 3 at most/);
+  },
+);
 
-test("each number of failures says how it was decided", async (t) => {
+t.test("each number of failures says how it was decided", async (t) => {
   t.equal(
     stepWords({ failures: 1, holds: "yes", by: "sets", sets: 64 }, english),
     "1 failure: survived (each of 64 sets of hosts was planned)",

@@ -1,5 +1,5 @@
 import type { Action, Purpose } from "@xo-server/placement";
-import { test } from "tap";
+import t from "tap";
 import { de } from "../src/locale/de.js";
 import { en } from "../src/locale/en.js";
 import { Formats } from "../src/locale/formats.js";
@@ -71,99 +71,117 @@ function said(sentence: Sentence): string {
     .join("");
 }
 
-test("a move that is chosen brings along what it waits for, however far back", async (t) => {
-  const actions = [move("a"), move("b", [0]), move("c"), move("d", [1])];
-  t.same([...choose(actions, new Set(), 3, true)], [0, 1, 3]);
-  t.same([...choose(actions, new Set([2]), 1, true)], [0, 1, 2]);
-});
+t.test(
+  "a move that is chosen brings along what it waits for, however far back",
+  async (t) => {
+    const actions = [move("a"), move("b", [0]), move("c"), move("d", [1])];
+    t.same([...choose(actions, new Set(), 3, true)], [0, 1, 3]);
+    t.same([...choose(actions, new Set([2]), 1, true)], [0, 1, 2]);
+  },
+);
 
-test("a move that is left takes along what waits for it, and no more", async (t) => {
-  const actions = [move("a"), move("b", [0]), move("c"), move("d", [1, 2])];
-  t.same([...choose(actions, allOf(actions), 0, false)], [2]);
-  t.same([...choose(actions, allOf(actions), 2, false)], [0, 1]);
-  t.same([...choose(actions, allOf(actions), 3, false)], [0, 1, 2]);
-});
+t.test(
+  "a move that is left takes along what waits for it, and no more",
+  async (t) => {
+    const actions = [move("a"), move("b", [0]), move("c"), move("d", [1, 2])];
+    t.same([...choose(actions, allOf(actions), 0, false)], [2]);
+    t.same([...choose(actions, allOf(actions), 2, false)], [0, 1]);
+    t.same([...choose(actions, allOf(actions), 3, false)], [0, 1, 2]);
+  },
+);
 
-test("the chosen moves are a plan of their own, that waits in its own places", async (t) => {
-  const actions = [move("a"), move("b"), move("c", [1]), move("d", [1, 2])];
-  t.same(
-    chosenActions(actions, new Set([1, 2, 3])).map(({ vm, after }) => [
-      vm,
-      after,
-    ]),
-    [
-      ["b", []],
-      ["c", [0]],
-      ["d", [0, 1]],
-    ],
-  );
-  t.same(chosenActions(actions, new Set()), []);
-});
+t.test(
+  "the chosen moves are a plan of their own, that waits in its own places",
+  async (t) => {
+    const actions = [move("a"), move("b"), move("c", [1]), move("d", [1, 2])];
+    t.same(
+      chosenActions(actions, new Set([1, 2, 3])).map(({ vm, after }) => [
+        vm,
+        after,
+      ]),
+      [
+        ["b", []],
+        ["c", [0]],
+        ["d", [0, 1]],
+      ],
+    );
+    t.same(chosenActions(actions, new Set()), []);
+  },
+);
 
-test("a move says with figures what is too much, and what is left where it goes", async (t) => {
-  t.equal(
-    said(moveReason(plan([move("a")]), 0, english)),
-    "[h1] is at 91% CPU, above 85%; on [h2] 48% stay free.",
-  );
-  const full = plan([move("a")], {
-    figuresBefore: [{ host: "h1", cpu: 0.5, memory: 0.95, vms: 3 }],
-    policy: { memoryHigh: 0.8 },
-  });
-  t.equal(
-    said(moveReason(full, 0, english)),
-    "[h1] has 95% of its memory in use, above 80%; on [h2] 48% stay free.",
-  );
-  const tight = { score: { locations: 0, groups: 0, room: -0.1 } };
-  t.match(
-    said(moveReason(plan([move("a", [], tight)]), 0, english)),
-    /; \[h2\] has 10% too much to do then\.$/,
-  );
-});
+t.test(
+  "a move says with figures what is too much, and what is left where it goes",
+  async (t) => {
+    t.equal(
+      said(moveReason(plan([move("a")]), 0, english)),
+      "[h1] is at 91% CPU, above 85%; on [h2] 48% stay free.",
+    );
+    const full = plan([move("a")], {
+      figuresBefore: [{ host: "h1", cpu: 0.5, memory: 0.95, vms: 3 }],
+      policy: { memoryHigh: 0.8 },
+    });
+    t.equal(
+      said(moveReason(full, 0, english)),
+      "[h1] has 95% of its memory in use, above 80%; on [h2] 48% stay free.",
+    );
+    const tight = { score: { locations: 0, groups: 0, room: -0.1 } };
+    t.match(
+      said(moveReason(plan([move("a", [], tight)]), 0, english)),
+      /; \[h2\] has 10% too much to do then\.$/,
+    );
+  },
+);
 
-test("a move that makes room names the VM that needs it, each other purpose has words", async (t) => {
-  const makesRoom = [
-    move("a", [], { purpose: "make-room" }),
-    move("b", [0], { purpose: "repair" }),
-  ];
-  t.match(said(moveReason(plan(makesRoom), 0, english)), /^\[b\] needs its/);
-  const purposes: readonly Purpose[] = [
-    ...(["evacuate", "balance", "density", "repair", "make-room"] as const),
-    ...(["start", "restart"] as const),
-  ];
-  for (const purpose of purposes)
-    for (const text of [en, de]) {
-      const words = said(
-        moveReason(plan([move("a", [], { purpose })]), 0, {
-          text,
-          formats: new Formats("en", text),
-        }),
-      );
-      t.match(words, /^\S.*; .*\[h2\].*\.$/, `${purpose}: ${words}`);
-      t.notMatch(words, /[{}]/);
-    }
-});
+t.test(
+  "a move that makes room names the VM that needs it, each other purpose has words",
+  async (t) => {
+    const makesRoom = [
+      move("a", [], { purpose: "make-room" }),
+      move("b", [0], { purpose: "repair" }),
+    ];
+    t.match(said(moveReason(plan(makesRoom), 0, english)), /^\[b\] needs its/);
+    const purposes: readonly Purpose[] = [
+      ...(["evacuate", "balance", "density", "repair", "make-room"] as const),
+      ...(["start", "restart"] as const),
+    ];
+    for (const purpose of purposes)
+      for (const text of [en, de]) {
+        const words = said(
+          moveReason(plan([move("a", [], { purpose })]), 0, {
+            text,
+            formats: new Formats("en", text),
+          }),
+        );
+        t.match(words, /^\S.*; .*\[h2\].*\.$/, `${purpose}: ${words}`);
+        t.notMatch(words, /[{}]/);
+      }
+  },
+);
 
-test("where no figures came, a move still has a reason", async (t) => {
+t.test("where no figures came, a move still has a reason", async (t) => {
   const bare = { actions: [move("a")], unplaced: [], isProven: false };
   t.match(said(moveReason(bare, 0, english)), /^Its host has too much to do; /);
 });
 
-test("hosts that would differ come first, the fullest of them first", async (t) => {
-  const changes = hostChanges(plan([]));
-  t.same(
-    changes.map(({ host, isChanged }) => [host, isChanged]),
-    [
-      ["h1", true],
-      ["h2", true],
-      ["h3", false],
-    ],
-  );
-  t.equal(changes[0]?.after.cpu, 0.62);
-  t.equal(busiest(plan([]).figuresBefore ?? [], "memory")?.host, "h3");
-  t.equal(busiest([], "cpu"), undefined);
-});
+t.test(
+  "hosts that would differ come first, the fullest of them first",
+  async (t) => {
+    const changes = hostChanges(plan([]));
+    t.same(
+      changes.map(({ host, isChanged }) => [host, isChanged]),
+      [
+        ["h1", true],
+        ["h2", true],
+        ["h3", false],
+      ],
+    );
+    t.equal(changes[0]?.after.cpu, 0.62);
+    t.equal(busiest(plan([]).figuresBefore ?? [], "memory")?.host, "h3");
+    t.equal(busiest([], "cpu"), undefined);
+  },
+);
 
-test("where nothing is to be done, the figures say so", async (t) => {
+t.test("where nothing is to be done, the figures say so", async (t) => {
   const { heading, lead } = nothingToDo(plan([]), "performance", english);
   t.equal(heading, "Nothing to do");
   t.match(lead, /91% CPU \(85% would be too much\).*60% of its memory/);
@@ -186,7 +204,7 @@ test("where nothing is to be done, the figures say so", async (t) => {
   ]);
 });
 
-test("that there could be more is said where it is so", async (t) => {
+t.test("that there could be more is said where it is so", async (t) => {
   t.equal(stoppedWords(plan([move("a")]), english), undefined);
   t.match(
     stoppedWords(plan([move("a")], { stopped: "most-moves" }), english),
@@ -194,14 +212,14 @@ test("that there could be more is said where it is so", async (t) => {
   );
 });
 
-test("a plan is the same as long as its moves are", async (t) => {
+t.test("a plan is the same as long as its moves are", async (t) => {
   const one = plan([move("a"), move("b", [0])]);
   t.ok(isSamePlan(one, { ...one, figuresAfter: [] }));
   t.notOk(isSamePlan(one, plan([move("a"), move("b")])));
   t.notOk(isSamePlan(undefined, plan([])));
 });
 
-test("each goal has its question", async (t) => {
+t.test("each goal has its question", async (t) => {
   t.same(planQuestion("p", "density", ["h1"]), {
     method: "placement.recommend",
     params: { pool: "p", goal: "density" },

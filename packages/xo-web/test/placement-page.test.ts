@@ -1,4 +1,4 @@
-import { test } from "tap";
+import t from "tap";
 import {
   placementPath,
   placementPool,
@@ -10,19 +10,22 @@ const pools = [
   { id: "a", type: "pool", name_label: "Pool 2" },
 ];
 
-test("the pool of last time is looked at, else the first by name", async (t) => {
-  t.equal(placementPool(pools, "b")?.id, "b");
-  t.equal(placementPool(pools, "gone")?.id, "a");
-  t.equal(placementPool(pools, undefined)?.id, "a");
-  t.equal(placementPool([], "b"), undefined);
-});
+t.test(
+  "the pool of last time is looked at, else the first by name",
+  async (t) => {
+    t.equal(placementPool(pools, "b")?.id, "b");
+    t.equal(placementPool(pools, "gone")?.id, "a");
+    t.equal(placementPool(pools, undefined)?.id, "a");
+    t.equal(placementPool([], "b"), undefined);
+  },
+);
 
-test("an address that names no part leads to the first", async (t) => {
+t.test("an address that names no part leads to the first", async (t) => {
   t.equal(placementTab("rules"), "rules");
   t.equal(placementTab(""), placementTab("toString"));
 });
 
-test("the parts of a page keep its pool", async (t) => {
+t.test("the parts of a page keep its pool", async (t) => {
   t.equal(placementPath("rules", "a&b"), "/placement/rules?pool=a%26b");
   t.equal(placementPath("rules", undefined), "/placement/rules");
 });

@@ -1,4 +1,4 @@
-import { test } from "tap";
+import t from "tap";
 import { en } from "../src/locale/en.js";
 import { Formats } from "../src/locale/formats.js";
 import { breachesOf, type PlacedVm } from "../src/placement/rules/breaches.js";
@@ -31,7 +31,7 @@ function vms(...places: string[]): PlacedVm[] {
   });
 }
 
-test("a rule that is only looked at stays as it is", async (t) => {
+t.test("a rule that is only looked at stays as it is", async (t) => {
   const looked = [
     rule({ vms: ["a", "b"] }),
     rule({ kind: "together", strict: false, tag: "db", weight: 2.5 }),
@@ -51,7 +51,7 @@ test("a rule that is only looked at stays as it is", async (t) => {
   }
 });
 
-test("what another kind had is left out", async (t) => {
+t.test("what another kind had is left out", async (t) => {
   const entries = toEntries(
     rule({ kind: "location", vms: ["a", "b"], hosts: ["h"], score: -1 }),
   );
@@ -66,7 +66,7 @@ test("what another kind had is left out", async (t) => {
   });
 });
 
-test("a rule says what it lacks", async (t) => {
+t.test("a rule says what it lacks", async (t) => {
   t.same(faultsOf(toEntries(undefined)), { name: "required", vms: "two" });
   const entries = toEntries(rule({ kind: "location", strict: false }));
   t.same(faultsOf(entries), { vms: "vms", hosts: "hosts" });
@@ -77,48 +77,60 @@ test("a rule says what it lacks", async (t) => {
   t.notOk(faultsOf({ ...entries, weight: "", strict: true }).weight);
 });
 
-test("those apart that share a host are against it, all of them", async (t) => {
-  const apart = rule({ vms: ["a", "b", "c", "gone"] });
-  t.same(breachesOf(apart, vms("a h1", "b h2", "c h1", "d h2")), ["a", "c"]);
-  t.same(breachesOf(apart, vms("a h1", "b h2", "c h3")), []);
-});
+t.test(
+  "those apart that share a host are against it, all of them",
+  async (t) => {
+    const apart = rule({ vms: ["a", "b", "c", "gone"] });
+    t.same(breachesOf(apart, vms("a h1", "b h2", "c h1", "d h2")), ["a", "c"]);
+    t.same(breachesOf(apart, vms("a h1", "b h2", "c h3")), []);
+  },
+);
 
-test("those together that are not where most are, are against it", async (t) => {
-  const together = rule({ kind: "together", tag: "db" });
-  t.same(
-    breachesOf(together, vms("a h1 db", "b h2 db", "c h2 db", "d h3 web")),
-    ["a"],
-  );
-  t.same(breachesOf(together, []), []);
-});
+t.test(
+  "those together that are not where most are, are against it",
+  async (t) => {
+    const together = rule({ kind: "together", tag: "db" });
+    t.same(
+      breachesOf(together, vms("a h1 db", "b h2 db", "c h2 db", "d h3 web")),
+      ["a"],
+    );
+    t.same(breachesOf(together, []), []);
+  },
+);
 
-test("a location is broken elsewhere, or there when it is to be avoided", async (t) => {
-  const only = rule({ kind: "location", vms: ["a", "b"], hosts: ["h1"] });
-  t.same(breachesOf(only, vms("a h1", "b h2")), ["b"]);
-  t.same(breachesOf({ ...only, score: -1 }, vms("a h1", "b h2")), ["a"]);
-});
+t.test(
+  "a location is broken elsewhere, or there when it is to be avoided",
+  async (t) => {
+    const only = rule({ kind: "location", vms: ["a", "b"], hosts: ["h1"] });
+    t.same(breachesOf(only, vms("a h1", "b h2")), ["b"]);
+    t.same(breachesOf({ ...only, score: -1 }, vms("a h1", "b h2")), ["a"]);
+  },
+);
 
-test("each rule has its sentence, and names its hosts up to a number", async (t) => {
-  const said = (more: Partial<PlacementRule>) =>
-    ruleWords(rule(more), english)
-      .map((piece) => (typeof piece === "string" ? piece : piece.id))
-      .join("");
-  const wish = { strict: false };
-  t.equal(said({}), "No two of them on one host.");
-  t.match(said(wish), /^Rather no two/);
-  t.equal(said({ kind: "together" }), "All of them on one host.");
-  const there = { kind: "location", hosts: ["h1", "h2"] } as const;
-  t.equal(said(there), "Only on h1, h2.");
-  t.equal(said({ ...there, score: -1 }), "Never on h1, h2.");
-  t.equal(said({ ...there, ...wish }), "Rather on h1, h2.");
-  t.equal(said({ ...there, ...wish, score: -1 }), "Rather not on h1, h2.");
-  t.equal(
-    said({ ...there, hosts: ["1", "2", "3", "4", "5"] }),
-    "Only on 5 hosts.",
-  );
-});
+t.test(
+  "each rule has its sentence, and names its hosts up to a number",
+  async (t) => {
+    const said = (more: Partial<PlacementRule>) =>
+      ruleWords(rule(more), english)
+        .map((piece) => (typeof piece === "string" ? piece : piece.id))
+        .join("");
+    const wish = { strict: false };
+    t.equal(said({}), "No two of them on one host.");
+    t.match(said(wish), /^Rather no two/);
+    t.equal(said({ kind: "together" }), "All of them on one host.");
+    const there = { kind: "location", hosts: ["h1", "h2"] } as const;
+    t.equal(said(there), "Only on h1, h2.");
+    t.equal(said({ ...there, score: -1 }), "Never on h1, h2.");
+    t.equal(said({ ...there, ...wish }), "Rather on h1, h2.");
+    t.equal(said({ ...there, ...wish, score: -1 }), "Rather not on h1, h2.");
+    t.equal(
+      said({ ...there, hosts: ["1", "2", "3", "4", "5"] }),
+      "Only on 5 hosts.",
+    );
+  },
+);
 
-test("what comes from the pool is not changed here", async (t) => {
+t.test("what comes from the pool is not changed here", async (t) => {
   t.ok(isOurs(rule()));
   t.notOk(isOurs(rule({ source: "xapi" })));
 });

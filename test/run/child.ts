@@ -1,0 +1,57 @@
+import { register } from "node:module";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import type { Test } from "tap";
+import type { FileResult, RunFile } from "./messages.js";
+
+// Runs the files that the runner names, one after another, in this process.
+
+register("./tap-hooks.js", import.meta.url);
+const { root, runFile } = await import("./file-tap.js");
+
+// Results go to the runner as messages. Without a destination tap would write
+// to stdout and take over the process's exit.
+root.pipe(new PassThrough().resume());
+
+process.on("disconnect", () => process.exit());
+process.on("message", (file: RunFile) => void run(file));
+
+async function run({ path, name }: RunFile): Promise<void> {
+  const start = process.cpuUsage();
+  const testdir = join(".tap", "fixtures", name.replace(/[^\w.-]+/g, "-"));
+  const load = () => import(pathToFileURL(path).href);
+  const test = await runFile(name, testdir, load);
+  const { user, system } = process.cpuUsage(start);
+  process.send!(resultOf(test, (user + system) / 1000));
+}
+
+function resultOf({ counts, lists }: Test, cpu: number): FileResult {
+  return {
+    passed: counts.pass,
+    failed: counts.fail + counts.todo,
+    skipped: lists.skip.map(({ fullname, skip }) => ({
+      title: fullname,
+      reason: String(skip),
+    })),
+    failures: [...lists.fail, ...lists.todo].map(describeFailure),
+    cpu,
+  };
+}
+
+type Failure = Test["lists"]["fail"][number];
+
+function describeFailure({ fullname, diag }: Failure): string {
+  const { diff, source, stack, ...rest } = (diag ?? {}) as Diagnostics;
+  delete rest["at"]; // the first line of the stack
+  const parts = [diff, source, stack].filter((part) => part !== undefined);
+  return [`✗ ${fullname}`, ...parts, inspect(rest, { depth: 6 })].join("\n");
+}
+
+interface Diagnostics {
+  readonly diff?: string;
+  readonly source?: string;
+  readonly stack?: string;
+  [other: string]: unknown;
+}

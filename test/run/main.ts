@@ -1,0 +1,30 @@
+import { parseArgs } from "node:util";
+import { Report } from "./report.js";
+import { runFiles } from "./run-files.js";
+import { changedTests, isUsual } from "./selection.js";
+import { allTestFiles, testFilesAt, type TestFile } from "./test-files.js";
+
+// node test/dist/run/main.js [--all | --changed | FILE or FOLDER...]
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: "boolean" }, changed: { type: "boolean" } },
+});
+const files = selectFiles();
+if (!values.all && positionals.length === 0) {
+  // A day's run tries a quarter of the random inputs; see seeds.ts of the tests.
+  const day = Math.floor(Date.now() / 86_400_000);
+  const seed = (process.env["XO_TEST_SEED"] ??= String(day));
+  console.log(`XO_TEST_SEED=${seed} repeats this run's choice of seeds`);
+}
+const report = new Report();
+await runFiles(files, (file, outcome) => report.add(file, outcome));
+report.end(performance.now() / 1000);
+process.exitCode = report.ok ? 0 : 1;
+
+function selectFiles(): TestFile[] {
+  if (positionals.length > 0) return positionals.flatMap(testFilesAt);
+  const files = allTestFiles();
+  if (values.all) return files;
+  return values.changed ? changedTests(files) : files.filter(isUsual);
+}

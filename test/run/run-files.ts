@@ -1,0 +1,70 @@
+import { availableParallelism } from "node:os";
+import { TestProcess, type Outcome } from "./child-process.js";
+import type { TestFile } from "./test-files.js";
+
+/** Files that share a process: enough to share the imports, few enough to spread over the cores. */
+const BUCKET = 25;
+
+/** Groups whose files take longest, first: so that no core works alone at the end. */
+const SLOWEST = ["test/browser", "test", "packages/xo-server"];
+
+/** Runs all files, as many at a time as there are cores. */
+export async function runFiles(
+  files: readonly TestFile[],
+  onEnd: (file: TestFile, outcome: Outcome) => void,
+): Promise<void> {
+  const buckets = bucketsOf(files);
+  const running = new Set<TestProcess>();
+  const stop = () => {
+    for (const child of running) child.kill();
+    process.exit(130);
+  };
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+  const jobs = Number(process.env["XO_TEST_JOBS"] ?? availableParallelism());
+  const lanes = Array.from({ length: jobs }, async () => {
+    for (let bucket; (bucket = buckets.shift());)
+      await runBucket(bucket, running, onEnd);
+  });
+  await Promise.all(lanes);
+}
+
+/** A file that ends its process fails; the remaining files go on in a new process. */
+async function runBucket(
+  bucket: readonly TestFile[],
+  running: Set<TestProcess>,
+  onEnd: (file: TestFile, outcome: Outcome) => void,
+): Promise<void> {
+  const waiting = [...bucket];
+  while (waiting.length > 0) {
+    const child = new TestProcess();
+    running.add(child);
+    while (child.alive && waiting.length > 0) {
+      const file = waiting.shift()!;
+      onEnd(file, await child.run(file));
+    }
+    child.kill();
+    running.delete(child);
+  }
+}
+
+function bucketsOf(files: readonly TestFile[]): TestFile[][] {
+  const alone = files.filter(({ ownProcess }) => ownProcess);
+  const shared = files.filter(({ ownProcess }) => !ownProcess);
+  const groups = [...new Set(shared.map(({ group }) => group))];
+  const rank = ([file]: TestFile[]) => {
+    const at = SLOWEST.indexOf(file!.group);
+    return at === -1 ? SLOWEST.length : at;
+  };
+  return groups
+    .flatMap((name) => split(shared.filter(({ group }) => group === name)))
+    .concat(alone.map((file) => [file]))
+    .toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** Deals the files out to buckets of nearly equal size. */
+function split(files: readonly TestFile[]): TestFile[][] {
+  const count = Math.ceil(files.length / BUCKET);
+  const buckets = Array.from({ length: count }, (): TestFile[] => []);
+  files.forEach((file, index) => buckets[index % count]!.push(file));
+  return buckets;
+}

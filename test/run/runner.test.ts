@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import t, { type Test } from "tap";
+
+const MAIN = join(import.meta.dirname, "main.js");
+
+/** Runs the runner on test files with these contents, all in one process. */
+async function run(t: Test, files: Readonly<Record<string, string>>) {
+  const folder = t.testdir({ ...files });
+  const names = Object.keys(files).map((name) => join(folder, name));
+  const child = spawn(process.execPath, [MAIN, ...names]);
+  t.teardown(() => child.kill());
+  const exited = once(child, "exit") as Promise<[number]>;
+  const output = await text(child.stdout);
+  const [code] = await exited;
+  return { code, output, last: output.trimEnd().split("\n").at(-1)! };
+}
+
+const passes = `import t from "tap"; t.test("adds", async (t) => { t.ok(1); t.ok(2); });`;
+
+t.test("counts assertions and exits with 0", async (t) => {
+  const { code, last } = await run(t, {
+    "a.test.js": passes,
+    "b.test.js": `import t from "tap"; t.test("later", { skip: "no reason" }, () => {}); t.ok(1);`,
+  });
+  t.equal(last, "3 passed, 0 failed, 1 skipped");
+  t.equal(code, 0);
+});
+
+t.test("prints a failure with its title and difference", async (t) => {
+  const { code, output, last } = await run(t, {
+    "a.test.js": `import t from "tap"; t.test("outer", async (t) => { t.test("inner", async (t) => { t.equal("is", "should be"); }); });`,
+    "b.test.js": passes,
+  });
+  t.match(output, /a\.test\.js > outer > inner > should be equal/);
+  t.match(output, /-should be\n\+is/);
+  t.equal(last, "2 passed, 1 failed, 0 skipped");
+  t.equal(code, 1);
+});
+
+t.test("tears down each file before the next one starts", async (t) => {
+  const { last } = await run(t, {
+    "a.test.js": `
+      import t from "tap";
+      t.teardown(() => { globalThis.closed = true; });
+      t.beforeEach((t) => { t.context = "of a"; });
+      const dir = t.testdir({ file: "" });
+      t.test("is open", async (t) => { t.notOk(globalThis.closed); t.match(dir, "a.test.js"); });`,
+    "b.test.js": `
+      import t from "tap";
+      t.ok(globalThis.closed);
+      t.test("has no hooks of a", async (t) => { t.not(t.context, "of a"); });`,
+  });
+  t.equal(last, "4 passed, 0 failed, 0 skipped");
+});
+
+t.test("a file that ends its process fails; the next one runs", async (t) => {
+  const { code, output, last } = await run(t, {
+    "a.test.js": `console.log("last words"); process.exit(3);`,
+    "b.test.js": passes,
+  });
+  t.match(output, /a\.test\.js ended its process: exit 3/);
+  t.match(output, "last words");
+  t.equal(last, "2 passed, 1 failed, 0 skipped");
+  t.equal(code, 1);
+});
+
+t.test("an error outside of a test fails its file", async (t) => {
+  const { code, last } = await run(t, {
+    "a.test.js": `import t from "tap"; t.ok(1); setTimeout(() => { throw new Error("late"); }); await new Promise((done) => setTimeout(done, 50));`,
+    "b.test.js": passes,
+  });
+  t.match(last, /^3 passed, 1 failed/);
+  t.equal(code, 1);
+});
+
+t.test("a file that does not load or asserts nothing fails", async (t) => {
+  const { code, output, last } = await run(t, {
+    "a.test.js": `import "./missing.js";`,
+    "b.test.js": `console.log("nothing");`,
+    "c.test.js": passes,
+  });
+  t.match(output, "missing.js");
+  t.match(output, "b.test.js has no assertions");
+  t.equal(last, "2 passed, 2 failed, 0 skipped");
+  t.equal(code, 1);
+});
+
+t.test("a file that does not end is ended", async (t) => {
+  const { code, output, last } = await run(t, {
+    "a.test.js": `import t from "tap";\nt.comment("timeout=1000");\nfor (;;);`,
+    "b.test.js": passes,
+  });
+  t.match(output, "a.test.js did not end within 1 s");
+  t.equal(last, "2 passed, 1 failed, 0 skipped");
+  t.equal(code, 1);
+});
+
+t.test("`// own process` keeps other files away", async (t) => {
+  const { last } = await run(t, {
+    "a.test.js": `globalThis.seen = 1;\n${passes}`,
+    "b.test.js": `// own process\nimport t from "tap"; t.equal(globalThis.seen, undefined);`,
+  });
+  t.equal(last, "3 passed, 0 failed, 0 skipped");
+});
