@@ -272,7 +272,7 @@ t.test("it is for who may see the object", async (t) => {
 t.test("who has asked us for it is told to admins and to them", async (t) => {
   const { activity, objects, list, clock } = await startBench(t);
   const context = (id: string) =>
-    ({ person: { id, name: id, isAdmin: false } }) as CallContext;
+    ({ user: { id, name: id, isAdmin: false } }) as CallContext;
   const permission = {
     action: "operate",
     resource: "VM",

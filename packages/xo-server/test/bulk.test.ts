@@ -14,7 +14,7 @@ import type { Person } from "../src/auth/person.js";
 import { Rights } from "../src/rights/rights.js";
 import { StepJournal } from "../src/tasks/step-journal.js";
 import { Tasks } from "../src/tasks/tasks.js";
-import type { Work } from "../src/tasks/work.js";
+import type { TaskContext } from "../src/tasks/task-context.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeStepStore } from "./fake-step-store.js";
 import { FakeTaskStore } from "./fake-task-store.js";
@@ -58,7 +58,7 @@ function setUp(t: Test) {
 function createCalls() {
   const open = new Map<string, (error?: Error) => void>();
   const begun: string[] = [];
-  const run = (id: string, part: Work) =>
+  const run = (id: string, part: TaskContext) =>
     new Promise<void>((resolve, reject) => {
       begun.push(id);
       part.signal.addEventListener("abort", () => {

@@ -8,7 +8,7 @@ import { onBehalfOf } from "../src/operations/on-behalf.js";
 import type { CallContext } from "../src/operations/operation.js";
 import type { Person } from "../src/auth/person.js";
 import { Rights } from "../src/rights/rights.js";
-import { unwatchedWork } from "../src/tasks/work.js";
+import { untrackedTask } from "../src/tasks/task-context.js";
 import { FakeClock } from "./fake-clock.js";
 
 const ada: Person = {
@@ -33,7 +33,7 @@ function createCaller(
     log,
     clock,
     job: { id: "j", userId: "ada" },
-    work: { ...unwatchedWork, signal: abort.signal },
+    work: { ...untrackedTask, signal: abort.signal },
     isStopping: () => false,
     ...more,
   });
@@ -88,7 +88,7 @@ t.test(
   async (t) => {
     let heard: AbortSignal | undefined;
     const { caller, log, clock } = createCaller(
-      ({ work }) => {
+      ({ task: work }) => {
         heard = work?.signal;
         return new Promise(() => undefined);
       },
@@ -109,7 +109,7 @@ t.test(
 t.test("parts of a call hear of it too", async (t) => {
   const parts: AbortSignal[] = [];
   const { caller, clock } = createCaller(
-    async ({ work }) => {
+    async ({ task: work }) => {
       await work?.part("a", async (part) => {
         parts.push(part.signal);
         await new Promise((_, reject) => {

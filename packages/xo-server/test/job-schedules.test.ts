@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import type { Outcome } from "../src/jobs/job-runner.js";
 import { Runs } from "../src/jobs/runs.js";
 import { Scheduler } from "../src/jobs/scheduler.js";
-import { unwatchedWork, type Work } from "../src/tasks/work.js";
+import { untrackedTask, type TaskContext } from "../src/tasks/task-context.js";
 import { FakeClock } from "./fake-clock.js";
 
 const MINUTE = 60_000;
@@ -16,7 +16,7 @@ const DAY = 24 * HOUR;
 /** Of a run that is under way: how it ends is the test's to say. */
 interface Going {
   readonly server: string;
-  readonly work: Work;
+  readonly work: TaskContext;
   readonly end: (status?: Outcome["status"]) => void;
 }
 
@@ -96,7 +96,7 @@ class Server {
     const warn = (message: string) => this.warnings.push(message);
     const logger = { info: () => undefined, warn };
     const runner = {
-      run: (_job: unknown, _schedule: unknown, work: Work) => {
+      run: (_job: unknown, _schedule: unknown, work: TaskContext) => {
         machine.begun++;
         const done: Outcome = { status: "success", body: {} };
         if (!machine.isSlow) return Promise.resolve(done);
@@ -112,8 +112,8 @@ class Server {
       },
     };
     const tasks = {
-      run: async <T>(_: unknown, run: (work: Work) => Promise<T>) => {
-        const result = run({ ...unwatchedWork, taskId: `task of ${owner}` });
+      run: async <T>(_: unknown, run: (work: TaskContext) => Promise<T>) => {
+        const result = run({ ...untrackedTask, taskId: `task of ${owner}` });
         result.catch(() => undefined);
         machine.results.push(result);
         return { id: "task", result };

@@ -11,11 +11,11 @@ import type { Person } from "../src/auth/person.js";
 import type { PoolStatus } from "../src/status/status.js";
 import { Rights } from "../src/rights/rights.js";
 import { followed, inWork } from "../src/tasks/current-work.js";
-import { FlightWatch } from "../src/tasks/flight-watch.js";
+import { XapiTaskWatch } from "../src/tasks/xapi-task-watch.js";
 import { Recovery } from "../src/tasks/recovery.js";
 import { StepJournal } from "../src/tasks/step-journal.js";
 import { Tasks } from "../src/tasks/tasks.js";
-import type { Work } from "../src/tasks/work.js";
+import type { TaskContext } from "../src/tasks/task-context.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeStepStore } from "./fake-step-store.js";
 import { FakeTaskStore } from "./fake-task-store.js";
@@ -136,7 +136,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
   };
   const begin = async (
     { tasks }: ReturnType<typeof open>,
-    run: (xapi: () => Xapi, work: Work) => Promise<unknown>,
+    run: (xapi: () => Xapi, work: TaskContext) => Promise<unknown>,
   ) => {
     const task = tasks.prepare({
       name: "do it",
@@ -146,7 +146,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       params: {},
       operation: "vm.do",
     });
-    const { work } = task;
+    const { node: work } = task;
     const result = inWork(work, () =>
       run(() => followed(pool.xapi, "p"), work),
     );
@@ -188,9 +188,9 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       logger: quiet,
       findOperation: (name) => (name === "vm.do" ? operation : undefined),
       people: { get: () => people },
-      watch: new FlightWatch({ pools, clock }),
+      watch: new XapiTaskWatch({ pools, clock }),
     });
-    const recalled = await tasks.recall();
+    const recalled = await tasks.loadInterrupted();
     const done = recovery.recover(recalled);
     return { tasks, recalled, done };
   };
@@ -394,7 +394,7 @@ t.test("a server that stops leaves what is under way as it is", async (t) => {
   const { open, begin, restart, pool, store } = setUp(t, oneCall);
   const first = open();
   const id = await begin(first, (xapi) => xapi().callAsync("VM.start", [VM]));
-  await first.tasks.leave();
+  await first.tasks.suspendAll();
   await pool.end("OpaqueRef:1", new XoError("CLOSED", { what: "pool" }));
   await settle();
   t.match(store.rows.get(id), { status: "pending" });
@@ -408,13 +408,13 @@ t.test("an operation that can goes on with what it kept", async (t) => {
   const resumed: unknown[] = [];
   const setUpResume = async () => {
     const all = setUp(t, {
-      resume: (kept, { person, work }) => {
+      resume: (kept, { user: person, task: work }) => {
         resumed.push([kept, person?.name, work.taskId]);
         return true;
       },
     });
     const id = await all.begin(all.open(), async (xapi, work) => {
-      await work.keep({ next: "host 2" });
+      await work.persistState({ next: "host 2" });
       await xapi().callAsync("host.evacuate", []);
     });
     return { ...all, id };

@@ -231,7 +231,7 @@ t.test("tasks of ours are told as those of a collection", async (t) => {
       params: {},
     });
     await tasks.follow(task, new Promise((resolve) => (end = resolve)));
-    return { id: task.id, work: task.work, end };
+    return { id: task.id, work: task.node, end };
   };
   const server = await startRestServer(t, { people: { some: [] }, tasks });
   const seen = await begin("id-of-some");

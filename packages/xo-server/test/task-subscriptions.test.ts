@@ -49,7 +49,11 @@ function startBench(t: Test) {
       if (state.hasRoom) told.push(params);
       return state.hasRoom;
     };
-    const context = { person, permission: "user", client } as CallContext & {
+    const context = {
+      user: person,
+      permission: "user",
+      client,
+    } as CallContext & {
       client: FakeClient;
     };
     const call = (name: string, params: object = {}) =>

@@ -5,7 +5,7 @@ import { followed, inWork } from "../src/tasks/current-work.js";
 import type { TaskChange } from "../src/tasks/task-changes.js";
 import { TaskMailbox } from "../src/tasks/task-mailbox.js";
 import { Tasks } from "../src/tasks/tasks.js";
-import { unwatchedWork, type Work } from "../src/tasks/work.js";
+import { untrackedTask, type TaskContext } from "../src/tasks/task-context.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeTaskStore } from "./fake-task-store.js";
 
@@ -48,7 +48,7 @@ async function begin(tasks: Tasks, userId = "u") {
     fail = reject;
   });
   await tasks.follow(task, result);
-  return { id: task.id, work: task.work, end, fail };
+  return { id: task.id, work: task.node, end, fail };
 }
 
 const settle = () => new Promise(setImmediate);
@@ -128,7 +128,7 @@ t.test("tasks of pools are parts of what they are done for", async (t) => {
     },
   } as unknown as Xapi;
   t.equal(followed(xapi, "p"), xapi, "outside of any work it is what it is");
-  inWork(unwatchedWork, () => t.equal(followed(xapi, "p"), xapi));
+  inWork(untrackedTask, () => t.equal(followed(xapi, "p"), xapi));
   const call = inWork(work, () => followed(xapi, "p").callAsync("VM.copy", []));
   const failed = t.rejects(call, { code: "ABORTED" });
   t.equal(
@@ -322,7 +322,7 @@ t.test("a slow reader gets the newest of each task", async (t) => {
 });
 
 t.test("work that nobody follows is done all the same", async (t) => {
-  const work: Work = unwatchedWork;
+  const work: TaskContext = untrackedTask;
   work.progress(1);
   work.info("x");
   t.equal(await work.part("p", async () => 1), 1);
@@ -343,9 +343,9 @@ t.test(
     };
     let goOn!: () => void;
     const { id, result } = await tasks.run(subject, async (work) => {
-      await work.keep({ done: ["early"] });
+      await work.persistState({ done: ["early"] });
       await new Promise<void>((resolve) => (goOn = resolve));
-      await work.keep({ done: ["host"] });
+      await work.persistState({ done: ["host"] });
       t.match(store.rows.get(id)?.body, { kept: { done: ["host"] } });
       await new Promise<void>((resolve) => (goOn = resolve));
       return "result";

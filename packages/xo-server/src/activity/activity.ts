@@ -78,7 +78,7 @@ export class Activity implements Witness {
   }
 
   begin({ operation, params, context }: WitnessedCall) {
-    const { person, work } = context;
+    const { user: person, task: work } = context;
     if (person === undefined) return () => undefined;
     const taskId = work?.taskId;
     const doer: Doer = {

@@ -7,7 +7,7 @@ import type { Person } from "../auth/person.js";
 import { doStep } from "../placement/plan-step.js";
 import { Rights } from "../rights/rights.js";
 import { inWork } from "../tasks/current-work.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import type { MoveRecord } from "./run-record.js";
 
 /** What the audit log and activity have as the one who did it, where nobody asked for it. */
@@ -49,7 +49,7 @@ const MOVE: AuditedCall["operation"] = {
 export async function moveVm(
   move: MoveRecord,
   { pool, run, person }: MoveFor,
-  work: Work,
+  work: TaskContext,
   { objects, audit, witness }: MoveVmParts,
 ): Promise<void> {
   audit.check();

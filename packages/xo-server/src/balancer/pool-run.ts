@@ -4,7 +4,7 @@ import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import { PlanSchedule } from "../placement/plan-schedule.js";
 import type { PlanStep } from "../placement/plan-step.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import type { MoveRecord, RunRecord } from "./run-record.js";
 
 /** Why what has not begun is left. */
@@ -19,7 +19,7 @@ export interface PoolRunParts {
   readonly logger: Pick<Logger, "warn">;
   /** Asked right before each move. @returns why it, and all that come after, are not to be */
   readonly check: (move: MoveRecord) => Promise<StopReason | undefined>;
-  readonly move: (move: MoveRecord, work: Work) => Promise<void>;
+  readonly move: (move: MoveRecord, work: TaskContext) => Promise<void>;
   /** A move has ended. @param done how many have */
   readonly onChange: (done: number) => void;
   /** The server is about to end: how a move ends is not known any more. */
@@ -58,7 +58,7 @@ export class PoolRun {
   async run(
     steps: readonly PlanStep[],
     parallel: number,
-    work: Work,
+    work: TaskContext,
   ): Promise<RunEnd> {
     const limits = { parallel, perHost: PER_HOST };
     await this.#moveAll(new PlanSchedule(steps, limits), work);
@@ -76,7 +76,7 @@ export class PoolRun {
   }
 
   /** The first that fails ends it: those under way come to their end, the rest is left. */
-  async #moveAll(schedule: PlanSchedule, work: Work): Promise<void> {
+  async #moveAll(schedule: PlanSchedule, work: TaskContext): Promise<void> {
     const running = new Set<Promise<void>>();
     let hasFailed = false;
     for (;;) {
@@ -102,13 +102,13 @@ export class PoolRun {
     }
   }
 
-  #isOver(work: Work): boolean {
+  #isOver(work: TaskContext): boolean {
     if (work.signal.aborted)
       this.stop({ code: "ABORTED", message: "somebody has given it up" });
     return this.#stopped !== undefined;
   }
 
-  async #move(index: number, work: Work): Promise<void> {
+  async #move(index: number, work: TaskContext): Promise<void> {
     const move = this.#record.moves[index]!;
     const reason = await this.#parts.check(move).catch(toReason);
     if (reason !== undefined) this.stop(reason);

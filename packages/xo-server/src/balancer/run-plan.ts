@@ -5,7 +5,7 @@ import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { Person } from "../auth/person.js";
 import type { Tasks } from "../tasks/tasks.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import { changeOf, moveVm, type MoveVmParts } from "./move-vm.js";
 import type { Policy } from "./policy.js";
 import { PoolRun, type RunEnd, type StopReason } from "./pool-run.js";
@@ -18,7 +18,7 @@ export interface Cause {
   /** Of the audit log. */
   readonly person: Person;
   /** What it is done as; absent: a task of its own. */
-  readonly work?: Work;
+  readonly work?: TaskContext;
 }
 
 export interface RunOrder {
@@ -95,7 +95,7 @@ export class PlanRunner {
   async #asTask(order: RunOrder, run: BalancerRun): Promise<RanPlan> {
     const { pool, cause } = order;
     let ended = run;
-    const doIt = async (work: Work) => {
+    const doIt = async (work: TaskContext) => {
       ended = await this.#do(order, run, work);
       const error = errorOf(ended);
       if (error !== undefined) throw error;
@@ -130,7 +130,7 @@ export class PlanRunner {
   async #do(
     order: RunOrder,
     begun: BalancerRun,
-    work: Work,
+    work: TaskContext,
   ): Promise<BalancerRun> {
     const { runs, plan, policy } = order;
     const run = await runs.noteTask(begun, work.taskId);

@@ -12,7 +12,7 @@ import { startWork } from "./start-work.js";
 import { startPerformance } from "../status/performance.js";
 import { startStatus, startStatusFeed } from "../status/start-status.js";
 import { StopStack } from "./stop-stack.js";
-import { FlightWatch } from "../tasks/flight-watch.js";
+import { XapiTaskWatch } from "../tasks/xapi-task-watch.js";
 import { Recovery } from "../tasks/recovery.js";
 
 export interface Server {
@@ -138,10 +138,10 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     findOperation: find,
     findObject,
     people: reception.people,
-    watch: new FlightWatch({ pools, clock }),
+    watch: new XapiTaskWatch({ pools, clock }),
   });
-  stops.push("tasks under way", () => work.tasks.leave());
-  void recovery.recover(work.recalled);
+  stops.push("tasks under way", () => work.tasks.suspendAll());
+  void recovery.recover(work.interrupted);
   void work.schedule();
   work.balancer.start();
   void work.alarms.alarms.start();

@@ -1,4 +1,4 @@
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import type { BulkFailure } from "./bulk-result.js";
 
 /** What became of one of the many before the server died. */
@@ -17,9 +17,9 @@ const keyOf = (kind: string, index: number) =>
 
 /** Writes down which have begun and ended: a small row each, whatever the number of all. */
 export class BulkLog {
-  readonly #work: Pick<Work, "keepStep" | "keepStepSoon">;
+  readonly #work: Pick<TaskContext, "persistStep" | "persistStepSoon">;
 
-  constructor(work: Pick<Work, "keepStep" | "keepStepSoon">) {
+  constructor(work: Pick<TaskContext, "persistStep" | "persistStepSoon">) {
     this.#work = work;
   }
 
@@ -28,19 +28,19 @@ export class BulkLog {
     const writes: Promise<void>[] = [];
     for (let at = 0; at < ids.length; at += IDS_A_STEP) {
       const chunk = ids.slice(at, at + IDS_A_STEP);
-      writes.push(this.#work.keepStep(keyOf("ids", at), chunk));
+      writes.push(this.#work.persistStep(keyOf("ids", at), chunk));
     }
     await Promise.all(writes);
   }
 
   /** Resolves when it is on the disk. */
   write(index: number, state: ItemState): Promise<void> {
-    return this.#work.keepStep(keyOf("item", index), state);
+    return this.#work.persistStep(keyOf("item", index), state);
   }
 
   /** A moment later. */
   writeSoon(index: number, state: ItemState): void {
-    this.#work.keepStepSoon(keyOf("item", index), state);
+    this.#work.persistStepSoon(keyOf("item", index), state);
   }
 }
 

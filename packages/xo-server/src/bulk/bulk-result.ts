@@ -1,6 +1,6 @@
 import { XapiError, XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
-import type { WorkCounts } from "../tasks/work.js";
+import type { TaskCounts } from "../tasks/task-context.js";
 
 /** How one of the many failed. */
 export const BulkFailure = Type.Object({
@@ -62,7 +62,7 @@ export class BulkTally {
     if (this.#failures.length < MOST_FAILURES) this.#failures.push(failure);
   }
 
-  counts(): WorkCounts {
+  counts(): TaskCounts {
     const [total, succeeded, failed] = [
       this.#total,
       this.#succeeded,

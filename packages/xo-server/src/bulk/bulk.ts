@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import { BulkLog, type ItemState } from "./bulk-log.js";
 import { BulkTally, toBulkFailure, type BulkResult } from "./bulk-result.js";
 
@@ -20,16 +20,20 @@ export interface BulkPlan {
 export interface BulkOptions {
   readonly plan: BulkPlan;
   readonly ids: readonly string[];
-  readonly work: Work;
+  readonly work: TaskContext;
   /** @param isLast no other begins after it */
-  readonly run: (id: string, part: Work, isLast: boolean) => Promise<unknown>;
+  readonly run: (
+    id: string,
+    part: TaskContext,
+    isLast: boolean,
+  ) => Promise<unknown>;
   /** Of the last run: what had begun. Default: nothing. */
   readonly states?: ReadonlyMap<number, ItemState>;
   /** What became of one that the server died in. */
   readonly settle?: (
     id: string,
     begun: ItemState & { readonly name: "begun" },
-    part: Work,
+    part: TaskContext,
   ) => Promise<unknown>;
 }
 
@@ -105,7 +109,7 @@ export class Bulk {
     }
   }
 
-  async #doPart(index: number, part: Work): Promise<unknown> {
+  async #doPart(index: number, part: TaskContext): Promise<unknown> {
     const { ids, states, settle, run, plan } = this.#options;
     const id = ids[index]!;
     const state = states?.get(index);
@@ -131,7 +135,7 @@ export class Bulk {
     const { work } = this.#options;
     const counts = this.#tally.counts();
     const { succeeded, failed, total } = counts;
-    work.count(counts);
+    work.reportCounts(counts);
     work.progress(total === 0 ? 1 : (succeeded + failed) / total);
   }
 }

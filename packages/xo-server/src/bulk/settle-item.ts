@@ -1,10 +1,13 @@
 import { XoError } from "@xo-server/model";
-import { accountOf, type Landed } from "../tasks/account.js";
-import type { Recalled } from "../tasks/recalled.js";
-import type { Work } from "../tasks/work.js";
+import {
+  reportInterruption,
+  type EndedXapiTask,
+} from "../tasks/interruption-report.js";
+import type { InterruptedTask } from "../tasks/interrupted-task.js";
+import type { TaskContext } from "../tasks/task-context.js";
 
 export interface SettleOptions {
-  readonly recalled: Pick<Recalled, "land">;
+  readonly recalled: Pick<InterruptedTask, "awaitOutcomes">;
   /** The work of the operation is one task of a pool. */
   readonly isOneCall: boolean;
   /** Does it, for it has not begun. */
@@ -12,7 +15,7 @@ export interface SettleOptions {
   /** Writes down how it ended, as of any call. */
   readonly tell: (end: () => Promise<unknown>) => Promise<unknown>;
   /** Its part in this run. */
-  readonly into: Work;
+  readonly into: TaskContext;
 }
 
 /**
@@ -25,7 +28,7 @@ export async function settleItem(
   part: string,
   { recalled, isOneCall, again, tell, into }: SettleOptions,
 ): Promise<unknown> {
-  const landed = await recalled.land(part, into);
+  const landed = await recalled.awaitOutcomes(part, into);
   // A flight is written down before the pool is asked.
   const isUntouched =
     isOneCall && landed.every(({ outcome }) => outcome.name === "not-begun");
@@ -33,9 +36,9 @@ export async function settleItem(
 }
 
 /** @throws what it failed with; XoError INTERRUPTED */
-function conclude(landed: readonly Landed[], isOneCall: boolean): true {
+function conclude(landed: readonly EndedXapiTask[], isOneCall: boolean): true {
   const last = landed.at(-1)?.outcome;
   if (isOneCall && last?.name === "success") return true;
   if (isOneCall && last?.name === "failure") throw last.error;
-  throw new XoError("INTERRUPTED", { reason: accountOf(landed) });
+  throw new XoError("INTERRUPTED", { reason: reportInterruption(landed) });
 }

@@ -73,7 +73,12 @@ export class ConsoleAccess {
     const person = client.session?.person();
     if (person === undefined) return "the session is over";
     try {
-      this.describe(id, { person, permission: "user", client, address: "" });
+      this.describe(id, {
+        user: person,
+        permission: "user",
+        client,
+        address: "",
+      });
       return undefined;
     } catch (error) {
       return (error as Error).message;

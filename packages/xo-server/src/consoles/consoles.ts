@@ -111,7 +111,7 @@ export class Consoles {
     } catch (error) {
       this.#sums.refused++;
       // Strangers are not worth an entry each: anybody could fill the log.
-      if (context.person !== undefined) await record.refused(error as Error);
+      if (context.user !== undefined) await record.refused(error as Error);
       throw error;
     }
   }
@@ -136,7 +136,7 @@ export class Consoles {
     gone: AbortSignal,
   ): Promise<OpenedConsole> {
     const { owner, request } = opening;
-    const release = this.#counts.take(request.context.person!.id, owner.id);
+    const release = this.#counts.take(request.context.user!.id, owner.id);
     try {
       return await this.#connect({ ...opening, release }, gone);
     } catch (error) {

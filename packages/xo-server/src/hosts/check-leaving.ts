@@ -1,5 +1,5 @@
 import type { PoolObject } from "../objects/pool-objects.js";
-import { unwatchedWork } from "../tasks/work.js";
+import { untrackedTask } from "../tasks/task-context.js";
 import type { LeaveParts } from "./empty-host.js";
 import {
   allStuck,
@@ -16,7 +16,7 @@ import {
  */
 export async function checkLeaving(
   hosts: readonly PoolObject[],
-  { objects, evacuations, work = unwatchedWork, signal }: LeaveParts,
+  { objects, evacuations, work = untrackedTask, signal }: LeaveParts,
   { shutdownPinnedVms }: { readonly shutdownPinnedVms: boolean },
 ): Promise<void> {
   const pinned = new Map<PoolObject, readonly StuckVm[]>();

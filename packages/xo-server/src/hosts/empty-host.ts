@@ -1,6 +1,6 @@
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { Evacuations, HostLeave } from "../placement/evacuations.js";
-import { unwatchedWork, type Work } from "../tasks/work.js";
+import { untrackedTask, type TaskContext } from "../tasks/task-context.js";
 import { allStuck, refuseStuck, stuckOn } from "./stuck-vms.js";
 
 /** How guests find another host. */
@@ -8,7 +8,7 @@ export interface LeaveParts {
   readonly objects: PoolObjects;
   /** Absent: XAPI finds one for each. */
   readonly evacuations?: Pick<Evacuations, "plans"> | undefined;
-  readonly work?: Work | undefined;
+  readonly work?: TaskContext | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -62,7 +62,7 @@ export async function planLeave(
 /** The plan alone, where XAPI has been asked who cannot move. */
 export async function leaveOf(
   host: PoolObject,
-  { evacuations, work = unwatchedWork, signal = work.signal }: LeaveParts,
+  { evacuations, work = untrackedTask, signal = work.signal }: LeaveParts,
 ): Promise<HostLeave | undefined> {
   const leaves = await evacuations?.plans([host], { work, signal });
   return leaves?.get(host.id);
@@ -79,7 +79,7 @@ export async function moveAway(
   host: PoolObject,
   { parts, leave, network }: Move,
 ): Promise<void> {
-  const { work = unwatchedWork, signal = work.signal } = parts;
+  const { work = untrackedTask, signal = work.signal } = parts;
   if (leave?.isNeeded === true) await leave.run({ work, signal }, network);
   await evacuate(host, network);
 }

@@ -1,10 +1,10 @@
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import { eachOf } from "./guests.js";
 
 export interface MoveParts {
   readonly objects: PoolObjects;
-  readonly work: Work;
+  readonly work: TaskContext;
 }
 
 /**

@@ -2,7 +2,7 @@ import { XapiError, XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 import type { LeaveParts } from "./empty-host.js";
 import { inWork } from "../tasks/current-work.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import {
   isGone,
   makePlan,
@@ -20,7 +20,7 @@ import { checkLeaving } from "./check-leaving.js";
 import { nameOf } from "./stuck-vms.js";
 
 export interface RollingParts extends RestartParts {
-  readonly work: Work;
+  readonly work: TaskContext;
   readonly plans: RollingPlans;
   readonly evacuations?: LeaveParts["evacuations"];
 }
@@ -124,7 +124,7 @@ class RollingReboot {
     // What was put aside before is not there to be found.
     const aside = { ...this.#plan.aside, ...(await findAside(pool)) };
     await this.#keep({ aside });
-    await work.keep({ pool: this.#plan.pool });
+    await work.persistState({ pool: this.#plan.pool });
     await putAside(pool, aside);
     return turnsLeft(this.#plan, objects).length;
   }
@@ -142,7 +142,7 @@ class RollingReboot {
     }
   }
 
-  #for(work: Work, host: PoolObject): TurnParts {
+  #for(work: TaskContext, host: PoolObject): TurnParts {
     return {
       ...this.#parts,
       work,

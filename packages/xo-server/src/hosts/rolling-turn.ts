@@ -1,6 +1,6 @@
 import type { PoolObject } from "../objects/pool-objects.js";
 import { inWork } from "../tasks/current-work.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import { leaveOf, moveAway, type LeaveParts } from "./empty-host.js";
 import { eachOf } from "./guests.js";
 import { goDown, untilBack, type RestartParts } from "./restart.js";
@@ -8,7 +8,7 @@ import { isGone, type Turn } from "./rolling-plan.js";
 import { allStuck, refuseStuck, stuckOn } from "./stuck-vms.js";
 
 export interface TurnParts extends RestartParts {
-  readonly work: Work;
+  readonly work: TaskContext;
   readonly evacuations?: LeaveParts["evacuations"];
   readonly shutdownPinnedVms: boolean;
   /** Ids of VMs that were shut down for it when it was tried before. */
@@ -56,7 +56,7 @@ async function orStartAgain(
 function step<T>(
   { at, work }: TurnParts,
   name: string,
-  run: (part: Work) => Promise<T>,
+  run: (part: TaskContext) => Promise<T>,
 ): Promise<T> {
   at(name);
   return work.part(name, (part) => inWork(part, () => run(part)));

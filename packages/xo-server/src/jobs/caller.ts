@@ -4,7 +4,7 @@ import type { Dispatcher } from "../operations/dispatcher.js";
 import { onBehalfOf } from "../operations/on-behalf.js";
 import type { People } from "../auth/people.js";
 import type { Person } from "../auth/person.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import type { CallLog } from "./call-log.js";
 import type { Params } from "./params-vector.js";
 import { withSignal } from "./with-signal.js";
@@ -14,7 +14,7 @@ export interface CallerOptions {
   readonly people: Pick<People, "get">;
   readonly clock: Clock;
   readonly job: { readonly id: string; readonly userId?: string };
-  readonly work: Work;
+  readonly work: TaskContext;
   readonly log: CallLog;
   /** Of each call, in ms. */
   readonly timeout?: number | undefined;
@@ -66,7 +66,7 @@ export class Caller {
   async step<T>(
     method: string,
     params: Params,
-    run: (part: Work) => Promise<T>,
+    run: (part: TaskContext) => Promise<T>,
   ): Promise<T> {
     const { clock, work, log } = this.#options;
     const start = clock.now();
@@ -86,8 +86,8 @@ export class Caller {
 
   async #within<T>(
     method: string,
-    part: Work,
-    run: (part: Work) => Promise<T>,
+    part: TaskContext,
+    run: (part: TaskContext) => Promise<T>,
   ): Promise<T> {
     const { clock, timeout, work } = this.#options;
     const late = new AbortController();

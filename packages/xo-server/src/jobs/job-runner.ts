@@ -7,7 +7,7 @@ import type { Dispatcher } from "../operations/dispatcher.js";
 import type { People } from "../auth/people.js";
 import type { Person } from "../auth/person.js";
 import { toFailure } from "../tasks/task-view.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import { CallLog, toShown, type LoggedCalls } from "./call-log.js";
 import { Caller } from "./caller.js";
 import { fetchObjects } from "./fetch-objects.js";
@@ -70,7 +70,7 @@ export class JobRunner {
   async run(
     job: Job,
     scheduleId: string | undefined,
-    work: Work,
+    work: TaskContext,
   ): Promise<Outcome> {
     const log = new CallLog();
     const caller = new Caller({
@@ -110,7 +110,7 @@ export class JobRunner {
     return { total: all.length, calls };
   }
 
-  #statusOf(log: CallLog, notBegun: number, work: Work): JobRunStatus {
+  #statusOf(log: CallLog, notBegun: number, work: TaskContext): JobRunStatus {
     if (work.signal.aborted) return "aborted";
     if (this.#options.isStopping() && notBegun > 0) return "interrupted";
     if (log.failed === 0) return "success";

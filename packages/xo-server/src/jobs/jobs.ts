@@ -11,7 +11,7 @@ import type { Clock } from "../clock.js";
 import type { Begun, Runs } from "./runs.js";
 import { takeSecrets, type Secrets } from "./secrets.js";
 import { createTimes } from "./times.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 
 export interface JobsOptions {
   readonly store: Pick<Store, "jobs" | "schedules" | "jobRuns">;
@@ -102,7 +102,7 @@ export class Jobs {
    */
   async begin(
     { jobId, scheduleId }: JobStart,
-    work?: Work,
+    work?: TaskContext,
   ): Promise<Required<Begun>> {
     const { name, userId } = this.get(jobId);
     const begun = await this.#options.runs.begin(
@@ -127,7 +127,7 @@ export class Jobs {
   /** One after the other, until one fails or they are not wanted any more. @throws XoError what it fails with */
   async runSequence(
     starts: readonly JobStart[],
-    { signal, progress }: Pick<Work, "signal" | "progress">,
+    { signal, progress }: Pick<TaskContext, "signal" | "progress">,
   ): Promise<void> {
     for (const [i, start] of starts.entries()) {
       if (signal.aborted)

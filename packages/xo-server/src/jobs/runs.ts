@@ -3,7 +3,7 @@ import type { Job, JobRun, RunStart, Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { Tasks } from "../tasks/tasks.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import type { CallBody } from "./job-body.js";
 import type { JobRunner, Outcome } from "./job-runner.js";
 import { RunEnds } from "./run-ends.js";
@@ -63,7 +63,7 @@ export class Runs {
    */
   async begin(
     start: Omit<RunStart, "owner">,
-    work?: Work,
+    work?: TaskContext,
   ): Promise<Begun | undefined> {
     if (this.#isStopping) throw new XoError("CLOSED", { what: "the server" });
     const { store, owner } = this.#options;
@@ -119,7 +119,7 @@ export class Runs {
     }
   }
 
-  async #go(run: JobRun, given: Work | undefined): Promise<Begun> {
+  async #go(run: JobRun, given: TaskContext | undefined): Promise<Begun> {
     const job = this.#options.store.jobs.get(run.jobId);
     const abort = new AbortController();
     // Before the first await: whoever looks finds it.
@@ -127,7 +127,7 @@ export class Runs {
     const ended = new Promise<Ended>((resolve) => (settle = resolve));
     ended.catch(() => undefined);
     this.#running.set(run.id, { abort, ended });
-    const doIt = (work: Work) =>
+    const doIt = (work: TaskContext) =>
       this.#do(run, job, withSignal(work, abort.signal));
     if (given !== undefined) settle(doIt(given));
     else {
@@ -137,7 +137,11 @@ export class Runs {
     return { run, ended };
   }
 
-  async #do(run: JobRun, job: Job | undefined, work: Work): Promise<Ended> {
+  async #do(
+    run: JobRun,
+    job: Job | undefined,
+    work: TaskContext,
+  ): Promise<Ended> {
     const { clock, logger } = this.#options;
     const taskId = work.taskId;
     await this.#ends.begin(run.id, taskId);

@@ -1,13 +1,15 @@
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 
 /** The same work, that can be given up for other reasons too; so can its parts. */
-export function withSignal(work: Work, other: AbortSignal): Work {
-  const own: Pick<Work, "signal" | "part" | "fly"> = {
+export function withSignal(work: TaskContext, other: AbortSignal): TaskContext {
+  const own: Pick<TaskContext, "signal" | "part" | "runXapiTask"> = {
     signal: AbortSignal.any([work.signal, other]),
     part: (name, run) =>
       work.part(name, (part) => run(withSignal(part, other))),
-    fly: (name, subject, run) =>
-      work.fly(name, subject, (part, log) => run(withSignal(part, other), log)),
+    runXapiTask: (name, subject, run) =>
+      work.runXapiTask(name, subject, (part, log) =>
+        run(withSignal(part, other), log),
+      ),
   };
   return new Proxy(work, {
     get(target, key) {

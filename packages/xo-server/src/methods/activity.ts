@@ -81,7 +81,7 @@ export function activityMethods({
       result: Result,
       permission: "viewer",
       async handler(question, context): Promise<Static<typeof Result>> {
-        const { person } = context;
+        const { user: person } = context;
         const { entries, hasMore } = await activity.list(question, {
           readable: readableTo(context),
           userId: person?.id,

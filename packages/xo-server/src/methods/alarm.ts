@@ -134,7 +134,7 @@ export function alarmMethods({
       },
       async handler(params, context) {
         await find(params.id, context);
-        const alarm = await alarms.acknowledge(params.id, context.person?.id);
+        const alarm = await alarms.acknowledge(params.id, context.user?.id);
         listeners.tell();
         return toPublic(alarm);
       },

@@ -197,7 +197,10 @@ function runMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
   ];
 }
 
-function toCause({ person = balancerItself, work }: HandlerContext) {
+function toCause({
+  user: person = balancerItself,
+  task: work,
+}: HandlerContext) {
   return { cause: "manual", person, work } as const;
 }
 

@@ -17,7 +17,7 @@ import {
 import type { People } from "../auth/people.js";
 import type { Person } from "../auth/person.js";
 import type { Tasks } from "../tasks/tasks.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 
 export interface BulkParts {
   readonly call: Dispatcher["call"];
@@ -99,11 +99,11 @@ export function bulkMethods(parts: BulkParts): Operation[] {
           ...(filter === undefined ? {} : { filter }),
           ...(type === undefined ? {} : { type }),
         };
-        const { person } = context;
+        const { user: person } = context;
         const chosen = await chooseObjects(choice, person!, parts.queries);
-        const run = (work: Work) =>
+        const run = (work: TaskContext) =>
           begin(parts, plan, chosen, { context, work });
-        if (context.work.taskId !== undefined) return run(context.work);
+        if (context.task.taskId !== undefined) return run(context.task);
         const task = await parts.tasks.run(
           subjectOf(plan, chosen, person!),
           run,
@@ -116,11 +116,11 @@ export function bulkMethods(parts: BulkParts): Operation[] {
       resumesAtOnce: true,
       async resume(kept: KeptPlan, context, recalled) {
         const { ids, states } = readBulkLog(recalled.steps);
-        const { work } = context;
+        const { task: work } = context;
         if (ids.length !== kept.total)
           throw new XoError("INTERRUPTED", { reason: "none had begun" });
         const call = callerOf(parts, kept, context);
-        const run = (id: string, part: Work, isLast = false) => {
+        const run = (id: string, part: TaskContext, isLast = false) => {
           if (kept.hadSecrets)
             throw new XoError("INTERRUPTED", {
               reason: "not begun: secrets of its parameters are not kept",
@@ -147,7 +147,7 @@ export function bulkMethods(parts: BulkParts): Operation[] {
                     run: end,
                     isOnlyTold: true,
                   },
-                  { ...context, work: part, isOneOfMany: true },
+                  { ...context, task: part, isPartOfBulk: true },
                 ),
               again: () => run(id, part),
             }),
@@ -166,7 +166,7 @@ interface KeptPlan extends BulkPlan {
 
 interface Caller {
   readonly context: HandlerContext;
-  readonly work: Work;
+  readonly work: TaskContext;
 }
 
 async function begin(
@@ -178,7 +178,7 @@ async function begin(
   const params = withoutSecrets(plan.params) as BulkPlan["params"];
   const hadSecrets = JSON.stringify(params) !== JSON.stringify(plan.params);
   const kept: KeptPlan = { ...plan, params, total: ids.length, hadSecrets };
-  await Promise.all([new BulkLog(work).writeIds(ids), work.keep(kept)]);
+  await Promise.all([new BulkLog(work).writeIds(ids), work.persistState(kept)]);
   const run = callerOf(parts, plan, context);
   return new Bulk({ plan, ids, work, run }).run();
 }
@@ -190,8 +190,8 @@ function callerOf(
   context: HandlerContext,
 ) {
   const { client, address } = context;
-  return (id: string, work: Work, isLast: boolean): Promise<unknown> => {
-    const person = people.get(context.person!.id);
+  return (id: string, work: TaskContext, isLast: boolean): Promise<unknown> => {
+    const person = people.get(context.user!.id);
     if (person === undefined) throw new XoError("UNAUTHORIZED");
     const permission = permissionOf(person);
     const isOneOfMany = !isLast;

@@ -66,7 +66,7 @@ export function dashboardMethods(
   const remembered = new Remembered(clock, FRESH_MS);
   const shared = (
     key: string,
-    { person }: CallContext,
+    { user: person }: CallContext,
     make: () => Promise<object>,
   ) => remembered.get(person?.rights ?? nobody, key, make);
   const route = (path: string, operationId: string) =>

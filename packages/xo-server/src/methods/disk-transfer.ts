@@ -242,7 +242,7 @@ function offerImport(
     const disk = { name, format, create };
     const ref = await receiveDisk(storage, delivery, disk, {
       ...work,
-      keep: (kept) => work.keep({ ...kept, sr }),
+      persistState: (kept) => work.persistState({ ...kept, sr }),
     });
     return idOfMade(objects, storage.xapi, { type: "VDI", ref });
   });

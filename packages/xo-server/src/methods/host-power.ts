@@ -40,7 +40,7 @@ export function hostPowerMethods(
   const shared = { result: Type.Boolean(), changes: true };
   const may = (what: string) => onId(`administrate:${what}`, "host");
   const parts = ({ signal }: HandlerContext) => ({ objects, clock, signal });
-  const leaving = ({ signal, work }: HandlerContext): LeaveParts => ({
+  const leaving = ({ signal, task: work }: HandlerContext): LeaveParts => ({
     objects,
     evacuations,
     signal,
@@ -90,7 +90,7 @@ export function hostPowerMethods(
       params: Type.Object({ id, migrateBack }),
       permission: may("enable"),
       rest: action("enable", "Enable"),
-      handler: async ({ id, migrateBack = false }, { work }) => {
+      handler: async ({ id, migrateBack = false }, { task: work }) => {
         await leaveMaintenance(on(id), { objects, work }, { migrateBack });
         return true;
       },
@@ -113,7 +113,7 @@ export function hostPowerMethods(
       permission: may("disable"),
       handler: async ({ id, maintenance, ...given }, context) => {
         const { migrateBack = false, vmsToForceMigrate } = given;
-        const { work } = context;
+        const { task: work } = context;
         const host = on(id);
         const blocked = toBlocked(vmsToForceMigrate, objects, context);
         if (maintenance)

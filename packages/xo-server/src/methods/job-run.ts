@@ -78,7 +78,7 @@ function runMethods(jobs: Jobs): Operation[] {
         isAction: true,
         params: { wait: true },
       },
-      async handler({ id, wait = false }, { work }) {
+      async handler({ id, wait = false }, { task: work }) {
         const own = work.taskId === undefined ? undefined : work;
         const { run, ended } = await jobs.begin({ jobId: id }, own);
         return wait ? ended : { runId: run.id, status: run.status };
@@ -93,7 +93,7 @@ function runMethods(jobs: Jobs): Operation[] {
         closed,
       ),
       result: Type.Boolean(),
-      async handler({ idSequence }, { work }) {
+      async handler({ idSequence }, { task: work }) {
         const starts = idSequence.map((id) => ({ jobId: jobs.get(id).id }));
         await jobs.runSequence(starts, work);
         return true;

@@ -112,7 +112,7 @@ function changeMethods(jobs: Jobs): Operation[] {
         exposure: "confirm",
         status: 201,
       },
-      async handler({ job }, { person }) {
+      async handler({ job }, { user: person }) {
         const parts = toJobParts(job);
         const userId = parts.userId ?? person?.id;
         const told = userId === undefined ? {} : { userId };

@@ -268,7 +268,7 @@ function apply({ objects, clock }: PlacementMethodParts): Operation {
     handler: async ({ pool, actions }, context) => {
       const named = actions.flatMap(({ vm, to, from = to }) => [vm, from, to]);
       await checkPools(new Set(named), pool, objects);
-      const { work, signal } = context;
+      const { task: work, signal } = context;
       const told = await applyPlan(actions, {
         objects,
         clock,

@@ -125,7 +125,7 @@ function createMerge(options: PoolMembersOptions): Merge {
   const hostsNow = async (pool: string) =>
     (await hostsOf(pool, undefined)).map((id) => objects.get(id, "host"));
   return async (sources, target, force, context) => {
-    const { signal, work } = context;
+    const { signal, task: work } = context;
     for (const id of sources) context.check("administrate:detach", "pool", id);
     for (const id of sources) {
       const source = objects.get(id, "pool");

@@ -51,7 +51,7 @@ export function poolPowerMethods({
   const roll = async (
     pool: string,
     request: RollingRequest,
-    { signal, work }: HandlerContext,
+    { signal, task: work }: HandlerContext,
   ) => {
     const parts = { objects, clock, signal, work, plans, evacuations };
     await rollingReboot(on(pool), () => all(pool), parts, request);
@@ -88,7 +88,7 @@ export function poolPowerMethods({
       params: Type.Object({ pool }),
       permission: onPool("administrate:stop"),
       rest: action("emergency_shutdown", "EmergencyShutdown"),
-      handler: async ({ pool }, { work }) => {
+      handler: async ({ pool }, { task: work }) => {
         const { master, hosts } = split(on(pool), await all(pool));
         const down = (host: PoolObject) =>
           work.part(`shut down ${String(host.object["name_label"])}`, () =>

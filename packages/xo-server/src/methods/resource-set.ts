@@ -72,7 +72,7 @@ export function resourceSetMethods(
       params: Type.Object({}),
       result: Type.Array(PublicSet),
       permission: "user",
-      handler: async (_, { person }) =>
+      handler: async (_, { user: person }) =>
         person === undefined ? [] : (await sets.list(person)).map(toMutable),
     }),
     defineOperation({

@@ -239,7 +239,7 @@ function runMethods(jobs: Jobs): Operation[] {
         exposure: "confirm",
         isAction: true,
       },
-      async handler(params, { work }) {
+      async handler(params, { task: work }) {
         const own = work.taskId === undefined ? undefined : work;
         const start = jobs.startOf(params.id);
         await (
@@ -258,7 +258,7 @@ function runMethods(jobs: Jobs): Operation[] {
         closed,
       ),
       result: Type.Boolean(),
-      async handler({ schedules }, { work }) {
+      async handler({ schedules }, { task: work }) {
         const starts = schedules.map((one) => jobs.startOf(one));
         await jobs.runSequence(starts, work);
         return true;

@@ -92,7 +92,7 @@ export function sessionMethods(options: SessionMethodsOptions): Operation[] {
       params: Type.Object({}),
       result: PublicUser,
       permission: "none",
-      handler(_, { person }) {
+      handler(_, { user: person }) {
         const user = person && store.users.get(person.id);
         if (user === undefined) throw new XoError("NO_SESSION");
         return toPublicUser(user, store);

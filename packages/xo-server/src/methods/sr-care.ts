@@ -55,7 +55,7 @@ export function srCareMethods({
       }),
       handler: async ({ id, vmsToShutdown = [] }, context) => {
         for (const vm of vmsToShutdown) context.check("operate:stop", "VM", vm);
-        const { work } = context;
+        const { task: work } = context;
         await enterMaintenance(on(id), vmsToShutdown, { objects, work });
         return true;
       },
@@ -65,7 +65,7 @@ export function srCareMethods({
       name: "sr.disableMaintenanceMode",
       summary: "Connects hosts to an SR again, and starts the VMs of before.",
       params: Type.Object({ id: idOf("an SR") }),
-      handler: async ({ id }, { work }) => {
+      handler: async ({ id }, { task: work }) => {
         await leaveMaintenance(on(id), { objects, work });
         return true;
       },

@@ -84,6 +84,6 @@ export function taskListMethods(
 }
 
 /** Who has not signed in has none. */
-function readerOf({ person }: HandlerContext): TaskReader {
+function readerOf({ user: person }: HandlerContext): TaskReader {
   return person ?? { id: "", isAdmin: false };
 }

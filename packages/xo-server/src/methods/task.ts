@@ -103,6 +103,6 @@ export function taskMethods(objects: PoolObjects, tasks: Tasks): Operation[] {
   ];
 }
 
-function readerOf({ person }: HandlerContext): TaskReader {
+function readerOf({ user: person }: HandlerContext): TaskReader {
   return person ?? { id: "", isAdmin: false };
 }

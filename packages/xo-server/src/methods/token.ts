@@ -48,7 +48,7 @@ const which = Type.Object(
 const id = Type.String({ minLength: 1, description: "Of a user, or `me`." });
 
 /** @throws XoError UNAUTHORIZED */
-export function personOf({ person }: CallContext): Person {
+export function personOf({ user: person }: CallContext): Person {
   if (person === undefined) throw new XoError("UNAUTHORIZED");
   return person;
 }

@@ -7,7 +7,7 @@ import {
 } from "../operations/operation.js";
 import type { Tasks } from "../tasks/tasks.js";
 import { inWork } from "../tasks/current-work.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import { createParameters } from "../vms/create-parameters.js";
 import { makeVm } from "../vms/make-vm.js";
 import {
@@ -66,7 +66,7 @@ export function vmCreateMethods(
         creates: "vms",
       },
       handler: async (given, context) => {
-        await context.work.keep({ name: given.name_label });
+        await context.task.persistState({ name: given.name_label });
         return makeVm(given, { objects, sets, context });
       },
       resume: async (_kept, _context, { steps }) =>
@@ -104,9 +104,9 @@ interface Followers {
 async function asTask<T>(
   given: CreateManyParameters,
   { tasks, context }: Followers,
-  run: (work: Work) => Promise<T>,
+  run: (work: TaskContext) => Promise<T>,
 ): Promise<T> {
-  const { work, person } = context;
+  const { task: work, user: person } = context;
   if (work.taskId !== undefined || tasks === undefined) return run(work);
   const { template, pool = template } = given;
   const subject = {

@@ -40,7 +40,7 @@ export function vmSnapshotMethods(objects: PoolObjects): Operation[] {
         creates: "vm-snapshots",
         body: { name_label: "name" },
       }),
-      handler: ({ id, ...options }, { work }) =>
+      handler: ({ id, ...options }, { task: work }) =>
         snapshot(objects, id, { ...options, work }),
     }),
     defineOperation({

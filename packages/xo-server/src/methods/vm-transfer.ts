@@ -8,7 +8,7 @@ import {
   type HandlerContext,
   type Operation,
 } from "../operations/operation.js";
-import type { Source, TransferWork } from "../transfers/transfer.js";
+import type { Source, TransferTask } from "../transfers/transfer.js";
 import {
   openXapiStream,
   sendToXapi,
@@ -161,7 +161,7 @@ type Asked = Omit<Handler, "path">;
 function openVm(
   { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
   { query, label }: Asked,
-  work: TransferWork,
+  work: TransferTask,
 ): Promise<Omit<Source, "type">> {
   const handler = { path: "/export", query: { ...query, ref }, label };
   return openXapiStream(xapi, handler, work);
@@ -171,13 +171,13 @@ function openVm(
 async function openRunning(
   vm: PoolObject,
   asked: Asked,
-  work: TransferWork,
+  work: TransferTask,
 ): Promise<Omit<Source, "type">> {
   const { xapi } = vm;
   const ref = await takeExportSnapshot(xapi, vm.ref);
   const drop = () => dropExportSnapshot(xapi, ref);
   try {
-    await work.keep({ vm: vm.id, snapshot: ref });
+    await work.persistState({ vm: vm.id, snapshot: ref });
     const source = await openVm({ xapi, ref }, asked, work);
     finished(source.body, () => {
       drop().catch(() => undefined);

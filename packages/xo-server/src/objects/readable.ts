@@ -10,7 +10,7 @@ export type Readable = (type: string) => Predicate | undefined;
  * Asked again, it tells of the rights of then. Whoever has not signed in, and
  * got here nevertheless, is in the demo and sees everything, until they sign in.
  */
-export function readableTo({ client, person }: CallContext): Readable {
+export function readableTo({ client, user: person }: CallContext): Readable {
   if (client === nobody && person !== undefined)
     return (type) => toPredicate(person.rights.extent("read", type));
   return (type) => {

@@ -12,7 +12,7 @@ export type FindObject = (id: string) => CatalogEntry | undefined;
 
 /** @throws XoError UNAUTHORIZED, FORBIDDEN */
 export function checkLevel(
-  { person, permission: held }: CallContext,
+  { user: person, permission: held }: CallContext,
   permission: Permission,
 ): void {
   if (isAllowed(held, permission)) return;
@@ -26,7 +26,7 @@ export function checkLevel(
  * @throws XoError UNAUTHORIZED, NO_SUCH_OBJECT, FORBIDDEN with `missingPrivileges`
  */
 export function checkObject(
-  { person, permission: held }: CallContext,
+  { user: person, permission: held }: CallContext,
   { action, resource }: Omit<ObjectPermission, "id">,
   found: { readonly id: string; readonly entry: CatalogEntry | undefined },
 ): void {

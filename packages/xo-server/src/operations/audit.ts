@@ -47,10 +47,10 @@ const SECRET_PARAMETER =
 
 function toEntry(call: AuditedCall): AuditEntry {
   const { operation, params, context, outcome } = call;
-  const { person, address } = context;
+  const { user: person, address } = context;
   const objectId = objectIdOf(operation, params);
   const taskId =
-    context.work?.taskId ??
+    context.task?.taskId ??
     ("result" in outcome ? textMember(outcome.result, "taskId") : undefined);
   return {
     ...(person === undefined ? {} : { userId: person.id }),

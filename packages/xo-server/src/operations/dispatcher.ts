@@ -5,7 +5,7 @@ import { checkLevel, checkObject, type FindObject } from "./access.js";
 import type { Audit } from "./audit.js";
 import type { CallContext, HandlerContext, Operation } from "./operation.js";
 import { inWork } from "../tasks/current-work.js";
-import { unwatchedWork } from "../tasks/work.js";
+import { untrackedTask } from "../tasks/task-context.js";
 import { createCheck, type CheckParameters } from "./parameters.js";
 import { isRefusal } from "./refusal.js";
 import { touchedPools } from "./touched-pools.js";
@@ -153,30 +153,30 @@ function admit(
 
 /** Made for every call, and so without copying one object into another. */
 class HandlerCall implements HandlerContext {
-  readonly person: CallContext["person"];
+  readonly user: CallContext["user"];
   readonly permission: CallContext["permission"];
   readonly client: CallContext["client"];
   readonly address: string;
-  readonly work: HandlerContext["work"];
-  readonly isOneOfMany: boolean;
+  readonly task: HandlerContext["task"];
+  readonly isPartOfBulk: boolean;
   readonly #findObject: FindObject;
 
   constructor(context: CallContext, findObject: FindObject) {
-    this.person = context.person;
+    this.user = context.user;
     this.permission = context.permission;
     this.client = context.client;
     this.address = context.address;
-    this.isOneOfMany = context.isOneOfMany === true;
-    this.work = context.work ?? unwatchedWork;
+    this.isPartOfBulk = context.isPartOfBulk === true;
+    this.task = context.task ?? untrackedTask;
     this.#findObject = findObject;
   }
 
   get signal(): AbortSignal {
-    return this.work.signal;
+    return this.task.signal;
   }
 
   progress(fraction: number): void {
-    this.work.progress(fraction);
+    this.task.progress(fraction);
   }
 
   check(action: string, resource: string, id: string): void {
@@ -218,7 +218,7 @@ async function changeAndCatchUp(
   const touched = (): ReadonlySet<string> =>
     findObject === undefined ||
     catchUp === undefined ||
-    context.isOneOfMany === true
+    context.isPartOfBulk === true
       ? new Set<string>()
       : touchedPools({ ...params, ...id }, findObject);
   const before = touched();
@@ -261,7 +261,7 @@ async function run(
   params: object,
   context: HandlerContext,
 ): Promise<unknown> {
-  const result = inWork(context.work, () => handler(params as never, context));
+  const result = inWork(context.task, () => handler(params as never, context));
   return (await result) ?? true;
 }
 

@@ -1,5 +1,5 @@
 import type { Person } from "../auth/person.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import type { Client } from "./client.js";
 import { permissionOf, type CallContext } from "./operation.js";
 
@@ -12,12 +12,12 @@ export const nobody: Client = {
 };
 
 /** A call that no connection makes: that of a job, of a task that goes on after a restart. */
-export function onBehalfOf(person: Person, work?: Work): CallContext {
+export function onBehalfOf(person: Person, work?: TaskContext): CallContext {
   return {
-    person,
+    user: person,
     permission: permissionOf(person),
     client: nobody,
     address: "",
-    ...(work === undefined ? {} : { work }),
+    ...(work === undefined ? {} : { task: work }),
   };
 }

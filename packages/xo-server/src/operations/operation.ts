@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { Person } from "../auth/person.js";
-import type { Recalled } from "../tasks/recalled.js";
-import type { Work } from "../tasks/work.js";
+import type { InterruptedTask } from "../tasks/interrupted-task.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import type { Client } from "./client.js";
 import type { RestRoute } from "./rest-route.js";
 
@@ -34,23 +34,23 @@ export interface ObjectPermission {
 /** Who calls. */
 export interface CallContext {
   /** Absent: nobody has signed in. */
-  readonly person?: Person | undefined;
+  readonly user?: Person | undefined;
   readonly permission: Permission;
   /** The connection that notifications go to. */
   readonly client: Client;
   /** Where the call comes from, without a port. */
   readonly address: string;
   /** What the call is done as; absent: nobody follows it. */
-  readonly work?: Work;
+  readonly task?: TaskContext;
   /** One of many: what it has changed need not be there to be read when it has ended. */
-  readonly isOneOfMany?: boolean;
+  readonly isPartOfBulk?: boolean;
 }
 
 /** Who calls, for a handler. */
 export interface HandlerContext extends CallContext {
   /** Aborted when the caller does not want it any more. Tasks of pools are cancelled without the handler's doing. */
   readonly signal: AbortSignal;
-  readonly work: Work;
+  readonly task: TaskContext;
   /** How far it is, 0 to 1; without it, it is as far as the pool's task that is under way. */
   progress(fraction: number): void;
   /**
@@ -86,7 +86,7 @@ export interface Operation {
   readonly resume?: (
     kept: never,
     context: HandlerContext,
-    recalled: Recalled,
+    recalled: InterruptedTask,
   ) => unknown;
   /** Pools may still be doing what they were asked for in the last run: `resume` looks itself. Default: it begins when they have ended. */
   readonly resumesAtOnce?: boolean;
@@ -134,7 +134,7 @@ export function toCallContext(
 ): CallContext {
   const person = client.session?.person();
   const permission = person === undefined ? anonymous : permissionOf(person);
-  return { person, permission, client, address };
+  return { user: person, permission, client, address };
 }
 
 export function permissionOf({ isAdmin, rights }: Person): Permission {

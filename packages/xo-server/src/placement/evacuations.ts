@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { Conflict, Plan, PoolModel, Unplaced } from "@xo-server/placement";
 import type { Clock } from "../clock.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import { applyPlan } from "./apply-plan.js";
 import type { Placement } from "./placement.js";
 
@@ -15,7 +15,7 @@ export interface EvacuationParts {
 }
 
 export interface EvacuationCall {
-  readonly work: Work;
+  readonly work: TaskContext;
   readonly signal: AbortSignal;
 }
 

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { inWork } from "../tasks/current-work.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import { PlanSchedule } from "./plan-schedule.js";
 import {
   doStep,
@@ -14,7 +14,7 @@ import {
 export interface RunPlanOptions extends StepOptions {
   readonly objects: PoolObjects;
   /** Has a part for each step; when it is given up, nothing more begins and what is under way is cancelled. */
-  readonly work: Work;
+  readonly work: TaskContext;
   /** Nothing more begins, what is under way comes to its end. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
@@ -165,7 +165,7 @@ class PlanRun {
     ];
     const running = this.#schedule.running;
     const waiting = this.#schedule.waiting.length;
-    work.count({ total, succeeded, failed, running, waiting });
+    work.reportCounts({ total, succeeded, failed, running, waiting });
     work.progress(total === 0 ? 1 : (succeeded + failed) / total);
   }
 }

@@ -104,7 +104,7 @@ export class ResourceSets implements UsableSets {
     return [...new Set(pools)];
   }
 
-  #find(id: string, { person }: CallContext): ResourceSet {
+  #find(id: string, { user: person }: CallContext): ResourceSet {
     const set = this.#options.store.resourceSets.get(id);
     if (set !== undefined && person !== undefined && isOneOf(set, person))
       return set;
@@ -158,7 +158,7 @@ export class ResourceSets implements UsableSets {
   async #give(
     vmId: string,
     set: ResourceSet,
-    { person }: CallContext,
+    { user: person }: CallContext,
   ): Promise<void> {
     const owners = set.shareByDefault ? set.subjects : [person!.id];
     for (const subject of owners)

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { XoError } from "@xo-server/model";
 import { eachOf } from "../hosts/guests.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 
 /** In an SR's other_config, as other management servers know it: who reads objects sees by it that the SR is out of use. */
 const KEY = "xo:maintenanceState";
@@ -17,7 +17,7 @@ interface Taken {
 
 export interface MaintenanceParts {
   readonly objects: PoolObjects;
-  readonly work: Work;
+  readonly work: TaskContext;
 }
 
 /**

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Xapi } from "@xo-server/xen-api";
-import { objectIn } from "./flight.js";
-import type { Work } from "./work.js";
+import { objectOfParams } from "./xapi-task.js";
+import type { TaskContext } from "./task-context.js";
 
-const works = new AsyncLocalStorage<Work>();
+const works = new AsyncLocalStorage<TaskContext>();
 
 /** Pieces of work that somebody follows, now. */
 let followedNow = 0;
@@ -13,7 +13,7 @@ let followedNow = 0;
  * are parts of it. While any is followed, every promise of the process costs
  * about twice as much (Node 20 looks at each); otherwise none does.
  */
-export function inWork<T>(work: Work, run: () => T): T {
+export function inWork<T>(work: TaskContext, run: () => T): T {
   if (work.taskId === undefined)
     return followedNow === 0 ? run() : works.run(work, run);
   followedNow++;
@@ -44,20 +44,20 @@ export function followed(xapi: Xapi, pool: string): Xapi {
   if (work?.taskId === undefined) return xapi;
   const own: Pick<Xapi, "callAsync" | "watchTask"> = {
     callAsync: (method, params, options) =>
-      work.fly(
+      work.runXapiTask(
         `XAPI: ${method}`,
         { pool, method, ...toObject(params) },
         (part, log) =>
           xapi.callAsync(method, params, {
             ...merge(part, options),
             onTask: (ref) => {
-              log.refer(ref);
+              log.noteReference(ref);
             },
-            keepUntil: log.written,
+            keepUntil: log.persisted,
           }),
       ),
     watchTask: (task, options) =>
-      work.fly(
+      work.runXapiTask(
         "XAPI: a transfer",
         { pool, method: "a transfer", ref: task, isStream: true },
         (part) => xapi.watchTask(task, merge(part, options)),
@@ -76,13 +76,13 @@ export function followed(xapi: Xapi, pool: string): Xapi {
 }
 
 function toObject(params: readonly unknown[] | undefined) {
-  const object = objectIn(params);
+  const object = objectOfParams(params);
   return object === undefined ? {} : { object };
 }
 
 type Options = NonNullable<Parameters<Xapi["watchTask"]>[1]>;
 
-function merge(part: Work, options: Options = {}): Options {
+function merge(part: TaskContext, options: Options = {}): Options {
   const { signal, onProgress } = options;
   return {
     ...options,

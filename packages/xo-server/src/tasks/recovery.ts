@@ -8,13 +8,13 @@ import type { Operation } from "../operations/operation.js";
 import type { People } from "../auth/people.js";
 import type { Person } from "../auth/person.js";
 import type { Pools } from "../pools/pools.js";
-import { accountOf } from "./account.js";
-import type { FlightWatch } from "./flight-watch.js";
+import { reportInterruption } from "./interruption-report.js";
+import type { XapiTaskWatch } from "./xapi-task-watch.js";
 import { pause } from "./pause.js";
-import { RecalledFlights } from "./recalled.js";
+import { InterruptedXapiTasks } from "./interrupted-task.js";
 import type { RunningTask } from "./running-task.js";
 import type { StepJournal } from "./step-journal.js";
-import type { RecalledTask } from "./tasks.js";
+import type { PendingTask } from "./tasks.js";
 
 export interface RecoveryOptions {
   readonly dispatcher: Pick<Dispatcher, "resume">;
@@ -22,7 +22,7 @@ export interface RecoveryOptions {
   readonly findObject: FindObject;
   readonly people: Pick<People, "get">;
   readonly pools: Pick<Pools, "list">;
-  readonly watch: FlightWatch;
+  readonly watch: XapiTaskWatch;
   readonly steps: Pick<StepJournal, "read">;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "info" | "warn">;
@@ -34,9 +34,9 @@ const LOOK_MS = 200;
 const OBJECT_MS = 60_000;
 
 /** A task of the last run, with all that is known of it. */
-interface Lost {
+interface LostTask {
   readonly task: RunningTask;
-  readonly flights: RecalledFlights;
+  readonly xapiTasks: InterruptedXapiTasks;
   readonly operation: Operation | undefined;
   readonly person: Person | undefined;
 }
@@ -50,7 +50,7 @@ export class Recovery {
   }
 
   /** Resolves when all have ended, which takes as long as they do. Never rejects. */
-  async recover(recalled: readonly RecalledTask[]): Promise<void> {
+  async recover(recalled: readonly PendingTask[]): Promise<void> {
     if (recalled.length === 0) return;
     const { watch, logger } = this.#options;
     logger.info(`${recalled.length} tasks of the last run go on`);
@@ -62,7 +62,8 @@ export class Recovery {
       })),
     );
     // Before the first is looked for: none is taken for another's.
-    for (const { lost } of all) watch.know(lost.flights.flights.values());
+    for (const { lost } of all)
+      watch.addKnown(lost.xapiTasks.xapiTasks.values());
     await Promise.all(
       all.map(async ({ end, lost }) => {
         end(await this.#outcome(lost));
@@ -70,7 +71,7 @@ export class Recovery {
     );
   }
 
-  async #lookUp(task: RunningTask): Promise<Lost> {
+  async #lookUp(task: RunningTask): Promise<LostTask> {
     const { steps, watch, findOperation, people, logger } = this.#options;
     const { operation, userId } = task.subject;
     const kept = await steps.read(task.id).catch((error: unknown) => {
@@ -79,17 +80,17 @@ export class Recovery {
     });
     return {
       task,
-      flights: new RecalledFlights(task.work, kept, watch),
+      xapiTasks: new InterruptedXapiTasks(task.node, kept, watch),
       operation: operation === undefined ? undefined : findOperation(operation),
       person: userId === undefined ? undefined : people.get(userId),
     };
   }
 
   /** @returns what tells the task how it has ended */
-  async #outcome(lost: Lost): Promise<() => void> {
-    const { work } = lost.task;
+  async #outcome(lost: LostTask): Promise<() => void> {
+    const { node: work } = lost.task;
     try {
-      const result = await this.#goOn(lost);
+      const result = await this.#continue(lost);
       return () => {
         work.interruptParts();
         work.succeed(result);
@@ -106,51 +107,54 @@ export class Recovery {
     }
   }
 
-  #goOn(lost: Lost): Promise<unknown> {
+  #continue(lost: LostTask): Promise<unknown> {
     const { task, operation, person } = lost;
-    if (operation?.resume !== undefined && task.kept !== undefined)
+    if (operation?.resume !== undefined && task.persistedState !== undefined)
       return this.#resume(lost, operation);
-    const run = () => land(lost);
+    const run = () => awaitXapiTasks(lost);
     if (operation?.changes !== true || person === undefined) return run();
     // What pools have begun cannot be undone, whatever its caller may by now.
-    const begun = { ...begunBy(lost, operation), run, isOnlyTold: true };
+    const begun = { ...callOf(lost, operation), run, isOnlyTold: true };
     return this.#options.dispatcher.resume(
       begun,
-      onBehalfOf(person, task.work),
+      onBehalfOf(person, task.node),
     );
   }
 
   /** @throws XoError FORBIDDEN_OPERATION: who began it is no more */
-  async #resume(lost: Lost, operation: Operation): Promise<unknown> {
-    const { task, flights, person } = lost;
+  async #resume(lost: LostTask, operation: Operation): Promise<unknown> {
+    const { task, xapiTasks: flights, person } = lost;
     const { resume, resumesAtOnce = false } = operation;
     if (person === undefined)
       throw new XoError("FORBIDDEN_OPERATION", {
         operation: `go on with ${operation.name} after a restart`,
         reason: "the user who began it is no more",
       });
-    if (resumesAtOnce) task.work.dropPendingParts();
-    else await flights.land();
-    await this.#untilThere(task);
+    if (resumesAtOnce) task.node.dropPendingParts();
+    else await flights.awaitOutcomes();
+    await this.#untilPoolConnected(task);
     const run: Begun["run"] = async (context) =>
-      resume!(task.kept as never, context, flights);
+      resume!(task.persistedState as never, context, flights);
     return this.#options.dispatcher.resume(
-      { ...begunBy(lost, operation), run },
-      onBehalfOf(person, task.work),
+      { ...callOf(lost, operation), run },
+      onBehalfOf(person, task.node),
     );
   }
 
   /** Resolves when the pool of what it is about is followed; for what is about none, when all are that can be. */
-  async #untilThere({ subject, work }: RunningTask): Promise<void> {
+  async #untilPoolConnected({
+    subject,
+    node: work,
+  }: RunningTask): Promise<void> {
     const { clock } = this.#options;
     const deadline = clock.now() + OBJECT_MS;
     while (!work.signal.aborted && clock.now() < deadline) {
-      if (this.#isThere(subject.objectId)) return;
+      if (this.#isPoolConnected(subject.objectId)) return;
       await pause(clock, LOOK_MS, work.signal);
     }
   }
 
-  #isThere(objectId: string): boolean {
+  #isPoolConnected(objectId: string): boolean {
     const { findObject, pools } = this.#options;
     const pool = findObject(objectId)?.pool;
     const states = pools
@@ -164,7 +168,7 @@ export class Recovery {
   }
 }
 
-function begunBy({ task }: Lost, { name }: Operation): Omit<Begun, "run"> {
+function callOf({ task }: LostTask, { name }: Operation): Omit<Begun, "run"> {
   const { objectId, params } = task.subject;
   return { name, objectId, params };
 }
@@ -173,13 +177,17 @@ function begunBy({ task }: Lost, { name }: Operation): Omit<Begun, "run"> {
  * Nobody goes on with it: what pools still do is waited for.
  * @throws XoError INTERRUPTED, with what was done; what the one call of the operation failed with
  */
-async function land({ task, flights, operation }: Lost): Promise<unknown> {
-  const landed = await flights.land();
+async function awaitXapiTasks({
+  task,
+  xapiTasks: flights,
+  operation,
+}: LostTask): Promise<unknown> {
+  const landed = await flights.awaitOutcomes();
   const last = landed.at(-1)?.outcome;
   if (operation?.isOneCall?.(task.subject.params as never) === true) {
     if (last?.name === "success") return true;
     if (last?.name === "failure") throw last.error;
   }
   if (task.isAborted) throw new XoError("ABORTED", { what: task.subject.name });
-  throw new XoError("INTERRUPTED", { reason: accountOf(landed) });
+  throw new XoError("INTERRUPTED", { reason: reportInterruption(landed) });
 }

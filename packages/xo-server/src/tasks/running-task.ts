@@ -37,10 +37,10 @@ interface StoredBody {
 /** A task of this server that has not ended. */
 export class RunningTask {
   readonly id: string;
-  readonly work: TaskNode;
+  readonly node: TaskNode;
   readonly subject: TaskSubject;
   /** What its operation has kept for after a restart. */
-  readonly kept: object | undefined;
+  readonly persistedState: object | undefined;
   readonly #owner: string;
   readonly #abort = new AbortController();
 
@@ -52,12 +52,12 @@ export class RunningTask {
   ) {
     this.id = before?.id ?? makeId(clock);
     this.subject = subject;
-    this.kept = (before?.body as StoredBody | undefined)?.kept;
+    this.persistedState = (before?.body as StoredBody | undefined)?.kept;
     this.#owner = owner;
     // Everything that a bulk has under way listens.
     setMaxListeners(0, this.#abort.signal);
     const params = bounded(subject.params);
-    this.work = new TaskNode({
+    this.node = new TaskNode({
       id: this.id,
       properties: { ...subject, params, type: "xo:rest-api:action" },
       signal: this.#abort.signal,
@@ -68,12 +68,12 @@ export class RunningTask {
       onKeep: () => onKeep(this),
       steps: steps.of(this.id),
       ...(before === undefined ? {} : { before: toView(before) }),
-      kept: this.kept,
+      kept: this.persistedState,
     });
   }
 
   /** One that this server's last run has left. */
-  static again(before: Task, options: RunningTaskOptions): RunningTask {
+  static restore(before: Task, options: RunningTaskOptions): RunningTask {
     const { properties = {} } = before.body as StoredBody;
     const { objectType = "", params = {}, operation } = properties;
     const subject = {
@@ -95,12 +95,12 @@ export class RunningTask {
   /** Those who do it hear of it; how it ends is theirs to say. */
   abort(): void {
     if (this.#abort.signal.aborted) return;
-    this.work.noteAbortion();
+    this.node.noteAbortion();
     this.#abort.abort();
   }
 
   toTask(): Task {
-    const { work, subject } = this;
+    const { node: work, subject } = this;
     const { userId, objectId, name } = subject;
     return {
       id: this.id,

@@ -6,7 +6,7 @@ import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { StopStack } from "../boot/stop-stack.js";
 import { StepJournal } from "./step-journal.js";
-import { Tasks, type RecalledTask } from "./tasks.js";
+import { Tasks, type PendingTask } from "./tasks.js";
 
 /** Ended tasks are forgotten after this long, in ms: two weeks. */
 const KEPT_MS = 14 * 24 * 3600 * 1000;
@@ -25,7 +25,7 @@ export interface StartedTasks {
   readonly tasks: Tasks;
   readonly steps: StepJournal;
   /** Of the last run: see Recovery. */
-  readonly recalled: readonly RecalledTask[];
+  readonly interrupted: readonly PendingTask[];
 }
 
 /** @param dataDir two servers of one machine have different ones */
@@ -72,15 +72,15 @@ export async function startTasks(
     clock.clearTimeout(timer);
     tasks.stop();
   });
-  return { tasks, steps, recalled: await recall(tasks, logger) };
+  return { tasks, steps, interrupted: await loadInterrupted(tasks, logger) };
 }
 
-async function recall(
+async function loadInterrupted(
   tasks: Tasks,
   logger: Logger,
-): Promise<readonly RecalledTask[]> {
+): Promise<readonly PendingTask[]> {
   try {
-    return await tasks.recall();
+    return await tasks.loadInterrupted();
   } catch (error) {
     logger.warn("tasks of the last run are left as they are", { error });
     return [];

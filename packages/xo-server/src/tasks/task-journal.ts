@@ -73,7 +73,7 @@ export class TaskJournal {
       this.#unwritten.delete(task.id);
     } catch (error) {
       logger.warn(`task ${task.id} is not written down`, { error });
-      if (task.work.status !== "pending") this.#keep(task);
+      if (task.node.status !== "pending") this.#keep(task);
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Task } from "@xo-server/store";
 import type { Clock } from "../clock.js";
-import { FlightLog } from "./flight-log.js";
-import { toFlightEnd, type FlightSubject } from "./flight.js";
+import { XapiTaskLog } from "./xapi-task-log.js";
+import { toXapiTaskEnd, type XapiTaskSubject } from "./xapi-task.js";
 import type { StepWriter } from "./step-journal.js";
 import { TaskParts } from "./task-parts.js";
 import {
@@ -11,7 +11,7 @@ import {
   type TaskNote,
   type TaskView,
 } from "./task-view.js";
-import type { Work, WorkCounts } from "./work.js";
+import type { TaskContext, TaskCounts } from "./task-context.js";
 
 export interface TaskNodeOptions {
   readonly id: string;
@@ -31,7 +31,7 @@ export interface TaskNodeOptions {
 const MOST_NOTES = 50;
 
 /** A task or a part of one, while it runs: a tree. */
-export class TaskNode implements Work {
+export class TaskNode implements TaskContext {
   readonly id: string;
   readonly signal: AbortSignal;
   readonly startedAt: number;
@@ -40,17 +40,17 @@ export class TaskNode implements Work {
   readonly #infos: TaskNote[];
   readonly #warnings: TaskNote[];
   readonly #resumedAt: string;
-  #made = 0;
+  #partsCreated = 0;
   #status: Task["status"];
   #updatedAt: number;
   #endedAt: number | undefined;
   /** Whole percent. */
   #progress: number;
-  #tellsProgress = false;
+  #reportsProgress = false;
   #abortionAskedAt: number | undefined;
-  #counts: WorkCounts | undefined;
+  #counts: TaskCounts | undefined;
   #result: object | undefined;
-  #kept: object | undefined;
+  #persistedState: object | undefined;
 
   constructor(options: TaskNodeOptions) {
     const { id, signal, clock, before, kept } = options;
@@ -68,7 +68,7 @@ export class TaskNode implements Work {
     this.#abortionAskedAt = before?.abortionRequestedAt;
     this.#counts = before?.counts;
     this.#result = before?.result;
-    this.#kept = kept;
+    this.#persistedState = kept;
     for (const part of before?.tasks ?? []) this.#restorePart(part);
   }
 
@@ -94,7 +94,7 @@ export class TaskNode implements Work {
   }
 
   progress(fraction: number): void {
-    this.#tellsProgress = true;
+    this.#reportsProgress = true;
     this.#setProgress(fraction * 100);
   }
 
@@ -106,24 +106,24 @@ export class TaskNode implements Work {
     this.#note(this.#warnings, message, data);
   }
 
-  count(counts: WorkCounts): void {
+  reportCounts(counts: TaskCounts): void {
     this.#counts = counts;
     this.#changed();
   }
 
-  part<T>(name: string, run: (part: Work) => Promise<T>): Promise<T> {
-    return this.addPart(name).do(run);
+  part<T>(name: string, run: (part: TaskContext) => Promise<T>): Promise<T> {
+    return this.addPart(name).run(run);
   }
 
-  async fly<T>(
+  async runXapiTask<T>(
     name: string,
-    subject: FlightSubject,
-    run: (part: Work, log: FlightLog) => Promise<T>,
+    subject: XapiTaskSubject,
+    run: (part: TaskContext, log: XapiTaskLog) => Promise<T>,
   ): Promise<T> {
     const { steps, clock } = this.#options;
     const part = this.addPart(name);
-    const log = new FlightLog({ subject, part: part.id, steps, clock });
-    return part.do(async () => {
+    const log = new XapiTaskLog({ subject, part: part.id, steps, clock });
+    return part.run(async () => {
       await log.begin();
       try {
         const result = await run(part, log);
@@ -132,22 +132,22 @@ export class TaskNode implements Work {
       } catch (error) {
         // The server stops, the pool goes on: how it ends is seen at the next start.
         if (steps.isClosed) return new Promise<never>(() => undefined);
-        log.end(toFlightEnd(error as Error));
+        log.end(toXapiTaskEnd(error as Error));
         throw error;
       }
     });
   }
 
-  keep(state: object): Promise<void> {
-    this.#kept = state;
+  persistState(state: object): Promise<void> {
+    this.#persistedState = state;
     return this.#options.onKeep();
   }
 
-  keepStep(key: string, state: object): Promise<void> {
+  persistStep(key: string, state: object): Promise<void> {
     return this.#options.steps.put(key, state);
   }
 
-  keepStepSoon(key: string, state: object): void {
+  persistStepSoon(key: string, state: object): void {
     void this.#options.steps.putSoon(key, state);
   }
 
@@ -166,7 +166,7 @@ export class TaskNode implements Work {
   }
 
   /** It ends as `run` does. */
-  async do<T>(run: (part: Work) => Promise<T>): Promise<T> {
+  async run<T>(run: (part: TaskContext) => Promise<T>): Promise<T> {
     try {
       const result = await run(this);
       // What a step gives as text is a reference of XAPI, never an id; clients take `result.id` for one.
@@ -216,7 +216,9 @@ export class TaskNode implements Work {
   stored(): Readonly<Record<string, unknown>> {
     return {
       ...this.body(),
-      ...(this.#kept === undefined ? {} : { kept: this.#kept }),
+      ...(this.#persistedState === undefined
+        ? {}
+        : { kept: this.#persistedState }),
     };
   }
 
@@ -249,7 +251,7 @@ export class TaskNode implements Work {
   /** What comes after a restart never has an id that was given before: the last ones may not have been written down. */
   #nextId(): string {
     const run = this.#options.before === undefined ? "" : `${this.#resumedAt}-`;
-    return `${this.id}.${run}${++this.#made}`;
+    return `${this.id}.${run}${++this.#partsCreated}`;
   }
 
   #restorePart(before: TaskView): void {
@@ -279,7 +281,7 @@ export class TaskNode implements Work {
 
   #noteChange(part: TaskNode): void {
     if (part.#status !== "pending") this.#parts.noteEnd(part);
-    else if (!this.#tellsProgress) this.#progress = part.#progress;
+    else if (!this.#reportsProgress) this.#progress = part.#progress;
     this.#changed();
   }
 

@@ -1,6 +1,6 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { Task } from "@xo-server/store";
-import type { WorkCounts } from "./work.js";
+import type { TaskCounts } from "./task-context.js";
 
 /** As clients know it (CONTRACT 2.3); times in ms. */
 export type TaskView = Readonly<Record<string, unknown>> & {
@@ -12,7 +12,7 @@ export type TaskView = Readonly<Record<string, unknown>> & {
   readonly properties?: object;
   /** Whole percent. */
   readonly progress?: number;
-  readonly counts?: WorkCounts;
+  readonly counts?: TaskCounts;
   readonly infos?: readonly TaskNote[];
   readonly warnings?: readonly TaskNote[];
   readonly tasks?: readonly TaskView[];

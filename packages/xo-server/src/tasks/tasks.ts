@@ -18,7 +18,7 @@ import {
 } from "./task-changes.js";
 import { TaskJournal } from "./task-journal.js";
 import { toView, type TaskView } from "./task-view.js";
-import type { Work } from "./work.js";
+import type { TaskContext } from "./task-context.js";
 
 export type TaskStore = Pick<
   Store["tasks"],
@@ -47,7 +47,7 @@ export interface TasksOptions {
 }
 
 /** One of the last run. */
-export interface RecalledTask {
+export interface PendingTask {
   readonly task: RunningTask;
   /** @param how says so to the task's work */
   readonly end: (how: () => void) => void;
@@ -79,7 +79,7 @@ export class Tasks {
   readonly #steps: StepJournal;
   readonly #listeners = new Set<TaskListener>();
   /** Tasks of which is told when a timer ends. */
-  readonly #told = new Map<string, unknown>();
+  readonly #notifyTimers = new Map<string, unknown>();
   #unwantedTimer: unknown;
   #isLeaving = false;
 
@@ -90,7 +90,7 @@ export class Tasks {
     this.#foreign = new ForeignTasks({
       ...options,
       tell: (change) => {
-        this.#tell(change);
+        this.#notify(change);
       },
     });
   }
@@ -106,8 +106,8 @@ export class Tasks {
       steps: this.#steps,
       onChange: (task) => {
         if (!this.#running.has(task.id)) return;
-        this.#tellSoon(task);
-        if (task.work.status === "pending") this.#journal.writeLater(task);
+        this.#notifySoon(task);
+        if (task.node.status === "pending") this.#journal.writeLater(task);
       },
       // One that is not followed yet is written down when it is.
       onKeep: async (task) => {
@@ -117,20 +117,21 @@ export class Tasks {
   }
 
   /** Those that this server's last run has left pending, as they were. They are pending here until somebody says how each ends. */
-  async recall(): Promise<readonly RecalledTask[]> {
+  async loadInterrupted(): Promise<readonly PendingTask[]> {
     const { store, owner } = this.#options;
-    const recalled: RecalledTask[] = [];
+    const recalled: PendingTask[] = [];
     let page: readonly Task[] = [];
     do {
       page = await store.listPending(owner, page.at(-1)?.id);
-      for (const before of page) recalled.push(this.#recallOne(before));
+      for (const before of page)
+        recalled.push(this.#loadInterruptedOne(before));
     } while (page.length > 0);
     return recalled;
   }
 
-  #recallOne(before: Task): RecalledTask {
-    const task = RunningTask.again(before, this.#runningOptions);
-    let end: RecalledTask["end"] = () => undefined;
+  #loadInterruptedOne(before: Task): PendingTask {
+    const task = RunningTask.restore(before, this.#runningOptions);
+    let end: PendingTask["end"] = () => undefined;
     const decided = new Promise<() => void>((resolve) => (end = resolve));
     this.#running.set(task.id, { task, ended: this.#endOf(task, decided) });
     this.#lookForUnwanted();
@@ -144,10 +145,10 @@ export class Tasks {
    */
   async run<T>(
     subject: TaskSubject,
-    run: (work: Work) => Promise<T>,
+    run: (work: TaskContext) => Promise<T>,
   ): Promise<{ readonly id: string; readonly result: Promise<T> }> {
     const task = this.prepare(subject);
-    const result = run(task.work);
+    const result = run(task.node);
     await this.follow(task, result);
     return { id: task.id, result };
   }
@@ -157,14 +158,14 @@ export class Tasks {
     const begun = this.#journal.write(task);
     const decided = result.then(
       (value) => () => {
-        task.work.succeed(value);
+        task.node.succeed(value);
       },
       (error: unknown) => () => {
-        task.work.fail(error as Error);
+        task.node.fail(error as Error);
       },
     );
     this.#running.set(task.id, { task, ended: this.#endOf(task, decided) });
-    this.#tellOf(task);
+    this.#notifyChange(task);
     this.#lookForUnwanted();
     await begun;
   }
@@ -183,7 +184,7 @@ export class Tasks {
     const { task, ended } = running;
     if (!mayRead(reader, task.subject)) return undefined;
     if (wait !== undefined) await ended;
-    return task.work.view();
+    return task.node.view();
   }
 
   /** Newest first, read as they are taken. */
@@ -231,7 +232,7 @@ export class Tasks {
       });
     await this.#options.store.delete(id);
     const { userId } = (found["properties"] ?? {}) as { userId?: string };
-    this.#tell({ kind: "remove", id, userId });
+    this.#notify({ kind: "remove", id, userId });
   }
 
   /** Those that have ended. @returns how many there were */
@@ -240,7 +241,7 @@ export class Tasks {
       reader.isAdmin ? undefined : reader.id,
     );
     for (const { id, userId } of gone)
-      this.#tell({ kind: "remove", id, userId });
+      this.#notify({ kind: "remove", id, userId });
     return gone.length;
   }
 
@@ -260,7 +261,7 @@ export class Tasks {
   }
 
   /** The server stops: what is under way now is left as it is, and recalled at the next start. */
-  async leave(): Promise<void> {
+  async suspendAll(): Promise<void> {
     this.#isLeaving = true;
     this.#steps.close();
     const running = [...this.#running.values()];
@@ -278,7 +279,7 @@ export class Tasks {
 
   stop(): void {
     this.#journal.stop();
-    for (const timer of this.#told.values())
+    for (const timer of this.#notifyTimers.values())
       this.#options.clock.clearTimeout(timer);
     this.#foreign.stop();
     this.#options.clock.clearTimeout(this.#unwantedTimer);
@@ -304,32 +305,32 @@ export class Tasks {
   #viewOf(stored: Task): TaskView {
     const task =
       this.#running.get(stored.id)?.task ?? this.#journal.unwritten(stored.id);
-    return task?.work.view() ?? toView(stored);
+    return task?.node.view() ?? toView(stored);
   }
 
   /** One of many parts now and then, for all of them are told each time. */
-  #tellSoon(task: RunningTask): void {
-    const { work, id } = task;
+  #notifySoon(task: RunningTask): void {
+    const { node: work, id } = task;
     const isSmall = work.size <= FEW_PARTS;
     if (isSmall || work.status !== "pending") {
-      this.#tellOf(task);
+      this.#notifyChange(task);
       return;
     }
-    if (this.#told.has(id) || this.#listeners.size === 0) return;
+    if (this.#notifyTimers.has(id) || this.#listeners.size === 0) return;
     const timer = this.#options.clock.setTimeout(() => {
-      this.#told.delete(id);
-      if (this.#running.has(id)) this.#tellOf(task);
+      this.#notifyTimers.delete(id);
+      if (this.#running.has(id)) this.#notifyChange(task);
     }, TELL_MS);
-    this.#told.set(id, timer);
+    this.#notifyTimers.set(id, timer);
   }
 
-  #tellOf(task: RunningTask): void {
+  #notifyChange(task: RunningTask): void {
     if (this.#listeners.size === 0) return;
     const { userId } = task.subject;
-    this.#tell({ kind: "update", userId, task: task.work.view() });
+    this.#notify({ kind: "update", userId, task: task.node.view() });
   }
 
-  #tell(change: TaskChange): void {
+  #notify(change: TaskChange): void {
     for (const listener of this.#listeners) listener(change);
   }
 

@@ -3,7 +3,7 @@ import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { FOOTER_BYTES, readVhdSize } from "./vhd-footer.js";
 import { peek } from "./peek.js";
-import type { Delivery, TransferWork } from "./transfer.js";
+import type { Delivery, TransferTask } from "./transfer.js";
 import { whenLetGo } from "./when-let-go.js";
 import { sendToXapi } from "./xapi-streams.js";
 
@@ -24,11 +24,11 @@ export async function receiveDisk(
   { xapi }: PoolObject,
   delivery: Delivery,
   { format, name, create }: IncomingDisk,
-  work: TransferWork,
+  work: TransferTask,
 ): Promise<Ref> {
   const vdi = await create(await sizeOf(format, delivery));
   try {
-    await work.keep({ vdi });
+    await work.persistState({ vdi });
     await sendToXapi(
       xapi,
       {
@@ -39,7 +39,7 @@ export async function receiveDisk(
       },
       work,
     );
-    await work.keep({ vdi, isWhole: true });
+    await work.persistState({ vdi, isWhole: true });
   } catch (error) {
     // A pool that cannot be reached is asked again when it can be; nobody waits for that.
     await Promise.race([removeDisk(xapi, vdi), pause(REMOVED_WITHIN_MS)]);

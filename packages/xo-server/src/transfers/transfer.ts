@@ -16,13 +16,13 @@ export interface TransferSubject {
 }
 
 /** How the work of a transfer hears of its end, and tells how it goes. */
-export interface TransferWork {
-  /** Aborted when nobody wants it any more. */
+export interface TransferTask {
+  /** Aborted when the task is cancelled. */
   readonly signal: AbortSignal;
   /** 0 to 1. */
   progress(fraction: number): void;
-  /** See Work.keep: what is to be put right where the server dies. */
-  keep(state: object): Promise<void>;
+  /** See TaskContext.persistState: what is needed to clean up after a crash of the server. */
+  persistState(state: object): Promise<void>;
 }
 
 /** Bytes that can be fetched. */

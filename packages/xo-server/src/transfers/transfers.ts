@@ -13,7 +13,7 @@ import type {
   OpenDownload,
   Source,
   TransferSubject,
-  TransferWork,
+  TransferTask,
 } from "./transfer.js";
 
 export interface TransfersOptions {
@@ -65,7 +65,7 @@ export class Transfers {
   /** @throws XoError TOO_MANY_REQUESTS, STORE_UNAVAILABLE: it could not be written down */
   offerDownload(
     subject: TransferSubject & { readonly fileName: string },
-    open: (work: TransferWork) => Promise<Source>,
+    open: (work: TransferTask) => Promise<Source>,
   ): { $getFrom: string } {
     this.#options.audit?.check();
     const { fileName } = subject;
@@ -81,7 +81,7 @@ export class Transfers {
   /** @throws XoError TOO_MANY_REQUESTS, STORE_UNAVAILABLE: it could not be written down */
   offerUpload(
     subject: TransferSubject,
-    receive: (delivery: Delivery, work: TransferWork) => Promise<unknown>,
+    receive: (delivery: Delivery, work: TransferTask) => Promise<unknown>,
   ): { $sendTo: string } {
     this.#options.audit?.check();
     return this.#options.paths.offerUpload((delivery) =>
@@ -91,7 +91,7 @@ export class Transfers {
 
   async #download(
     subject: TransferSubject,
-    open: (work: TransferWork) => Promise<Source>,
+    open: (work: TransferTask) => Promise<Source>,
     rest: Continuation | undefined,
   ): Promise<OpenDownload> {
     const { work, end } = this.#begin(subject);
@@ -134,7 +134,7 @@ export class Transfers {
   async #upload(
     subject: TransferSubject,
     { body, length, sha256 }: Delivery,
-    receive: (delivery: Delivery, work: TransferWork) => Promise<unknown>,
+    receive: (delivery: Delivery, work: TransferTask) => Promise<unknown>,
   ): Promise<unknown> {
     const { work, end } = this.#begin(subject);
     const checksum = sha256 === undefined ? undefined : new Checksum(sha256);
@@ -158,7 +158,7 @@ export class Transfers {
 
   #meter(
     { name }: TransferSubject,
-    work: TransferWork,
+    work: TransferTask,
     { length, ...ending }: Ending,
   ): Meter {
     const { clock, idleMs = IDLE_MS } = this.#options;
@@ -177,7 +177,7 @@ export class Transfers {
   }
 
   #begin(subject: TransferSubject): {
-    readonly work: TransferWork;
+    readonly work: TransferTask;
     readonly end: (outcome: Outcome) => Promise<void>;
   } {
     const { tasks, audit } = this.#options;
@@ -188,13 +188,13 @@ export class Transfers {
       operation,
       objectId: object.id,
       objectType: object.type,
-      userId: context.person?.id,
+      userId: context.user?.id,
     });
     const gone = new AbortController();
     const stop = () => {
       gone.abort();
     };
-    task?.work.signal.addEventListener("abort", stop, { once: true });
+    task?.node.signal.addEventListener("abort", stop, { once: true });
     let settle: (outcome: Outcome) => void = () => undefined;
     const ended = new Promise<unknown>((resolve, reject) => {
       settle = ({ error, result, bytes, sha256 }) => {
@@ -206,13 +206,13 @@ export class Transfers {
     if (task !== undefined) {
       void tasks!.follow(task, ended);
       // What comes of it where the server dies is the operation's to say.
-      void task.work.keep({});
+      void task.node.persistState({});
     }
     return {
       work: {
         signal: gone.signal,
-        progress: (fraction) => task?.work.progress(fraction),
-        keep: async (state) => task?.work.keep(state),
+        progress: (fraction) => task?.node.progress(fraction),
+        persistState: async (state) => task?.node.persistState(state),
       },
       end: async (outcome) => {
         if (outcome.error !== undefined) gone.abort();

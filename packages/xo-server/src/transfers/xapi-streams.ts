@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import type { Source, TransferWork } from "./transfer.js";
+import type { Source, TransferTask } from "./transfer.js";
 
 /** A handler of XAPI's, and what its task is called. */
 export interface Handler {
@@ -27,7 +27,7 @@ async function lostIn(ms: number, method: string): Promise<never> {
 export async function openXapiStream(
   xapi: Xapi,
   { path, query, label }: Handler,
-  work: TransferWork,
+  work: TransferTask,
 ): Promise<Omit<Source, "type">> {
   const task = await startTask(xapi, label, work);
   try {
@@ -64,7 +64,7 @@ export interface Parcel extends Handler {
 export async function sendToXapi(
   xapi: Xapi,
   { path, query, label, body, length, resultType }: Parcel,
-  work: TransferWork,
+  work: TransferTask,
 ): Promise<unknown> {
   const task = await startTask(xapi, label, work, resultType);
   try {
@@ -94,7 +94,7 @@ interface StreamTask {
 async function startTask(
   xapi: Xapi,
   label: string,
-  work: TransferWork,
+  work: TransferTask,
   resultType = "",
 ): Promise<StreamTask> {
   const ref = (await xapi.call("task.create", [label, ""])) as Ref;

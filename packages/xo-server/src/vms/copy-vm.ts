@@ -1,7 +1,7 @@
 import { NULL_REF, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObject } from "../objects/pool-objects.js";
-import { unwatchedWork } from "../tasks/work.js";
+import { untrackedTask } from "../tasks/task-context.js";
 import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
 import { addVm } from "./destroy-vm.js";
 import { allOrNothing, type Made } from "./made.js";
@@ -87,7 +87,7 @@ async function sendCopy(
   const label = `Copy of ${String(vm.object["name_label"])}`;
   const ended = new AbortController();
   // Both ends show as parts of the work that they are done for: see followed.
-  const work = { ...unwatchedWork, signal: ended.signal };
+  const work = { ...untrackedTask, signal: ended.signal };
   try {
     const { body, finished } = await openXapiStream(
       vm.xapi,

@@ -2,7 +2,7 @@ import { XapiError, XoError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { inWork } from "../tasks/current-work.js";
-import { unwatchedWork } from "../tasks/work.js";
+import { untrackedTask } from "../tasks/task-context.js";
 
 type Undo = (xapi: Xapi) => Promise<unknown>;
 
@@ -60,7 +60,7 @@ function nameLeft(what: string, error: unknown): string {
 
 /** The pool of an object, for what must be done even if the caller's work is cancelled. */
 export function unfollowed(objects: PoolObjects, id: string): Xapi {
-  return inWork(unwatchedWork, () => objects.get(id).xapi);
+  return inWork(untrackedTask, () => objects.get(id).xapi);
 }
 
 /** Somebody, or XAPI itself, has removed it. */

@@ -1,7 +1,7 @@
 import { toBytes } from "../methods/byte-size.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import { allowAutoPowerOn, findNamed } from "./change-settings.js";
 import type { CreateParameters } from "./create-parameters.js";
 import { CONFIG_DRIVE } from "./config-drive.js";
@@ -24,7 +24,7 @@ export interface Workshop {
   readonly sets: ResourceSets;
   readonly context: HandlerContext;
   /** What it is a part of. Default: the caller's. */
-  readonly work?: Work;
+  readonly work?: TaskContext;
 }
 
 /**
@@ -35,7 +35,7 @@ export interface Workshop {
  */
 export async function makeVm(
   given: CreateParameters,
-  { objects, sets, context, work = context.work }: Workshop,
+  { objects, sets, context, work = context.task }: Workshop,
 ): Promise<string> {
   const set =
     typeof given.resourceSet === "string"
@@ -84,7 +84,7 @@ function disksOf({ disks = [], name }: NewVm): string[] {
 function toSettings(
   given: CreateParameters,
   { template }: NewVm,
-  { person }: HandlerContext,
+  { user: person }: HandlerContext,
 ): GivenSettings {
   return {
     // Not the template's.

@@ -1,7 +1,7 @@
 import { XapiError, XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
 import { inWork } from "../tasks/current-work.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import {
   createParameters,
   type CreateParameters,
@@ -94,7 +94,7 @@ function filled<T extends object>(shared: T, one: Numbered): T {
 export async function makeVms(
   given: CreateManyParameters,
   workshop: Workshop,
-  work: Work,
+  work: TaskContext,
 ): Promise<MadeVm[]> {
   const orders = toOrders(given);
   const { objects, sets, context } = workshop;
@@ -104,7 +104,9 @@ export async function makeVms(
       : undefined;
   // What is wrong with all of them is told before any is made.
   planNewVm(orders[0]!, objects, checkWith(set, context));
-  await work.keep({ names: orders.map(({ name_label }) => name_label) });
+  await work.persistState({
+    names: orders.map(({ name_label }) => name_label),
+  });
   const outcomes = await inTurns(orders, work, (order) =>
     work.part(order.name_label, (part) =>
       inWork(part, () => makeVm(order, { ...workshop, work: part })),
@@ -118,7 +120,7 @@ type Outcome = PromiseSettledResult<string>;
 /** AT_ONCE at a time, until nobody wants it any more. */
 async function inTurns(
   orders: readonly CreateParameters[],
-  work: Work,
+  work: TaskContext,
   make: (order: CreateParameters) => Promise<string>,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];

@@ -1,7 +1,7 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 import { destroyVm } from "./destroy-vm.js";
 import { isGone } from "./made.js";
 import { MADE_FOR } from "./new-drives.js";
@@ -26,17 +26,21 @@ const KEY = "making ";
 
 /** How far the making of one VM is, written down for a server that dies meanwhile. */
 export class MakingNote {
-  readonly #work: Pick<Work, "keepStep">;
+  readonly #work: Pick<TaskContext, "persistStep">;
   #making: Making;
 
-  constructor(work: Pick<Work, "keepStep">, template: string, name: string) {
+  constructor(
+    work: Pick<TaskContext, "persistStep">,
+    template: string,
+    name: string,
+  ) {
     this.#work = work;
     this.#making = { template, name, stage: "begun" };
   }
 
   async write(stage: Stage, more: Partial<Making> = {}): Promise<void> {
     this.#making = { ...this.#making, ...more, stage };
-    await this.#work.keepStep(`${KEY}${this.#making.name}`, this.#making);
+    await this.#work.persistStep(`${KEY}${this.#making.name}`, this.#making);
   }
 }
 

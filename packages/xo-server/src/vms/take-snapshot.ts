@@ -1,13 +1,13 @@
 import { XapiError, type Ref } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
-import type { Work } from "../tasks/work.js";
+import type { TaskContext } from "../tasks/task-context.js";
 
 export interface SnapshotKind {
   /** With what is in the VM's memory: it must run. */
   readonly saveMemory?: boolean;
   /** Asks the guest to write down first what it has in mind. */
   readonly quiesce?: boolean;
-  readonly work: Pick<Work, "warn">;
+  readonly work: Pick<TaskContext, "warn">;
 }
 
 /** What XAPI says where guest or pool cannot: pools have unlearned it with version 8. */

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import { unwatchedWork } from "../tasks/work.js";
+import { untrackedTask } from "../tasks/task-context.js";
 import { sendToXapi } from "../transfers/xapi-streams.js";
 
 /**
@@ -23,6 +23,6 @@ export async function writeDisk(
       length: image.length,
     },
     // Its progress and its cancellation come with the task: see followed.
-    unwatchedWork,
+    untrackedTask,
   );
 }

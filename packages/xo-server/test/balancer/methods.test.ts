@@ -21,7 +21,7 @@ function toContext(name: string, actions: Record<string, string>): CallContext {
     groups: [],
     rights: new Rights(privileges),
   };
-  return { person, permission: "user", client: nobody, address: "here" };
+  return { user: person, permission: "user", client: nobody, address: "here" };
 }
 
 const operator = toContext("ada", { pool: "*", VM: "*" });

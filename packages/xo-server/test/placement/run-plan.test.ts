@@ -3,7 +3,10 @@ import t from "tap";
 import type { PoolObjects } from "../../src/objects/pool-objects.js";
 import type { PlanStep } from "../../src/placement/plan-step.js";
 import { runPlan } from "../../src/placement/run-plan.js";
-import { unwatchedWork, type Work } from "../../src/tasks/work.js";
+import {
+  untrackedTask,
+  type TaskContext,
+} from "../../src/tasks/task-context.js";
 import { FakeClock } from "../fake-clock.js";
 
 /** VMs and hosts that do what they are told, at once or when they are let. */
@@ -79,7 +82,7 @@ t.test("moves and starts as planned; what is there stays", async (t) => {
   const done: string[] = [];
   const outcome = await runPlan(steps, {
     objects: pool.objects,
-    work: unwatchedWork,
+    work: untrackedTask,
     onDone: ({ vm }) => done.push(vm),
   });
   t.match(outcome, { failed: [], left: [], isAborted: false });
@@ -101,7 +104,7 @@ t.test("the first failure ends it, what is under way ends well", async (t) => {
   ];
   const running = runPlan(steps, {
     objects: pool.objects,
-    work: unwatchedWork,
+    work: untrackedTask,
   });
   while (pool.held.size < 2) await turns();
   pool.held.get("a")!();
@@ -131,7 +134,7 @@ t.test("what is not as planned is not touched", async (t) => {
     prepare(pool);
     const outcome = await runPlan([move("a", "x", "y")], {
       objects: pool.objects,
-      work: unwatchedWork,
+      work: untrackedTask,
     });
     t.match(outcome.failed, [{ error: { code } }]);
     t.same(pool.calls, []);
@@ -145,7 +148,7 @@ t.test("starts wait for lower orders and their delays", async (t) => {
   const steps = [start("c", "x", 7), start("a", "x", 1), start("b", "x", 1)];
   const running = runPlan(steps, {
     objects: pool.objects,
-    work: unwatchedWork,
+    work: untrackedTask,
     clock,
   });
   while (clock.waiting === 0) await turns();
@@ -163,7 +166,7 @@ t.test("who gives it up waits no longer; nothing more begins", async (t) => {
   const clock = new FakeClock();
   const abort = new AbortController();
   pool.delays.set("a", 30);
-  const work: Work = { ...unwatchedWork, signal: abort.signal };
+  const work: TaskContext = { ...untrackedTask, signal: abort.signal };
   const running = runPlan([start("a", "x", 1), start("b", "x", 2)], {
     objects: pool.objects,
     work,

@@ -47,11 +47,11 @@ export async function answerAction(
   const path = request.params as Readonly<Record<string, string>>;
   const task = parts.tasks!.prepare({
     ...toSubject(rest, entry?.id ?? Object.values(path)[0]),
-    userId: context.person?.id,
+    userId: context.user?.id,
     params: withoutSecrets((request.body as object | undefined) ?? {}),
     operation: operation.name,
   });
-  const result = begin({ ...context, work: task.work });
+  const result = begin({ ...context, task: task.node });
   await untilAdmitted(result);
   await parts.tasks!.follow(task, result);
   const taskId = task.id;

@@ -49,7 +49,7 @@ export function toSessionCaller(
   return {
     context,
     rights: () => {
-      if (context.person !== undefined) return context.person.rights;
+      if (context.user !== undefined) return context.user.rights;
       if (context.permission === "viewer") return viewerRights;
       throw new XoError("UNAUTHORIZED");
     },

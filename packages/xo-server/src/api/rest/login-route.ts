@@ -31,7 +31,7 @@ export function addLoginRoute(
     );
     return reply
       .header("set-cookie", cookie)
-      .send({ user: { id: context.person?.id } });
+      .send({ user: { id: context.user?.id } });
   });
 }
 

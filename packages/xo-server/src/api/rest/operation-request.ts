@@ -34,7 +34,7 @@ export async function readOperationRequest(
   const { context, rights } = callerOf(request);
   const subject = subjectOf(operation.rest);
   const path = withMe(request.params as Record<string, string>, operation, {
-    me: context.person?.id,
+    me: context.user?.id,
   });
   const { isTransfer = false } = operation.rest;
   const body = isTransfer ? undefined : request.body;

@@ -122,7 +122,7 @@ function addAuthentication(
     const shown = readCredentials(request.headers, otp);
     const who = { authenticator, anonymous };
     const caller = await toCaller(shown, outerOf(request.raw).address, who);
-    admission.admitUser(caller.context.person?.id);
+    admission.admitUser(caller.context.user?.id);
     setCaller(request, caller);
   });
 }

@@ -62,9 +62,9 @@ export function addTaskRoutes(
       const { context } = callerOf(request);
       const id = pathParameter(request, "id");
       const isMe = folder === "users" && id === "me";
-      const objectId = isMe ? (context.person?.id ?? id) : id;
+      const objectId = isMe ? (context.user?.id ?? id) : id;
       // Whether there is one, and whether the caller may know.
-      if (objectId !== context.person?.id)
+      if (objectId !== context.user?.id)
         await dispatcher.call(operation, { id: objectId }, context);
       return send(tasks, { objectId }, { request, reply });
     });
@@ -91,7 +91,7 @@ function send(
 function readerOf(request: FastifyRequest): TaskReader {
   const { context, rights } = callerOf(request);
   rights();
-  return context.person ?? { id: "", isAdmin: false };
+  return context.user ?? { id: "", isAdmin: false };
 }
 
 /** Aborted when nobody waits for the answer any more. */

@@ -85,7 +85,7 @@ export class TaskWatches {
     }
     for await (const change of mailbox.take()) {
       // The session is over: who goes on watching signs in again.
-      if (context.person !== undefined && !isSignedIn(context)) return;
+      if (context.user !== undefined && !isSignedIn(context)) return;
       const line = shown.next(change);
       if (line !== undefined) yield Buffer.from(line);
     }

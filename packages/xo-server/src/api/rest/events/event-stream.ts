@@ -35,7 +35,7 @@ export class EventStream {
   }
 
   belongsTo({ context }: Caller): boolean {
-    return context.person?.id === this.#options.caller.context.person?.id;
+    return context.user?.id === this.#options.caller.context.user?.id;
   }
 
   subscribe(subscription: Subscription, extent: Extent): void {
@@ -102,7 +102,7 @@ export class EventStream {
   #rights(): Rights | undefined {
     const { caller } = this.#options;
     const { context } = caller;
-    return context.person === undefined
+    return context.user === undefined
       ? caller.rights()
       : context.client.session?.person()?.rights;
   }

@@ -136,7 +136,7 @@ export class EventStreams {
     const { tasks } = this.#options;
     if (tasks === undefined) throw noCollection("task");
     caller.rights();
-    const reader = caller.context.person ?? { id: "", isAdmin: false };
+    const reader = caller.context.user ?? { id: "", isAdmin: false };
     const subscription = new TaskSubscription(reader, fields);
     stream.subscribeToTasks(subscription);
     this.#unwatch ??= tasks.watch((change) => {

@@ -1,9 +1,9 @@
 import { XapiError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import type { Flight } from "./flight.js";
+import type { XapiTask } from "./xapi-task.js";
 
 /** What was found of a call whose task this server never heard of. */
-export type Found =
+export type FoundXapiTask =
   | { readonly ref: Ref }
   /** Tasks that it may be, and no way to tell; none: the pool was not asked. */
   | {
@@ -28,11 +28,11 @@ interface TaskRecord {
  * @param known references of all other flights
  * @throws XapiError, XoError: the pool could not be asked
  */
-export async function findFlight(
+export async function findXapiTask(
   xapi: Xapi,
-  flight: Flight,
+  flight: XapiTask,
   known: ReadonlySet<string>,
-): Promise<Found> {
+): Promise<FoundXapiTask> {
   const all = (await xapi.call("task.get_all_records")) as Record<
     string,
     TaskRecord
@@ -55,7 +55,7 @@ export async function findFlight(
   };
 }
 
-function fits({ name_label: name, created }: TaskRecord, flight: Flight) {
+function fits({ name_label: name, created }: TaskRecord, flight: XapiTask) {
   const at = toTime(created);
   return (
     name === `Async.${flight.method}` &&
@@ -75,7 +75,7 @@ function toTime(text: unknown): number | undefined {
 /** References of the tasks that do something to the object now. */
 async function operationsOf(
   xapi: Xapi,
-  { method, object }: Flight,
+  { method, object }: XapiTask,
 ): Promise<ReadonlySet<string>> {
   if (object === undefined) return new Set();
   const [className] = method.split(".");

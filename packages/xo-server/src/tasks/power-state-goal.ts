@@ -1,9 +1,9 @@
 import { XapiError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import type { Flight } from "./flight.js";
+import type { XapiTask } from "./xapi-task.js";
 
 /** In which power state a VM is when XAPI has done what it was asked for. */
-const goals: ReadonlyMap<string, string> = new Map([
+const powerStateGoals: ReadonlyMap<string, string> = new Map([
   ["VM.start", "Running"],
   ["VM.start_on", "Running"],
   ["VM.resume", "Running"],
@@ -24,14 +24,14 @@ export interface GoalState {
 }
 
 /** @throws XoError: the pool could not be asked */
-export async function lookAtGoal(
+export async function readGoalState(
   xapi: Xapi,
-  { method, object }: Flight,
+  { method, object }: XapiTask,
 ): Promise<GoalState> {
   if (object === undefined || !method.startsWith("VM.")) return { text: "" };
   try {
     const state = String(await xapi.call("VM.get_power_state", [object]));
-    const goal = goals.get(method);
+    const goal = powerStateGoals.get(method);
     const text = `, its VM is ${state} now`;
     return goal === undefined ? { text } : { text, isReached: state === goal };
   } catch (error) {

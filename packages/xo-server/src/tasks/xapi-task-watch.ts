@@ -2,21 +2,21 @@ import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { Clock } from "../clock.js";
 import type { Pools } from "../pools/pools.js";
-import { findFlight, type Found } from "./find-flight.js";
-import type { Flight, FlightEnd } from "./flight.js";
-import { lookAtGoal, type GoalState } from "./goal.js";
+import { findXapiTask, type FoundXapiTask } from "./find-xapi-task.js";
+import type { XapiTask, XapiTaskEnd } from "./xapi-task.js";
+import { readGoalState, type GoalState } from "./power-state-goal.js";
 import { pause } from "./pause.js";
-import type { Work } from "./work.js";
+import type { TaskContext } from "./task-context.js";
 
 /** What became of a task of a pool that was in flight when the server died. */
-export type FlightOutcome =
+export type TaskOutcome =
   | { readonly name: "success" }
   | { readonly name: "failure"; readonly error: Error }
   /** The pool was never asked. */
   | { readonly name: "not-begun" }
   | { readonly name: "unknown"; readonly reason: string };
 
-export interface FlightWatchOptions {
+export interface XapiTaskWatchOptions {
   readonly pools: Pick<Pools, "xapi" | "list">;
   readonly clock: Clock;
 }
@@ -25,17 +25,17 @@ export interface FlightWatchOptions {
 const LOOK_MS = 200;
 
 /** Finds again what pools do for work of this server's last run, and waits for its end. */
-export class FlightWatch {
-  readonly #options: FlightWatchOptions;
+export class XapiTaskWatch {
+  readonly #options: XapiTaskWatchOptions;
   /** References that flights of the last run have. */
   readonly #known = new Set<string>();
 
-  constructor(options: FlightWatchOptions) {
+  constructor(options: XapiTaskWatchOptions) {
     this.#options = options;
   }
 
   /** They are of the last run. */
-  know(flights: Iterable<Flight>): void {
+  addKnown(flights: Iterable<XapiTask>): void {
     for (const { ref } of flights) if (ref !== undefined) this.#known.add(ref);
   }
 
@@ -43,18 +43,21 @@ export class FlightWatch {
    * Waits for its pool, and for its end.
    * @param part its progress is the flight's; when it is aborted, the pool cancels
    */
-  async outcome(flight: Flight, part: Work): Promise<FlightOutcome> {
+  async awaitOutcome(
+    flight: XapiTask,
+    part: TaskContext,
+  ): Promise<TaskOutcome> {
     if (flight.ended !== undefined) return toOutcome(flight.ended, flight);
     const xapi = await this.#connected(flight.pool, part.signal);
     if (typeof xapi === "string") return { name: "unknown", reason: xapi };
     if (flight.ref !== undefined)
       return this.#follow(xapi, { ...flight, ref: flight.ref }, part);
-    const found = await findFlight(xapi, flight, this.#known);
+    const found = await findXapiTask(xapi, flight, this.#known);
     if ("ref" in found) {
       this.#known.add(found.ref);
       return this.#follow(xapi, { ...flight, ref: found.ref }, part);
     }
-    return judge(found, flight, await lookAtGoal(xapi, flight));
+    return judge(found, flight, await readGoalState(xapi, flight));
   }
 
   /** @returns why it will not be */
@@ -76,9 +79,9 @@ export class FlightWatch {
 
   async #follow(
     xapi: Xapi,
-    flight: Flight & { readonly ref: Ref },
-    part: Work,
-  ): Promise<FlightOutcome> {
+    flight: XapiTask & { readonly ref: Ref },
+    part: TaskContext,
+  ): Promise<TaskOutcome> {
     const { ref, isStream } = flight;
     // Its connection is gone, and nobody will send or read the rest.
     const signal = isStream === true ? AbortSignal.abort() : part.signal;
@@ -91,7 +94,7 @@ export class FlightWatch {
       return { name: "success" };
     } catch (error) {
       if (error instanceof XoError && error.code === "TASK_LOST") {
-        const { text } = await lookAtGoal(xapi, flight);
+        const { text } = await readGoalState(xapi, flight);
         const reason = `the pool knows its task no more${text}`;
         return { name: "unknown", reason };
       }
@@ -102,7 +105,7 @@ export class FlightWatch {
   }
 }
 
-function toOutcome(ended: FlightEnd, { method }: Flight): FlightOutcome {
+function toOutcome(ended: XapiTaskEnd, { method }: XapiTask): TaskOutcome {
   if (ended.status === "success") return { name: "success" };
   const { xapi, message } = ended;
   if (xapi === undefined) return { name: "unknown", reason: message };
@@ -115,10 +118,10 @@ function toOutcome(ended: FlightEnd, { method }: Flight): FlightOutcome {
  * it, where such a task has ended well, or where none is still under way.
  */
 function judge(
-  { count, pending, succeeded }: Exclude<Found, { readonly ref: Ref }>,
-  { method }: Flight,
+  { count, pending, succeeded }: Exclude<FoundXapiTask, { readonly ref: Ref }>,
+  { method }: XapiTask,
   { text, isReached }: GoalState,
-): FlightOutcome {
+): TaskOutcome {
   if (count === 0) return { name: "not-begun" };
   if (isReached === true && succeeded > 0) return { name: "success" };
   if (isReached === false && pending === 0) return { name: "not-begun" };

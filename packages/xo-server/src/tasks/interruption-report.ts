@@ -1,19 +1,20 @@
-import type { FlightOutcome } from "./flight-watch.js";
-import type { Flight } from "./flight.js";
+import type { TaskOutcome } from "./xapi-task-watch.js";
+import type { XapiTask } from "./xapi-task.js";
 
 /** A flight of a task that was interrupted, and what became of it. */
-export interface Landed {
-  readonly flight: Flight;
-  readonly outcome: FlightOutcome;
+export interface EndedXapiTask {
+  readonly xapiTask: XapiTask;
+  readonly outcome: TaskOutcome;
 }
 
 /** Names of one kind, at most: a task may have had thousands of flights. */
 const MOST_NAMED = 20;
 
 /** Says precisely what was done of a task that nobody goes on with. */
-export function accountOf(landed: readonly Landed[]): string {
-  const wasDone = ({ flight }: Landed) => flight.ended?.status === "success";
-  const is = (name: FlightOutcome["name"]) => (one: Landed) =>
+export function reportInterruption(landed: readonly EndedXapiTask[]): string {
+  const wasDone = ({ xapiTask: flight }: EndedXapiTask) =>
+    flight.ended?.status === "success";
+  const is = (name: TaskOutcome["name"]) => (one: EndedXapiTask) =>
     one.outcome.name === name && !wasDone(one);
   return [
     ...list(landed, "done before", wasDone),
@@ -28,23 +29,23 @@ export function accountOf(landed: readonly Landed[]): string {
 }
 
 function list(
-  landed: readonly Landed[],
+  landed: readonly EndedXapiTask[],
   label: string,
-  test: (one: Landed) => boolean,
-  reason: (one: Landed) => string = () => "",
+  test: (one: EndedXapiTask) => boolean,
+  reason: (one: EndedXapiTask) => string = () => "",
 ): string[] {
   const all = landed.filter(test);
   if (all.length === 0) return [];
   const named = all.slice(0, MOST_NAMED).map((one) => {
     const why = reason(one);
-    return why === "" ? one.flight.method : `${one.flight.method} (${why})`;
+    return why === "" ? one.xapiTask.method : `${one.xapiTask.method} (${why})`;
   });
   const more =
     all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : "";
   return [`${label}: ${named.join(", ")}${more}`];
 }
 
-function reasonOf({ outcome }: Landed): string {
+function reasonOf({ outcome }: EndedXapiTask): string {
   if (outcome.name === "failure") return outcome.error.message;
   return outcome.name === "unknown" ? outcome.reason : "";
 }

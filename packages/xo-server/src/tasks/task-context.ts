@@ -1,9 +1,9 @@
-import { FlightLog } from "./flight-log.js";
-import type { FlightSubject } from "./flight.js";
+import { XapiTaskLog } from "./xapi-task-log.js";
+import type { XapiTaskSubject } from "./xapi-task.js";
 import { noSteps } from "./step-journal.js";
 
 /** Of what a piece of work does many times. */
-export interface WorkCounts {
+export interface TaskCounts {
   readonly total: number;
   readonly succeeded: number;
   readonly failed: number;
@@ -15,7 +15,7 @@ export interface WorkCounts {
  * Something that is being done, from inside: whoever does it tells how far it
  * is, and hears when nobody wants it any more.
  */
-export interface Work {
+export interface TaskContext {
   /** Of the task that clients know; absent: nobody follows it. */
   readonly taskId?: string;
   /** Aborted when somebody gave the task up. */
@@ -25,33 +25,33 @@ export interface Work {
   info(message: string, data?: object): void;
   warn(message: string, data?: object): void;
   /** A part with a progress and an end of its own. */
-  part<T>(name: string, run: (part: Work) => Promise<T>): Promise<T>;
+  part<T>(name: string, run: (part: TaskContext) => Promise<T>): Promise<T>;
   /** A part that is a task of a pool: it is found again when the server has died. */
-  fly<T>(
+  runXapiTask<T>(
     name: string,
-    subject: FlightSubject,
-    run: (part: Work, log: FlightLog) => Promise<T>,
+    subject: XapiTaskSubject,
+    run: (part: TaskContext, log: XapiTaskLog) => Promise<T>,
   ): Promise<T>;
   /** How far each of the many is. */
-  count(counts: WorkCounts): void;
+  reportCounts(counts: TaskCounts): void;
   /**
    * Written down before it resolves, in the place of what was kept before: the
    * operation's `resume` gets it when the server has died meanwhile.
    * @param state JSON without secrets
    */
-  keep(state: object): Promise<void>;
+  persistState(state: object): Promise<void>;
   /**
    * The same in small pieces: what was kept by this key is replaced, the rest
    * stays. Parts do it for the task that they are of.
    */
-  keepStep(key: string, state: object): Promise<void>;
+  persistStep(key: string, state: object): Promise<void>;
   /** The same, a moment later: where the last moment may be lost. */
-  keepStepSoon(key: string, state: object): void;
+  persistStepSoon(key: string, state: object): void;
 }
 
 /** Nobody follows it: nothing of it is written down. */
-const unwatchedFlight = (): FlightLog =>
-  new FlightLog({
+const untrackedXapiTaskLog = (): XapiTaskLog =>
+  new XapiTaskLog({
     subject: { pool: "", method: "" },
     part: "",
     steps: noSteps,
@@ -59,15 +59,16 @@ const unwatchedFlight = (): FlightLog =>
   });
 
 /** What nobody follows. */
-export const unwatchedWork: Work = {
+export const untrackedTask: TaskContext = {
   signal: new AbortController().signal,
   progress: () => undefined,
   info: () => undefined,
   warn: () => undefined,
-  part: (_name, run) => run(unwatchedWork),
-  keep: () => Promise.resolve(),
-  keepStep: () => Promise.resolve(),
-  keepStepSoon: () => undefined,
-  fly: (_name, _subject, run) => run(unwatchedWork, unwatchedFlight()),
-  count: () => undefined,
+  part: (_name, run) => run(untrackedTask),
+  persistState: () => Promise.resolve(),
+  persistStep: () => Promise.resolve(),
+  persistStepSoon: () => undefined,
+  runXapiTask: (_name, _subject, run) =>
+    run(untrackedTask, untrackedXapiTaskLog()),
+  reportCounts: () => undefined,
 };

@@ -1,15 +1,15 @@
 import type { Ref } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import {
-  FLIGHT_KEY,
-  type Flight,
-  type FlightEnd,
-  type FlightSubject,
-} from "./flight.js";
+  XAPI_TASK_KEY,
+  type XapiTask,
+  type XapiTaskEnd,
+  type XapiTaskSubject,
+} from "./xapi-task.js";
 import type { StepWriter } from "./step-journal.js";
 
-export interface FlightLogOptions {
-  readonly subject: FlightSubject;
+export interface XapiTaskLogOptions {
+  readonly subject: XapiTaskSubject;
   /** Id of the part of the task that it is. */
   readonly part: string;
   readonly steps: StepWriter;
@@ -17,19 +17,19 @@ export interface FlightLogOptions {
 }
 
 /** Writes down what becomes of a task of a pool: before the pool is asked, when it has told the task, and when that has ended. */
-export class FlightLog {
+export class XapiTaskLog {
   /** Resolves when it is written down how it ended. */
-  readonly written: Promise<void>;
+  readonly persisted: Promise<void>;
   readonly #key: string;
   readonly #steps: StepWriter;
   #setWritten: () => void = () => undefined;
-  #flight: Flight;
+  #xapiTask: XapiTask;
 
-  constructor({ subject, part, steps, clock }: FlightLogOptions) {
-    this.#key = `${FLIGHT_KEY}${part}`;
+  constructor({ subject, part, steps, clock }: XapiTaskLogOptions) {
+    this.#key = `${XAPI_TASK_KEY}${part}`;
     this.#steps = steps;
-    this.#flight = { ...subject, begunAt: clock.now() };
-    this.written = new Promise((resolve) => (this.#setWritten = resolve));
+    this.#xapiTask = { ...subject, begunAt: clock.now() };
+    this.persisted = new Promise((resolve) => (this.#setWritten = resolve));
   }
 
   /** Resolves when it is written down that the pool is about to be asked. */
@@ -38,18 +38,18 @@ export class FlightLog {
   }
 
   /** The pool has told its task. */
-  refer(ref: Ref): void {
+  noteReference(ref: Ref): void {
     void this.#write({ ref });
   }
 
-  end(ended: FlightEnd): void {
-    this.#flight = { ...this.#flight, ended };
+  end(ended: XapiTaskEnd): void {
+    this.#xapiTask = { ...this.#xapiTask, ended };
     // The pool keeps the task until then: a server that dies before finds it.
-    void this.#steps.putSoon(this.#key, this.#flight).then(this.#setWritten);
+    void this.#steps.putSoon(this.#key, this.#xapiTask).then(this.#setWritten);
   }
 
-  #write(news: Partial<Flight>): Promise<void> {
-    this.#flight = { ...this.#flight, ...news };
-    return this.#steps.put(this.#key, this.#flight);
+  #write(news: Partial<XapiTask>): Promise<void> {
+    this.#xapiTask = { ...this.#xapiTask, ...news };
+    return this.#steps.put(this.#key, this.#xapiTask);
   }
 }

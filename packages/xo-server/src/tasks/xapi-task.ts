@@ -1,7 +1,7 @@
 import { XapiError, type Ref } from "@xo-server/model";
 
 /** What a pool is about to do for a piece of work. */
-export interface FlightSubject {
+export interface XapiTaskSubject {
   /** Id of the pool. */
   readonly pool: string;
   /** As XAPI calls it: `VM.start`; of a stream, what its task is called. */
@@ -15,16 +15,16 @@ export interface FlightSubject {
 }
 
 /** A task of a pool that work waits for, as it is written down. */
-export interface Flight extends FlightSubject {
+export interface XapiTask extends XapiTaskSubject {
   /** Milliseconds since the epoch. */
   readonly begunAt: number;
   /** Absent: the pool has not told it, and has perhaps not been asked. */
   readonly ref?: Ref;
   /** Absent: under way. */
-  readonly ended?: FlightEnd;
+  readonly ended?: XapiTaskEnd;
 }
 
-export type FlightEnd =
+export type XapiTaskEnd =
   | { readonly status: "success" }
   | {
       readonly status: "failure";
@@ -33,7 +33,7 @@ export type FlightEnd =
       readonly message: string;
     };
 
-export function toFlightEnd(error: Error): FlightEnd {
+export function toXapiTaskEnd(error: Error): XapiTaskEnd {
   const { message } = error;
   return error instanceof XapiError
     ? { status: "failure", message, xapi: [error.code, ...error.params] }
@@ -41,10 +41,12 @@ export function toFlightEnd(error: Error): FlightEnd {
 }
 
 /** Key of a step: what comes after it is the id of the part that the flight is. */
-export const FLIGHT_KEY = "flight/";
+export const XAPI_TASK_KEY = "flight/";
 
 /** The first parameter of most methods is what they are done to. */
-export function objectIn(params: readonly unknown[] = []): Ref | undefined {
+export function objectOfParams(
+  params: readonly unknown[] = [],
+): Ref | undefined {
   const [first] = params;
   return typeof first === "string" && first.startsWith("OpaqueRef:")
     ? first
