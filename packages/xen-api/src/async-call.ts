@@ -1,12 +1,12 @@
 import { XoError } from "@xo-server/model";
-import { checkReadOnly } from "./caller.js";
+import { checkReadOnly } from "./call-executor.js";
 import { resultTypeOf } from "./declared-type.js";
-import type { Parts } from "./parts.js";
+import type { XapiComponents } from "./components.js";
 import type { AsyncCallOptions } from "./xapi.js";
 
 /** See Xapi.callAsync. */
 export async function callAsync(
-  parts: Parts,
+  parts: XapiComponents,
   method: string,
   params: readonly unknown[],
   options: AsyncCallOptions,
@@ -15,7 +15,7 @@ export async function callAsync(
   if (settings.readOnly) checkReadOnly(method);
   if (options.signal?.aborted === true)
     throw new XoError("ABORTED", { what: method });
-  const wasFed = tasks.isFed;
+  const hadEventSource = tasks.hasEventSource;
   // The signal does not end this call, which returns at once: a task nobody knows of could not be cancelled.
   const ref = await caller.value({
     method: `Async.${method}`,
@@ -31,19 +31,19 @@ export async function callAsync(
   try {
     options.onTask?.(ref);
     const resultType = resultTypeOf(method);
-    const wish = { ref, method, resultType, options };
-    const result = await tasks.watch(wish, wasFed);
+    const request = { ref, method, resultType, options };
+    const result = await tasks.watch(request, hadEventSource);
     // Without a feed the connection that was polled on is cut now, and what only reads had better go first.
-    hasEnded = wasFed;
+    hasEnded = hadEventSource;
     return result;
   } finally {
-    void dismissTask(parts, { ref, hasEnded }, options.keepUntil);
+    void destroyTask(parts, { ref, hasEnded }, options.keepUntil);
   }
 }
 
 /** A task that has ended is of no use to anybody. One that goes on, or that is gone, is left alone. */
-async function dismissTask(
-  parts: Parts,
+async function destroyTask(
+  parts: XapiComponents,
   { ref, hasEnded }: { readonly ref: string; readonly hasEnded: boolean },
   keepUntil: Promise<unknown> | undefined,
 ): Promise<void> {

@@ -1,10 +1,10 @@
 import { XoError, type DecodePriority } from "@xo-server/model";
 
-interface Waiting {
+interface WaitingCall {
   readonly start: () => void;
 }
 
-const ORDER: readonly DecodePriority[] = ["call", "event", "bulk"];
+const PRIORITIES: readonly DecodePriority[] = ["call", "event", "bulk"];
 
 /**
  * Lets so many calls run at a time: those of users first, bulk loads last and
@@ -14,7 +14,7 @@ export class CallQueue {
   readonly #what: string;
   readonly #maxRunning: number;
   readonly #maxWaiting: number;
-  readonly #waiting: Record<DecodePriority, Waiting[]> = {
+  readonly #waiting: Record<DecodePriority, WaitingCall[]> = {
     call: [],
     event: [],
     bulk: [],
@@ -33,7 +33,7 @@ export class CallQueue {
     signal: AbortSignal | undefined,
     task: () => Promise<T>,
   ): Promise<T> {
-    await this.#turn(priority, signal);
+    await this.#waitForTurn(priority, signal);
     try {
       return await task();
     } finally {
@@ -42,7 +42,7 @@ export class CallQueue {
     }
   }
 
-  #turn(
+  #waitForTurn(
     priority: DecodePriority,
     signal: AbortSignal | undefined,
   ): Promise<void> {
@@ -51,7 +51,7 @@ export class CallQueue {
       this.#running++;
       return Promise.resolve();
     }
-    const size = ORDER.reduce(
+    const size = PRIORITIES.reduce(
       (sum, name) => sum + this.#waiting[name].length,
       0,
     );
@@ -60,7 +60,7 @@ export class CallQueue {
         new XoError("QUEUE_FULL", { what: this.#what, size }),
       );
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
+      const waiting: WaitingCall = {
         start: () => {
           signal?.removeEventListener("abort", onAbort);
           this.#running++;
@@ -83,7 +83,7 @@ export class CallQueue {
   }
 
   #startNext(): void {
-    for (const priority of ORDER) {
+    for (const priority of PRIORITIES) {
       while (this.#waiting[priority].length > 0 && this.#mayRun(priority))
         this.#waiting[priority].shift()?.start();
     }

@@ -3,7 +3,7 @@ import { addressUrl, type Address } from "./http/address.js";
 /** The addresses at which the pool may answer, best first. */
 export class Candidates {
   readonly #configured: readonly Address[];
-  #learned: readonly Address[] = [];
+  #discovered: readonly Address[] = [];
   #preferred: Address | undefined;
 
   constructor(configured: readonly Address[]) {
@@ -15,7 +15,7 @@ export class Candidates {
    * @param failed has just failed: last of all
    */
   list(failed?: Address): readonly Address[] {
-    const all = [...this.#configured, ...this.#learned];
+    const all = [...this.#configured, ...this.#discovered];
     const ordered =
       this.#preferred === undefined ? all : [this.#preferred, ...all];
     const unique = new Map(ordered.map((item) => [addressUrl(item), item]));
@@ -34,15 +34,17 @@ export class Candidates {
   }
 
   /** Takes the members' addresses in place of those learned before. @returns did the list change? */
-  learn(members: readonly Address[]): boolean {
-    const before = urls(this.#learned);
-    this.#learned = members;
+  setDiscovered(members: readonly Address[]): boolean {
+    const before = urls(this.#discovered);
+    this.#discovered = members;
     return before !== urls(members);
   }
 
-  forget(address: Address): void {
+  remove(address: Address): void {
     const url = addressUrl(address);
-    this.#learned = this.#learned.filter((item) => addressUrl(item) !== url);
+    this.#discovered = this.#discovered.filter(
+      (item) => addressUrl(item) !== url,
+    );
     if (this.#preferred !== undefined && addressUrl(this.#preferred) === url)
       this.#preferred = undefined;
   }

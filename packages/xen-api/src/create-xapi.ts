@@ -1,12 +1,12 @@
 import { XoError } from "@xo-server/model";
 import { callAsync } from "./async-call.js";
-import { checkReadOnly } from "./caller.js";
-import { followEvents } from "./follow-events.js";
+import { checkReadOnly } from "./call-executor.js";
+import { openEventStream } from "./open-event-stream.js";
 import { injectToken } from "./inject-token.js";
-import { learnMembers } from "./learn-members.js";
+import { discoverMembers } from "./discover-members.js";
 import { listableClasses, listRecords } from "./listing.js";
 import type { XapiOptions } from "./options.js";
-import { createParts, type Parts } from "./parts.js";
+import { createComponents, type XapiComponents } from "./components.js";
 import type { CallOptions, Xapi, XapiCounters } from "./xapi.js";
 
 /**
@@ -15,13 +15,13 @@ import type { CallOptions, Xapi, XapiCounters } from "./xapi.js";
  */
 export function createXapi(options: XapiOptions): Xapi {
   const { onCandidates } = options;
-  const parts: Parts = createParts(options, () => {
-    parts.tasks.renew();
-    void learnMembers(parts, onCandidates);
+  const components: XapiComponents = createComponents(options, () => {
+    components.tasks.onNewSession();
+    void discoverMembers(components, onCandidates);
   });
-  const { settings, label, session, listing, tasks, secrets } = parts;
+  const { settings, label, session, listing, tasks, secrets } = components;
   /** Every error that leaves goes without secrets. */
-  const clean = <T>(promise: Promise<T>): Promise<T> =>
+  const scrubErrors = <T>(promise: Promise<T>): Promise<T> =>
     promise.catch((error: unknown) => {
       throw secrets.scrubError(error);
     });
@@ -31,39 +31,39 @@ export function createXapi(options: XapiOptions): Xapi {
       return session.state;
     },
     get counters() {
-      return countersOf(parts);
+      return countersOf(components);
     },
     onState: (listener) => session.onState(listener),
-    connect: (more) => clean(session.connect(more?.signal)),
-    disconnect: () => clean(disconnect(parts)),
+    connect: (more) => scrubErrors(session.connect(more?.signal)),
+    disconnect: () => scrubErrors(disconnect(components)),
     call: (method, params = [], more = {}) =>
-      clean(call(parts, method, params, more)),
+      scrubErrors(call(components, method, params, more)),
     callAsync: (method, params = [], more = {}) =>
-      clean(callAsync(parts, method, params, more)),
+      scrubErrors(callAsync(components, method, params, more)),
     watchTask: (ref, { resultType = "string", ...more } = {}) =>
-      clean(
+      scrubErrors(
         tasks.watch({ ref, method: "the task", resultType, options: more }),
       ),
     listRecords: (className, list) =>
-      clean(listRecords(listing, className, list)),
-    listableClasses: () => clean(listableClasses(listing)),
-    injectToken: () => clean(injectToken(parts)),
-    events: (more = {}) => followEvents(parts, more, onCandidates),
-    getStream: (more) => clean(parts.streams.get(more)),
+      scrubErrors(listRecords(listing, className, list)),
+    listableClasses: () => scrubErrors(listableClasses(listing)),
+    injectToken: () => scrubErrors(injectToken(components)),
+    events: (more = {}) => openEventStream(components, more, onCandidates),
+    getStream: (more) => scrubErrors(components.streams.get(more)),
     putStream: (body, more) =>
       settings.readOnly
         ? Promise.reject(readOnly(`PUT ${more.path}`))
-        : clean(parts.streams.put(body, more)),
+        : scrubErrors(components.streams.put(body, more)),
     // Whoever has a console can do anything to the machine behind it.
     connectStream: (more) =>
       settings.readOnly
         ? Promise.reject(readOnly(`CONNECT ${more.path}`))
-        : clean(parts.streams.connect(more)),
+        : scrubErrors(components.streams.connect(more)),
   };
 }
 
 async function call(
-  { settings, caller }: Parts,
+  { settings, caller }: XapiComponents,
   method: string,
   params: readonly unknown[],
   options: CallOptions,
@@ -80,7 +80,7 @@ async function call(
   });
 }
 
-async function disconnect(parts: Parts): Promise<void> {
+async function disconnect(parts: XapiComponents): Promise<void> {
   const closed = new XoError("CLOSED", { what: parts.label });
   parts.closing.abort(closed);
   parts.tasks.close(closed);
@@ -88,7 +88,7 @@ async function disconnect(parts: Parts): Promise<void> {
   parts.connections.close(closed);
 }
 
-function countersOf({ caller, session, counts }: Parts): XapiCounters {
+function countersOf({ caller, session, counts }: XapiComponents): XapiCounters {
   const { bytesReceived, calls, failedCalls } = caller;
   return {
     bytesReceived,

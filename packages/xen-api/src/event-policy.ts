@@ -8,7 +8,7 @@ import {
 import { isOlderToken } from "./event-token.js";
 
 /** What one answer of event.from says of the stream. */
-export interface Position {
+export interface StreamPosition {
   readonly token: string;
   readonly validRefCounts: ReadonlyMap<string, number>;
 }
@@ -23,7 +23,7 @@ export function isRewound(
     readonly token: string;
     readonly validRefCounts?: ReadonlyMap<string, number>;
   },
-  now: Position,
+  now: StreamPosition,
   isEmpty: boolean,
   classes: readonly string[],
 ): boolean {

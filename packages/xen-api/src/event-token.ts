@@ -1,9 +1,9 @@
 /** Where a token of event.from stands: database and messages. */
-type Halves = readonly [bigint, bigint];
+type TokenNumbers = readonly [bigint, bigint];
 
 /** Is `token` from before `than`? False where one of them cannot be read: then nothing is known. */
 export function isOlderToken(token: string, than: string): boolean {
-  const [a, b] = [halves(token), halves(than)];
+  const [a, b] = [parseToken(token), parseToken(than)];
   return a !== undefined && b !== undefined && (a[0] < b[0] || a[1] < b[1]);
 }
 
@@ -16,16 +16,16 @@ const INJECT_LAG = 2n;
 
 /** Does a token of event.inject tell that the pool has gone back to before `than`? */
 export function isRewoundInject(injected: string, than: string): boolean {
-  const [a, b] = [halves(injected), halves(than)];
+  const [a, b] = [parseToken(injected), parseToken(than)];
   return a !== undefined && b !== undefined && a[0] + INJECT_LAG < b[0];
 }
 
-function halves(token: string): Halves | undefined {
+function parseToken(token: string): TokenNumbers | undefined {
   const match = /^(\d+),(\d+)$/.exec(token);
   return match === null ? undefined : [BigInt(match[1]!), BigInt(match[2]!)];
 }
 
-const REMEMBERED = 64;
+const MAX_TOKENS = 64;
 
 /**
  * Remembers in which session a token was had: one of an earlier session may
@@ -34,10 +34,10 @@ const REMEMBERED = 64;
 export class TokenOrigins {
   readonly #generations = new Map<string, number>();
 
-  remember(token: string, generation: number): void {
+  record(token: string, generation: number): void {
     this.#generations.delete(token);
     this.#generations.set(token, generation);
-    if (this.#generations.size <= REMEMBERED) return;
+    if (this.#generations.size <= MAX_TOKENS) return;
     const [oldest] = this.#generations.keys();
     this.#generations.delete(oldest!);
   }

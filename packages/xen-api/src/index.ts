@@ -1,11 +1,10 @@
 export { createXapi } from "./create-xapi.js";
-export { createPlainDecoder } from "./plain-decoder.js";
 export { DEFAULT_THROTTLE_MS } from "./options.js";
 export { isOlderToken } from "./event-token.js";
 export { hostName } from "./http/address.js";
 export { probeHost, type HostProbe, type ProbeOptions } from "./probe-host.js";
-export type { ShownCertificate } from "./http/shown-certificate.js";
-export { isLasting } from "./retry-policy.js";
+export type { PeerCertificate } from "./http/peer-certificate.js";
+export { isPermanent } from "./retry-policy.js";
 export type { BackoffOptions, TransportName, XapiOptions } from "./options.js";
 export type { TlsPolicy, TrustOnFirstUse } from "./http/tls-policy.js";
 export type { Clock } from "./clock.js";

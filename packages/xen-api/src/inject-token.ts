@@ -1,8 +1,8 @@
 import { XapiError, XoError } from "@xo-server/model";
-import type { Parts } from "./parts.js";
+import type { XapiComponents } from "./components.js";
 
 /** A token of now; see Xapi.injectToken. */
-export async function injectToken(parts: Parts): Promise<string> {
+export async function injectToken(parts: XapiComponents): Promise<string> {
   const { caller, session, origins, settings } = parts;
   const { generation, pool } = await session.ready();
   const common = {
@@ -37,6 +37,6 @@ export async function injectToken(parts: Parts): Promise<string> {
     });
   }
   // Logged in anew meanwhile: the earlier number is the careful one.
-  origins.remember(token, generation);
+  origins.record(token, generation);
   return token;
 }

@@ -4,13 +4,13 @@ import {
   XoError,
   type RecordBatch,
 } from "@xo-server/model";
-import type { Caller } from "./caller.js";
+import type { CallExecutor } from "./call-executor.js";
 import type { Logger } from "./logger.js";
 import { xmlRpcTransport } from "./transports/xml-rpc.js";
 import type { ListOptions, ListResult } from "./xapi.js";
 
 export interface ListingOptions {
-  readonly caller: Caller;
+  readonly caller: CallExecutor;
   readonly logger: Logger;
   readonly label: string;
   readonly callTimeoutMs: number;

@@ -7,7 +7,7 @@ import {
 } from "@xo-server/model";
 import { addressName, type Address } from "./http/address.js";
 import type { Logger } from "./logger.js";
-import { isUnspoken } from "./retry-policy.js";
+import { isTransportUnsupported } from "./retry-policy.js";
 import type { Rpc } from "./rpc.js";
 import type { Secrets } from "./secrets.js";
 import type { TransportChoice } from "./transport-choice.js";
@@ -50,7 +50,7 @@ export class Login {
    * @throws XapiError HOST_IS_SLAVE, SESSION_AUTHENTICATION_FAILED, HOST_STILL_BOOTING, ...; XoError
    */
   open(address: Address, signal: AbortSignal): Promise<OpenSession> {
-    return this.#clean(this.#open(address, signal));
+    return this.#scrubErrors(this.#open(address, signal));
   }
 
   /** @throws as a call does when the session or the pool is gone */
@@ -67,15 +67,15 @@ export class Login {
       params: [session, session],
       shape: "value",
       priority: "call",
-      isSafe: true,
+      isIdempotent: true,
     });
-    const { answer } = await this.#clean(asked);
+    const { answer } = await this.#scrubErrors(asked);
     if (answer.outcome === "failure")
       throw toXapiError(answer.error, "session.get_uuid");
   }
 
   /** What goes wrong here ends up in the state, for everybody to see. */
-  #clean<T>(promise: Promise<T>): Promise<T> {
+  #scrubErrors<T>(promise: Promise<T>): Promise<T> {
     return promise.catch((error: unknown) => {
       throw this.#options.secrets.scrubError(error);
     });
@@ -87,11 +87,11 @@ export class Login {
     for (const transport of choice.candidates()) {
       try {
         const way = await this.#logIn(address, transport, signal);
-        choice.remember(transport, logger, label);
+        choice.select(transport, logger, label);
         const open = { address, transport, ...way };
         return { ...open, pool: await this.#identify(open, signal) };
       } catch (error) {
-        if (!isUnspoken(error)) throw error;
+        if (!isTransportUnsupported(error)) throw error;
         unspoken = error;
         const reason = error instanceof Error ? error.message : "";
         logger.debug(
@@ -100,7 +100,7 @@ export class Login {
       }
     }
     // A transport that worked before and does no more: begin with the best next time.
-    choice.forget();
+    choice.reset();
     throw unspoken;
   }
 
@@ -204,7 +204,7 @@ export class Login {
       timeoutMs,
       signal,
       shape: "value",
-      isSafe: true,
+      isIdempotent: true,
     });
   }
 }

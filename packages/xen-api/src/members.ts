@@ -10,7 +10,7 @@ import { siblingAddress, type Address } from "./http/address.js";
 const ADDRESS_COLUMN = columnsOf("host").indexOf("address");
 
 /** Addresses of the hosts in a batch of `host.get_all_records`, as siblings of `known`. */
-export function membersIn(batch: RecordBatch, known: Address): Address[] {
+export function memberAddresses(batch: RecordBatch, known: Address): Address[] {
   const members: Address[] = [];
   for (let i = 0; i < batch.count; i++) {
     const pair = batch.table[i * RECORD_STRIDE + RecordField.columns]!;
@@ -26,7 +26,7 @@ export function membersIn(batch: RecordBatch, known: Address): Address[] {
 }
 
 /** Did a host join or leave? */
-export function tellsOfMembers(batch: RecordBatch): boolean {
+export function changesMembership(batch: RecordBatch): boolean {
   const host = batch.classes.indexOf("host");
   if (host === -1) return false;
   for (let i = 0; i < batch.count; i++) {

@@ -34,8 +34,8 @@ export interface XapiOptions {
   readonly readOnly?: boolean;
   /** Who we are, at login: XAPI counts sessions by it (500 each). Default `xo-server`. */
   readonly originator?: string;
-  /** Default createPlainDecoder(): on this thread. */
-  readonly decoder?: Decoder;
+  /** Decodes what the pool answers: `createParserPool()` of `@xo-server/parser-pool`. */
+  readonly decoder: Decoder;
   /** Calls at a time, event.from not counted. Default 8. */
   readonly maxConcurrentCalls?: number;
   /** Calls waiting for their turn before QUEUE_FULL. Default 10,000. */

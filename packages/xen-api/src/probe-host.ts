@@ -1,5 +1,6 @@
 import { XapiError, type XoError } from "@xo-server/model";
 import { systemClock, type Clock } from "./clock.js";
+import type { Decoder } from "./decoder.js";
 import {
   addressName,
   addressUrl,
@@ -9,15 +10,18 @@ import {
 } from "./http/address.js";
 import { ConnectionPool } from "./http/connection-pool.js";
 import { parseProxy } from "./http/proxy.js";
-import { readCertificate } from "./http/shown-certificate.js";
-import type { ShownCertificate } from "./http/shown-certificate.js";
+import {
+  readCertificate,
+  type PeerCertificate,
+} from "./http/peer-certificate.js";
 import { toXapiError } from "./login.js";
-import { createPlainDecoder } from "./plain-decoder.js";
-import { isUnspoken } from "./retry-policy.js";
+import { isTransportUnsupported } from "./retry-policy.js";
 import { Rpc } from "./rpc.js";
 import { transports } from "./transport-choice.js";
 
 export interface ProbeOptions {
+  /** As in XapiOptions. */
+  readonly decoder: Decoder;
   /** As in XapiOptions. */
   readonly host: string;
   readonly proxy?: string;
@@ -32,7 +36,7 @@ export interface HostProbe {
   /** `host:port` */
   readonly address: string;
   /** Absent: not reached, or asked over plain HTTP. */
-  readonly certificate?: ShownCertificate;
+  readonly certificate?: PeerCertificate;
   /**
    * Absent: it is a XAPI that may be signed in to. XapiError HOST_STILL_BOOTING, HOST_IS_SLAVE;
    * XoError CONNECTION_*, UNREACHABLE, PROXY_FAILED, CALL_TIMEOUT, and for what is no XAPI
@@ -57,12 +61,12 @@ const MAX_ANSWER_BYTES = 65_536;
 export async function probeHost(options: ProbeOptions): Promise<HostProbe> {
   const { clock = systemClock, timeoutMs = 5_000 } = options;
   const address = parseAddress(options.host);
-  let certificate: ShownCertificate | undefined;
+  let certificate: PeerCertificate | undefined;
   const connections = new ConnectionPool(
     {
-      trust: {
+      verifier: {
         ca: undefined,
-        check(_, socket) {
+        verify(_, socket) {
           certificate = readCertificate(socket);
         },
       },
@@ -74,13 +78,18 @@ export async function probeHost(options: ProbeOptions): Promise<HostProbe> {
     1,
   );
   const rpc = new Rpc(connections, {
-    decoder: createPlainDecoder({ maxBytes: MAX_ANSWER_BYTES, maxDepth: 50 }),
+    decoder: options.decoder,
     clock,
     maxBodyBytes: MAX_ANSWER_BYTES,
     lane: "probe",
   });
   try {
-    const error = await ask(rpc, address, timeoutMs, options.signal);
+    const error = await requestIdentity(
+      rpc,
+      address,
+      timeoutMs,
+      options.signal,
+    );
     return {
       address: addressName(address),
       ...(certificate === undefined ? {} : { certificate }),
@@ -93,7 +102,7 @@ export async function probeHost(options: ProbeOptions): Promise<HostProbe> {
 }
 
 /** @returns what is in the way of a login */
-async function ask(
+async function requestIdentity(
   rpc: Rpc,
   address: Address,
   timeoutMs: number,
@@ -111,13 +120,13 @@ async function ask(
         params: [NO_SESSION, NO_SESSION],
         shape: "value",
         priority: "call",
-        isSafe: true,
+        isIdempotent: true,
       });
       if (answer.outcome === "success") return undefined;
       const error = toXapiError(answer.error, "session.get_uuid");
       return error.code === "SESSION_INVALID" ? undefined : error;
     } catch (error) {
-      if (!isUnspoken(error)) return error as XoError;
+      if (!isTransportUnsupported(error)) return error as XoError;
       unspoken = error;
     }
   return unspoken as XoError;

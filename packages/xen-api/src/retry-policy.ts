@@ -21,16 +21,16 @@ const MAX_FOLLOWS = 3;
 
 /**
  * @param attempt 0 for the first
- * @param isSafe it may be made twice without harm
+ * @param isIdempotent it may be made twice without harm
  */
 export function afterFailedCall(
   error: unknown,
   attempt: number,
-  isSafe: boolean,
+  isIdempotent: boolean,
 ): CallDecision {
   if (error instanceof XapiError) {
     if (error.code === "SESSION_INVALID")
-      return { action: "renew", repeat: isSafe && attempt === 0 };
+      return { action: "renew", repeat: isIdempotent && attempt === 0 };
     // These two are said before anything is done, so that every call may be repeated.
     if (error.code === "HOST_IS_SLAVE")
       return {
@@ -42,7 +42,7 @@ export function afterFailedCall(
     return { action: "give-up" };
   }
   if (isNetworkError(error))
-    return { action: "probe", repeat: isSafe && attempt === 0 };
+    return { action: "probe", repeat: isIdempotent && attempt === 0 };
   // Its time is up; but a host that answers nobody any more must be noticed.
   if (error instanceof XoError && error.code === "CALL_TIMEOUT")
     return { action: "probe", repeat: false };
@@ -67,7 +67,7 @@ export function isNetworkError(error: unknown): boolean {
 }
 
 /** Does the pool not speak this transport, so that another is to be tried? */
-export function isUnspoken(error: unknown): boolean {
+export function isTransportUnsupported(error: unknown): boolean {
   return (
     error instanceof XoError &&
     (error.code === "UNSUPPORTED" ||
@@ -77,7 +77,7 @@ export function isUnspoken(error: unknown): boolean {
 }
 
 /** Will it fail the same way until somebody does something about it? */
-export function isLasting(error: unknown): boolean {
+export function isPermanent(error: unknown): boolean {
   if (error instanceof XapiError)
     return (
       error.code === "SESSION_AUTHENTICATION_FAILED" ||
@@ -110,7 +110,7 @@ export function backoffMs(
   limits: BackoffLimits,
   random: number,
 ): number {
-  if (isLasting(error)) return limits.authMs * (0.9 + 0.2 * random);
+  if (isPermanent(error)) return limits.authMs * (0.9 + 0.2 * random);
   const ceiling = Math.min(
     limits.maxMs,
     limits.firstMs * 2 ** Math.min(round, 20),

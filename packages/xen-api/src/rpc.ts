@@ -33,10 +33,10 @@ export interface RpcRequest {
   /** Aborted with an XoError it gives that, else ABORTED. */
   readonly signal?: AbortSignal | undefined;
   /** The answer begins to arrive. */
-  readonly onBegin?: (() => void) | undefined;
+  readonly onAnswerStart?: (() => void) | undefined;
   readonly onBatch?: ((batch: RecordBatch) => void) | undefined;
   /** May be sent again when a kept connection turns out to be dead. */
-  readonly isSafe: boolean;
+  readonly isIdempotent: boolean;
 }
 
 export interface RpcAnswer {
@@ -65,59 +65,59 @@ export class Rpc {
 
   /** @throws XoError; XAPI's own errors are in the answer */
   async send(request: RpcRequest): Promise<RpcAnswer> {
-    const parts = encode(request);
-    const cut = new Cut(request, this.#options.clock);
+    const message = encode(request);
+    const scope = new CancellationScope(request, this.#options.clock);
     try {
       const first = await this.#attempt(
         request,
-        parts,
-        cut,
-        request.isSafe ? "any" : "fresh",
+        message,
+        scope,
+        request.isIdempotent ? "any" : "fresh",
       );
-      return first ?? (await this.#attempt(request, parts, cut, "no"))!;
+      return first ?? (await this.#attempt(request, message, scope, "no"))!;
     } catch (error) {
-      throw cut.reason ?? error;
+      throw scope.reason ?? error;
     } finally {
-      cut.release();
+      scope.release();
     }
   }
 
   /** @returns undefined: the kept connection was dead, try a new one */
   async #attempt(
     request: RpcRequest,
-    parts: readonly (string | Uint8Array)[],
-    cut: Cut,
-    kept: "any" | "fresh" | "no",
+    message: readonly (string | Uint8Array)[],
+    scope: CancellationScope,
+    reuse: "any" | "fresh" | "no",
   ): Promise<RpcAnswer | undefined> {
-    cut.throwIfCut();
-    const { connection, isKept } = await this.#connections.take(
+    scope.throwIfCancelled();
+    const { connection, isKept } = await this.#connections.acquire(
       request.address,
-      kept,
-      cut.signal,
+      reuse,
+      scope.signal,
     );
     const reader = new AnswerReader(request, this.#options, connection);
-    cut.onCut = (reason) => {
+    scope.onCancel = (reason) => {
       connection.destroy(reason);
       reader.abort(reason);
     };
     try {
-      cut.throwIfCut();
+      scope.throwIfCancelled();
       const bytes = await connection.run({
-        request: parts,
+        request: message,
         onHead: (head) => reader.open(head),
         maxBodyBytes: this.#options.maxBodyBytes,
       });
-      this.#connections.giveBack(request.address, connection);
+      this.#connections.release(request.address, connection);
       return { answer: await reader.end(), bytes };
     } catch (error) {
-      this.#connections.giveBack(request.address, connection);
+      this.#connections.release(request.address, connection);
       reader.abort(error as Error);
-      const isStale = isKept && !connection.hasAnswered && isLost(error);
-      if (isStale && request.isSafe && cut.reason === undefined)
+      const isStale = isKept && !connection.hasReceivedBytes && isLost(error);
+      if (isStale && request.isIdempotent && scope.reason === undefined)
         return undefined;
       throw error;
     } finally {
-      cut.onCut = undefined;
+      scope.onCancel = undefined;
     }
   }
 }
@@ -142,7 +142,7 @@ class AnswerReader {
   }
 
   open(head: ResponseHead): DecodeStream | ErrorPage {
-    this.#request.onBegin?.();
+    this.#request.onAnswerStart?.();
     if (head.status !== 200) {
       this.#page = new ErrorPage(addressName(this.#request.address), head);
       return this.#page;
@@ -193,13 +193,13 @@ class AnswerReader {
 }
 
 /** Ends a call from outside: its time is up, or its caller does not want it any more. */
-class Cut {
+class CancellationScope {
   readonly #controller = new AbortController();
   readonly #timer: unknown;
   readonly #request: RpcRequest;
   readonly #clock: Clock;
   reason: Error | undefined;
-  onCut: ((reason: Error) => void) | undefined;
+  onCancel: ((reason: Error) => void) | undefined;
 
   constructor(request: RpcRequest, clock: Clock) {
     const { method, timeoutMs: ms, signal } = request;
@@ -209,7 +209,7 @@ class Cut {
       ms === undefined
         ? undefined
         : clock.setTimeout(() => {
-            this.#cut(new XoError("CALL_TIMEOUT", { method, ms }));
+            this.#cancel(new XoError("CALL_TIMEOUT", { method, ms }));
           }, ms);
     signal?.addEventListener("abort", this.#onAbort, { once: true });
     if (signal?.aborted === true) this.#onAbort();
@@ -219,7 +219,7 @@ class Cut {
     return this.#controller.signal;
   }
 
-  throwIfCut(): void {
+  throwIfCancelled(): void {
     if (this.reason !== undefined) throw this.reason;
   }
 
@@ -230,18 +230,18 @@ class Cut {
 
   readonly #onAbort = () => {
     const reason: unknown = this.#request.signal?.reason;
-    this.#cut(
+    this.#cancel(
       reason instanceof XoError
         ? reason
         : new XoError("ABORTED", { what: this.#request.method }),
     );
   };
 
-  #cut(reason: Error): void {
+  #cancel(reason: Error): void {
     if (this.reason !== undefined) return;
     this.reason = reason;
     this.#controller.abort(reason);
-    this.onCut?.(reason);
+    this.onCancel?.(reason);
   }
 }
 

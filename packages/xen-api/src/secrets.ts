@@ -36,7 +36,7 @@ export class Secrets {
     if (!(error instanceof Error)) return new Error(this.scrub(String(error)));
     if (error instanceof XapiError) {
       const params = error.params.map((param) => this.scrub(param));
-      return same(params, error.params)
+      return isSame(params, error.params)
         ? error
         : new XapiError(error.code, params, error.method);
     }
@@ -55,7 +55,7 @@ export class Secrets {
   }
 
   /** A logger that masks. */
-  guard(logger: Logger): Logger {
+  maskingLogger(logger: Logger): Logger {
     const clean = (level: keyof Logger) => (message: string, data?: object) => {
       logger[level](
         this.scrub(message),
@@ -88,6 +88,6 @@ export class Secrets {
   }
 }
 
-function same(a: readonly string[], b: readonly string[]): boolean {
+function isSame(a: readonly string[], b: readonly string[]): boolean {
   return a.every((item, index) => item === b[index]);
 }

@@ -11,7 +11,7 @@ import type { Logger } from "./logger.js";
 import type { Login, OpenSession } from "./login.js";
 import {
   backoffMs,
-  isLasting,
+  isPermanent,
   isNetworkError,
   type BackoffLimits,
 } from "./retry-policy.js";
@@ -37,7 +37,7 @@ interface Waiter {
   readonly resolve: (connected: Connected) => void;
   readonly reject: (error: Error) => void;
   /** Waits for better times, or wants to know of errors that last? */
-  readonly isPatient: boolean;
+  readonly waitsThroughFailures: boolean;
 }
 
 /** HOST_IS_SLAVE answers followed in a row; more are a circle. */
@@ -93,7 +93,7 @@ export class Session {
 
   /** The pool said SESSION_INVALID. */
   renew(stale: Connected): void {
-    if (!this.#drop(stale)) return;
+    if (!this.#invalidate(stale)) return;
     this.#options.logger.info(
       `${this.#options.label}: session lost, logging in again`,
     );
@@ -102,7 +102,7 @@ export class Session {
 
   /** The pool said HOST_IS_SLAVE and named its coordinator. */
   follow(stale: Connected, named: string): void {
-    if (!this.#drop(stale)) return;
+    if (!this.#invalidate(stale)) return;
     const next = siblingAddress(stale.address, named);
     this.#options.logger.info(
       `${this.#options.label}: the coordinator is now ${named}`,
@@ -112,7 +112,7 @@ export class Session {
 
   /** The pool said HOST_STILL_BOOTING: not before a pause. */
   backOff(stale: Connected, cause: Error): void {
-    if (this.#drop(stale)) void this.#establish([], { pauseFor: cause });
+    if (this.#invalidate(stale)) void this.#establish([], { pauseFor: cause });
   }
 
   /**
@@ -130,7 +130,7 @@ export class Session {
         );
         const isSessionGone =
           error instanceof XapiError && error.code === "SESSION_INVALID";
-        if (!this.#drop(stale)) return;
+        if (!this.#invalidate(stale)) return;
         if (isSessionGone) void this.#establish([stale.address]);
         else void this.#establish([], { failed: stale.address });
       })
@@ -146,7 +146,7 @@ export class Session {
     const connected = this.#connected;
     this.#connected = undefined;
     this.#ended.abort();
-    this.#enter({ name: "stopped" });
+    this.#setState({ name: "stopped" });
     this.#rejectAll(this.#closed());
     if (connected !== undefined)
       await this.#options.login.close(
@@ -156,7 +156,7 @@ export class Session {
   }
 
   /** @returns false: somebody else has seen to it */
-  #drop(stale: Connected): boolean {
+  #invalidate(stale: Connected): boolean {
     if (this.#connected !== stale || this.#ended.signal.aborted) return false;
     this.#connected = undefined;
     return true;
@@ -177,14 +177,14 @@ export class Session {
       if (this.#ended.signal.aborted) return;
       cause = await this.#round(round === 0 ? first : [], why.failed);
       if (cause === undefined) return;
-      if (isLasting(cause)) this.#rejectImpatient(cause);
+      if (isPermanent(cause)) this.#rejectConnecting(cause);
     }
   }
 
   async #pause(cause: Error, round: number): Promise<void> {
     const { backoff, random, clock, logger, label } = this.#options;
     const delayMs = Math.round(backoffMs(cause, round, backoff, random()));
-    this.#enter({ name: "backing-off", delayMs, cause });
+    this.#setState({ name: "backing-off", delayMs, cause });
     logger.warn(`${label}: ${cause.message}; next attempt in ${delayMs} ms`);
     await pause(clock, delayMs, this.#ended.signal);
   }
@@ -200,30 +200,30 @@ export class Session {
       ...first,
       ...this.#options.candidates.list(failed),
     ]) {
-      const outcome = await this.#reach(address, tried);
+      const outcome = await this.#tryAddress(address, tried);
       if (outcome === "connected" || this.#ended.signal.aborted)
         return undefined;
       if (outcome === "tried") continue;
       reasons.push(outcome);
       // The password is the same on every member: asking them all would lock the account the sooner.
-      if (outcome instanceof XapiError && isLasting(outcome)) return outcome;
+      if (outcome instanceof XapiError && isPermanent(outcome)) return outcome;
     }
     if (reasons.length <= 1)
       return reasons[0] ?? new XoError("NO_CANDIDATE", { reasons: "none" });
-    const lasting = reasons.every(isLasting) ? reasons[0] : undefined;
+    const lasting = reasons.every(isPermanent) ? reasons[0] : undefined;
     return (
       lasting ??
       new XoError(
         "NO_CANDIDATE",
         { reasons: reasons.map(({ message }) => message).join("; ") },
         // Those that are away may come back; this one waits for somebody.
-        reasons.find(isLasting),
+        reasons.find(isPermanent),
       )
     );
   }
 
   /** Tries one address, and the coordinator it names. */
-  async #reach(
+  async #tryAddress(
     start: Address,
     tried: Set<string>,
   ): Promise<Error | "connected" | "tried"> {
@@ -232,9 +232,9 @@ export class Session {
       const url = addressUrl(address);
       if (tried.has(url)) return "tried";
       tried.add(url);
-      this.#enter({ name: "connecting", address: addressName(address) });
+      this.#setState({ name: "connecting", address: addressName(address) });
       try {
-        await this.#take(
+        await this.#adopt(
           await this.#options.login.open(address, this.#ended.signal),
         );
         return "connected";
@@ -261,7 +261,7 @@ export class Session {
   }
 
   /** @throws XoError when the session is not one with our pool */
-  async #take(open: OpenSession): Promise<void> {
+  async #adopt(open: OpenSession): Promise<void> {
     const { candidates, login, logger, label } = this.#options;
     if (this.#ended.signal.aborted) {
       await login.close(open, AbortSignal.timeout(LOGOUT_MS));
@@ -271,7 +271,7 @@ export class Session {
       this.#poolUuid !== undefined && this.#poolUuid !== open.pool.uuid;
     if (isOther && !candidates.isConfigured(open.address)) {
       // A member that was ejected and is a pool of its own by now.
-      candidates.forget(open.address);
+      candidates.remove(open.address);
       await login.close(open, AbortSignal.timeout(LOGOUT_MS));
       throw new XoError("NO_CANDIDATE", {
         reasons: `${addressName(open.address)} belongs to another pool`,
@@ -283,7 +283,7 @@ export class Session {
     this.#connected = connected;
     candidates.prefer(open.address);
     const { transport, pool } = open;
-    this.#enter({
+    this.#setState({
       name: "connected",
       address: addressName(open.address),
       transport: transport.name,
@@ -314,7 +314,7 @@ export class Session {
         signal?.removeEventListener("abort", onAbort);
       };
       const waiter: Waiter = {
-        isPatient,
+        waitsThroughFailures: isPatient,
         resolve: (connected) => {
           leave();
           resolve(connected);
@@ -330,9 +330,9 @@ export class Session {
     });
   }
 
-  #rejectImpatient(error: Error): void {
+  #rejectConnecting(error: Error): void {
     for (const waiter of this.#waiters)
-      if (!waiter.isPatient) waiter.reject(error);
+      if (!waiter.waitsThroughFailures) waiter.reject(error);
   }
 
   #rejectAll(error: Error): void {
@@ -343,7 +343,7 @@ export class Session {
     return new XoError("CLOSED", { what: this.#options.label });
   }
 
-  #enter(state: XapiState): void {
+  #setState(state: XapiState): void {
     if (this.#state.name === "stopped") return;
     this.#state = state;
     for (const listener of this.#listeners) listener(state);

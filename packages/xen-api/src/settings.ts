@@ -1,7 +1,7 @@
 import { systemClock } from "./clock.js";
 import { parseAddress } from "./http/address.js";
 import { parseProxy } from "./http/proxy.js";
-import { createTrust } from "./http/trust.js";
+import { createCertificateVerifier } from "./http/certificate-verifier.js";
 import { silentLogger } from "./logger.js";
 import { DEFAULT_THROTTLE_MS, type XapiOptions } from "./options.js";
 
@@ -14,7 +14,7 @@ export function toSettings(options: XapiOptions) {
   return {
     hosts: [options.hosts].flat().map(parseAddress),
     transport: options.transport ?? "auto",
-    trust: createTrust(options.tls ?? { verify: true }),
+    verifier: createCertificateVerifier(options.tls ?? { verify: true }),
     proxy,
     readOnly: options.readOnly ?? false,
     originator: options.originator ?? "xo-server",

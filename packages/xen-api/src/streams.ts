@@ -53,7 +53,7 @@ export class Streams {
       response.destroy();
       if (redirects === MAX_REDIRECTS || !isRedirect(head))
         throw httpError(handler, head);
-      handler = redirected(handler, head);
+      handler = followRedirect(handler, head);
     }
   }
 
@@ -73,7 +73,7 @@ export class Streams {
         signal,
       );
       const answered = readHead(socket).catch((error: unknown) => {
-        throw reasonOf(
+        throw toStreamError(
           signal,
           options,
           networkError(addressName(handler.address), error),
@@ -91,20 +91,20 @@ export class Streams {
         redirects < MAX_REDIRECTS
       ) {
         socket.destroy();
-        handler = redirected(handler, early);
+        handler = followRedirect(handler, early);
         continue;
       }
       try {
         if (early !== undefined && early.status >= 300)
           throw httpError(handler, early);
         const head = await upload(body, socket, contentLength, answered);
-        if (head === undefined) throw hungUp(handler);
+        if (head === undefined) throw connectionClosed(handler);
         if (head.status >= 300) throw httpError(handler, head);
         return toAnswer(head);
       } catch (error) {
         body.destroy();
         socket.destroy();
-        throw reasonOf(signal, options, error);
+        throw toStreamError(signal, options, error);
       }
     }
   }
@@ -115,7 +115,7 @@ export class Streams {
     const socket = await this.#send("CONNECT", handler, {}, options.signal);
     const head = await readHead(socket).catch((error: unknown) => {
       socket.destroy();
-      throw reasonOf(
+      throw toStreamError(
         options.signal,
         options,
         networkError(addressName(handler.address), error),
@@ -168,7 +168,7 @@ export class Streams {
         .on("response", resolve)
         .on("error", (error) => {
           reject(
-            reasonOf(
+            toStreamError(
               signal,
               { path: target },
               networkError(addressName(address), error),
@@ -211,10 +211,10 @@ function isRedirect({ status, headers }: ResponseHead): boolean {
 }
 
 /** The same request elsewhere, session included; never from TLS to plain. */
-function redirected(handler: Handler, { headers }: ResponseHead): Handler {
+function followRedirect(handler: Handler, { headers }: ResponseHead): Handler {
   const location = headers.get("location") ?? "";
   const url = URL.canParse(location) ? new URL(location) : undefined;
-  const address = url === undefined ? undefined : memberOf(url, handler);
+  const address = url === undefined ? undefined : redirectTarget(url, handler);
   if (
     url === undefined ||
     address === undefined ||
@@ -234,7 +234,10 @@ function redirected(handler: Handler, { headers }: ResponseHead): Handler {
  * XAPI names a member without a port, as all listen on the standard one. Who is
  * reached on another is reached through something that maps all of them alike.
  */
-function memberOf(url: URL, { address: known }: Handler): Address | undefined {
+function redirectTarget(
+  url: URL,
+  { address: known }: Handler,
+): Address | undefined {
   const isStandard = known.port === 443 || known.port === 80;
   return isStandard || url.port !== ""
     ? parseAddress(url.origin)
@@ -276,7 +279,7 @@ function httpError(
   });
 }
 
-function hungUp({ address }: Handler): XoError {
+function connectionClosed({ address }: Handler): XoError {
   const reason = "it hung up before it had the body";
   return new XoError("CONNECTION_LOST", {
     address: addressName(address),
@@ -285,7 +288,7 @@ function hungUp({ address }: Handler): XoError {
 }
 
 /** An abort shows as a broken connection: say what it was. */
-function reasonOf(
+function toStreamError(
   signal: AbortSignal | undefined,
   { path }: { path: string },
   error: unknown,

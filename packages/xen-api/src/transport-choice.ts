@@ -14,32 +14,32 @@ export const transports: readonly Transport[] = [
 
 /** Which transport a pool is spoken to with. */
 export class TransportChoice {
-  readonly #wanted: "auto" | TransportName;
-  #known: Transport | undefined;
+  readonly #configured: "auto" | TransportName;
+  #selected: Transport | undefined;
 
   constructor(wanted: "auto" | TransportName) {
-    this.#wanted = wanted;
+    this.#configured = wanted;
   }
 
   /** Transports to try, in order: the one that worked, or the best first. */
   candidates(): readonly Transport[] {
-    if (this.#wanted !== "auto")
-      return transports.filter(({ name }) => name === this.#wanted);
-    return this.#known === undefined ? transports : [this.#known];
+    if (this.#configured !== "auto")
+      return transports.filter(({ name }) => name === this.#configured);
+    return this.#selected === undefined ? transports : [this.#selected];
   }
 
   /** The pool speaks this one. */
-  remember(transport: Transport, logger: Logger, label: string): void {
-    if (this.#known === transport) return;
-    this.#known = transport;
-    if (this.#wanted === "auto" && transport !== transports[0])
+  select(transport: Transport, logger: Logger, label: string): void {
+    if (this.#selected === transport) return;
+    this.#selected = transport;
+    if (this.#configured === "auto" && transport !== transports[0])
       logger.warn(
         `${label}: the pool does not speak ${transports[0]!.name}, falling back to ${transport.name}`,
       );
   }
 
   /** The pool may have been upgraded: begin with the best again. */
-  forget(): void {
-    this.#known = undefined;
+  reset(): void {
+    this.#selected = undefined;
   }
 }

@@ -1,7 +1,14 @@
 import { inspect } from "node:util";
 import t from "tap";
-import { createPlainDecoder, createXapi, type Decoder } from "../src/index.js";
-import { clientOf, keepingLogger, PASSWORD, startPool } from "./client.js";
+import type { Decoder } from "../src/index.js";
+import {
+  clientOf,
+  createClient,
+  keepingLogger,
+  PASSWORD,
+  startPool,
+} from "./client.js";
+import { createReferenceDecoder } from "./reference-decoder/reference-decoder.js";
 import { FakeClock, until } from "./fake-clock.js";
 import {
   httpAnswer,
@@ -326,12 +333,12 @@ t.test(
           : undefined,
       ),
     );
-    const plain = createPlainDecoder();
+    const reference = createReferenceDecoder();
     let pauses = 0;
     const decoder: Decoder = {
-      close: () => plain.close(),
+      close: () => reference.close(),
       open(request, handlers) {
-        const stream = plain.open(request, handlers);
+        const stream = reference.open(request, handlers);
         let isFull = false;
         return {
           space() {
@@ -398,7 +405,7 @@ t.test(
     pool.answer(() => ({
       raw: httpAnswer(`{"jsonrpc":"2.0","result":"${SESSION}`),
     }));
-    const second = createXapi({
+    const second = createClient({
       hosts: `http://127.0.0.1:${pool.port}`,
       user: "root",
       password: PASSWORD,

@@ -1,11 +1,15 @@
 import type { Test } from "tap";
 import {
   createXapi,
+  probeHost,
+  type HostProbe,
   type Logger,
+  type ProbeOptions,
   type Xapi,
   type XapiOptions,
 } from "../src/index.js";
 import { FakeXapi, poolScript, type FakeScript } from "./fake-xapi.js";
+import { createReferenceDecoder } from "./reference-decoder/reference-decoder.js";
 
 export const PASSWORD = 'S3cr3t<&">pass';
 
@@ -42,13 +46,27 @@ export async function startPool(
   return pool;
 }
 
+/** A client with the reference decoder unless `options` name another; not connected yet. */
+export function createClient(
+  options: Omit<XapiOptions, "decoder"> & Partial<Pick<XapiOptions, "decoder">>,
+): Xapi {
+  return createXapi({ decoder: createReferenceDecoder(), ...options });
+}
+
+/** Probes a host with the reference decoder. */
+export function probe(
+  options: Omit<ProbeOptions, "decoder">,
+): Promise<HostProbe> {
+  return probeHost({ ...options, decoder: createReferenceDecoder() });
+}
+
 /** A client of the pool that ends with the test; not connected yet. */
 export function clientOf(
   t: Test,
   pool: FakeXapi,
   options: Partial<XapiOptions> = {},
 ): Xapi {
-  const xapi = createXapi({
+  const xapi = createClient({
     hosts: `http://127.0.0.1:${pool.port}`,
     user: "root",
     password: PASSWORD,

@@ -1,5 +1,6 @@
 import t from "tap";
-import { createXapi, type XapiEvents } from "../src/index.js";
+import type { XapiEvents } from "../src/index.js";
+import { createClient } from "./client.js";
 import {
   FakeXapi,
   httpAnswer,
@@ -49,7 +50,7 @@ for (const transport of ["json-rpc", "json-in-xml", "xml-rpc"] as const) {
         }),
       ).listen();
       t.teardown(() => pool.close());
-      const xapi = createXapi({
+      const xapi = createClient({
         hosts: `http://127.0.0.1:${pool.port}`,
         user: "root",
         password: "secret",
@@ -126,7 +127,7 @@ t.test(
           },
     ).listen();
     t.teardown(() => pool.close());
-    const xapi = createXapi({
+    const xapi = createClient({
       hosts: `http://127.0.0.1:${pool.port}`,
       user: "root",
       password: "secret",

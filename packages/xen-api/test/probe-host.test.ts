@@ -1,8 +1,8 @@
 import { createServer, type AddressInfo } from "node:net";
 import t, { type Test } from "tap";
-import { hostName, probeHost } from "../src/index.js";
+import { hostName } from "../src/index.js";
 import { makeCertificate } from "./certificate.js";
-import { PASSWORD, startPool } from "./client.js";
+import { PASSWORD, probe, startPool } from "./client.js";
 import { FakeClock, until } from "./fake-clock.js";
 import {
   FakeXapi,
@@ -30,8 +30,8 @@ t.test(
   "a host shows its certificate and that it is a XAPI, and is sent no password",
   async (t) => {
     const pool = await startTlsPool(t);
-    const probe = await probeHost({ host: `127.0.0.1:${pool.port}` });
-    t.match(probe, {
+    const found = await probe({ host: `127.0.0.1:${pool.port}` });
+    t.match(found, {
       address: `127.0.0.1:${pool.port}`,
       certificate: {
         fingerprint: certificate.fingerprint.replaceAll(":", "").toLowerCase(),
@@ -42,8 +42,8 @@ t.test(
         distrust: "DEPTH_ZERO_SELF_SIGNED_CERT",
       },
     });
-    t.equal(probe.error, undefined);
-    const { validFrom, validTo } = probe.certificate!;
+    t.equal(found.error, undefined);
+    const { validFrom, validTo } = found.certificate!;
     t.ok(validFrom < Date.now() && Date.now() < validTo);
     t.same(pool.methods, ["session.get_uuid"]);
     t.notMatch(pool.calls.map(({ body }) => body).join(""), PASSWORD);
@@ -56,10 +56,10 @@ t.test("a member names its coordinator, in words of an address", async (t) => {
     ["evil.example/path?x", undefined],
   ] as const) {
     const pool = await startTlsPool(t, { error: ["HOST_IS_SLAVE", said] });
-    const probe = await probeHost({ host: `127.0.0.1:${pool.port}` });
-    t.match(probe.error, { code: "HOST_IS_SLAVE" });
-    if (coordinator === undefined) t.equal(probe.coordinator, undefined);
-    else t.match(probe.coordinator, coordinator);
+    const found = await probe({ host: `127.0.0.1:${pool.port}` });
+    t.match(found.error, { code: "HOST_IS_SLAVE" });
+    if (coordinator === undefined) t.equal(found.coordinator, undefined);
+    else t.match(found.coordinator, coordinator);
   }
 });
 
@@ -72,9 +72,9 @@ t.test("a host that only speaks XML-RPC, over plain HTTP", async (t) => {
         : invalid,
     ),
   );
-  const probe = await probeHost({ host: `http://127.0.0.1:${pool.port}` });
-  t.equal(probe.error, undefined);
-  t.equal(probe.certificate, undefined);
+  const found = await probe({ host: `http://127.0.0.1:${pool.port}` });
+  t.equal(found.error, undefined);
+  t.equal(found.certificate, undefined);
 });
 
 t.test("what is no XAPI still shows its certificate", async (t) => {
@@ -90,9 +90,9 @@ t.test("what is no XAPI still shows its certificate", async (t) => {
   ];
   for (const [name, reply, code] of pages) {
     const pool = await startTlsPool(t, reply);
-    const probe = await probeHost({ host: `127.0.0.1:${pool.port}` });
-    t.match(probe.error, { code }, name);
-    t.type(probe.certificate?.fingerprint, "string");
+    const found = await probe({ host: `127.0.0.1:${pool.port}` });
+    t.match(found.error, { code }, name);
+    t.type(found.certificate?.fingerprint, "string");
   }
 });
 
@@ -101,17 +101,17 @@ t.test("what cannot be reached says why", async (t) => {
   await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
   t.teardown(() => plain.close());
   const { port } = plain.address() as AddressInfo;
-  const probe = async (host: string) => (await probeHost({ host })).error;
-  t.match(await probe(`127.0.0.1:${port}`), {
+  const errorOf = async (host: string) => (await probe({ host })).error;
+  t.match(await errorOf(`127.0.0.1:${port}`), {
     code: "CONNECTION_LOST",
     data: { reason: /^ERR_SSL|EPROTO/ },
   });
-  t.match(await probe("127.0.0.1:1"), { code: "CONNECTION_REFUSED" });
-  t.match(await probe("nobody.invalid"), {
+  t.match(await errorOf("127.0.0.1:1"), { code: "CONNECTION_REFUSED" });
+  t.match(await errorOf("nobody.invalid"), {
     code: "UNREACHABLE",
     data: { reason: /ENOTFOUND|EAI_AGAIN/ },
   });
-  await t.rejects(probeHost({ host: "http://a:b@c" }), {
+  await t.rejects(probe({ host: "http://a:b@c" }), {
     code: "CONFIG_INVALID",
   });
 });
@@ -120,12 +120,12 @@ t.test("nobody is waited for without an end", async (t) => {
   const clock = new FakeClock();
   const pool = await startTlsPool(t, { silent: true });
   const host = `127.0.0.1:${pool.port}`;
-  const waiting = probeHost({ host, clock, timeoutMs: 5_000 });
+  const waiting = probe({ host, clock, timeoutMs: 5_000 });
   await until(() => pool.calls.length === 1);
   clock.advance(5_000);
   t.match((await waiting).error, { code: "CALL_TIMEOUT" });
   const controller = new AbortController();
-  const given = probeHost({ host, clock, signal: controller.signal });
+  const given = probe({ host, clock, signal: controller.signal });
   await until(() => pool.calls.length === 2);
   controller.abort();
   t.match((await given).error, { code: "ABORTED" });

@@ -1,9 +1,9 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import t from "tap";
 import { XoError } from "@xo-server/model";
-import { createXapi, type TlsPolicy, type Xapi } from "../src/index.js";
+import type { TlsPolicy, Xapi } from "../src/index.js";
 import { makeCertificate } from "./certificate.js";
-import { keepingLogger, PASSWORD } from "./client.js";
+import { createClient, keepingLogger, PASSWORD } from "./client.js";
 import { FakeClock, until } from "./fake-clock.js";
 import { FakeXapi, httpAnswer, poolScript } from "./fake-xapi.js";
 
@@ -35,7 +35,7 @@ function tlsClient(
   tls: TlsPolicy | undefined,
   more: object = {},
 ): Xapi {
-  const xapi = createXapi({
+  const xapi = createClient({
     hosts: `127.0.0.1:${port}`,
     user: "root",
     password: PASSWORD,
@@ -231,13 +231,13 @@ t.test("addresses that are none are refused when the client is made", (t) => {
     ["https://ok", "://"],
   ])
     t.throws(
-      () => createXapi({ hosts, user: "u", password: "p" }),
+      () => createClient({ hosts, user: "u", password: "p" }),
       { code: "CONFIG_INVALID" },
       String(hosts),
     );
   t.throws(
     () =>
-      createXapi({
+      createClient({
         hosts: "h",
         user: "u",
         password: "p",
@@ -246,7 +246,7 @@ t.test("addresses that are none are refused when the client is made", (t) => {
     { code: "CONFIG_INVALID", message: /^(?!.*secretpw)/ },
   );
   t.equal(
-    createXapi({
+    createClient({
       hosts: ["10.0.0.1:8443", "[::1]:80"],
       user: "u",
       password: "p",
@@ -254,7 +254,7 @@ t.test("addresses that are none are refused when the client is made", (t) => {
     "u@10.0.0.1",
   );
   t.equal(
-    createXapi({ hosts: "::1", user: "u", password: "p" }).label,
+    createClient({ hosts: "::1", user: "u", password: "p" }).label,
     "u@::1",
   );
   t.end();

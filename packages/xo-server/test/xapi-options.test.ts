@@ -1,4 +1,4 @@
-import { createPlainDecoder } from "@xo-server/xen-api";
+import { createParserPool } from "@xo-server/parser-pool";
 import t, { type Test } from "tap";
 import { loadConfig } from "../src/config/load-config.js";
 import { createLoggers } from "../src/log/logger.js";
@@ -24,7 +24,7 @@ function optionsOf(t: Test, pool: string, rest = "") {
       password: "p",
       memory,
       config,
-      decoder: createPlainDecoder(),
+      decoder: createParserPool({ place: "main" }),
       logger: createLoggers({ level: "silent" }).named("x"),
     });
   return { memory, make };

@@ -18,11 +18,11 @@ export class BodyReader {
   readonly #sink: BodySink;
   readonly #chunks: ChunkedBody | undefined;
   readonly #limit: number;
-  #left: number;
+  #remaining: number;
   #received = 0;
-  #paused = false;
-  #waiting: Uint8Array[] = [];
-  #complete = false;
+  #isPaused = false;
+  #overflow: Uint8Array[] = [];
+  #isComplete = false;
 
   /**
    * @param limit most bytes taken
@@ -32,20 +32,20 @@ export class BodyReader {
     const end = bodyEnd(head);
     this.#sink = sink;
     this.#limit = limit;
-    this.#left = end.by === "length" ? end.length : Infinity;
+    this.#remaining = end.by === "length" ? end.length : Infinity;
     this.#chunks = end.by === "chunks" ? new ChunkedBody() : undefined;
-    this.#complete = this.#left === 0;
+    this.#isComplete = this.#remaining === 0;
     if (end.by === "length" && end.length > limit)
       throw tooLarge(end.length, limit);
   }
 
   /** The last byte has been handed over. */
-  get complete(): boolean {
-    return this.#complete && this.#waiting.length === 0;
+  get isComplete(): boolean {
+    return this.#isComplete && this.#overflow.length === 0;
   }
 
-  get paused(): boolean {
-    return this.#paused;
+  get isPaused(): boolean {
+    return this.#isPaused;
   }
 
   /** Bytes of content so far. */
@@ -55,50 +55,52 @@ export class BodyReader {
 
   /** Room for the socket to write into, undefined when the bytes must come by `take`. */
   space(): Uint8Array | undefined {
-    if (this.#paused || this.#chunks !== undefined || this.#complete)
+    if (this.#isPaused || this.#chunks !== undefined || this.#isComplete)
       return undefined;
     const space = this.#sink.space();
-    return space.length > this.#left ? space.subarray(0, this.#left) : space;
+    return space.length > this.#remaining
+      ? space.subarray(0, this.#remaining)
+      : space;
   }
 
   /** The socket wrote `length` bytes into space(). */
   commit(length: number): void {
     this.#count(length);
-    this.#left -= length;
-    this.#complete = this.#left === 0;
-    if (!this.#sink.commit(length)) this.#paused = true;
+    this.#remaining -= length;
+    this.#isComplete = this.#remaining === 0;
+    if (!this.#sink.commit(length)) this.#isPaused = true;
   }
 
   /**
    * Bytes that stand elsewhere: they are copied.
    * @throws XoError ANSWER_TOO_LARGE; Error for bytes after the end or bad chunks
    */
-  take(bytes: Uint8Array): void {
+  write(bytes: Uint8Array): void {
     if (this.#chunks !== undefined) {
-      for (const piece of this.#chunks.take(bytes)) this.#copy(piece);
-      this.#complete = this.#chunks.done;
+      for (const piece of this.#chunks.decode(bytes)) this.#copy(piece);
+      this.#isComplete = this.#chunks.isDone;
       return;
     }
-    if (bytes.length > this.#left)
+    if (bytes.length > this.#remaining)
       throw new Error("bytes after the end of the body");
-    this.#left -= bytes.length;
-    this.#complete = this.#left === 0;
+    this.#remaining -= bytes.length;
+    this.#isComplete = this.#remaining === 0;
     this.#copy(bytes);
   }
 
   /** The sink has room again: hands over what waited. */
   resume(): void {
-    this.#paused = false;
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    this.#isPaused = false;
+    const waiting = this.#overflow;
+    this.#overflow = [];
     for (const bytes of waiting) this.#fill(bytes);
   }
 
   /** The connection ended: was the body to end so? */
   end(): boolean {
-    if (this.#left === Infinity && this.#chunks === undefined)
-      this.#complete = true;
-    return this.#complete;
+    if (this.#remaining === Infinity && this.#chunks === undefined)
+      this.#isComplete = true;
+    return this.#isComplete;
   }
 
   #copy(bytes: Uint8Array): void {
@@ -108,14 +110,14 @@ export class BodyReader {
 
   #fill(bytes: Uint8Array): void {
     let rest = bytes;
-    while (rest.length > 0 && !this.#paused) {
+    while (rest.length > 0 && !this.#isPaused) {
       const space = this.#sink.space();
       const length = Math.min(space.length, rest.length);
       space.set(rest.subarray(0, length));
-      if (!this.#sink.commit(length)) this.#paused = true;
+      if (!this.#sink.commit(length)) this.#isPaused = true;
       rest = rest.subarray(length);
     }
-    if (rest.length > 0) this.#waiting.push(rest.slice());
+    if (rest.length > 0) this.#overflow.push(rest.slice());
   }
 
   #count(length: number): void {

@@ -4,9 +4,9 @@ const CR_LF = /\r?\n/;
 export class ChunkedBody {
   #state: "size" | "data" | "data-end" | "trailer" | "done" = "size";
   #line = "";
-  #left = 0;
+  #remaining = 0;
 
-  get done(): boolean {
+  get isDone(): boolean {
     return this.#state === "done";
   }
 
@@ -14,16 +14,16 @@ export class ChunkedBody {
    * Content in `bytes`, as pieces of it; bytes after the end are left.
    * @throws Error when it is not chunked
    */
-  take(bytes: Uint8Array): Uint8Array[] {
+  decode(bytes: Uint8Array): Uint8Array[] {
     const pieces: Uint8Array[] = [];
     let at = 0;
-    while (at < bytes.length && !this.done) {
+    while (at < bytes.length && !this.isDone) {
       if (this.#state === "data") {
-        const end = Math.min(bytes.length, at + this.#left);
+        const end = Math.min(bytes.length, at + this.#remaining);
         pieces.push(bytes.subarray(at, end));
-        this.#left -= end - at;
+        this.#remaining -= end - at;
         at = end;
-        if (this.#left === 0) this.#state = "data-end";
+        if (this.#remaining === 0) this.#state = "data-end";
       } else {
         const byte = bytes[at++]!;
         this.#line += String.fromCharCode(byte);
@@ -40,8 +40,8 @@ export class ChunkedBody {
     if (this.#state === "size") {
       const size = /^[0-9a-f]{1,12}(?=[;\s]|$)/i.exec(line)?.[0];
       if (size === undefined) throw new Error("chunk size expected");
-      this.#left = Number.parseInt(size, 16);
-      this.#state = this.#left === 0 ? "trailer" : "data";
+      this.#remaining = Number.parseInt(size, 16);
+      this.#state = this.#remaining === 0 ? "trailer" : "data";
     } else if (this.#state === "data-end") {
       this.#state = "size";
     } else if (line === "") {

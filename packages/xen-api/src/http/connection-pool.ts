@@ -9,7 +9,7 @@ interface IdleConnection {
 }
 
 /** A kept connection older than this may have been closed by the other side without our knowing; ms. */
-const FRESH_MS = 4_000;
+const RECENT_IDLE_MS = 4_000;
 
 /** Connections that are kept for the next call, by address. */
 export class ConnectionPool {
@@ -26,15 +26,15 @@ export class ConnectionPool {
   }
 
   /**
-   * @param kept `any`: a kept connection will do; `fresh`: only one used just now; `no`: a new one
+   * @param reuse `any`: a kept connection will do; `fresh`: only one used just now; `no`: a new one
    * @throws as dial
    */
-  async take(
+  async acquire(
     address: Address,
-    kept: "any" | "fresh" | "no",
+    reuse: "any" | "fresh" | "no",
     signal?: AbortSignal,
   ): Promise<{ connection: Connection; isKept: boolean }> {
-    const idle = kept === "no" ? undefined : this.#pop(address, kept);
+    const idle = reuse === "no" ? undefined : this.#pop(address, reuse);
     if (idle !== undefined) return { connection: idle, isKept: true };
     const connection = await Connection.open(address, this.#options, signal);
     this.#open.add(connection);
@@ -42,10 +42,10 @@ export class ConnectionPool {
   }
 
   /** After use: kept when it can be. */
-  giveBack(address: Address, connection: Connection): void {
+  release(address: Address, connection: Connection): void {
     const name = addressName(address);
     const kept = this.#idle.get(name) ?? [];
-    if (!connection.reusable || kept.length >= this.#maxIdle) {
+    if (!connection.isReusable || kept.length >= this.#maxIdle) {
       this.#open.delete(connection);
       connection.destroy();
       return;
@@ -72,7 +72,7 @@ export class ConnectionPool {
     const idle = this.#idle.get(addressName(address));
     const last = idle?.at(-1);
     if (idle === undefined || last === undefined) return undefined;
-    if (kept === "fresh" && this.#clock.now() - last.since > FRESH_MS)
+    if (kept === "fresh" && this.#clock.now() - last.since > RECENT_IDLE_MS)
       return undefined;
     idle.pop();
     last.connection.onIdleEnd = undefined;

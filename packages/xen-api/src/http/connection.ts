@@ -20,7 +20,7 @@ export interface Exchange {
   readonly maxBodyBytes: number;
 }
 
-interface Running extends Exchange {
+interface RunningExchange extends Exchange {
   body: BodyReader | undefined;
   head: ResponseHead | undefined;
   readonly resolve: (bytes: number) => void;
@@ -32,17 +32,18 @@ const scratch = new Uint8Array(MAX_HEAD_BYTES);
 
 /**
  * One HTTP/1.1 connection to XAPI, one request at a time. The socket writes the
- * body straight into the sink (`onread`): 131 MB take 40 ms of CPU this way,
- * 130 and more by node:http.
+ * body directly into the decoder's segment (`onread`). With node:http, which
+ * allocates each chunk and needs a copy into the segment, loading a whole pool
+ * takes 37 % more CPU, 17 % over TLS (docs/decisions/001).
  */
 export class Connection {
   readonly #name: string;
   #socket: Socket | undefined;
-  #running: Running | undefined;
-  #early: Uint8Array = new Uint8Array(0);
-  #direct = false;
-  #reusable = true;
-  #bytesOfExchange = 0;
+  #running: RunningExchange | undefined;
+  #headBytes: Uint8Array = new Uint8Array(0);
+  #isInSink = false;
+  #isReusable = true;
+  #responseBytes = 0;
   /** Listens for the socket's end while nothing runs. */
   onIdleEnd: (() => void) | undefined;
 
@@ -57,7 +58,7 @@ export class Connection {
     signal: AbortSignal | undefined,
   ): Promise<Connection> {
     const connection = new Connection(addressName(address));
-    const { socket, readsDirectly } = await dial(address, options, {
+    const { socket, usesOnread: readsDirectly } = await dial(address, options, {
       signal,
       onread: {
         buffer: () => connection.#buffer(),
@@ -69,13 +70,13 @@ export class Connection {
   }
 
   /** May it take another exchange? */
-  get reusable(): boolean {
-    return this.#reusable && this.#running === undefined;
+  get isReusable(): boolean {
+    return this.#isReusable && this.#running === undefined;
   }
 
   /** Has a byte of the running (or last) exchange's answer come? */
-  get hasAnswered(): boolean {
-    return this.#bytesOfExchange > 0;
+  get hasReceivedBytes(): boolean {
+    return this.#responseBytes > 0;
   }
 
   /**
@@ -86,9 +87,9 @@ export class Connection {
   run(exchange: Exchange): Promise<number> {
     return new Promise((resolve, reject) => {
       const socket = this.#socket;
-      this.#bytesOfExchange = 0;
-      if (socket === undefined || !this.reusable) {
-        reject(this.#lost("closed"));
+      this.#responseBytes = 0;
+      if (socket === undefined || !this.isReusable) {
+        reject(this.#connectionLost("closed"));
         return;
       }
       this.#running = {
@@ -107,21 +108,21 @@ export class Connection {
   /** The sink has room again. */
   resume(): void {
     const body = this.#running?.body;
-    if (body?.paused !== true) return;
-    this.#guard(() => {
+    if (body?.isPaused !== true) return;
+    this.#failOnThrow(() => {
       body.resume();
     });
     this.#finishWhenComplete();
-    if (!body.paused) this.#socket?.resume();
+    if (!body.isPaused) this.#socket?.resume();
   }
 
   /** Lets the connection go; a running exchange rejects with `reason`. */
   destroy(reason?: Error): void {
-    this.#reusable = false;
+    this.#isReusable = false;
     this.#socket?.destroy();
     const running = this.#running;
     this.#running = undefined;
-    running?.reject(reason ?? this.#lost("closed"));
+    running?.reject(reason ?? this.#connectionLost("closed"));
   }
 
   #attach(socket: Socket, readsDirectly: boolean): void {
@@ -141,7 +142,7 @@ export class Connection {
       return;
     }
     socket.on("data", (bytes: Uint8Array) => {
-      this.#direct = false;
+      this.#isInSink = false;
       if (!this.#onBytes(bytes, bytes.length)) socket.pause();
     });
   }
@@ -149,42 +150,44 @@ export class Connection {
   /** Where the socket shall put what comes next. */
   #buffer(): Uint8Array {
     const space = this.#running?.body?.space();
-    this.#direct = space !== undefined;
+    this.#isInSink = space !== undefined;
     return space ?? scratch;
   }
 
   /** @returns false: read no more */
   #onBytes(bytes: Uint8Array, length: number): boolean {
-    this.#bytesOfExchange += length;
-    this.#guard(() => {
+    this.#responseBytes += length;
+    this.#failOnThrow(() => {
       const body = this.#running?.body;
-      if (body === undefined) this.#takeHead(bytes.subarray(0, length));
-      else if (this.#direct) body.commit(length);
-      else body.take(bytes.subarray(0, length));
+      if (body === undefined) this.#readHead(bytes.subarray(0, length));
+      else if (this.#isInSink) body.commit(length);
+      else body.write(bytes.subarray(0, length));
     });
-    const paused = this.#running?.body?.paused === true;
+    const paused = this.#running?.body?.isPaused === true;
     this.#finishWhenComplete();
     return !paused || this.#running === undefined;
   }
 
-  #takeHead(bytes: Uint8Array): void {
+  #readHead(bytes: Uint8Array): void {
     const running = this.#running;
     if (running === undefined) throw new Error("bytes without a request");
     const pending =
-      this.#early.length === 0 ? bytes : Buffer.concat([this.#early, bytes]);
+      this.#headBytes.length === 0
+        ? bytes
+        : Buffer.concat([this.#headBytes, bytes]);
     const end = headEnd(pending);
     if (end === -1) {
       if (pending.length > MAX_HEAD_BYTES)
         throw new Error("the head is too long");
-      this.#early = pending.slice();
+      this.#headBytes = pending.slice();
       return;
     }
     const head = parseHead(pending.subarray(0, end));
     if (head === undefined) throw new Error("not an HTTP answer");
-    this.#early = new Uint8Array(0);
+    this.#headBytes = new Uint8Array(0);
     const rest = pending.subarray(end);
     if (head.status >= 100 && head.status < 200) {
-      if (rest.length > 0) this.#takeHead(rest);
+      if (rest.length > 0) this.#readHead(rest);
       return;
     }
     running.head = head;
@@ -193,20 +196,21 @@ export class Connection {
       running.onHead(head),
       running.maxBodyBytes,
     );
-    if (rest.length > 0) running.body.take(rest);
+    if (rest.length > 0) running.body.write(rest);
   }
 
   #finishWhenComplete(): void {
     const running = this.#running;
-    if (running?.body?.complete !== true || running.head === undefined) return;
+    if (running?.body?.isComplete !== true || running.head === undefined)
+      return;
     this.#running = undefined;
     if (!keepsAlive(running.head)) this.destroy();
     running.resolve(running.body.received);
   }
 
   #onEnd(): void {
-    if (!this.#reusable) return;
-    this.#reusable = false;
+    if (!this.#isReusable) return;
+    this.#isReusable = false;
     const running = this.#running;
     if (running === undefined) {
       this.#socket?.destroy();
@@ -220,23 +224,23 @@ export class Connection {
     }
     const got = running.body?.received;
     this.#fail(
-      this.#lost(
+      this.#connectionLost(
         got === undefined ? "no answer" : `cut after ${got} bytes of the body`,
       ),
     );
   }
 
-  #guard(act: () => void): void {
+  #failOnThrow(act: () => void): void {
     try {
       act();
     } catch (error) {
       if (error instanceof XoError) this.#fail(error);
-      else this.#fail(this.#bad(error));
+      else this.#fail(this.#badAnswer(error));
     }
   }
 
   #fail(error: unknown): void {
-    this.#reusable = false;
+    this.#isReusable = false;
     const running = this.#running;
     this.#running = undefined;
     this.#socket?.destroy();
@@ -244,13 +248,15 @@ export class Connection {
     else running.reject(error);
   }
 
-  #lost(reason: string): XoError {
+  #connectionLost(reason: string): XoError {
     return new XoError("CONNECTION_LOST", { address: this.#name, reason });
   }
 
-  #bad(error: unknown): XoError {
+  #badAnswer(error: unknown): XoError {
     const reason = error instanceof Error ? error.message : String(error);
-    const start = Buffer.from(this.#early.subarray(0, 64)).toString("latin1");
+    const start = Buffer.from(this.#headBytes.subarray(0, 64)).toString(
+      "latin1",
+    );
     return new XoError(
       "BAD_ANSWER",
       {

@@ -11,11 +11,11 @@ import { addressName, type Address } from "./address.js";
 import { networkError } from "./network-error.js";
 import type { ProxyAddress } from "./proxy.js";
 import { openTunnel } from "./proxy.js";
-import type { Trust } from "./trust.js";
+import type { CertificateVerifier } from "./certificate-verifier.js";
 
 /** How connections are made: the same for calls, streams and consoles. */
 export interface DialOptions {
-  readonly trust: Trust;
+  readonly verifier: CertificateVerifier;
   readonly proxy: ProxyAddress | undefined;
   readonly connectTimeoutMs: number;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface DialOptions {
 export interface DialedSocket {
   readonly socket: Socket;
   /** Bytes go to `onread`; otherwise the socket emits `data` as usual. */
-  readonly readsDirectly: boolean;
+  readonly usesOnread: boolean;
 }
 
 /**
@@ -34,43 +34,45 @@ export interface DialedSocket {
 export async function dial(
   address: Address,
   options: DialOptions,
-  more: { onread?: OnReadOpts; signal?: AbortSignal | undefined } = {},
+  extra: { onread?: OnReadOpts; signal?: AbortSignal | undefined } = {},
 ): Promise<DialedSocket> {
   const name = addressName(address);
   if (options.proxy === undefined) {
-    const socket = connectSocket(address, options.trust, more.onread);
-    await ready(socket, name, options, more.signal);
-    judge(socket, address, options.trust);
-    return { socket, readsDirectly: more.onread !== undefined };
+    const socket = connectSocket(address, options.verifier, extra.onread);
+    await waitUntilConnected(socket, name, options, extra.signal);
+    verifyCertificate(socket, address, options.verifier);
+    return { socket, usesOnread: extra.onread !== undefined };
   }
   const { host, port } = options.proxy;
   const tunnel = connectTcp({ host, port, noDelay: true });
-  await ready(tunnel, `${host}:${port}`, options, more.signal);
+  await waitUntilConnected(tunnel, `${host}:${port}`, options, extra.signal);
   await openTunnel(tunnel, options.proxy, name);
-  if (address.scheme === "http")
-    return { socket: tunnel, readsDirectly: false };
+  if (address.scheme === "http") return { socket: tunnel, usesOnread: false };
   const socket = connectTls({
-    ...tlsOptions(address, options.trust),
+    ...tlsOptions(address, options.verifier),
     socket: tunnel,
   });
-  await ready(socket, name, options, more.signal);
-  judge(socket, address, options.trust);
-  return { socket, readsDirectly: false };
+  await waitUntilConnected(socket, name, options, extra.signal);
+  verifyCertificate(socket, address, options.verifier);
+  return { socket, usesOnread: false };
 }
 
 function connectSocket(
   address: Address,
-  trust: Trust,
+  trust: CertificateVerifier,
   onread: OnReadOpts | undefined,
 ): Socket {
   const { host, port, scheme } = address;
-  const direct = onread === undefined ? {} : { onread };
+  const onreadOption = onread === undefined ? {} : { onread };
   return scheme === "https"
-    ? connectTls({ host, port, ...direct, ...tlsOptions(address, trust) })
-    : connectTcp({ host, port, ...direct, noDelay: true });
+    ? connectTls({ host, port, ...onreadOption, ...tlsOptions(address, trust) })
+    : connectTcp({ host, port, ...onreadOption, noDelay: true });
 }
 
-function tlsOptions(address: Address, trust: Trust): ConnectionOptions {
+function tlsOptions(
+  address: Address,
+  trust: CertificateVerifier,
+): ConnectionOptions {
   return {
     // The certificate is judged by `trust` once the handshake is done and before a byte of ours is sent.
     rejectUnauthorized: false,
@@ -80,17 +82,24 @@ function tlsOptions(address: Address, trust: Trust): ConnectionOptions {
   };
 }
 
-function judge(socket: Socket, address: Address, trust: Trust): void {
+function verifyCertificate(
+  socket: Socket,
+  address: Address,
+  trust: CertificateVerifier,
+): void {
   if (!("authorized" in socket)) return;
   try {
-    trust.check(addressName(address), socket as Parameters<Trust["check"]>[1]);
+    trust.verify(
+      addressName(address),
+      socket as Parameters<CertificateVerifier["verify"]>[1],
+    );
   } catch (error) {
     socket.destroy();
     throw error;
   }
 }
 
-function ready(
+function waitUntilConnected(
   socket: Socket,
   address: string,
   { connectTimeoutMs: ms, clock }: DialOptions,

@@ -14,18 +14,18 @@ export async function upload(
   body: Readable,
   socket: Duplex,
   contentLength: number | undefined,
-  answered: Promise<ResponseHead>,
+  response: Promise<ResponseHead>,
 ): Promise<ResponseHead | undefined> {
   const isWhole = await write(body, socket, contentLength);
   if (isWhole && contentLength === undefined) socket.end();
-  const head = await answered;
+  const head = await response;
   if (!isWhole && head.status < 300) return undefined;
   const end = bodyEnd(head);
-  const isSilent = end.by === "length" && end.length === 0;
+  const hasNoBody = end.by === "length" && end.length === 0;
   // XAPI says 200 before it has read the body, and hangs up when it is done with it.
-  if (!isSilent && !socket.readableEnded && !socket.destroyed) {
+  if (!hasNoBody && !socket.readableEnded && !socket.destroyed) {
     socket.resume();
-    await first(socket, "end", "close");
+    await firstEvent(socket, "end", "close");
   }
   socket.destroy();
   return head;
@@ -49,7 +49,7 @@ async function write(
       if (contentLength !== undefined && sent > contentLength)
         throw wrongLength(contentLength, sent);
       if (socket.destroyed) return false;
-      if (!socket.write(bytes)) await first(socket, "drain", "close");
+      if (!socket.write(bytes)) await firstEvent(socket, "drain", "close");
     }
   } catch (error) {
     // A body that we stopped ourselves says "premature close".
@@ -64,7 +64,7 @@ async function write(
 }
 
 /** Waits for whichever comes first, and listens no longer. */
-async function first(socket: Duplex, ...events: string[]): Promise<void> {
+async function firstEvent(socket: Duplex, ...events: string[]): Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;
   const all = events.map((event) => once(socket, event, { signal }));

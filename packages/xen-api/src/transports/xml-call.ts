@@ -18,7 +18,7 @@ export function encodeXmlCall(
   method: string,
   params: readonly unknown[],
 ): Uint8Array {
-  const values = params.map((param) => dress(toWireValue(param)));
+  const values = params.map((param) => toSerializable(toWireValue(param)));
   try {
     return Buffer.from(serializeMethodCall(method, values));
   } catch (error) {
@@ -28,13 +28,16 @@ export function encodeXmlCall(
   }
 }
 
-function dress(value: WireValue): unknown {
+function toSerializable(value: WireValue): unknown {
   if (typeof value === "string")
     return /[<&\r]/.test(value) ? new EscapedText(value) : value;
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(dress);
+  if (Array.isArray(value)) return value.map(toSerializable);
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, dress(member)]),
+    Object.entries(value).map(([name, member]) => [
+      name,
+      toSerializable(member),
+    ]),
   );
 }
 

@@ -1,5 +1,7 @@
 import type { Inventory } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
+import { probeHost } from "@xo-server/xen-api";
+import type { Parser } from "../boot/parser.js";
 import type { Balancer } from "../balancer/balancer.js";
 import type { Clock } from "../clock.js";
 import type { OneTimePaths } from "../api/one-time-paths.js";
@@ -74,6 +76,7 @@ export interface MethodParts {
   readonly objects: Objects;
   readonly poolObjects: PoolObjects;
   readonly pools: Pools;
+  readonly parser: Pick<Parser, "decoder">;
   readonly demoPools: DemoPools;
   readonly stored: StoredPools;
   readonly stats: Stats;
@@ -127,7 +130,9 @@ function ofServer(
       isDemo: (id) => parts.demoPools.has(id),
       namedPools: () => namedPools(objects),
     }),
-    ...serverProbeMethods(),
+    ...serverProbeMethods((options) =>
+      probeHost({ ...options, decoder: parts.parser.decoder }),
+    ),
     ...firstRunMethods({ ...parts, servers }),
     ...xoMethods({ ...objects, paths }),
     ...configurationMethods(store, paths),

@@ -1,5 +1,5 @@
 import { XoError, XapiError, type ErrorCode } from "@xo-server/model";
-import { probeHost, type HostProbe } from "@xo-server/xen-api";
+import type { HostProbe, ProbeOptions } from "@xo-server/xen-api";
 import { Type, type Static } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
 
@@ -49,7 +49,9 @@ const MAX_AT_A_TIME = 4;
 const LIMIT_MS = 5_000;
 
 /** Looks at a host before it is added. */
-export function serverProbeMethods(probe = probeHost): Operation[] {
+export function serverProbeMethods(
+  probe: (options: Omit<ProbeOptions, "decoder">) => Promise<HostProbe>,
+): Operation[] {
   let running = 0;
   return [
     defineOperation({

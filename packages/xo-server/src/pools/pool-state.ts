@@ -1,5 +1,5 @@
 import type { ReflectorState } from "@xo-server/inventory";
-import { isLasting, type XapiState } from "@xo-server/xen-api";
+import { isPermanent, type XapiState } from "@xo-server/xen-api";
 import type { PoolState } from "../status/status.js";
 
 /** The one state of a pool, out of that of its session and that of its mirror. */
@@ -15,7 +15,7 @@ export function toPoolState(
     case "connecting":
       return "connecting";
     case "backing-off":
-      return isLasting(session.cause) ? "failed" : "backing-off";
+      return isPermanent(session.cause) ? "failed" : "backing-off";
     case "connected":
       // The mirror has not noticed yet.
       if (mirror === "connecting") return hasListed ? "re-listing" : "listing";

@@ -26,11 +26,11 @@ export interface CallRequest {
   readonly priority: DecodePriority;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  readonly onBegin?: (() => void) | undefined;
+  readonly onAnswerStart?: (() => void) | undefined;
   readonly onBatch?: ((batch: RecordBatch) => void) | undefined;
   readonly idempotent?: boolean | undefined;
   /** False: the session is told of a failure, but the call is never made again. Default true. */
-  readonly isRepeated?: boolean;
+  readonly isRetried?: boolean;
   /** In place of the session's. */
   readonly transport?: Transport | undefined;
   /** Blocks for long by its nature: takes no turn. */
@@ -45,7 +45,7 @@ export interface CallResult {
   readonly connected: Connected;
 }
 
-export interface CallerOptions {
+export interface CallExecutorOptions {
   readonly session: Session;
   readonly rpc: Rpc;
   readonly queue: CallQueue;
@@ -53,13 +53,13 @@ export interface CallerOptions {
 }
 
 /** Makes calls with the session: waits for it, takes turns, repeats what may be repeated. */
-export class Caller {
-  readonly #options: CallerOptions;
+export class CallExecutor {
+  readonly #options: CallExecutorOptions;
   bytesReceived = 0;
   calls = 0;
   failedCalls = 0;
 
-  constructor(options: CallerOptions) {
+  constructor(options: CallExecutorOptions) {
     this.#options = options;
   }
 
@@ -82,7 +82,7 @@ export class Caller {
     );
     this.calls++;
     try {
-      return await this.#repeat(request, deadline.signal);
+      return await this.#runWithRetries(request, deadline.signal);
     } catch (error) {
       this.failedCalls++;
       throw error;
@@ -91,11 +91,11 @@ export class Caller {
     }
   }
 
-  async #repeat(
+  async #runWithRetries(
     request: CallRequest,
     signal: AbortSignal,
   ): Promise<CallResult> {
-    const safe = request.idempotent ?? isReadingMethod(request.method);
+    const isIdempotent = request.idempotent ?? isReadingMethod(request.method);
     let hasDelivered = false;
     const onBatch = (batch: RecordBatch) => {
       hasDelivered = true;
@@ -107,11 +107,11 @@ export class Caller {
         return await this.#attempt(
           { ...request, onBatch, signal },
           connected,
-          safe,
+          isIdempotent,
         );
       } catch (error) {
         // What has been handed over cannot be taken back.
-        const isSafe = safe && !hasDelivered;
+        const isSafe = isIdempotent && !hasDelivered;
         const decision = afterFailedCall(error, attempt, isSafe);
         await applyDecision(
           this.#options.session,
@@ -120,7 +120,7 @@ export class Caller {
           error as Error,
         );
         if (decision.action === "give-up" || !decision.repeat) throw error;
-        if (hasDelivered || request.isRepeated === false) throw error;
+        if (hasDelivered || request.isRetried === false) throw error;
         signal.throwIfAborted();
       }
     }
@@ -131,8 +131,15 @@ export class Caller {
     connected: Connected,
     isSafe: boolean,
   ): Promise<CallResult> {
-    const { method, params, priority, signal, className, onBegin, onBatch } =
-      request;
+    const {
+      method,
+      params,
+      priority,
+      signal,
+      className,
+      onAnswerStart: onBegin,
+      onBatch,
+    } = request;
     const { address, encoding, session } = connected;
     const transport = request.transport ?? connected.transport;
     const send = () =>
@@ -143,9 +150,9 @@ export class Caller {
         className,
         priority,
         signal,
-        onBegin,
+        onAnswerStart: onBegin,
         onBatch,
-        isSafe,
+        isIdempotent: isSafe,
         encoding: request.transport === undefined ? encoding : undefined,
         params: isSessionless(method) ? params : [session, ...params],
         shape: request.shape ?? "value",

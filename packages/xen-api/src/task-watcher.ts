@@ -3,7 +3,7 @@ import type { Clock } from "./clock.js";
 import { isFinal, taskError, type TaskState } from "./task-state.js";
 import type { AsyncCallOptions } from "./xapi.js";
 
-export interface TaskWish {
+export interface WatchRequest {
   readonly ref: string;
   /** For errors: what the task does. */
   readonly method: string;
@@ -13,8 +13,8 @@ export interface TaskWish {
 }
 
 /** One who waits for a task. */
-export class WatchedTask {
-  readonly wish: TaskWish;
+export class TaskWatcher {
+  readonly request: WatchRequest;
   /** The task's result as it stands in its record. */
   readonly result: Promise<string>;
   readonly #clock: Clock;
@@ -22,14 +22,14 @@ export class WatchedTask {
   #reject!: (error: Error) => void;
   #onSettled: () => void;
   #progress = -1;
-  #grace: unknown;
+  #graceTimer: unknown;
 
   constructor(
-    wish: TaskWish,
+    wish: WatchRequest,
     clock: Clock,
-    onSettled: (task: WatchedTask) => void,
+    onSettled: (task: TaskWatcher) => void,
   ) {
-    this.wish = wish;
+    this.request = wish;
     this.#clock = clock;
     this.#onSettled = () => {
       onSettled(this);
@@ -41,12 +41,12 @@ export class WatchedTask {
   }
 
   get isAborted(): boolean {
-    return this.wish.options.signal?.aborted === true;
+    return this.request.options.signal?.aborted === true;
   }
 
   /** How it goes now; undefined: the task is gone. */
-  tell(state: TaskState | undefined): void {
-    const { ref, method, options } = this.wish;
+  update(state: TaskState | undefined): void {
+    const { ref, method, options } = this.request;
     if (state === undefined) {
       this.fail(new XoError("TASK_LOST", { method, reason: "it is no more" }));
       return;
@@ -70,15 +70,16 @@ export class WatchedTask {
   }
 
   /** It was cancelled: gives up on it when it has not ended in this time. */
-  giveUpIn(ms: number): void {
-    this.#grace ??= this.#clock.setTimeout(() => {
-      const what = `${this.wish.method} (it goes on at the pool)`;
+  failAfter(ms: number): void {
+    this.#graceTimer ??= this.#clock.setTimeout(() => {
+      const what = `${this.request.method} (it goes on at the pool)`;
       this.fail(new XoError("ABORTED", { what }));
     }, ms);
   }
 
   #settle(): void {
-    if (this.#grace !== undefined) this.#clock.clearTimeout(this.#grace);
+    if (this.#graceTimer !== undefined)
+      this.#clock.clearTimeout(this.#graceTimer);
     this.#onSettled();
   }
 }

@@ -1,14 +1,14 @@
 import { XapiError, XoError, type RecordBatch } from "@xo-server/model";
-import type { Caller } from "./caller.js";
+import type { CallExecutor } from "./call-executor.js";
 import { pause, type Clock } from "./clock.js";
 import { toDeclaredType } from "./declared-type.js";
 import type { Logger } from "./logger.js";
 import { isFinal, tasksIn, toTaskState, type TaskState } from "./task-state.js";
-import { WatchedTask, type TaskWish } from "./watched-task.js";
+import { TaskWatcher, type WatchRequest } from "./task-watcher.js";
 import { parseXmlFragment } from "./xmlrpc-value.js";
 
-export interface TasksOptions {
-  readonly caller: Caller;
+export interface TaskTrackerOptions {
+  readonly caller: CallExecutor;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly label: string;
@@ -19,70 +19,71 @@ export interface TasksOptions {
 }
 
 /** Tasks are asked for themselves this often, in ms: events of deletion can be dropped, and a restarted toolstack forgets its tasks without a word. */
-const CHECK_MS = 60_000;
+const CHECK_INTERVAL_MS = 60_000;
 /** Of tasks that others wait for, or nobody. */
-const MOST_ENDED = 1_000;
+const MAX_ENDED_TASKS = 1_000;
 /** Pause after a failed poll of our own, in ms. */
-const RETRY_MS = 1_000;
+const POLL_RETRY_MS = 1_000;
 
 /**
  * Watches tasks to their end. While an event stream with tasks runs on the
  * client it feeds this; otherwise this polls event.from for the tasks it wants,
  * on one connection for all of them.
  */
-export class Tasks {
-  readonly #options: TasksOptions;
-  readonly #watched = new Map<string, Set<WatchedTask>>();
+export class TaskTracker {
+  readonly #options: TaskTrackerOptions;
+  readonly #watchers = new Map<string, Set<TaskWatcher>>();
   /** Of tasks that a feed told the end of before anybody asked. */
   readonly #ended = new Map<string, TaskState>();
-  #feeds = 0;
+  #eventSources = 0;
   #poll: AbortController | undefined;
   #checkTimer: unknown;
 
-  constructor(options: TasksOptions) {
+  constructor(options: TaskTrackerOptions) {
     this.#options = options;
   }
 
   /** An event stream that tells of tasks begins; call what is returned when it ends. */
-  addFeed(): () => void {
-    this.#feeds++;
+  addEventSource(): () => void {
+    this.#eventSources++;
     this.#poll?.abort();
     // What ended while nobody told of it is not told again.
     this.#checkAll();
     return () => {
-      this.#feeds--;
+      this.#eventSources--;
       this.#restartPoll();
     };
   }
 
   /** Events that a feed has brought. */
-  feed(batch: RecordBatch): void {
+  applyBatch(batch: RecordBatch): void {
     for (const { ref, state } of tasksIn(batch))
-      if (this.#watched.has(ref)) this.#tell(ref, state);
-      else if (state !== undefined && isFinal(state)) this.#keep(ref, state);
+      if (this.#watchers.has(ref)) this.#update(ref, state);
+      else if (state !== undefined && isFinal(state))
+        this.#cacheEnded(ref, state);
   }
 
-  #keep(ref: string, state: TaskState): void {
+  #cacheEnded(ref: string, state: TaskState): void {
     this.#ended.set(ref, state);
-    if (this.#ended.size > MOST_ENDED)
+    if (this.#ended.size > MAX_ENDED_TASKS)
       this.#ended.delete(this.#ended.keys().next().value!);
   }
 
   /** There is a new session, perhaps with a pool that forgot its tasks or went back in time. */
-  renew(): void {
+  onNewSession(): void {
     this.#checkAll();
     this.#restartPoll();
   }
 
   /** Nothing will be heard any more. */
   close(reason: XoError): void {
-    for (const all of [...this.#watched.values()])
+    for (const all of [...this.#watchers.values()])
       for (const task of [...all]) task.fail(reason);
   }
 
   /** What is told from now on is enough to see the end of a task that is made later. */
-  get isFed(): boolean {
-    return this.#feeds > 0;
+  get hasEventSource(): boolean {
+    return this.#eventSources > 0;
   }
 
   /**
@@ -90,44 +91,44 @@ export class Tasks {
    * @param isNew it was made while a feed ran: what has been told of it is all there is
    * @throws XapiError of the task; XoError TASK_LOST, ABORTED, CLOSED, BAD_ANSWER
    */
-  async watch(wish: TaskWish, isNew = false): Promise<unknown> {
-    const { signal } = wish.options;
-    const task = this.#register(wish, isNew);
+  async watch(request: WatchRequest, isNew = false): Promise<unknown> {
+    const { signal } = request.options;
+    const task = this.#register(request, isNew);
     const cancel = () => {
       void this.#cancel(task);
     };
     signal?.addEventListener("abort", cancel, { once: true });
     if (signal?.aborted === true) cancel();
     try {
-      return await this.#decode(await task.result, wish);
+      return await this.#decode(await task.result, request);
     } finally {
       signal?.removeEventListener("abort", cancel);
     }
   }
 
-  #register(wish: TaskWish, isNew: boolean): WatchedTask {
-    const { ref } = wish;
-    const task = new WatchedTask(wish, this.#options.clock, (settled) => {
-      const all = this.#watched.get(ref);
+  #register(request: WatchRequest, isNew: boolean): TaskWatcher {
+    const { ref } = request;
+    const task = new TaskWatcher(request, this.#options.clock, (settled) => {
+      const all = this.#watchers.get(ref);
       all?.delete(settled);
-      if (all?.size === 0) this.#watched.delete(ref);
-      if (this.#watched.size === 0) this.#rest();
+      if (all?.size === 0) this.#watchers.delete(ref);
+      if (this.#watchers.size === 0) this.#stop();
     });
-    const all = this.#watched.get(ref) ?? new Set();
-    this.#watched.set(ref, all.add(task));
+    const all = this.#watchers.get(ref) ?? new Set();
+    this.#watchers.set(ref, all.add(task));
     this.#checkTimer ??= this.#armCheck();
     const ended = this.#ended.get(ref);
     this.#ended.delete(ref);
-    if (ended !== undefined) task.tell(ended);
+    if (ended !== undefined) task.update(ended);
     // It may have ended before anybody listened.
-    else if (!isNew || !this.isFed) void this.#check(ref);
+    else if (!isNew || !this.hasEventSource) void this.#check(ref);
     this.#restartPoll();
     return task;
   }
 
   async #decode(
     result: string,
-    { method, resultType }: TaskWish,
+    { method, resultType }: WatchRequest,
   ): Promise<unknown> {
     if (result === "") return "";
     try {
@@ -143,36 +144,36 @@ export class Tasks {
     }
   }
 
-  #tell(ref: string, state: TaskState | undefined): void {
-    for (const task of [...(this.#watched.get(ref) ?? [])]) task.tell(state);
+  #update(ref: string, state: TaskState | undefined): void {
+    for (const task of [...(this.#watchers.get(ref) ?? [])]) task.update(state);
   }
 
   #armCheck(): unknown {
     return this.#options.clock.setTimeout(() => {
       this.#checkAll();
       this.#checkTimer = this.#armCheck();
-    }, CHECK_MS);
+    }, CHECK_INTERVAL_MS);
   }
 
   #checkAll(): void {
-    for (const ref of this.#watched.keys()) void this.#check(ref);
+    for (const ref of this.#watchers.keys()) void this.#check(ref);
   }
 
   async #check(ref: string): Promise<void> {
     try {
       const record = await this.#call("task.get_record", [ref]);
-      this.#tell(ref, toTaskState(record));
+      this.#update(ref, toTaskState(record));
     } catch (error) {
       // A ghost. Other failures say nothing about the task.
       if (error instanceof XapiError && error.code === "HANDLE_INVALID")
-        this.#tell(ref, undefined);
+        this.#update(ref, undefined);
     }
   }
 
-  async #cancel(task: WatchedTask): Promise<void> {
+  async #cancel(task: TaskWatcher): Promise<void> {
     const { cancelGraceMs, logger, label } = this.#options;
-    const { ref, method } = task.wish;
-    task.giveUpIn(cancelGraceMs);
+    const { ref, method } = task.request;
+    task.failAfter(cancelGraceMs);
     await this.#call("task.cancel", [ref]).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : "";
       logger.info(`${label}: ${method} was not cancelled: ${reason}`);
@@ -180,7 +181,7 @@ export class Tasks {
   }
 
   /** Nobody waits: no timer, no poll. */
-  #rest(): void {
+  #stop(): void {
     this.#options.clock.clearTimeout(this.#checkTimer);
     this.#checkTimer = undefined;
     this.#poll?.abort();
@@ -189,9 +190,9 @@ export class Tasks {
   /** Polls for the tasks wanted now, unless a feed tells of them. A call that is blocked already does not know of a task just added. */
   #restartPoll(): void {
     this.#poll?.abort();
-    if (this.#feeds > 0 || this.#watched.size === 0) return;
+    if (this.#eventSources > 0 || this.#watchers.size === 0) return;
     this.#poll = new AbortController();
-    void this.#pollTasks(this.#poll.signal, [...this.#watched.keys()]);
+    void this.#pollTasks(this.#poll.signal, [...this.#watchers.keys()]);
   }
 
   async #pollTasks(
@@ -203,7 +204,7 @@ export class Tasks {
       try {
         token = await this.#pollOnce(signal, refs, token);
       } catch {
-        await pause(this.#options.clock, RETRY_MS, signal);
+        await pause(this.#options.clock, POLL_RETRY_MS, signal);
         token = "";
       }
     }
@@ -224,7 +225,7 @@ export class Tasks {
       isBlocking: true,
       signal,
       onBatch: (batch) => {
-        this.feed(batch);
+        this.applyBatch(batch);
       },
     });
     return answer.token ?? token;

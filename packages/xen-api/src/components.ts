@@ -1,5 +1,5 @@
 import { CallQueue } from "./call-queue.js";
-import { Caller } from "./caller.js";
+import { CallExecutor } from "./call-executor.js";
 import { Candidates } from "./candidates.js";
 import { TokenOrigins } from "./event-token.js";
 import { ConnectionPool } from "./http/connection-pool.js";
@@ -7,19 +7,18 @@ import type { ListingOptions } from "./listing.js";
 import type { Logger } from "./logger.js";
 import { Login } from "./login.js";
 import type { XapiOptions } from "./options.js";
-import { createPlainDecoder } from "./plain-decoder.js";
 import { Rpc } from "./rpc.js";
 import { Secrets } from "./secrets.js";
 import { Session, type Connected } from "./session.js";
 import { toSettings, type Settings } from "./settings.js";
 import { Streams } from "./streams.js";
-import { Tasks } from "./tasks.js";
+import { TaskTracker } from "./task-tracker.js";
 import { TransportChoice } from "./transport-choice.js";
 
-export type Parts = ReturnType<typeof createParts>;
+export type XapiComponents = ReturnType<typeof createComponents>;
 
 /** What every part has in common. */
-interface Common {
+interface SharedComponents {
   readonly settings: Settings;
   readonly label: string;
   readonly secrets: Secrets;
@@ -27,27 +26,27 @@ interface Common {
 }
 
 /** Makes the parts of a client and connects them. @throws XoError CONFIG_INVALID */
-export function createParts(
+export function createComponents(
   options: XapiOptions,
   onConnected: (connected: Connected) => void,
 ) {
   const settings = toSettings(options);
   const label = `${options.user}@${settings.hosts[0]?.host ?? "nowhere"}`;
   const secrets = knownSecrets(options, settings);
-  const logger = secrets.guard(settings.logger);
-  const common: Common = { settings, label, secrets, logger };
-  const { connections, dialing, rpc } = createWire(common, options);
+  const logger = secrets.maskingLogger(settings.logger);
+  const shared: SharedComponents = { settings, label, secrets, logger };
+  const { connections, dialing, rpc } = createRpc(shared, options);
   const candidates = new Candidates(settings.hosts);
   const session = new Session({
     ...settings,
-    ...common,
+    ...shared,
     candidates,
-    login: createLogin(common, rpc, options),
+    login: createLogin(shared, rpc, options),
     onConnected,
   });
   const { clock, callTimeoutMs, maxConcurrentCalls, maxQueuedCalls } = settings;
   const queue = new CallQueue(label, maxConcurrentCalls, maxQueuedCalls);
-  const caller = new Caller({ session, rpc, queue, clock });
+  const caller = new CallExecutor({ session, rpc, queue, clock });
   const isAuto = settings.transport === "auto";
   const listing: ListingOptions = {
     caller,
@@ -57,14 +56,14 @@ export function createParts(
     isAuto,
   };
   return {
-    ...common,
+    ...shared,
     connections,
     candidates,
     session,
     caller,
     listing,
     origins: new TokenOrigins(),
-    tasks: new Tasks({ ...settings, ...common, caller }),
+    tasks: new TaskTracker({ ...settings, ...shared, caller }),
     streams: new Streams(session, dialing),
     /** Aborted when the client is disconnected. */
     closing: new AbortController(),
@@ -80,30 +79,33 @@ function knownSecrets(options: XapiOptions, { proxy }: Settings): Secrets {
   return secrets;
 }
 
-let clients = 0;
+let createdClients = 0;
 
-function createWire({ settings, label }: Common, { decoder }: XapiOptions) {
-  const { trust, proxy, connectTimeoutMs, clock, maxBodyBytes } = settings;
-  const dialing = { trust, proxy, connectTimeoutMs, clock };
+function createRpc(
+  { settings, label }: SharedComponents,
+  { decoder }: XapiOptions,
+) {
+  const { verifier, proxy, connectTimeoutMs, clock, maxBodyBytes } = settings;
+  const dialing = { verifier, proxy, connectTimeoutMs, clock };
   const connections = new ConnectionPool(dialing, settings.maxConcurrentCalls);
   const rpc = new Rpc(connections, {
-    decoder: decoder ?? createPlainDecoder(),
+    decoder,
     clock,
     maxBodyBytes,
     // Two clients of one pool take turns as two.
-    lane: `${label}#${++clients}`,
+    lane: `${label}#${++createdClients}`,
   });
   return { connections, dialing, rpc };
 }
 
 function createLogin(
-  common: Common,
+  shared: SharedComponents,
   rpc: Rpc,
   { user, password }: XapiOptions,
 ): Login {
-  const { transport, originator, connectTimeoutMs } = common.settings;
+  const { transport, originator, connectTimeoutMs } = shared.settings;
   return new Login({
-    ...common,
+    ...shared,
     rpc,
     user,
     password,

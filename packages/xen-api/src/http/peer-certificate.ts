@@ -1,7 +1,7 @@
 import type { TLSSocket } from "node:tls";
 
 /** The certificate that a host shows, whether one trusts it or not. */
-export interface ShownCertificate {
+export interface PeerCertificate {
   /** SHA-256, 64 hexadecimal digits. */
   readonly fingerprint: string;
   /** Such as `CN=xen1, O=Example`. */
@@ -24,7 +24,7 @@ const MAX_TEXT = 500;
 /** @returns undefined: it shows none */
 export function readCertificate(
   socket: TLSSocket,
-): ShownCertificate | undefined {
+): PeerCertificate | undefined {
   const shown = socket.getPeerX509Certificate();
   if (shown === undefined) return undefined;
   return {

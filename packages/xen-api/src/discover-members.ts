@@ -1,10 +1,10 @@
 import { addressUrl, type Address } from "./http/address.js";
-import { membersIn } from "./members.js";
-import type { Parts } from "./parts.js";
+import { memberAddresses } from "./members.js";
+import type { XapiComponents } from "./components.js";
 
 /** Asks for the members' addresses: they are where to look when the coordinator is gone. */
-export async function learnMembers(
-  parts: Parts,
+export async function discoverMembers(
+  parts: XapiComponents,
   onCandidates: ((hosts: readonly string[]) => void) | undefined,
 ): Promise<void> {
   const { caller, candidates, settings, session, logger, label } = parts;
@@ -19,13 +19,13 @@ export async function learnMembers(
       shape: "records",
       priority: "event",
       timeoutMs: settings.callTimeoutMs,
-      onBatch: (batch) => members.push(...membersIn(batch, address)),
+      onBatch: (batch) => members.push(...memberAddresses(batch, address)),
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";
     logger.debug(`${label}: members not learned: ${reason}`);
     return;
   }
-  if (members.length > 0 && candidates.learn(members))
+  if (members.length > 0 && candidates.setDiscovered(members))
     onCandidates?.(candidates.list().map(addressUrl));
 }

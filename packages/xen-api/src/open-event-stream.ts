@@ -1,13 +1,13 @@
-import { EventStream } from "./events.js";
+import { EventStream } from "./event-stream.js";
 import { injectToken } from "./inject-token.js";
-import { learnMembers } from "./learn-members.js";
-import { tellsOfMembers } from "./members.js";
-import type { Parts } from "./parts.js";
+import { discoverMembers } from "./discover-members.js";
+import { changesMembership } from "./members.js";
+import type { XapiComponents } from "./components.js";
 import type { EventsOptions, XapiEvents } from "./xapi.js";
 
 /** See Xapi.events. Tasks and candidates learn from what passes. */
-export async function* followEvents(
-  parts: Parts,
+export async function* openEventStream(
+  parts: XapiComponents,
   options: EventsOptions,
   onCandidates: ((hosts: readonly string[]) => void) | undefined,
 ): AsyncGenerator<XapiEvents, void, undefined> {
@@ -23,11 +23,11 @@ export async function* followEvents(
     throttleMs: options.throttleMs ?? settings.throttleMs,
     signal: AbortSignal.any(signals.filter((signal) => signal !== undefined)),
     onBatch: (batch) => {
-      tasks.feed(batch);
-      if (tellsOfMembers(batch)) void learnMembers(parts, onCandidates);
+      tasks.applyBatch(batch);
+      if (changesMembership(batch)) void discoverMembers(parts, onCandidates);
     },
   });
-  const endFeed = tellsOfTasks(classes) ? tasks.addFeed() : undefined;
+  const endFeed = includesTasks(classes) ? tasks.addEventSource() : undefined;
   try {
     for await (const item of stream.run()) {
       if (item.kind === "changes") parts.counts.eventAnswers++;
@@ -40,7 +40,7 @@ export async function* followEvents(
   }
 }
 
-function tellsOfTasks(classes: readonly string[]): boolean {
+function includesTasks(classes: readonly string[]): boolean {
   return classes.some(
     (filter) => filter === "*" || filter.toLowerCase() === "task",
   );

@@ -5,12 +5,16 @@ import {
   type DecodedAnswer,
   type DecodeRequest,
 } from "@xo-server/model";
-import { toDeclaredType } from "./declared-type.js";
-import type { DecodeHandlers, Decoder, DecodeStream } from "./decoder.js";
-import { toBatch, type PlainRecord } from "./plain-batch.js";
-import { readEnvelope, type Envelope } from "./plain-envelope.js";
+import { toDeclaredType } from "../../src/declared-type.js";
+import type {
+  DecodeHandlers,
+  Decoder,
+  DecodeStream,
+} from "../../src/decoder.js";
+import { encodeBatch, type ParsedRecord } from "./encode-batch.js";
+import { readEnvelope, type Envelope } from "./read-envelope.js";
 
-export interface PlainDecoderOptions {
+export interface ReferenceDecoderOptions {
   /** Largest answer, in bytes. Default 512 MiB: it becomes one string. */
   readonly maxBytes?: number;
   /** Deepest nesting. Default 1,000. */
@@ -24,21 +28,23 @@ const SEGMENT_BYTES = 65_536;
  * answer at once, on the calling thread. Good for small pools and for holding
  * faster decoders against it.
  */
-export function createPlainDecoder(options: PlainDecoderOptions = {}): Decoder {
+export function createReferenceDecoder(
+  options: ReferenceDecoderOptions = {},
+): Decoder {
   const limits = {
     maxBytes: options.maxBytes ?? 512 * 1024 * 1024,
     maxDepth: options.maxDepth ?? 1000,
   };
   return {
-    open: (request, handlers) => new PlainStream(request, handlers, limits),
+    open: (request, handlers) => new ReferenceStream(request, handlers, limits),
     close: () => Promise.resolve(),
   };
 }
 
-class PlainStream implements DecodeStream {
+class ReferenceStream implements DecodeStream {
   readonly #request: DecodeRequest;
   readonly #handlers: DecodeHandlers;
-  readonly #limits: Required<PlainDecoderOptions>;
+  readonly #limits: Required<ReferenceDecoderOptions>;
   readonly #parts: Uint8Array[] = [];
   #segment = new Uint8Array(SEGMENT_BYTES);
   #length = 0;
@@ -47,7 +53,7 @@ class PlainStream implements DecodeStream {
   constructor(
     request: DecodeRequest,
     handlers: DecodeHandlers,
-    limits: Required<PlainDecoderOptions>,
+    limits: Required<ReferenceDecoderOptions>,
   ) {
     this.#request = request;
     this.#handlers = handlers;
@@ -110,7 +116,7 @@ class PlainStream implements DecodeStream {
     const { shape, className = "" } = this.#request;
     if (shape === "value") return { outcome: "success", encoding, value };
     if (shape === "records") {
-      this.#hand(
+      this.#emit(
         Object.entries(members(value)).map(([ref, record]) => ({
           className,
           ref,
@@ -123,15 +129,15 @@ class PlainStream implements DecodeStream {
     const { events, token, valid_ref_counts: counts } = members(value);
     if (!Array.isArray(events) || typeof token !== "string")
       throw new Error("not what event.from answers");
-    this.#hand(events.map(toRecord));
+    this.#emit(events.map(toRecord));
     const validRefCounts = new Map<string, number>();
     for (const [name, count] of Object.entries(members(counts ?? {})))
       validRefCounts.set(classNameOf(name), Number(count));
     return { outcome: "success", encoding, token, validRefCounts };
   }
 
-  #hand(records: readonly PlainRecord[]): void {
-    if (records.length > 0) this.#handlers.onBatch?.(toBatch(records));
+  #emit(records: readonly ParsedRecord[]): void {
+    if (records.length > 0) this.#handlers.onBatch?.(encodeBatch(records));
   }
 
   #bad(bytes: Buffer, error: unknown): XoError {
@@ -145,7 +151,7 @@ class PlainStream implements DecodeStream {
   }
 }
 
-function toRecord(event: unknown): PlainRecord {
+function toRecord(event: unknown): ParsedRecord {
   const { class: name, ref, operation, snapshot } = members(event);
   if (typeof name !== "string" || typeof ref !== "string")
     throw new Error("an event without class or ref");

@@ -3,22 +3,24 @@ import { XoError } from "@xo-server/model";
 import type { TlsPolicy } from "./tls-policy.js";
 
 /** Judges the certificate of a connection that has just been made. */
-export interface Trust {
+export interface CertificateVerifier {
   /** Authorities to verify by, where the policy brings its own. */
   readonly ca: readonly string[] | undefined;
   /** @throws XoError TLS_UNTRUSTED, TLS_FINGERPRINT_MISMATCH */
-  check(address: string, socket: TLSSocket): void;
+  verify(address: string, socket: TLSSocket): void;
 }
 
 /** The policy with its memory: what was trusted on first use stays pinned. */
-export function createTrust(policy: TlsPolicy): Trust {
-  if ("insecure" in policy) return { ca: undefined, check: () => undefined };
+export function createCertificateVerifier(
+  policy: TlsPolicy,
+): CertificateVerifier {
+  if ("insecure" in policy) return { ca: undefined, verify: () => undefined };
   if ("fingerprint" in policy) {
     const pinned = [policy.fingerprint].flat().map(normalise);
     return {
       ca: undefined,
-      check: (address, socket) => {
-        checkPin(address, fingerprintOf(socket), pinned);
+      verify: (address, socket) => {
+        verifyFingerprint(address, fingerprintOf(socket), pinned);
       },
     };
   }
@@ -32,11 +34,11 @@ export function createTrust(policy: TlsPolicy): Trust {
     const accepted = new Set((policy.accepted ?? []).map(normalise));
     return {
       ca: undefined,
-      check(address, socket) {
+      verify(address, socket) {
         const shown = fingerprintOf(socket);
         const pinned = known.get(address);
         if (pinned !== undefined && !accepted.has(shown)) {
-          checkPin(address, shown, [pinned]);
+          verifyFingerprint(address, shown, [pinned]);
           return;
         }
         if (pinned === shown) return;
@@ -47,11 +49,11 @@ export function createTrust(policy: TlsPolicy): Trust {
   }
   return {
     ca: policy.ca === undefined ? undefined : [policy.ca].flat(),
-    check: checkAuthorities,
+    verify: verifyAuthorities,
   };
 }
 
-function checkAuthorities(address: string, socket: TLSSocket): void {
+function verifyAuthorities(address: string, socket: TLSSocket): void {
   if (socket.authorized) return;
   throw new XoError("TLS_UNTRUSTED", {
     address,
@@ -61,7 +63,7 @@ function checkAuthorities(address: string, socket: TLSSocket): void {
   });
 }
 
-function checkPin(
+function verifyFingerprint(
   address: string,
   fingerprint: string,
   pinned: readonly string[],

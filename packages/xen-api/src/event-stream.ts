@@ -1,11 +1,11 @@
 import { XoError, type RecordBatch } from "@xo-server/model";
-import type { Caller } from "./caller.js";
+import type { CallExecutor } from "./call-executor.js";
 import { pause, type Clock } from "./clock.js";
 import {
   eventFailure,
   isRewound,
   MAX_BAD_ANSWERS,
-  type Position,
+  type StreamPosition,
 } from "./event-policy.js";
 import { isRewoundInject, type TokenOrigins } from "./event-token.js";
 import type { Logger } from "./logger.js";
@@ -18,7 +18,7 @@ import type { Connected, Session } from "./session.js";
 import type { LostReason, XapiEvents } from "./xapi.js";
 
 export interface EventStreamOptions {
-  readonly caller: Caller;
+  readonly caller: CallExecutor;
   readonly session: Session;
   readonly origins: TokenOrigins;
   readonly injectToken: () => Promise<string>;
@@ -37,7 +37,7 @@ export interface EventStreamOptions {
   readonly onBatch: (batch: RecordBatch) => void;
 }
 
-interface Poll extends Position {
+interface EventAnswer extends StreamPosition {
   readonly batches: readonly RecordBatch[];
   /** When the answer began to arrive. */
   readonly beganAt: number;
@@ -73,7 +73,7 @@ export class EventStream {
   }
 
   /** One answer, however many attempts it takes; or why there will be no more. */
-  async #next(): Promise<Poll | LostReason | "ended"> {
+  async #next(): Promise<EventAnswer | LostReason | "ended"> {
     const { session, signal } = this.#options;
     for (;;) {
       let connected: Connected;
@@ -85,7 +85,7 @@ export class EventStream {
           throw error;
         return "ended";
       }
-      const changed = await this.#changedSession(connected);
+      const changed = await this.#checkSession(connected);
       if (changed !== undefined) return changed;
       const outcome = await this.#poll(connected);
       if (outcome !== "again") return outcome;
@@ -94,7 +94,7 @@ export class EventStream {
   }
 
   /** The reason when the session is not the one our token came from. */
-  async #changedSession(connected: Connected): Promise<LostReason | undefined> {
+  async #checkSession(connected: Connected): Promise<LostReason | undefined> {
     const known = this.#options.origins.generationOf(this.#position.token);
     const generation =
       this.#connected?.generation ?? known ?? connected.generation;
@@ -111,10 +111,10 @@ export class EventStream {
 
   async #poll(
     connected: Connected,
-  ): Promise<Poll | LostReason | "again" | "ended"> {
-    let poll: Poll;
+  ): Promise<EventAnswer | LostReason | "again" | "ended"> {
+    let poll: EventAnswer;
     try {
-      poll = await this.#ask();
+      poll = await this.#request();
     } catch (error) {
       return this.#afterFailure(connected, error as Error);
     }
@@ -131,11 +131,11 @@ export class EventStream {
       return "token-rewound";
     }
     this.#position = poll;
-    this.#options.origins.remember(poll.token, connected.generation);
+    this.#options.origins.record(poll.token, connected.generation);
     return poll;
   }
 
-  async #ask(): Promise<Poll> {
+  async #request(): Promise<EventAnswer> {
     const { caller, classes, eventTimeoutMs, eventGraceMs, clock, signal } =
       this.#options;
     const batches: RecordBatch[] = [];
@@ -149,10 +149,10 @@ export class EventStream {
       priority: "event",
       timeoutMs: eventTimeoutMs + eventGraceMs,
       // Not in another session: what was missed in between must be told.
-      isRepeated: false,
+      isRetried: false,
       isBlocking: true,
       signal,
-      onBegin: () => {
+      onAnswerStart: () => {
         beganAt = clock.now();
       },
       onBatch: (batch) => {

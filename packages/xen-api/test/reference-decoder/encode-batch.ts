@@ -10,7 +10,7 @@ import {
 } from "@xo-server/model";
 
 /** A parsed record on its way into a batch. */
-export interface PlainRecord {
+export interface ParsedRecord {
   readonly className: string;
   readonly ref: string;
   readonly operation: Operation;
@@ -19,7 +19,7 @@ export interface PlainRecord {
 }
 
 /** Writes parsed records as a batch. The reference, not the fast way. */
-export function toBatch(records: readonly PlainRecord[]): RecordBatch {
+export function encodeBatch(records: readonly ParsedRecord[]): RecordBatch {
   const text = new BatchText();
   const classes: string[] = [];
   const table = new Int32Array(records.length * RECORD_STRIDE);
@@ -76,16 +76,16 @@ class BatchText {
 
 function addRecord(text: BatchText, record: Readonly<Record<string, unknown>>) {
   const places = new Map<string, [number, number]>();
-  const odd = { found: false };
+  const lenient = { found: false };
   let separator = "{";
   for (const [name, value] of Object.entries(record)) {
     text.add(`${separator}${JSON.stringify(name)}:`);
     const offset = text.length;
-    places.set(name, [offset, text.add(toJson(value, odd))]);
+    places.set(name, [offset, text.add(toJson(value, lenient))]);
     separator = ",";
   }
   text.add(separator === "{" ? "{}" : "}");
-  return { places, isOdd: odd.found };
+  return { places, isOdd: lenient.found };
 }
 
 /** JSON as parseLenient reads it. */

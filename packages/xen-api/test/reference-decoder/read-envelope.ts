@@ -1,5 +1,5 @@
 import { parseLenient, type WireEncoding } from "@xo-server/model";
-import { parseXmlResponse } from "./xmlrpc-value.js";
+import { parseXmlResponse } from "../../src/xmlrpc-value.js";
 
 /** An answer without its dress. */
 export interface Envelope {
