@@ -17,22 +17,31 @@ import {
 import { nounOf, type RestOperation } from "./rest-operation.js";
 import { toHref } from "./rest-path.js";
 import { callerOf, queryOf } from "./rest-request.js";
+import type { RouteTable } from "./route-table.js";
 
 interface Parts extends OperationParts {
+  readonly operations: readonly RestOperation[];
   readonly paths: OneTimePaths;
 }
 
-/** Routes whose bodies are bytes: what the operation offers a path for is done at once. */
+/**
+ * Routes whose bodies are bytes: the transfer that the operation offers begins at
+ * once. Routes of Fastify, because they parse bodies in another way than the rest
+ * of the API.
+ * @param routes where their methods are listed
+ */
 export function addBinaryRoutes(
   app: FastifyInstance,
-  operations: readonly RestOperation[],
+  routes: RouteTable,
   parts: Parts,
 ): void {
   app.register(async (door) => {
     addStreamBodies(door);
-    for (const operation of operations) {
+    for (const operation of parts.operations) {
       const { method, path, isTransfer } = operation.rest;
       if (isTransfer !== true) continue;
+      const verbs = method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()];
+      for (const verb of verbs) routes.add(verb, path, undefined);
       door.route({
         method: method.toUpperCase(),
         url: path.replace(/\{(\w+)\}/g, ":$1"),

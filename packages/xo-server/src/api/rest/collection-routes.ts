@@ -1,5 +1,5 @@
 import type { Catalog, CatalogEntry, ViewObject } from "@xo-server/inventory";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { toAlarm } from "./alarms.js";
 import { readCollection, readEntries } from "./collection-pages.js";
 import { readCollectionQuery } from "./collection-query.js";
@@ -12,22 +12,23 @@ import {
 import { findObject, type ObjectSources } from "./find-object.js";
 import { callerOf, pathParameter, queryOf } from "./rest-request.js";
 import { toHref } from "./rest-path.js";
+import type { RouteTable } from "./route-table.js";
 import { sendList } from "./send-list.js";
 
 /** Lists, single objects, and lists of what belongs to one object. */
 export function addCollectionRoutes(
-  app: FastifyInstance,
+  routes: RouteTable,
   sources: ObjectSources,
 ): void {
   for (const collection of collections) {
-    app.get(`/${collection.name}`, (request, reply) =>
+    routes.get(`/${collection.name}`, (request, reply) =>
       sendCollection(collection, sources, { request, reply }),
     );
-    app.get(`/${collection.name}/:id`, (request, reply) =>
+    routes.get(`/${collection.name}/{id}`, (request, reply) =>
       sendObject(collection, sources, { request, reply }),
     );
     for (const sub of collection.subCollections)
-      app.get(`/${collection.name}/:id/${sub}`, (request, reply) =>
+      routes.get(`/${collection.name}/{id}/${sub}`, (request, reply) =>
         senders[sub](collection, sources, { request, reply }),
       );
   }

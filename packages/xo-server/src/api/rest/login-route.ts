@@ -1,4 +1,3 @@
-import type { FastifyInstance } from "fastify";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { Authenticator } from "../../auth/authenticator.js";
 import type { Permission } from "../../operations/operation.js";
@@ -6,6 +5,7 @@ import { outerOf } from "../outer.js";
 import { toCaller } from "./caller.js";
 import type { Shown } from "./credentials.js";
 import { invalidInput } from "./invalid-input.js";
+import type { RouteHandler } from "./route-table.js";
 import { createTokenCookie } from "./token-cookie.js";
 
 export interface LoginOptions {
@@ -14,12 +14,11 @@ export interface LoginOptions {
   readonly dispatcher: Dispatcher;
 }
 
-/** Name and password for a cookie: what the Go SDK asks. */
-export function addLoginRoute(
-  app: FastifyInstance,
-  options: LoginOptions,
-): void {
-  app.post("/auth/login", async (request, reply) => {
+export const LOGIN_PATH = "/auth/login";
+
+/** Handles `POST /auth/login`: a name and a password for a token cookie. The Go SDK calls it. */
+export function createLoginHandler(options: LoginOptions): RouteHandler {
+  return async (request, reply) => {
     const shown = readLogin(request.body);
     const caller = await toCaller(shown, outerOf(request.raw).address, options);
     const { isSecure } = outerOf(request.raw);
@@ -32,7 +31,7 @@ export function addLoginRoute(
     return reply
       .header("set-cookie", cookie)
       .send({ user: { id: context.user?.id } });
-  });
+  };
 }
 
 function readLogin(body: unknown): Shown {

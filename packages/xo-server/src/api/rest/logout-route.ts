@@ -1,14 +1,14 @@
-import type { FastifyInstance } from "fastify";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import { TOKEN_COOKIE } from "./credentials.js";
 import { callerOf } from "./rest-request.js";
+import type { RouteTable } from "./route-table.js";
 
 /** The token that the request shows is deleted, and the browser told to forget its cookie. */
 export function addLogoutRoute(
-  door: FastifyInstance,
+  routes: RouteTable,
   dispatcher: Dispatcher,
 ): void {
-  door.post("/auth/logout", async (request, reply) => {
+  routes.post("/auth/logout", async (request, reply) => {
     const { context } = callerOf(request);
     const { session } = context.client;
     if (session?.tokenId !== undefined)

@@ -1,5 +1,5 @@
 import type { ViewObject } from "@xo-server/inventory";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyReply } from "fastify";
 import type { RestRoute } from "../../operations/rest-route.js";
 import { RawJson } from "../raw-json.js";
 import { answerAction } from "./action-answer.js";
@@ -15,11 +15,12 @@ import {
 import { isList, nounOf, type RestOperation } from "./rest-operation.js";
 import { callerOf, queryOf } from "./rest-request.js";
 import { toHref } from "./rest-path.js";
+import type { RouteHandler, RouteTable } from "./route-table.js";
 import { sendList } from "./send-list.js";
 
 /** Routes of the operations that say that they have one. */
 export function addOperationRoutes(
-  app: FastifyInstance,
+  routes: RouteTable,
   operations: readonly RestOperation[],
   parts: OperationParts,
 ): void {
@@ -35,14 +36,12 @@ export function addOperationRoutes(
     if (isTransfer === true) continue;
     // Without tasks there is nothing that could tell how an action ended.
     if (isAction && parts.tasks === undefined) continue;
-    app.route({
-      method: method.toUpperCase(),
-      url: path.replace(/\{(\w+)\}/g, ":$1"),
-      handler: (request, reply) =>
-        isAction
-          ? answerAction(operation, parts, { request, reply })
-          : answer(operation, { ...parts, folders }, { request, reply }),
-    });
+    const handler: RouteHandler = (request, reply) =>
+      isAction
+        ? answerAction(operation, parts, { request, reply })
+        : answer(operation, { ...parts, folders }, { request, reply });
+    if (method === "get") routes.get(path, handler);
+    else routes.add(method.toUpperCase(), path, handler);
   }
 }
 

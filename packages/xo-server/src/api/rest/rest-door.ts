@@ -17,10 +17,9 @@ import { addDocs } from "./docs.js";
 import { addEventRoutes } from "./events/event-routes.js";
 import { addSignInRoutes } from "../sign-in/sign-in-routes.js";
 import { addJsonBodies } from "./json-bodies.js";
-import { addLoginRoute } from "./login-route.js";
+import { createLoginHandler, LOGIN_PATH } from "./login-route.js";
 import { addLogoutRoute } from "./logout-route.js";
 import { addOperationRoutes } from "./operation-routes.js";
-import { collectMethods, refuseOtherMethods } from "./other-methods.js";
 import { addPublicRoutes } from "./public-routes.js";
 import { readText } from "./query-values.js";
 import { addTagRoutes } from "./tag-routes.js";
@@ -31,7 +30,8 @@ import { addBinaryRoutes } from "./binary-routes.js";
 import { toRestError } from "./rest-error.js";
 import { restOperations } from "./rest-operation.js";
 import { REST_ROOT } from "./rest-path.js";
-import { queryOf, setCaller } from "./rest-request.js";
+import { decorateRequests, queryOf } from "./rest-request.js";
+import { RouteTable, type RouteHandler } from "./route-table.js";
 
 export interface RestDoorOptions {
   readonly objects: Pick<Objects, "catalog" | "queries">;
@@ -73,40 +73,50 @@ export async function addRest(
     });
   };
   const login = { authenticator, anonymous, dispatcher };
+  const logIn = createLoginHandler(login);
   await app.register(async (door) => {
     dress(door);
-    addLoginRoute(door, login);
+    door.post(LOGIN_PATH, logIn);
     addSignInRoutes(door, { ...login, clock: options.clock });
   });
   await app.register(
     async (door) => {
       dress(door);
-      const declared = collectMethods(door);
-      addLoginRoute(door, login);
+      decorateRequests(door);
       addAuthentication(door, { authenticator, anonymous, admission });
-      addNotFound(door);
-      addRoutes(door, options);
-      refuseOtherMethods(door, declared);
+      const routes = new RouteTable();
+      routes.post(LOGIN_PATH, logIn);
+      addRoutes(door, routes, options);
+      serve(door, routes);
     },
     { prefix: REST_ROOT },
   );
 }
 
-function addRoutes(door: FastifyInstance, options: RestDoorOptions): void {
-  const { objects, dispatcher, tasks } = options;
+function addRoutes(
+  door: FastifyInstance,
+  routes: RouteTable,
+  options: RestDoorOptions,
+): void {
+  const { objects, dispatcher, tasks, paths } = options;
   const operations = restOperations(options.operations);
-  addPublicRoutes(door, options.clock);
-  addLogoutRoute(door, dispatcher);
-  addDocs(door, operations, tasks !== undefined);
-  addCollectionRoutes(door, objects);
+  const onClose = (stop: () => void) => {
+    door.addHook("preClose", async () => {
+      stop();
+    });
+  };
+  addPublicRoutes(routes, options.clock);
+  addLogoutRoute(routes, dispatcher);
+  addDocs(routes, operations, tasks !== undefined);
+  addCollectionRoutes(routes, objects);
   const parts = { objects, dispatcher, tasks };
-  addOperationRoutes(door, operations, parts);
-  if (options.paths !== undefined)
-    addBinaryRoutes(door, operations, { ...parts, paths: options.paths });
-  addEventRoutes(door, options);
+  addOperationRoutes(routes, operations, parts);
+  if (paths !== undefined)
+    addBinaryRoutes(door, routes, { ...parts, operations, paths });
+  addEventRoutes(routes, { ...options, onClose });
   if (tasks === undefined) return;
-  addTaskRoutes(door, { objects, tasks, dispatcher });
-  addTagRoutes(door, objects, dispatcher);
+  addTaskRoutes(routes, { objects, tasks, dispatcher, onClose });
+  addTagRoutes(routes, objects, dispatcher);
 }
 
 function addAuthentication(
@@ -123,20 +133,46 @@ function addAuthentication(
     const who = { authenticator, anonymous };
     const caller = await toCaller(shown, outerOf(request.raw).address, who);
     admission.admitUser(caller.context.user?.id);
-    setCaller(request, caller);
+    request.caller = caller;
   });
 }
 
-/** A route of its own: the page's files, which are looked for everywhere else, have another way to say it. */
-function addNotFound(door: FastifyInstance): void {
-  const refuse = async ({ method, url }: FastifyRequest) => {
+/**
+ * Serves the routes of the table by one wildcard route. The route is found in an
+ * `onRequest` hook, so that the body of a request without a route is not read.
+ */
+function serve(door: FastifyInstance, routes: RouteTable): void {
+  const find = async (request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.split("?")[0]!;
+    const route = routes.find(request.method, path.slice(REST_ROOT.length));
+    if (route === undefined) return refuse(request, reply);
+    request.routeHandler = route.handler;
+    request.params = route.params;
+    return undefined;
+  };
+  const refuse = async (
+    { method, url }: FastifyRequest,
+    reply: FastifyReply,
+  ) => {
+    const path = url.split("?")[0]!;
+    const allowed = routes.methodsOf(path.slice(REST_ROOT.length));
+    if (allowed.length > 0 && !allowed.includes(method)) {
+      const allow = allowed.join(", ");
+      return reply
+        .code(405)
+        .header("allow", allow)
+        .type("application/json; charset=utf-8")
+        .send({ error: `method not allowed, use ${allow}` });
+    }
     throw new XoError("NO_SUCH_OBJECT", {
       type: "route",
-      id: `${method} ${url.split("?")[0]}`,
+      id: `${method} ${path}`,
     });
   };
+  const handler: RouteHandler = (request, reply) =>
+    request.routeHandler!(request, reply);
+  for (const url of ["", "/*"]) door.all(url, { onRequest: find }, handler);
   door.setNotFoundHandler(refuse);
-  door.all("/*", refuse);
 }
 
 function addErrors(

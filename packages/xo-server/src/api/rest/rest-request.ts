@@ -1,17 +1,25 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { XoError } from "@xo-server/model";
 import type { Caller } from "./caller.js";
 import type { QueryValues } from "./query-values.js";
+import type { RouteHandler } from "./route-table.js";
 
-const callers = new WeakMap<FastifyRequest, Caller>();
-
-export function setCaller(request: FastifyRequest, caller: Caller): void {
-  callers.set(request, caller);
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Of REST requests; set by the authentication hook. */
+    caller: Caller | undefined;
+    /** Of REST requests; set by the routing hook. */
+    routeHandler: RouteHandler | undefined;
+  }
 }
 
-/** Whoever asks: found out before a route is entered. */
-export function callerOf(request: FastifyRequest): Caller {
-  const caller = callers.get(request);
+export function decorateRequests(app: FastifyInstance): void {
+  app.decorateRequest("caller", undefined);
+  app.decorateRequest("routeHandler", undefined);
+}
+
+/** @throws XoError UNAUTHORIZED: the route has no authentication hook */
+export function callerOf({ caller }: FastifyRequest): Caller {
   if (caller === undefined) throw new XoError("UNAUTHORIZED");
   return caller;
 }

@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import { collections, type Collection } from "./collections.js";
 import { findObject, type ObjectSources } from "./find-object.js";
 import { callerOf, pathParameter } from "./rest-request.js";
+import type { RouteTable } from "./route-table.js";
 
 /** Folders whose objects have tags. */
 export const taggedCollections: readonly Collection[] = collections.filter(
@@ -11,7 +12,7 @@ export const taggedCollections: readonly Collection[] = collections.filter(
 
 /** `PUT` and `DELETE /vms/{id}/tags/{tag}`. */
 export function addTagRoutes(
-  door: FastifyInstance,
+  routes: RouteTable,
   objects: ObjectSources,
   dispatcher: Dispatcher,
 ): void {
@@ -23,12 +24,12 @@ export function addTagRoutes(
       const tag = pathParameter(request, "tag");
       await dispatcher.call(name, { id, tag }, context);
     };
-    const path = `/${collection.name}/:id/tags/:tag`;
-    door.put(path, async (request, reply) => {
+    const path = `/${collection.name}/{id}/tags/{tag}`;
+    routes.put(path, async (request, reply) => {
       await change("tag.add", request);
       return reply.code(204).send();
     });
-    door.delete(path, async (request, reply) => {
+    routes.delete(path, async (request, reply) => {
       await change("tag.remove", request);
       return reply.code(204).send();
     });

@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { TaskReader } from "../../tasks/task-changes.js";
 import type { Tasks, TaskQuestion } from "../../tasks/tasks.js";
@@ -8,6 +8,7 @@ import { collections } from "./collections.js";
 import { findObject, type ObjectSources } from "./find-object.js";
 import { readBoolean } from "./query-values.js";
 import { callerOf, pathParameter, queryOf } from "./rest-request.js";
+import type { RouteTable } from "./route-table.js";
 import { sendList } from "./send-list.js";
 import { readTasks } from "./task-pages.js";
 import { TaskWatches } from "./task-watches.js";
@@ -16,6 +17,8 @@ export interface TaskRoutesParts {
   readonly objects: ObjectSources;
   readonly tasks: Tasks;
   readonly dispatcher: Dispatcher;
+  /** Registers what is called before the server closes its connections. */
+  readonly onClose: (stop: () => void) => void;
 }
 
 interface Exchange {
@@ -25,20 +28,20 @@ interface Exchange {
 
 /** Our tasks, which are not those of XAPI. */
 export function addTaskRoutes(
-  door: FastifyInstance,
-  { objects, tasks, dispatcher }: TaskRoutesParts,
+  routes: RouteTable,
+  { objects, tasks, dispatcher, onClose }: TaskRoutesParts,
 ): void {
   const watches = new TaskWatches(tasks);
-  door.addHook("preClose", async () => {
+  onClose(() => {
     watches.stop();
   });
-  door.get("/tasks", async (request, reply) => {
+  routes.get("/tasks", async (request, reply) => {
     if (!readBoolean(queryOf(request), "watch"))
       return send(tasks, {}, { request, reply });
     watches.open({ request, reply }, readerOf(request));
     return reply;
   });
-  door.get("/tasks/:id", async (request, reply) => {
+  routes.get("/tasks/{id}", async (request, reply) => {
     const id = pathParameter(request, "id");
     const wait = readBoolean(queryOf(request), "wait")
       ? { signal: goneSignal(reply) }
@@ -51,14 +54,14 @@ export function addTaskRoutes(
   for (const collection of collections.filter(
     ({ subCollections }) => subCollections.length > 0,
   ))
-    door.get(`/${collection.name}/:id/tasks`, async (request, reply) => {
+    routes.get(`/${collection.name}/{id}/tasks`, async (request, reply) => {
       const rights = callerOf(request).rights();
       const id = pathParameter(request, "id");
       const entry = await findObject(objects, collection, id, rights);
       return send(tasks, { objectId: entry.id }, { request, reply });
     });
   for (const [folder, operation] of tasksOfOurs)
-    door.get(`/${folder}/:id/tasks`, async (request, reply) => {
+    routes.get(`/${folder}/{id}/tasks`, async (request, reply) => {
       const { context } = callerOf(request);
       const id = pathParameter(request, "id");
       const isMe = folder === "users" && id === "me";

@@ -1,6 +1,6 @@
-import type { FastifyInstance } from "fastify";
 import { invalidInput } from "../invalid-input.js";
 import { callerOf, pathParameter } from "../rest-request.js";
+import type { RouteTable } from "../route-table.js";
 import { EventStreams } from "./event-streams.js";
 import type { EventStreamsOptions } from "./event-streams.js";
 
@@ -9,18 +9,20 @@ export interface EventRoutesOptions extends Omit<
   "catalog" | "queries"
 > {
   readonly objects: Pick<EventStreamsOptions, "catalog" | "queries">;
+  /** Registers what is called before the server closes its connections. */
+  readonly onClose: (stop: () => void) => void;
 }
 
 /** `/events`: changes as they happen (CONTRACT 2.5). */
 export function addEventRoutes(
-  door: FastifyInstance,
-  { objects, ...options }: EventRoutesOptions,
+  routes: RouteTable,
+  { objects, onClose, ...options }: EventRoutesOptions,
 ): void {
   const streams = new EventStreams({ ...options, ...objects });
-  door.addHook("preClose", async () => {
+  onClose(() => {
     streams.stop();
   });
-  door.get("/events", { exposeHeadRoute: false }, (request, reply) => {
+  routes.add("GET", "/events", (request, reply) => {
     const caller = callerOf(request);
     caller.rights();
     streams.checkRoom(caller);
@@ -34,13 +36,13 @@ export function addEventRoutes(
     });
     streams.open(raw, caller);
   });
-  door.post("/events/:id/subscriptions", async (request, reply) => {
+  routes.post("/events/{id}/subscriptions", async (request, reply) => {
     const wish = readWish(request.body);
     const id = pathParameter(request, "id");
     await streams.subscribe(id, callerOf(request), wish);
     return reply.code(201).send({ id: wish.name });
   });
-  door.delete("/events/:id/subscriptions/:name", async (request, reply) => {
+  routes.delete("/events/{id}/subscriptions/{name}", async (request, reply) => {
     const id = pathParameter(request, "id");
     const name = pathParameter(request, "name");
     streams.unsubscribe(id, callerOf(request), name);
