@@ -147,7 +147,7 @@ t.test(
       await t.rejects(fake.consoles.open(request, never), { code });
       t.equal(fake.entries.at(-1), `console.open ${code}`);
     }
-    const nobody = { ...operator, person: undefined };
+    const nobody = { ...operator, user: undefined };
     await t.rejects(fake.consoles.open({ ...ofVm, context: nobody }, never), {
       code: "UNAUTHORIZED",
     });

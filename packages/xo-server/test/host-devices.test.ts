@@ -36,7 +36,7 @@ function setUp() {
   );
   const run = (name: string, params: object, rights = Rights.all) =>
     dispatcher.call(name, params, {
-      person: { id: "u", name: "u", isAdmin: false, groups: [], rights },
+      user: { id: "u", name: "u", isAdmin: false, groups: [], rights },
       permission: "user",
       address: "127.0.0.1",
     } as unknown as CallContext);

@@ -116,7 +116,7 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
   });
   const as = (rights: Rights, isAdmin = false): CallContext =>
     ({
-      person: { id: "u", name: "u", isAdmin, groups: [], rights },
+      user: { id: "u", name: "u", isAdmin, groups: [], rights },
       permission: "user",
       address: "127.0.0.1",
     }) as never;

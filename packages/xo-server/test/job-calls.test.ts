@@ -47,7 +47,7 @@ t.test("a call is made as the user, and the job is told", async (t) => {
     return Promise.resolve({ id: "x", $getFrom: "/api/secret", token: "t" });
   });
   await caller.call("vm.start", { id: "x", password: "hush" });
-  t.match(contexts, [{ person: ada, permission: "admin", address: "job:j" }]);
+  t.match(contexts, [{ user: ada, permission: "admin", address: "job:j" }]);
   t.match(log.toBody(), {
     succeeded: 1,
     failed: 0,

@@ -66,7 +66,7 @@ async function setUp(t: Test) {
   const idOf = (name: string) => ids.get(name)!;
   const contextOf = (name: string) =>
     ({
-      person: people.get(idOf(name)),
+      user: people.get(idOf(name)),
       permission: name === "root" ? "admin" : "user",
       address: "192.0.2.1",
     }) as unknown as HandlerContext;

@@ -12,7 +12,7 @@ import { FakeTaskStore } from "./fake-task-store.js";
 
 const contextOf = (...actions: string[]): CallContext =>
   ({
-    person: {
+    user: {
       id: "u",
       name: "u",
       isAdmin: false,

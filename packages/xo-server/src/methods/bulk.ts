@@ -11,6 +11,7 @@ import type { Dispatcher } from "../operations/dispatcher.js";
 import {
   defineOperation,
   permissionOf,
+  type CallContext,
   type HandlerContext,
   type Operation,
 } from "../operations/operation.js";
@@ -194,8 +195,14 @@ function callerOf(
     const person = people.get(context.user!.id);
     if (person === undefined) throw new XoError("UNAUTHORIZED");
     const permission = permissionOf(person);
-    const isOneOfMany = !isLast;
-    const caller = { person, permission, client, address, work, isOneOfMany };
+    const caller: CallContext = {
+      user: person,
+      permission,
+      client,
+      address,
+      task: work,
+      isPartOfBulk: !isLast,
+    };
     return call(method, { ...params, [idParameter]: id }, caller);
   };
 }
