@@ -1,7 +1,7 @@
+import { applyMergePatch } from "@xo-server/kit";
 import { once } from "node:events";
 import {
   addDigest,
-  applyMergePatch,
   canonicalJson,
   digestOf,
   digestToText,

@@ -1,3 +1,4 @@
+import { applyMergePatch, isObject, type Json } from "@xo-server/kit";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Test } from "tap";
@@ -21,8 +22,6 @@ export interface Status {
   readonly pools: Readonly<Record<string, PoolStatus>>;
   readonly totals: { readonly objects: number };
 }
-
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 export interface Message {
   readonly id?: number;
@@ -95,21 +94,10 @@ export class StatusPage {
     if (params === undefined) return;
     if (params.patch === undefined) this.#status = params.status!;
     else if (params.base === this.#revision)
-      this.#status = applyPatch(this.#status, params.patch);
+      this.#status = applyMergePatch(this.#status, params.patch);
     else this.#gaps++;
     this.#revision = params.revision;
   }
-}
-
-/** RFC 7386, as its section 2 has it. */
-function applyPatch(target: Json, patch: Json): Json {
-  if (!isObject(patch)) return patch;
-  const result = isObject(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key];
-    else result[key] = applyPatch(result[key] ?? null, value);
-  }
-  return result;
 }
 
 /** A merge patch cannot tell a null from a member that is not there. */
@@ -120,8 +108,4 @@ function withoutNulls(value: Json): Json {
       .filter(([, inner]) => inner !== null)
       .map(([key, inner]) => [key, withoutNulls(inner)]),
   );
-}
-
-function isObject(value: Json): value is Record<string, Json> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -46,7 +46,6 @@ export {
   subtractDigest,
   type Digest,
 } from "./catalog/digest.js";
-export { applyMergePatch } from "./catalog/merge-patch.js";
 export { holdsFor } from "./catalog/holds-for.js";
 export { MemberPicker } from "./catalog/member-picker.js";
 export { createMergePatch } from "./catalog/patch-writer.js";

@@ -1,8 +1,8 @@
+import { applyMergePatch } from "@xo-server/kit";
 import { isDeepStrictEqual } from "node:util";
 import t from "tap";
 import {
   addDigest,
-  applyMergePatch,
   canonicalJson,
   createMergePatch,
   digestOf,

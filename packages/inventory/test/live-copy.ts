@@ -1,6 +1,6 @@
+import { applyMergePatch } from "@xo-server/kit";
 import {
   addDigest,
-  applyMergePatch,
   digestOf,
   digestToText,
   EMPTY_DIGEST,

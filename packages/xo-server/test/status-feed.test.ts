@@ -1,12 +1,11 @@
 import t from "tap";
-import type { Json } from "../src/status/merge-patch.js";
+import { applyMergePatch, type Json } from "@xo-server/kit";
 import type { Status } from "../src/status/status.js";
 import {
   createStatusFeed,
   type StatusSubscriber,
 } from "../src/status/status-feed.js";
 import { FakeClock } from "./fake-clock.js";
-import { applyPatch } from "./merge-patch.js";
 
 interface Notification {
   revision: number;
@@ -128,7 +127,7 @@ t.test(
     const { revision, status } = feed.subscribe(late);
     clock.pass(250);
     t.equal(late.messages[0]?.base, revision);
-    t.same(applyPatch(status, late.messages[0]!.patch!), { value: 3 });
+    t.same(applyMergePatch(status, late.messages[0]!.patch!), { value: 3 });
     t.equal(early.messages[1]?.base, revision);
   },
 );

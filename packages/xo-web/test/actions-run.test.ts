@@ -1,5 +1,5 @@
 import t from "tap";
-import type { Json } from "../src/api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
 import { defineAction, type Plan } from "../src/actions/action.js";
 import { allActions } from "../src/actions/all-actions.js";

@@ -10,7 +10,7 @@ import { StatsSource } from "../src/charts/stats-source.js";
 import { toStatsAnswer } from "../src/charts/stats-answer.js";
 import { StatsTrack } from "../src/charts/stats-track.js";
 import { timeLabel } from "../src/charts/units.js";
-import type { Json } from "../src/api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 
 const answer = (endTimestamp: number, stats: Json, interval = 5) => ({
   endTimestamp,

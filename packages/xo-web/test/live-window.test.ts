@@ -1,6 +1,6 @@
 import t from "tap";
 import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
-import type { Json } from "../src/api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import {
   LiveWindow,
   type WindowRequest,

@@ -1,5 +1,5 @@
 import t from "tap";
-import { isObject, type Json } from "../src/api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import { readObjects, searchObjects } from "../src/palette/object-search.js";
 import { fitting } from "../src/palette/palette-entries.js";
 import { fitOf, rank } from "../src/palette/ranking.js";

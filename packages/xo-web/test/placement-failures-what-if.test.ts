@@ -1,6 +1,6 @@
 import type { PoolFigures, Survival } from "@xo-server/placement";
 import t from "tap";
-import type { Json } from "../src/api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import { en } from "../src/locale/en.js";
 import { Formats } from "../src/locale/formats.js";
 import {

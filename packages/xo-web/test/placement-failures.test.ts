@@ -1,6 +1,6 @@
 import type { Action, FailoverPlan, Survival } from "@xo-server/placement";
 import t from "tap";
-import type { Json } from "../src/api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import { ColumnTable } from "../src/live/column-table.js";
 import { de } from "../src/locale/de.js";
 import { en } from "../src/locale/en.js";

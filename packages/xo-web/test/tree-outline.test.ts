@@ -1,5 +1,5 @@
 import t from "tap";
-import type { Json } from "../src/api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import { emptyView, type WindowView } from "../src/live/live-window.js";
 import type { ObjectRow } from "../src/objects/object-row.js";
 import {

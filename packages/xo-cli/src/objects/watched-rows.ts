@@ -1,4 +1,4 @@
-import { applyMergePatch } from "./merge-patch.js";
+import { applyMergePatch } from "@xo-server/kit";
 import type { Row } from "./path.js";
 
 /** What a live query of the server tells: everything first, then what differs. */

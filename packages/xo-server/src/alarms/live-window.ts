@@ -1,8 +1,5 @@
-import {
-  applyMergePatch,
-  type LiveUpdate,
-  type ViewObject,
-} from "@xo-server/inventory";
+import { applyMergePatch } from "@xo-server/kit";
+import { type LiveUpdate, type ViewObject } from "@xo-server/inventory";
 
 /** What an update did to a window. */
 export interface WindowChange {

@@ -1,5 +1,5 @@
+import { createMergePatch } from "@xo-server/kit";
 import type { Clock } from "../clock.js";
-import { diff } from "./merge-patch.js";
 import type { Status } from "./status.js";
 
 /** Somebody who follows the status. */
@@ -57,7 +57,8 @@ export function createStatusFeed({
   /** To the status of now; the notification that leads there, undefined when nothing changed. */
   function advance(): Buffer | undefined {
     const next = read();
-    const patch = current === undefined ? undefined : diff(current, next);
+    const patch =
+      current === undefined ? undefined : createMergePatch(current, next);
     if (current !== undefined && patch === undefined) return undefined;
     current = next;
     const base = revision++;

@@ -1,5 +1,5 @@
 import type { Component } from "vue";
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import type { Call } from "../api/status-stream.js";
 import type { Formats } from "../locale/formats.js";
 import type { Messages } from "../locale/messages.js";

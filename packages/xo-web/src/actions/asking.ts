@@ -1,4 +1,4 @@
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import type { ObjectRow } from "../objects/object-row.js";
 
 export type Values = Readonly<Record<string, Json>>;

@@ -1,4 +1,4 @@
-import { isObject } from "../api/merge-patch.js";
+import { isObject } from "@xo-server/kit";
 import type { Call } from "../api/status-stream.js";
 import type { ObjectRow } from "../objects/object-row.js";
 import { fieldsForActions } from "./fields.js";

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 
 /** Has the browser fetch what the server offers at `$getFrom`: it shows the progress itself. */
 export function fetchContent(answer: Json): void {

@@ -1,4 +1,4 @@
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import type { Call } from "../api/status-stream.js";
 import { ConnectionLostError } from "../api/rpc-error.js";
 import { fill, type Messages, type Plural } from "../locale/messages.js";

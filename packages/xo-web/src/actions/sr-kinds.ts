@@ -1,4 +1,4 @@
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import type { Messages } from "../locale/messages.js";
 
 export type SrField = keyof Messages["actions"]["newSr"]["fields"];

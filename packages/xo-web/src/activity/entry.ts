@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import type { Messages } from "../locale/messages.js";
 
 export type ActivityKind = keyof Messages["activity"]["kinds"];

@@ -8,7 +8,7 @@ import {
   type Ref,
   type ShallowRef,
 } from "vue";
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 import {
   toActivityPage,

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from "./clock.js";
 import { readMessage } from "./json-rpc-message.js";
-import type { Json } from "./merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import { ConnectionLostError, RpcError } from "./rpc-error.js";
 import { openWebSocket, type OpenSocket, type Socket } from "./socket.js";
 

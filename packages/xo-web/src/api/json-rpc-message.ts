@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from "./merge-patch.js";
+import { isObject, type Json, type JsonObject } from "@xo-server/kit";
 
 /** A message from the server, told apart. */
 export type Incoming =

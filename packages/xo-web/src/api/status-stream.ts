@@ -4,7 +4,7 @@ import {
   type ConnectionState,
   type JsonRpcClientOptions,
 } from "./json-rpc-client.js";
-import { isObject, mergePatch, type Json } from "./merge-patch.js";
+import { isObject, applyMergePatch, type Json } from "@xo-server/kit";
 import { RpcError } from "./rpc-error.js";
 import type { Status } from "./status.js";
 
@@ -175,7 +175,7 @@ export class StatusStream {
     this.#revision = message["revision"];
     const before = this.#view.status as Json | undefined;
     const after = Object.hasOwn(message, "patch")
-      ? mergePatch(before, message["patch"]!)
+      ? applyMergePatch(before, message["patch"]!)
       : (message["status"] ?? null);
     return isStatus(after) ? after : undefined;
   }

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 
 /** A value for each point of time, the oldest first; null: nothing was measured. */
 export type Points = readonly (number | null)[];

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import type { Call } from "../api/status-stream.js";
 import type { StatsSet } from "./metrics.js";
 import { pointsOf, type Granularity } from "./stat-range.js";

@@ -1,5 +1,5 @@
 import { shallowRef, watch, type ShallowRef } from "vue";
-import { isObject } from "../api/merge-patch.js";
+import { isObject } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 
 /** Hosts that are asked for at a time. */

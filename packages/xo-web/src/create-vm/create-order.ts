@@ -1,4 +1,4 @@
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import type { DiskDraft, Draft } from "./draft.js";
 
 export interface CreateOrder {

@@ -2,7 +2,7 @@ import { ref, shallowRef, type Ref, type ShallowRef } from "vue";
 import { useRouter } from "vue-router";
 import { errorWords } from "../actions/error-words.js";
 import { LONG_MS } from "../actions/run-plan.js";
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import { RpcError } from "../api/rpc-error.js";
 import { useServer } from "../live/use-server.js";
 import { fill } from "../locale/messages.js";

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 
 /** A line of a record: a field, or a member of a map or list in it. */
 export interface RawRow {

@@ -1,5 +1,5 @@
 import { shallowRef, watch, type ShallowRef } from "vue";
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import type { Call } from "../api/status-stream.js";
 import { useServer } from "../live/use-server.js";
 import { tellName } from "../objects/use-name.js";

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import type { Column } from "./column.js";
 
 /** What somebody made of the columns of a type. */

@@ -1,5 +1,5 @@
 import { ref, type Ref } from "vue";
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 import type { ObjectRow } from "../objects/object-row.js";
 import type { Column } from "./column.js";

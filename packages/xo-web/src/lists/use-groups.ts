@@ -1,7 +1,7 @@
 import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
 import { useServer } from "../live/use-server.js";
 import { RpcError } from "../api/rpc-error.js";
-import { isObject } from "../api/merge-patch.js";
+import { isObject } from "@xo-server/kit";
 import { groupIdOf, type Group } from "./group-term.js";
 
 /** Groups are counted anew so often, milliseconds. */

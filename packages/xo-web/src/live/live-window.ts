@@ -1,4 +1,4 @@
-import { isObject, mergePatch, type Json } from "../api/merge-patch.js";
+import { isObject, applyMergePatch, type Json } from "@xo-server/kit";
 import { RpcError } from "../api/rpc-error.js";
 import type { Call } from "../api/status-stream.js";
 
@@ -190,7 +190,7 @@ export class LiveWindow {
     for (const [id, object] of entriesOf(objects))
       this.#objects.set(id, mergeWhole(this.#objects.get(id), object));
     for (const [id, patch] of entriesOf(patches))
-      this.#objects.set(id, mergePatch(this.#objects.get(id), patch));
+      this.#objects.set(id, applyMergePatch(this.#objects.get(id), patch));
     const kept = new Map<string, Json>();
     for (const id of this.#ids) kept.set(id, this.#objects.get(id) ?? { id });
     this.#objects = kept;

@@ -6,7 +6,7 @@ import {
   type InjectionKey,
   type Ref,
 } from "vue";
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import type { Call, StatusView } from "../api/status-stream.js";
 import { ConnectionLostError } from "../api/rpc-error.js";
 import { createSession, type Session } from "../session/use-session.js";

@@ -1,5 +1,5 @@
 import { onScopeDispose, shallowRef, type ShallowRef } from "vue";
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import {
   StatusStream,
   type Call,

@@ -1,5 +1,5 @@
 import { textOf } from "../actions/text-of.js";
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import type { ObjectRow } from "../objects/object-row.js";
 import type { Plan, Step } from "../actions/action.js";
 import type { Vm } from "../objects/vm.js";

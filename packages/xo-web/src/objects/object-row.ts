@@ -1,4 +1,4 @@
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 
 /** What every object of the server has. Ids are uuids. */
 export interface ObjectRow {

@@ -1,5 +1,5 @@
 import { computed, shallowReactive, watchEffect, type ComputedRef } from "vue";
-import { isObject } from "../api/merge-patch.js";
+import { isObject } from "@xo-server/kit";
 import type { Call } from "../api/status-stream.js";
 import { useServer } from "../live/use-server.js";
 

@@ -1,5 +1,5 @@
 import { onScopeDispose, shallowRef, type ShallowRef } from "vue";
-import { isObject } from "../api/merge-patch.js";
+import { isObject } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 
 const EVERY_MS = 5_000;

@@ -1,5 +1,5 @@
 import { computed, shallowRef, type ComputedRef } from "vue";
-import { isObject } from "../api/merge-patch.js";
+import { isObject } from "@xo-server/kit";
 import type { ColumnTable } from "../live/column-table.js";
 import { useServer } from "../live/use-server.js";
 import { poolLines, type PoolLine } from "./pool-rows.js";

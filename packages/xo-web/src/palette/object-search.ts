@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import type { Call } from "../api/status-stream.js";
 import type { ObjectRow } from "../objects/object-row.js";
 import { rank } from "./ranking.js";

@@ -1,5 +1,5 @@
 import { shallowRef, type ShallowRef } from "vue";
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import type { Call } from "../api/status-stream.js";
 import {
   fetchTicket,

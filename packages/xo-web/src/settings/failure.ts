@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import { ConnectionLostError, RpcError } from "../api/rpc-error.js";
 
 /** Why something was not done, for the form that asked for it. */

@@ -1,5 +1,5 @@
 import { shallowRef, type ShallowRef } from "vue";
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import type { Call } from "../api/status-stream.js";
 import { useServer } from "../live/use-server.js";
 import { toFailure, type Failure } from "./failure.js";

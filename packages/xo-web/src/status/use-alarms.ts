@@ -6,7 +6,7 @@ import {
   type Ref,
   type ShallowRef,
 } from "vue";
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import { RpcError } from "../api/rpc-error.js";
 import { useServer } from "../live/use-server.js";
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import { toTaskItem, type TaskItem } from "./task.js";
 
 /** More are not kept: the oldest go. */

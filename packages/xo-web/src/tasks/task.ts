@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import type { ObjectRow } from "../objects/object-row.js";
 
 export type TaskStatus = "pending" | "success" | "failure" | "interrupted";

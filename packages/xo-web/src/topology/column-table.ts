@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 
 /** A few properties of many objects, by columns, as query.columns tells them. */
 export class ColumnTable {

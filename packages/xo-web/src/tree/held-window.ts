@@ -1,5 +1,5 @@
 import { emptyView, type WindowView } from "../live/live-window.js";
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 
 /**
  * What is shown of a live window. While the pointer is over it, names and states

@@ -1,5 +1,5 @@
 import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
-import { isObject, type Json } from "../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 
 export type Counts = ReadonlyMap<string, number>;

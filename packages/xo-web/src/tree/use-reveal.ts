@@ -1,5 +1,5 @@
 import { shallowRef, watch } from "vue";
-import { isObject } from "../api/merge-patch.js";
+import { isObject } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 import type { ObjectRow } from "../objects/object-row.js";
 import { hostKey, poolKey, restKey, runKey } from "./branches.js";

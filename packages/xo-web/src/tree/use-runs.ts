@@ -1,5 +1,5 @@
 import { onScopeDispose, shallowRef, triggerRef, watch, type Ref } from "vue";
-import type { Json } from "../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import { windowAround, type RowWindow } from "../lists/row-window.js";
 import { LiveWindow } from "../live/live-window.js";
 import { useServer } from "../live/use-server.js";

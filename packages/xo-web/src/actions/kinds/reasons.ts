@@ -1,4 +1,4 @@
-import { isObject } from "../../api/merge-patch.js";
+import { isObject } from "@xo-server/kit";
 import type { Messages } from "../../locale/messages.js";
 import { fill } from "../../locale/messages.js";
 import type { ObjectRow } from "../../objects/object-row.js";

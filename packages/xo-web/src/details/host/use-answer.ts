@@ -1,5 +1,5 @@
 import { shallowRef, watch, type ShallowRef } from "vue";
-import type { Json } from "../../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import { useServer } from "../../live/use-server.js";
 import { useLocale } from "../../locale/use-locale.js";
 import { reasonOf } from "../reason-of.js";

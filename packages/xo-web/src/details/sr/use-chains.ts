@@ -1,5 +1,5 @@
 import { computed, shallowRef, watch, type ComputedRef } from "vue";
-import { isObject } from "../../api/merge-patch.js";
+import { isObject } from "@xo-server/kit";
 import { useServer } from "../../live/use-server.js";
 import { useColumns } from "../../topology/use-columns.js";
 import { toChains, type Chain, type Image } from "./chains.js";

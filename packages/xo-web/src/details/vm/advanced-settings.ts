@@ -1,4 +1,4 @@
-import type { Json } from "../../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import type { Messages } from "../../locale/messages.js";
 import type { TextMap } from "../../objects/object-row.js";
 import type { Vm } from "../../objects/vm.js";

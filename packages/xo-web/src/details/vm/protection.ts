@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../api/merge-patch.js";
+import type { JsonObject } from "@xo-server/kit";
 
 /** A job that takes snapshots, as `job.getAll` tells it. */
 export interface SnapshotJob {

@@ -1,4 +1,4 @@
-import { isObject } from "../../api/merge-patch.js";
+import { isObject } from "@xo-server/kit";
 import type { ObjectRow } from "../../objects/object-row.js";
 import type { Vm } from "../../objects/vm.js";
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import { RpcError } from "../../api/rpc-error.js";
 
 /** How far moves came that were not all made. */

@@ -1,4 +1,4 @@
-import type { Json } from "../../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import type { Goal } from "./recommendation.js";
 
 /** Which operation answers what somebody wants of a pool. */

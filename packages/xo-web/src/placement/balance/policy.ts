@@ -1,4 +1,4 @@
-import type { Json } from "../../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 
 export const modes = ["off", "dry-run", "automatic"] as const;
 export type Mode = (typeof modes)[number];

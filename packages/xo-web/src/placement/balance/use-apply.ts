@@ -1,6 +1,6 @@
 import type { Action } from "@xo-server/placement";
 import { useRouter } from "vue-router";
-import type { Json } from "../../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import { errorWords } from "../../actions/error-words.js";
 import { LONG_MS } from "../../actions/run-plan.js";
 import { useServer } from "../../live/use-server.js";

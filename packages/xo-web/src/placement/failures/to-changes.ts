@@ -1,5 +1,5 @@
 import type { Change, HostModel, VmModel } from "@xo-server/placement";
-import { isObject, type Json } from "../../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 import type { Call } from "../../api/status-stream.js";
 import type { DraftChange } from "./draft-changes.js";
 

@@ -1,5 +1,5 @@
 import { computed, type ComputedRef } from "vue";
-import type { Json } from "../../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import { useAnswer } from "../../details/host/use-answer.js";
 import type { HaState } from "../../details/pool/pool-details.js";
 import { useObject } from "../../live/use-object.js";

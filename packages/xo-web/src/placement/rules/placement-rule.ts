@@ -1,4 +1,4 @@
-import type { Json } from "../../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 import { toNumber } from "../balance/policy.js";
 
 export const ruleKinds = ["apart", "together", "location"] as const;

@@ -1,4 +1,4 @@
-import type { Json } from "../../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 
 export const severities = ["info", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];

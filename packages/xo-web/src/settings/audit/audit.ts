@@ -1,4 +1,4 @@
-import type { Json } from "../../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 
 /** A record of the audit log. */
 export interface AuditRecord {

@@ -1,4 +1,4 @@
-import type { Json } from "../../api/merge-patch.js";
+import type { Json } from "@xo-server/kit";
 
 /** As `job.getAll` tells it. */
 export interface Job {

@@ -1,4 +1,4 @@
-import { isObject, type Json } from "../../api/merge-patch.js";
+import { isObject, type Json } from "@xo-server/kit";
 
 /** One thing that a run would do. */
 export interface PlannedItem {

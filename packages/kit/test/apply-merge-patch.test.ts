@@ -1,5 +1,5 @@
 import t from "tap";
-import { mergePatch, type Json } from "../src/api/merge-patch.js";
+import { applyMergePatch, type Json } from "../src/index.js";
 
 /** The examples of RFC 7386, appendix A: target, patch, result. */
 const examples: readonly [Json, Json, Json][] = [
@@ -27,7 +27,7 @@ const examples: readonly [Json, Json, Json][] = [
 t.test("a merge patch does what RFC 7386 shows", async (t) => {
   for (const [target, patch, result] of examples)
     t.equal(
-      JSON.stringify(mergePatch(target, patch)),
+      JSON.stringify(applyMergePatch(target, patch)),
       JSON.stringify(result),
       `${JSON.stringify(target)} with ${JSON.stringify(patch)}`,
     );
@@ -35,13 +35,15 @@ t.test("a merge patch does what RFC 7386 shows", async (t) => {
 
 t.test("what a patch does not change keeps its identity", async (t) => {
   const before = { pools: { a: { n: 1 }, b: { n: 2 } }, server: { up: 1 } };
-  const after = mergePatch(before, { pools: { a: { n: 3 } } }) as typeof before;
+  const after = applyMergePatch(before, {
+    pools: { a: { n: 3 } },
+  }) as typeof before;
   t.equal(after.pools.a.n, 3);
   t.equal(after.pools.b, before.pools.b);
   t.equal(after.server, before.server);
   t.equal(before.pools.a.n, 1, "the target itself is left alone");
   t.equal(
-    mergePatch(before, { pools: { a: { n: 1 } }, gone: null }),
+    applyMergePatch(before, { pools: { a: { n: 1 } }, gone: null }),
     before,
     "a patch that changes nothing gives back the target",
   );
@@ -51,11 +53,14 @@ t.test("keys that name a prototype are keys like any other", async (t) => {
   const patch = JSON.parse(
     '{"__proto__":{"bad":1},"constructor":{"prototype":{"bad":1}}}',
   ) as Json;
-  const after = mergePatch({ a: 1 }, patch) as Record<string, Json>;
+  const after = applyMergePatch({ a: 1 }, patch) as Record<string, Json>;
   t.equal(({} as Record<string, unknown>)["bad"], undefined);
   t.equal((Object as unknown as Record<string, unknown>)["bad"], undefined);
   t.equal(after["bad"], undefined);
   t.same(Object.keys(after).sort(), ["__proto__", "a", "constructor"]);
-  const again = mergePatch(after, JSON.parse('{"__proto__":null}') as Json);
+  const again = applyMergePatch(
+    after,
+    JSON.parse('{"__proto__":null}') as Json,
+  );
   t.same(Object.keys(again as object).sort(), ["a", "constructor"]);
 });

@@ -1,6 +1,6 @@
-import type { Json } from "../src/status/merge-patch.js";
+import { isObject, type Json } from "../src/index.js";
 
-/** RFC 7386 as its section 2 writes it down: what a client does with a patch. */
+/** RFC 7386 as its section 2 writes it: the reference that the tests compare with. */
 export function applyPatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return patch;
   const result: Record<string, Json> = isObject(target) ? { ...target } : {};
@@ -11,7 +11,7 @@ export function applyPatch(target: Json | undefined, patch: Json): Json {
   return result;
 }
 
-/** Without members that are null: to a merge patch they are not there. */
+/** `value` without null members: a merge patch cannot express them. */
 export function withoutNulls(value: Json): Json {
   if (!isObject(value)) return value;
   return Object.fromEntries(
@@ -19,10 +19,4 @@ export function withoutNulls(value: Json): Json {
       .filter(([, inner]) => inner !== null)
       .map(([key, inner]) => [key, withoutNulls(inner)]),
   );
-}
-
-function isObject(
-  value: Json | undefined,
-): value is Readonly<Record<string, Json>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

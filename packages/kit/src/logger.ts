@@ -1,0 +1,19 @@
+/**
+ * What code logs through. Passed in, never imported as a global. `data` is
+ * logged as JSON members; secrets never go there.
+ */
+export interface Logger {
+  debug(message: string, data?: object): void;
+  info(message: string, data?: object): void;
+  warn(message: string, data?: object): void;
+  error(message: string, data?: object): void;
+}
+
+const discard = (): void => undefined;
+
+export const silentLogger: Logger = {
+  debug: discard,
+  info: discard,
+  warn: discard,
+  error: discard,
+};
