@@ -1,7 +1,7 @@
 import t from "tap";
 import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
 import { qrPath } from "../src/settings/account/qr-path.js";
-import { toRequest, type AuditWish } from "../src/settings/audit/audit.js";
+import { toRequest, type AuditFilter } from "../src/settings/audit/audit.js";
 import { toFailure } from "../src/settings/failure.js";
 import { byUse, named, tokenState } from "../src/settings/people/people.js";
 import {
@@ -84,7 +84,7 @@ t.test("tokens that end, and those that were used last", async (t) => {
   );
 });
 
-const wish: AuditWish = {
+const wish: AuditFilter = {
   userId: "",
   operation: "",
   objectId: "",

@@ -24,12 +24,12 @@ export interface AuditRecord {
 
 export interface AuditPage {
   readonly records: readonly AuditRecord[];
-  /** For the next page; absent: there is none. */
+  /** Cursor of the next page; absent: this is the last page. */
   readonly before?: number;
 }
 
-/** What is looked for. Dates as fields of forms have them: `2026-11-21T19:00`, empty: any. */
-export interface AuditWish {
+/** Filter of the audit log. Dates as in `datetime-local` fields, such as `2026-11-21T19:00`; empty: any. */
+export interface AuditFilter {
   readonly userId: string;
   readonly operation: string;
   readonly objectId: string;
@@ -38,28 +38,30 @@ export interface AuditWish {
   readonly onlyFailed: boolean;
 }
 
-/** The parameters of `audit.getRecords`. An operation that ends in `.` or has a `*` is any that begins so. */
+/** The parameters of `audit.getRecords`. An operation that ends with `.` or `*` is a prefix. */
 export function toRequest(
-  wish: AuditWish,
+  filter: AuditFilter,
   before: number | undefined,
   limit: number,
 ): Readonly<Record<string, Json>> {
-  const operation = wish.operation.trim();
+  const operation = filter.operation.trim();
   const isExact = /^[a-z]+\.[a-z]+$/i.test(operation);
   const terms = [
     ...(operation === "" || isExact
       ? []
       : [`event:${quoted(operation.replace(/\*$/, ""))}`]),
-    ...timeTerm(">=", wish.from),
-    ...timeTerm("<=", wish.to),
-    ...(wish.onlyFailed ? ["!data:outcome:success"] : []),
+    ...timeTerm(">=", filter.from),
+    ...timeTerm("<=", filter.to),
+    ...(filter.onlyFailed ? ["!data:outcome:success"] : []),
   ];
   return {
     limit,
     ...(before === undefined ? {} : { before }),
-    ...(wish.userId === "" ? {} : { userId: wish.userId }),
+    ...(filter.userId === "" ? {} : { userId: filter.userId }),
     ...(isExact ? { operation } : {}),
-    ...(wish.objectId.trim() === "" ? {} : { objectId: wish.objectId.trim() }),
+    ...(filter.objectId.trim() === ""
+      ? {}
+      : { objectId: filter.objectId.trim() }),
     ...(terms.length === 0 ? {} : { filter: terms.join(" ") }),
   };
 }
