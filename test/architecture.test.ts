@@ -1,10 +1,16 @@
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import t from "tap";
+import {
+  filesBelow,
+  importsOf,
+  packages,
+  root,
+  type Import,
+} from "./sources.js";
 
-/** What each room may import: DESIGN's one-way arrows. `bin`, `bench` and `test` may import everything. */
+/** What each package may import. `bin`, `bench` and `test` may import everything. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   kit: [],
   model: [],
@@ -39,30 +45,16 @@ const usedWithoutImport = new Set([
   "vite", // a command
 ]);
 
-const IMPORT =
-  /\b(?:import|export)\s+(type\s+)?(?:[\w*{}\s,$]+?\s+from\s+)?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)|\brequire(?:\.resolve)?\(\s*["']([^"'\n]+)["']\s*\)/g;
-
-const root = findRoot(dirname(fileURLToPath(import.meta.url)));
 const scope = "@xo-server/";
 
-interface Import {
-  readonly file: string;
-  readonly specifier: string;
-  readonly typeOnly: boolean;
-}
-
-const packages = readdirSync(join(root, "packages")).filter((name) =>
-  existsSync(join(root, "packages", name, "package.json")),
-);
-
-t.test("every room is in the table of arrows", async (t) => {
+t.test("every package is in the table of allowed imports", async (t) => {
   t.same(packages.toSorted(), Object.keys(allowed).toSorted());
 });
 
 for (const name of packages) {
   const folder = join(root, "packages", name);
   const sources = filesBelow(join(folder, "src"));
-  // Where a package lies is asked by its manifest: that is no import of it.
+  // Code finds the folder of a package by its manifest: not an import.
   const imports = sources
     .flatMap(importsOf)
     .filter(({ specifier }) => !specifier.endsWith("/package.json"));
@@ -71,7 +63,7 @@ for (const name of packages) {
     ...filesBelow(join(folder, "test")).flatMap(importsOf),
   ];
 
-  t.test(`${name} imports only the rooms below it`, async (t) => {
+  t.test(`${name} imports only the packages that it may`, async (t) => {
     const wrong = all
       .filter(({ specifier }) => specifier.startsWith(scope))
       .filter(({ specifier }) => {
@@ -81,15 +73,18 @@ for (const name of packages) {
     t.same(wrong.map(describe), []);
   });
 
-  t.test(`${name} enters other rooms by the door only`, async (t) => {
-    const wrong = all.filter(
-      ({ specifier }) =>
-        specifier.startsWith(scope) &&
-        packageOf(specifier) !== scope + name &&
-        specifier !== packageOf(specifier),
-    );
-    t.same(wrong.map(describe), []);
-  });
+  t.test(
+    `${name} imports other packages by their public entry only`,
+    async (t) => {
+      const wrong = all.filter(
+        ({ specifier }) =>
+          specifier.startsWith(scope) &&
+          packageOf(specifier) !== scope + name &&
+          specifier !== packageOf(specifier),
+      );
+      t.same(wrong.map(describe), []);
+    },
+  );
 
   t.test(`${name} has no relative path out of itself`, async (t) => {
     const wrong = all.filter(
@@ -160,10 +155,6 @@ t.test("only bin, bench and test start the simulator", async (t) => {
   t.same(wrong.map(describe), []);
 });
 
-function findRoot(from: string): string {
-  return existsSync(join(from, "packages")) ? from : findRoot(dirname(from));
-}
-
 function readManifest(folder: string) {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     dependencies?: Record<string, string>;
@@ -172,30 +163,10 @@ function readManifest(folder: string) {
   };
 }
 
-function filesBelow(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && /\.(ts|vue)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => !/[\\/](dist|dist-test|node_modules)[\\/]/.test(file));
-}
-
 function configFiles(folder: string): string[] {
   return readdirSync(folder)
     .filter((name) => /\.config\.(ts|js|mjs)$/.test(name))
     .map((name) => join(folder, name));
-}
-
-function importsOf(file: string): Import[] {
-  const code = readFileSync(file, "utf8").replace(
-    /^\s*(\/\/|\*|\/\*).*$/gm,
-    "",
-  );
-  return [...code.matchAll(IMPORT)].map((match) => ({
-    file,
-    specifier: (match[2] ?? match[3] ?? match[4])!,
-    typeOnly: match[1] !== undefined,
-  }));
 }
 
 function isPackage(specifier: string): boolean {

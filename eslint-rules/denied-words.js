@@ -1,0 +1,79 @@
+import { readFileSync } from "node:fs";
+
+/** Word to what to write in its place; see docs/glossary.md. */
+const denied = new Map(
+  Object.entries(
+    JSON.parse(
+      readFileSync(
+        new URL("../docs/denied-words.json", import.meta.url),
+        "utf8",
+      ),
+    ),
+  ),
+);
+
+/**
+ * Finds denied words in prose or in an identifier (`camelCase` and
+ * `snake_case` are split), in singular and plural.
+ * @param {string} text
+ * @returns {{ word: string, instead: string, index: number }[]}
+ */
+export function findDeniedWords(text) {
+  const found = [];
+  for (const { 0: part, index } of text.matchAll(/[A-Z]?[a-z]+/g)) {
+    const word = part.toLowerCase();
+    const instead = [word, word.replace(/s$/, ""), word.replace(/es$/, "")]
+      .map((form) => denied.get(form))
+      .find((one) => one !== undefined);
+    if (instead !== undefined) found.push({ word, instead, index });
+  }
+  return found;
+}
+
+/** Keeps words that docs/glossary.md rules out from identifiers, comments and strings. */
+const rule = {
+  meta: {
+    type: "suggestion",
+    schema: [],
+    messages: {
+      denied: '"{{word}}" is not used here (docs/glossary.md): {{instead}}',
+    },
+  },
+  create(context) {
+    const report = (text, target) => {
+      for (const { word, instead } of findDeniedWords(text))
+        context.report({
+          ...target,
+          messageId: "denied",
+          data: { word, instead },
+        });
+    };
+    const declared = (node) => {
+      if (node?.type === "Identifier" || node?.type === "PrivateIdentifier")
+        report(node.name, { node });
+    };
+    return {
+      Program() {
+        for (const comment of context.sourceCode.getAllComments())
+          report(comment.value, { loc: comment.loc });
+      },
+      Literal(node) {
+        if (typeof node.value === "string" && !isImport(node))
+          report(node.value, { node });
+      },
+      TemplateElement: (node) => report(node.value.raw, { node }),
+      "VariableDeclarator, FunctionDeclaration, ClassDeclaration, TSInterfaceDeclaration, TSTypeAliasDeclaration":
+        (node) => declared(node.id),
+      "PropertyDefinition, MethodDefinition, TSPropertySignature, TSMethodSignature, Property":
+        (node) => {
+          if (!node.computed && !node.shorthand) declared(node.key);
+        },
+    };
+  },
+};
+
+function isImport(node) {
+  return /^(Import|Export)/.test(node.parent?.type ?? "");
+}
+
+export default { rules: { "denied-words": rule } };
