@@ -33,11 +33,11 @@ t.test(
 
     await page.goto(url);
     await signIn(page);
-    await page.getByText("Welcome. Let us connect").waitFor();
+    await page.getByText("Welcome. Connect your first pool").waitFor();
     t.pass("whoever has no pools begins with the first one");
 
-    await page.getByLabel("Address of a host").fill(address);
-    await page.getByLabel("User", { exact: true }).fill("root");
+    await page.getByLabel("Host address").fill(address);
+    await page.getByLabel("User name", { exact: true }).fill("root");
     await page.getByLabel("Password", { exact: true }).fill("password");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByText("SHA-256 fingerprint").waitFor();
@@ -46,7 +46,7 @@ t.test(
       /([0-9A-F]{2}:){31}[0-9A-F]{2}/,
       "its certificate is shown before a password goes anywhere",
     );
-    await page.getByRole("button", { name: "It is the right one" }).click();
+    await page.getByRole("button", { name: "Accept certificate" }).click();
     await page.waitForURL(/#\/$/);
     await page.getByText("all connected").waitFor();
     t.pass("the pool is there, and so is the overview");
@@ -116,7 +116,7 @@ function startServer(t: Test): Promise<string> {
 }
 
 async function signIn(page: Page): Promise<void> {
-  await page.getByLabel("Name or e-mail").fill("admin");
+  await page.getByLabel("User name or e-mail").fill("admin");
   await page.getByLabel("Password").fill(PASSWORD);
   await page.keyboard.press("Enter");
 }
@@ -127,7 +127,7 @@ async function findBusiest(page: Page): Promise<string> {
   const rows = page.getByRole("row");
   await rows.nth(10).waitFor();
   await page.getByRole("button", { name: "All", exact: true }).click();
-  await page.getByRole("menuitem", { name: "Most CPU now" }).click();
+  await page.getByRole("menuitem", { name: "Highest CPU usage" }).click();
   await page.waitForURL(/cpu/);
   // The first round of statistics takes some seconds.
   await page

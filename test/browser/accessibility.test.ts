@@ -36,15 +36,15 @@ t.test(
         t.same(await violations(page), [], "while signing in");
         await page.keyboard.press("Escape");
         server.show(noPools());
-        await page.getByText("No pools yet").waitFor();
+        await page.getByText("No pools connected").waitFor();
         t.same(await violations(page), [], "without pools");
         server.show(troubledPools());
-        await page.getByText("Wrong user or password").waitFor();
+        await page.getByText("Authentication failed").waitFor();
         for (const toggle of await page.locator(".toggle").all())
           await toggle.click();
         t.same(await violations(page), [], "with errors and details");
         server.goAway();
-        await page.getByRole("button", { name: "Try now" }).waitFor();
+        await page.getByRole("button", { name: "Retry now" }).waitFor();
         t.same(await violations(page), [], "while the server is gone");
       });
   },

@@ -55,7 +55,7 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
     while ((await list("vms", `id:${id} ${filter}`)).length === 0) continue;
   };
   const bar = (page: Page) =>
-    page.getByRole("group", { name: "What can be done" }).first();
+    page.getByRole("group", { name: "Actions", exact: true }).first();
   const toast = (page: Page, text: string) =>
     page.getByRole("log").getByRole("listitem").filter({ hasText: text });
 
@@ -64,7 +64,7 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
     const { page, complaints } = await open(t, `/vms/${id}`);
     const off = bar(page).getByRole("button", { name: /^Shut down/ });
     t.equal(await off.getAttribute("aria-disabled"), "true");
-    t.match(await off.textContent(), /It is halted/);
+    t.match(await off.textContent(), /The VM is halted/);
     await bar(page).getByRole("button", { name: "Start" }).click();
     await toast(page, `Start: ${name}`).filter({ hasText: "Done" }).waitFor();
     await untilSo(id, "power_state:Running");
@@ -87,14 +87,14 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
     );
     await page.getByRole("grid").locator(".row .object.name").nth(2).waitFor();
     await page.keyboard.press("Control+a");
-    const selection = page.getByRole("region", { name: "What is selected" });
+    const selection = page.getByRole("region", { name: "Selection" });
     await selection.getByText("3 selected").waitFor();
     await selection.getByRole("button", { name: "More" }).click();
-    await page.getByRole("menuitem", { name: /Cut the power/ }).click();
+    await page.getByRole("menuitem", { name: /Force shutdown/ }).click();
     const dialog = page.getByRole("dialog");
     t.match(await dialog.textContent(), some[0]);
-    await dialog.getByRole("button", { name: "Cut the power" }).click();
-    await toast(page, "Cut the power: 3 VMs")
+    await dialog.getByRole("button", { name: "Force shutdown" }).click();
+    await toast(page, "Force shutdown: 3 VMs")
       .filter({ hasText: "All 3 done" })
       .waitFor();
     for (const name of some)
@@ -115,15 +115,15 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
       .getByRole("button", { name: /^Migrate/ })
       .click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("Most room", { exact: true }).waitFor();
-    t.match(await dialog.textContent(), /Already there/);
+    await dialog.getByText("Most free resources", { exact: true }).waitFor();
+    t.match(await dialog.textContent(), /Current host/);
     t.same(await violations(page), []);
     await dialog.getByRole("button", { name: "Migrate" }).click();
     const told = toast(page, `Migrate: ${name}`);
     await told.getByRole("button", { name: "Undo" }).waitFor();
     t.not(await homeOf(), home);
     await told.getByRole("button", { name: "Undo" }).click();
-    await told.filter({ hasText: "Taken back" }).waitFor();
+    await told.filter({ hasText: "Undone" }).waitFor();
     t.equal(await homeOf(), home);
     t.same(complaints, []);
   });
@@ -136,7 +136,7 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
       await bar(page).getByRole("button", { name: "More" }).click();
       await page.getByRole("menuitem", { name: "Delete" }).click();
       const dialog = page.getByRole("dialog");
-      await dialog.getByText(/disks? go/).waitFor();
+      await dialog.getByText(/disks? (is|are) deleted/).waitFor();
       t.same(await violations(page), []);
       const button = dialog.getByRole("button", { name: "Delete" });
       t.ok(await button.isDisabled());
@@ -152,7 +152,7 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
 
   t.test("VMs are made of a template", async (t) => {
     const { page, complaints } = await open(t, "/new/vm");
-    const make = page.getByRole("button", { name: /^Make/ });
+    const make = page.getByRole("button", { name: /^Create/ });
     t.ok(await make.isDisabled());
     await page.getByLabel("Search templates").fill("bookworm");
     await page.getByRole("radio", { name: /Debian Bookworm/ }).check();
@@ -160,12 +160,12 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
     await page
       .getByRole("textbox", { name: "Name", exact: true })
       .fill("made-{index:02}");
-    await page.getByRole("spinbutton", { name: "How many" }).fill("2");
+    await page.getByRole("spinbutton", { name: "Number of VMs" }).fill("2");
     await page.getByText("2 VMs · made-01, made-02").waitFor();
     await page.getByRole("spinbutton", { name: "vCPUs" }).fill("3");
     await page.getByText("vCPUs must be").waitFor({ state: "detached" });
     await make.click();
-    await page.getByText("They are made:").waitFor();
+    await page.getByText("VMs created:").waitFor();
     const made = await list("vms", "name_label:/^made-0/");
     t.same(
       made.map((vm) => (vm["CPUs"] as { number: number }).number),

@@ -113,13 +113,13 @@ t.test("alarms on the page", { skip, timeout: 120_000 }, async (t) => {
 
 async function signIn(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByLabel("Name or e-mail").fill("ada");
+  await page.getByLabel("User name or e-mail").fill("ada");
   await page.getByLabel("Password").fill("right");
   const submit = page
     .getByRole("dialog")
     .getByRole("button", { name: "Sign in", exact: true });
   await submit.click();
-  await page.getByLabel("Code of your second factor").fill("123456");
+  await page.getByLabel("Two-factor code").fill("123456");
   await submit.click();
   await page.getByRole("button", { name: "ada: account" }).waitFor();
 }

@@ -70,7 +70,7 @@ t.test(
       await page.getByRole("button", { name: "Send text" }).click();
       const words = page.getByRole("textbox");
       await words.fill("A!\n");
-      await page.getByRole("button", { name: "Type it" }).click();
+      await page.getByRole("button", { name: "Send", exact: true }).click();
       await sent(0xffe1, 0x41, 0xffe1, 0x21, 0xff0d);
       t.pass("a text was typed, with Shift where it must be");
       await words.waitFor({ state: "detached" });
@@ -108,7 +108,7 @@ t.test(
     t.test("the terminal echoes what is typed", async (t) => {
       const { page, complaints } = await open(t, running[1]!.id);
       await page.getByText("Connected", { exact: true }).waitFor();
-      await page.getByLabel("Kind of console").selectOption("vt100");
+      await page.getByLabel("Console type").selectOption("vt100");
       const rows = page.locator(".xterm-rows");
       await rows.getByText("login:").first().waitFor();
       await page.locator(".xterm-helper-textarea").focus();
@@ -127,11 +127,11 @@ t.test(
 
     t.test("it says why there is none, and opens when there is", async (t) => {
       const { page } = await open(t, halted!.id);
-      await page.locator(".what", { hasText: "It is not running" }).waitFor();
+      await page.locator(".what", { hasText: "The VM is halted" }).waitFor();
       await admin.ask("vm.start", { id: halted!.id });
       await page.getByText("Connected", { exact: true }).waitFor();
       await admin.ask("vm.stop", { id: halted!.id, force: true });
-      await page.locator(".what", { hasText: "It is not running" }).waitFor();
+      await page.locator(".what", { hasText: "The VM is halted" }).waitFor();
       t.pass("and says so again");
     });
 
@@ -139,7 +139,9 @@ t.test(
       const { id } = running[2]!;
       const viewer = await bench.addUser("viewer", { [id]: "viewer" });
       const denied = await open(t, id, { cookie: viewer.cookie });
-      await denied.page.locator(".what", { hasText: "may not use" }).waitFor();
+      await denied.page
+        .locator(".what", { hasText: "no permission to use" })
+        .waitFor();
       const { page } = await open(t, id, { cookie: "" });
       await page.getByRole("button", { name: "Sign in" }).click();
       await page.getByLabel("Name").fill("admin");
@@ -157,7 +159,7 @@ t.test(
         await page.getByRole("button", { name: "Send text" }).click();
         t.same(await violations(page), [], "while a text is written");
         await page.keyboard.press("Escape");
-        await page.getByLabel("Kind of console").selectOption("vt100");
+        await page.getByLabel("Console type").selectOption("vt100");
         await page.locator(".xterm-rows").getByText("login:").first().waitFor();
         t.same(await violations(page), [], "the terminal");
         const none = await open(t, "none", { view });

@@ -62,7 +62,7 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
 
   t.test("hosts are clicked away, and the plan follows", LIMIT, async (t) => {
     const { page, main, complaints } = await open(t, "/placement/failures");
-    await main.getByText(/^This pool (survives|does not)/).waitFor();
+    await main.getByText(/^This pool (tolerates|does not)/).waitFor();
     await tile(page, first).click();
     const said = main.getByText(/^1 host fails: /);
     await said.waitFor();
@@ -71,22 +71,22 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
     const [, restart, not, lost] = numbersIn(await said.textContent());
     t.ok(restart! + not! >= 4, "those that are protected");
     t.equal(restart! + not! + lost!, inFirst.length, "no VM is forgotten");
-    const plan = main.getByRole("region", { name: "What restarts, and where" });
+    const plan = main.getByRole("region", { name: "Failover plan: restarts" });
     await plan
-      .getByText(/^Order \d/)
+      .getByText(/^Restart order \d/)
       .first()
       .waitFor();
     const ways = plan.getByRole("listitem").filter({ hasNotText: "Order" });
     t.match(await ways.first().textContent(), first);
-    await main.getByText("Nobody restarts these VMs").waitFor();
+    await main.getByText("These VMs are not restarted").waitFor();
 
     await tile(page, second).focus();
     await page.keyboard.press("Space");
     await main.getByText(/^2 hosts fail: /).waitFor();
     await main.getByRole("button", { name: "Clear" }).click();
-    await main.getByText(/^Choose the hosts/).waitFor();
+    await main.getByText(/^Select hosts/).waitFor();
     t.notMatch(page.url(), "failed=");
-    await main.getByRole("button", { name: "One more host fails" }).click();
+    await main.getByRole("button", { name: "Add a host failure" }).click();
     await main.getByText(/^1 host fails: /).waitFor();
     t.same(complaints, []);
   });
@@ -107,19 +107,19 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
       const card = main.getByRole("region", { name: "What if" });
       const before = (await list("vms")).length;
       await card
-        .getByRole("combobox", { name: "Add a change" })
-        .selectOption({ label: "VMs are added" });
+        .getByRole("combobox", { name: "Add change" })
+        .selectOption({ label: "Add VMs" });
       await card.getByLabel("Number").fill("100");
       await card.getByLabel("Memory, GiB").fill("64");
-      await card.getByRole("button", { name: "Add a change" }).click();
-      await card.getByText(/\d VMs? finds? none/).waitFor();
+      await card.getByRole("button", { name: "Add change" }).click();
+      await card.getByText(/\d VMs? cannot be placed/).waitFor();
       const survived = card.getByRole("row", {
-        name: /Host failures survived/,
+        name: /Tolerated host failures/,
       });
       t.match(await survived.textContent(), /0 \((exact|bound)\)|0 to/);
-      await card.getByText(/of memory are needed/).waitFor();
-      await card.getByRole("button", { name: /^Remove: 100 VMs/ }).click();
-      await card.getByText("Nothing is changed yet.").waitFor();
+      await card.getByText(/of memory required/).waitFor();
+      await card.getByRole("button", { name: /^Remove: Add 100 VMs/ }).click();
+      await card.getByText("No changes.").waitFor();
       t.equal((await list("vms")).length, before);
       t.same(complaints, []);
     },
@@ -129,16 +129,16 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
     const [vm] = inFirst;
     const { page, main, complaints } = await open(t, `/vms/${vm!.id}`);
     await main.getByRole("button", { name: "More", exact: true }).click();
-    await page.getByRole("menuitem", { name: "Where can it run?" }).click();
+    await page.getByRole("menuitem", { name: "Possible hosts" }).click();
     await page.waitForURL(/\/placement$/);
     const table = main.getByRole("table", {
-      name: "Hosts, as the VM sees them",
+      name: "Hosts for this VM",
     });
-    const own = table.getByRole("row", { name: /Runs here/ });
+    const own = table.getByRole("row", { name: /Current host/ });
     await own.getByRole("link", { name: first }).waitFor();
     for (const host of hosts)
       await table.getByRole("link", { name: nameOf(host) }).waitFor();
-    await main.getByText(/would be better|where it is best/).waitFor();
+    await main.getByText(/is a better host|is the best host/).waitFor();
     t.same(complaints, []);
   });
 
@@ -147,10 +147,10 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
       const path = `/placement/failures?failed=${idOf(first)}`;
       const { page, main } = await open(t, path, view);
       await main.getByText(/^1 host fails: /).waitFor();
-      await main.getByText(/^This pool (survives|does not)/).waitFor();
+      await main.getByText(/^This pool (tolerates|does not)/).waitFor();
       t.same(await violations(page), [], "failures");
       await page.goto(`${url}/#/vms/${inFirst[0]!.id}/placement`);
-      await main.getByText("Runs here").waitFor();
+      await main.getByText("Current host", { exact: true }).waitFor();
       t.same(await violations(page), [], "where it can run");
     });
 });

@@ -91,13 +91,13 @@ t.test("filters on the page of VMs", { skip, ...LIMIT }, async (t) => {
       await shows(halted);
       await field.pressSequentially(" ) x");
       const alert = page.getByRole("alert");
-      t.match(await alert.textContent(), /At character 20 stands “\)”/);
+      t.match(await alert.textContent(), /Character 20: found “\)”/);
       t.equal(await field.getAttribute("aria-invalid"), "true");
       await shows(halted);
       await field.fill("power_state:Halted (");
       await alert.waitFor({ state: "detached" });
       await page.keyboard.press("Tab");
-      t.match(await alert.textContent(), /Not complete/, "when it is left");
+      t.match(await alert.textContent(), /Incomplete/, "when it is left");
       await shows(halted);
     },
   );
@@ -105,25 +105,25 @@ t.test("filters on the page of VMs", { skip, ...LIMIT }, async (t) => {
   t.test("a form makes the text, and the text the form", async (t) => {
     const { page, field, shows } = await open(t);
     await field.fill("power_state:Running");
-    await page.getByRole("button", { name: "Build the filter" }).click();
+    await page.getByRole("button", { name: "Build a filter with" }).click();
     const dialog = page.getByRole("dialog", { name: "Build a filter" });
     const last = (name: string) =>
       dialog.getByLabel(name, { exact: true }).last();
     t.equal(await last("Property").inputValue(), "power_state");
     t.equal(await last("Value").inputValue(), "Running");
-    await dialog.getByRole("button", { name: "Add a condition" }).click();
+    await dialog.getByRole("button", { name: "Add condition" }).click();
     await last("Property").selectOption({ label: "Memory" });
     await last("Value").fill("4");
     const filter = "power_state:Running memory:size:>=4294967296";
     await dialog.getByText(filter, { exact: true }).waitFor();
     await dialog.getByText(`${String(await count(filter))} match`).waitFor();
-    await dialog.getByRole("button", { name: "Use this filter" }).click();
+    await dialog.getByRole("button", { name: "Apply filter" }).click();
     await shows(await count(filter));
     t.equal(await field.inputValue(), filter);
 
     await field.fill("!(a b)");
-    await page.getByRole("button", { name: "Build the filter" }).click();
-    await dialog.getByText("says more than the form can show").waitFor();
+    await page.getByRole("button", { name: "Build a filter with" }).click();
+    await dialog.getByText("cannot represent").waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     t.equal(await field.inputValue(), "!(a b)");
   });
@@ -141,7 +141,7 @@ t.test("filters on the page of VMs", { skip, ...LIMIT }, async (t) => {
       await page.getByRole("alert").waitFor();
       t.same(await violations(page), [], "an error");
       await field.fill("tags:a |(b now.cpu:>0.5)");
-      await page.getByRole("button", { name: "Build the filter" }).click();
+      await page.getByRole("button", { name: "Build a filter with" }).click();
       await page.getByText(/^\d+ match$/).waitFor();
       t.same(await violations(page), [], "the form");
     });

@@ -63,7 +63,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
 
   t.test("the picture says what is not right, and leads there", async (t) => {
     const { page, complaints } = await open(t, "/topology");
-    await page.getByText("Every host reaches every network").waitFor();
+    await page.getByText("all networks are available").waitFor();
     const card = page.locator(".box", { hasText: nameOf(host) });
     await card.hover();
     const related = page.locator(".box.related");
@@ -76,16 +76,16 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     await page.mouse.move(0, 0);
 
     await admin.ask("pif.disconnect", { id: vlan.id });
-    const words = `${nameOf(network)} is not connected on ${nameOf(host)}`;
+    const words = `${nameOf(network)} is disconnected on ${nameOf(host)}`;
     await page.getByText(words).waitFor();
     t.same(await violations(page), [], "with a finding");
     await page.getByRole("button", { name: "Table" }).click();
     const row = page.getByRole("row", { name: nameOf(network) });
-    await row.getByText("Not connected").waitFor();
+    await row.getByText("Disconnected").waitFor();
     await admin.ask("pif.connect", { id: vlan.id });
-    await page.getByText("Every host reaches every network").waitFor();
+    await page.getByText("all networks are available").waitFor();
 
-    await page.getByRole("button", { name: "Picture" }).click();
+    await page.getByRole("button", { name: "Diagram" }).click();
     const vms = page.getByRole("button", {
       name: new RegExp(`in ${nameOf(network)}: show`),
     });
@@ -107,7 +107,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     t.equal(await tile.getAttribute("aria-pressed"), "true");
     t.match(await tile.textContent(), /3 of 3 hosts connected/);
     const about = page.getByRole("complementary", {
-      name: `What fills ${nameOf(nfs)}`,
+      name: `Usage of ${nameOf(nfs)}`,
     });
     await about.getByRole("row").nth(1).waitFor();
     await about
@@ -121,7 +121,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
 
   t.test("a host: its settings, its interfaces, its memory", async (t) => {
     const { page, complaints } = await open(t, `/hosts/${host.id}`);
-    await page.getByText("Coordinator of the pool").waitFor();
+    await page.getByText("Pool coordinator").waitFor();
     const vms = await list("vms", `$container:${host.id}`);
     t.ok(
       vms.some(({ id }) => id.length > 0),
@@ -137,7 +137,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
       .getByRole("dialog")
       .getByRole("button", { name: "Disconnect" })
       .click();
-    await row.getByText("Not connected").waitFor();
+    await row.getByText("Disconnected").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await row.getByText("Connected", { exact: true }).waitFor();
 
@@ -151,7 +151,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
   t.test("a pool: its capacity and defaults", async (t) => {
     const { page, complaints } = await open(t, `/pools/${pool.id}`);
     await page.getByText(/vCPUs of running VMs on 96 cores/).waitFor();
-    await page.getByText("Off: when a host fails").waitFor();
+    await page.getByText("Disabled: VMs of a failed host").waitFor();
     const other = await first("srs", `!id:${nfs.id} shared? !content_type:iso`);
     await page
       .getByRole("combobox", { name: "Default SR" })
@@ -186,9 +186,9 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
 
   t.test("a network: its hosts, its VMs, its settings", async (t) => {
     const { page, complaints } = await open(t, `/networks/${network.id}`);
-    await page.getByText("Every host of the pool reaches it").waitFor();
+    await page.getByText("Available on every host of the pool").waitFor();
     t.equal(await page.getByRole("row").count(), 4, "a line a host");
-    await page.getByRole("switch", { name: /^New VMs get/ }).click();
+    await page.getByRole("switch", { name: /^Add to new VMs/ }).click();
     const filter = `id:${network.id} automatic?`;
     await untilSet("networks", filter, "the pool knows it");
     await tab(page, "VMs");
@@ -199,19 +199,19 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
   for (const view of [wide, narrow])
     t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
       const { page } = await open(t, "/topology", view);
-      await page.getByText("Every host reaches every network").waitFor();
+      await page.getByText("all networks are available").waitFor();
       const pages: [string, string][] = [
-        ["/topology", "Every host reaches"],
+        ["/topology", "all networks are available"],
         ["/storage-map", "Snapshot chains"],
-        [`/hosts/${host.id}`, "Coordinator of the pool"],
+        [`/hosts/${host.id}`, "Pool coordinator"],
         [`/hosts/${host.id}/network`, "Interfaces (PIFs)"],
         [`/hosts/${host.id}/storage`, nameOf(nfs)],
         [`/hosts/${host.id}/devices`, "PCI devices"],
         [`/hosts/${host.id}/advanced`, "Power-on mode"],
-        [`/pools/${pool.id}`, "CPU now"],
-        [`/srs/${nfs.id}`, "Biggest disks"],
-        [`/networks/${network.id}`, "Every host of the pool"],
-        [`/networks/${network.id}/vms`, "Interfaces of VMs"],
+        [`/pools/${pool.id}`, "CPU usage"],
+        [`/srs/${nfs.id}`, "Largest disks"],
+        [`/networks/${network.id}`, "Available on every host"],
+        [`/networks/${network.id}/vms`, "VM interfaces"],
       ];
       for (const [path, words] of pages) {
         await page.goto(`${url}/#${path}`);
@@ -229,6 +229,6 @@ const heading = (page: Page, name: string) =>
   page.getByRole("heading", { level: 1 }).getByText(name, { exact: true });
 
 async function tab(page: Page, name: string): Promise<void> {
-  const tabs = page.getByRole("navigation", { name: "Parts of this page" });
+  const tabs = page.getByRole("navigation", { name: "Sections of this page" });
   await tabs.getByRole("link", { name: new RegExp(`^${name}`) }).click();
 }

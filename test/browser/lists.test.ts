@@ -87,8 +87,8 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     t.same(heads.map((text) => text.trim()).filter(Boolean), ["Name", "vCPUs"]);
     await page.keyboard.press("/");
     await page.keyboard.type(" tags:nowhere");
-    await page.getByText("Nothing matches the filter.").waitFor();
-    await page.getByRole("button", { name: "Clear the filter" }).last().click();
+    await page.getByText("No matching objects.").waitFor();
+    await page.getByRole("button", { name: "Clear filter" }).last().click();
     await until(page, names.slice(-5).reverse());
   });
 
@@ -110,7 +110,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     const { page, grid } = await open(t);
     await until(page, names.slice(0, 5));
     for (const key of ["j", "j", "x", "J", "J"]) await page.keyboard.press(key);
-    const selection = page.getByRole("region", { name: "What is selected" });
+    const selection = page.getByRole("region", { name: "Selection" });
     await selection.getByText("3 selected").waitFor();
     await selection
       .getByRole("button", { name: "More", exact: true })
@@ -121,9 +121,9 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     await selection.waitFor({ state: "detached" });
     await page.keyboard.press("o");
     const peek = page.getByRole("complementary", {
-      name: `${names[3]!} at a glance`,
+      name: `Preview of ${names[3]!}`,
     });
-    await peek.getByRole("link", { name: "Open its page" }).waitFor();
+    await peek.getByRole("link", { name: "Open details" }).waitFor();
     await page.keyboard.press("Escape");
     await peek.waitFor({ state: "detached" });
     await grid.press("End");
@@ -156,7 +156,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
       "/vms?q=power_state%3ARunning&sort=-name_label",
     );
     await first.page.getByRole("button", { name: "View" }).click();
-    await first.page.getByRole("menuitem", { name: "Save as a view…" }).click();
+    await first.page.getByRole("menuitem", { name: "Save as view…" }).click();
     await first.page.getByLabel("Name", { exact: true }).fill("Mine");
     await first.page.keyboard.press("Enter");
     await first.page.getByText("View “Mine” saved").waitFor();
@@ -175,7 +175,9 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     const vm = vms.find(({ name_label }) => name_label === names[1])!;
     const name_label = `zz ${names[1]!}`;
     await admin.ask("vm.set", { id: vm.id, name_label });
-    const button = page.getByRole("button", { name: /^The order has changed/ });
+    const button = page.getByRole("button", {
+      name: /^Sort order is outdated/,
+    });
     await button.waitFor();
     await until(page, [names[0]!, name_label, names[2]!]);
     await button.click();

@@ -83,12 +83,12 @@ t.test(
       async (t) => {
         const { page, main, complaints } = await open(t, "/");
         await hottest(page).nth(1).waitFor();
-        const map = main.getByRole("application", { name: "Load map" });
+        const map = main.getByRole("application", { name: "Heat map" });
         await map.focus();
         await page.keyboard.press("ArrowRight");
         const said = main
           .getByRole("status")
-          .filter({ hasText: /: CPU (\d+%|no figure)$/ });
+          .filter({ hasText: /: CPU (\d+%|no data)$/ });
         await said.waitFor({ state: "attached" });
         const first = await said.textContent();
         await page.keyboard.press("ArrowRight");
@@ -108,11 +108,11 @@ t.test(
     t.test("a host's head leads into it, and back", LIMIT, async (t) => {
       const { page, main } = await open(t, "/");
       await hottest(page).nth(1).waitFor();
-      const map = main.getByRole("application", { name: "Load map" });
+      const map = main.getByRole("application", { name: "Heat map" });
       const { x, y } = (await map.boundingBox())!;
       // Heads without room for a name are four pixels high.
       await page.mouse.click(x + 20, y + 2);
-      const crumbs = main.getByRole("navigation", { name: "What is shown" });
+      const crumbs = main.getByRole("navigation", { name: "Scope" });
       await crumbs.getByRole("link").waitFor();
       t.match(
         await crumbs.getByRole("link").getAttribute("href"),
@@ -121,7 +121,7 @@ t.test(
       await map.focus();
       await page.keyboard.press("Escape");
       await page.keyboard.press("Escape");
-      await main.getByRole("heading", { name: "Load map" }).waitFor();
+      await main.getByRole("heading", { name: "Heat map" }).waitFor();
     });
 
     t.test(
@@ -135,7 +135,7 @@ t.test(
         const cpu = main.getByRole("region", { name: "CPU", exact: true });
         await cpu.getByRole("img", { name: /^CPU over time/ }).waitFor();
         await cpu.getByRole("row", { name: /All cores.*\d+%/ }).waitFor();
-        const back = main.getByRole("button", { name: "Whole time" });
+        const back = main.getByRole("button", { name: "Reset zoom" });
         await cpu.getByRole("img").focus();
         await page.keyboard.press("+");
         await back.waitFor();
@@ -144,10 +144,10 @@ t.test(
         await main.getByText("1 week", { exact: true }).click();
         await page.waitForURL(/range=week/);
         await cpu.getByRole("row", { name: /All cores.*\d+%/ }).waitFor();
-        await main.getByRole("button", { name: "Save" }).click();
+        await main.getByRole("button", { name: "Export" }).click();
         const [file] = await Promise.all([
           page.waitForEvent("download"),
-          page.getByRole("menuitem", { name: "Figures as CSV" }).click(),
+          page.getByRole("menuitem", { name: "Data as CSV" }).click(),
         ]);
         t.match(file.suggestedFilename(), /-week\.csv$/);
         t.same(complaints, []);
@@ -160,7 +160,7 @@ t.test(
         async (t) => {
           const { page, main, complaints } = await open(t, "/", view);
           await hottest(page).nth(1).waitFor();
-          await main.getByText("The last hour").waitFor();
+          await main.getByText("Last hour").waitFor();
           t.same(await violations(page), []);
           const [host] = await list("hosts");
           await page.goto(`${url}/#/hosts/${host!.id}/statistics`);

@@ -43,7 +43,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     // Keys hold from when their code is there.
     await page.waitForLoadState("networkidle");
     const palette = page.getByRole("dialog", {
-      name: "Search or do something",
+      name: "Search and actions",
     });
     const option = (text: string) =>
       palette.getByRole("option").filter({ hasText: text });
@@ -75,7 +75,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     await page.keyboard.type(name);
     await option(name).first().waitFor();
     await page.keyboard.press("Tab");
-    await palette.getByText(`What can be done to ${name}`).waitFor();
+    await palette.getByText(`Actions for ${name}`).waitFor();
     await page.keyboard.press("Enter");
     t.equal(await palette.count(), 1, "not without a choice");
     await page.keyboard.type("pause");
@@ -91,7 +91,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     const { page, palette, option, call } = await open(t, `/vms/${vm!.id}`);
     await page.getByRole("heading", { name }).waitFor();
     await call();
-    await palette.getByText(`What can be done to ${name}`).waitFor();
+    await palette.getByText(`Actions for ${name}`).waitFor();
     t.equal(await palette.locator('[aria-selected="true"]').count(), 0);
     await page.keyboard.type("storage");
     await option("Storage map").waitFor();
@@ -100,7 +100,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     await page.goto(`${url}/#/tasks`);
     await page.getByRole("heading", { name: "Tasks", level: 1 }).waitFor();
     await call();
-    await palette.getByText("Seen lately").waitFor();
+    await palette.getByText("Recent").waitFor();
     await option(name).waitFor();
   });
 

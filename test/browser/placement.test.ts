@@ -66,7 +66,7 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
   const page = await context.newPage();
   const complaints = complaintsOf(page);
   const tab = async (label: string) => {
-    const parts = page.getByRole("navigation", { name: "Parts of the" });
+    const parts = page.getByRole("navigation", { name: "Placement sections" });
     await parts.getByRole("link", { name: label }).click();
     await page.getByRole("heading", { level: 2 }).first().waitFor();
   };
@@ -75,64 +75,68 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
 
   await t.test("a rule is made, and says who is against it", async (t) => {
     await page.goto(`${url}/#/placement/rules`);
-    await press("Add a rule");
+    await press("Add rule");
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.getByText("Choose at least two VMs.").waitFor();
+    await dialog.getByText("Select at least two VMs.").waitFor();
     await dialog.getByLabel("Name").fill("Not both at once");
     for (const one of names) {
-      await dialog.getByPlaceholder("Search for VMs").fill(one);
+      await dialog.getByPlaceholder("Search VMs").fill(one);
       await dialog.getByRole("checkbox", { name: one, exact: true }).check();
     }
     await checkLooks(t, page, "the form of a rule");
     await dialog.getByRole("button", { name: "Save" }).click();
     const row = page.getByRole("row", { name: "Not both at once" });
-    await row.getByText("2 VMs against it").waitFor();
+    await row.getByText("2 VMs in violation").waitFor();
     await checkLooks(t, page, "rules");
   });
 
   await t.test("the repair is shown, explained and made", async (t) => {
     const row = page.getByRole("row", { name: "Not both at once" });
-    await row.getByRole("link", { name: "Show the repair" }).click();
-    const moves = page.getByRole("listitem").filter({ hasText: /Why this/ });
+    await row.getByRole("link", { name: "Show corrections" }).click();
+    const moves = page.getByRole("listitem").filter({ hasText: /Why\?/ });
     const own = moves.filter({ hasText: new RegExp(names.join("|")) });
     await own.first().waitFor();
     await checkLooks(t, page, "recommendations");
 
-    await own.first().getByRole("button", { name: "Why this one?" }).click();
+    await own.first().getByRole("button", { name: "Why?" }).click();
     await page.getByRole("dialog").getByText("Best", { exact: true }).waitFor();
     await checkLooks(t, page, "why");
     await page.keyboard.press("Escape");
 
     // None but those of the rule.
-    await page.getByRole("checkbox", { name: /moves? chosen/ }).uncheck();
-    await page.getByText("It stays as it is while you choose.").waitFor();
+    await page
+      .getByRole("checkbox", { name: /migrations? selected/ })
+      .uncheck();
+    await page
+      .getByText("The plan is not updated while migrations are selected.")
+      .waitFor();
     t.ok(await page.getByRole("button", { name: "Apply…" }).isDisabled());
     await own.first().getByRole("checkbox").check();
     await press("Apply…");
     await page
       .getByRole("dialog")
-      .getByRole("button", { name: /^Make/ })
+      .getByRole("button", { name: /^Run/ })
       .click();
-    await page.getByText(/moves? (was|were) made/).waitFor();
+    await page.getByText(/migrations? completed/).waitFor();
     const ids = pair.map(({ id }) => `id:${id}`).join(" ");
     const now = await list("vms", `|(${ids})`);
     t.not(now[0]!["$container"], now[1]!["$container"], "they are apart");
 
     await tab("Rules");
-    await row.getByText("Kept").waitFor();
+    await row.getByText("Compliant").waitFor();
   });
 
   await t.test("a host that is to be empty is planned for", async (t) => {
     await page.goto(`${url}/#/placement/recommendations?goal=evacuate`);
-    await page.getByText("Choose the hosts that are to be empty").waitFor();
+    await page.getByText("Select the hosts to evacuate").waitFor();
     await page
-      .getByRole("group", { name: "Hosts that are to be empty" })
+      .getByRole("group", { name: "Hosts to evacuate" })
       .getByRole("checkbox")
       .first()
       .check();
     await page
-      .getByText(/is to be empty;/)
+      .getByText(/is evacuated;/)
       .first()
       .waitFor();
     t.match(page.url(), /hosts=/);
@@ -140,25 +144,27 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
   });
 
   await t.test("whoever turns automatic on is asked first", async (t) => {
-    await tab("Automatic");
+    await tab("Load balancer");
     const save = page.getByRole("button", { name: "Save" });
     t.ok(await save.isDisabled(), "nothing is changed");
-    await page.getByLabel("Moves at a time").fill("99");
-    await page.getByText("A number from 1 to 16 is needed.").waitFor();
+    await page.getByLabel("Parallel migrations").fill("99");
+    await page.getByText("Must be between 1 and 16.").waitFor();
     t.ok(await save.isDisabled());
-    await page.getByLabel("Moves at a time").fill("1");
+    await page.getByLabel("Parallel migrations").fill("1");
     await page.getByRole("radio", { name: /^Automatic/ }).check();
     await checkLooks(t, page, "automatic");
     await save.click();
     const dialog = page.getByRole("dialog", {
-      name: "Move VMs automatically?",
+      name: "Enable automatic migrations?",
     });
-    await dialog.getByText("At most 5 moves in a run, 1 at a time.").waitFor();
+    await dialog
+      .getByText("At most 5 migrations per run, 1 in parallel.")
+      .waitFor();
     await checkLooks(t, page, "the question before");
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("radio", { name: /^Dry run/ }).check();
     await save.click();
-    await page.getByText("The settings of the load balancer").waitFor();
+    await page.getByText("Load balancer settings saved").waitFor();
     const pool = (await list("pools"))[0]!.id;
     t.match(await admin.ask("balancer.getPolicy", { pool }), {
       mode: "dry-run",
@@ -168,8 +174,8 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
   });
 
   await t.test("what was tried is in the history", async (t) => {
-    await press("Try it now (dry)");
-    await page.getByText(/would be moved\. It is in/).waitFor();
+    await press("Start dry run");
+    await page.getByText(/would be migrated\. See/).waitFor();
     await tab("History");
     await page.getByText("Dry run").first().waitFor();
     await checkLooks(t, page, "history");

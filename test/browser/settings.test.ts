@@ -29,7 +29,7 @@ async function startEmpty(t: Test, browser: Browser) {
   const page = await context.newPage();
   const complaints = complaintsOf(page);
   await page.goto(url);
-  await page.getByLabel("Name or e-mail").fill("admin");
+  await page.getByLabel("User name or e-mail").fill("admin");
   await page.getByLabel("Password").fill(PASSWORD);
   await page.keyboard.press("Enter");
   return { url, page, complaints };
@@ -66,15 +66,15 @@ t.test(
       "the first pool: its certificate is shown before the password goes there",
       async (t) => {
         await page.waitForURL(/first-run/);
-        const address = page.getByLabel("Address of a host");
+        const address = page.getByLabel("Host address");
         await address.fill("127.0.0.1:1");
         await page.getByLabel("Password").fill("wrong");
         await page.getByRole("button", { name: "Connect" }).click();
-        await page.getByText("nobody answers at this port").waitFor();
+        await page.getByText("Connection refused.").waitFor();
         await checkLooks(t, page, "the form with what is wrong");
         await address.fill(host);
         await page.keyboard.press("Enter");
-        await page.getByText("has signed its certificate itself").waitFor();
+        await page.getByText("is self-signed").waitFor();
         t.equal(
           (await page.locator(".print code span").allTextContents()).join("")
             .length,
@@ -82,9 +82,9 @@ t.test(
           "a whole SHA-256 fingerprint",
         );
         await checkLooks(t, page, "the certificate");
-        await page.getByRole("button", { name: "It is the right one" }).click();
-        await page.getByText("Wrong user or password").waitFor();
-        await page.getByRole("button", { name: "Correct it" }).click();
+        await page.getByRole("button", { name: "Accept certificate" }).click();
+        await page.getByText("Authentication failed").waitFor();
+        await page.getByRole("button", { name: "Edit" }).click();
         await page.getByLabel("Password").fill(pool!.password);
         await page.keyboard.press("Enter");
         await page.getByText("is connected.").waitFor();
@@ -106,58 +106,58 @@ t.test(
       await page.getByText("Live", { exact: true }).last().waitFor();
       await checkLooks(t, page, "servers");
       const act = async (item: string) => {
-        await page.getByRole("button", { name: /What can be done/ }).click();
+        await page.getByRole("button", { name: /^Actions for/ }).click();
         await page.getByRole("menuitem", { name: item }).click();
       };
       await act("Edit");
-      await page.getByLabel("Name shown here").fill("Paris");
+      await page.getByLabel("Display name").fill("Paris");
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByText("Paris", { exact: true }).waitFor();
       await act("Disconnect");
-      await page.locator(".tag", { hasText: "Off" }).waitFor();
+      await page.locator(".tag", { hasText: "Disabled" }).waitFor();
       await act("Remove");
-      await page.getByRole("heading", { name: "Forget Paris?" }).waitFor();
+      await page.getByRole("heading", { name: "Remove Paris?" }).waitFor();
       await page.getByRole("button", { name: "Remove" }).click();
-      await page.getByText("No pools yet").waitFor();
+      await page.getByText("No pools connected").waitFor();
     });
 
     await t.test("a user comes, gets a group, and goes", async (t) => {
       await open("groups", "Groups");
-      await page.getByRole("button", { name: "Add a group" }).click();
+      await page.getByRole("button", { name: "Add group" }).click();
       await page.getByLabel("Name").fill("operators");
-      await page.getByRole("button", { name: "Add", exact: true }).click();
+      await page.getByRole("button", { name: "Create", exact: true }).click();
       await page.getByRole("cell", { name: "operators" }).first().waitFor();
       await open("users", "Users");
-      await page.getByRole("button", { name: "Add a user" }).click();
-      await page.getByRole("button", { name: "Add", exact: true }).click();
-      await page.getByText("This is needed.").first().waitFor();
-      await page.getByLabel("Name", { exact: true }).fill("ada");
+      await page.getByRole("button", { name: "Add user" }).click();
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      await page.getByText("Required.").first().waitFor();
+      await page.getByLabel("User name", { exact: true }).fill("ada");
       await page.getByLabel("Password", { exact: true }).fill("ada");
       await page.getByLabel("operators").check();
       await checkLooks(t, page, "the form of a user");
-      await page.getByRole("button", { name: "Add", exact: true }).click();
+      await page.getByRole("button", { name: "Create", exact: true }).click();
       const row = page.getByRole("row", { name: /^ada/ });
       await row.getByText("operators").waitFor();
       await row.getByRole("button").click();
       await page.getByRole("menuitem", { name: "Delete" }).click();
-      await page.getByRole("heading", { name: "Delete ada?" }).waitFor();
+      await page.getByRole("heading", { name: "Delete user ada?" }).waitFor();
       await page.getByRole("button", { name: "Delete" }).last().click();
       await row.waitFor({ state: "detached" });
     });
 
     await t.test("a job is made, shows its times and is run", async (t) => {
       await open("jobs", "Jobs");
-      await page.getByRole("button", { name: "Add a job" }).click();
-      await page.getByLabel("An operation").check();
+      await page.getByRole("button", { name: "Add job" }).click();
+      await page.getByRole("radio", { name: /^Operation/ }).check();
       await page.getByRole("textbox", { name: "Name" }).fill("versions");
       await page
         .getByRole("combobox", { name: "Operation" })
         .fill("system.getVersion");
       await page.getByRole("button", { name: "Save" }).click();
-      await page.getByRole("button", { name: "Add a schedule" }).click();
+      await page.getByRole("button", { name: "Add schedule" }).click();
       await page.getByLabel("Cron expression").fill("every day");
-      await page.getByText("This means no time").waitFor();
-      await page.getByLabel("How often").selectOption("weekly");
+      await page.getByText("Invalid cron expression").waitFor();
+      await page.getByLabel("Frequency").selectOption("weekly");
       const times = page.getByRole("listitem").filter({ hasText: /^Sun, / });
       await times.first().waitFor();
       t.equal(await times.count(), 5);
@@ -170,13 +170,13 @@ t.test(
 
     await t.test("every other part is there, and axe is content", async (t) => {
       for (const [section, heading] of [
-        ["roles", "Roles and rights"],
+        ["roles", "Roles and privileges"],
         ["tokens", "Tokens"],
-        ["alarms", "Alarms"],
+        ["alarms", "Alarm rules"],
         ["performance", "Performance"],
         ["audit", "Audit log"],
         ["configuration", "Export and import"],
-        ["account", "Your account"],
+        ["account", "My account"],
       ] as const) {
         await open(section, heading);
         await page.locator(".skeleton").first().waitFor({ state: "detached" });
@@ -188,8 +188,8 @@ t.test(
       await page.getByLabel("Operation").fill("server.probe");
       await cell("user.create").waitFor({ state: "detached" });
       await cell("server.probe").waitFor();
-      await page.getByRole("button", { name: "Check the log" }).click();
-      await page.getByText(/are as they were written/).waitFor();
+      await page.getByRole("button", { name: "Verify log" }).click();
+      await page.getByText(/records verified/).waitFor();
     });
 
     await t.test("simulated pools are opened from the page", async (t) => {
@@ -200,7 +200,7 @@ t.test(
       await open("servers", "Servers");
       await page.getByRole("cell", { name: "simulated" }).waitFor();
       t.equal(
-        await page.getByRole("button", { name: /What can be done/ }).count(),
+        await page.getByRole("button", { name: /^Actions for/ }).count(),
         0,
         "what is not kept is not edited",
       );
@@ -218,13 +218,15 @@ t.test(
       await serveBuilt(context, url);
       const other = await context.newPage();
       await other.goto(`${url}/#/users`);
-      await other.getByLabel("Name or e-mail").fill("grace");
+      await other.getByLabel("User name or e-mail").fill("grace");
       await other.getByLabel("Password").fill("grace");
       await other.keyboard.press("Enter");
-      await other.getByText("There is nothing here for you").waitFor();
-      const parts = other.getByRole("navigation", { name: "Parts" });
+      await other.getByText("Section not available").waitFor();
+      const parts = other.getByRole("navigation", {
+        name: "Settings sections",
+      });
       t.same(await parts.getByRole("link").allTextContents(), [
-        "Your account",
+        "My account",
         "Performance",
       ]);
     });

@@ -19,10 +19,10 @@ t.test("signing in on the page", { skip, timeout: 120_000 }, async (t) => {
   t.test("name, password and code; it lasts over a reload", async (t) => {
     const { page } = await visit(t, browser);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByLabel("Name or e-mail").fill("ada");
+    await page.getByLabel("User name or e-mail").fill("ada");
     await page.getByLabel("Password").fill("right");
     await page.keyboard.press("Enter");
-    const code = page.getByLabel("Code of your second factor");
+    const code = page.getByLabel("Two-factor code");
     await code.waitFor();
     t.ok(await code.evaluate((field) => field === document.activeElement));
     await page.keyboard.type("123 456");
@@ -45,20 +45,20 @@ t.test("signing in on the page", { skip, timeout: 120_000 }, async (t) => {
   t.test("what is wrong is said, and the form stays", async (t) => {
     const { page, server } = await visit(t, browser);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByLabel("Name or e-mail").fill("ada");
+    await page.getByLabel("User name or e-mail").fill("ada");
     await page.getByLabel("Password").fill("wrong");
     await page.keyboard.press("Enter");
     const alert = page.getByRole("alert");
-    await alert.getByText("The name or the password is wrong.").waitFor();
+    await alert.getByText("Wrong user name or password.").waitFor();
     await page.getByLabel("Password").fill("right");
     await page.keyboard.press("Enter");
-    await page.getByLabel("Code of your second factor").fill("000000");
+    await page.getByLabel("Two-factor code").fill("000000");
     await page.keyboard.press("Enter");
     await alert.getByText("try again in 2 s").waitFor();
     await server.stop();
     await page.keyboard.press("Enter");
-    await alert.getByText("That did not work").waitFor();
-    t.equal(await page.getByLabel("Name or e-mail").inputValue(), "ada");
+    await alert.getByText("Sign-in failed").waitFor();
+    t.equal(await page.getByLabel("User name or e-mail").inputValue(), "ada");
     await page.keyboard.press("Escape");
     t.equal(await page.getByRole("dialog").count(), 0);
   });

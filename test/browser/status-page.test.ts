@@ -60,13 +60,13 @@ t.test(
           document.body.dataset["same"] = "yes";
         });
         server.goAway();
-        await page.getByRole("button", { name: "Try now" }).waitFor();
+        await page.getByRole("button", { name: "Retry now" }).waitFor();
         t.equal(await page.locator(".page.old").count(), 1);
         t.ok(await page.getByText("63,973").first().isVisible());
         server.comeBack();
-        await page.getByRole("button", { name: "Try now" }).click();
+        await page.getByRole("button", { name: "Retry now" }).click();
         await page
-          .getByRole("button", { name: "Try now" })
+          .getByRole("button", { name: "Retry now" })
           .waitFor({ state: "detached" });
         t.equal(await page.locator(".page.old").count(), 0);
         t.equal(await page.locator("body").getAttribute("data-same"), "yes");
@@ -94,7 +94,7 @@ t.test(
 
     t.test("what goes wrong says what to do", async (t) => {
       const { page } = await visit(t, troubledPools());
-      await page.getByText("Wrong user or password").waitFor();
+      await page.getByText("Authentication failed").waitFor();
       await page.getByRole("button", { name: "Oslo" }).click();
       await page.getByText("Compare the fingerprint").waitFor();
       t.ok(await page.getByText(fingerprint, { exact: true }).isVisible());
@@ -102,20 +102,18 @@ t.test(
 
     t.test("an error that is over leaves the page", async (t) => {
       const { page, server, complaints } = await visit(t, troubledPools());
-      await page.getByText("The connection broke off").waitFor();
+      await page.getByText("Connection lost").waitFor();
       server.patch({
         pools: { porto: { error: null, staleSince: null, state: "watching" } },
       });
-      await page
-        .getByText("The connection broke off")
-        .waitFor({ state: "detached" });
+      await page.getByText("Connection lost").waitFor({ state: "detached" });
       t.equal(await page.locator(".pool.stale").count(), 0);
       t.same(complaints, []);
     });
 
     t.test("without pools it tells how to add one", async (t) => {
       const { page } = await visit(t, noPools());
-      await page.getByRole("heading", { name: "No pools yet" }).waitFor();
+      await page.getByRole("heading", { name: "No pools connected" }).waitFor();
       t.match(await page.locator("pre").first().textContent(), /passwordFile/);
       t.ok(await page.getByText("xo-server start --demo").isVisible());
     });

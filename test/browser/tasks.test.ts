@@ -50,14 +50,14 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
     const { page, main, complaints } = await open(t, "/tasks");
     const row = (at: number) =>
       main.getByRole("listitem").filter({ hasText: named(at) });
-    await page.getByText("Nothing is under way.").waitFor();
+    await page.getByText("No running tasks").waitFor();
     await act(0, "clean_shutdown");
-    await row(0).getByText("Under way").waitFor();
-    await page.getByRole("button", { name: /under way$/ }).waitFor();
-    await row(0).getByText("Done", { exact: true }).waitFor();
+    await row(0).getByText("Running").waitFor();
+    await page.getByRole("button", { name: /running$/ }).waitFor();
+    await row(0).getByText("Succeeded", { exact: true }).waitFor();
     await page.getByText("Done: clean shutdown VM").waitFor();
     await row(0)
-      .getByRole("button", { name: /^Parts of/ })
+      .getByRole("button", { name: /^Subtasks of/ })
       .click();
     await row(0).getByText("VM.clean_shutdown").waitFor();
     await act(1, "start");
@@ -94,12 +94,12 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
 
   t.test("the tray shows the last, and clears them", async (t) => {
     const { page, complaints } = await open(t, "/activity");
-    await page.getByRole("button", { name: /^Tasks$|under way$/ }).click();
+    await page.getByRole("button", { name: /^Tasks$|running$/ }).click();
     const tray = page.getByRole("dialog", { name: "Tasks" });
     await tray.getByText("clean shutdown VM").waitFor();
     t.same(await violations(page), []);
-    await tray.getByRole("button", { name: "Clear ended" }).click();
-    await tray.getByText("Nothing is under way.").waitFor();
+    await tray.getByRole("button", { name: "Clear ended tasks" }).click();
+    await tray.getByText("No running tasks").waitFor();
     t.same(complaints, []);
   });
 
@@ -120,7 +120,7 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
     await main.getByText(`${named(0)} started on`).waitFor();
     await news.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Snapshots" }).click();
-    await main.getByText("Nothing has happened.").waitFor();
+    await main.getByText("No events").waitFor();
     t.match(page.url(), /kinds=snapshots/);
     t.same(complaints, []);
   });
@@ -132,7 +132,7 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
         await main.getByText("stopped").first().waitFor();
         t.same(await violations(page), []);
         await page.goto(`${url}/#/tasks`);
-        await page.getByRole("button", { name: "Clear ended" }).waitFor();
+        await page.getByRole("button", { name: "Clear ended tasks" }).waitFor();
         t.same(await violations(page), []);
       });
 });

@@ -90,7 +90,7 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
       await tree.getByText("hosts", { exact: true }).waitFor();
       await item(hostName).waitFor();
       await search.fill("nobody is called so");
-      await page.getByText("Nothing is called so.").waitFor();
+      await page.getByText("No matching objects.").waitFor();
       await search.fill("");
       await page.getByRole("button", { name: /^Grouping/ }).click();
       await page.getByRole("menuitem", { name: "By tag" }).click();

@@ -95,8 +95,10 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     const row = rows.filter({ hasText: "for the test" });
     await row.getByText("Connected", { exact: true }).waitFor();
     t.match(await row.textContent(), /10 GiB/);
-    await row.getByRole("button", { name: "More for for the test" }).click();
-    await page.getByRole("menuitem", { name: "Detach…" }).click();
+    await row
+      .getByRole("button", { name: "More actions for for the test" })
+      .click();
+    await page.getByRole("menuitem", { name: "Detach disk…" }).click();
     await dialog.getByRole("button", { name: "Detach" }).click();
     await row.waitFor({ state: "detached" });
     t.same(complaints, []);
@@ -117,8 +119,11 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
       await dialog.getByRole("button", { name: "Revert" }).click();
       await line(/_before_revert_/).waitFor();
       const lines = await page.locator(".tree > li").allTextContents();
-      t.match(lines.at(-1), /Now/);
-      t.equal(lines.filter((words) => words.includes("Now")).length, 1);
+      t.match(lines.at(-1), /Current state/);
+      t.equal(
+        lines.filter((words) => words.includes("Current state")).length,
+        1,
+      );
       t.same(complaints, []);
     },
   );
@@ -137,7 +142,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
       () => (document.querySelector("canvas")?.width ?? 0) > 100,
     );
     await tab("General");
-    await page.getByRole("heading", { name: "Machine" }).waitFor();
+    await page.getByRole("heading", { name: "Hardware" }).waitFor();
     t.notOk(await page.getByRole("application").isVisible());
     await tab("Console");
     await page.getByRole("application").waitFor();
@@ -163,19 +168,19 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     const id = "00000000-0000-4000-8000-000000000000";
     const { page } = await open(t, `/vms/${vm.id}`);
     await page.goto(`${url}/#/vms/${id}`);
-    await page.getByText("There is no such VM").waitFor();
+    await page.getByText("No such VM").waitFor();
     t.same(await violations(page), []);
   });
 
   for (const view of [wide, narrow])
     t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
       const { page } = await open(t, `/vms/${running[2]!.id}`, { view });
-      await page.getByText("Nothing protects this VM").waitFor();
+      await page.getByText("No scheduled snapshots").waitFor();
       t.same(await violations(page), [], "general");
       const tabs = {
         disks: () => page.getByText("Connected", { exact: true }).first(),
         network: () => page.getByText("Connected", { exact: true }).first(),
-        advanced: () => page.getByText("Keep it from mistakes"),
+        advanced: () => page.getByText("Blocked operations"),
         raw: () => page.getByRole("rowheader", { name: "uuid", exact: true }),
       };
       for (const [tab, ready] of Object.entries(tabs)) {
@@ -188,7 +193,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
         t.ok(width <= view.width, `${tab} is not wider than the window`);
       }
       await page.goto(`${url}/#/vms/${vm.id}/snapshots`);
-      await page.getByText("Now", { exact: true }).waitFor();
+      await page.getByText("Current state", { exact: true }).waitFor();
       t.same(await violations(page), [], "snapshots");
     });
 
@@ -196,7 +201,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     const { page } = await open(t, `/vms/${vm.id}`);
     await heading(page, nameOf(vm)).waitFor();
     await server.stop();
-    await page.getByText("As last known").waitFor();
+    await page.getByText("Last known state").waitFor();
     await heading(page, nameOf(vm)).waitFor();
     await rename(page, "in vain", "Enter");
     await page.getByText("Name was not changed").waitFor();

@@ -24,11 +24,11 @@ const vm = (more: Record<string, unknown>): ObjectRow => ({
 t.test("a reason is given for what cannot be done now", (t) => {
   const refusal = (id: string, more: Record<string, unknown>) =>
     action(id).refusal([vm(more)], en);
-  t.equal(refusal("vm.start", { power_state: "Running" }), "It runs");
+  t.equal(refusal("vm.start", { power_state: "Running" }), "The VM is running");
   t.equal(refusal("vm.start", { power_state: "Halted" }), undefined);
   t.equal(
     refusal("vm.cleanShutdown", { power_state: "Running", xenTools: false }),
-    "No guest tools to ask",
+    "Guest tools are not running",
   );
   t.equal(
     refusal("vm.delete", { blockedOperations: { destroy: "ask Ada" } }),
@@ -39,21 +39,21 @@ t.test("a reason is given for what cannot be done now", (t) => {
       power_state: "Halted",
       current_operations: { t1: "start" },
     }),
-    "That is going on already",
+    "This operation is in progress",
   );
   t.equal(
     action("vm.delete").refusal(
       [{ id: "x", type: "VM-template", isDefaultTemplate: true }],
       en,
     ),
-    "It came with the product",
+    "Built-in template",
   );
   t.equal(
     action("host.start").refusal(
       [{ id: "h", type: "host", powerOnMode: "" }],
       en,
     ),
-    "It has no power-on mode",
+    "No power-on mode is configured",
   );
   t.end();
 });
@@ -75,9 +75,9 @@ t.test("an action is for those of many that can", (t) => {
     ["v1", "v2"],
   );
   const running = vms.slice(0, 1);
-  t.equal(start.refusal(running, en), "It runs");
+  t.equal(start.refusal(running, en), "The VM is running");
   t.equal(start.refusal([...running, vms[3]!], en), en.actions.reasons.none);
-  t.equal(action("vm.startOn").refusal(vms, en), "For one at a time");
+  t.equal(action("vm.startOn").refusal(vms, en), "Only for a single object");
   t.end();
 });
 
@@ -101,7 +101,10 @@ t.test("a menu has groups, and says why", (t) => {
   const ids = items.map(({ id }) => id);
   t.equal(new Set(ids).size, ids.length, "each once");
   t.equal(items.at(-1)?.id, "vm.delete", "what destroys comes last");
-  t.equal(items.find(({ id }) => id === "vm.suspend")?.refusal, "It is halted");
+  t.equal(
+    items.find(({ id }) => id === "vm.suspend")?.refusal,
+    "The VM is halted",
+  );
   t.equal(items.filter(({ isFirstOfGroup }) => isFirstOfGroup).length, 3);
   const many = fitting(all, [...objects, ...objects]).map(({ id }) => id);
   t.notOk(many.includes("object.rename"));
@@ -169,7 +172,7 @@ t.test("errors say what to do", (t) => {
   t.equal(words(-32000, "as it is", "constructor"), "as it is");
   t.match(
     errorWords(new ConnectionLostError("gone"), en),
-    /may still be going on/,
+    /may still be running/,
   );
   t.end();
 });

@@ -66,7 +66,7 @@ t.test(
     ]);
     await shown[0]!.action!.run();
     t.same(calls.at(-1), ["vm.resume", { id: "a" }]);
-    t.equal(shown.at(-1)!.detail, "Taken back");
+    t.equal(shown.at(-1)!.detail, "Undone");
     t.equal(ids.size, 1, "toasts do not pile up");
   },
 );
@@ -79,7 +79,7 @@ t.test("an undo that fails says so", async (t) => {
   );
   await run("vm.suspend", vms.slice(0, 1));
   await shown[0]!.action!.run();
-  t.match(shown.at(-1), { tone: "bad", detail: /could not be taken back/ });
+  t.match(shown.at(-1), { tone: "bad", detail: /Undo failed/ });
 });
 
 t.test("a refusal is told with what to do", async (t) => {
@@ -95,7 +95,7 @@ t.test(
       Promise.reject(new ConnectionLostError("gone")),
     );
     await run("vm.pause", vms.slice(0, 1));
-    t.match(shown, [{ tone: "plain", detail: /may still be going on/ }]);
+    t.match(shown, [{ tone: "plain", detail: /may still be running/ }]);
     await shown[0]!.action!.run();
     t.same(went, ["/tasks"]);
   },

@@ -34,12 +34,15 @@ t.test("what has happened is a sentence with links", async (t) => {
   t.equal(said(entry("vm.started", 0, { to: host })), "[web] started on [h1]");
   t.equal(
     said(entry("vm.moved", 0, { from: host, to: { ...host, name: "h2" } })),
-    "[web] moved from [h1] to [h2]",
+    "[web] was migrated from [h1] to [h2]",
   );
-  t.equal(said(entry("vm.moved", 0, { to: host })), "[web] moved to [h1]");
+  t.equal(
+    said(entry("vm.moved", 0, { to: host })),
+    "[web] was migrated to [h1]",
+  );
   t.equal(
     said(entry("vm.renamed", 0, { was: "old" }), de.activity),
-    "VM „old“ heißt jetzt [web]",
+    "VM „old“ wurde in [web] umbenannt",
   );
   const by = { userName: "ada", operation: "vm.stop" };
   t.equal(said(entry("vm.stopped", 0, { by })), "[web] stopped · ada");

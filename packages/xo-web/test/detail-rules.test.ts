@@ -164,7 +164,7 @@ t.test("the state of an interface is a word and a colour", (t) => {
   const state = (pif: object) => pifState(pif as Pif, en).words;
   t.equal(state({ attached: true, carrier: true }), "Connected");
   t.equal(state({ attached: true, carrier: false }), "Link down");
-  t.equal(state({ attached: false, carrier: true }), "Not connected");
+  t.equal(state({ attached: false, carrier: true }), "Disconnected");
   t.equal(
     state({ attached: false, carrier: true, isBondSlave: true }),
     "Link up",

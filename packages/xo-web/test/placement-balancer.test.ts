@@ -130,9 +130,9 @@ t.test(
       );
     t.equal(
       wordsOf("imbalance"),
-      "3 moves would be made. They begin in 30 s, if it lasts.",
+      "Imbalance detected: 3 migrations start in 30 s if it persists.",
     );
-    t.match(wordsOf("host-failed"), /^Down: \[h1\], \[h2\]\. .* 30 s\.$/);
+    t.match(wordsOf("host-failed"), /^Failed: \[h1\], \[h2\]\. Waiting 30 s /);
     t.match(wordsOf("no-plan"), /in English/);
   },
 );
@@ -172,20 +172,20 @@ function run(id: string, more: Partial<Run> = {}): Run {
 t.test("what was moved is told with the figures of then", async (t) => {
   t.equal(
     said(runReason(run("a"), { purpose: "overload", from: "h1" }, english)),
-    "[h1] was at 91% CPU, with 60% of its memory in use",
+    "[h1]: CPU 91%, memory 60%",
   );
   t.equal(
     said(runReason(run("a"), { purpose: "repair", from: "h1" }, english)),
-    "It was against a placement rule",
+    "Violation of a placement rule",
   );
   t.equal(
     runFigures(run("a"), "cpu", english),
-    "CPU of the busiest host: 91%, planned 62%.",
+    "Highest host CPU usage: 91%, planned 62%.",
   );
   const figuresMeasured = [{ host: "h1", cpu: 0.64, memory: 0.5, vms: 3 }];
   t.equal(
     runFigures(run("a", { figuresMeasured }), "cpu", english),
-    "CPU of the busiest host: 91%, planned 62%, measured 64%.",
+    "Highest host CPU usage: 91%, planned 62%, measured 64%.",
   );
   t.equal(
     runFigures(run("a", { figuresBefore: [] }), "memory", english),

@@ -81,11 +81,11 @@ t.test("a change is told in words", async (t) => {
   const fleet = fleetOf([], undefined);
   t.equal(
     draftWords(draftOf(form)!, fleet, english),
-    "3 VMs of 4 GiB each are added: Protected",
+    "Add 3 VMs with 4 GiB each: Protected",
   );
   t.equal(
     draftWords({ kind: "removeHost", host: "0123456789" }, fleet, english),
-    "01234567 is taken out",
+    "Remove 01234567",
   );
 });
 

@@ -28,23 +28,23 @@ const plain = (sentence: Sentence): string =>
 t.test("a refusal names what is missing, with a link to it", async (t) => {
   t.equal(
     plain(ruleSentence({ rule: "network", network: "n" }, english)),
-    "Does not have the network [network n]",
+    "Network [network n] missing",
   );
   t.equal(
     plain(ruleSentence({ rule: "sr", sr: "s" }, german)),
-    "Erreicht das SR [SR s] nicht",
+    "SR [SR s] nicht erreichbar",
   );
   t.equal(
     plain(ruleSentence({ rule: "memory", lacks: 1.5 * GIB }, german)),
-    "1,5 GiB Arbeitsspeicher zu wenig",
+    "1,5 GiB Arbeitsspeicher fehlen",
   );
   t.equal(
     plain(ruleSentence({ rule: "group", group: "g", vm: "v" }, english)),
-    "[rule g]: [VM v] is in the way",
+    "Rule [rule g]: conflict with [VM v]",
   );
   t.equal(
     plain(ruleSentence({ rule: "state", state: "down" }, english)),
-    "Is down",
+    "Host is down",
   );
   t.equal(
     plain(ruleSentence({ rule: "vcpus", lacks: 1 }, english)),
@@ -52,14 +52,14 @@ t.test("a refusal names what is missing, with a link to it", async (t) => {
   );
   t.equal(
     plain(ruleSentence({ rule: "device", kind: "x/y", lacks: 2 }, english)),
-    "2 too few free of [gpuGroup x]",
+    "2 free [gpuGroup x] missing",
   );
 });
 
 t.test(
   "XAPI's code for what cannot move is told in words, or as it is",
   async (t) => {
-    t.equal(pinnedWords("VM_HAS_VGPU", en), "it has a virtual GPU");
+    t.equal(pinnedWords("VM_HAS_VGPU", en), "vGPU attached");
     t.equal(pinnedWords("SOMETHING_NEW", en), "SOMETHING_NEW");
     t.equal(pinnedWords("constructor", en), "constructor");
   },
@@ -76,18 +76,21 @@ t.test(
       conflictLead({ rules, size: "smallest" }, english),
       /any one of them/,
     );
-    t.match(conflictLead({ rules, size: "irreducible" }, english), /left out/);
+    t.match(
+      conflictLead({ rules, size: "irreducible" }, english),
+      /part of the conflict/,
+    );
     t.equal(
       conflictLead({ rules: [rules[0]], size: "smallest" }, english),
-      "This stands against it:",
+      "Constraint that prevents the placement:",
     );
     t.equal(
       plain(conflictSentence(rules[0], english)),
-      "8 GiB of memory are needed, 4 GiB are free",
+      "8 GiB of memory required, 4 GiB free",
     );
     t.equal(
       plain(conflictSentence(rules[1], english)),
-      "The placement rule [rule l]",
+      "Host affinity rule [rule l]",
     );
   },
 );
@@ -95,23 +98,23 @@ t.test(
 t.test("a few hosts are named, many are counted", async (t) => {
   const of = (hosts: readonly string[]) =>
     plain(conflictSentence({ rule: "state", hosts }, english));
-  t.equal(of(["a", "b"]), "[host a], [host b]: no VMs can be there");
-  t.equal(of(["a", "b", "c", "d", "e"]), "5 hosts take no VMs");
+  t.equal(of(["a", "b"]), "[host a], [host b]: disabled or down");
+  t.equal(of(["a", "b", "c", "d", "e"]), "5 hosts are disabled or down");
 });
 
 t.test("a score tells what is not nothing, and the room", async (t) => {
   t.same(scoreWords({ locations: 0, groups: 0, room: 0.25 }, english), [
-    "25% room left",
+    "25% free",
   ]);
   t.same(scoreWords({ locations: 10, groups: -1, room: -0.1 }, english), [
-    "+10 by placement rules for hosts",
-    "-1 by groups of VMs",
-    "10% too much to do",
+    "+10 from host affinity rules",
+    "-1 from affinity and anti-affinity rules",
+    "10% overload",
   ]);
 });
 
 t.test("rules that are not known here keep their names", async (t) => {
-  t.equal(ruleName("sr", en), "An SR is not reached");
+  t.equal(ruleName("sr", en), "SR not accessible");
   t.equal(ruleName("toString", en), "toString");
 });
 

@@ -114,7 +114,7 @@ t.test(
   async (t) => {
     t.equal(
       said(moveReason(plan([move("a")]), 0, english)),
-      "[h1] is at 91% CPU, above 85%; on [h2] 48% stay free.",
+      "CPU usage of [h1] is 91%, above 85%; 48% remain free on [h2].",
     );
     const full = plan([move("a")], {
       figuresBefore: [{ host: "h1", cpu: 0.5, memory: 0.95, vms: 3 }],
@@ -122,12 +122,12 @@ t.test(
     });
     t.equal(
       said(moveReason(full, 0, english)),
-      "[h1] has 95% of its memory in use, above 80%; on [h2] 48% stay free.",
+      "Memory usage of [h1] is 95%, above 80%; 48% remain free on [h2].",
     );
     const tight = { score: { locations: 0, groups: 0, room: -0.1 } };
     t.match(
       said(moveReason(plan([move("a", [], tight)]), 0, english)),
-      /; \[h2\] has 10% too much to do then\.$/,
+      /; \[h2\] is overloaded by 10% afterwards\.$/,
     );
   },
 );
@@ -139,7 +139,10 @@ t.test(
       move("a", [], { purpose: "make-room" }),
       move("b", [0], { purpose: "repair" }),
     ];
-    t.match(said(moveReason(plan(makesRoom), 0, english)), /^\[b\] needs its/);
+    t.match(
+      said(moveReason(plan(makesRoom), 0, english)),
+      /^Makes room for \[b\]/,
+    );
     const purposes: readonly Purpose[] = [
       ...(["evacuate", "balance", "density", "repair", "make-room"] as const),
       ...(["start", "restart"] as const),
@@ -160,7 +163,7 @@ t.test(
 
 t.test("where no figures came, a move still has a reason", async (t) => {
   const bare = { actions: [move("a")], unplaced: [], isProven: false };
-  t.match(said(moveReason(bare, 0, english)), /^Its host has too much to do; /);
+  t.match(said(moveReason(bare, 0, english)), /^Its host is overloaded; /);
 });
 
 t.test(
@@ -183,8 +186,11 @@ t.test(
 
 t.test("where nothing is to be done, the figures say so", async (t) => {
   const { heading, lead } = nothingToDo(plan([]), "performance", english);
-  t.equal(heading, "Nothing to do");
-  t.match(lead, /91% CPU \(85% would be too much\).*60% of its memory/);
+  t.equal(heading, "Load is balanced");
+  t.match(
+    lead,
+    /CPU usage of a host: 91% \(threshold 85%\).*memory usage: 60%/,
+  );
   const headings = [
     nothingToDo(plan([]), "density", english),
     nothingToDo(plan([], { stopped: "no-better" }), "performance", english),
@@ -196,11 +202,11 @@ t.test("where nothing is to be done, the figures say so", async (t) => {
     ),
   ].map((one) => one.heading);
   t.same(headings, [
-    "No host can be freed",
-    "No move pays",
-    "All rules are kept",
-    "Nothing runs there",
-    "There is no way",
+    "No host can be emptied",
+    "No beneficial migration",
+    "No rule violations",
+    "No running VMs",
+    "No solution",
   ]);
 });
 
@@ -208,7 +214,7 @@ t.test("that there could be more is said where it is so", async (t) => {
   t.equal(stoppedWords(plan([move("a")]), english), undefined);
   t.match(
     stoppedWords(plan([move("a")], { stopped: "most-moves" }), english),
-    /No more than 1 move/,
+    /At most 1 migration/,
   );
 });
 

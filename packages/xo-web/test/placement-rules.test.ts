@@ -115,17 +115,26 @@ t.test(
         .map((piece) => (typeof piece === "string" ? piece : piece.id))
         .join("");
     const wish = { strict: false };
-    t.equal(said({}), "No two of them on one host.");
-    t.match(said(wish), /^Rather no two/);
-    t.equal(said({ kind: "together" }), "All of them on one host.");
+    t.equal(said({}), "Anti-affinity: different hosts.");
+    t.match(said(wish), /^Anti-affinity \(preferred\)/);
+    t.equal(said({ kind: "together" }), "Affinity: same host.");
     const there = { kind: "location", hosts: ["h1", "h2"] } as const;
-    t.equal(said(there), "Only on h1, h2.");
-    t.equal(said({ ...there, score: -1 }), "Never on h1, h2.");
-    t.equal(said({ ...there, ...wish }), "Rather on h1, h2.");
-    t.equal(said({ ...there, ...wish, score: -1 }), "Rather not on h1, h2.");
+    t.equal(said(there), "Host affinity: only on h1, h2.");
+    t.equal(
+      said({ ...there, score: -1 }),
+      "Host anti-affinity: never on h1, h2.",
+    );
+    t.equal(
+      said({ ...there, ...wish }),
+      "Host affinity (preferred): on h1, h2.",
+    );
+    t.equal(
+      said({ ...there, ...wish, score: -1 }),
+      "Host anti-affinity (preferred): not on h1, h2.",
+    );
     t.equal(
       said({ ...there, hosts: ["1", "2", "3", "4", "5"] }),
-      "Only on 5 hosts.",
+      "Host affinity: only on 5 hosts.",
     );
   },
 );

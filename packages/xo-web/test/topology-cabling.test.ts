@@ -254,7 +254,7 @@ t.test("a finding is a sentence that leads to what it is about", (t) => {
     {
       before: "",
       link: { type: "network", id: "dmz", name: "DMZ" },
-      after: " is not connected on one and two",
+      after: " is disconnected on one and two",
     },
   );
   t.same(
@@ -274,7 +274,7 @@ t.test("a finding is a sentence that leads to what it is about", (t) => {
       { kind: "leg", tone: "warn", hosts: many, device: "bond0" },
       wording,
     ).before,
-    "bond0: a link of the bond is down on 4 hosts",
+    "bond0: a bond member link is down on 4 hosts",
   );
   t.end();
 });

@@ -1,8 +1,8 @@
 import type { Messages } from "../messages.js";
 
 export const details: Messages["details"] = {
-  tabs: "Teile dieser Seite",
-  where: "Wo es ist",
+  tabs: "Bereiche dieser Seite",
+  where: "Ort",
   name: "Name",
   description: "Beschreibung",
   noDescription: "Beschreibung hinzufügen",
@@ -13,23 +13,23 @@ export const details: Messages["details"] = {
   edit: "{what}: {value}. Bearbeiten",
   changed: "{what} geändert",
   notChanged: "{what} wurde nicht geändert",
-  tryAgain: "Noch einmal",
-  stale: "Zuletzt bekannt",
+  tryAgain: "Erneut versuchen",
+  stale: "Letzter bekannter Stand",
   gone: "Nicht vorhanden: {type}",
   goneLead:
-    "Es wurde gelöscht, oder sein Pool ist nicht verbunden, oder Sie dürfen es nicht sehen.",
+    "Das Objekt wurde gelöscht, sein Pool ist getrennt, oder Sie haben keine Berechtigung, es zu sehen.",
   toList: "Zur Liste",
-  refused: "Kann nicht gezeigt werden: {type}",
+  refused: "Kann nicht angezeigt werden: {type}",
   refusedLead:
-    "Der Server lehnt ab: vielleicht fehlt Ihnen das Recht, es zu sehen.",
-  raw: "Rohdaten",
+    "Die Anfrage wurde abgelehnt. Vielleicht haben Sie keine Berechtigung, das Objekt zu sehen.",
+  raw: "XAPI-Datensatz",
   rawLead:
-    "Was XAPI selbst über dieses Objekt sagt, wie es der Server jetzt hat. Geheimnisse sind verdeckt. Felder heißen wie in XAPI.",
+    "Der XAPI-Datensatz dieses Objekts mit den Feldnamen von XAPI. Geheimnisse sind maskiert.",
   rawSearch: "Felder und Werte durchsuchen",
-  rawAgain: "Neu lesen",
+  rawAgain: "Neu laden",
   rawClass: "{class}, {n} Zeilen",
-  rawFailed: "Der Datensatz konnte nicht gelesen werden",
+  rawFailed: "Der Datensatz konnte nicht geladen werden",
   rawField: "Feld",
   rawValue: "Wert",
-  rawNothing: "Kein Feld oder Wert enthält diese Wörter.",
+  rawNothing: "Keine passenden Felder oder Werte.",
 };

@@ -1,11 +1,11 @@
 import type { Messages } from "../messages.js";
 
 export const keyboard: Messages["keyboard"] = {
-  heading: "Tastatur",
-  lead: "Was Tasten hier und jetzt tun. Nicht, während Sie schreiben, und nicht in einer Konsole.",
-  help: "Diese Hilfe",
+  heading: "Tastenkombinationen",
+  lead: "In Textfeldern und Konsolen sind Tastenkombinationen deaktiviert.",
+  help: "Tastenkombinationen anzeigen",
   search: "Suchen",
-  palette: "Suchen oder etwas tun, überall",
+  palette: "Suche und Aktionen",
   go: "Zu: {page}",
   groups: {
     page: "Auf dieser Seite",
@@ -16,7 +16,7 @@ export const keyboard: Messages["keyboard"] = {
   control: "Strg",
   enter: "Eingabe",
   escape: "Esc",
-  singleKeys: "Tasten ohne Strg tun etwas",
+  singleKeys: "Einzeltasten aktivieren (ohne Strg)",
   singleKeysHint:
-    "Schalten Sie das ab, wenn Sie mit Ihrem Rechner sprechen oder versehentlich Tasten drücken. Dieser Browser merkt es sich.",
+    "Bei Spracheingabe oder gegen versehentliche Tastendrücke deaktivieren. In diesem Browser gespeichert.",
 };

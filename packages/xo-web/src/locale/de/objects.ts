@@ -3,14 +3,14 @@ import type { Messages } from "../messages.js";
 export const objects: Messages["objects"] = {
   states: {
     running: "Läuft",
-    halted: "Aus",
-    paused: "Angehalten",
-    suspended: "Ausgelagert",
-    working: "Arbeitet",
+    halted: "Ausgeschaltet",
+    paused: "Pausiert",
+    suspended: "Suspendiert",
+    working: "Beschäftigt",
     lost: "Nicht erreichbar",
     maintenance: "Wartung",
     connected: "Verbunden",
-    noLink: "Kein Signal",
+    noLink: "Kein Link",
   },
   types: {
     VM: { one: "VM", other: "VMs" },
@@ -24,7 +24,7 @@ export const objects: Messages["objects"] = {
     network: { one: "Netzwerk", other: "Netzwerke" },
     PIF: { one: "PIF", other: "PIFs" },
     VIF: { one: "VIF", other: "VIFs" },
-    task: { one: "Task", other: "Tasks" },
+    task: { one: "Aufgabe", other: "Aufgaben" },
     message: { one: "Nachricht", other: "Nachrichten" },
   },
 };

@@ -1,6 +1,6 @@
 import type { Messages } from "../messages.js";
 
 export const toasts: Messages["toasts"] = {
-  heading: "Was gerade geschehen ist",
-  putAway: "Wegräumen",
+  heading: "Benachrichtigungen",
+  putAway: "Schließen",
 };

@@ -9,9 +9,9 @@ export const ui: Messages["ui"] = {
   undo: "Rückgängig",
   more: "Mehr",
   none: "keine",
-  unknown: "nicht bekannt",
+  unknown: "unbekannt",
   yes: "ja",
   no: "nein",
-  failed: "Das ging nicht: {reason}",
-  lost: "Der Server antwortet nicht. Soweit bekannt, wurde nichts geändert.",
+  failed: "Anfrage fehlgeschlagen: {reason}",
+  lost: "Der Server antwortet nicht. Die Anfrage wurde vielleicht nicht ausgeführt.",
 };

@@ -1,9 +1,9 @@
 export const keyboard = {
-  heading: "Keyboard",
-  lead: "What keys do here and now. Not while you write, and not in a console.",
-  help: "This help",
+  heading: "Keyboard shortcuts",
+  lead: "Shortcuts are disabled in text fields and consoles.",
+  help: "Show keyboard shortcuts",
   search: "Search",
-  palette: "Search or do something, anywhere",
+  palette: "Search and actions",
   go: "Go to {page}",
   groups: {
     page: "On this page",
@@ -14,7 +14,7 @@ export const keyboard = {
   control: "Ctrl",
   enter: "Enter",
   escape: "Esc",
-  singleKeys: "Keys without Ctrl do something",
+  singleKeys: "Enable single-key shortcuts (without Ctrl)",
   singleKeysHint:
-    "Switch it off if you speak to your computer, or press keys by accident. Remembered in this browser.",
+    "Disable them for speech input or to prevent accidental key presses. Stored in this browser.",
 };

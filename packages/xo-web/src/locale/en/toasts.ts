@@ -1,4 +1,4 @@
 export const toasts = {
-  heading: "What has just happened",
-  putAway: "Put away",
+  heading: "Notifications",
+  putAway: "Dismiss",
 };

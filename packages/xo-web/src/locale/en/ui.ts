@@ -7,9 +7,9 @@ export const ui = {
   undo: "Undo",
   more: "More",
   none: "none",
-  unknown: "not known",
+  unknown: "unknown",
   yes: "yes",
   no: "no",
-  failed: "That did not work: {reason}",
-  lost: "The server does not answer. Nothing was changed, as far as is known.",
+  failed: "Request failed: {reason}",
+  lost: "The server does not respond. The request may not have been executed.",
 };
