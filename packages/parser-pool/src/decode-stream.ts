@@ -9,7 +9,7 @@ import { answerOf } from "./answer.js";
 import { firstBytes } from "./first-bytes.js";
 import type { FormatName } from "./formats/formats.js";
 import { Segment } from "./segment.js";
-import { HEADROOM, type SegmentStock } from "./segment-stock.js";
+import { HEADROOM, type SegmentPool } from "./segment-pool.js";
 
 /** Where the parts of an answer go. All are called on the main thread, in order. */
 export interface StreamHandlers {
@@ -21,7 +21,7 @@ export interface StreamHandlers {
 }
 
 /** Runs a task, in place or by a worker. */
-export interface Runner {
+export interface TaskRun {
   /** A promise only where the work is done elsewhere. */
   readonly result:
     DecodeResult | DecodeFailure | Promise<DecodeResult | DecodeFailure>;
@@ -31,26 +31,26 @@ export interface Runner {
 export interface StreamSettings {
   readonly format: FormatName;
   /** The format needs the whole answer at once. */
-  readonly whole: boolean;
+  readonly needsWholeAnswer: boolean;
   readonly segmentBytes: number;
   readonly maxBodyBytes: number;
-  readonly stock: SegmentStock;
+  readonly segments: SegmentPool;
   /** `bytes`: the length of the whole answer, Infinity where it is not known. */
-  run(task: DecodeTask, bytes: number): Runner;
+  run(task: DecodeTask, bytes: number): TaskRun;
   readonly classNameOf: (name: string) => string;
   onClose(): void;
 }
 
 /** Filled segments that may wait behind the one at work before the reader is asked to stop. */
-const MAX_WAITING = 1;
+const MAX_WAITING_SEGMENTS = 1;
 
 /** Room for an answer that goes on past its announced length. */
-const SMALLEST = 4 * 1024;
+const MIN_SEGMENT_BYTES = 4 * 1024;
 
 /** The most that is allocated ahead for an answer of unknown length. */
-const LARGEST = 16 * 1024 * 1024;
+const MAX_SEGMENT_BYTES = 16 * 1024 * 1024;
 
-const NOTHING = new Uint8Array(0);
+const EMPTY = new Uint8Array(0);
 
 /** Where the rest of a bad answer goes: read by nobody. */
 const SCRATCH = new Uint8Array(64 * 1024);
@@ -71,16 +71,16 @@ export class DecodeStream {
   #filling: Segment | undefined;
   #waiting: Segment[] = [];
   /** What the last task left: stands before the next segment. */
-  #tail: Uint8Array = NOTHING;
+  #tail: Uint8Array = EMPTY;
   #state: unknown;
   /** The view that `space` gave out last: the socket may be writing to it. */
-  #space: Uint8Array = NOTHING;
+  #space: Uint8Array = EMPTY;
   #received = 0;
   #start: string | undefined;
-  #running: Runner | undefined;
+  #running: TaskRun | undefined;
   #tasks = 0;
   #ended = false;
-  #saturated = false;
+  #isFull = false;
   #outcome: { answer: DecodedAnswer } | { error: Error } | undefined;
   #settle: (() => void) | undefined;
 
@@ -126,12 +126,12 @@ export class DecodeStream {
       this.#waiting.push(segment);
       this.#pump();
     }
-    this.#saturated =
-      !this.#settings.whole &&
+    this.#isFull =
+      !this.#settings.needsWholeAnswer &&
       !this.#isComplete() &&
       this.#running !== undefined &&
-      this.#waiting.length >= MAX_WAITING;
-    return !this.#saturated;
+      this.#waiting.length >= MAX_WAITING_SEGMENTS;
+    return !this.#isFull;
   }
 
   /** The body is complete. Resolves when every batch has been handed over. */
@@ -208,15 +208,15 @@ export class DecodeStream {
   /** What the next task reads; undefined: more bytes are needed first. */
   #nextPieces(): Segment[] | undefined {
     // `end` is about to be called: the last task then knows that it is the last.
-    if (!this.#ended && (this.#settings.whole || this.#isComplete()))
+    if (!this.#ended && (this.#settings.needsWholeAnswer || this.#isComplete()))
       return undefined;
     if (this.#ended && this.#waiting.length === 0)
       this.#waiting.push(new Segment(0, this.#tail.length));
-    if (this.#settings.whole) return this.#waiting.splice(0);
+    if (this.#settings.needsWholeAnswer) return this.#waiting.splice(0);
     const [segment] = this.#waiting;
     if (segment === undefined) return undefined;
     if (!segment.prepend(this.#tail)) return this.#mergeLongTail();
-    this.#tail = NOTHING;
+    this.#tail = EMPTY;
     return [this.#waiting.shift()!];
   }
 
@@ -242,7 +242,7 @@ export class DecodeStream {
       merged.append(bytes);
     if (filling !== undefined) merged.append(payload(filling));
     this.#waiting = [];
-    this.#tail = NOTHING;
+    this.#tail = EMPTY;
     if (enough) return [merged];
     this.#filling = merged;
     return undefined;
@@ -258,7 +258,7 @@ export class DecodeStream {
     try {
       if ("failed" in result) throw this.#errorOf(result);
       for (const batch of result.batches) this.#handlers.onBatch?.(batch);
-      if (this.#isOver()) return;
+      if (this.#hasOutcome()) return;
       this.#tail = result.tail;
       this.#state = result.state;
       if (final) {
@@ -275,13 +275,13 @@ export class DecodeStream {
   }
 
   /** A handler may have aborted it. */
-  #isOver(): boolean {
+  #hasOutcome(): boolean {
     return this.#outcome !== undefined;
   }
 
   #drain(): void {
-    if (!this.#saturated || this.#waiting.length >= MAX_WAITING) return;
-    this.#saturated = false;
+    if (!this.#isFull || this.#waiting.length >= MAX_WAITING_SEGMENTS) return;
+    this.#isFull = false;
     this.#handlers.onDrain?.();
   }
 
@@ -298,21 +298,21 @@ export class DecodeStream {
     this.#running?.cancel?.();
     this.#filling = undefined;
     this.#waiting = [];
-    this.#tail = NOTHING;
+    this.#tail = EMPTY;
     this.#settings.onClose();
     this.#settle?.();
   }
 
   #newSegment(): Segment {
-    const { whole, segmentBytes } = this.#settings;
+    const { needsWholeAnswer: whole, segmentBytes } = this.#settings;
     const { contentLength } = this.#request;
     const remaining = (contentLength ?? Infinity) - this.#received;
     // More came than was announced: room there must be all the same.
-    const wanted = remaining > 0 ? remaining : SMALLEST;
+    const wanted = remaining > 0 ? remaining : MIN_SEGMENT_BYTES;
     const most = whole
-      ? Math.max(segmentBytes, Math.min(this.#received, LARGEST))
+      ? Math.max(segmentBytes, Math.min(this.#received, MAX_SEGMENT_BYTES))
       : segmentBytes;
-    if (!whole && wanted >= segmentBytes) return this.#settings.stock.take();
+    if (!whole && wanted >= segmentBytes) return this.#settings.segments.take();
     const known = contentLength !== undefined && whole;
     return new Segment(
       known ? wanted : Math.min(wanted, most),

@@ -1,7 +1,7 @@
 import { XoError, type AnswerShape, type ErrorCode } from "@xo-server/model";
 import { SLACK, type FormatOutput } from "./formats/format.js";
 import { formats, type FormatName } from "./formats/formats.js";
-import type { ClassBook } from "./hints.js";
+import type { ClassRegistry } from "./formats/class-registry.js";
 
 /** Bytes of an answer, `bytes[start..end)`, in a buffer of their own that has SLACK bytes more. */
 export interface Piece {
@@ -46,12 +46,12 @@ export interface DecodeFailure extends Spare {
 /** Runs a task on this thread. Bad input is a result, not an exception. */
 export function runTask(
   task: DecodeTask,
-  classes: ClassBook,
+  classes: ClassRegistry,
 ): DecodeResult | DecodeFailure {
   const started = performance.now();
   const { format, shape, className, final, state } = task;
   try {
-    const piece = joined(task.pieces);
+    const piece = joinPieces(task.pieces);
     const { bytes, start, end } = piece;
     const output = formats[format](
       { bytes, start, end, shape, className, final, state },
@@ -65,7 +65,7 @@ export function runTask(
   }
 }
 
-function joined(pieces: readonly Piece[]): Piece {
+function joinPieces(pieces: readonly Piece[]): Piece {
   if (pieces.length === 1) return pieces[0]!;
   let end = 0;
   for (const piece of pieces) end += piece.end - piece.start;

@@ -10,9 +10,9 @@ export type {
   Logger,
   ParserPoolOptions,
   Place,
-  XmlWay,
+  XmlParser,
 } from "./options.js";
 export type { XportTable } from "./formats/xport-table.js";
 export type { StreamHandlers } from "./decode-stream.js";
 export type { HistogramSnapshot } from "./histogram.js";
-export type { IntegerPlace } from "./hints.js";
+export type { IntegerPlace } from "./formats/class-registry.js";

@@ -5,7 +5,11 @@ import {
   datamodel,
   integerFields,
 } from "@xo-server/model";
-import type { ClassHint, Hints, IntegerPlace } from "./hints.js";
+import type {
+  ClassHint,
+  ClassHints,
+  IntegerPlace,
+} from "./formats/class-registry.js";
 
 export interface Logger {
   debug(message: string, data?: object): void;
@@ -23,11 +27,11 @@ export interface Clock {
 export type Place = "auto" | "main" | "worker";
 
 /** How XML is read: our own reader, the native Expat, or the parser of the xmlrpc package. */
-export type XmlWay = "reader" | "expat" | "xmlrpc";
+export type XmlParser = "reader" | "expat" | "xmlrpc";
 
 export interface ParserPoolOptions {
   readonly place?: Place;
-  readonly xml?: XmlWay;
+  readonly xml?: XmlParser;
   /** Fail with UNSUPPORTED, instead of taking the reader, where node-expat is not installed. */
   readonly xmlStrict?: boolean;
   /** What to load for `expat`. Default: `node-expat`. */
@@ -104,14 +108,14 @@ export function settingsOf(options: ParserPoolOptions): Settings {
     logger: silent,
     clock: performance,
   };
-  const given = Object.entries(options).filter(
+  const input = Object.entries(options).filter(
     ([, value]) => value !== undefined,
   );
-  return Object.freeze({ ...defaults, ...Object.fromEntries(given) });
+  return Object.freeze({ ...defaults, ...Object.fromEntries(input) });
 }
 
 /** What the settings tell of the classes, as plain data that can go to workers. */
-export function hintsOf(settings: Settings): Hints {
+export function hintsOf(settings: Settings): ClassHints {
   const hintOf = (name: string): ClassHint => ({
     columns: [...settings.columnsOf(name)],
     integers: { ...settings.integerFieldsOf(name) },
@@ -120,8 +124,8 @@ export function hintsOf(settings: Settings): Hints {
     classes: Object.fromEntries(
       settings.classes.map((name) => [name, hintOf(name)]),
     ),
-    otherwise: hintOf(""),
-    spelling: Object.fromEntries(
+    unknownClass: hintOf(""),
+    classNames: Object.fromEntries(
       settings.classes.map((name) => [
         name.toLowerCase(),
         settings.classNameOf(name.toLowerCase()),

@@ -7,7 +7,7 @@ import {
 } from "@xo-server/model";
 import {
   DecodeStream,
-  type Runner,
+  type TaskRun,
   type StreamHandlers,
 } from "./decode-stream.js";
 import {
@@ -20,17 +20,17 @@ import { PRIORITIES } from "./fair-queue.js";
 import type { FormatName } from "./formats/formats.js";
 import { recordUnits } from "./formats/record-units.js";
 import type { XportTable } from "./formats/xport-table.js";
-import { ClassBook } from "./hints.js";
+import { ClassRegistry } from "./formats/class-registry.js";
 import type { HistogramSnapshot } from "./histogram.js";
-import { Meter } from "./meter.js";
+import { TaskMeter } from "./task-meter.js";
 import {
   hintsOf,
   settingsOf,
   type ParserPoolOptions,
   type Settings,
-  type XmlWay,
+  type XmlParser,
 } from "./options.js";
-import { SegmentStock } from "./segment-stock.js";
+import { SegmentPool } from "./segment-pool.js";
 import { WorkerThreads } from "./worker-threads.js";
 
 /** One answer on its way in; see decode-stream. */
@@ -65,7 +65,7 @@ export interface ParserPoolStats {
   /** A thread is up: until then answers of one segment are read in place (with `place: auto`). */
   readonly isUp: boolean;
   /** Plain records are read in WebAssembly; false where its module is missing: all is right, but slower. */
-  readonly shortCut: boolean;
+  readonly usesWebAssembly: boolean;
   /** Answers on their way in. */
   readonly streams: number;
   /** Tasks done in place. */
@@ -110,25 +110,25 @@ export function createParserPool(options: ParserPoolOptions = {}): ParserPool {
 /** A byte of numbers takes about as long as so many of records. */
 const XPORT_WEIGHT = 4;
 
-type Parts = readonly Uint8Array<ArrayBuffer>[];
+type Chunks = readonly Uint8Array<ArrayBuffer>[];
 
 class Pool implements ParserPool {
   readonly #settings: Settings;
-  readonly #classes: ClassBook;
+  readonly #classes: ClassRegistry;
   readonly #threads: WorkerThreads | undefined;
-  readonly #stock: SegmentStock;
+  readonly #segments: SegmentPool;
   readonly #streams = new Set<DecodeStream>();
-  readonly #meters = new Map(PRIORITIES.map((name) => [name, new Meter()]));
+  readonly #meters = new Map(PRIORITIES.map((name) => [name, new TaskMeter()]));
   #tasksInPlace = 0;
   #tasksByWorkers = 0;
   #closed = false;
-  #toldFallback = false;
+  #hasLoggedFallback = false;
 
   constructor(settings: Settings) {
     this.#settings = settings;
     const hints = hintsOf(settings);
-    this.#stock = new SegmentStock(settings.segmentBytes);
-    this.#classes = new ClassBook(hints);
+    this.#segments = new SegmentPool(settings.segmentBytes);
+    this.#classes = new ClassRegistry(hints);
     if (settings.place !== "main")
       this.#threads = new WorkerThreads(hints, settings);
     if (settings.minThreads > 0) this.#threads?.ensureUp();
@@ -140,10 +140,10 @@ class Pool implements ParserPool {
     const format = formatOf(request.encoding, settings.xml);
     const stream: DecodeStream = new DecodeStream(request, handlers, {
       format,
-      whole: request.shape === "value" || !STREAMING.has(format),
+      needsWholeAnswer: request.shape === "value" || !STREAMING.has(format),
       segmentBytes: settings.segmentBytes,
       maxBodyBytes: settings.maxBodyBytes,
-      stock: this.#stock,
+      segments: this.#segments,
       classNameOf: settings.classNameOf,
       run: (task, bytes) => this.#run(task, bytes, request),
       onClose: () => void this.#streams.delete(stream),
@@ -152,18 +152,18 @@ class Pool implements ParserPool {
     return stream;
   }
 
-  async readXport(parts: Parts, lane: string, known?: string) {
+  async readXport(parts: Chunks, lane: string, known?: string) {
     const [table] = await this.#readTables("xport", parts, lane, known);
     return table!;
   }
 
-  readRrd(parts: Parts, lane: string): Promise<readonly XportTable[]> {
+  readRrd(parts: Chunks, lane: string): Promise<readonly XportTable[]> {
     return this.#readTables("rrd", parts, lane);
   }
 
   async #readTables(
     format: "xport" | "rrd",
-    parts: Parts,
+    parts: Chunks,
     lane: string,
     state?: string,
   ): Promise<readonly XportTable[]> {
@@ -204,7 +204,7 @@ class Pool implements ParserPool {
     return {
       threads: threads?.threads ?? 0,
       isUp: threads?.isUp ?? false,
-      shortCut: recordUnits() !== undefined,
+      usesWebAssembly: recordUnits() !== undefined,
       streams: this.#streams.size,
       tasksInPlace: this.#tasksInPlace,
       tasksByWorkers: this.#tasksByWorkers,
@@ -224,24 +224,24 @@ class Pool implements ParserPool {
   }
 
   /** `bytes`: the length of the whole answer. */
-  #run(task: DecodeTask, bytes: number, request: DecodeRequest): Runner {
+  #run(task: DecodeTask, bytes: number, request: DecodeRequest): TaskRun {
     const { place, inlineBelowBytes, segmentBytes } = this.#settings;
     const threads = this.#threads;
     // An answer of one segment takes 1 to 3 ms in place: better than to wait for the first thread to start.
     const isInPlace =
       place === "auto" &&
       (bytes < inlineBelowBytes ||
-        (bytes <= segmentBytes && isQuick(task, threads)));
+        (bytes <= segmentBytes && mayRunInPlace(task, threads)));
     return threads === undefined || isInPlace
       ? this.#runInPlace(task, request)
       : this.#runByWorker(threads, task, request);
   }
 
-  #runInPlace(task: DecodeTask, { priority }: DecodeRequest): Runner {
+  #runInPlace(task: DecodeTask, { priority }: DecodeRequest): TaskRun {
     const result = runTask(task, this.#classes);
     this.#tasksInPlace++;
     this.#meters.get(priority)!.record(0, result.runMs);
-    this.#tellFallback(result);
+    this.#logFallback(result);
     return { result };
   }
 
@@ -249,21 +249,21 @@ class Pool implements ParserPool {
     threads: WorkerThreads,
     task: DecodeTask,
     request: DecodeRequest,
-  ): Runner {
+  ): TaskRun {
     const { clock } = this.#settings;
     const started = clock.now();
-    const spareBytes = task.final ? 0 : this.#stock.order();
+    const spareBytes = task.final ? 0 : this.#segments.requestSpare();
     const submitted = threads.submit({ ...task, spareBytes }, request);
     const result = submitted.result.then((done) => {
       this.#tasksByWorkers++;
-      if (spareBytes > 0) this.#stock.deliver(done.spare);
+      if (spareBytes > 0) this.#segments.addSpare(done.spare);
       const waitMs = clock.now() - started - done.runMs;
       this.#meters.get(request.priority)!.record(waitMs, done.runMs);
-      this.#tellFallback(done);
+      this.#logFallback(done);
       return done;
     });
     const undelivered = () => {
-      if (spareBytes > 0) this.#stock.deliver(undefined);
+      if (spareBytes > 0) this.#segments.addSpare(undefined);
     };
     result.catch(undelivered);
     const cancel = () => {
@@ -272,19 +272,19 @@ class Pool implements ParserPool {
     return { result, cancel };
   }
 
-  #tellFallback(result: DecodeResult | DecodeFailure): void {
-    if ("failed" in result || result.fellBack === undefined) return;
-    if (this.#toldFallback) return;
-    this.#toldFallback = true;
+  #logFallback(result: DecodeResult | DecodeFailure): void {
+    if ("failed" in result || result.fallbackReason === undefined) return;
+    if (this.#hasLoggedFallback) return;
+    this.#hasLoggedFallback = true;
     this.#settings.logger.warn(
       "node-expat cannot be used here: XML is read by the built-in reader",
-      { reason: result.fellBack },
+      { reason: result.fallbackReason },
     );
   }
 }
 
 /** A format that reads segments, and no thread that could do it at once. */
-function isQuick(task: DecodeTask, threads: WorkerThreads | undefined) {
+function mayRunInPlace(task: DecodeTask, threads: WorkerThreads | undefined) {
   return (
     task.shape !== "value" &&
     STREAMING.has(task.format) &&
@@ -299,7 +299,7 @@ const STREAMING: ReadonlySet<FormatName> = new Set<FormatName>([
   "json-in-xml-reader",
 ]);
 
-function formatOf(encoding: WireEncoding, xml: XmlWay): FormatName {
+function formatOf(encoding: WireEncoding, xml: XmlParser): FormatName {
   switch (encoding) {
     case "json-rpc":
       return "json-rpc";

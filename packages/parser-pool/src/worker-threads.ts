@@ -2,7 +2,7 @@ import { Piscina, queueOptionsSymbol } from "piscina";
 import { XoError, type DecodePriority } from "@xo-server/model";
 import type { DecodeFailure, DecodeResult, DecodeTask } from "./decode-task.js";
 import { FairQueue } from "./fair-queue.js";
-import type { Hints } from "./hints.js";
+import type { ClassHints } from "./formats/class-registry.js";
 
 type PiscinaQueue = NonNullable<
   NonNullable<ConstructorParameters<typeof Piscina>[0]>["taskQueue"]
@@ -10,12 +10,12 @@ type PiscinaQueue = NonNullable<
 type PiscinaTask = Parameters<PiscinaQueue["push"]>[0];
 
 /** Whose turn a task waits for. */
-export interface Turn {
+export interface QueuePosition {
   readonly priority: DecodePriority;
   readonly lane: string;
 }
 
-interface Ticket extends Turn {
+interface QueueEntry extends QueuePosition {
   task?: PiscinaTask;
 }
 
@@ -28,7 +28,7 @@ export interface ThreadOptions {
 }
 
 /** Long enough never to fire in practice. */
-const LONG_MS = 2 ** 30;
+const KEEP_ALIVE_MS = 2 ** 30;
 
 /** A task that was handed in. */
 export interface Submitted {
@@ -46,10 +46,10 @@ export class WorkerThreads {
   #outstanding = 0;
   #wasUp = false;
   #isStarting = false;
-  #hold: NodeJS.Timeout | undefined;
-  #nudge: NodeJS.Timeout | undefined;
+  #keepAliveTimer: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor(hints: Hints, options: ThreadOptions) {
+  constructor(hints: ClassHints, options: ThreadOptions) {
     const { maxWorkerHeapMb } = options;
     this.#options = options;
     this.#piscina = new Piscina({
@@ -60,7 +60,7 @@ export class WorkerThreads {
       workerData: hints,
       // Loaders and hooks of the main program (a test runner's, say) are nothing to a parser, and slow to load.
       execArgv: [],
-      taskQueue: adapted(this.#queue),
+      taskQueue: toPiscinaQueue(this.#queue),
       // A task that no thread takes goes back to where it was, not to the end.
       stricterFIFO: true,
       recordTiming: false,
@@ -89,7 +89,7 @@ export class WorkerThreads {
     if (this.isUp) return true;
     if (!this.#isStarting) {
       this.#isStarting = true;
-      void this.#idle()
+      void this.#runEmptyTask()
         .then(() => (this.#wasUp = true))
         .catch(() => undefined)
         .finally(() => (this.#isStarting = false));
@@ -102,27 +102,27 @@ export class WorkerThreads {
   }
 
   /** @throws XoError QUEUE_FULL */
-  submit(task: DecodeTask, turn: Turn): Submitted {
+  submit(task: DecodeTask, turn: QueuePosition): Submitted {
     if (this.#queue.size >= this.#options.queueLimit)
       throw new XoError("QUEUE_FULL", {
         what: "the parser pool",
         size: this.#queue.size,
       });
-    const ticket: Ticket = { ...turn };
+    const ticket: QueueEntry = { ...turn };
     const result = this.#piscina.run(
       Object.assign(task, { [queueOptionsSymbol]: ticket }),
       { transferList: task.pieces.map(({ bytes }) => bytes.buffer) },
     );
-    this.#began();
+    this.#taskStarted();
     return {
       result: result.then(
         (done) => {
-          this.#finished();
+          this.#taskEnded();
           return done;
         },
         (error: unknown) => {
-          this.#finished();
-          this.#restart();
+          this.#taskEnded();
+          this.#startForWaiting();
           const reason = error instanceof Error ? error.message : String(error);
           throw new XoError("PARSER_FAILED", { reason }, error);
         },
@@ -130,21 +130,21 @@ export class WorkerThreads {
       cancel: () => {
         const waited =
           ticket.task !== undefined && this.#queue.remove(ticket.task);
-        if (waited) this.#finished();
+        if (waited) this.#taskEnded();
         return waited;
       },
     };
   }
 
   /** Piscina lets the process end while a thread starts; work that waits must hold it. */
-  #began(): void {
+  #taskStarted(): void {
     if (this.#outstanding++ === 0)
-      this.#hold = setInterval(() => undefined, LONG_MS);
+      this.#keepAliveTimer = setInterval(() => undefined, KEEP_ALIVE_MS);
   }
 
-  #finished(): void {
+  #taskEnded(): void {
     if (--this.#outstanding > 0) return;
-    clearInterval(this.#hold);
+    clearInterval(this.#keepAliveTimer);
     this.#endIdleThreads();
   }
 
@@ -154,32 +154,34 @@ export class WorkerThreads {
    * for ever. An empty task for each sets the timers anew.
    */
   #endIdleThreads(): void {
-    clearTimeout(this.#nudge);
+    clearTimeout(this.#idleTimer);
     const { minThreads, idleTimeoutMs } = this.#options;
     if (this.threads <= minThreads) return;
-    this.#nudge = setTimeout(() => {
+    this.#idleTimer = setTimeout(() => {
       if (this.#outstanding > 0 || this.threads <= minThreads) return;
-      const nudges = Array.from({ length: this.threads }, () => this.#idle());
+      const nudges = Array.from({ length: this.threads }, () =>
+        this.#runEmptyTask(),
+      );
       void Promise.allSettled(nudges).then(() => this.#endIdleThreads());
     }, 2 * idleTimeoutMs);
-    this.#nudge.unref();
+    this.#idleTimer.unref();
   }
 
   /** Ends the threads; tasks that run or wait fail. */
   async close(): Promise<void> {
-    clearTimeout(this.#nudge);
+    clearTimeout(this.#idleTimer);
     await this.#piscina.destroy();
   }
 
   /** After a crash piscina starts no thread for the tasks that wait: only a new task does. */
-  #restart(): void {
+  #startForWaiting(): void {
     if (this.#queue.size === 0 || this.threads > 0) return;
-    this.#idle().catch(() => this.#restart());
+    this.#runEmptyTask().catch(() => this.#startForWaiting());
   }
 
   /** A task that is nothing. */
-  #idle(): Promise<unknown> {
-    const ticket: Ticket = { priority: "call", lane: "" };
+  #runEmptyTask(): Promise<unknown> {
+    const ticket: QueueEntry = { priority: "call", lane: "" };
     const nothing: DecodeTask = {
       format: "json-rpc",
       shape: "value",
@@ -194,19 +196,19 @@ export class WorkerThreads {
   }
 }
 
-function adapted(queue: FairQueue<PiscinaTask>): PiscinaQueue {
+function toPiscinaQueue(queue: FairQueue<PiscinaTask>): PiscinaQueue {
   return {
     get size() {
       return queue.size;
     },
     shift: () => queue.shift() ?? null,
     push(task) {
-      const ticket = ticketOf(task);
+      const ticket = entryOf(task);
       ticket.task = task;
       queue.push(task, ticket.priority, ticket.lane);
     },
     unshift(task) {
-      const ticket = ticketOf(task);
+      const ticket = entryOf(task);
       ticket.task = task;
       queue.unshift(task, ticket.priority, ticket.lane);
     },
@@ -214,6 +216,6 @@ function adapted(queue: FairQueue<PiscinaTask>): PiscinaQueue {
   };
 }
 
-function ticketOf(task: PiscinaTask): Ticket {
-  return task[queueOptionsSymbol] as Ticket;
+function entryOf(task: PiscinaTask): QueueEntry {
+  return task[queueOptionsSymbol] as QueueEntry;
 }

@@ -5,9 +5,9 @@ import {
   type DecodeResult,
   type DecodeTask,
 } from "./decode-task.js";
-import { ClassBook, type Hints } from "./hints.js";
+import { ClassRegistry, type ClassHints } from "./formats/class-registry.js";
 
-const classes = new ClassBook(workerData as Hints);
+const classes = new ClassRegistry(workerData as ClassHints);
 
 /** What piscina calls for each task. The buffers of the result are transferred, never cloned. */
 export default function decode(task: DecodeTask): unknown {

@@ -5,7 +5,7 @@ import { parseLenient } from "@xo-server/model";
 import {
   createParserPool,
   type ParserPool,
-  type XmlWay,
+  type XmlParser,
 } from "../src/index.js";
 import { feed, type Fed, type FeedOptions } from "./support/feed.js";
 
@@ -154,7 +154,7 @@ async function agreesWithOracle(
   } else t.same(fed.answer.value, result, recording.id);
 }
 
-for (const xml of ["reader", "xmlrpc", "expat"] satisfies XmlWay[]) {
+for (const xml of ["reader", "xmlrpc", "expat"] satisfies XmlParser[]) {
   t.test(
     `recorded XML answers agree with JSON ones, by ${xml}`,
     { skip },

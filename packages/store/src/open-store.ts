@@ -6,23 +6,23 @@ import { collect, openFile, sealFile } from "./configuration/sealed-file.js";
 import type { Engine } from "./engines/engine.js";
 import { openPostgresEngine } from "./engines/postgres-engine.js";
 import { openSqliteEngine } from "./engines/sqlite-engine.js";
-import { createCachedTables } from "./memory/cached-tables.js";
-import { Follower } from "./memory/follower.js";
-import { migrate } from "./migrations/migrate.js";
-import { createNouns } from "./nouns/create-nouns.js";
-import type { Parts } from "./nouns/parts.js";
+import { createCachedTables } from "./cache/cached-tables.js";
+import { CacheSynchronizer } from "./cache/cache-synchronizer.js";
+import { migrate } from "./schema/migrations/migrate.js";
+import { createRepositories } from "./repositories/create-repositories.js";
+import type { RepositoryContext } from "./repositories/repository-context.js";
 import {
   withDefaults,
   type StoreOptions,
   type StoreSettings,
 } from "./options.js";
-import { KeyKeeper, openVault } from "./secrets/keeper.js";
+import { KeyRotation, openVault } from "./secrets/key-rotation.js";
 import { createKeySource } from "./secrets/key-source.js";
 import { PasswordHasher } from "./secrets/password-hasher.js";
 import type { Store } from "./store.js";
 
 /**
- * Opens the store; makes database and key file where there are none.
+ * Opens the store; creates the database and the key file if they do not exist.
  * @throws XoError STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG, CONFIG_INVALID
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
@@ -30,12 +30,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const engine = await openEngine(settings.location);
   const availability = new Availability({ engine, ...settings });
   try {
-    return await start(settings, engine, availability);
+    return await startStore(settings, engine, availability);
   } catch (error) {
-    const told = availability.notice(error);
+    const translated = availability.translateError(error);
     availability.close();
+    // The first error is the cause; one of closing would hide it.
     await engine.close().catch(() => undefined);
-    throw told;
+    throw translated;
   }
 }
 
@@ -45,55 +46,62 @@ function openEngine(location: string): Promise<Engine> {
     : openSqliteEngine(location);
 }
 
-async function start(
+async function startStore(
   settings: StoreSettings,
   engine: Engine,
   availability: Availability,
 ): Promise<Store> {
   await migrate(engine.writer);
   const source = createKeySource(settings.key);
-  const vault = await openVault(source, engine);
-  const committer = new Committer(engine, availability);
-  const tables = createCachedTables();
-  const hasher = new PasswordHasher(settings.scryptCost);
-  const { clock, createId } = settings;
-  const parts: Parts = {
+  const context: RepositoryContext = {
     engine,
     availability,
-    committer,
-    tables,
-    vault,
-    hasher,
-    clock,
-    createId,
+    committer: new Committer(engine, availability),
+    tables: createCachedTables(),
+    vault: await openVault(source, engine),
+    hasher: new PasswordHasher(settings.scryptCost),
+    clock: settings.clock,
+    createId: settings.createId,
   };
-  const { nouns, tokenUses } = createNouns(parts);
-  const keeper = new KeyKeeper({
+  const { repositories, tokenUses } = createRepositories(context);
+  const keyRotation = new KeyRotation({
+    ...context,
     source,
-    vault,
-    committer,
-    tables,
-    reseal: (unit) => nouns.audit.reseal(unit),
+    reseal: (unit) => repositories.audit.reseal(unit),
   });
-  const follower = new Follower(
+  const synchronizer = new CacheSynchronizer(
     {
-      engine,
-      committer,
-      availability,
-      clock,
+      ...context,
       pollMs: settings.pollMs,
       logger: settings.logger,
-      refreshKeys: () => keeper.refresh(),
+      refreshKeys: () => keyRotation.refresh(),
     },
-    Object.values(tables),
+    Object.values(context.tables),
   );
-  await follower.loadAll();
-  await nouns.audit.prepare();
-  await keeper.finish();
-  follower.start();
+  await synchronizer.loadAll();
+  await repositories.audit.prepare();
+  await keyRotation.finish();
+  synchronizer.start();
+  return toStore(context, {
+    repositories,
+    tokenUses,
+    keyRotation,
+    synchronizer,
+  });
+}
 
+type Services = ReturnType<typeof createRepositories> & {
+  readonly keyRotation: KeyRotation;
+  readonly synchronizer: CacheSynchronizer;
+};
+
+function toStore(
+  context: RepositoryContext,
+  { repositories, tokenUses, keyRotation, synchronizer }: Services,
+): Store {
+  const { engine, availability, committer, tables, vault, clock } = context;
   return {
-    ...nouns,
+    ...repositories,
     engine: engine.name,
     get state() {
       return availability.state;
@@ -105,21 +113,21 @@ async function start(
     onChange(listener) {
       const stops = [
         committer.onCommit(listener),
-        follower.onForeignChange(listener),
+        synchronizer.onForeignChange(listener),
       ];
       return () => {
         for (const stop of stops) stop();
       };
     },
-    onForeignChange: (listener) => follower.onForeignChange(listener),
-    refresh: () => follower.look(),
-    rotateKey: () => keeper.rotate(),
+    onForeignChange: (listener) => synchronizer.onForeignChange(listener),
+    refresh: () => synchronizer.synchronize(),
+    rotateKey: () => keyRotation.rotate(),
     exportConfiguration: (passphrase) =>
       sealFile(exportRows(tables, vault, clock.now()), passphrase),
     importConfiguration: async (file, passphrase) =>
-      importRows(parts, await openFile(await collect(file), passphrase)),
+      importRows(context, await openFile(await collect(file), passphrase)),
     async close() {
-      follower.stop();
+      synchronizer.stop();
       await tokenUses.close();
       await committer.idle();
       availability.close();

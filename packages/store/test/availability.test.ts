@@ -38,7 +38,7 @@ function setUp() {
 
 t.test("probes come later and later, to a bound", async (t) => {
   const { clock, database, availability, settle } = setUp();
-  availability.notice(new Gone("away"));
+  availability.translateError(new Gone("away"));
   t.equal(availability.state, "unavailable");
   for (const ms of [100, 200, 400, 800, 1_000, 1_000]) {
     const before = database.probes;
@@ -55,7 +55,7 @@ t.test("nobody waits for a database that is gone", async (t) => {
   const { availability } = setUp();
   let asked = 0;
   const ask = () =>
-    availability.ask(async () => {
+    availability.run(async () => {
       asked++;
       throw new Gone("connect ECONNREFUSED");
     });
@@ -75,8 +75,8 @@ t.test("it is back when memory is, and says so once", async (t) => {
   availability.onRecovery(async () => {
     if (++recoveries === 1) throw new Gone("gone again");
   });
-  availability.notice(new Gone("away"));
-  availability.notice(new Gone("still away"));
+  availability.translateError(new Gone("away"));
+  availability.translateError(new Gone("still away"));
   database.isThere = true;
   clock.advance(100);
   await settle();
@@ -93,14 +93,14 @@ t.test(
   async (t) => {
     const { availability } = setUp();
     const question = () => Promise.reject(new SyntaxError("no such column"));
-    await t.rejects(availability.ask(question), SyntaxError);
+    await t.rejects(availability.run(question), SyntaxError);
     t.equal(availability.state, "available");
   },
 );
 
 t.test("after close nothing is probed", async (t) => {
   const { clock, database, availability, settle } = setUp();
-  availability.notice(new Gone("away"));
+  availability.translateError(new Gone("away"));
   availability.close();
   clock.advance(10_000);
   await settle();

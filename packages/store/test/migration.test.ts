@@ -5,8 +5,8 @@ import { openStore } from "@xo-server/store";
 import { Migrator } from "kysely";
 import t from "tap";
 import { openSqliteEngine } from "../src/engines/sqlite-engine.js";
-import { first } from "../src/migrations/001-first.js";
-import { setsAndPlugins } from "../src/migrations/002-sets-and-plugins.js";
+import { first } from "../src/schema/migrations/001-first.js";
+import { setsAndPlugins } from "../src/schema/migrations/002-sets-and-plugins.js";
 import { cheapScrypt } from "./conformance/harness.js";
 import { sqliteHarness } from "./sqlite-harness.js";
 

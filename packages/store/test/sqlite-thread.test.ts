@@ -41,7 +41,12 @@ t.test(
     const thread = new SqliteThread(bench.location);
     t.teardown(() => thread.close());
     const ask = (sql: string, returnsRows: boolean) =>
-      thread.ask({ connection: "writer", sql, parameters: [], returnsRows });
+      thread.request({
+        connection: "writer",
+        sql,
+        parameters: [],
+        returnsRows,
+      });
     await ask("create table t (a)", false);
     await ask("insert into t values (1)", false);
     const crashed = thread.crash();
@@ -81,7 +86,7 @@ t.test("two connections: what is not committed is seen by one", async (t) => {
   const thread = new SqliteThread(bench.location);
   t.teardown(() => thread.close());
   const run = (sql: string) =>
-    thread.ask({
+    thread.request({
       connection: "writer",
       sql,
       parameters: [],
@@ -90,7 +95,7 @@ t.test("two connections: what is not committed is seen by one", async (t) => {
   const count = async (connection: "reader" | "writer") => {
     const sql = "select count(*) as n from t";
     const asked = { connection, sql, parameters: [], returnsRows: true };
-    return (await thread.ask(asked)).rows;
+    return (await thread.request(asked)).rows;
   };
   await run("create table t (a)");
   await run("begin immediate");

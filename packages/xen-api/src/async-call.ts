@@ -11,13 +11,13 @@ export async function callAsync(
   params: readonly unknown[],
   options: AsyncCallOptions,
 ): Promise<unknown> {
-  const { settings, caller, tasks, label } = parts;
+  const { settings, executor, tasks, label } = parts;
   if (settings.readOnly) checkReadOnly(method);
   if (options.signal?.aborted === true)
     throw new XoError("ABORTED", { what: method });
   const hadEventSource = tasks.hasEventSource;
   // The signal does not end this call, which returns at once: a task nobody knows of could not be cancelled.
-  const ref = await caller.value({
+  const ref = await executor.value({
     method: `Async.${method}`,
     params,
     priority: "call",
@@ -47,9 +47,9 @@ async function destroyTask(
   { ref, hasEnded }: { readonly ref: string; readonly hasEnded: boolean },
   keepUntil: Promise<unknown> | undefined,
 ): Promise<void> {
-  const { caller, settings, logger, label } = parts;
+  const { executor, settings, logger, label } = parts;
   const call = (method: string) =>
-    caller.value({
+    executor.value({
       method,
       params: [ref],
       priority: "call",

@@ -46,10 +46,10 @@ export function createComponents(
   });
   const { clock, callTimeoutMs, maxConcurrentCalls, maxQueuedCalls } = settings;
   const queue = new CallQueue(label, maxConcurrentCalls, maxQueuedCalls);
-  const caller = new CallExecutor({ session, rpc, queue, clock });
+  const executor = new CallExecutor({ session, rpc, queue, clock });
   const isAuto = settings.transport === "auto";
   const listing: ListingOptions = {
-    caller,
+    executor,
     logger,
     label,
     callTimeoutMs,
@@ -60,10 +60,10 @@ export function createComponents(
     connections,
     candidates,
     session,
-    caller,
+    executor,
     listing,
     origins: new TokenOrigins(),
-    tasks: new TaskTracker({ ...settings, ...shared, caller }),
+    tasks: new TaskTracker({ ...settings, ...shared, executor }),
     streams: new Streams(session, dialing),
     /** Aborted when the client is disconnected. */
     closing: new AbortController(),

@@ -63,14 +63,14 @@ export function createXapi(options: XapiOptions): Xapi {
 }
 
 async function call(
-  { settings, caller }: XapiComponents,
+  { settings, executor }: XapiComponents,
   method: string,
   params: readonly unknown[],
   options: CallOptions,
 ): Promise<unknown> {
   if (settings.readOnly) checkReadOnly(method);
   const { signal, idempotent } = options;
-  return caller.value({
+  return executor.value({
     method,
     params,
     signal,
@@ -88,8 +88,12 @@ async function disconnect(parts: XapiComponents): Promise<void> {
   parts.connections.close(closed);
 }
 
-function countersOf({ caller, session, counts }: XapiComponents): XapiCounters {
-  const { bytesReceived, calls, failedCalls } = caller;
+function countersOf({
+  executor,
+  session,
+  counts,
+}: XapiComponents): XapiCounters {
+  const { bytesReceived, calls, failedCalls } = executor;
   return {
     bytesReceived,
     calls,

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Clock } from "./clock.js";
 
-/** One signal for all that may end a call early: its time and its caller. */
+/** One signal for all that may end a call early: its time limit and its caller. */
 export interface Deadline {
   /** Aborted with XoError CALL_TIMEOUT or ABORTED. */
   readonly signal: AbortSignal;

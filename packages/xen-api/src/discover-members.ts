@@ -7,12 +7,12 @@ export async function discoverMembers(
   parts: XapiComponents,
   onCandidates: ((hosts: readonly string[]) => void) | undefined,
 ): Promise<void> {
-  const { caller, candidates, settings, session, logger, label } = parts;
+  const { executor, candidates, settings, session, logger, label } = parts;
   if (session.state.name !== "connected") return;
   const members: Address[] = [];
   try {
     const { address } = await session.ready();
-    await caller.request({
+    await executor.request({
       method: "host.get_all_records",
       className: "host",
       params: [],

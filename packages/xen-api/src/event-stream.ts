@@ -18,7 +18,7 @@ import type { Connected, Session } from "./session.js";
 import type { LostReason, XapiEvents } from "./xapi.js";
 
 export interface EventStreamOptions {
-  readonly caller: CallExecutor;
+  readonly executor: CallExecutor;
   readonly session: Session;
   readonly origins: TokenOrigins;
   readonly injectToken: () => Promise<string>;
@@ -136,13 +136,13 @@ export class EventStream {
   }
 
   async #request(): Promise<EventAnswer> {
-    const { caller, classes, eventTimeoutMs, eventGraceMs, clock, signal } =
+    const { executor, classes, eventTimeoutMs, eventGraceMs, clock, signal } =
       this.#options;
     const batches: RecordBatch[] = [];
     let beganAt = clock.now();
     // After a failure an answer is wanted at once: it tells the consumer that the pool is there again.
     const waitMs = this.#failures > 0 ? 0 : eventTimeoutMs;
-    const { answer, connected } = await caller.request({
+    const { answer, connected } = await executor.request({
       method: "event.from",
       params: [classes, this.#position.token, waitMs / 1000],
       shape: "events",

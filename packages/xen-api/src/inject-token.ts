@@ -3,7 +3,7 @@ import type { XapiComponents } from "./components.js";
 
 /** A token of now; see Xapi.injectToken. */
 export async function injectToken(parts: XapiComponents): Promise<string> {
-  const { caller, session, origins, settings } = parts;
+  const { executor, session, origins, settings } = parts;
   const { generation, pool } = await session.ready();
   const common = {
     priority: "call",
@@ -11,7 +11,7 @@ export async function injectToken(parts: XapiComponents): Promise<string> {
   } as const;
   let token: unknown;
   try {
-    token = await caller.value({
+    token = await executor.value({
       ...common,
       method: "event.inject",
       params: ["pool", pool.ref],
@@ -19,7 +19,7 @@ export async function injectToken(parts: XapiComponents): Promise<string> {
   } catch (error) {
     // Not allowed, or too old to know it. The newest change of the pool's row is earlier, which costs some events told twice.
     if (!(error instanceof XapiError)) throw error;
-    const { answer } = await caller.request({
+    const { answer } = await executor.request({
       ...common,
       method: "event.from",
       params: [["pool"], "", 0],

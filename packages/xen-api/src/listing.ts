@@ -10,7 +10,7 @@ import { xmlRpcTransport } from "./transports/xml-rpc.js";
 import type { ListOptions, ListResult } from "./xapi.js";
 
 export interface ListingOptions {
-  readonly caller: CallExecutor;
+  readonly executor: CallExecutor;
   readonly logger: Logger;
   readonly label: string;
   readonly callTimeoutMs: number;
@@ -24,7 +24,7 @@ export async function listRecords(
   className: string,
   list: ListOptions,
 ): Promise<ListResult> {
-  const { caller, logger, label, isAuto } = options;
+  const { executor, logger, label, isAuto } = options;
   let records = 0;
   const request = {
     method: `${classNameOf(className)}.get_all_records`,
@@ -40,7 +40,7 @@ export async function listRecords(
     },
   };
   try {
-    const { bytes } = await caller.request(request);
+    const { bytes } = await executor.request(request);
     return { records, bytes };
   } catch (error) {
     // A 32-bit dom0 cannot write JSON of more than 16 MB (xapi-project/xen-api#2337); XML it writes in pieces.
@@ -48,7 +48,7 @@ export async function listRecords(
     logger.warn(
       `${label}: ${request.method} failed with HTTP 500, falling back to xml-rpc for it`,
     );
-    const { bytes } = await caller.request({
+    const { bytes } = await executor.request({
       ...request,
       transport: xmlRpcTransport,
     });
@@ -60,7 +60,7 @@ export async function listRecords(
 export async function listableClasses(
   options: ListingOptions,
 ): Promise<readonly string[]> {
-  const names = await options.caller.value({
+  const names = await options.executor.value({
     method: "system.listMethods",
     params: [],
     priority: "call",

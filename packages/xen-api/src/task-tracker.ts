@@ -8,7 +8,7 @@ import { TaskWatcher, type WatchRequest } from "./task-watcher.js";
 import { parseXmlFragment } from "./xmlrpc-value.js";
 
 export interface TaskTrackerOptions {
-  readonly caller: CallExecutor;
+  readonly executor: CallExecutor;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly label: string;
@@ -215,8 +215,8 @@ export class TaskTracker {
     refs: readonly string[],
     token: string,
   ): Promise<string> {
-    const { caller, eventTimeoutMs, eventGraceMs } = this.#options;
-    const { answer } = await caller.request({
+    const { executor, eventTimeoutMs, eventGraceMs } = this.#options;
+    const { answer } = await executor.request({
       method: "event.from",
       params: [refs.map((ref) => `task/${ref}`), token, eventTimeoutMs / 1000],
       shape: "events",
@@ -232,7 +232,7 @@ export class TaskTracker {
   }
 
   #call(method: string, params: readonly unknown[]): Promise<unknown> {
-    const { caller, callTimeoutMs: timeoutMs } = this.#options;
-    return caller.value({ method, params, priority: "call", timeoutMs });
+    const { executor, callTimeoutMs: timeoutMs } = this.#options;
+    return executor.value({ method, params, priority: "call", timeoutMs });
   }
 }

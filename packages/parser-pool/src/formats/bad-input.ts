@@ -21,7 +21,7 @@ export function tooDeep(limit: number): XoError {
 }
 
 /** A byte as a message shows it. */
-export function shown(byte: number | undefined): string {
+export function describeByte(byte: number | undefined): string {
   if (byte === undefined) return "the end";
   if (byte > 0x20 && byte < 0x7f) return `'${String.fromCharCode(byte)}'`;
   return `byte 0x${byte.toString(16).padStart(2, "0")}`;

@@ -43,7 +43,7 @@ export class BatchBuilder {
   /** Room for the columns of one more record, emptied. */
   openColumns(count: number): void {
     const end = this.columnsUsed + 2 * count;
-    if (end > this.columns.length) this.columns = grown(this.columns, end);
+    if (end > this.columns.length) this.columns = enlarge(this.columns, end);
     this.columns.fill(0, this.columnsUsed, end);
   }
 
@@ -55,7 +55,7 @@ export class BatchBuilder {
   ): void {
     const row = this.count++ * RECORD_STRIDE;
     if (row + RECORD_STRIDE > this.#table.length)
-      this.#table = grown(this.#table, row + RECORD_STRIDE);
+      this.#table = enlarge(this.#table, row + RECORD_STRIDE);
     const table = this.#table;
     const { refOffset, refLength } = record;
     table[row + RecordField.refOffset] = refOffset;
@@ -82,10 +82,10 @@ export class BatchBuilder {
   append(rows: Int32Array, columns: Int32Array, count: number): void {
     const row = this.count * RECORD_STRIDE;
     if (row + rows.length > this.#table.length)
-      this.#table = grown(this.#table, row + rows.length);
+      this.#table = enlarge(this.#table, row + rows.length);
     this.#table.set(rows, row);
     const end = this.columnsUsed + columns.length;
-    if (end > this.columns.length) this.columns = grown(this.columns, end);
+    if (end > this.columns.length) this.columns = enlarge(this.columns, end);
     this.columns.set(columns, this.columnsUsed);
     this.columnsUsed = end;
     this.count += count;
@@ -113,7 +113,7 @@ export class BatchBuilder {
   }
 }
 
-function grown(array: Int32Array<ArrayBuffer>, needed: number) {
+function enlarge(array: Int32Array<ArrayBuffer>, needed: number) {
   const larger = new Int32Array(Math.max(needed, 2 * array.length));
   larger.set(array);
   return larger;

@@ -1,5 +1,5 @@
 import type { AnswerShape, RecordBatch, WireEncoding } from "@xo-server/model";
-import type { ClassBook } from "../hints.js";
+import type { ClassRegistry } from "./class-registry.js";
 import type { XportTable } from "./xport-table.js";
 
 /**
@@ -33,7 +33,7 @@ export interface FormatOutput {
   /** What the formats `xport` (one) and `rrd` (one an archive) read. */
   readonly tables?: readonly XportTable[];
   /** Another way was taken than the one asked for: why. */
-  readonly fellBack?: string;
+  readonly fallbackReason?: string;
 }
 
 /** JSON text of a value within a buffer. */
@@ -66,4 +66,7 @@ export type RawAnswer =
  *
  * @throws XoError BAD_ANSWER, ANSWER_TOO_DEEP, UNSUPPORTED
  */
-export type Format = (input: FormatInput, classes: ClassBook) => FormatOutput;
+export type Format = (
+  input: FormatInput,
+  classes: ClassRegistry,
+) => FormatOutput;

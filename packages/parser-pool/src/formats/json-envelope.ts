@@ -2,32 +2,32 @@ import { parseLenient } from "@xo-server/model";
 import { badAnswer } from "./bad-input.js";
 
 /** How the members of an envelope are called. */
-export type Dialect = "json-rpc" | "status";
+export type EnvelopeKind = "json-rpc" | "status";
 
 /** Members that hold the answer's value, by dialect. */
-export const VALUE_MEMBER: Readonly<Record<Dialect, string>> = {
+export const VALUE_MEMBER: Readonly<Record<EnvelopeKind, string>> = {
   "json-rpc": "result",
   // XAPI's own envelope: {"Status":"Success","Value":...} in XML-RPC or in its one string of JSON.
   status: "Value",
 };
 
 /** Members whose text is kept. */
-export const KEPT_MEMBERS: Readonly<Record<Dialect, readonly string[]>> = {
+export const TEXT_MEMBERS: Readonly<Record<EnvelopeKind, readonly string[]>> = {
   "json-rpc": ["error"],
   status: ["Status", "ErrorDescription"],
 };
 
 /** What was kept of an envelope: the JSON text of its members, by name. */
-export type Kept = Readonly<Record<string, string>>;
+export type EnvelopeMembers = Readonly<Record<string, string>>;
 
 /**
  * XAPI's error in an envelope, the code first; undefined when it tells of success.
  *
  * @throws XoError BAD_ANSWER: it tells neither
  */
-export function failureOf(
-  dialect: Dialect,
-  kept: Kept,
+export function parseFailure(
+  dialect: EnvelopeKind,
+  kept: EnvelopeMembers,
   hasValue: boolean,
 ): readonly string[] | undefined {
   if (dialect === "json-rpc") {
@@ -70,7 +70,7 @@ function errorStrings(error: unknown): readonly string[] {
  *
  * @throws XoError BAD_ANSWER
  */
-export function eventsEnd(kept: Kept): {
+export function parseEventsEnvelope(kept: EnvelopeMembers): {
   token: string;
   counts: [string, number][];
 } {

@@ -1,5 +1,5 @@
 import { Operation } from "@xo-server/model";
-import type { ClassBook, ClassModel } from "../hints.js";
+import type { ClassRegistry, ClassLayout } from "./class-registry.js";
 import { badAnswer } from "./bad-input.js";
 import type { BatchBuilder, FoundRecord } from "./batch-builder.js";
 import { NameIndex } from "./name-index.js";
@@ -15,12 +15,16 @@ const memberIndex = new NameIndex(MEMBERS);
 /** Reads the events of event.from, their members in any order. */
 export class EventReader {
   readonly #scanner: JsonScanner;
-  readonly #classes: ClassBook;
+  readonly #classes: ClassRegistry;
   readonly #builder: BatchBuilder;
   /** Whose columns the snapshot at hand was walked for; undefined: for none. */
-  #walkedFor: ClassModel | undefined;
+  #walkedFor: ClassLayout | undefined;
 
-  constructor(scanner: JsonScanner, classes: ClassBook, builder: BatchBuilder) {
+  constructor(
+    scanner: JsonScanner,
+    classes: ClassRegistry,
+    builder: BatchBuilder,
+  ) {
     this.#scanner = scanner;
     this.#classes = classes;
     this.#builder = builder;
@@ -79,13 +83,13 @@ export class EventReader {
     this.#walkedFor = undefined;
     if (className === "" || scanner.bytes[value] !== OPEN_BRACE)
       return scanner.value(value, depth);
-    const model = this.#classes.classOf(this.#classes.spell(className));
+    const model = this.#classes.classOf(this.#classes.classNameOf(className));
     const end = this.#walk(value, model, depth);
     this.#walkedFor = model;
     return end;
   }
 
-  #walk(value: number, { columns }: ClassModel, depth: number): number {
+  #walk(value: number, { columns }: ClassLayout, depth: number): number {
     this.#builder.openColumns(columns.count);
     this.#scanner.lenient = false;
     return this.#scanner.record(value, depth, columns, this.#builder);
@@ -95,7 +99,7 @@ export class EventReader {
     if (found.className === "" || found.refOffset < 0)
       throw badAnswer("an event without class or reference");
     const scanner = this.#scanner;
-    found.className = this.#classes.spell(found.className);
+    found.className = this.#classes.classNameOf(found.className);
     const isRecord =
       found.operation !== Operation.del &&
       found.length > 0 &&

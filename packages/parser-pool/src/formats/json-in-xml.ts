@@ -1,5 +1,5 @@
-import type { ClassBook } from "../hints.js";
-import { badAnswer, NeedMore, shown } from "./bad-input.js";
+import type { ClassRegistry } from "./class-registry.js";
+import { badAnswer, NeedMore, describeByte } from "./bad-input.js";
 import {
   SLACK,
   type Format,
@@ -62,13 +62,13 @@ export function jsonInXml(xml: Format): Format {
 class JsonInXmlReader {
   readonly #input: FormatInput;
   readonly #state: JsonInXmlState;
-  readonly #classes: ClassBook;
+  readonly #classes: ClassRegistry;
   readonly #xml: Format;
 
   constructor(
     input: FormatInput,
     state: JsonInXmlState,
-    { classes, xml }: { classes: ClassBook; xml: Format },
+    { classes, xml }: { classes: ClassRegistry; xml: Format },
   ) {
     this.#input = input;
     this.#state = state;
@@ -91,7 +91,7 @@ class JsonInXmlReader {
     const state = this.#state;
     const cursor = new XmlCursor(bytes, end, final);
     let at = start;
-    if (state.place === "look") at = this.#look(cursor, at);
+    if (state.place === "look") at = this.#detect(cursor, at);
     if (state.place === "xml") {
       const inner = { ...this.#input, state: state.inner };
       const output = this.#xml(inner, this.#classes);
@@ -103,7 +103,7 @@ class JsonInXmlReader {
   }
 
   /** @returns the start of the string, when that is what came */
-  #look(cursor: XmlCursor, start: number): number {
+  #detect(cursor: XmlCursor, start: number): number {
     const state = this.#state;
     let at = skipToValue(cursor, start);
     if (at >= cursor.end) throw cursor.missing();
@@ -168,7 +168,7 @@ class JsonInXmlReader {
     for (const tag of [VALUE_END, PARAM_END, PARAMS_END, RESPONSE_END])
       at = cursor.expect(at, tag);
     at = cursor.space(at);
-    if (at < end) throw badAnswer(`${shown(bytes[at])} after its end`);
+    if (at < end) throw badAnswer(`${describeByte(bytes[at])} after its end`);
     // Only white space may follow: all of the closing tags come again with it.
     const { answer } = state;
     if (!final || answer === undefined) return this.#rest(start);

@@ -1,4 +1,4 @@
-import { badAnswer, NEED_MORE, shown, tooDeep } from "./bad-input.js";
+import { badAnswer, NEED_MORE, describeByte, tooDeep } from "./bad-input.js";
 import { FAILED, JsonWalk, skipSpace, type ColumnPairs } from "./json-walk.js";
 import type { NameIndex } from "./name-index.js";
 
@@ -75,7 +75,7 @@ export class JsonScanner {
   /** White space, then `byte`. */
   expect(pos: number, byte: number): number {
     const at = this.peek(pos);
-    if (this.bytes[at] !== byte) throw this.unexpected(at, shown(byte));
+    if (this.bytes[at] !== byte) throw this.unexpected(at, describeByte(byte));
     return at + 1;
   }
 
@@ -109,7 +109,9 @@ export class JsonScanner {
   /** What to throw at `pos`, where `wanted` should stand. */
   unexpected(pos: number, wanted: string): Error {
     if (pos >= this.end) return this.missing();
-    return badAnswer(`${shown(this.bytes[pos])} where ${wanted} should be`);
+    return badAnswer(
+      `${describeByte(this.bytes[pos])} where ${wanted} should be`,
+    );
   }
 
   /** What to throw at the end of the bytes. */
@@ -121,7 +123,7 @@ export class JsonScanner {
     // A number that touches the end may go on.
     if (at >= this.end) throw this.missing();
     if (at !== FAILED) return at;
-    const { failedAt, wanted } = this.#walk;
+    const { failedAt, expected: wanted } = this.#walk;
     if (wanted === "" && failedAt < this.end) throw tooDeep(this.#maxDepth);
     throw this.unexpected(failedAt, wanted);
   }

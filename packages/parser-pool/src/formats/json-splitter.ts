@@ -1,17 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import { Operation } from "@xo-server/model";
-import type { ClassBook, ClassModel } from "../hints.js";
-import { badAnswer, NeedMore, shown } from "./bad-input.js";
+import type { ClassRegistry, ClassLayout } from "./class-registry.js";
+import { badAnswer, NeedMore, describeByte } from "./bad-input.js";
 import { recordUnits, type LoadedPiece } from "./record-units.js";
 import { BatchBuilder } from "./batch-builder.js";
 import { EventReader } from "./json-event.js";
 import type { FormatInput, FormatOutput, RawAnswer } from "./format.js";
 import {
-  eventsEnd,
-  failureOf,
-  KEPT_MEMBERS,
+  parseEventsEnvelope,
+  parseFailure,
+  TEXT_MEMBERS,
   VALUE_MEMBER,
-  type Dialect,
+  type EnvelopeKind,
 } from "./json-envelope.js";
 import {
   CLOSE_BRACE,
@@ -31,14 +31,14 @@ export interface JsonState {
   first: boolean;
   hasValue: boolean;
   /** The value was neither a map of records nor a struct of events. */
-  oddValue: boolean;
-  kept: Record<string, string>;
+  hasUnexpectedValue: boolean;
+  members: Record<string, string>;
 }
 
 const COMMA = 0x2c;
 
 /** Fewer bytes are not worth copying for the short cut. */
-const WORTH_THE_COPY = 4096;
+const MIN_WASM_BYTES = 4096;
 
 /** Levels of nesting around a record, and around an event. */
 const RECORD_DEPTH = 2;
@@ -54,9 +54,9 @@ const builder = new BatchBuilder();
  */
 export class JsonSplitter {
   readonly #input: FormatInput;
-  readonly #dialect: Dialect;
+  readonly #dialect: EnvelopeKind;
   readonly #scanner: JsonScanner;
-  readonly #model: ClassModel;
+  readonly #model: ClassLayout;
   readonly #events: EventReader;
   readonly #state: JsonState;
   /** The bytes as the short cut sees them. */
@@ -65,7 +65,11 @@ export class JsonSplitter {
   /** Position of the first byte that is not used yet. */
   #used: number;
 
-  constructor(input: FormatInput, classes: ClassBook, dialect: Dialect) {
+  constructor(
+    input: FormatInput,
+    classes: ClassRegistry,
+    dialect: EnvelopeKind,
+  ) {
     this.#input = input;
     this.#dialect = dialect;
     this.#model = classes.classOf(input.className);
@@ -78,8 +82,8 @@ export class JsonSplitter {
       place: "start",
       first: true,
       hasValue: false,
-      oddValue: false,
-      kept: {},
+      hasUnexpectedValue: false,
+      members: {},
     };
   }
 
@@ -138,7 +142,7 @@ export class JsonSplitter {
   #done(): boolean {
     const at = this.#scanner.space(this.#used);
     const { bytes, end } = this.#input;
-    if (at < end) throw badAnswer(`${shown(bytes[at])} after its end`);
+    if (at < end) throw badAnswer(`${describeByte(bytes[at])} after its end`);
     this.#used = end;
     return false;
   }
@@ -178,8 +182,8 @@ export class JsonSplitter {
     const name = scanner.text(scanner.keyStart, scanner.keyEnd);
     if (name === VALUE_MEMBER[this.#dialect]) return this.#answerValue(value);
     const end = scanner.value(value, 1);
-    if (KEPT_MEMBERS[this.#dialect].includes(name))
-      this.#state.kept[name] = scanner.text(value, end);
+    if (TEXT_MEMBERS[this.#dialect].includes(name))
+      this.#state.members[name] = scanner.text(value, end);
     return end;
   }
 
@@ -197,7 +201,7 @@ export class JsonSplitter {
     const { lenient } = scanner;
     this.#value = { offset: value, length: end - value, lenient };
     state.hasValue = true;
-    state.oddValue = shape !== "value";
+    state.hasUnexpectedValue = shape !== "value";
     return end;
   }
 
@@ -205,7 +209,7 @@ export class JsonSplitter {
   #plainRecords(): void {
     const { bytes, end } = this.#input;
     const { columns: names, name: className } = this.#model;
-    if (end - this.#used < WORTH_THE_COPY) return;
+    if (end - this.#used < MIN_WASM_BYTES) return;
     const units = recordUnits();
     if (units === undefined) return;
     this.#loaded ??= units.load(bytes, { start: this.#used, end, names });
@@ -259,14 +263,14 @@ export class JsonSplitter {
     }
     const end = scanner.value(value, 2);
     if (name === "token" || name === "valid_ref_counts")
-      this.#state.kept[name] = scanner.text(value, end);
+      this.#state.members[name] = scanner.text(value, end);
     return end;
   }
 
   /** Raw bytes are allowed in an error only: XAPI repeats there what it was sent. */
   #checkText(): void {
     const { bytes, start } = this.#input;
-    const { kept } = this.#state;
+    const { members: kept } = this.#state;
     const { error = "null", ErrorDescription: description = "null" } = kept;
     if (error !== "null" || description !== "null") return;
     if (!isUtf8(bytes.subarray(start, this.#used)))
@@ -274,14 +278,18 @@ export class JsonSplitter {
   }
 
   #answer(): RawAnswer {
-    const { kept, hasValue, oddValue } = this.#state;
+    const {
+      members: kept,
+      hasValue,
+      hasUnexpectedValue: oddValue,
+    } = this.#state;
     const encoding = this.#dialect === "json-rpc" ? "json-rpc" : "json-in-xml";
-    const error = failureOf(this.#dialect, kept, hasValue);
+    const error = parseFailure(this.#dialect, kept, hasValue);
     if (error !== undefined) return { outcome: "failure", encoding, error };
     const { shape, bytes } = this.#input;
     if (oddValue) throw badAnswer(`its value is not a struct of ${shape}`);
     if (shape === "events")
-      return { outcome: "success", encoding, ...eventsEnd(kept) };
+      return { outcome: "success", encoding, ...parseEventsEnvelope(kept) };
     if (this.#value === undefined) return { outcome: "success", encoding };
     const value = { buffer: bytes.buffer, ...this.#value };
     return { outcome: "success", encoding, value };

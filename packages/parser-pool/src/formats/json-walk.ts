@@ -14,7 +14,7 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
 /** No number that XAPI prints is longer (a double in full has 309 digits), and a BigInt of millions of digits would block. */
-const LONGEST_NUMBER = 512;
+const MAX_NUMBER_LENGTH = 512;
 
 /** Four bytes at once, as a little-endian number. */
 const TRUE = 0x65757274;
@@ -32,7 +32,7 @@ const AFTER = 2;
 const FIRST_KEY = 3;
 const FIRST_VALUE = 4;
 
-const WANTED = [
+const EXPECTED = [
   "a key",
   "a value",
   "a comma or the end of its list",
@@ -63,7 +63,7 @@ export class JsonWalk {
   /** Where the text ends or is not what it should be. */
   failedAt = 0;
   /** What should have stood there; "" when it is nested too deep. */
-  wanted = "";
+  expected = "";
   readonly #stack: Uint8Array;
 
   /** `bytes` end with a zero byte, which stops every loop without a check of bounds, and three more. */
@@ -121,7 +121,7 @@ export class JsonWalk {
         }
       } else if (c <= 0x20) {
         const next = skipSpace(bytes, at);
-        if (next === at) return this.#fail(at, WANTED[mode]!);
+        if (next === at) return this.#fail(at, EXPECTED[mode]!);
         at = next;
         continue;
       } else if (
@@ -132,7 +132,7 @@ export class JsonWalk {
         depth--;
         inObject = stack[depth]!;
       } else if (mode === AFTER || mode === KEY || mode === FIRST_KEY) {
-        return this.#fail(at, WANTED[mode]);
+        return this.#fail(at, EXPECTED[mode]);
       } else if (c === OPEN_BRACE || c === OPEN_BRACKET) {
         if (depth >= deepest) return this.#fail(at, "");
         stack[depth++] = inObject;
@@ -227,7 +227,7 @@ export class JsonWalk {
       if (at === exponent) return this.#fail(at, "a digit");
       whole = false;
     }
-    if (at - start > LONGEST_NUMBER)
+    if (at - start > MAX_NUMBER_LENGTH)
       return this.#fail(start, "a number of at most 512 characters");
     if (digits > 15 && whole) this.#longInteger(start, at);
     return at;
@@ -265,7 +265,7 @@ export class JsonWalk {
 
   #fail(at: number, wanted: string): number {
     this.failedAt = at;
-    this.wanted = wanted;
+    this.expected = wanted;
     return FAILED;
   }
 }

@@ -1,4 +1,4 @@
-import { badAnswer, shown, tooDeep } from "./bad-input.js";
+import { badAnswer, describeByte, tooDeep } from "./bad-input.js";
 import { readDecimal } from "./xport-number.js";
 
 const QUOTE = 0x22;
@@ -11,7 +11,7 @@ const OPEN_MAP = 0x7b;
 const CLOSE_MAP = 0x7d;
 
 /** Deeper than anything that is meant. */
-const MOST_LEVELS = 16;
+const MAX_DEPTH = 16;
 
 /**
  * JSON as loose as that of round-robin databases: hosts of today put every
@@ -71,8 +71,8 @@ export class LooseJson {
     return readDecimal(this.#bytes, this.#from, this.#to);
   }
 
-  skip(levels = MOST_LEVELS): void {
-    if (levels === 0) throw tooDeep(MOST_LEVELS);
+  skip(levels = MAX_DEPTH): void {
+    if (levels === 0) throw tooDeep(MAX_DEPTH);
     const first = this.#peek();
     if (first === OPEN_MAP)
       this.members(() => {
@@ -98,7 +98,8 @@ export class LooseJson {
       if (at >= this.#end) throw badAnswer("it breaks off");
     } else {
       while (at < this.#end && !isMark(bytes[at]!)) at++;
-      if (at === from) throw badAnswer(`${shown(bytes[at])} is no value`);
+      if (at === from)
+        throw badAnswer(`${describeByte(bytes[at])} is no value`);
     }
     this.#from = from;
     this.#to = at;
@@ -108,7 +109,9 @@ export class LooseJson {
   #take(mark: number): void {
     if (this.#has(mark)) return;
     const found = this.#at < this.#end ? this.#bytes[this.#at] : undefined;
-    throw badAnswer(`${shown(found)} where ${shown(mark)} should be`);
+    throw badAnswer(
+      `${describeByte(found)} where ${describeByte(mark)} should be`,
+    );
   }
 
   #has(mark: number): boolean {

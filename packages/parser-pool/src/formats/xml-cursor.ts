@@ -1,4 +1,4 @@
-import { badAnswer, NEED_MORE, shown } from "./bad-input.js";
+import { badAnswer, NEED_MORE, describeByte } from "./bad-input.js";
 import type { XmlTag } from "./xml-tag.js";
 
 const LT = 0x3c;
@@ -81,7 +81,7 @@ export class XmlCursor {
     const { bytes, end } = this;
     if (pos >= end) return this.missing();
     if (bytes[pos] !== LT)
-      return badAnswer(`${shown(bytes[pos])} where ${wanted} should be`);
+      return badAnswer(`${describeByte(bytes[pos])} where ${wanted} should be`);
     return badAnswer(`${this.tag(pos)} where ${wanted} should be`);
   }
 

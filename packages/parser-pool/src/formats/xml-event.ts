@@ -1,5 +1,5 @@
 import { Operation } from "@xo-server/model";
-import type { ClassBook } from "../hints.js";
+import type { ClassRegistry } from "./class-registry.js";
 import { badAnswer } from "./bad-input.js";
 import type { BatchBuilder, FoundRecord } from "./batch-builder.js";
 import type { JsonOutput } from "./json-output.js";
@@ -13,7 +13,7 @@ export interface XmlTools {
   readonly transcoder: XmlTranscoder;
   readonly output: JsonOutput;
   readonly builder: BatchBuilder;
-  readonly classes: ClassBook;
+  readonly classes: ClassRegistry;
 }
 
 /** Reads the events of event.from, their members in any order. */
@@ -56,7 +56,7 @@ export class XmlEventReader {
   ): void {
     const { output, builder, classes } = this.#tools;
     const found: FoundRecord = {
-      className: classes.spell(wordOf(words, "class")),
+      className: classes.classNameOf(wordOf(words, "class")),
       operation: operationOf(wordOf(words, "operation")),
       refOffset: output.used,
       refLength: 0,

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { isMainThread } from "node:worker_threads";
 import { XoError } from "@xo-server/model";
-import type { ClassBook } from "../hints.js";
+import type { ClassRegistry } from "./class-registry.js";
 import { badAnswer, tooDeep } from "./bad-input.js";
 import type { Format, FormatInput, FormatOutput } from "./format.js";
 import { XmlCursor } from "./xml-cursor.js";
@@ -53,7 +53,7 @@ export const xmlExpat: Format = (input, classes) => {
     const reason = expat.message.split("\n")[0]!;
     if (classes.expatOnly)
       throw new XoError("UNSUPPORTED", { what: "node-expat", reason });
-    return { ...xmlReader(input, classes), fellBack: reason };
+    return { ...xmlReader(input, classes), fallbackReason: reason };
   }
   return parse(new expat.Parser("UTF-8"), input, classes);
 };
@@ -70,7 +70,7 @@ function load(name: string): ExpatModule | Error {
 function parse(
   parser: ExpatParser,
   input: FormatInput,
-  classes: ClassBook,
+  classes: ClassRegistry,
 ): FormatOutput {
   const { bytes, start, end } = input;
   // Where a document type declaration would stand: Expat would expand its entities.

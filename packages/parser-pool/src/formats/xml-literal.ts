@@ -1,11 +1,11 @@
 /** No number that XAPI prints is longer, and a BigInt of millions of digits would block. */
-export const LONGEST_NUMBER = 512;
+export const MAX_NUMBER_LENGTH = 512;
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 const DOUBLE = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /** As C prints them, to bare words that parseLenient reads. */
-const ODD_DOUBLES = new Map([
+const SPECIAL_DOUBLES = new Map([
   ["nan", "NaN"],
   ["-nan", "NaN"],
   ["inf", "Infinity"],
@@ -37,12 +37,14 @@ function booleanOf(text: string): string | undefined {
 }
 
 export function integerOf(text: string): string | undefined {
-  return text.length <= LONGEST_NUMBER && INTEGER.test(text) ? text : undefined;
+  return text.length <= MAX_NUMBER_LENGTH && INTEGER.test(text)
+    ? text
+    : undefined;
 }
 
 export function doubleOf(text: string): string | undefined {
-  if (text.length > LONGEST_NUMBER) return undefined;
-  return DOUBLE.test(text) ? text : ODD_DOUBLES.get(text.toLowerCase());
+  if (text.length > MAX_NUMBER_LENGTH) return undefined;
+  return DOUBLE.test(text) ? text : SPECIAL_DOUBLES.get(text.toLowerCase());
 }
 
 /** Is it a number that JSON.parse would not read, or not exactly? */

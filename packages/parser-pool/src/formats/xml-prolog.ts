@@ -1,4 +1,4 @@
-import { badAnswer, shown } from "./bad-input.js";
+import { badAnswer, describeByte } from "./bad-input.js";
 import type { XmlCursor } from "./xml-cursor.js";
 import { PARAM, PARAMS, RESPONSE, VALUE } from "./xml-tag.js";
 
@@ -31,7 +31,7 @@ export function skipProlog(cursor: XmlCursor, pos: number): number {
         ? badAnswer("it is empty")
         : cursor.missing();
     if (bytes[at] !== LT)
-      throw badAnswer(`${shown(bytes[at])} where '<' should be`);
+      throw badAnswer(`${describeByte(bytes[at])} where '<' should be`);
     const c = bytes[at + 1];
     if (c === BANG) at = skipComment(cursor, at);
     else if (c === QUESTION) at = skipPast(cursor, at + 2, QUESTION);

@@ -1,10 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { Operation } from "@xo-server/model";
-import type { ClassBook, ClassModel } from "../hints.js";
-import { badAnswer, NeedMore, shown } from "./bad-input.js";
+import type { ClassRegistry, ClassLayout } from "./class-registry.js";
+import { badAnswer, NeedMore, describeByte } from "./bad-input.js";
 import { BatchBuilder } from "./batch-builder.js";
 import type { Format, FormatInput, FormatOutput, RawAnswer } from "./format.js";
-import { eventsEnd, failureOf } from "./json-envelope.js";
+import { parseEventsEnvelope, parseFailure } from "./json-envelope.js";
 import { JsonOutput } from "./json-output.js";
 import { XmlCursor } from "./xml-cursor.js";
 import { XmlEventReader } from "./xml-event.js";
@@ -33,11 +33,11 @@ interface XmlState {
   place: Place;
   hasValue: boolean;
   /** The value was neither a map of records nor a struct of events. */
-  oddValue: boolean;
+  hasUnexpectedValue: boolean;
   /** The value stands without Status, as that of system.listMethods does. */
-  bare: boolean;
+  hasNoStatus: boolean;
   /** JSON text of members, by name. */
-  kept: Record<string, string>;
+  members: Record<string, string>;
 }
 
 /** What closes a list, from its own closing tag on. */
@@ -48,7 +48,7 @@ const CLOSINGS: Readonly<Record<string, readonly XmlTag[]>> = {
   events: [ARRAY_END, VALUE_END, MEMBER_END],
 };
 
-const KEPT = new Set([
+const TEXT_MEMBERS = new Set([
   "Status",
   "ErrorDescription",
   "token",
@@ -72,13 +72,13 @@ class XmlReader {
   readonly #cursor: XmlCursor;
   readonly #transcoder: XmlTranscoder;
   readonly #events: XmlEventReader;
-  readonly #model: ClassModel;
+  readonly #model: ClassLayout;
   readonly #state: XmlState;
   #value: { offset: number; length: number; lenient: boolean } | undefined;
   /** Position of the first byte that is not used yet. */
   #used: number;
 
-  constructor(input: FormatInput, classes: ClassBook) {
+  constructor(input: FormatInput, classes: ClassRegistry) {
     this.#input = input;
     const { bytes, start, end, final } = input;
     const cursor = new XmlCursor(bytes, end, final);
@@ -92,9 +92,9 @@ class XmlReader {
     this.#state = (input.state as XmlState | undefined) ?? {
       place: "start",
       hasValue: false,
-      oddValue: false,
-      bare: false,
-      kept: {},
+      hasUnexpectedValue: false,
+      hasNoStatus: false,
+      members: {},
     };
   }
 
@@ -162,14 +162,14 @@ class XmlReader {
     }
     // Back to the tag <value>: the transcoder reads the whole of it.
     const end = this.#keepValue(at - VALUE.length);
-    this.#state.bare = true;
+    this.#state.hasNoStatus = true;
     this.#enter("done", this.#closed(end, CLOSINGS["envelope"]!.slice(1)));
   }
 
   #done(): boolean {
     const at = this.#cursor.space(this.#used);
     const { bytes, end } = this.#input;
-    if (at < end) throw badAnswer(`${shown(bytes[at])} after its end`);
+    if (at < end) throw badAnswer(`${describeByte(bytes[at])} after its end`);
     this.#used = end;
     return false;
   }
@@ -230,7 +230,8 @@ class XmlReader {
   #keep(name: string, at: number, depth: number): number {
     const from = output.used;
     const end = this.#transcoder.value(at, undefined, depth);
-    if (KEPT.has(name)) this.#state.kept[name] = output.text(from, output.used);
+    if (TEXT_MEMBERS.has(name))
+      this.#state.members[name] = output.text(from, output.used);
     output.used = from;
     return end;
   }
@@ -253,7 +254,7 @@ class XmlReader {
     }
     const { lenient } = transcoder;
     this.#state.hasValue = true;
-    this.#state.oddValue = shape !== "value";
+    this.#state.hasUnexpectedValue = shape !== "value";
     if (shape === "value")
       this.#value = { offset, length: output.used - offset, lenient };
     return end;
@@ -305,16 +306,21 @@ class XmlReader {
   }
 
   #answer(buffer: ArrayBuffer): RawAnswer {
-    const { kept, hasValue, oddValue, bare } = this.#state;
+    const {
+      members: kept,
+      hasValue,
+      hasUnexpectedValue: oddValue,
+      hasNoStatus: bare,
+    } = this.#state;
     const encoding = "xml-rpc";
     if (!bare) {
-      const error = failureOf("status", kept, hasValue);
+      const error = parseFailure("status", kept, hasValue);
       if (error !== undefined) return { outcome: "failure", encoding, error };
     }
     const { shape } = this.#input;
     if (oddValue) throw badAnswer(`its value is not a struct of ${shape}`);
     if (shape === "events")
-      return { outcome: "success", encoding, ...eventsEnd(kept) };
+      return { outcome: "success", encoding, ...parseEventsEnvelope(kept) };
     if (this.#value === undefined) return { outcome: "success", encoding };
     return { outcome: "success", encoding, value: { buffer, ...this.#value } };
   }

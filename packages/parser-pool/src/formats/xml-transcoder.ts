@@ -1,8 +1,8 @@
-import type { ClassModel, IntegerPlace } from "../hints.js";
+import type { ClassLayout, IntegerPlace } from "./class-registry.js";
 import { badAnswer, tooDeep } from "./bad-input.js";
 import type { BatchBuilder } from "./batch-builder.js";
 import type { JsonOutput } from "./json-output.js";
-import { isLenient, LITERALS, LONGEST_NUMBER } from "./xml-literal.js";
+import { isLenient, LITERALS, MAX_NUMBER_LENGTH } from "./xml-literal.js";
 import type { XmlCursor } from "./xml-cursor.js";
 import {
   ARRAY,
@@ -97,7 +97,7 @@ export class XmlTranscoder {
   /** The members of a record, behind its `<struct>`: columns are noted, integers become numbers. */
   record(
     pos: number,
-    model: ClassModel,
+    model: ClassLayout,
     depth: number,
     to: BatchBuilder,
   ): number {
@@ -274,8 +274,10 @@ export class XmlTranscoder {
     let end = pos;
     for (; bytes[end] !== LT; end++) {
       if (end >= cursor.end) throw cursor.missing();
-      if (end - pos > LONGEST_NUMBER)
-        throw badAnswer(`a number of more than ${LONGEST_NUMBER} characters`);
+      if (end - pos > MAX_NUMBER_LENGTH)
+        throw badAnswer(
+          `a number of more than ${MAX_NUMBER_LENGTH} characters`,
+        );
       text += String.fromCharCode(bytes[end]!);
     }
     const json = toJson(text.trim());
@@ -294,7 +296,7 @@ export class XmlTranscoder {
     const last = output.used - 1;
     const sign = bytes[first] === MINUS ? 1 : 0;
     const digits = last - first - sign;
-    if (digits < 1 || digits > LONGEST_NUMBER) return;
+    if (digits < 1 || digits > MAX_NUMBER_LENGTH) return;
     if (bytes[first + sign] === ZERO && digits > 1) return;
     for (let at = first + sign; at < last; at++)
       if (bytes[at]! < ZERO || bytes[at]! > NINE) return;

@@ -1,4 +1,8 @@
-import type { ClassBook, ClassModel, IntegerPlace } from "../hints.js";
+import type {
+  ClassRegistry,
+  ClassLayout,
+  IntegerPlace,
+} from "./class-registry.js";
 import { badAnswer } from "./bad-input.js";
 import { SLACK, type FormatInput, type FormatOutput } from "./format.js";
 import { JsonSplitter } from "./json-splitter.js";
@@ -26,7 +30,7 @@ export type XmlStruct = Map<string, XmlValue>;
 export function answerFrom(
   response: XmlValue,
   input: FormatInput,
-  classes: ClassBook,
+  classes: ClassRegistry,
 ): FormatOutput {
   const isEnvelope = response instanceof Map && response.has("Status");
   const envelope: XmlStruct = isEnvelope
@@ -52,9 +56,9 @@ export function answerFrom(
 /** Writes values as JSON, integers as the hints say. */
 class JsonText {
   readonly #input: FormatInput;
-  readonly #classes: ClassBook;
+  readonly #classes: ClassRegistry;
 
-  constructor(input: FormatInput, classes: ClassBook) {
+  constructor(input: FormatInput, classes: ClassRegistry) {
     this.#input = input;
     this.#classes = classes;
   }
@@ -83,7 +87,7 @@ class JsonText {
     if (!(event instanceof Map)) throw badAnswer("an event that is no struct");
     const className = event.get("class");
     const model = this.#classes.classOf(
-      this.#classes.spell(typeof className === "string" ? className : ""),
+      this.#classes.classNameOf(typeof className === "string" ? className : ""),
     );
     return members(event, (value, name) =>
       name === "snapshot" ? recordOf(value, model) : jsonOf(value),
@@ -91,7 +95,7 @@ class JsonText {
   }
 }
 
-function recordOf(record: XmlValue, model: ClassModel): string {
+function recordOf(record: XmlValue, model: ClassLayout): string {
   if (!(record instanceof Map)) return jsonOf(record);
   return members(record, (value, name) => {
     const bytes = Buffer.from(name);

@@ -59,17 +59,17 @@ export class Availability {
   }
 
   /** Asks the database if it is there, and notices when it is not. */
-  async ask<T>(question: () => Promise<T>): Promise<T> {
+  async run<T>(question: () => Promise<T>): Promise<T> {
     this.check();
     try {
       return await question();
     } catch (error) {
-      throw this.notice(error);
+      throw this.translateError(error);
     }
   }
 
   /** What to throw for a failure of the database; one that is gone is remembered. */
-  notice(error: unknown): unknown {
+  translateError(error: unknown): unknown {
     if (error instanceof XoError) return error;
     if (this.#options.engine.classify(error) !== "unavailable") return error;
     const reason = error instanceof Error ? reasonOf(error) : "unknown";
@@ -88,7 +88,7 @@ export class Availability {
     this.#reason = reason;
     if (before === "unavailable" || this.#closed) return;
     this.#options.logger.warn("the store cannot be reached", { reason });
-    this.#tell();
+    this.#notify();
     this.#attempt = 0;
     this.#schedule();
   }
@@ -115,10 +115,10 @@ export class Availability {
     if (this.#closed) return;
     this.#reason = undefined;
     logger.info("the store is back");
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener(this.state);
   }
 }

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { sql } from "kysely";
 import type { Engine } from "../engines/engine.js";
-import { limits } from "../limits.js";
+import { limits } from "../schema/limits.js";
 import type { Availability } from "./availability.js";
 import { WriteUnit, type ChangeTarget } from "./write-unit.js";
 
@@ -10,16 +10,16 @@ const MAX_BATCH = 256;
 /** Tries of a change that another server's got in the way of. */
 const MAX_TRIES = 4;
 
-export type Work<T> = (unit: WriteUnit) => Promise<T>;
+export type WriteTask<T> = (unit: WriteUnit) => Promise<T>;
 
-interface Job {
-  readonly work: Work<unknown>;
+interface PendingWrite {
+  readonly work: WriteTask<unknown>;
   readonly resolve: (result: never) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** What runs in the lane between two transactions. */
-interface Interlude {
+interface ExclusiveTask {
   readonly run: () => Promise<void>;
 }
 
@@ -39,11 +39,12 @@ export interface CommitCounters {
 export class Committer {
   readonly #engine: Engine;
   readonly #availability: Availability;
-  readonly #queue: (Job | Interlude)[] = [];
+  readonly #queue: (PendingWrite | ExclusiveTask)[] = [];
   #running: Promise<void> | undefined;
   #changes = 0;
   #transactions = 0;
-  #onBehind: (target: ChangeTarget) => Promise<void> = async () => undefined;
+  #onVersionGap: (target: ChangeTarget) => Promise<void> = async () =>
+    undefined;
   readonly #listeners = new Set<(table: string) => void>();
 
   constructor(engine: Engine, availability: Availability) {
@@ -60,8 +61,8 @@ export class Committer {
   }
 
   /** @param reload reads a table into memory anew: another server changed it as well */
-  onBehind(reload: (target: ChangeTarget) => Promise<void>): void {
-    this.#onBehind = reload;
+  onVersionGap(reload: (target: ChangeTarget) => Promise<void>): void {
+    this.#onVersionGap = reload;
   }
 
   /** Hears of each table that a commit of this process changed, once memory has it; returns how to stop listening. */
@@ -76,7 +77,7 @@ export class Committer {
    *   but ask and change the database.
    * @throws XoError STORE_UNAVAILABLE, QUEUE_FULL, what `work` throws
    */
-  async run<T>(work: Work<T>): Promise<T> {
+  async run<T>(work: WriteTask<T>): Promise<T> {
     this.#availability.check();
     if (this.#queue.length >= limits.waitingChanges)
       throw new XoError("QUEUE_FULL", {
@@ -89,7 +90,7 @@ export class Committer {
   }
 
   /** Runs between two transactions, also while the database counts as gone. */
-  async between<T>(run: () => Promise<T>): Promise<T> {
+  async runExclusive<T>(run: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#push({ run: () => run().then(resolve, reject) });
     });
@@ -100,7 +101,7 @@ export class Committer {
     while (this.#running !== undefined) await this.#running;
   }
 
-  #push(entry: Job | Interlude): void {
+  #push(entry: PendingWrite | ExclusiveTask): void {
     this.#queue.push(entry);
     this.#running ??= this.#drain();
   }
@@ -122,13 +123,13 @@ export class Committer {
     }
   }
 
-  #takeBatch(): Job[] {
+  #takeBatch(): PendingWrite[] {
     const end = this.#queue.findIndex((entry) => "run" in entry);
     const size = Math.min(MAX_BATCH, end < 0 ? this.#queue.length : end);
-    return this.#queue.splice(0, size) as Job[];
+    return this.#queue.splice(0, size) as PendingWrite[];
   }
 
-  async #commit(batch: readonly Job[]): Promise<void> {
+  async #commit(batch: readonly PendingWrite[]): Promise<void> {
     try {
       this.#availability.check();
       const results = await this.#transactBatch(batch);
@@ -138,14 +139,17 @@ export class Committer {
     }
   }
 
-  async #onFailure(batch: readonly Job[], error: unknown): Promise<void> {
-    const told = this.#availability.notice(error);
+  async #onFailure(
+    batch: readonly PendingWrite[],
+    error: unknown,
+  ): Promise<void> {
+    const told = this.#availability.translateError(error);
     const gone = this.#availability.state === "unavailable";
     if (gone || batch.length === 1) for (const job of batch) job.reject(told);
     else for (const job of batch) await this.#commit([job]);
   }
 
-  async #transactBatch(batch: readonly Job[]): Promise<unknown[]> {
+  async #transactBatch(batch: readonly PendingWrite[]): Promise<unknown[]> {
     for (let attempt = 1; ; attempt++)
       try {
         return await this.#transact(batch);
@@ -155,7 +159,7 @@ export class Committer {
       }
   }
 
-  async #transact(batch: readonly Job[]): Promise<unknown[]> {
+  async #transact(batch: readonly PendingWrite[]): Promise<unknown[]> {
     const { results, unit, versions } = await this.#engine.writer
       .transaction()
       .execute(async (transaction) => {
@@ -166,12 +170,12 @@ export class Committer {
       });
     this.#transactions++;
     this.#changes += batch.length;
-    await this.#tellMemory(unit, versions);
+    await this.#applyToCache(unit, versions);
     return results;
   }
 
   /** It is committed: whatever fails from here on must not look as if it were not. */
-  async #tellMemory(
+  async #applyToCache(
     unit: WriteUnit,
     versions: ReadonlyMap<string, number>,
   ): Promise<void> {
@@ -179,8 +183,8 @@ export class Committer {
       const version = versions.get(target.name)!;
       if (unit.isReplaced(target) || !target.commit(changes, version))
         // The follower tries again: the table's counter in memory stays behind.
-        await this.#onBehind(target).catch((error: unknown) =>
-          this.#availability.notice(error),
+        await this.#onVersionGap(target).catch((error: unknown) =>
+          this.#availability.translateError(error),
         );
       for (const listener of this.#listeners) listener(target.name);
     }

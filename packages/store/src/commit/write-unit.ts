@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Transaction } from "kysely";
 import type { Engine } from "../engines/engine.js";
-import type { Tables } from "../tables.js";
+import type { Tables } from "../schema/tables.js";
 
 /** A row of a table in memory became another, or went: what memory learns once it is committed. */
 export interface Change {
@@ -43,7 +43,7 @@ export class WriteUnit {
   }
 
   /** So much of a table changed that memory had better read it anew. */
-  replaced(target: ChangeTarget): void {
+  markReplaced(target: ChangeTarget): void {
     this.touch(target);
     this.#replaced.add(target);
   }
@@ -52,12 +52,12 @@ export class WriteUnit {
     return this.#replaced.has(target);
   }
 
-  changed(change: Change): void {
+  addChange(change: Change): void {
     this.touch(change.target).push(change);
   }
 
   /** The error to throw when a row could not be written. @param type names it to people, as in "user already exists" */
-  explain(error: unknown, type: string, id: string): unknown {
+  toStoreError(error: unknown, type: string, id: string): unknown {
     const kind = this.#engine.classify(error);
     if (kind === "duplicate")
       return new XoError("ALREADY_EXISTS", { type, objectType: type });

@@ -1,4 +1,4 @@
-import type { CachedTables } from "../memory/cached-tables.js";
+import type { CachedTables } from "../cache/cached-tables.js";
 import type { Vault } from "../secrets/vault.js";
 import { toPortable } from "./portable-rows.js";
 

@@ -1,7 +1,7 @@
 import type { TableMetadata } from "kysely";
 import type { WriteUnit } from "../commit/write-unit.js";
-import type { CachedTables } from "../memory/cached-tables.js";
-import type { Parts } from "../nouns/parts.js";
+import type { CachedTables } from "../cache/cached-tables.js";
+import type { RepositoryContext } from "../repositories/repository-context.js";
 import { FORMAT, VERSION } from "./export-configuration.js";
 import { fromPortable, invalid, type PortableRow } from "./portable-rows.js";
 
@@ -18,19 +18,19 @@ type RowsByTable = ReadonlyMap<string, readonly PortableRow[]>;
  * @throws XoError IMPORT_INVALID, STORE_UNAVAILABLE
  */
 export async function importRows(
-  parts: Parts,
+  context: RepositoryContext,
   plain: readonly Buffer[],
 ): Promise<void> {
-  const rows = await readRows(parts, splitLines(plain));
-  await parts.committer.run((unit) => replaceAll(parts, unit, rows));
+  const rows = await readRows(context, splitLines(plain));
+  await context.committer.run((unit) => replaceAll(context, unit, rows));
 }
 
 async function readRows(
-  { engine, availability, tables, vault }: Parts,
+  { engine, availability, tables, vault }: RepositoryContext,
   lines: Iterator<string, undefined>,
 ): Promise<RowsByTable> {
   checkHead(lines.next().value ?? "");
-  const metadata = await availability.ask(() =>
+  const metadata = await availability.run(() =>
     engine.reader.introspection.getTables(),
   );
   const known = new Map<string, TableMetadata>();
@@ -54,14 +54,14 @@ async function readRows(
 }
 
 async function replaceAll(
-  { tables }: Parts,
+  { tables }: RepositoryContext,
   unit: WriteUnit,
   rows: RowsByTable,
 ): Promise<void> {
   const all = Object.values(tables);
   for (const table of all.toReversed()) {
     await unit.sql.deleteFrom(table.name).execute();
-    unit.replaced(table);
+    unit.markReplaced(table);
   }
   for (const { name } of all) {
     const those = rows.get(name)!;
@@ -78,7 +78,7 @@ async function insert(
   try {
     await unit.sql.insertInto(name).values(rows).execute();
   } catch (error) {
-    const told = unit.explain(error, "row", "");
+    const told = unit.toStoreError(error, "row", "");
     throw told === error ? error : invalid(`rows of ${name} contradict others`);
   }
 }

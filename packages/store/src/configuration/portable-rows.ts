@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { ColumnMetadata, TableMetadata } from "kysely";
 import { sealedColumns } from "../secrets/sealed-columns.js";
 import type { Vault } from "../secrets/vault.js";
-import type { Value } from "../tables.js";
+import type { Value } from "../schema/tables.js";
 
 export type PortableRow = Readonly<Record<string, Value>> & {
   readonly id: string;
@@ -17,7 +17,7 @@ export function toPortable(
   const sealed = sealedColumns.get(table);
   const value = sealed && row[sealed.column];
   if (!sealed || typeof value !== "string") return row;
-  const text = vault.open(value, sealed.placeOf(row.id));
+  const text = vault.open(value, sealed.contextOf(row.id));
   return { ...row, [sealed.column]: text };
 }
 
@@ -31,7 +31,10 @@ export function fromPortable(
   const sealed = sealedColumns.get(table.name);
   const text = sealed && row[sealed.column];
   if (!sealed || typeof text !== "string") return row;
-  return { ...row, [sealed.column]: vault.seal(text, sealed.placeOf(row.id)) };
+  return {
+    ...row,
+    [sealed.column]: vault.seal(text, sealed.contextOf(row.id)),
+  };
 }
 
 function checkRow(table: TableMetadata, value: unknown): PortableRow {

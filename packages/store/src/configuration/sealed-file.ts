@@ -6,7 +6,7 @@ import {
   type CipherGCM,
 } from "node:crypto";
 import { XoError } from "@xo-server/model";
-import { limits } from "../limits.js";
+import { limits } from "../schema/limits.js";
 
 /*
  * XOCONF1\n

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { Tables } from "../tables.js";
+import type { Tables } from "../schema/tables.js";
 
 /** What a failure of the database means to those who asked. */
 export type FailureKind =

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from "kysely";
 import type { PoolConfig } from "pg";
-import type { Tables } from "../tables.js";
+import type { Tables } from "../schema/tables.js";
 import type { Engine, FailureKind } from "./engine.js";
 
 /** One for the writer, the others for readers. */
@@ -60,10 +60,10 @@ function classify(error: unknown): FailureKind {
   if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code))
     return KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? "other";
   // Neither the network's errors nor those of `pg` itself have a code of PostgreSQL.
-  return typeof code === "string" || PG_OWN_WORDS.test(error.message)
+  return typeof code === "string" || PG_DRIVER_MESSAGES.test(error.message)
     ? "unavailable"
     : "other";
 }
 
-const PG_OWN_WORDS =
+const PG_DRIVER_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;

@@ -115,7 +115,7 @@ class ThreadConnection implements DatabaseConnection {
       (this.#generation ?? this.#thread.generation) !== this.#thread.generation
     )
       throw new SqliteFailure(0, "the thread of the store has ended");
-    const { rows, changes } = await this.#thread.ask({
+    const { rows, changes } = await this.#thread.request({
       connection: this.#name,
       sql: query.sql,
       parameters: query.parameters,

@@ -2,7 +2,7 @@ import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { XoError } from "@xo-server/model";
 import { Kysely } from "kysely";
-import type { Tables } from "../tables.js";
+import type { Tables } from "../schema/tables.js";
 import type { Engine, FailureKind } from "./engine.js";
 import { SqliteThreadDialect } from "./sqlite-dialect.js";
 import { SqliteFailure, SqliteThread } from "./sqlite-thread.js";

@@ -10,7 +10,7 @@ export interface SqliteRequest {
   readonly returnsRows: boolean;
 }
 
-export type SqliteAnswer =
+export type SqliteResponse =
   | {
       readonly id: number;
       readonly rows: readonly Record<string, unknown>[];

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type {
-  SqliteAnswer,
+  SqliteResponse,
   SqliteRequest,
   SqliteThreadData,
 } from "./sqlite-protocol.js";
@@ -17,12 +17,12 @@ export class SqliteFailure extends Error {
   }
 }
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (answer: { rows: unknown[]; changes: number }) => void;
   readonly reject: (error: Error) => void;
 }
 
-type Question = Omit<SqliteRequest, "id">;
+type SqliteCall = Omit<SqliteRequest, "id">;
 
 /**
  * The thread that SQLite runs in, because SQLite blocks whoever asks it. A
@@ -31,7 +31,7 @@ type Question = Omit<SqliteRequest, "id">;
  */
 export class SqliteThread {
   readonly #file: string;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingCall>();
   #worker: Promise<Worker> | undefined;
   #nextId = 1;
   #generation = 0;
@@ -46,7 +46,9 @@ export class SqliteThread {
     return this.#generation;
   }
 
-  async ask(question: Question): Promise<{ rows: unknown[]; changes: number }> {
+  async request(
+    question: SqliteCall,
+  ): Promise<{ rows: unknown[]; changes: number }> {
     if (this.#closed) throw new SqliteFailure(0, "the store is closed");
     this.#worker ??= this.#start();
     const worker = await this.#worker;
@@ -99,14 +101,14 @@ export class SqliteThread {
       };
       worker.on("error", (error: Error) => gone(error.message));
       worker.on("exit", () => gone("the thread of the store has ended"));
-      worker.on("message", (answer: SqliteAnswer | "open") => {
+      worker.on("message", (answer: SqliteResponse | "open") => {
         if (answer === "open") resolve(worker);
         else this.#settle(answer);
       });
     });
   }
 
-  #settle(answer: SqliteAnswer): void {
+  #settle(answer: SqliteResponse): void {
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
     if ("error" in answer)

@@ -6,7 +6,7 @@ import {
 } from "./sqlite-binding.js";
 import type {
   ConnectionName,
-  SqliteAnswer,
+  SqliteResponse,
   SqliteRequest,
   SqliteThreadData,
 } from "./sqlite-protocol.js";
@@ -36,7 +36,7 @@ class Connection {
     this.#database = database;
   }
 
-  answer(request: SqliteRequest): SqliteAnswer {
+  execute(request: SqliteRequest): SqliteResponse {
     const { id, sql, parameters, returnsRows } = request;
     try {
       const statement = this.#prepare(sql);
@@ -84,7 +84,7 @@ parentPort!.on("message", (request: SqliteRequest | "close" | "crash") => {
   // Of this thread, not of the process.
   if (request === "crash") process.exit(1);
   if (request !== "close") {
-    parentPort!.postMessage(connections[request.connection].answer(request));
+    parentPort!.postMessage(connections[request.connection].execute(request));
     return;
   }
   connections.reader.close();

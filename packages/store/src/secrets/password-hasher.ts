@@ -12,7 +12,7 @@ export interface ScryptCost {
 export const defaultScryptCost: ScryptCost = { ln: 15, r: 8, p: 3 };
 
 /** Hashing goes through Node's four threads: two stay free for files and names. */
-const MAX_AT_ONCE = 2;
+const MAX_CONCURRENT = 2;
 /** Beyond, somebody is guessing. */
 const MAX_WAITING = 100;
 const SALT_BYTES = 16;
@@ -80,7 +80,7 @@ export class PasswordHasher {
   }
 
   async #enter(): Promise<void> {
-    if (this.#running < MAX_AT_ONCE) {
+    if (this.#running < MAX_CONCURRENT) {
       this.#running++;
       return;
     }

@@ -1,5 +1,5 @@
 /** Where each ciphertext belongs: it opens nowhere else. */
-export const sealedPlace = {
+export const sealContext = {
   server: (id: string) => `servers/credentials/${id}`,
   totp: (id: string) => `users/totp/${id}`,
   plugin: (id: string) => `plugins/configuration/${id}`,
@@ -10,14 +10,20 @@ export const sealedPlace = {
 
 export interface SealedColumn {
   readonly column: string;
-  readonly placeOf: (id: string) => string;
+  readonly contextOf: (id: string) => string;
 }
 
 /** All columns with secrets of people and pools, by table. */
 export const sealedColumns: ReadonlyMap<string, SealedColumn> = new Map([
-  ["servers", { column: "credentials_sealed", placeOf: sealedPlace.server }],
-  ["users", { column: "totp_sealed", placeOf: sealedPlace.totp }],
-  ["plugins", { column: "configuration_sealed", placeOf: sealedPlace.plugin }],
-  ["jobs", { column: "secret_sealed", placeOf: sealedPlace.job }],
-  ["alarm_rules", { column: "secret_sealed", placeOf: sealedPlace.alarmRule }],
+  ["servers", { column: "credentials_sealed", contextOf: sealContext.server }],
+  ["users", { column: "totp_sealed", contextOf: sealContext.totp }],
+  [
+    "plugins",
+    { column: "configuration_sealed", contextOf: sealContext.plugin },
+  ],
+  ["jobs", { column: "secret_sealed", contextOf: sealContext.job }],
+  [
+    "alarm_rules",
+    { column: "secret_sealed", contextOf: sealContext.alarmRule },
+  ],
 ]);

@@ -46,12 +46,12 @@ export class Vault {
     this.#current = keys[0]!;
   }
 
-  /** @param place such as `servers/password/ID` */
-  seal(text: string, place: string): string {
+  /** @param context such as `servers/password/ID` */
+  seal(text: string, context: string): string {
     const { id, bytes } = this.#current;
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(ALGORITHM, bytes, iv).setAAD(
-      Buffer.from(`${id}/${place}`),
+      Buffer.from(`${id}/${context}`),
     );
     const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
     const all = Buffer.concat([iv, cipher.getAuthTag(), body]);
@@ -59,28 +59,28 @@ export class Vault {
   }
 
   /** @throws XoError STORE_KEY_WRONG, SECRET_DAMAGED */
-  open(sealed: string, place: string): string {
+  open(sealed: string, context: string): string {
     const match = SEALED.exec(sealed);
-    if (match === null) throw new XoError("SECRET_DAMAGED", { what: place });
+    if (match === null) throw new XoError("SECRET_DAMAGED", { what: context });
     const id = match[1]!;
     const key = this.#keys.get(id);
     if (key === undefined) throw this.wrongKey(id);
     const all = Buffer.from(match[2]!, "base64url");
     if (all.length < IV_BYTES + TAG_BYTES)
-      throw new XoError("SECRET_DAMAGED", { what: place });
+      throw new XoError("SECRET_DAMAGED", { what: context });
     const decipher = createDecipheriv(
       ALGORITHM,
       key.bytes,
       all.subarray(0, IV_BYTES),
       { authTagLength: TAG_BYTES },
     )
-      .setAAD(Buffer.from(`${id}/${place}`))
+      .setAAD(Buffer.from(`${id}/${context}`))
       .setAuthTag(all.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
     const body = all.subarray(IV_BYTES + TAG_BYTES);
     try {
       return decipher.update(body, undefined, "utf8") + decipher.final("utf8");
     } catch {
-      throw new XoError("SECRET_DAMAGED", { what: place });
+      throw new XoError("SECRET_DAMAGED", { what: context });
     }
   }
 

@@ -74,7 +74,7 @@ export async function testAlarms(t: Test, harness: StoreHarness) {
     const notice = { ruleId, targetId: "t", body: { text: "hot" } };
     await one.alarms.raise([alarm("a")], () => [notice]);
     const taken = await Promise.all(
-      stores.map(({ alarmNotices }) => alarmNotices.take(10, 60_000)),
+      stores.map(({ alarmNotices }) => alarmNotices.claim(10, 60_000)),
     );
     t.match(taken.flat(), [{ ...notice, attempts: 1 }]);
     const id = taken.flat()[0]!.id;
@@ -83,10 +83,10 @@ export async function testAlarms(t: Test, harness: StoreHarness) {
     t.match(await other.alarmNotices.failing(10, ruleId), [{ error: "gone " }]);
     t.equal(await other.alarmNotices.nextAt(), clock.now() + 5_000);
     clock.advance(5_000);
-    t.match(await other.alarmNotices.take(10, 1), [{ attempts: 2 }]);
+    t.match(await other.alarmNotices.claim(10, 1), [{ attempts: 2 }]);
     await other.alarmNotices.fail(id, "gone", null);
     clock.advance(1e9);
-    t.same(await one.alarmNotices.take(10, 1), [], "given up");
+    t.same(await one.alarmNotices.claim(10, 1), [], "given up");
     t.equal(await one.alarmNotices.nextAt(), undefined);
     await one.alarmNotices.delete(id);
     t.same(await one.alarmNotices.failing(10), []);

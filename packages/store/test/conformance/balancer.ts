@@ -34,7 +34,7 @@ export async function testBalancer(t: Test, harness: StoreHarness) {
     const owners = ["one", "two"];
     const got = await Promise.all(
       stores.map(({ balancerWatches }, i) =>
-        balancerWatches.keep({ ...watch, owner: owners[i]! }),
+        balancerWatches.claim({ ...watch, owner: owners[i]! }),
       ),
     );
     t.equal(got.filter((one) => one !== undefined).length, 1);
@@ -43,13 +43,13 @@ export async function testBalancer(t: Test, harness: StoreHarness) {
     t.match(held, { pool: "p", isMoving: false, state: watch.state });
     const other = owners.find((one) => one !== held!.owner)!;
     const wish = { ...watch, owner: other };
-    t.equal(await balancerWatches.keep(wish), undefined);
+    t.equal(await balancerWatches.claim(wish), undefined);
     const own = { ...watch, owner: held!.owner };
-    t.same(await balancerWatches.keep(own), { had: held!.owner });
-    t.same(await balancerWatches.keep({ ...wish, takesOver: true }), {
+    t.same(await balancerWatches.claim(own), { had: held!.owner });
+    t.same(await balancerWatches.claim({ ...wish, takesOver: true }), {
       had: held!.owner,
     });
-    t.equal(await balancerWatches.keep(own), undefined, "it was taken over");
+    t.equal(await balancerWatches.claim(own), undefined, "it was taken over");
   });
 
   t.test(
@@ -57,12 +57,12 @@ export async function testBalancer(t: Test, harness: StoreHarness) {
     async (t) => {
       const bench = await createBench(t, harness);
       const { balancerWatches } = await bench.open();
-      await balancerWatches.keep({ ...watch, isMoving: true });
+      await balancerWatches.claim({ ...watch, isMoving: true });
       const wish = { ...watch, owner: "two", takesOver: true };
-      t.equal(await balancerWatches.keep(wish), undefined);
+      t.equal(await balancerWatches.claim(wish), undefined);
       bench.clock.advance(10);
       const notSeenSince = bench.clock.now() - 5;
-      t.same(await balancerWatches.keep({ ...wish, notSeenSince }), {
+      t.same(await balancerWatches.claim({ ...wish, notSeenSince }), {
         had: "one",
       });
       await balancerWatches.release("p", "one");

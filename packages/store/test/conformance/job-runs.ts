@@ -95,7 +95,7 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
     const silent = await begin("silent");
     const alive = await begin("alive");
     bench.clock.advance(60_000);
-    t.same([...(await jobRuns.see([alive]))], [alive]);
+    t.same([...(await jobRuns.renew([alive]))], [alive]);
     const since = { notSeenSince: bench.clock.now() - 30_000 };
     const found = await jobRuns.interrupt(since, [mine]);
     t.same(
@@ -103,8 +103,8 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
       [[silent, "interrupted"]],
     );
     t.equal((await jobRuns.interrupt({ owner: "me" })).length, 1);
-    t.same([...(await jobRuns.see([mine, silent, alive]))], [alive]);
-    t.same([...(await jobRuns.see([]))], []);
+    t.same([...(await jobRuns.renew([mine, silent, alive]))], [alive]);
+    t.same([...(await jobRuns.renew([]))], []);
     t.match(await jobRuns.get(mine), { endedAt: bench.clock.now() });
   });
 

@@ -75,7 +75,7 @@ export class Outbox {
     let next: number | undefined;
     try {
       for (;;) {
-        const taken = await store.alarmNotices.take(AT_ONCE, LEASE_MS);
+        const taken = await store.alarmNotices.claim(AT_ONCE, LEASE_MS);
         await Promise.all(taken.map((notice) => this.#try(notice)));
         if (taken.length < AT_ONCE || this.#isStopped) break;
       }

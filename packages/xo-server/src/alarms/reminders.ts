@@ -62,7 +62,7 @@ export class Reminders {
         ruleId === rule.id && acknowledgedAt === undefined,
     );
     const about = { alarms: open, now: clock.now() };
-    await store.alarms.tell(
+    await store.alarms.addNotices(
       toNotices(rule, toNoticeBody(rule, "reminder", about)),
     );
     onWritten();

@@ -49,7 +49,7 @@ export class WatchKeeper {
   async keep(takesOver = false): Promise<"anew" | "still" | false> {
     const { pool, owner, store, clock, told } = this.#parts;
     const state = told();
-    const kept = await store.balancerWatches.keep({
+    const kept = await store.balancerWatches.claim({
       pool,
       owner,
       state,

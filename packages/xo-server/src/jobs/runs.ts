@@ -87,7 +87,7 @@ export class Runs {
   async tend(): Promise<void> {
     const { store, clock, logger } = this.#options;
     const mine = [...this.#running.keys()];
-    const seen = await store.jobRuns.see(mine);
+    const seen = await store.jobRuns.renew(mine);
     for (const id of mine)
       if (!seen.has(id) && this.#running.has(id) && !this.#ends.has(id)) {
         logger.warn(`run ${id} of a job was taken for dead`);

@@ -1,0 +1,22 @@
+import { Histogram } from "./histogram.js";
+
+/** What is measured of the tasks of one priority. */
+export class TaskMeter {
+  #tasks = 0;
+  readonly #waitMs = new Histogram();
+  readonly #runMs = new Histogram();
+
+  record(waitMs: number, runMs: number): void {
+    this.#tasks++;
+    this.#waitMs.record(Math.max(0, waitMs));
+    this.#runMs.record(runMs);
+  }
+
+  snapshot() {
+    return {
+      tasks: this.#tasks,
+      waitMs: this.#waitMs.snapshot(),
+      runMs: this.#runMs.snapshot(),
+    };
+  }
+}

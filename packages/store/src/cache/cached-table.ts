@@ -1,0 +1,182 @@
+import { XoError } from "@xo-server/model";
+import type { Kysely } from "kysely";
+import type { Change, ChangeTarget, WriteUnit } from "../commit/write-unit.js";
+import { limits } from "../schema/limits.js";
+import type { Tables, Value } from "../schema/tables.js";
+import { RowSet, type IndexKeys } from "./row-set.js";
+
+/** The tables whose rows have a text as `id`. */
+type KeyedTable = {
+  [Name in keyof Tables]: Tables[Name] extends { id: string } ? Name : never;
+}[keyof Tables];
+
+/** One of them, as Kysely sees it where it need not know which. */
+type AnyRow = Record<string, Value> & { id: string };
+type AnyTable = Kysely<{ keyed: AnyRow }>;
+
+const PAGE_ROWS = 500;
+
+/**
+ * A small table that is also in memory. Reading asks memory only, so that it
+ * takes no time and goes on without a database. Changing goes through a write
+ * unit; memory follows when it is committed.
+ */
+export class CachedTable<
+  Name extends KeyedTable,
+  Key extends string = never,
+  Row extends Tables[Name] & { id: string } = Tables[Name] & { id: string },
+> implements ChangeTarget {
+  readonly name: Name;
+  /** The name, where AnyTable wants one. */
+  readonly #table: "keyed";
+  /** What one row is called in errors. */
+  readonly #type: string;
+  readonly #keys: IndexKeys<Row, Key>;
+  #rows: RowSet<Row, Key>;
+  /** What the table's counter was when memory was in step. */
+  #version = -1;
+
+  constructor(name: Name, type: string, keys: IndexKeys<Row, Key>) {
+    this.name = name;
+    this.#table = name as unknown as "keyed";
+    this.#type = type;
+    this.#keys = keys;
+    this.#rows = new RowSet(keys);
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  get(id: string): Row | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  require(id: string): Row {
+    return this.get(id) ?? this.#throwMissing(id);
+  }
+
+  values(): IterableIterator<Row> {
+    return this.#rows.values();
+  }
+
+  withKey(key: Key, value: string): ReadonlySet<Row> {
+    return this.#rows.withKey(key, value);
+  }
+
+  /** @throws XoError ALREADY_EXISTS, LIMIT_REACHED, NO_SUCH_OBJECT for what it refers to */
+  async insert(unit: WriteUnit, row: Row): Promise<Row> {
+    if (this.size >= limits.cachedRows)
+      throw new XoError("LIMIT_REACHED", {
+        limit: limits.cachedRows,
+        what: this.name,
+      });
+    try {
+      await anyTable(unit.sql)
+        .insertInto(this.#table)
+        .values(row as unknown as AnyRow)
+        .execute();
+    } catch (error) {
+      throw unit.toStoreError(error, this.#type, row.id);
+    }
+    unit.addChange({ target: this, id: row.id, row });
+    return row;
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, ALREADY_EXISTS */
+  async update(
+    unit: WriteUnit,
+    id: string,
+    columns: Partial<Row>,
+  ): Promise<Row> {
+    let row: Row | undefined;
+    try {
+      row = (await anyTable(unit.sql)
+        .updateTable(this.#table)
+        .set(columns as Partial<AnyRow>)
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst()) as Row | undefined;
+    } catch (error) {
+      throw unit.toStoreError(error, this.#type, id);
+    }
+    if (row === undefined) return this.#throwMissing(id);
+    unit.addChange({ target: this, id, row });
+    return row;
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  async remove(unit: WriteUnit, id: string): Promise<void> {
+    if ((await this.removeWhere(unit, "id", id)) === 0) this.#throwMissing(id);
+  }
+
+  /** @returns how many there were */
+  async removeWhere(
+    unit: WriteUnit,
+    column: keyof Row & string,
+    value: string,
+  ): Promise<number> {
+    // Rows may have gone with the one that they refer to: others must look in any case.
+    unit.touch(this);
+    const gone = await anyTable(unit.sql)
+      .deleteFrom(this.#table)
+      .where(column as "id", "=", value)
+      .returning("id")
+      .execute();
+    for (const { id } of gone)
+      unit.addChange({ target: this, id, row: undefined });
+    return gone.length;
+  }
+
+  commit(changes: readonly Change[], version: number): boolean {
+    if (version !== this.#version + 1) return false;
+    this.#version = version;
+    for (const { id, row } of changes)
+      if (row === undefined) this.#rows.delete(id);
+      else this.#rows.put(row as Row);
+    return true;
+  }
+
+  /** Reads the whole table anew, page by page, and puts it in the place of the old in one go. */
+  async load(db: Kysely<Tables>): Promise<void> {
+    const version = await db
+      .selectFrom("table_versions")
+      .select("version")
+      .where("id", "=", this.name)
+      .executeTakeFirst();
+    const rows = new RowSet(this.#keys);
+    for (let after: string | undefined = ""; after !== undefined;)
+      after = await this.#loadPage(db, rows, after);
+    this.#rows = rows;
+    this.#version = version?.version ?? 0;
+  }
+
+  async #loadPage(
+    db: Kysely<Tables>,
+    rows: RowSet<Row, Key>,
+    after: string,
+  ): Promise<string | undefined> {
+    const page = (await anyTable(db)
+      .selectFrom(this.#table)
+      .selectAll()
+      .where("id", ">", after)
+      .orderBy("id")
+      .limit(PAGE_ROWS)
+      .execute()) as unknown as Row[];
+    for (const row of page) rows.put(row);
+    return page.length < PAGE_ROWS ? undefined : page.at(-1)!.id;
+  }
+
+  #throwMissing(id: string): never {
+    throw new XoError("NO_SUCH_OBJECT", { type: this.#type, id });
+  }
+}
+
+function anyTable(db: Kysely<Tables>): AnyTable {
+  return db as unknown as AnyTable;
+}

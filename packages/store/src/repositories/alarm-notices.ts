@@ -1,0 +1,174 @@
+import type { WriteUnit } from "../commit/write-unit.js";
+import { checkPageRows, limits, toJson } from "../schema/limits.js";
+import type { AlarmNoticeRow } from "../schema/tables.js";
+import type { RepositoryContext } from "./repository-context.js";
+
+/** A message of a rule to one of those that it tells. */
+export interface AlarmNotice {
+  readonly id: string;
+  readonly ruleId: string;
+  /** Of the rule's `sendTo`. */
+  readonly targetId: string;
+  /** JSON. */
+  readonly body: unknown;
+  /** Tries that were begun. */
+  readonly attempts: number;
+  /** Absent: it was given up. */
+  readonly nextAt?: number;
+  /** Of the last try. */
+  readonly error?: string;
+  readonly createdAt: number;
+}
+
+export type NewNotice = Pick<AlarmNotice, "ruleId" | "targetId" | "body">;
+
+/** Messages that are to be sent, or could not be. Everything throws XoError STORE_UNAVAILABLE while the database is gone. */
+export class AlarmNotices {
+  readonly #context: RepositoryContext;
+
+  constructor(context: RepositoryContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Takes messages whose time has come: for so long no other server gets them,
+   * nor this one again.
+   */
+  claim(limit: number, forMs: number): Promise<readonly AlarmNotice[]> {
+    const { committer, clock } = this.#context;
+    const now = clock.now();
+    return committer.run(async (unit) => {
+      const due = await unit.sql
+        .selectFrom("alarm_notices")
+        .select("id")
+        .where("next_at", "<=", now)
+        .orderBy("next_at")
+        .limit(limit)
+        .execute();
+      if (due.length === 0) return [];
+      const rows = await unit.sql
+        .updateTable("alarm_notices")
+        .set((e) => ({
+          attempts: e("attempts", "+", 1),
+          next_at: now + forMs,
+        }))
+        .where(
+          "id",
+          "in",
+          due.map(({ id }) => id),
+        )
+        // Another server may have been quicker.
+        .where("next_at", "<=", now)
+        .returningAll()
+        .execute();
+      return rows.map(toNotice);
+    });
+  }
+
+  /** It has been sent, or is not wanted any more. */
+  async delete(id: string): Promise<void> {
+    await this.#context.committer.run((unit) =>
+      unit.sql.deleteFrom("alarm_notices").where("id", "=", id).execute(),
+    );
+  }
+
+  /** @param nextAt null: it is given up */
+  async fail(id: string, error: string, nextAt: number | null): Promise<void> {
+    const said = error.slice(0, limits.textBytes / 4);
+    await this.#context.committer.run((unit) =>
+      unit.sql
+        .updateTable("alarm_notices")
+        .set({ error: toStorable(said), next_at: nextAt })
+        .where("id", "=", id)
+        .execute(),
+    );
+  }
+
+  /** When the next is due; undefined: none waits. */
+  async nextAt(): Promise<number | undefined> {
+    const { engine, availability } = this.#context;
+    const row = await availability.run(() =>
+      engine.reader
+        .selectFrom("alarm_notices")
+        .select("next_at")
+        .where("next_at", "is not", null)
+        .orderBy("next_at")
+        .limit(1)
+        .executeTakeFirst(),
+    );
+    return row?.next_at ?? undefined;
+  }
+
+  /** Those of which a try has failed, the newest first. @param ruleId of one rule; absent: of all */
+  async failing(limit: number, ruleId?: string): Promise<AlarmNotice[]> {
+    const { engine, availability } = this.#context;
+    let query = engine.reader
+      .selectFrom("alarm_notices")
+      .selectAll()
+      .where("error", "is not", null)
+      .orderBy("created_at", "desc")
+      .limit(checkPageRows(limit));
+    if (ruleId !== undefined) query = query.where("rule_id", "=", ruleId);
+    const rows = await availability.run(() => query.execute());
+    return rows.map(toNotice);
+  }
+
+  /** Forgets the oldest, sent or not, until so many are left. @returns how many went */
+  async prune(most: number): Promise<number> {
+    return this.#context.committer.run(async (unit) => {
+      const edge = await unit.sql
+        .selectFrom("alarm_notices")
+        .select("created_at")
+        .orderBy("created_at", "desc")
+        .offset(most)
+        .limit(1)
+        .executeTakeFirst();
+      if (edge === undefined) return 0;
+      const gone = await unit.sql
+        .deleteFrom("alarm_notices")
+        .where("created_at", "<=", edge.created_at)
+        .returning("id")
+        .execute();
+      return gone.length;
+    });
+  }
+}
+
+/** @throws XoError VALUE_TOO_LARGE */
+export async function insertNotices(
+  unit: WriteUnit,
+  notices: readonly NewNotice[],
+  { clock, createId }: Pick<RepositoryContext, "clock" | "createId">,
+): Promise<void> {
+  const now = clock.now();
+  const rows = notices.map(({ ruleId, targetId, body }) => ({
+    id: createId(),
+    rule_id: ruleId,
+    target_id: targetId,
+    body_json: toJson("the message", body),
+    attempts: 0,
+    next_at: now,
+    error: null,
+    created_at: now,
+  }));
+  if (rows.length > 0)
+    await unit.sql.insertInto("alarm_notices").values(rows).execute();
+}
+
+/** What a server answers may have any characters. */
+function toStorable(text: string): string {
+  return text.replace(/\0|\p{Surrogate}/gu, "");
+}
+
+function toNotice(row: AlarmNoticeRow): AlarmNotice {
+  return {
+    id: row.id,
+    ruleId: row.rule_id,
+    targetId: row.target_id,
+    body: JSON.parse(row.body_json) as unknown,
+    attempts: row.attempts,
+    ...(row.next_at === null ? {} : { nextAt: row.next_at }),
+    ...(row.error === null ? {} : { error: row.error }),
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,112 @@
+import { checkName, toJson } from "../schema/limits.js";
+import { sealContext } from "../secrets/sealed-columns.js";
+import type { AlarmRuleRow } from "../schema/tables.js";
+import type { RepositoryContext } from "./repository-context.js";
+
+/** When somebody is to be told, and who. */
+export interface AlarmRule {
+  readonly id: string;
+  readonly name: string;
+  /** JSON, without what is secret. */
+  readonly body: unknown;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface NewAlarmRule {
+  readonly name: string;
+  readonly body: unknown;
+  /** What nobody is shown; JSON, kept encrypted. */
+  readonly secret?: unknown;
+}
+
+/** Rules of alarms. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+export class AlarmRules {
+  readonly #context: RepositoryContext;
+
+  constructor(context: RepositoryContext) {
+    this.#context = context;
+  }
+
+  get size(): number {
+    return this.#context.tables.alarmRules.size;
+  }
+
+  get(id: string): AlarmRule | undefined {
+    const row = this.#context.tables.alarmRules.get(id);
+    return row && toRule(row);
+  }
+
+  *list(): IterableIterator<AlarmRule> {
+    for (const row of this.#context.tables.alarmRules.values())
+      yield toRule(row);
+  }
+
+  /** @returns undefined: it has none, @throws XoError STORE_KEY_WRONG, SECRET_DAMAGED */
+  secret(id: string): unknown {
+    const { tables, vault } = this.#context;
+    const sealed = tables.alarmRules.get(id)?.secret_sealed ?? null;
+    return sealed === null
+      ? undefined
+      : (JSON.parse(vault.open(sealed, sealContext.alarmRule(id))) as unknown);
+  }
+
+  /** @throws XoError LIMIT_REACHED, VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  async create(rule: NewAlarmRule): Promise<AlarmRule> {
+    const { tables, committer, clock, createId } = this.#context;
+    const now = clock.now();
+    const id = createId();
+    const row: AlarmRuleRow = {
+      id,
+      ...this.#columnsOf(id, rule),
+      created_at: now,
+      updated_at: now,
+    };
+    await committer.run((unit) => tables.alarmRules.insert(unit, row));
+    return toRule(row);
+  }
+
+  /** Everything is as given from then on. @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  async replace(id: string, rule: NewAlarmRule): Promise<AlarmRule> {
+    const { tables, committer, clock } = this.#context;
+    tables.alarmRules.require(id);
+    const columns = {
+      ...this.#columnsOf(id, rule),
+      updated_at: clock.now(),
+    };
+    return committer.run(async (unit) =>
+      toRule(await tables.alarmRules.update(unit, id, columns)),
+    );
+  }
+
+  /** Its alarms go with it. @throws XoError NO_SUCH_OBJECT */
+  async delete(id: string): Promise<void> {
+    const { tables, committer } = this.#context;
+    tables.alarmRules.require(id);
+    await committer.run((unit) => tables.alarmRules.remove(unit, id));
+  }
+
+  #columnsOf(id: string, { name, body, secret }: NewAlarmRule) {
+    return {
+      name: checkName("the rule's name", name),
+      body_json: toJson("the rule", body),
+      secret_sealed:
+        secret === undefined
+          ? null
+          : this.#context.vault.seal(
+              toJson("what is secret of the rule", secret),
+              sealContext.alarmRule(id),
+            ),
+    };
+  }
+}
+
+function toRule(row: AlarmRuleRow): AlarmRule {
+  return {
+    id: row.id,
+    name: row.name,
+    body: JSON.parse(row.body_json) as unknown,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

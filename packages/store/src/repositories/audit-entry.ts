@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+import { limits } from "../schema/limits.js";
+import type { AuditRow } from "../schema/tables.js";
+
+/** Who did what, from where, with what result. No secrets: whoever writes it has taken them out. */
+export interface AuditEntry {
+  readonly userId?: string;
+  readonly userName?: string;
+  readonly address?: string;
+  readonly operation: string;
+  readonly objectId?: string;
+  /** JSON; past 16 KiB it is left out. */
+  readonly parameters?: unknown;
+  readonly outcome: "success" | "failure";
+  readonly errorCode?: string;
+  readonly taskId?: string;
+}
+
+/** An entry as it stands in the log. */
+export interface AuditRecord extends AuditEntry {
+  /** 1, 2, 3 ... without a gap. */
+  readonly seq: number;
+  readonly time: number;
+  readonly hash: string;
+}
+
+/** Hash before the first row. */
+export const GENESIS = "0".repeat(64);
+
+/** Whatever was said is written down, as far as it can be: the log is not the place to refuse. */
+export function toAuditRow(
+  entry: AuditEntry,
+  place: { seq: number; time: number; previous: string },
+): AuditRow {
+  const row = {
+    ...place,
+    user_id: storable(entry.userId),
+    user_name: storable(entry.userName),
+    address: storable(entry.address),
+    operation: storable(entry.operation) ?? "",
+    object_id: storable(entry.objectId),
+    parameters_json: parametersOf(entry),
+    outcome: entry.outcome,
+    error_code: storable(entry.errorCode),
+    task_id: storable(entry.taskId),
+  };
+  return { ...row, hash: hashOf(row) };
+}
+
+export function toAuditRecord(row: AuditRow): AuditRecord {
+  return {
+    seq: row.seq,
+    time: row.time,
+    hash: row.hash,
+    ...(row.user_id === null ? {} : { userId: row.user_id }),
+    ...(row.user_name === null ? {} : { userName: row.user_name }),
+    ...(row.address === null ? {} : { address: row.address }),
+    operation: row.operation,
+    ...(row.object_id === null ? {} : { objectId: row.object_id }),
+    parameters: JSON.parse(row.parameters_json) as unknown,
+    outcome: row.outcome === "success" ? "success" : "failure",
+    ...(row.error_code === null ? {} : { errorCode: row.error_code }),
+    ...(row.task_id === null ? {} : { taskId: row.task_id }),
+  };
+}
+
+/** SHA-256 over the hash before and the row's columns in this order. */
+export function hashOf(row: Omit<AuditRow, "hash">): string {
+  const content = JSON.stringify([
+    row.seq,
+    row.time,
+    row.user_id,
+    row.user_name,
+    row.address,
+    row.operation,
+    row.object_id,
+    row.parameters_json,
+    row.outcome,
+    row.error_code,
+    row.task_id,
+  ]);
+  return createHash("sha256")
+    .update(`${row.previous}\n${content}`)
+    .digest("hex");
+}
+
+function storable(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  return text
+    .slice(0, limits.textBytes)
+    .replace(/\0|\p{Surrogate}/gu, "\ufffd");
+}
+
+function parametersOf({ parameters = {} }: AuditEntry): string {
+  const text = JSON.stringify(parameters);
+  const bytes = Buffer.byteLength(text);
+  return bytes <= limits.auditParametersBytes
+    ? text
+    : JSON.stringify({ leftOut: `${bytes} bytes` });
+}

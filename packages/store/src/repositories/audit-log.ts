@@ -1,0 +1,184 @@
+import { XoError } from "@xo-server/model";
+import { sql } from "kysely";
+import type { WriteUnit } from "../commit/write-unit.js";
+import { checkPageRows } from "../schema/limits.js";
+import type { AuditRow } from "../schema/tables.js";
+import { AuditEnds, type AuditEnd } from "./audit-ends.js";
+import {
+  GENESIS,
+  toAuditRecord,
+  toAuditRow,
+  type AuditEntry,
+  type AuditRecord,
+} from "./audit-entry.js";
+import { walkAudit, type AuditVerdict } from "./audit-walk.js";
+import type { RepositoryContext } from "./repository-context.js";
+
+export interface AuditPageOptions {
+  readonly userId?: string;
+  readonly operation?: string;
+  readonly objectId?: string;
+  /** Rows before this `seq`. */
+  readonly before?: number;
+  /** Rows, 1 to 1,000. */
+  readonly limit?: number;
+}
+
+/**
+ * Who did what. Each row's hash covers the row before, so that none can be
+ * changed, taken out or put in; the end is sealed with a key that is not in the
+ * database, so that none can be cut off. Old rows can be pruned: the last of them is sealed in the same
+ * way, and the chain goes on from it. (A whole database put back to an older
+ * copy cannot be told from inside.) In the database only: everything throws
+ * XoError STORE_UNAVAILABLE while it is gone.
+ */
+export class AuditLog {
+  readonly #context: RepositoryContext;
+  readonly #ends: AuditEnds;
+
+  constructor(context: RepositoryContext) {
+    this.#context = context;
+    this.#ends = new AuditEnds(context);
+  }
+
+  /** Resolves once it is on the disk. */
+  async append(entry: AuditEntry): Promise<AuditRecord> {
+    const { committer, clock } = this.#context;
+    return committer.run(async (unit) => {
+      // Taking the number locks the head: other servers wait their turn.
+      const head = await unit.sql
+        .updateTable("audit_head")
+        .set({ seq: sql<number>`seq + 1` })
+        .where("id", "=", "head")
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      const row = toAuditRow(entry, {
+        seq: head.seq,
+        time: clock.now(),
+        previous: head.hash,
+      });
+      await unit.sql.insertInto("audit").values(row).execute();
+      await this.#ends.write(unit, this.#ends.make("head", row));
+      return toAuditRecord(row);
+    });
+  }
+
+  /** Newest first. @throws XoError INVALID_PARAMETERS */
+  async list(options: AuditPageOptions = {}): Promise<AuditRecord[]> {
+    const { engine, availability } = this.#context;
+    const { userId, operation, objectId, before } = options;
+    let query = engine.reader
+      .selectFrom("audit")
+      .selectAll()
+      .orderBy("seq", "desc")
+      .limit(checkPageRows(options.limit));
+    if (before !== undefined) query = query.where("seq", "<", before);
+    if (userId !== undefined) query = query.where("user_id", "=", userId);
+    if (operation !== undefined)
+      query = query.where("operation", "=", operation);
+    if (objectId !== undefined) query = query.where("object_id", "=", objectId);
+    const rows = await availability.run(() => query.execute());
+    return rows.map(toAuditRecord);
+  }
+
+  /** Walks the log, page by page, to the first link that is broken. What is appended meanwhile is not looked at. */
+  async verify(): Promise<AuditVerdict> {
+    const head = await this.#ends.read("head");
+    const start = await this.#ends.read("start");
+    if (!this.#ends.isSealed(start))
+      return broken(0, start.seq, "the seal of what was pruned is not ours");
+    let checked = 0;
+    let last: Pick<AuditEnd, "seq" | "hash"> = start;
+    for await (const { rows, flaw } of walkAudit(
+      this.#context,
+      start,
+      head.seq,
+    )) {
+      checked += rows.length;
+      last = rows.at(-1) ?? last;
+      if (flaw !== undefined) return broken(checked, flaw.seq, flaw.reason);
+    }
+    const next = last.seq + 1;
+    if (!this.#ends.isSealed(head))
+      return broken(checked, next, "the seal is not ours");
+    if (last.seq < head.seq)
+      return broken(checked, next, `it is missing, ${head.seq} were written`);
+    if (last.hash !== head.hash)
+      return broken(checked, next, "it is not the last one");
+    const pruned = start.seq === 0 ? {} : { pruned: start.seq };
+    return { intact: true, checked, ...pruned };
+  }
+
+  /**
+   * Deletes the oldest rows, up to the first that is not older. Each is checked
+   * before: what is broken stays where it can be seen.
+   * @param before milliseconds since the epoch
+   * @returns how many rows are gone now, and what is broken where that stopped it
+   */
+  async prune(before: number): Promise<AuditVerdict & { gone: number }> {
+    const start = await this.#ends.read("start");
+    const { seq: last } = await this.#ends.read("head");
+    if (!this.#ends.isSealed(start)) {
+      const reason = "the seal of what was pruned is not ours";
+      return { ...broken(0, start.seq, reason), gone: 0 };
+    }
+    let gone = 0;
+    for await (const { rows, flaw } of walkAudit(this.#context, start, last)) {
+      const young = rows.findIndex(({ time }) => time >= before);
+      const old = young === -1 ? rows : rows.slice(0, young);
+      await this.#forget(old.at(-1));
+      gone += old.length;
+      if (young !== -1) break;
+      if (flaw !== undefined)
+        return { ...broken(gone, flaw.seq, flaw.reason), gone };
+    }
+    return { intact: true, checked: gone, gone };
+  }
+
+  /** Makes the first head. Of several servers that start at once, one does. */
+  async prepare(): Promise<void> {
+    const head = this.#ends.make("head", { seq: 0, hash: GENESIS });
+    await this.#context.committer.run((unit) =>
+      unit.sql
+        .insertInto("audit_head")
+        .values(head)
+        .onConflict((conflict) => conflict.column("id").doNothing())
+        .execute(),
+    );
+  }
+
+  /** Seals both ends with the key in use now. */
+  async reseal(unit: WriteUnit): Promise<void> {
+    for (const id of ["head", "start"] as const) {
+      // Writing locks the row, reading would not.
+      const end = await unit.sql
+        .updateTable("audit_head")
+        .set({ id })
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
+      if (end === undefined) continue;
+      if (!this.#ends.isSealed(end))
+        throw new XoError("SECRET_DAMAGED", { what: `${id} of the audit log` });
+      await this.#ends.write(unit, this.#ends.make(id, end));
+    }
+  }
+
+  /** @param last what the chain goes on from */
+  async #forget(last: AuditRow | undefined): Promise<void> {
+    if (last === undefined) return;
+    await this.#context.committer.run(async (unit) => {
+      await unit.sql.deleteFrom("audit").where("seq", "<=", last.seq).execute();
+      await this.#ends.write(unit, this.#ends.make("start", last));
+    });
+  }
+}
+
+/** @param checked rows before */
+function broken(
+  checked: number,
+  seq: number,
+  reason: string,
+): AuditVerdict & { intact: false } {
+  return { intact: false, checked, broken: { seq, reason } };
+}

@@ -1,0 +1,158 @@
+import { checkName, checkPageRows, toJson } from "../schema/limits.js";
+import type { BalancerRunRow } from "../schema/tables.js";
+import { whereOlder } from "./page-cursor.js";
+import type { RepositoryContext } from "./repository-context.js";
+
+/** pending: moves are under way. interrupted: its server ended before it did. */
+export type BalancerRunStatus =
+  "pending" | "success" | "failure" | "stopped" | "interrupted" | "dry-run";
+
+/** What the load balancer did to a pool once, or would have done. */
+export interface BalancerRun {
+  readonly id: string;
+  readonly pool: string;
+  /** The server that did it. */
+  readonly owner: string;
+  readonly status: BalancerRunStatus;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly taskId?: string;
+  /** JSON. */
+  readonly body: unknown;
+}
+
+export type NewBalancerRun = Pick<
+  BalancerRun,
+  "pool" | "owner" | "status" | "body"
+>;
+
+export interface BalancerRunPageOptions {
+  readonly pool: string;
+  /** Rows, 1 to 1,000. */
+  readonly limit?: number;
+  /** Where the page before ended. */
+  readonly cursor?: string;
+}
+
+export interface BalancerRunPage {
+  /** Newest first. */
+  readonly runs: readonly BalancerRun[];
+  /** Of the next page; left out on the last. */
+  readonly cursor?: string;
+}
+
+/** What the load balancer did, in the database only. Everything throws XoError STORE_UNAVAILABLE while it is gone. */
+export class BalancerRuns {
+  readonly #context: RepositoryContext;
+
+  constructor(context: RepositoryContext) {
+    this.#context = context;
+  }
+
+  /** @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  async begin(run: NewBalancerRun): Promise<BalancerRun> {
+    const { committer, clock, createId } = this.#context;
+    const now = clock.now();
+    const row: BalancerRunRow = {
+      id: createId(),
+      pool_id: checkName("the pool", run.pool),
+      owner: checkName("the owner", run.owner),
+      status: run.status,
+      started_at: now,
+      ended_at: run.status === "pending" ? null : now,
+      task_id: null,
+      body_json: toJson("the run", run.body),
+    };
+    await committer.run((unit) =>
+      unit.sql.insertInto("balancer_runs").values(row).execute(),
+    );
+    return toRun(row);
+  }
+
+  /** How far it is, or how it ended; what is left out stays. @throws XoError VALUE_TOO_LARGE */
+  async write(
+    id: string,
+    change: Partial<
+      Pick<BalancerRun, "status" | "endedAt" | "taskId" | "body">
+    >,
+  ): Promise<void> {
+    const { status, endedAt, taskId, body } = change;
+    const columns = {
+      ...(status === undefined ? {} : { status }),
+      ...(endedAt === undefined ? {} : { ended_at: endedAt }),
+      ...(taskId === undefined ? {} : { task_id: taskId }),
+      ...(body === undefined ? {} : { body_json: toJson("the run", body) }),
+    };
+    await this.#context.committer.run((unit) =>
+      unit.sql
+        .updateTable("balancer_runs")
+        .set(columns)
+        .where("id", "=", id)
+        .execute(),
+    );
+  }
+
+  /** Those of a pool that are pending will not go on. @returns how many */
+  async interrupt(pool: string): Promise<number> {
+    const { committer, clock } = this.#context;
+    const rows = await committer.run((unit) =>
+      unit.sql
+        .updateTable("balancer_runs")
+        .set({ status: "interrupted", ended_at: clock.now() })
+        .where("pool_id", "=", pool)
+        .where("status", "=", "pending")
+        .returning("id")
+        .execute(),
+    );
+    return rows.length;
+  }
+
+  /** @throws XoError INVALID_PARAMETERS */
+  async list(options: BalancerRunPageOptions): Promise<BalancerRunPage> {
+    const { engine, availability } = this.#context;
+    const limit = checkPageRows(options.limit);
+    let query = engine.reader
+      .selectFrom("balancer_runs")
+      .selectAll()
+      .where("pool_id", "=", options.pool)
+      .orderBy("started_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit);
+    const older = whereOlder(options.cursor);
+    if (older !== undefined) query = query.where(older);
+    const rows = await availability.run(() => query.execute());
+    const last = rows.length === limit ? rows.at(-1) : undefined;
+    return {
+      runs: rows.map(toRun),
+      ...(last && { cursor: `${last.started_at}/${last.id}` }),
+    };
+  }
+
+  /** Forgets those of a pool that have ended and began before that time. @returns how many there were */
+  async prune(pool: string, before: number): Promise<number> {
+    const rows = await this.#context.committer.run((unit) =>
+      unit.sql
+        .deleteFrom("balancer_runs")
+        .where("pool_id", "=", pool)
+        .where("status", "!=", "pending")
+        .where("started_at", "<", before)
+        .returning("id")
+        .execute(),
+    );
+    return rows.length;
+  }
+}
+
+function toRun(row: BalancerRunRow): BalancerRun {
+  return {
+    id: row.id,
+    pool: row.pool_id,
+    owner: row.owner,
+    status: row.status as BalancerRunStatus,
+    startedAt: row.started_at,
+    ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
+    ...(row.task_id === null ? {} : { taskId: row.task_id }),
+    body: JSON.parse(row.body_json) as unknown,
+  };
+}

@@ -1,0 +1,60 @@
+import { Acls } from "./acls.js";
+import { AlarmNotices } from "./alarm-notices.js";
+import { AlarmRules } from "./alarm-rules.js";
+import { Alarms } from "./alarms.js";
+import { AuditLog } from "./audit-log.js";
+import { BalancerPolicies } from "./balancer-policies.js";
+import { BalancerRuns } from "./balancer-runs.js";
+import { BalancerWatches } from "./balancer-watches.js";
+import { CloudConfigs } from "./cloud-configs.js";
+import { Grants } from "./grants.js";
+import { Groups } from "./groups.js";
+import { JobRuns } from "./job-runs.js";
+import { Jobs } from "./jobs.js";
+import type { RepositoryContext } from "./repository-context.js";
+import { PlacementRules } from "./placement-rules.js";
+import { Plugins } from "./plugins.js";
+import { Privileges } from "./privileges.js";
+import { ResourceSets } from "./resource-sets.js";
+import { Roles } from "./roles.js";
+import { Schedules } from "./schedules.js";
+import { Servers } from "./servers.js";
+import { Settings } from "./settings.js";
+import { TaskSteps } from "./task-steps.js";
+import { Tasks } from "./tasks.js";
+import { TokenUses } from "./token-uses.js";
+import { Tokens } from "./tokens.js";
+import { Users } from "./users.js";
+
+/** One repository for each kind of data that the store holds. */
+export function createRepositories(context: RepositoryContext) {
+  const tokenUses = new TokenUses(context);
+  const repositories = {
+    settings: new Settings(context),
+    servers: new Servers(context),
+    users: new Users(context),
+    groups: new Groups(context),
+    tokens: new Tokens(context, tokenUses),
+    roles: new Roles(context),
+    privileges: new Privileges(context),
+    grants: new Grants(context),
+    acls: new Acls(context),
+    jobs: new Jobs(context),
+    schedules: new Schedules(context),
+    jobRuns: new JobRuns(context),
+    alarmRules: new AlarmRules(context),
+    alarms: new Alarms(context),
+    alarmNotices: new AlarmNotices(context),
+    placementRules: new PlacementRules(context),
+    cloudConfigs: new CloudConfigs(context),
+    resourceSets: new ResourceSets(context),
+    plugins: new Plugins(context),
+    balancerPolicies: new BalancerPolicies(context),
+    balancerWatches: new BalancerWatches(context),
+    balancerRuns: new BalancerRuns(context),
+    tasks: new Tasks(context),
+    taskSteps: new TaskSteps(context),
+    audit: new AuditLog(context),
+  };
+  return { repositories, tokenUses };
+}

@@ -1,0 +1,172 @@
+import { checkPageRows, toJson } from "../schema/limits.js";
+import { whereOlder, type PageCursor } from "./page-cursor.js";
+import { JobRunClaims, type RunStart } from "./job-run-claims.js";
+import {
+  toJobRun,
+  unfinished,
+  type JobRun,
+  type JobRunEnd,
+} from "./job-run.js";
+import type { RepositoryContext } from "./repository-context.js";
+
+export interface JobRunPageOptions {
+  readonly jobId?: string;
+  readonly scheduleId?: string;
+  readonly status?: JobRun["status"];
+  /** Rows, 1 to 1,000. */
+  readonly limit?: number;
+  /** Where the page before ended. */
+  readonly cursor?: string;
+}
+
+export interface JobRunPage {
+  /** Newest first. */
+  readonly runs: readonly JobRun[];
+  /** Of the next page; left out on the last. */
+  readonly cursor?: string;
+}
+
+/** The log of what jobs did, in the database only. Everything throws XoError STORE_UNAVAILABLE while it is gone. */
+export class JobRuns {
+  readonly #context: RepositoryContext;
+  readonly #claims: JobRunClaims;
+
+  constructor(context: RepositoryContext) {
+    this.#context = context;
+    this.#claims = new JobRunClaims(context);
+  }
+
+  /**
+   * Writes down that a job is begun, unless another server has seen to that
+   * time of the schedule, or the job is being done: of all servers that ask
+   * for the same, one gets a run that is `pending`.
+   * @returns as it is written; undefined: another server does it
+   * @throws XoError NO_SUCH_OBJECT: the job
+   */
+  begin(start: RunStart): Promise<JobRun | undefined> {
+    return this.#claims.begin(start);
+  }
+
+  /** Takes one that waits, of a job that is not being done. @returns undefined: there is none */
+  beginQueued(owner: string): Promise<JobRun | undefined> {
+    return this.#claims.beginQueued(owner);
+  }
+
+  /** How far it is, or how it ended. @throws XoError VALUE_TOO_LARGE */
+  async write(id: string, end: JobRunEnd): Promise<void> {
+    const { committer, clock } = this.#context;
+    const { status, endedAt, taskId, body } = end;
+    const row = {
+      status,
+      ...(endedAt === undefined ? {} : { ended_at: endedAt }),
+      ...(taskId === undefined ? {} : { task_id: taskId }),
+      ...(body === undefined ? {} : { body_json: toJson("the run", body) }),
+      seen_at: clock.now(),
+    };
+    await committer.run((unit) =>
+      unit.sql.updateTable("job_runs").set(row).where("id", "=", id).execute(),
+    );
+  }
+
+  /** Its server is still at these. @returns those that count as such: of the others it is written down that they were interrupted */
+  async renew(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    const { committer, clock } = this.#context;
+    const rows = await committer.run((unit) =>
+      unit.sql
+        .updateTable("job_runs")
+        .set({ seen_at: clock.now() })
+        .where("id", "in", ids)
+        .where("status", "=", "pending")
+        .returning("id")
+        .execute(),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /**
+   * Those that are pending and will not go on: what this server left when it
+   * ended, or whose server has not been seen.
+   * @returns as they are now
+   */
+  async interrupt(
+    gone: { readonly owner: string } | { readonly notSeenSince: number },
+    except: readonly string[] = [],
+  ): Promise<JobRun[]> {
+    const { committer, clock } = this.#context;
+    const rows = await committer.run((unit) => {
+      const all = unit.sql
+        .updateTable("job_runs")
+        .set({ status: "interrupted", ended_at: clock.now() })
+        .where("status", "=", "pending");
+      const theirs =
+        "owner" in gone
+          ? all.where("owner", "=", gone.owner)
+          : all.where("seen_at", "<", gone.notSeenSince);
+      const others =
+        except.length === 0 ? theirs : theirs.where("id", "not in", except);
+      return others.returningAll().execute();
+    });
+    return rows.map(toJobRun);
+  }
+
+  async get(id: string): Promise<JobRun | undefined> {
+    const { engine, availability } = this.#context;
+    const row = await availability.run(() =>
+      engine.reader
+        .selectFrom("job_runs")
+        .selectAll()
+        .where("id", "=", id)
+        .executeTakeFirst(),
+    );
+    return row && toJobRun(row);
+  }
+
+  /** @throws XoError INVALID_PARAMETERS */
+  async list(options: JobRunPageOptions = {}): Promise<JobRunPage> {
+    const { engine, availability } = this.#context;
+    const { jobId, scheduleId, status, cursor } = options;
+    const limit = checkPageRows(options.limit);
+    let query = engine.reader
+      .selectFrom("job_runs")
+      .selectAll()
+      .orderBy("started_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit);
+    if (jobId !== undefined) query = query.where("job_id", "=", jobId);
+    if (scheduleId !== undefined)
+      query = query.where("schedule_id", "=", scheduleId);
+    if (status !== undefined) query = query.where("status", "=", status);
+    const older = whereOlder(cursor);
+    if (older !== undefined) query = query.where(older);
+    const rows = await availability.run(() => query.execute());
+    const last = rows.length === limit ? rows.at(-1) : undefined;
+    return {
+      runs: rows.map(toJobRun),
+      ...(last && { cursor: `${last.started_at}/${last.id}` }),
+    };
+  }
+
+  /** Forgets the oldest that have ended. @param jobId of one job; absent: of all, @returns how many there were */
+  async prune(keep: number, jobId?: string): Promise<number> {
+    return this.#context.committer.run(async (unit) => {
+      let newest = unit.sql
+        .selectFrom("job_runs")
+        .select(["started_at", "id"])
+        .orderBy("started_at", "desc")
+        .orderBy("id", "desc")
+        .offset(keep)
+        .limit(1);
+      if (jobId !== undefined) newest = newest.where("job_id", "=", jobId);
+      const edge = await newest.executeTakeFirst();
+      if (edge === undefined) return 0;
+      const first: PageCursor = { time: edge.started_at, id: edge.id };
+      let old = unit.sql
+        .deleteFrom("job_runs")
+        .where((e) => e.or([whereOlder(first)(e), e("id", "=", first.id)]))
+        .where("status", "not in", unfinished);
+      if (jobId !== undefined) old = old.where("job_id", "=", jobId);
+      return (await old.returning("id").execute()).length;
+    });
+  }
+}

@@ -1,0 +1,51 @@
+import { XoError } from "@xo-server/model";
+import { checkName, toJson } from "../schema/limits.js";
+import type { RepositoryContext } from "./repository-context.js";
+
+/** JSON values by key. A key is a path, such as `ui/theme` or `cloud-config/ID`. */
+export class Settings {
+  readonly #context: RepositoryContext;
+
+  constructor(context: RepositoryContext) {
+    this.#context = context;
+  }
+
+  /** @returns undefined when there is no such setting. The value is the caller's own copy. */
+  get(key: string): unknown {
+    const row = this.#context.tables.settings.get(key);
+    return row && (JSON.parse(row.value_json) as unknown);
+  }
+
+  /** Keys that begin with `prefix`, and their values. */
+  *list(prefix = ""): IterableIterator<readonly [string, unknown]> {
+    for (const row of this.#context.tables.settings.values())
+      if (row.id.startsWith(prefix))
+        yield [row.id, JSON.parse(row.value_json) as unknown];
+  }
+
+  /** @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS, STORE_UNAVAILABLE */
+  async set(key: string, value: unknown): Promise<void> {
+    const { tables, committer, clock } = this.#context;
+    const row = {
+      id: checkName("the key of a setting", key),
+      value_json: toJson(`the setting ${key}`, value),
+      updated_at: clock.now(),
+    };
+    await committer.run(async (unit) => {
+      await unit.sql
+        .insertInto("settings")
+        .values(row)
+        .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+        .execute();
+      unit.addChange({ target: tables.settings, id: key, row });
+    });
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, STORE_UNAVAILABLE */
+  async delete(key: string): Promise<void> {
+    const { tables, committer } = this.#context;
+    if (tables.settings.get(key) === undefined)
+      throw new XoError("NO_SUCH_OBJECT", { type: "setting", id: key });
+    await committer.run((unit) => tables.settings.remove(unit, key));
+  }
+}

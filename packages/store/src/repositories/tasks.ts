@@ -1,0 +1,263 @@
+import { XoError } from "@xo-server/model";
+import {
+  checkName,
+  checkPageRows,
+  checkText,
+  limits,
+  toJson,
+} from "../schema/limits.js";
+import type { TaskRow } from "../schema/tables.js";
+import type { RepositoryContext } from "./repository-context.js";
+
+/** Something that takes a while, kept so that its result is there after a restart. */
+export interface Task {
+  readonly id: string;
+  /** The server that runs it. */
+  readonly owner: string;
+  readonly name: string;
+  readonly status: "pending" | "success" | "failure" | "interrupted";
+  readonly userId?: string;
+  readonly objectId?: string;
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  readonly endedAt?: number;
+  /** Progress, result, warnings, subtasks ...: JSON. */
+  readonly body: unknown;
+}
+
+export interface TaskPageOptions {
+  readonly status?: Task["status"];
+  readonly userId?: string;
+  readonly objectId?: string;
+  /** Rows, 1 to 1,000. */
+  readonly limit?: number;
+  /** Where the page before ended. */
+  readonly cursor?: string;
+}
+
+export interface TaskPage {
+  /** Newest first. */
+  readonly tasks: readonly Task[];
+  /** Of the next page; left out on the last. */
+  readonly cursor?: string;
+}
+
+/** Tasks, in the database only. Everything throws XoError STORE_UNAVAILABLE while it is gone. */
+export class Tasks {
+  readonly #context: RepositoryContext;
+
+  constructor(context: RepositoryContext) {
+    this.#context = context;
+  }
+
+  /** Writes a task or its new state. @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  async put(task: Task): Promise<void> {
+    const row = toRow(task);
+    await this.#context.committer.run((unit) =>
+      unit.sql
+        .insertInto("tasks")
+        .values(row)
+        .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+        .execute(),
+    );
+  }
+
+  async get(id: string): Promise<Task | undefined> {
+    const { engine, availability } = this.#context;
+    const row = await availability.run(() =>
+      engine.reader
+        .selectFrom("tasks")
+        .selectAll()
+        .where("id", "=", id)
+        .executeTakeFirst(),
+    );
+    return row && toTask(row);
+  }
+
+  /** @throws XoError INVALID_PARAMETERS */
+  async list(options: TaskPageOptions = {}): Promise<TaskPage> {
+    const { engine, availability } = this.#context;
+    const { status, userId, objectId, cursor } = options;
+    const limit = checkPageRows(options.limit);
+    let query = engine.reader
+      .selectFrom("tasks")
+      .selectAll()
+      .orderBy("started_at", "desc")
+      .orderBy("id", "desc")
+      .limit(limit);
+    if (status !== undefined) query = query.where("status", "=", status);
+    if (userId !== undefined) query = query.where("user_id", "=", userId);
+    if (objectId !== undefined) query = query.where("object_id", "=", objectId);
+    if (cursor !== undefined) {
+      const { time, id } = parseCursor(cursor);
+      query = query.where((e) =>
+        e.or([
+          e("started_at", "<", time),
+          e.and([e("started_at", "=", time), e("id", "<", id)]),
+        ]),
+      );
+    }
+    const rows = await availability.run(() => query.execute());
+    const last = rows.length === limit ? rows.at(-1) : undefined;
+    return {
+      tasks: rows.map(toTask),
+      ...(last && { cursor: `${last.started_at}/${last.id}` }),
+    };
+  }
+
+  /** Of a server, by id, up to 1,000 at a time. @param after id that the page before ended with */
+  async listPending(owner: string, after = ""): Promise<Task[]> {
+    const { engine, availability } = this.#context;
+    const rows = await availability.run(() =>
+      engine.reader
+        .selectFrom("tasks")
+        .selectAll()
+        .where("owner", "=", owner)
+        .where("status", "=", "pending")
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(limits.pageRows)
+        .execute(),
+    );
+    return rows.map(toTask);
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  async delete(id: string): Promise<void> {
+    const rows = await this.#context.committer.run((unit) =>
+      unit.sql
+        .deleteFrom("tasks")
+        .where("id", "=", id)
+        .returning("id")
+        .execute(),
+    );
+    if (rows.length === 0)
+      throw new XoError("NO_SUCH_OBJECT", { type: "task", id });
+  }
+
+  /** Of other servers, those whose state has changed last first. @param since milliseconds since the epoch */
+  async listForeign(owner: string, since: number): Promise<Task[]> {
+    const { engine, availability } = this.#context;
+    const rows = await availability.run(() =>
+      engine.reader
+        .selectFrom("tasks")
+        .selectAll()
+        .where("updated_at", ">=", since)
+        .where("owner", "!=", owner)
+        .orderBy("updated_at", "desc")
+        .limit(limits.pageRows)
+        .execute(),
+    );
+    return rows.map(toTask);
+  }
+
+  /** Of these, those that are there. @param ids up to 1,000 */
+  async whichOf(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    const { engine, availability } = this.#context;
+    const rows = await availability.run(() =>
+      engine.reader
+        .selectFrom("tasks")
+        .select("id")
+        .where("id", "in", ids.slice(0, limits.pageRows))
+        .execute(),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Lets the server that runs a task know that it is not wanted. @returns false: it has ended, or there is none */
+  async askToAbort(id: string): Promise<boolean> {
+    const { committer, clock } = this.#context;
+    const rows = await committer.run((unit) =>
+      unit.sql
+        .updateTable("tasks")
+        .set({ abort_asked_at: clock.now() })
+        .where("id", "=", id)
+        .where("status", "=", "pending")
+        .returning("id")
+        .execute(),
+    );
+    return rows.length > 0;
+  }
+
+  /** Ids of the tasks of a server that are not wanted any more. */
+  async unwanted(owner: string): Promise<string[]> {
+    const { engine, availability } = this.#context;
+    const rows = await availability.run(() =>
+      engine.reader
+        .selectFrom("tasks")
+        .select("id")
+        .where("owner", "=", owner)
+        .where("status", "=", "pending")
+        .where("abort_asked_at", "is not", null)
+        .limit(limits.pageRows)
+        .execute(),
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** @param userId whose; absent: everybody's, @returns those that are gone */
+  async deleteEnded(userId?: string): Promise<Pick<Task, "id" | "userId">[]> {
+    const rows = await this.#context.committer.run((unit) => {
+      const ended = unit.sql
+        .deleteFrom("tasks")
+        .where("status", "!=", "pending");
+      const mine =
+        userId === undefined ? ended : ended.where("user_id", "=", userId);
+      return mine.returning(["id", "user_id"]).execute();
+    });
+    return rows.map(({ id, user_id }) => ({
+      id,
+      ...(user_id === null ? {} : { userId: user_id }),
+    }));
+  }
+
+  /** @param time milliseconds since the epoch, @returns how many there were */
+  async deleteEndedBefore(time: number): Promise<number> {
+    const rows = await this.#context.committer.run((unit) =>
+      unit.sql
+        .deleteFrom("tasks")
+        .where("ended_at", "<", time)
+        .returning("id")
+        .execute(),
+    );
+    return rows.length;
+  }
+}
+
+function parseCursor(cursor: string): { time: number; id: string } {
+  const match = /^(\d{1,15})\/(.+)$/s.exec(cursor);
+  if (match === null)
+    throw new XoError("INVALID_PARAMETERS", { reason: "no such cursor" });
+  return { time: Number(match[1]), id: checkText("the cursor", match[2]!) };
+}
+
+function toRow(task: Task): Omit<TaskRow, "abort_asked_at"> {
+  return {
+    id: checkName("the task's id", task.id),
+    owner: checkName("the owner", task.owner),
+    name: checkText("the task's name", task.name),
+    status: task.status,
+    user_id: task.userId ?? null,
+    object_id: task.objectId ?? null,
+    started_at: task.startedAt,
+    updated_at: task.updatedAt,
+    ended_at: task.endedAt ?? null,
+    body_json: toJson("the task", task.body),
+  };
+}
+
+function toTask(row: TaskRow): Task {
+  return {
+    id: row.id,
+    owner: row.owner,
+    name: row.name,
+    status: row.status as Task["status"],
+    ...(row.user_id === null ? {} : { userId: row.user_id }),
+    ...(row.object_id === null ? {} : { objectId: row.object_id }),
+    startedAt: row.started_at,
+    updatedAt: row.updated_at,
+    ...(row.ended_at === null ? {} : { endedAt: row.ended_at }),
+    body: JSON.parse(row.body_json) as unknown,
+  };
+}

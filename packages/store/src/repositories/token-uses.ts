@@ -1,0 +1,72 @@
+import type { RepositoryContext } from "./repository-context.js";
+
+const WRITE_EVERY_MS = 60_000;
+/** Changes of one transaction. */
+const CHUNK = 200;
+
+interface Use {
+  readonly time: number;
+  readonly address: string | undefined;
+}
+
+/** When each token was last used: noted in memory, written once a minute, since every request is a use. */
+export class TokenUses {
+  readonly #context: RepositoryContext;
+  #noted = new Map<string, Use>();
+  #timer: unknown;
+  #closed = false;
+
+  constructor(context: RepositoryContext) {
+    this.#context = context;
+  }
+
+  note(id: string, address: string | undefined): void {
+    const { clock } = this.#context;
+    if (this.#closed) return;
+    this.#noted.set(id, { time: clock.now(), address });
+    this.#timer ??= clock.setTimeout(() => {
+      this.#timer = undefined;
+      void this.write();
+    }, WRITE_EVERY_MS);
+  }
+
+  /** Of a use that is not written yet. */
+  timeOf(id: string): number | undefined {
+    return this.#noted.get(id)?.time;
+  }
+
+  /** What cannot be written is tried again with the next uses. */
+  async write(): Promise<void> {
+    const noted = [...this.#noted];
+    this.#noted = new Map();
+    for (let i = 0; i < noted.length; i += CHUNK)
+      try {
+        await this.#writeChunk(noted.slice(i, i + CHUNK));
+      } catch {
+        for (const [id, use] of noted.slice(i))
+          if (!this.#noted.has(id)) this.#noted.set(id, use);
+        return;
+      }
+  }
+
+  async close(): Promise<void> {
+    this.#context.clock.clearTimeout(this.#timer);
+    await this.write();
+    this.#closed = true;
+  }
+
+  async #writeChunk(chunk: readonly (readonly [string, Use])[]): Promise<void> {
+    await this.#context.committer.run(async (unit) => {
+      for (const [id, { time, address }] of chunk) {
+        const row = await unit.sql
+          .updateTable("tokens")
+          .set({ last_used_at: time, last_address: address ?? null })
+          .where("id", "=", id)
+          .returningAll()
+          .executeTakeFirst();
+        if (row !== undefined)
+          unit.addChange({ target: this.#context.tables.tokens, id, row });
+      }
+    });
+  }
+}

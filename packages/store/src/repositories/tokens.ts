@@ -1,0 +1,220 @@
+import { createHash, randomBytes } from "node:crypto";
+import { XoError } from "@xo-server/model";
+import type { WriteUnit } from "../commit/write-unit.js";
+import { checkText, limits } from "../schema/limits.js";
+import type { TokenRow } from "../schema/tables.js";
+import type { RepositoryContext } from "./repository-context.js";
+import { TokenUses } from "./token-uses.js";
+
+const DAY_MS = 24 * 3_600_000;
+
+/** How long a token may live, in milliseconds. */
+export const tokenLifetime = {
+  defaultMs: 30 * DAY_MS,
+  minMs: 60_000,
+  maxMs: 183 * DAY_MS,
+} as const;
+
+/** What is known of a token. The token itself is known to its owner only. */
+export interface Token {
+  readonly id: string;
+  readonly userId: string;
+  readonly clientId?: string;
+  readonly description: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** Right to a minute. */
+  readonly lastUsedAt?: number;
+  readonly lastAddress?: string;
+}
+
+export interface NewToken {
+  readonly userId: string;
+  readonly description?: string;
+  /** A client has one token per user: it gets the same one again, prolonged. */
+  readonly clientId?: string;
+  readonly expiresInMs?: number;
+}
+
+/**
+ * Tokens, of which only SHA-256 is kept: 256 bits of chance need no slow hash.
+ * The token of a client must come out the same when it is asked for again, so
+ * it is not random but derived from a salt in its row and a key that is not in
+ * the database.
+ */
+export class Tokens {
+  readonly #context: RepositoryContext;
+  readonly #uses: TokenUses;
+
+  constructor(context: RepositoryContext, uses: TokenUses) {
+    this.#context = context;
+    this.#uses = uses;
+  }
+
+  /** The token as text, if it is good now. */
+  find(text: string): Token | undefined {
+    const { tables, clock } = this.#context;
+    const [row] = tables.tokens.withKey("hash", hashOf(text));
+    if (row === undefined || row.expires_at <= clock.now()) return undefined;
+    return this.#toToken(row);
+  }
+
+  get(id: string): Token | undefined {
+    const row = this.#context.tables.tokens.get(id);
+    return row && this.#toToken(row);
+  }
+
+  *ofUser(userId: string): IterableIterator<Token> {
+    for (const row of this.#context.tables.tokens.withKey("user", userId))
+      yield this.#toToken(row);
+  }
+
+  /**
+   * @returns the token as text: 43 characters, told this once
+   * @throws XoError NO_SUCH_OBJECT for the user, LIMIT_REACHED, INVALID_PARAMETERS, STORE_UNAVAILABLE
+   */
+  async create(
+    wanted: NewToken,
+  ): Promise<{ readonly text: string; readonly token: Token }> {
+    const { tables, committer, clock } = this.#context;
+    const { userId, clientId, description = "", expiresInMs } = wanted;
+    tables.users.require(userId);
+    checkText("the description", description);
+    checkText("the client", clientId ?? "");
+    const expires_at = clock.now() + checkLifetime(expiresInMs);
+    const columns = { user_id: userId, description, expires_at };
+    const { text, row } = await committer.run((unit) =>
+      clientId === undefined
+        ? this.#insert(unit, { ...columns, client_id: null })
+        : this.#renew(unit, { ...columns, client_id: clientId }),
+    );
+    return { text, token: this.#toToken(row) };
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS, STORE_UNAVAILABLE */
+  async describe(id: string, description: string): Promise<void> {
+    const { tables, committer } = this.#context;
+    tables.tokens.require(id);
+    checkText("the description", description);
+    await committer.run((unit) =>
+      tables.tokens.update(unit, id, { description }),
+    );
+  }
+
+  /** Notes that a token was used; written down once a minute at most. */
+  touch(id: string, address?: string): void {
+    this.#uses.note(id, address);
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, STORE_UNAVAILABLE */
+  async delete(id: string): Promise<void> {
+    const { tables, committer } = this.#context;
+    tables.tokens.require(id);
+    await committer.run((unit) => tables.tokens.remove(unit, id));
+  }
+
+  /** @param exceptId one that stays, such as the one that asks */
+  async deleteOfUser(userId: string, exceptId?: string): Promise<void> {
+    const { tables, committer } = this.#context;
+    const ids = Array.from(this.ofUser(userId), ({ id }) => id);
+    await committer.run(async (unit) => {
+      for (const id of ids)
+        if (id !== exceptId) await tables.tokens.removeWhere(unit, "id", id);
+    });
+  }
+
+  /** @returns how many there were */
+  async deleteExpired(): Promise<number> {
+    const { tables, committer, clock } = this.#context;
+    const now = clock.now();
+    return committer.run(async (unit) => {
+      const gone = await unit.sql
+        .deleteFrom("tokens")
+        .where("expires_at", "<=", now)
+        .returning("id")
+        .execute();
+      for (const { id } of gone)
+        unit.addChange({ target: tables.tokens, id, row: undefined });
+      return gone.length;
+    });
+  }
+
+  /** The token that the client has already, prolonged; else a new one. */
+  async #renew(unit: WriteUnit, columns: Wanted): Promise<Made> {
+    const { tables, vault } = this.#context;
+    const known = await unit.sql
+      .selectFrom("tokens")
+      .selectAll()
+      .where("user_id", "=", columns.user_id)
+      .where("client_id", "=", columns.client_id)
+      .executeTakeFirst();
+    if (known === undefined) return this.#insert(unit, columns);
+    const text = vault.deriveToken(TOKEN_PURPOSE, known.salt ?? "");
+    if (hashOf(text) === known.hash)
+      return { text, row: await tables.tokens.update(unit, known.id, columns) };
+    // The key is another one by now, so the token cannot come out the same.
+    await tables.tokens.removeWhere(unit, "id", known.id);
+    return this.#insert(unit, columns);
+  }
+
+  async #insert(unit: WriteUnit, columns: Wanted): Promise<Made> {
+    const { tables, vault, clock, createId } = this.#context;
+    const { user_id, client_id } = columns;
+    if (tables.tokens.withKey("user", user_id).size >= limits.tokensPerUser)
+      throw new XoError("LIMIT_REACHED", {
+        limit: limits.tokensPerUser,
+        what: "tokens of one user",
+      });
+    const chance = randomBytes(32).toString("base64url");
+    const text =
+      client_id === null ? chance : vault.deriveToken(TOKEN_PURPOSE, chance);
+    const row = await tables.tokens.insert(unit, {
+      ...columns,
+      id: createId(),
+      hash: hashOf(text),
+      salt: client_id === null ? null : chance,
+      created_at: clock.now(),
+      last_used_at: null,
+      last_address: null,
+    });
+    return { text, row };
+  }
+
+  #toToken(row: TokenRow): Token {
+    const lastUsedAt = this.#uses.timeOf(row.id) ?? row.last_used_at;
+    return {
+      id: row.id,
+      userId: row.user_id,
+      ...(row.client_id === null ? {} : { clientId: row.client_id }),
+      description: row.description,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      ...(lastUsedAt === null ? {} : { lastUsedAt }),
+      ...(row.last_address === null ? {} : { lastAddress: row.last_address }),
+    };
+  }
+}
+
+type Wanted = Pick<
+  TokenRow,
+  "user_id" | "client_id" | "description" | "expires_at"
+>;
+
+interface Made {
+  readonly text: string;
+  readonly row: TokenRow;
+}
+
+const TOKEN_PURPOSE = "token of a client";
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function checkLifetime(ms: number = tokenLifetime.defaultMs): number {
+  if (ms >= tokenLifetime.minMs && ms <= tokenLifetime.maxMs)
+    return Math.floor(ms);
+  throw new XoError("INVALID_PARAMETERS", {
+    reason: `a token lives ${tokenLifetime.minMs} to ${tokenLifetime.maxMs} ms`,
+  });
+}

@@ -1,0 +1,202 @@
+import { checkName, limits, checkText, toJson } from "../schema/limits.js";
+import { sealContext } from "../secrets/sealed-columns.js";
+import type { UserRow } from "../schema/tables.js";
+import type { RepositoryContext } from "./repository-context.js";
+
+/** A person or a program that may sign in. Hashes and secrets are never part of it. */
+export interface User {
+  readonly id: string;
+  /** What one signs in with; often an e-mail address. */
+  readonly name: string;
+  /** `admin` may do everything, others what their roles say. */
+  readonly permission: "admin" | "none";
+  readonly preferences: Readonly<Record<string, unknown>>;
+  /** Provider (`ldap`, `oidc` ...) to the provider's id of this person. */
+  readonly authProviders: Readonly<Record<string, string>>;
+  readonly hasPassword: boolean;
+  readonly hasTotp: boolean;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface NewUser {
+  readonly name: string;
+  /** Left out for people who sign in elsewhere. */
+  readonly password?: string;
+  readonly permission?: User["permission"];
+  readonly preferences?: User["preferences"];
+  readonly authProviders?: User["authProviders"];
+}
+
+export type UserPatch = Partial<Omit<NewUser, "password">>;
+
+/** Who may sign in. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+export class Users {
+  readonly #context: RepositoryContext;
+
+  constructor(context: RepositoryContext) {
+    this.#context = context;
+  }
+
+  get size(): number {
+    return this.#context.tables.users.size;
+  }
+
+  get(id: string): User | undefined {
+    const row = this.#context.tables.users.get(id);
+    return row && toUser(row);
+  }
+
+  findByName(name: string): User | undefined {
+    const row = this.#rowByName(name);
+    return row && toUser(row);
+  }
+
+  *list(): IterableIterator<User> {
+    for (const row of this.#context.tables.users.values()) yield toUser(row);
+  }
+
+  /** @throws XoError ALREADY_EXISTS, LIMIT_REACHED, VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  async create(user: NewUser): Promise<User> {
+    const { tables, committer, clock, createId } = this.#context;
+    const now = clock.now();
+    const row: UserRow = {
+      id: createId(),
+      name: checkName("the user name", user.name),
+      password_hash: await this.#hash(user.password),
+      permission: user.permission ?? "none",
+      preferences_json: toJson("the preferences", user.preferences ?? {}),
+      providers_json: toJson("the providers", user.authProviders ?? {}),
+      totp_sealed: null,
+      totp_step: 0,
+      created_at: now,
+      updated_at: now,
+    };
+    await committer.run((unit) => tables.users.insert(unit, row));
+    return toUser(row);
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, ALREADY_EXISTS, VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  async update(id: string, patch: UserPatch): Promise<User> {
+    const columns: Partial<UserRow> = {};
+    const { name, permission, preferences, authProviders } = patch;
+    if (name !== undefined) columns.name = checkName("the user name", name);
+    if (permission !== undefined) columns.permission = permission;
+    if (preferences !== undefined)
+      columns.preferences_json = toJson("the preferences", preferences);
+    if (authProviders !== undefined)
+      columns.providers_json = toJson("the providers", authProviders);
+    return this.#set(id, columns);
+  }
+
+  /** Tokens and sessions stay: who changes the password decides about them. @param password null: no sign-in by password any more */
+  async setPassword(id: string, password: string | null): Promise<void> {
+    this.#context.tables.users.require(id);
+    const password_hash = await this.#hash(password ?? undefined);
+    await this.#set(id, { password_hash });
+  }
+
+  /**
+   * Takes as long for an unknown name as for a wrong password. A hash of a
+   * cost that is no longer in use is replaced.
+   * @returns the user, or undefined
+   * @throws XoError TOO_MANY_REQUESTS
+   */
+  async verifyPassword(
+    name: string,
+    password: string,
+  ): Promise<User | undefined> {
+    const { hasher } = this.#context;
+    if (Buffer.byteLength(password) > limits.passwordBytes) return undefined;
+    const row = this.#rowByName(name);
+    const stored = row?.password_hash ?? undefined;
+    const isRight = await hasher.verify(password, stored);
+    if (!isRight || row === undefined || stored === undefined) return undefined;
+    if (hasher.isOutdated(stored))
+      // Nobody is kept from signing in because the database is gone.
+      await this.setPassword(row.id, password).catch(() => undefined);
+    return this.get(row.id);
+  }
+
+  /** @param secret of the second factor; null takes it away */
+  async setTotp(id: string, secret: string | null): Promise<void> {
+    const { vault } = this.#context;
+    const totp_sealed =
+      secret === null
+        ? null
+        : vault.seal(checkText("the secret", secret), sealContext.totp(id));
+    await this.#set(id, { totp_sealed, totp_step: 0 });
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT, STORE_KEY_WRONG, SECRET_DAMAGED */
+  totpSecret(id: string): string | undefined {
+    const { tables, vault } = this.#context;
+    const sealed = tables.users.require(id).totp_sealed;
+    return sealed === null
+      ? undefined
+      : vault.open(sealed, sealContext.totp(id));
+  }
+
+  /** Uses up a time step of the second factor, on all servers. @returns false when it or a later one was used before */
+  async useTotpStep(id: string, step: number): Promise<boolean> {
+    const { tables, committer } = this.#context;
+    return committer.run(async (unit) => {
+      const row = await unit.sql
+        .updateTable("users")
+        .set({ totp_step: step })
+        .where("id", "=", id)
+        .where("totp_step", "<", step)
+        .returningAll()
+        .executeTakeFirst();
+      if (row !== undefined) unit.addChange({ target: tables.users, id, row });
+      return row !== undefined;
+    });
+  }
+
+  /** With all that is the user's: tokens, memberships, rights. @throws XoError NO_SUCH_OBJECT */
+  async delete(id: string): Promise<void> {
+    const { tables, committer } = this.#context;
+    tables.users.require(id);
+    await committer.run(async (unit) => {
+      await tables.tokens.removeWhere(unit, "user_id", id);
+      await tables.memberships.removeWhere(unit, "user_id", id);
+      await tables.grants.removeWhere(unit, "subject_id", id);
+      await tables.acls.removeWhere(unit, "subject", id);
+      await tables.users.remove(unit, id);
+    });
+  }
+
+  #rowByName(name: string): UserRow | undefined {
+    const [row] = this.#context.tables.users.withKey("name", name);
+    return row;
+  }
+
+  async #set(id: string, columns: Partial<UserRow>): Promise<User> {
+    const { tables, committer, clock } = this.#context;
+    tables.users.require(id);
+    const updated_at = clock.now();
+    return committer.run(async (unit) =>
+      toUser(await tables.users.update(unit, id, { ...columns, updated_at })),
+    );
+  }
+
+  async #hash(password: string | undefined): Promise<string | null> {
+    if (password === undefined) return null;
+    checkText("the password", password, limits.passwordBytes);
+    return this.#context.hasher.hash(password);
+  }
+}
+
+function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    name: row.name,
+    permission: row.permission === "admin" ? "admin" : "none",
+    preferences: JSON.parse(row.preferences_json) as User["preferences"],
+    authProviders: JSON.parse(row.providers_json) as User["authProviders"],
+    hasPassword: row.password_hash !== null,
+    hasTotp: row.totp_sealed !== null,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

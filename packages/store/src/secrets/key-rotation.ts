@@ -1,0 +1,140 @@
+import { XoError } from "@xo-server/model";
+import type { Committer } from "../commit/committer.js";
+import type { WriteUnit } from "../commit/write-unit.js";
+import type { Engine } from "../engines/engine.js";
+import type { CachedTables } from "../cache/cached-tables.js";
+import { Key } from "./key.js";
+import type { KeySource } from "./key-source.js";
+import { sealContext } from "./sealed-columns.js";
+import { Vault } from "./vault.js";
+
+const CHECK_ID = "key-check";
+const CHECK_TEXT = "xo-server";
+
+/**
+ * Loads the keys and makes sure that they are those of this database: it holds
+ * a known text, sealed at its first start.
+ * @throws XoError STORE_KEY_WRONG, CONFIG_INVALID
+ */
+export async function openVault(
+  source: KeySource,
+  engine: Engine,
+): Promise<Vault> {
+  const known = await readCheck(engine);
+  const keys = await source.load(known === undefined);
+  const vault = new Vault(source.description, keys);
+  if (known === undefined)
+    await engine.writer
+      .insertInto("meta")
+      .values({ id: CHECK_ID, value: sealCheck(vault) })
+      .onConflict((conflict) => conflict.column("id").doNothing())
+      .execute();
+  vault.open((await readCheck(engine)) ?? "", sealContext.keyCheck);
+  return vault;
+}
+
+interface KeyRotationOptions {
+  readonly source: KeySource;
+  readonly vault: Vault;
+  readonly committer: Committer;
+  readonly tables: CachedTables;
+  /** Seals what else depends on the key. */
+  readonly reseal: (unit: WriteUnit) => Promise<void>;
+}
+
+/** Changes the key. A rotation that breaks off is finished at the next start, for both keys are in the file until it is. */
+export class KeyRotation {
+  readonly #options: KeyRotationOptions;
+
+  constructor(options: KeyRotationOptions) {
+    this.#options = options;
+  }
+
+  /** Makes a new key and encrypts everything with it. @throws XoError UNSUPPORTED for a key of the environment */
+  async rotate(): Promise<void> {
+    const { source, vault } = this.#options;
+    const keys = [Key.random(), ...vault.keys];
+    await source.save(keys);
+    vault.use(keys);
+    await this.finish();
+  }
+
+  /** Encrypts with the first key what another one has encrypted, then forgets the others. */
+  async finish(): Promise<void> {
+    const { source, vault, committer } = this.#options;
+    if (vault.keys.length === 1) return;
+    await committer.run((unit) => this.#encryptAll(unit));
+    const keys = vault.keys.slice(0, 1);
+    try {
+      await source.save(keys);
+      vault.use(keys);
+    } catch (error) {
+      // From the environment: whoever wrote two keys there takes the old one out.
+      if (!(error instanceof XoError && error.code === "UNSUPPORTED"))
+        throw error;
+    }
+  }
+
+  /** Reads the key file anew: another process may have rotated. */
+  async refresh(): Promise<void> {
+    const { source, vault } = this.#options;
+    vault.use(await source.load(false));
+  }
+
+  async #encryptAll(unit: WriteUnit): Promise<void> {
+    const { vault, tables } = this.#options;
+    const again = (sealed: string, place: string) =>
+      vault.seal(vault.open(sealed, place), place);
+    for (const row of await unit.sql
+      .selectFrom("servers")
+      .selectAll()
+      .execute())
+      await tables.servers.update(unit, row.id, {
+        credentials_sealed: again(
+          row.credentials_sealed,
+          sealContext.server(row.id),
+        ),
+      });
+    for (const row of await unit.sql.selectFrom("users").selectAll().execute())
+      if (row.totp_sealed !== null)
+        await tables.users.update(unit, row.id, {
+          totp_sealed: again(row.totp_sealed, sealContext.totp(row.id)),
+        });
+    for (const row of await unit.sql
+      .selectFrom("plugins")
+      .selectAll()
+      .execute())
+      if (row.configuration_sealed !== null)
+        await tables.plugins.update(unit, row.id, {
+          configuration_sealed: again(
+            row.configuration_sealed,
+            sealContext.plugin(row.id),
+          ),
+        });
+    for (const row of await unit.sql.selectFrom("jobs").selectAll().execute())
+      if (row.secret_sealed !== null)
+        await tables.jobs.update(unit, row.id, {
+          secret_sealed: again(row.secret_sealed, sealContext.job(row.id)),
+        });
+    await unit.sql
+      .updateTable("meta")
+      .set({ value: sealCheck(vault) })
+      .where("id", "=", CHECK_ID)
+      .execute();
+    await this.#options.reseal(unit);
+    unit.touch(tables.servers);
+  }
+}
+
+async function readCheck(engine: Engine): Promise<string | undefined> {
+  const row = await engine.reader
+    .selectFrom("meta")
+    .select("value")
+    .where("id", "=", CHECK_ID)
+    .executeTakeFirst();
+  return row?.value;
+}
+
+function sealCheck(vault: Vault): string {
+  return vault.seal(CHECK_TEXT, sealContext.keyCheck);
+}
