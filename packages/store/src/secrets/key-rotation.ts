@@ -2,10 +2,16 @@ import { XoError } from "@xo-server/model";
 import type { Committer } from "../commit/committer.js";
 import type { WriteUnit } from "../commit/write-unit.js";
 import type { Engine } from "../engines/engine.js";
+import type { Value } from "../schema/tables.js";
+import type { CachedTable } from "../cache/cached-table.js";
 import type { CachedTables } from "../cache/cached-tables.js";
 import { Key } from "./key.js";
 import type { KeySource } from "./key-source.js";
-import { sealContext } from "./sealed-columns.js";
+import {
+  sealContext,
+  sealedColumns,
+  type SealedColumn,
+} from "./sealed-columns.js";
 import { Vault } from "./vault.js";
 
 const CHECK_ID = "key-check";
@@ -83,46 +89,40 @@ export class KeyRotation {
 
   async #encryptAll(unit: WriteUnit): Promise<void> {
     const { vault, tables } = this.#options;
-    const again = (sealed: string, place: string) =>
-      vault.seal(vault.open(sealed, place), place);
-    for (const row of await unit.sql
-      .selectFrom("servers")
-      .selectAll()
-      .execute())
-      await tables.servers.update(unit, row.id, {
-        credentials_sealed: again(
-          row.credentials_sealed,
-          sealContext.server(row.id),
-        ),
-      });
-    for (const row of await unit.sql.selectFrom("users").selectAll().execute())
-      if (row.totp_sealed !== null)
-        await tables.users.update(unit, row.id, {
-          totp_sealed: again(row.totp_sealed, sealContext.totp(row.id)),
-        });
-    for (const row of await unit.sql
-      .selectFrom("plugins")
-      .selectAll()
-      .execute())
-      if (row.configuration_sealed !== null)
-        await tables.plugins.update(unit, row.id, {
-          configuration_sealed: again(
-            row.configuration_sealed,
-            sealContext.plugin(row.id),
-          ),
-        });
-    for (const row of await unit.sql.selectFrom("jobs").selectAll().execute())
-      if (row.secret_sealed !== null)
-        await tables.jobs.update(unit, row.id, {
-          secret_sealed: again(row.secret_sealed, sealContext.job(row.id)),
-        });
+    for (const table of Object.values(tables)) {
+      const sealed = sealedColumns.get(table.name);
+      if (sealed !== undefined)
+        // Any table with a sealed column; the type is that of one of them.
+        await this.#encryptColumn(
+          unit,
+          table as unknown as CachedTable<"jobs">,
+          sealed,
+        );
+    }
     await unit.sql
       .updateTable("meta")
       .set({ value: sealCheck(vault) })
       .where("id", "=", CHECK_ID)
       .execute();
     await this.#options.reseal(unit);
+    // Other servers reload their keys when the version of any table changes.
     unit.touch(tables.servers);
+  }
+
+  async #encryptColumn(
+    unit: WriteUnit,
+    table: CachedTable<"jobs">,
+    { column, contextOf }: SealedColumn,
+  ): Promise<void> {
+    const { vault } = this.#options;
+    const rows = await unit.sql.selectFrom(table.name).selectAll().execute();
+    for (const row of rows) {
+      const sealed = (row as unknown as Record<string, Value>)[column];
+      if (typeof sealed !== "string") continue;
+      const context = contextOf(row.id);
+      const text = vault.open(sealed, context);
+      await table.update(unit, row.id, { [column]: vault.seal(text, context) });
+    }
   }
 }
 

@@ -12,8 +12,20 @@ export async function testKeys(t: Test, harness: StoreHarness) {
     const { id } = await store.servers.add(server);
     const user = await store.users.create({ name: "ada" });
     await store.users.setTotp(user.id, "TOTP");
+    const job = await store.jobs.create({
+      name: "j",
+      type: "call",
+      body: {},
+      secret: { key: "JOB" },
+    });
+    const rule = await store.alarmRules.create({
+      name: "r",
+      body: {},
+      secret: { key: "ALARM" },
+    });
+    await store.plugins.set("ldap", { configuration: { key: "PLUGIN" } });
     await store.audit.append({ operation: "x", outcome: "success" });
-    return { id, userId: user.id };
+    return { id, userId: user.id, jobId: job.id, ruleId: rule.id };
   }
 
   async function check(
@@ -23,6 +35,9 @@ export async function testKeys(t: Test, harness: StoreHarness) {
   ) {
     t.equal(store.servers.credentials(ids.id).password, "pw");
     t.equal(store.users.totpSecret(ids.userId), "TOTP");
+    t.same(store.jobs.secret(ids.jobId), { key: "JOB" });
+    t.same(store.alarmRules.secret(ids.ruleId), { key: "ALARM" });
+    t.same(store.plugins.configuration("ldap"), { key: "PLUGIN" });
     t.same(await store.audit.verify(), { intact: true, checked: 1 });
   }
 
