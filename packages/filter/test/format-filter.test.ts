@@ -1,6 +1,7 @@
 import t from "tap";
 import { formatFilter, parseFilter, type Filter } from "@xo-server/filter";
 import { createRandom, pick } from "./seeded-random.js";
+import { seeds } from "./seeds.js";
 
 const texts: [text: string, formatted?: string][] = [
   [""],
@@ -25,11 +26,13 @@ t.test(
     const tokens = [...'()|!:?"/<>*. 01\\'];
     tokens.push("a", "bc", "é", " ", " ", "a:", "|(", "/x/i", '"q"');
     let read = 0;
-    for (let seed = 1; seed <= 20_000; seed++) {
+    let tried = 0;
+    for (const seed of seeds(20_000)) {
       const random = createRandom(seed);
       let text = "";
       for (let left = random(9); left > 0; left--) text += pick(random, tokens);
       const filter = parsed(text);
+      tried++;
       if (filter === undefined) continue;
       read++;
       t.strictSame(
@@ -39,7 +42,7 @@ t.test(
       );
       if (!t.passing()) return;
     }
-    t.ok(read > 1_000, `${String(read)} could be read`);
+    t.ok(read > tried / 20, `${String(read)} could be read`);
   },
 );
 

@@ -13,6 +13,7 @@ import { flushed } from "./catalog-pool.js";
 import { CatalogReader, objectsOf } from "./catalog-reader.js";
 import type { FakeClock } from "./fake-clock.js";
 import { createTestInventory } from "./mirror-pool.js";
+import { seeds } from "./seeds.js";
 import { createTestViews } from "./test-views.js";
 import { until } from "./until.js";
 
@@ -245,7 +246,9 @@ async function problemsOf(world: World): Promise<string[]> {
 t.test("whatever happens, all copies end up as the pools are", async (t) => {
   let resyncs = 0;
   let patches = 0;
-  for (let seed = 1; seed <= HISTORIES; seed++) {
+  let histories = 0;
+  for (const seed of seeds(HISTORIES)) {
+    histories++;
     const world = new World(createRandom(seed), seed % 2 === 0);
     await world.live();
     const problems = await problemsOf(world);
@@ -256,6 +259,8 @@ t.test("whatever happens, all copies end up as the pools are", async (t) => {
       patches += reader.patches;
     }
   }
-  t.ok(resyncs > 3.5 * HISTORIES, `${resyncs} times a reader was too slow`);
-  t.ok(patches > 100, `${patches} patches were applied`);
+  // A few histories may have fewer than all of them have in the mean.
+  const least = histories === HISTORIES ? 3.5 : 1.5;
+  t.ok(resyncs > least * histories, `${resyncs} times a reader was too slow`);
+  t.ok(patches > 2 * histories, `${patches} patches were applied`);
 });

@@ -4,6 +4,7 @@ import type { Inventory } from "@xo-server/inventory";
 import { classes, createRandom, History } from "./pool-history.js";
 import { contentOf, contentOfPool, mirror } from "./mirror-pool.js";
 import { until } from "./until.js";
+import { seeds } from "./seeds.js";
 
 /** A copy kept by the feed alone. */
 function follow(inventory: Inventory) {
@@ -72,7 +73,7 @@ async function live(seed: number) {
 }
 
 t.test("whatever happens, the inventory ends up as the pool is", async (t) => {
-  for (let seed = 1; seed <= 40; seed++) {
+  for (const seed of seeds(40)) {
     const { pool, inventory, copy } = await live(seed);
     const truth = contentOfPool(pool);
     const content = contentOf(inventory, "p");

@@ -3,6 +3,7 @@ import type { Inventory } from "@xo-server/inventory";
 import { FakePool } from "./fake-pool.js";
 import { mirror } from "./mirror-pool.js";
 import { until } from "./until.js";
+import { seeds } from "./seeds.js";
 
 const classes = ["VM", "VBD", "SR"];
 const NOTHING = "0".repeat(16);
@@ -46,7 +47,7 @@ const digests = (inventory: Inventory) =>
   [undefined, ...classes].map((name) => inventory.digest("p", name));
 
 t.test("the digest follows every change, in whatever order", async (t) => {
-  for (let seed = 1; seed <= 15; seed++) {
+  for (const seed of seeds(15)) {
     const random = createRandom(seed);
     const pool = new FakePool(classes);
     for (let i = 0; i < 80; i++) change(pool, random);

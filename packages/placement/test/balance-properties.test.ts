@@ -10,6 +10,7 @@ import { host, vm } from "./pool-of.js";
 import {
   afterPlan,
   checkPlan,
+  expectedOf,
   medium,
   randomPool,
   SeededRandom,
@@ -75,7 +76,7 @@ function holds(
   t.test(name, async (t) => {
     const { wrong, moves } = firstWrong(property, changes);
     t.equal(wrong, "");
-    t.ok(moves > 50, `${moves} moves`);
+    t.ok(moves > expectedOf(50), `${moves} moves`);
   });
 }
 

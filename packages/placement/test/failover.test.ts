@@ -10,6 +10,7 @@ import {
   checkPlan,
   placeAll,
   randomPool,
+  seeds,
   setsOf,
   survives,
   withHostsDown,
@@ -134,7 +135,7 @@ t.test(
   "random pools: each set of failures is survived if an exact search says so",
   async (t) => {
     const wrong: string[] = [];
-    for (let seed = 1; seed <= SEEDS; seed++) {
+    for (const seed of seeds(SEEDS)) {
       const model = randomPool(seed);
       const pool = indexPool(model);
       const ids = model.hosts.map(({ id }) => id);
@@ -155,7 +156,7 @@ t.test(
   "random pools: what may restart is left out only if not all can",
   async (t) => {
     const wrong: string[] = [];
-    for (let seed = 1; seed <= SEEDS; seed++) {
+    for (const seed of seeds(SEEDS)) {
       const model = randomPool(seed);
       const pool = indexPool(model);
       for (const { id } of model.hosts) {

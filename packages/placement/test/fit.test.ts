@@ -8,7 +8,7 @@ import {
 } from "@xo-server/placement";
 import { filledPool } from "./filled-pool.js";
 import { bestEffort, ha, up } from "./protected.js";
-import { checkPlan, placeAll, randomPool } from "./reference/index.js";
+import { checkPlan, placeAll, randomPool, seeds } from "./reference/index.js";
 
 const SEEDS = 400;
 
@@ -109,7 +109,7 @@ t.test(
   "random pools: all start if an exact search can start all; if not, that is proven",
   async (t) => {
     const wrong: string[] = [];
-    for (let seed = 1; seed <= SEEDS; seed++) {
+    for (const seed of seeds(SEEDS)) {
       const model = randomPool(seed);
       const ids = model.vms.filter(({ host }) => !host).map(({ id }) => id);
       const plan = planStarts(indexPool(model), { vms: ids }).plan;
@@ -125,7 +125,7 @@ t.test(
 
 t.test("random pools that are filled to the brim: all start", async (t) => {
   const wrong: string[] = [];
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seeds(SEEDS)) {
     const model = filledPool(seed);
     const plan = start(model, { explains: false });
     if (plan.unplaced.length > 0 || plan.isProven)
@@ -137,7 +137,7 @@ t.test("random pools that are filled to the brim: all start", async (t) => {
 
 t.test("without a budget nothing is proven that is not so", async (t) => {
   const wrong: string[] = [];
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seeds(SEEDS)) {
     const model = randomPool(seed);
     const ids = model.vms.filter(({ host }) => !host).map(({ id }) => id);
     const { plan } = planStarts(indexPool(model), { vms: ids, budget: 0 });

@@ -8,6 +8,7 @@ import {
 import { host, vm } from "./pool-of.js";
 import {
   checkPlan,
+  expectedOf,
   randomPool,
   seeds,
   small,
@@ -155,7 +156,7 @@ t.test(
       moves += plan.actions.length;
       again += repair(settled(model, plan)).actions.length;
     }
-    t.ok(moves > 40, `${moves} moves`);
+    t.ok(moves > expectedOf(40), `${moves} moves`);
     t.equal(again, 0, "moves of a second plan");
   },
 );

@@ -10,6 +10,7 @@ import {
   failuresSurvived,
   medium,
   randomPool,
+  seeds,
   setsOf,
   survives,
 } from "./reference/index.js";
@@ -107,7 +108,7 @@ t.test(
 
 t.test("random pools: as many as an exact search finds", async (t) => {
   const wrong: string[] = [];
-  for (let seed = 1; seed <= SEEDS; seed++) {
+  for (const seed of seeds(SEEDS)) {
     const model = randomPool(seed);
     const survival = survivedFailures(indexPool(model));
     const { failures, atMost, isExact, worst } = survival;
@@ -123,7 +124,7 @@ t.test("random pools: as many as an exact search finds", async (t) => {
 t.test("random pools: the same within limits", async (t) => {
   const wrong: string[] = [];
   const all = [{ vcpusPerCore: 0.7 }, { memoryReserve: 0.2 }];
-  for (let seed = 1; seed <= SEEDS / 4; seed++) {
+  for (const seed of seeds(SEEDS / 4)) {
     const limits = all[seed % all.length]!;
     const model = randomPool(seed);
     const { failures, isExact } = survivedFailures(indexPool(model), {
@@ -140,7 +141,7 @@ t.test(
   async (t) => {
     const wrong: string[] = [];
     const shape = { ...medium, hosts: [8, 14] as const };
-    for (let seed = 1; seed <= 12; seed++) {
+    for (const seed of seeds(12)) {
       const model = randomPool(seed, shape);
       const pool = indexPool(model);
       const { failures, atMost, worst } = survivedFailures(pool, { most: 3 });

@@ -17,6 +17,6 @@ export {
   type PoolShape,
 } from "./random-pool.js";
 export { SeededRandom } from "./seeded-random.js";
-export { seeds } from "./seeds.js";
+export { expectedOf, seeds } from "./seeds.js";
 export { Standing } from "./standing.js";
 export { changedModel, randomChange } from "./changed-model.js";
