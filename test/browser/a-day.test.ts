@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { RunningProgram } from "../running-program.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -18,8 +18,7 @@ t.test(
   async (t) => {
     const address = await startPool(t);
     const url = await startServer(t);
-    const browser = await launchChromium();
-    t.teardown(() => browser.close());
+    const browser = await openBrowser(t);
     const page = await browser.newPage({
       viewport: { width: 1440, height: 900 },
       locale: "en-US",

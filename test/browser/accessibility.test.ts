@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import t from "tap";
 import { violations } from "./axe.js";
-import { launchChromium, noBrowserReason, webRoot } from "./chromium.js";
+import { noBrowserReason, openBrowser, webRoot } from "./chromium.js";
 import { loadingPools, noPools, troubledPools } from "./scenarios.js";
 import { startScriptedServer } from "./scripted-server.js";
 
@@ -16,8 +16,7 @@ t.test(
   "axe finds nothing against WCAG 2.2 AA",
   { skip: noBrowserReason() ?? false, timeout: 120_000 },
   async (t) => {
-    const browser = await launchChromium();
-    t.teardown(() => browser.close());
+    const browser = await openBrowser(t);
     for (const { colorScheme, width } of views)
       t.test(`${colorScheme}, ${width} pixels wide`, async (t) => {
         const server = await startScriptedServer(webRoot, loadingPools());

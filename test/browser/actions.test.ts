@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
@@ -13,8 +13,7 @@ const skip = noBrowserReason() ?? false;
 
 t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
   const { admin, list, url } = await startStorageBench(t);
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
 
   const open = async (
     t: Test,

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { violations } from "./axe.js";
 import {
   complaintsOf,
-  launchChromium,
+  openBrowser,
   noBrowserReason,
   webRoot,
 } from "./chromium.js";
@@ -28,8 +28,7 @@ const alarm = (n: number, more: object = {}) => ({
 });
 
 t.test("alarms on the page", { skip, timeout: 120_000 }, async (t) => {
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
 
   for (const [colorScheme, width] of [
     ["light", 1440],

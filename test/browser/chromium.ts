@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { chromium, type Browser, type Page } from "playwright-core";
+import type { Test } from "tap";
 
 /** The page as `npm run build` leaves it, or as WEB_ROOT says. This file runs from test/dist/browser. */
 export const webRoot =
@@ -42,6 +43,23 @@ export function launchChromium(): Promise<Browser> {
       "--disable-sync",
     ],
   });
+}
+
+/** Test files of one process share a browser; each page has a context of its own. */
+let shared: Promise<Browser> | undefined;
+
+/** A browser whose contexts are closed when the test ends. */
+export async function openBrowser(t: Test): Promise<Browser> {
+  // Without the runner, an open browser would keep the process.
+  const isShared = process.env["XO_TEST_PROCESS"] === "shared";
+  const browser = await (isShared
+    ? (shared ??= launchChromium())
+    : launchChromium());
+  t.teardown(async () => {
+    if (!isShared) return browser.close();
+    for (const context of browser.contexts()) await context.close();
+  });
+  return browser;
 }
 
 /** Collects what a page complains of: script errors, console errors, violations of the content policy. */

@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
@@ -27,8 +27,7 @@ t.test(
     const { admin, list, url } = bench;
     const running = await list("vms", "power_state:Running");
     const [halted] = await list("vms", "power_state:Halted");
-    const browser = await launchChromium();
-    t.teardown(() => browser.close());
+    const browser = await openBrowser(t);
     const cookieOf = (text: string) => {
       const [name, value] = text.split("=") as [string, string];
       return { name, value, url };

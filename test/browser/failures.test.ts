@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { startStorageBench, type Row } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -36,8 +36,7 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
       id,
       high_availability: i < 2 ? "restart" : "best-effort",
     });
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
 
   const open = async (t: Test, path: string, view = wide) => {
     const context = await browser.newContext({

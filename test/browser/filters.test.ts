@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
@@ -13,8 +13,7 @@ const skip = noBrowserReason() ?? false;
 t.test("filters on the page of VMs", { skip, ...LIMIT }, async (t) => {
   const bench = await startStorageBench(t);
   const { admin, list, url } = bench;
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
   const count = async (filter: string) => (await list("vms", filter)).length;
 
   const open = async (t: Test, view = { scheme: "light", width: 1440 }) => {

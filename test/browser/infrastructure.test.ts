@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -31,8 +31,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
   const network = await first("networks", `id:${String(vlan["$network"])}`);
   const nameOf = (row: object) =>
     String((row as Record<string, unknown>)["name_label"]);
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
 
   const open = async (t: Test, path: string, view = wide) => {
     const context = await browser.newContext({

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
@@ -21,8 +21,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
       .sort();
   const names = byName();
   const running = byName((vm) => vm["power_state"] === "Running");
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
 
   const open = async (
     t: Test,

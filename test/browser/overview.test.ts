@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -26,8 +26,7 @@ t.test(
   async (t) => {
     const bench = await startStorageBench(t, "--members", "2");
     const { admin, list, url } = bench;
-    const browser = await launchChromium();
-    t.teardown(() => browser.close());
+    const browser = await openBrowser(t);
 
     const open = async (t: Test, path: string, view = wide) => {
       const context = await browser.newContext({

@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
@@ -18,8 +18,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
   const { admin, list, url } = await startStorageBench(t);
   const [vm] = await list("vms", "power_state:Running");
   const name = String(vm!["name_label"]);
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
 
   const open = async (
     t: Test,

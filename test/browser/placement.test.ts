@@ -9,7 +9,7 @@ import {
 } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -54,8 +54,7 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
   const { admin, list, url } = bench;
   const pair = await pairOf(bench);
   const names = pair.map((vm) => String(vm["name_label"]));
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
   const context = await browser.newContext({
     reducedMotion: "reduce",
     locale: "en-US",

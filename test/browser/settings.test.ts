@@ -5,7 +5,7 @@ import { RunningProgram } from "../running-program.js";
 import { simulate } from "../simulated.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -58,8 +58,7 @@ t.test(
   async (t) => {
     const [pool] = await simulate(t, "--tls");
     const host = new URL(pool!.url).host;
-    const browser = await launchChromium();
-    t.teardown(() => browser.close());
+    const browser = await openBrowser(t);
     const { url, page, complaints } = await startEmpty(t, browser);
 
     await t.test(

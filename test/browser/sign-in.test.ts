@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import type { Browser, Page } from "playwright-core";
 import {
   complaintsOf,
-  launchChromium,
+  openBrowser,
   noBrowserReason,
   webRoot,
 } from "./chromium.js";
@@ -13,8 +13,7 @@ import { startScriptedServer } from "./scripted-server.js";
 const skip = noBrowserReason() ?? false;
 
 t.test("signing in on the page", { skip, timeout: 120_000 }, async (t) => {
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
 
   t.test("name, password and code; it lasts over a reload", async (t) => {
     const { page } = await visit(t, browser);

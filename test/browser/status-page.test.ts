@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import type { Browser, Page } from "playwright-core";
 import {
   complaintsOf,
-  launchChromium,
+  openBrowser,
   noBrowserReason,
   webRoot,
 } from "./chromium.js";
@@ -24,8 +24,7 @@ t.test(
   "the status page in a browser",
   { skip, timeout: 120_000 },
   async (t) => {
-    const browser = await launchChromium();
-    t.teardown(() => browser.close());
+    const browser = await openBrowser(t);
 
     const visit = (t: Test, status: ScriptedStatus) => open(t, browser, status);
 

@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
@@ -21,8 +21,7 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
   const named = (at: number) => String(vms[at]!["name_label"]);
   const act = (at: number, action: string) =>
     admin.rest("POST", `/vms/${vms[at]!.id}/actions/${action}`, {});
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
 
   const open = async (
     t: Test,

@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
@@ -20,8 +20,7 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
   const vms = await list("vms", `$container:${host!.id}`);
   const hostName = nameOf(host!);
   const names = vms.map(nameOf).sort();
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
 
   const open = async (t: Test, path = "/status", scheme = "light") => {
     const context = await browser.newContext({

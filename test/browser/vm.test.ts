@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import { startStorageBench, type Row } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, launchChromium, noBrowserReason } from "./chromium.js";
+import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -27,8 +27,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
   const vm = running[0]!;
   const nameOf = (row: Row) => String(row["name_label"]);
   const nameNow = async () => nameOf((await list("vms", `id:${vm.id}`))[0]!);
-  const browser = await launchChromium();
-  t.teardown(() => browser.close());
+  const browser = await openBrowser(t);
 
   const open = async (
     t: Test,

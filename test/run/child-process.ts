@@ -25,7 +25,7 @@ export class TestProcess {
       cwd: ROOT,
       detached: true,
       silent: true,
-      env: { ...process.env, TAP_TIMEOUT: "0" },
+      env: { ...process.env, TAP_TIMEOUT: "0", XO_TEST_PROCESS: "shared" },
     });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream!.setEncoding("utf8").on("data", (text) => {

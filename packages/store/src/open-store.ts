@@ -123,7 +123,11 @@ function toStore(
     refresh: () => synchronizer.synchronize(),
     rotateKey: () => keyRotation.rotate(),
     exportConfiguration: (passphrase) =>
-      sealFile(exportRows(tables, vault, clock.now()), passphrase),
+      sealFile(
+        exportRows(tables, vault, clock.now()),
+        passphrase,
+        settings.passphraseCost,
+      ),
     importConfiguration: async (file, passphrase) =>
       importRows(context, await openFile(await collect(file), passphrase)),
     async close() {

@@ -19,6 +19,8 @@ export interface StoreOptions {
   readonly backoff?: Backoff;
   /** Cost of hashes of passwords that are set from now on. */
   readonly scryptCost?: ScryptCost;
+  /** Cost of passphrases of exported configurations, a power of two. Default 17. */
+  readonly passphraseCost?: number;
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly random?: () => number;
@@ -32,6 +34,7 @@ export function withDefaults(options: StoreOptions): StoreSettings {
     pollMs: 1_000,
     backoff: { firstMs: 100, maxMs: 10_000 },
     scryptCost: defaultScryptCost,
+    passphraseCost: 17,
     clock: systemClock,
     logger: silentLogger,
     random: Math.random,

@@ -34,7 +34,7 @@ interface Header {
 export async function* sealFile(
   plain: AsyncIterable<string>,
   passphrase: string,
-  ln = 17,
+  ln: number,
 ): AsyncGenerator<Uint8Array> {
   if (passphrase.length < MIN_PASSPHRASE_CHARACTERS)
     throw new XoError("INVALID_PARAMETERS", {

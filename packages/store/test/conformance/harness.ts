@@ -48,6 +48,7 @@ export async function createBench(t: Teardown, harness: StoreHarness) {
         location: database.location,
         key: { file: keyFile },
         scryptCost: cheapScrypt,
+        passphraseCost: cheapScrypt.ln,
         clock,
         ...options,
       });
