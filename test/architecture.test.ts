@@ -36,6 +36,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Built into files of their own: what they import is needed to build them, not to run the server. */
+const bundled = new Set(["xo-web"]);
+
 /** Loaded by a path or a command, so that no import names them. */
 const usedWithoutImport = new Set([
   "@xo-server/xo-web", // xo-server serves its built files
@@ -102,6 +105,9 @@ for (const name of packages) {
       const declared = new Set([
         ...Object.keys(manifest.dependencies ?? {}),
         ...Object.keys(manifest.optionalDependencies ?? {}),
+        ...(bundled.has(name)
+          ? Object.keys(manifest.devDependencies ?? {})
+          : []),
       ]);
       const development = new Set([
         ...Object.keys(manifest.devDependencies ?? {}),
