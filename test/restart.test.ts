@@ -58,7 +58,10 @@ t.test(
       );
       t.equal(pools["p"]!.staleSince ?? null, null, "fresh");
       t.same(pools["p"]!.counts, before.pools["p"]!.counts);
-      t.match(third.server.output, /objects of the last run, as of /);
+      t.match(
+        third.server.output,
+        /objects restored from the snapshot, as of /,
+      );
       const metrics = await (await fetch(`${third.url}/metrics`)).text();
       t.match(metrics, /^xo_inventory_memory_bytes [1-9]/m);
       t.match(metrics, /^xo_inventory_memory_failing_pools 0$/m);

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { createInventory } from "@xo-server/inventory";
-import { letHeapGrow } from "@xo-server/perf";
+import { raiseHeapGrowth } from "@xo-server/perf";
 import { createParserPool } from "@xo-server/parser-pool";
 import { createXapi } from "@xo-server/xen-api";
 import type { ChurnJob } from "./churn-job.js";
@@ -12,7 +12,7 @@ import { createServerCatalog } from "./server-catalog.js";
 import { untilWatching } from "./until-watching.js";
 
 // As the server does.
-letHeapGrow();
+raiseHeapGrowth();
 const job = await readJob<ChurnJob>();
 const { url, user, password, name } = job.pool;
 const inventory = createInventory();

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { letHeapGrow } from "@xo-server/perf";
+import { raiseHeapGrowth } from "@xo-server/perf";
 import type { FanOutJob } from "./fan-out-job.js";
 import { toFeedMessage } from "./feed-message.js";
 import { GuestEdits } from "./guest-edits.js";
@@ -14,7 +14,7 @@ const ROUND_MS = 100;
 type Send = (message: Buffer) => void;
 
 // As the server does.
-letHeapGrow();
+raiseHeapGrowth();
 const job = await readJob<FanOutJob>();
 const { catalog, pools } = await openGuestFleet(job.size);
 await catalog.follow("VM");

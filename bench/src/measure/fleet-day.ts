@@ -1,5 +1,5 @@
 import { createInventory } from "@xo-server/inventory";
-import { letHeapGrow } from "@xo-server/perf";
+import { raiseHeapGrowth } from "@xo-server/perf";
 import { createParserPool } from "@xo-server/parser-pool";
 import { createStampedPools } from "@xo-server/xapi-sim";
 import type { FleetDayJob } from "./fleet-job.js";
@@ -23,7 +23,7 @@ interface Sample {
   readonly tableBytes: number;
 }
 
-letHeapGrow();
+raiseHeapGrowth();
 const job = await readJob<FleetDayJob>();
 const random = seededRandom(1);
 const hours = new Hours(random);

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { createInventory } from "@xo-server/inventory";
-import { letHeapGrow } from "@xo-server/perf";
+import { raiseHeapGrowth } from "@xo-server/perf";
 import { createParserPool } from "@xo-server/parser-pool";
 import { createXapi } from "@xo-server/xen-api";
 import { blockFigures, watchBlocks } from "./block-histogram.js";
@@ -14,11 +14,11 @@ const LOOK_MS = 2;
 /** Until what was heard last is written. */
 const CHECKPOINT_MS = 1000;
 
-letHeapGrow();
+raiseHeapGrowth();
 const blocks = watchBlocks();
 const job = await readJob<FleetRestartJob>();
 const inventory = createInventory({
-  memory: {
+  snapshotCache: {
     directory: job.directory,
     key: Buffer.from(job.key, "hex"),
     checkpointMs: CHECKPOINT_MS,
@@ -48,8 +48,8 @@ const figures = {
   objects,
   restoredRssBytes: rssBytes,
   rssBytes: process.memoryUsage().rss,
-  diskBytes: stats.memory?.bytes ?? 0,
-  restoreMs: stats.memory?.restoreMs ?? 0,
+  diskBytes: stats.snapshotCache?.bytes ?? 0,
+  restoreMs: stats.snapshotCache?.restoreMs ?? 0,
   ...known,
 };
 await inventory.stop();

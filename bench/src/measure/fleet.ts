@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { createInventory, type Inventory } from "@xo-server/inventory";
-import { letHeapGrow } from "@xo-server/perf";
+import { raiseHeapGrowth } from "@xo-server/perf";
 import { createParserPool, type ParserPool } from "@xo-server/parser-pool";
 import { createXapi, type Xapi } from "@xo-server/xen-api";
 import type { PoolAddress } from "../harness/simulator.js";
@@ -32,7 +32,7 @@ interface Server {
 }
 
 // As the server does.
-letHeapGrow();
+raiseHeapGrowth();
 const job = await readJob<FleetJob>();
 const server: Server = {
   decoder: createParserPool(),

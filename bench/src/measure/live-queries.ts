@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import type { LiveRequest, LiveUpdate } from "@xo-server/inventory";
-import { letHeapGrow } from "@xo-server/perf";
+import { raiseHeapGrowth } from "@xo-server/perf";
 import { median, percentile } from "../harness/figures.js";
 import { GuestEdits } from "./guest-edits.js";
 import { openGuestFleet } from "./guest-fleet.js";
@@ -14,7 +14,7 @@ const ROUND_MS = 100;
 const WINDOW = 50;
 
 // As the server does.
-letHeapGrow();
+raiseHeapGrowth();
 const job = await readJob<LiveQueriesJob>();
 const { catalog, queries, pools } = await openGuestFleet(job.size, {
   // The default bound is what a server needs; here each reader may ask something of its own.

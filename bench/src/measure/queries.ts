@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { letHeapGrow } from "@xo-server/perf";
+import { raiseHeapGrowth } from "@xo-server/perf";
 import { median } from "../harness/figures.js";
 import { openGuestFleet } from "./guest-fleet.js";
 import { readJob, reportFigures } from "./job.js";
@@ -11,7 +11,7 @@ import { measureWork, type WorkFigures } from "./stopwatch.js";
 const CALM_MS = 20;
 
 // As the server does.
-letHeapGrow();
+raiseHeapGrowth();
 const { size } = await readJob<QueriesJob>();
 const { queries } = await openGuestFleet(size);
 const figures: Record<string, number> = {};

@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInventory } from "@xo-server/inventory";
-import { letHeapGrow } from "@xo-server/perf";
+import { raiseHeapGrowth } from "@xo-server/perf";
 import { createParserPool } from "@xo-server/parser-pool";
 import { createXapi } from "@xo-server/xen-api";
 import { readJob, reportFigures } from "./job.js";
@@ -9,11 +9,11 @@ import type { RememberJob } from "./restart-job.js";
 import { untilWatching } from "./until-watching.js";
 
 // As the server does.
-letHeapGrow();
+raiseHeapGrowth();
 const { pool, directory, key } = await readJob<RememberJob>();
 const { url, user, password, name } = pool;
 const inventory = createInventory({
-  memory: { directory, key: Buffer.from(key, "hex") },
+  snapshotCache: { directory, key: Buffer.from(key, "hex") },
 });
 const decoder = createParserPool();
 const xapi = createXapi({ hosts: url, user, password, decoder });

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { createInventory, type PoolSource } from "@xo-server/inventory";
-import { letHeapGrow } from "@xo-server/perf";
+import { raiseHeapGrowth } from "@xo-server/perf";
 import { followAll } from "./follow-all.js";
 import { readJob, reportFigures } from "./job.js";
 import type { RestartJob } from "./restart-job.js";
@@ -14,11 +14,11 @@ const unreachable = {
 } as unknown as PoolSource;
 
 // As the server does.
-letHeapGrow();
+raiseHeapGrowth();
 const job = await readJob<RestartJob>();
 const programMs = sinceStart();
 const inventory = createInventory({
-  memory: { directory: job.directory, key: Buffer.from(job.key, "hex") },
+  snapshotCache: { directory: job.directory, key: Buffer.from(job.key, "hex") },
 });
 inventory.addPool(job.poolId, unreachable);
 let allThereMs = 0;

@@ -6,7 +6,7 @@ import {
   type Inventory,
   type InventoryOptions,
 } from "@xo-server/inventory";
-import { letHeapGrow } from "@xo-server/perf";
+import { raiseHeapGrowth } from "@xo-server/perf";
 import { createParserPool } from "@xo-server/parser-pool";
 import { createStampedPools } from "@xo-server/xapi-sim";
 import { ChangingPool } from "./changing-pool.js";
@@ -29,7 +29,7 @@ interface Reader {
 }
 
 // As the server does.
-letHeapGrow();
+raiseHeapGrowth();
 const job = await readJob<SecondReadJob>();
 const decoder = createParserPool();
 while (!decoder.stats().isUp) await setTimeout(1);

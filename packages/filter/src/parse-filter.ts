@@ -62,7 +62,7 @@ class FilterParser {
     this.#skipSpace();
     const terms: Filter[] = [];
     while (this.#at < this.#text.length) terms.push(this.#term());
-    return oneOr("and", terms);
+    return groupOf("and", terms);
   }
 
   /** A term and the space behind it. */
@@ -82,10 +82,10 @@ class FilterParser {
       case "(":
         return this.#group("and");
       case "|":
-        this.#skip();
+        this.#skipCharacter();
         return this.#group("or");
       case "!":
-        this.#skip();
+        this.#skipCharacter();
         return { kind: "not", term: this.#term() };
       case "<":
       case ">":
@@ -99,27 +99,27 @@ class FilterParser {
 
   #group(kind: "and" | "or"): Filter {
     if (this.#text[this.#at] !== "(") this.#fail('"("');
-    this.#skip();
+    this.#skipCharacter();
     const terms = [this.#term()];
     while (this.#text[this.#at] !== ")") {
       if (this.#at === this.#text.length) this.#fail('a term or ")"');
       terms.push(this.#term());
     }
     this.#at++;
-    return oneOr(kind, terms);
+    return groupOf(kind, terms);
   }
 
   #comparison(): Filter {
-    const operator = this.#take(OPERATOR)![0] as "<" | "<=" | ">" | ">=";
+    const operator = this.#match(OPERATOR)![0] as "<" | "<=" | ">" | ">=";
     const start = this.#at;
-    const number = numberOfRaw(this.#take(NAME)?.[0] ?? "");
+    const number = numberOfRaw(this.#match(NAME)?.[0] ?? "");
     if (number === undefined) this.#fail("a number", start);
     return { kind: "compare", operator, number };
   }
 
   #regex(): Filter {
     const start = this.#at;
-    const found = this.#take(REGEX);
+    const found = this.#match(REGEX);
     if (found === null) this.#fail('"/" at the end of the expression', start);
     if (++this.#patterns > filterLimits.patterns)
       this.#fail(
@@ -135,7 +135,7 @@ class FilterParser {
 
   #propertyOrText(): Filter {
     const quoted = this.#quoted();
-    const raw = quoted ?? this.#take(NAME)?.[0];
+    const raw = quoted ?? this.#match(NAME)?.[0];
     if (quoted === undefined && this.#text[this.#at] === "*")
       return this.#glob(raw ?? "");
     if (raw === undefined) this.#fail("a term");
@@ -145,7 +145,7 @@ class FilterParser {
     }
     this.#skipSpace();
     if (this.#text[this.#at] === ":") {
-      this.#skip();
+      this.#skipCharacter();
       return { kind: "property", name: raw, term: this.#term() };
     }
     const number = quoted === undefined ? numberOfRaw(raw) : undefined;
@@ -155,31 +155,31 @@ class FilterParser {
   }
 
   #glob(start: string): Filter {
-    return { kind: "glob", pattern: start + this.#take(GLOB)![0] };
+    return { kind: "glob", pattern: start + this.#match(GLOB)![0] };
   }
 
   #quoted(): string | undefined {
     if (this.#text[this.#at] !== '"') return undefined;
-    const found = this.#take(QUOTED);
+    const found = this.#match(QUOTED);
     if (found === null) this.#fail("a closing quote", this.#text.length);
     return found[1]!.replace(/\\([^])/g, "$1");
   }
 
-  #take(what: RegExp): RegExpExecArray | null {
-    what.lastIndex = this.#at;
-    const found = what.exec(this.#text);
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text);
     if (found !== null) this.#at += found[0].length;
     return found;
   }
 
   /** Over one character and the space behind it. */
-  #skip(): void {
+  #skipCharacter(): void {
     this.#at++;
     this.#skipSpace();
   }
 
   #skipSpace(): void {
-    this.#take(SPACE);
+    this.#match(SPACE);
   }
 
   #fail(expected: string, position = this.#at): never {
@@ -187,7 +187,7 @@ class FilterParser {
   }
 }
 
-function oneOr(kind: "and" | "or", terms: readonly Filter[]): Filter {
+function groupOf(kind: "and" | "or", terms: readonly Filter[]): Filter {
   return terms.length === 1 ? terms[0]! : { kind, terms };
 }
 

@@ -1,6 +1,6 @@
 const CHARACTER = "\\p{L}\\p{M}\\p{Nd}_\\-.$";
 
-const ALL_RAW = new RegExp(`^[${CHARACTER}]+$`, "u");
+const RAW_TEXT = new RegExp(`^[${CHARACTER}]+$`, "u");
 
 /** Finds a text that stands without quotes, from `lastIndex` on. */
 export function rawText(): RegExp {
@@ -14,7 +14,7 @@ export function rawGlob(): RegExp {
 
 /** Whether a text can stand without quotes. */
 export function isRawText(text: string): boolean {
-  return ALL_RAW.test(text);
+  return RAW_TEXT.test(text);
 }
 
 /** The number that a raw text writes, as JavaScript reads it; undefined for anything else. */

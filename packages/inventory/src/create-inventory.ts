@@ -11,22 +11,23 @@ import type {
   InventoryStats,
   ObjectKey,
   PoolHandle,
-  PoolListener,
+  PoolStatusListener,
 } from "./inventory.js";
 import { silentLogger, systemClock } from "./defaults.js";
 import { machineMemory, memoryBudget } from "./memory-budget.js";
-import { Memory } from "./memory/memory.js";
-import { ListingTurns } from "./mirror/listing-turns.js";
+import { SnapshotCache } from "./snapshot-cache/snapshot-cache.js";
+import { ListingLimiter } from "./mirror/listing-limiter.js";
 import { PoolMirror, type PoolStatus } from "./mirror/pool-mirror.js";
 import type { PoolSource } from "./mirror/pool-source.js";
 import { RecordCache } from "./store/record-cache.js";
-import { Slicer, type Steps } from "./slicer.js";
+import { Slicer, type Steps } from "./slicer/slicer.js";
 import {
   fieldOf,
   RowObject,
   type StoredObject,
 } from "./store/stored-object.js";
 
+/** Creates an inventory without pools. */
 export function createInventory(options: InventoryOptions = {}): Inventory {
   return new PoolInventory(options);
 }
@@ -37,11 +38,11 @@ class PoolInventory implements Inventory {
   readonly #logger: Logger;
   readonly #feed: ChangeFeed;
   readonly #slicer: Slicer;
-  readonly #turns: ListingTurns;
+  readonly #listings: ListingLimiter;
   readonly #cache: RecordCache;
-  readonly #memory?: Memory;
+  readonly #snapshots?: SnapshotCache;
   readonly #mirrors = new Map<string, PoolMirror>();
-  readonly #poolListeners = new Set<PoolListener>();
+  readonly #poolListeners = new Set<PoolStatusListener>();
 
   constructor(options: InventoryOptions) {
     const random = options.random ?? Math.random;
@@ -57,14 +58,21 @@ class PoolInventory implements Inventory {
       options.recordCacheBytes ?? budget.recordCacheBytes,
       random,
     );
-    if (options.memory !== undefined)
-      this.#memory = new Memory(options.memory, this.#clock, this.#logger);
-    this.#turns = new ListingTurns(options.parallelPools ?? 4, this.#clock);
+    if (options.snapshotCache !== undefined)
+      this.#snapshots = new SnapshotCache(
+        options.snapshotCache,
+        this.#clock,
+        this.#logger,
+      );
+    this.#listings = new ListingLimiter(
+      options.parallelPools ?? 4,
+      this.#clock,
+    );
     this.#slicer = new Slicer({
       sliceMs: options.sliceMs ?? 3,
       now: options.sliceNow ?? (() => performance.now()),
       nextTurn: options.nextTurn ?? ((callback) => setImmediate(callback)),
-      running: options.running ?? ((_label, section) => section()),
+      runSection: options.runSection ?? ((_label, section) => section()),
       afterSlice: () => {
         this.#feed.flush();
       },
@@ -78,23 +86,23 @@ class PoolInventory implements Inventory {
   ): PoolHandle {
     if (this.#mirrors.has(id))
       throw new XoError("INVALID_PARAMETERS", {
-        reason: `there is a pool ${id} already`,
+        reason: `pool ${id} already exists`,
       });
     const mirror = new PoolMirror({
       ...options,
       id,
       source,
       feed: this.#feed,
-      ...(this.#memory === undefined ? {} : { memory: this.#memory }),
+      ...(this.#snapshots === undefined ? {} : { snapshots: this.#snapshots }),
       run: (steps) => this.#slicer.run(id, steps),
-      turns: this.#turns,
+      listings: this.#listings,
       parallelLists: this.#options.parallelLists ?? 4,
-      backoff: this.#options.backoff ?? { firstMs: 1_000, mostMs: 60_000 },
+      backoff: this.#options.backoff ?? { firstMs: 1_000, maxMs: 60_000 },
       random: this.#options.random ?? Math.random,
       clock: this.#clock,
       logger: this.#logger,
       onState: () => {
-        this.#tellStatus(id);
+        this.#notifyStatus(id);
       },
     });
     this.#mirrors.set(id, mirror);
@@ -106,16 +114,16 @@ class PoolInventory implements Inventory {
     const mirror = this.#mirrors.get(id);
     if (mirror === undefined) return;
     await mirror.stop();
-    await this.#memory?.deletePool(id);
+    await this.#snapshots?.deletePool(id);
     const tables = new Set(mirror.store.tables());
     await this.#slicer.run(id, mirror.store.clear());
-    await this.#slicer.run(id, this.#cache.forget(tables));
+    await this.#slicer.run(id, this.#cache.evictTables(tables));
     this.#mirrors.delete(id);
   }
 
   async stop(): Promise<void> {
     await Promise.all([...this.#mirrors.values()].map((one) => one.stop()));
-    await this.#memory?.close();
+    await this.#snapshots?.close();
   }
 
   get pools(): readonly string[] {
@@ -126,11 +134,11 @@ class PoolInventory implements Inventory {
     return this.#mirrors.get(poolId)?.status;
   }
 
-  async caughtUp(poolId: string): Promise<void> {
-    await this.#mirrors.get(poolId)?.caughtUp();
+  async catchUp(poolId: string): Promise<void> {
+    await this.#mirrors.get(poolId)?.catchUp();
   }
 
-  onPoolStatus(listener: PoolListener): () => void {
+  onPoolStatus(listener: PoolStatusListener): () => void {
     this.#poolListeners.add(listener);
     return () => this.#poolListeners.delete(listener);
   }
@@ -159,11 +167,11 @@ class PoolInventory implements Inventory {
       : new RowObject(poolId, table!, row, this.#cache);
   }
 
-  getByUuid(uuid: string, within?: string): StoredObject | undefined {
+  getByUuid(uuid: string, onlyPool?: string): StoredObject | undefined {
     const bytes = Buffer.from(uuid);
     const hash = hashRef(bytes, 0, bytes.length);
     for (const [poolId, { store }] of this.#mirrors) {
-      if (within !== undefined && within !== poolId) continue;
+      if (onlyPool !== undefined && onlyPool !== poolId) continue;
       const found = store.findUuid(uuid, hash);
       if (found !== undefined)
         return new RowObject(poolId, found.table, found.row, this.#cache);
@@ -220,7 +228,7 @@ class PoolInventory implements Inventory {
     return this.#feed.subscribe(listener);
   }
 
-  inSlices(lane: string, steps: Steps): Promise<void> {
+  runInSlices(lane: string, steps: Steps): Promise<void> {
     return this.#slicer.run(lane, steps);
   }
 
@@ -239,16 +247,18 @@ class PoolInventory implements Inventory {
       feedBytes: this.#feed.byteLength,
       feedLimitBytes: this.#feed.limitBytes,
       cache: this.#cache.stats,
-      ...(this.#memory === undefined ? {} : { memory: this.#memory.stats }),
+      ...(this.#snapshots === undefined
+        ? {}
+        : { snapshotCache: this.#snapshots.stats }),
     };
   }
 
-  #tellStatus(poolId: string): void {
+  #notifyStatus(poolId: string): void {
     for (const listener of this.#poolListeners)
       try {
         listener(poolId);
       } catch (error) {
-        this.#logger.error("a listener of pool statuses failed", { error });
+        this.#logger.error("a listener of pool status failed", { error });
       }
   }
 

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from "@xo-server/xen-api";
 
-/** `now` in milliseconds since the epoch. */
+/** Wall clock: `now` in milliseconds since the epoch. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (callback, ms) => setTimeout(callback, ms),

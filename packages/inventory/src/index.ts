@@ -8,9 +8,12 @@ export type {
   InventoryStats,
   ObjectKey,
   PoolHandle,
-  PoolListener,
+  PoolStatusListener,
 } from "./inventory.js";
-export type { MemoryOptions, MemoryStats } from "./memory/memory.js";
+export type {
+  SnapshotCacheOptions,
+  SnapshotCacheStats,
+} from "./snapshot-cache/snapshot-cache.js";
 export type { PoolSource } from "./mirror/pool-source.js";
 export type { PoolStatus } from "./mirror/pool-mirror.js";
 export type { BackoffOptions, ReflectorState } from "./mirror/reflector.js";
@@ -18,7 +21,7 @@ export type { StoredObject } from "./store/stored-object.js";
 export type { XapiRecord } from "./store/record-rows.js";
 export type { Change, ChangeBatch, ChangeKind } from "./feed/change-ring.js";
 export type { ChangeListener } from "./feed/change-feed.js";
-export type { Running, Steps } from "./slicer.js";
+export type { SectionRunner, Steps } from "./slicer/slicer.js";
 export type {
   Catalog,
   CatalogEntry,
@@ -36,7 +39,7 @@ export {
   createCatalog,
   type CatalogOptions,
 } from "./catalog/create-catalog.js";
-export { Turns } from "./memory/turns.js";
+export { Turns } from "./snapshot-cache/turns.js";
 export { canonicalJson } from "./catalog/canonical-json.js";
 export {
   addDigest,

@@ -3,49 +3,76 @@ import type { Clock, Logger } from "@xo-server/xen-api";
 import type { ChangeListener } from "./feed/change-feed.js";
 import type { ChangeBatch } from "./feed/change-ring.js";
 import type { XapiRecord } from "./store/record-rows.js";
-import type { MemoryOptions, MemoryStats } from "./memory/memory.js";
+import type {
+  SnapshotCacheOptions,
+  SnapshotCacheStats,
+} from "./snapshot-cache/snapshot-cache.js";
 import type { PoolStatus } from "./mirror/pool-mirror.js";
 import type { PoolSource } from "./mirror/pool-source.js";
 import type { BackoffOptions } from "./mirror/reflector.js";
-import type { Running, Steps } from "./slicer.js";
+import type { SectionRunner, Steps } from "./slicer/slicer.js";
 import type { StoredObject } from "./store/stored-object.js";
 
 export interface InventoryOptions {
-  /** `now` in milliseconds since the epoch: the times in statuses. */
+  /**
+   * Wall clock: `now` in milliseconds since the epoch. Used for the times in
+   * statuses and for timers.
+   */
   readonly clock?: Clock;
   readonly logger?: Logger;
-  /** How long the event loop is held in one turn, whatever comes in. */
+  /**
+   * Length of a slice in milliseconds: how long the event loop is blocked per
+   * turn at most; default 3.
+   */
   readonly sliceMs?: number;
-  /** Milliseconds, monotonic and fine: it measures slices. */
+  /**
+   * Monotonic clock in milliseconds with a resolution of microseconds: measures
+   * slices.
+   */
   readonly sliceNow?: () => number;
-  /** Calls back after the loop has served others. */
+  /** Calls back in a later turn of the event loop; default setImmediate. */
   readonly nextTurn?: (callback: () => void) => void;
-  /** Bytes of heap, by estimate, for records that were read lately. Default: of the memory that there is, see memoryBudget. */
+  /**
+   * Bytes on the heap (estimated) for parsed records. Default: see
+   * memoryBudget.
+   */
   readonly recordCacheBytes?: number;
-  /** Changes that `since` remembers; 74 bytes each. Default: as above. */
+  /**
+   * Number of changes that are kept for `since`; 74 bytes each. Default: see
+   * memoryBudget.
+   */
   readonly ringSize?: number;
-  /** Pools that are listed at a time; one that takes more than three seconds does not count. Default 4. */
+  /**
+   * Number of pools that are listed at a time; listings that take more than
+   * three seconds do not count. Default 4.
+   */
   readonly parallelPools?: number;
-  /** Classes of a pool that are listed at a time. */
+  /** Number of classes of a pool that are listed at a time; default 4. */
   readonly parallelLists?: number;
+  /** Waits after failures; default: 1 s, doubled up to 60 s. */
   readonly backoff?: BackoffOptions;
+  /** Uniform in [0, 1); default Math.random. */
   readonly random?: () => number;
-  /** Keeps all pools on disk for the next run; default: nothing is kept. */
-  readonly memory?: MemoryOptions;
-  /** Names what runs, for a block detector. */
-  readonly running?: Running;
+  /**
+   * Persists the records of all pools on disk, encrypted, for the next run.
+   * Default: no snapshots.
+   */
+  readonly snapshotCache?: SnapshotCacheOptions;
+  /** Runs each slice as a named section, for a block detector. */
+  readonly runSection?: SectionRunner;
 }
 
 export interface AddPoolOptions {
-  /** What logs call the pool; default: its id. */
+  /** Name of the pool in log messages; default: its id. */
   readonly label?: string;
-  /** Only these classes; default: all that the pool can list. */
+  /** Mirror only these classes; default: all that the pool can list. */
   readonly classes?: readonly string[];
+  /** Least time between two event.from calls, in milliseconds. */
   readonly throttleMs?: number;
 }
 
 export interface PoolHandle {
-  /** Stops mirroring; what is known stays, marked stale. */
+  /** Stops mirroring. The objects stay, marked as stale. */
   stop(): Promise<void>;
   status(): PoolStatus;
 }
@@ -53,16 +80,19 @@ export interface PoolHandle {
 export interface InventoryStats {
   readonly objects: number;
   readonly pools: number;
-  /** Buffers that hold records, and how much of them is live. */
+  /**
+   * Buffers that hold records: number, bytes, and bytes that belong to current
+   * records.
+   */
   readonly segments: number;
   readonly segmentBytes: number;
   readonly liveBytes: number;
   readonly tableBytes: number;
   readonly feedBytes: number;
   readonly feedLimitBytes: number;
-  /** Where pools are kept on disk. */
-  readonly memory?: MemoryStats;
-  /** Records that were read lately: bytes of heap, by estimate. */
+  /** Present when snapshots are enabled. */
+  readonly snapshotCache?: SnapshotCacheStats;
+  /** Parsed records; bytes on the heap (estimated). */
   readonly cache: {
     readonly records: number;
     readonly bytes: number;
@@ -73,46 +103,67 @@ export interface InventoryStats {
   };
 }
 
-/** Where an object is found. */
+/** Identifies an object of the mirror. */
 export interface ObjectKey {
   readonly poolId: string;
   readonly className: string;
   readonly ref: Ref;
 }
 
-export type PoolListener = (poolId: string) => void;
+export type PoolStatusListener = (poolId: string) => void;
 
-/** The mirror of all pools. */
+/**
+ * The mirror of all pools: the current record of every object, and a feed of
+ * changes. Unknown pools and classes have no objects; no method throws for
+ * them.
+ */
 export interface Inventory {
   addPool(id: string, source: PoolSource, options?: AddPoolOptions): PoolHandle;
-  /** Stops mirroring; its objects go, and the feed says so. */
+  /**
+   * Stops mirroring and removes all objects of the pool; the feed reports each
+   * removal.
+   */
   removePool(id: string): Promise<void>;
-  /** Stops mirroring all pools. */
+  /** Stops mirroring all pools and writes their snapshots. */
   stop(): Promise<void>;
   readonly pools: readonly string[];
   poolStatus(poolId: string): PoolStatus | undefined;
   /**
-   * Resolves when all that the pool has changed by now is here: who has changed
-   * something there can read it. At once for a pool that is not mirrored; it may
-   * take long for one that cannot be reached.
-   * @throws what the pool said when it was asked how far it is
+   * Resolves when all changes made in the pool before the call are visible
+   * here, so that a caller can read what it has written. Resolves immediately
+   * for an unknown pool; may take long while a pool is not reachable.
+   * @throws the error of event.inject
    */
-  caughtUp(poolId: string): Promise<void>;
-  /** Tells when a pool's state, or whether it is stale, has changed; returns how to stop listening. */
-  onPoolStatus(listener: PoolListener): () => void;
+  catchUp(poolId: string): Promise<void>;
+  /**
+   * Called when the state of a pool or its staleness has changed. @returns a
+   * function that unsubscribes
+   */
+  onPoolStatus(listener: PoolStatusListener): () => void;
+  /** The record of an object, parsed when it is read and then cached. Must not be changed. */
   get(poolId: string, className: string, ref: Ref): XapiRecord | undefined;
-  /** The same for who reads many records once: the cache stays with those that are read again. */
+  /**
+   * Like `get`, without adding the record to the cache: for callers that read
+   * many records once.
+   */
   peek(poolId: string, className: string, ref: Ref): XapiRecord | undefined;
+  /** A handle to an object: its fields are read when they are accessed. */
   getObject(
     poolId: string,
     className: string,
     ref: Ref,
   ): StoredObject | undefined;
-  /** @param poolId look in this pool only */
+  /** @param poolId search only this pool */
   getByUuid(uuid: string, poolId?: string): StoredObject | undefined;
-  /** A field without reading the record, where model's columnsOf has it. */
+  /**
+   * One field, without parsing the record if it is one of model's
+   * columnsOf(className).
+   */
   column(object: ObjectKey, name: string): unknown;
-  /** In no order; what changes while one iterates may be seen or not. */
+  /**
+   * All objects of a class, in no order. Changes during the iteration may or
+   * may not be seen.
+   */
   list(
     className: string,
     options?: { readonly poolId?: string },
@@ -121,21 +172,31 @@ export interface Inventory {
   /** Number of objects by class. */
   counts(poolId: string): ReadonlyMap<string, number>;
   /**
-   * 64 bits over all objects of a pool, or of one class of it: 16 hexadecimal
-   * digits, the same for the same references and contents in whatever order.
-   * Kept up to date by every change: asking costs nothing.
+   * Digest over all objects of a pool, or of one class of it: 16 hexadecimal
+   * digits. Equal for equal references and contents in any order. Updated with
+   * every change: reading it is cheap.
    */
   digest(poolId: string, className?: string): string;
   readonly objects: number;
-  /** Mean over the last ten seconds; of one pool: see poolStatus. */
+  /** Sum over all pools of the means over the last ten seconds. */
   readonly changesPerSecond: number;
-  /** Of the last change. */
+  /** Revision of the last change; 0 before the first. */
   readonly revision: number;
-  /** Hears of changes in batches, at the end of the slice that made them; returns how to stop listening. */
+  /**
+   * Called with batches of changes, at the end of the slice that applied them.
+   * @returns a function that unsubscribes
+   */
   subscribe(listener: ChangeListener): () => void;
-  /** Changes after `revision`; `resync`: too long ago, read everything. */
+  /**
+   * Changes after `revision`; "resync" when some are no longer kept: read
+   * everything.
+   */
   since(revision: number): ChangeBatch | "resync";
-  /** Does long work a few milliseconds a turn, in a lane of its own: lanes take turns with each other and with the pools. */
-  inSlices(lane: string, steps: Steps): Promise<void>;
+  /**
+   * Runs long work in slices of a few milliseconds per turn of the event loop,
+   * in the given lane. Lanes are served in turns, together with those of the
+   * pools.
+   */
+  runInSlices(lane: string, steps: Steps): Promise<void>;
   readonly stats: InventoryStats;
 }

@@ -3,58 +3,68 @@ import { constrainedMemory } from "node:process";
 import { getHeapStatistics } from "node:v8";
 import { CHANGE_BYTES } from "./feed/change-ring.js";
 
-/** What there is, in bytes. */
+/** Memory available to the process, in bytes. */
 export interface MachineMemory {
-  /** Of the machine. */
+  /** RAM of the machine. */
   readonly totalBytes: number;
-  /** What the control group allows; 0, or more than there is: no limit. */
+  /** Limit of the control group; 0 or more than the RAM: no limit. */
   readonly constrainedBytes: number;
-  /** Where V8 gives up. */
+  /** Heap limit of V8 (heap_size_limit). */
   readonly heapLimitBytes: number;
 }
 
-/** Bounds of all that is kept for speed alone. Records, tables and views' rows are not caches and have none. */
+/**
+ * Bounds of all caches. Records, tables and the rows of views are no caches and
+ * have no bound.
+ */
 export interface MemoryBudget {
-  /** On the heap, by estimate: records that were read lately. */
+  /** Bytes on the heap (estimated): parsed records. */
   readonly recordCacheBytes: number;
-  /** Off the heap: encoded objects of the catalog. */
+  /** Bytes outside the heap: encoded objects of the catalog. */
   readonly viewCacheBytes: number;
-  /** Off the heap: frames of the view feed. */
+  /** Bytes outside the heap: frames of the view feed. */
   readonly feedBytes: number;
-  /** On the heap, by estimate: columns of queries. */
+  /** Bytes on the heap (estimated): columns of queries. */
   readonly columnBytes: number;
-  /** Changes that the inventory's feed remembers; 74 bytes each, off the heap. */
+  /**
+   * Number of changes that the inventory's feed keeps; 74 bytes each, outside
+   * the heap.
+   */
   readonly ringSize: number;
 }
 
 const MIB = 1024 * 1024;
 
-/** A part of what there is, within bounds. */
+/** A share of the memory, between two bounds in bytes. */
 interface Share {
-  readonly part: number;
+  readonly share: number;
   readonly floor: number;
   readonly ceiling: number;
 }
 
 /**
- * Why so much. Floors: below them the cache costs more than it saves. Ceilings:
- * above them nothing is won, see each. All caches together get at most a fifth
- * of the heap and a sixth of the memory: the rest is for the records themselves.
+ * Below its floor a cache costs more than it saves; above its ceiling nothing
+ * is gained (reasons below). All caches together get at most a fifth of the
+ * heap and a sixth of the memory: the rest is for the records.
  */
 const shares = {
-  // The collector walks every record; 256 MiB hold 200,000 of 1.1 kB.
-  recordCache: { part: 1 / 16, floor: 16 * MIB, ceiling: 256 * MIB },
-  // Some 1.5 kB each: the views of 600,000 objects.
-  viewCache: { part: 1 / 8, floor: 32 * MIB, ceiling: 1024 * MIB },
-  // 5,000 changes a second of 200 bytes for two minutes: who was away for longer reads all anew.
-  feed: { part: 1 / 64, floor: 8 * MIB, ceiling: 128 * MIB },
-  // 1,000,000 rows, ten columns, three of them with a value of its own for each row.
-  column: { part: 1 / 8, floor: 32 * MIB, ceiling: 512 * MIB },
-  // 70,000 changes: 14 seconds at 5,000 a second. Its readers are within the process and hear of changes as they come.
-  ring: { part: 1 / 1024, floor: 1 * MIB, ceiling: 5 * MIB },
+  // The garbage collector traverses every record; 256 MiB hold 200,000 records
+  // of 1.1 kB.
+  recordCache: { share: 1 / 16, floor: 16 * MIB, ceiling: 256 * MIB },
+  // About 1.5 kB per object: the views of 600,000 objects.
+  viewCache: { share: 1 / 8, floor: 32 * MIB, ceiling: 1024 * MIB },
+  // 5,000 changes per second of 200 bytes for two minutes: a client that was
+  // disconnected for longer reads everything again.
+  feed: { share: 1 / 64, floor: 8 * MIB, ceiling: 128 * MIB },
+  // 1,000,000 rows, ten columns, three of them with distinct values in every
+  // row.
+  column: { share: 1 / 8, floor: 32 * MIB, ceiling: 512 * MIB },
+  // 70,000 changes: 14 seconds at 5,000 per second. Its readers are in the same
+  // process and are notified immediately.
+  ring: { share: 1 / 1024, floor: 1 * MIB, ceiling: 5 * MIB },
 } satisfies Record<string, Share>;
 
-/** The bounds that fit a machine. */
+/** Cache bounds for a machine. */
 export function memoryBudget({
   totalBytes,
   constrainedBytes,
@@ -65,15 +75,15 @@ export function memoryBudget({
   // V8's limit may be set above what the group allows.
   const heap = Math.min(heapLimitBytes, memory);
   return {
-    recordCacheBytes: take(shares.recordCache, heap),
-    viewCacheBytes: take(shares.viewCache, memory),
-    feedBytes: take(shares.feed, memory),
-    columnBytes: take(shares.column, heap),
-    ringSize: Math.floor(take(shares.ring, memory) / CHANGE_BYTES),
+    recordCacheBytes: clamp(shares.recordCache, heap),
+    viewCacheBytes: clamp(shares.viewCache, memory),
+    feedBytes: clamp(shares.feed, memory),
+    columnBytes: clamp(shares.column, heap),
+    ringSize: Math.floor(clamp(shares.ring, memory) / CHANGE_BYTES),
   };
 }
 
-/** What this process has. */
+/** Memory of this machine, control group and process. */
 export function machineMemory(): MachineMemory {
   return {
     totalBytes: totalmem(),
@@ -82,6 +92,6 @@ export function machineMemory(): MachineMemory {
   };
 }
 
-function take({ part, floor, ceiling }: Share, of: number): number {
-  return Math.floor(Math.min(ceiling, Math.max(floor, of * part)));
+function clamp({ share, floor, ceiling }: Share, total: number): number {
+  return Math.floor(Math.min(ceiling, Math.max(floor, total * share)));
 }

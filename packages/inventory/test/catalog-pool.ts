@@ -72,7 +72,7 @@ export async function flushed(
 ): Promise<void> {
   clock.advance(ms);
   // The lane of the flush: behind it.
-  await inventory.inSlices("views", nothing());
+  await inventory.runInSlices("views", nothing());
 }
 
 function* nothing(): Steps {

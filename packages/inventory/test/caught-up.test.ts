@@ -21,10 +21,10 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 t.test("who has changed something can wait until it is here", async (t) => {
   const pool = createPool("a");
   const { inventory, catalog, poll, flush, stop } = await catalogOf(pool);
-  await inventory.caughtUp("p");
+  await inventory.catchUp("p");
   await catalog.settled();
   pool.put("VM", refOf("a"), record("a", { name_label: "b" }));
-  const caughtUp = watch(inventory.caughtUp("p"));
+  const caughtUp = watch(inventory.catchUp("p"));
   await turn();
   t.notOk(caughtUp.isDone, "the pool has not told of it");
   await poll();
@@ -52,7 +52,7 @@ t.test("also while views of earlier changes are being made", async (t) => {
     clock.advance(50);
     for (let turns = 0; turns < i % 4; turns++) await turn();
     pool.put("VM", refOf("b"), record("b", { name_label: `b${i}` }));
-    const caughtUp = inventory.caughtUp("p");
+    const caughtUp = inventory.catchUp("p");
     await poll();
     await caughtUp;
     const settled = watch(catalog.settled());
@@ -68,13 +68,13 @@ t.test("also while views of earlier changes are being made", async (t) => {
 t.test("nobody waits for what does not come any more", async (t) => {
   const pool = createPool("a");
   const { inventory, catalog, handle } = await catalogOf(pool);
-  await inventory.caughtUp("unknown");
+  await inventory.catchUp("unknown");
   pool.put("VM", refOf("a"), record("a", { name_label: "b" }));
-  const caughtUp = inventory.caughtUp("p");
+  const caughtUp = inventory.catchUp("p");
   await turn();
   await handle.stop();
   await caughtUp;
-  await inventory.caughtUp("p");
+  await inventory.catchUp("p");
   t.equal(inventory.get("p", "VM", refOf("a"))!["name_label"], "a");
   catalog.stop();
   await catalog.settled();

@@ -1,5 +1,8 @@
 import t from "tap";
-import { analyseFilter, type Plan } from "../src/filter/analyse-filter.js";
+import {
+  analyseFilter,
+  type FilterPlan,
+} from "../src/filter/analyse-filter.js";
 import { compileFilter } from "../src/filter/compile-filter.js";
 import { parseFilter } from "../src/filter/parse-filter.js";
 import { valueAt } from "../src/filter/property-path.js";
@@ -9,7 +12,7 @@ import { seeds } from "./seeds.js";
 const plan = (filter: string) => analyseFilter(parseFilter(filter));
 
 /** A plan without its functions. */
-function shape(plan: Plan): unknown {
+function shape(plan: FilterPlan): unknown {
   switch (plan.kind) {
     case "and":
     case "or":
@@ -23,7 +26,7 @@ function shape(plan: Plan): unknown {
   }
 }
 
-function holds(plan: Plan, object: unknown): boolean {
+function holds(plan: FilterPlan, object: unknown): boolean {
   switch (plan.kind) {
     case "and":
       return plan.parts.every((part) => holds(part, object));

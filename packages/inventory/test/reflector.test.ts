@@ -70,7 +70,7 @@ t.test("after a loss only real differences come out", async (t) => {
     "update OpaqueRef:3",
   ]);
   t.same(contentOf(inventory, "p"), contentOfPool(pool));
-  t.match(lines, [{ level: "info", message: "p: listing anew: events-lost" }]);
+  t.match(lines, [{ level: "info", message: "p: listing again: events-lost" }]);
   await handle.stop();
 });
 
@@ -118,7 +118,7 @@ t.test("a failed listing is tried again, later and later", async (t) => {
   const error = new XoError("CONNECTION_LOST", { address: "x", reason: "y" });
   pool.listingErrors.set("VM", { error });
   const { inventory, clock, lines } = createTestInventory({
-    backoff: { firstMs: 1000, mostMs: 3000 },
+    backoff: { firstMs: 1000, maxMs: 3000 },
   });
   const handle = inventory.addPool("p", pool);
   for (const waitMs of [750, 1500, 2250, 2250]) {

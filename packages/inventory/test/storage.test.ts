@@ -146,7 +146,7 @@ t.test(
     const { inventory } = createTestInventory({
       sliceMs: 10,
       sliceNow: () => ++looks,
-      running: (label, section) => {
+      runSection: (label, section) => {
         t.equal(label, "inventory: apply");
         const before = looks;
         section();

@@ -9,27 +9,29 @@
  * @throws SyntaxError where JSON.parse would.
  */
 export function parseLenient(text: string): unknown {
-  const mark = freshMark(text);
-  const dressed = text.replace(ODD_TOKEN, (token) =>
-    token.startsWith('"') || !isOdd(token) ? token : `"${mark}${token}"`,
+  const mark = unusedMark(text);
+  const quoted = text.replace(TOKEN, (token) =>
+    token.startsWith('"') || !isNonStandard(token)
+      ? token
+      : `"${mark}${token}"`,
   );
-  return JSON.parse(dressed, (_key, value: unknown) =>
+  return JSON.parse(quoted, (_key, value: unknown) =>
     typeof value === "string" && value.startsWith(mark)
-      ? undress(value.slice(mark.length))
+      ? parseToken(value.slice(mark.length))
       : value,
   );
 }
 
 /** A whole string, or a bare word or number: strings are matched so that nothing inside them is. */
-const ODD_TOKEN =
+const TOKEN =
   /"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 
-function isOdd(token: string): boolean {
+function isNonStandard(token: string): boolean {
   if (/[NI]/.test(token)) return true;
   return /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token));
 }
 
-function undress(token: string): number | bigint {
+function parseToken(token: string): number | bigint {
   if (token.endsWith("NaN")) return NaN;
   if (token.endsWith("Infinity"))
     return token.startsWith("-") ? -Infinity : Infinity;
@@ -37,7 +39,7 @@ function undress(token: string): number | bigint {
 }
 
 /** A private-use character that the text has neither raw nor escaped. */
-function freshMark(text: string): string {
+function unusedMark(text: string): string {
   for (let code = 0xe000; code < 0xf8ff; code++) {
     const mark = String.fromCharCode(code);
     const escape = `\\u${code.toString(16)}`;

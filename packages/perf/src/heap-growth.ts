@@ -7,6 +7,6 @@ import { setFlagsFromString } from "node:v8";
  * which was the longest block of the event loop and a tenth of the CPU time.
  * To be called before anything is loaded.
  */
-export function letHeapGrow(): void {
+export function raiseHeapGrowth(): void {
   setFlagsFromString("--heap-growing-percent=400");
 }

@@ -1,7 +1,7 @@
 /** Buckets a power of two: neighbouring bounds differ by 9 %, which is how exact a percentile is. */
 const BUCKETS_PER_OCTAVE = 8;
 /** The first bucket holds everything up to this value. In milliseconds: 10 us. */
-const SMALLEST = 0.01;
+const FIRST_BOUND = 0.01;
 /** 32 octaves over SMALLEST: up to 11 hours in milliseconds; the last bucket holds what is larger. */
 const BUCKETS = 32 * BUCKETS_PER_OCTAVE;
 
@@ -133,23 +133,24 @@ class LogHistogram implements Histogram {
   /** The bucket of the threshold goes by its mean: all of it is over, or none. */
   #totalOver(threshold: number, amounts: Float64Array): number {
     if (threshold < 0) return amounts === this.#sums ? this.#sum : this.#count;
-    const edge = bucketOf(threshold);
+    const thresholdBucket = bucketOf(threshold);
     let total = 0;
-    for (let bucket = edge + 1; bucket < BUCKETS; bucket++)
+    for (let bucket = thresholdBucket + 1; bucket < BUCKETS; bucket++)
       total += amounts[bucket]!;
-    const edgeIsOver = this.#sums[edge]! > threshold * this.#counts[edge]!;
-    return edgeIsOver ? total + amounts[edge]! : total;
+    const includesThresholdBucket =
+      this.#sums[thresholdBucket]! > threshold * this.#counts[thresholdBucket]!;
+    return includesThresholdBucket ? total + amounts[thresholdBucket]! : total;
   }
 }
 
 function bucketOf(value: number): number {
-  if (value <= SMALLEST) return 0;
-  const bucket = Math.ceil(Math.log2(value / SMALLEST) * BUCKETS_PER_OCTAVE);
+  if (value <= FIRST_BOUND) return 0;
+  const bucket = Math.ceil(Math.log2(value / FIRST_BOUND) * BUCKETS_PER_OCTAVE);
   return Math.min(BUCKETS - 1, bucket);
 }
 
 function upperBound(bucket: number): number {
   return bucket === BUCKETS - 1
     ? Infinity
-    : SMALLEST * 2 ** (bucket / BUCKETS_PER_OCTAVE);
+    : FIRST_BOUND * 2 ** (bucket / BUCKETS_PER_OCTAVE);
 }

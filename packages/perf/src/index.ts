@@ -1,4 +1,4 @@
-export { letHeapGrow } from "./heap-growth.js";
+export { raiseHeapGrowth } from "./heap-growth.js";
 export {
   createHistogram,
   type Histogram,

@@ -68,7 +68,7 @@ export interface LoopMonitor {
   /** Tells of each block, after it; returns how to stop listening. */
   onBlock(listener: (block: Block) => void): () => void;
   /** Runs `section` under a name, so that a block can say what ran. */
-  running<Result>(label: string, section: () => Result): Result;
+  runSection<Result>(label: string, section: () => Result): Result;
   snapshot(): LoopSnapshot;
 }
 
@@ -120,7 +120,7 @@ class TimerLoopMonitor implements LoopMonitor {
         this.#options.blockedAt,
       );
     this.#utilizationSince = this.#loopTimes();
-    this.#arm();
+    this.#scheduleProbe();
   }
 
   stop(): void {
@@ -131,7 +131,7 @@ class TimerLoopMonitor implements LoopMonitor {
     this.#tracer = undefined;
   }
 
-  running<Result>(label: string, section: () => Result): Result {
+  runSection<Result>(label: string, section: () => Result): Result {
     return this.#sections.run(label, section);
   }
 
@@ -142,10 +142,10 @@ class TimerLoopMonitor implements LoopMonitor {
 
   utilization(): number {
     const { idle, active } = this.#loopTimes();
-    const worked = active - this.#utilizationSince.active;
-    const all = worked + idle - this.#utilizationSince.idle;
+    const activeMs = active - this.#utilizationSince.active;
+    const totalMs = activeMs + idle - this.#utilizationSince.idle;
     this.#utilizationSince = { idle, active };
-    return all > 0 ? worked / all : 0;
+    return totalMs > 0 ? activeMs / totalMs : 0;
   }
 
   takeLongestMs(): number {
@@ -164,7 +164,7 @@ class TimerLoopMonitor implements LoopMonitor {
     };
   }
 
-  #arm(): void {
+  #scheduleProbe(): void {
     this.#lastTick = this.#clock.now();
     this.#lastActive = this.#loopTimes().active;
     this.#timer = this.#clock.setTimeout(() => {
@@ -177,12 +177,12 @@ class TimerLoopMonitor implements LoopMonitor {
     const lateMs = Math.max(0, gapMs - this.#probeMs);
     this.histogram.record(lateMs);
     this.#longestMs = Math.max(this.#longestMs, lateMs);
-    if (gapMs >= this.#thresholdMs) this.#weigh(gapMs, lateMs);
-    this.#arm();
+    if (gapMs >= this.#thresholdMs) this.#recordBlock(gapMs, lateMs);
+    this.#scheduleProbe();
   }
 
   /** The loop was late by `lateMs` at least; at most, it worked without a pause since the last probe. */
-  #weigh(gapMs: number, lateMs: number): void {
+  #recordBlock(gapMs: number, lateMs: number): void {
     const activeMs = this.#loopTimes().active - this.#lastActive;
     const ms = Math.max(lateMs, Math.min(gapMs, activeMs));
     const trace = this.#tracer?.take();
@@ -190,7 +190,7 @@ class TimerLoopMonitor implements LoopMonitor {
     this.blocks.record(ms);
     this.#longestMs = Math.max(this.#longestMs, ms);
     const running = this.#sections.longestSince(this.#lastTick)?.label;
-    this.#tell({
+    this.#notify({
       ms,
       at: this.#clock.now(),
       ...(running === undefined ? {} : { running }),
@@ -198,7 +198,7 @@ class TimerLoopMonitor implements LoopMonitor {
     });
   }
 
-  #tell(block: Block): void {
+  #notify(block: Block): void {
     const { ms, running, trace } = block;
     const message = `blocked for ${Math.round(ms)}ms`;
     if (running === undefined && trace === undefined)

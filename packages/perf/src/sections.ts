@@ -1,7 +1,7 @@
 /** How many finished sections are remembered between two probes. */
-const REMEMBERED = 32;
+const RING_SIZE = 32;
 /** Shorter sections cannot explain a block. */
-const LEAST_MS = 1;
+const MIN_MS = 1;
 
 /** A stretch of the main thread's time that has a name. */
 export interface Section {
@@ -23,11 +23,11 @@ export function createSections(now: () => number): Sections {
   const ring: Section[] = [];
   let next = 0;
 
-  function remember(label: string, startedAt: number): void {
+  function record(label: string, startedAt: number): void {
     const ms = now() - startedAt;
-    if (ms < LEAST_MS) return;
+    if (ms < MIN_MS) return;
     ring[next] = { label, startedAt, ms };
-    next = (next + 1) % REMEMBERED;
+    next = (next + 1) % RING_SIZE;
   }
 
   return {
@@ -36,14 +36,17 @@ export function createSections(now: () => number): Sections {
       try {
         return section();
       } finally {
-        remember(label, startedAt);
+        record(label, startedAt);
       }
     },
     longestSince(time) {
       let longest: Section | undefined;
-      for (const one of ring)
-        if (one.startedAt + one.ms > time && one.ms > (longest?.ms ?? 0))
-          longest = one;
+      for (const section of ring)
+        if (
+          section.startedAt + section.ms > time &&
+          section.ms > (longest?.ms ?? 0)
+        )
+          longest = section;
       return longest;
     },
   };

@@ -68,10 +68,10 @@ t.test("a process that was held up from outside was blocked too", async (t) => {
 
 t.test("the log line tells what was running longest", async (t) => {
   const { clock, lines, monitor, blocks } = watch();
-  monitor.running("inventory: compact", () => {
+  monitor.runSection("inventory: compact", () => {
     clock.work(4);
   });
-  const result = monitor.running("inventory: apply batch", () => {
+  const result = monitor.runSection("inventory: apply batch", () => {
     clock.work(76);
     return "done";
   });
@@ -87,7 +87,7 @@ t.test("a section that throws ends all the same", async (t) => {
   const { clock, monitor, blocks } = watch();
   t.throws(
     () =>
-      monitor.running("broken", () => {
+      monitor.runSection("broken", () => {
         clock.work(70);
         throw new Error("as it came");
       }),
@@ -99,7 +99,7 @@ t.test("a section that throws ends all the same", async (t) => {
 
 t.test("a section of an earlier block is not blamed again", async (t) => {
   const { clock, monitor, blocks } = watch();
-  monitor.running("early", () => {
+  monitor.runSection("early", () => {
     clock.work(10);
   });
   clock.wait(100);

@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { XoError, type ErrorCode } from "@xo-server/model";
-import { letHeapGrow } from "@xo-server/perf";
+import { raiseHeapGrowth } from "@xo-server/perf";
 import { parseCommandLine, type Invocation } from "./commands/command-line.js";
 import type { StartDemoPools } from "./boot/demo.js";
 import { toExampleConfig } from "./config/example-config.js";
@@ -46,7 +46,7 @@ async function start(
   { configPath, overrides, demo }: Invocation & { kind: "start" },
   { startDemoPools }: Introductions,
 ): Promise<ExitCode> {
-  letHeapGrow();
+  raiseHeapGrowth();
   let loaded: LoadedConfig;
   try {
     loaded = loadConfig(configPath, overrides);

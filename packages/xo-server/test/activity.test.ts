@@ -72,7 +72,7 @@ async function startBench(t: Test, { most = 100 } = {}) {
         tellStatus = listener;
         return () => undefined;
       },
-      inSlices: async (_lane: string, steps: Steps) => {
+      runInSlices: async (_lane: string, steps: Steps) => {
         while (steps.next().done !== true);
       },
     },

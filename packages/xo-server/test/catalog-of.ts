@@ -23,7 +23,7 @@ export class FakeCatalog {
   #revision = 0;
   /** Frames up to here have been forgotten. */
   forgotten = 0;
-  /** Steps that inSlices has done. */
+  /** Steps that runInSlices has done. */
   steps = 0;
 
   constructor(things: readonly (Thing | undefined)[] = []) {
@@ -34,9 +34,9 @@ export class FakeCatalog {
     return this as unknown as Catalog;
   }
 
-  get inventory(): Pick<Inventory, "inSlices"> {
+  get inventory(): Pick<Inventory, "runInSlices"> {
     return {
-      inSlices: async (_lane: string, steps: Steps) => {
+      runInSlices: async (_lane: string, steps: Steps) => {
         await Promise.resolve();
         while (steps.next().done !== true) this.steps++;
       },

@@ -28,7 +28,7 @@ function setUp(caughtUp: (pool: string) => Promise<void>) {
   const logger = { debug: drop, info: drop, warn: drop, error: drop };
   const catchUp = new CatchUp({
     inventory: {
-      caughtUp: (pool) => {
+      catchUp: (pool) => {
         told.push(pool);
         return caughtUp(pool);
       },

@@ -17,7 +17,7 @@ import { as, startRestServer } from "./rest-server.js";
 
 const GIB = 2 ** 30;
 const inventory = {
-  inSlices: async (_: string, steps: Generator<void, void, void>) => {
+  runInSlices: async (_: string, steps: Generator<void, void, void>) => {
     while (steps.next().done !== true);
   },
 };

@@ -7,7 +7,7 @@ import { FakeHost } from "./fake-host.js";
 
 const parser = createParserPool({ place: "main" });
 const inventory = {
-  inSlices: async (_: string, steps: Generator<void, void, void>) => {
+  runInSlices: async (_: string, steps: Generator<void, void, void>) => {
     while (steps.next().done !== true);
   },
 };
@@ -289,7 +289,7 @@ t.test("what nobody wanted for longest is kept for less long", async (t) => {
   const old = await stats.read(b, "b", "seconds");
   await stats.read(a, "a", "seconds");
   await stats.read(c, "c", "seconds");
-  await inventory.inSlices(
+  await inventory.runInSlices(
     "",
     stats.tracks.sweep(() => false),
   );

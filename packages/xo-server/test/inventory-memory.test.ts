@@ -30,7 +30,7 @@ t.test("pools of the config are kept, enabled or not", async (t) => {
   t.match(options, {
     directory: join(home, "data", "inventory"),
     checkpointMs: 5_000,
-    keepOnly: ["paris", "rome"],
+    retainOnly: ["paris", "rome"],
   });
   t.equal(options!.key.length, 32);
   t.ok(existsSync(join(home, "data", "inventory.key")));
@@ -39,11 +39,11 @@ t.test("pools of the config are kept, enabled or not", async (t) => {
 t.test("pools that were named over the API are kept, too", async (t) => {
   const both = t.testdir({ "config.yaml": pools });
   t.match(await toMemoryOptions(configOf(both), logger, ["s1"]), {
-    keepOnly: ["paris", "rome", "s1"],
+    retainOnly: ["paris", "rome", "s1"],
   });
   const alone = t.testdir({ "config.yaml": "" });
   t.match(await toMemoryOptions(configOf(alone), logger, ["s1"]), {
-    keepOnly: ["s1"],
+    retainOnly: ["s1"],
   });
 });
 

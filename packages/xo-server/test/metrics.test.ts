@@ -172,7 +172,7 @@ t.test("what is kept on disk has figures where it is kept", async (t) => {
   t.same(
     figures({
       ...stats,
-      memory: { ...memory, lastCheckpointAt: 4000, failing: 5 },
+      snapshotCache: { ...memory, lastCheckpointAt: 4000, failing: 5 },
     }),
     [1, 3, 2, 4, 5],
   );

@@ -10,7 +10,7 @@ import { FakeHost } from "./fake-host.js";
 import { FakeObjects } from "./fake-objects.js";
 
 const inventory = {
-  inSlices: async (_: string, steps: Generator<void, void, void>) => {
+  runInSlices: async (_: string, steps: Generator<void, void, void>) => {
     while (steps.next().done !== true);
   },
 };

@@ -8,7 +8,7 @@ import { FakeHost } from "./fake-host.js";
 
 const parser = createParserPool({ place: "main" });
 const inventory = {
-  inSlices: async (_: string, steps: Generator<void, void, void>) => {
+  runInSlices: async (_: string, steps: Generator<void, void, void>) => {
     while (steps.next().done !== true);
   },
 };

@@ -13,7 +13,7 @@ import { as, startRestServer } from "./rest-server.js";
 
 const parser = createParserPool({ place: "main" });
 const inventory = {
-  inSlices: async (_: string, steps: Generator<void, void, void>) => {
+  runInSlices: async (_: string, steps: Generator<void, void, void>) => {
     while (steps.next().done !== true);
   },
 };

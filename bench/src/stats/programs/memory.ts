@@ -22,7 +22,7 @@ const stats = new HostStats({
     clearTimeout: () => undefined,
   },
   inventory: {
-    inSlices: async (_lane, steps) => {
+    runInSlices: async (_lane, steps) => {
       while (steps.next().done !== true);
     },
   },

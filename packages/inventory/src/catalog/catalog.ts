@@ -1,4 +1,4 @@
-import type { Steps } from "../slicer.js";
+import type { Steps } from "../slicer/slicer.js";
 import type { ViewObject } from "../views/view.js";
 import type { Predicate } from "../filter/predicate.js";
 import type { Digest } from "./digest.js";

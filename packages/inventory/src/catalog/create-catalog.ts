@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { Clock, Logger } from "@xo-server/xen-api";
 import { silentLogger, systemClock } from "../defaults.js";
 import type { Inventory } from "../inventory.js";
-import type { Steps } from "../slicer.js";
+import type { Steps } from "../slicer/slicer.js";
 import type { View } from "../views/view.js";
 import { views as allViews } from "../views/views.js";
 import type {
@@ -273,7 +273,7 @@ class InventoryCatalog implements Catalog {
 
   /** Work that ends early when the catalog stops. */
   #run(lane: string, steps: Steps): Promise<void> {
-    return this.#parts.inventory.inSlices(lane, this.#untilStopped(steps));
+    return this.#parts.inventory.runInSlices(lane, this.#untilStopped(steps));
   }
 
   *#untilStopped(steps: Steps): Steps {

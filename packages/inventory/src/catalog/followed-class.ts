@@ -1,6 +1,6 @@
 import type { Ref } from "@xo-server/model";
 import type { ChangeKind } from "../feed/change-ring.js";
-import type { Steps } from "../slicer.js";
+import type { Steps } from "../slicer/slicer.js";
 import type { View } from "../views/view.js";
 import type { CatalogParts, ClassParts } from "./class-parts.js";
 import { DependencyIndex } from "./dependency-index.js";

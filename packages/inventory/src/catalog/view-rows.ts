@@ -1,5 +1,5 @@
 import type { Logger } from "@xo-server/xen-api";
-import type { Steps } from "../slicer.js";
+import type { Steps } from "../slicer/slicer.js";
 import type { Predicate } from "../filter/predicate.js";
 import type { ViewObject } from "../views/view.js";
 import type { Frame, RowObserver, TypeSummary, ViewTable } from "./catalog.js";
@@ -99,7 +99,7 @@ export class ViewRows implements ViewTable {
   }
 
   run(steps: Steps): Promise<void> {
-    return this.#parts.inventory.inSlices("views", steps);
+    return this.#parts.inventory.runInSlices("views", steps);
   }
 
   tellSet(row: number, view: ViewObject): void {

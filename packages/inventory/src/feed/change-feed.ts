@@ -4,80 +4,97 @@ import {
   type BatchRefs,
   type ChangeBatch,
   type ChangeKind,
-  type RefPlace,
+  type RefLocation,
 } from "./change-ring.js";
 
 export type ChangeListener = (changes: ChangeBatch) => void;
 
-/** Listeners hear at the latest after so many changes: the ring must still hold them. */
-const MOST_UNTOLD = 16_384;
+/**
+ * Listeners are called at the latest after this many changes: the ring must
+ * still hold all of them.
+ */
+const MAX_PENDING = 16_384;
 
-/** Numbers every change, remembers the last ones, and tells listeners in batches. */
+/**
+ * Assigns a revision to every change, keeps the last changes, and notifies
+ * listeners in batches.
+ */
 export class ChangeFeed {
   readonly #ring: ChangeRing;
   readonly #logger: Pick<Logger, "error">;
   readonly #listeners = new Set<ChangeListener>();
-  readonly #mostUntold: number;
-  #told = 0;
+  readonly #maxPending: number;
+  /** Listeners have been notified up to this revision. */
+  #notifiedRevision = 0;
 
   constructor(ringSize: number, logger: Pick<Logger, "error">) {
     this.#ring = new ChangeRing(ringSize);
     this.#logger = logger;
-    this.#mostUntold = Math.min(MOST_UNTOLD, Math.max(1, ringSize));
+    this.#maxPending = Math.min(MAX_PENDING, Math.max(1, ringSize));
   }
 
   get revision(): number {
     return this.#ring.revision;
   }
 
+  /** Bytes allocated now. */
   get byteLength(): number {
     return this.#ring.byteLength;
   }
 
-  /** What `byteLength` may grow to. */
+  /** Upper bound of `byteLength`. */
   get limitBytes(): number {
     return this.#ring.limitBytes;
   }
 
+  /** Number of a pool id or class name, for `push`. */
   numberOf(name: string): number {
     return this.#ring.numberOf(name);
   }
 
-  /** Notes a change; `flush` tells it. Returns its revision. */
+  /** Records a change; listeners are notified by `flush`. @returns its revision */
   push(
     owner: { readonly pool: number; readonly class: number },
     kind: ChangeKind,
-    ref: RefPlace,
+    ref: RefLocation,
   ): number {
-    if (this.#ring.revision - this.#told >= this.#mostUntold) this.flush();
+    if (this.#ring.revision - this.#notifiedRevision >= this.#maxPending)
+      this.flush();
     return this.#ring.push(owner, kind, ref);
   }
 
-  /** Notes that rows of a batch were added. Returns the revision of the last. */
+  /**
+   * Records an "add" for each of `count` rows of a batch. @returns the revision
+   * of the last one
+   */
   pushAdded(
     owner: { readonly pool: number; readonly class: number },
     rows: BatchRefs,
     from: number,
     count: number,
   ): number {
-    if (this.#ring.revision - this.#told + count > this.#mostUntold)
+    if (this.#ring.revision - this.#notifiedRevision + count > this.#maxPending)
       this.flush();
     return this.#ring.pushAdded(owner, rows, from, count);
   }
 
-  /** Tells what was not told yet. A listener that throws disturbs nobody else. */
+  /**
+   * Notifies listeners of the changes since the last flush. An error of a
+   * listener is logged and does not affect others.
+   */
   flush(): void {
-    const changes = this.#ring.since(this.#told);
-    this.#told = this.#ring.revision;
+    const changes = this.#ring.since(this.#notifiedRevision);
+    this.#notifiedRevision = this.#ring.revision;
     if (changes === undefined || changes.count === 0) return;
     for (const listener of this.#listeners)
       try {
         listener(changes);
       } catch (error) {
-        this.#logger.error("a listener of the inventory failed", { error });
+        this.#logger.error("a listener of inventory changes failed", { error });
       }
   }
 
+  /** Changes after `revision`; "resync" when some of them are no longer kept. */
   since(revision: number): ChangeBatch | "resync" {
     return this.#ring.since(revision) ?? "resync";
   }

@@ -5,17 +5,26 @@ export type ChangeKind = "add" | "update" | "remove";
 const kinds: readonly ChangeKind[] = ["add", "update", "remove"];
 const ADD = kinds.indexOf("add");
 
-/** Room for a reference in the ring: XAPI's have 46 bytes. */
-const REF_ROOM = 64;
-/** A slot: pool, class, kind, length of the reference, the reference. */
-export const CHANGE_BYTES = 4 + 4 + 1 + 1 + REF_ROOM;
-const FIRST_SLOTS = 256;
-/** Growing moves every change: a first listing would make it do so all the time. */
-const GROWTH = 16;
+/** Bytes reserved for a reference: XAPI's have 46 (`OpaqueRef:` and a UUID). */
+const REF_BYTES = 64;
+/**
+ * Bytes of a change: pool and class number, kind, length of the reference, the
+ * reference.
+ */
+export const CHANGE_BYTES = 4 + 4 + 1 + 1 + REF_BYTES;
+const INITIAL_SLOTS = 256;
+/**
+ * Growing copies all changes, so it grows by a large factor: a first listing
+ * fills the ring quickly.
+ */
+const GROWTH_FACTOR = 16;
 
-/** One object has changed. What it is now is read from the inventory. */
+/**
+ * A change of one object. It has no content: the current record is read from
+ * the inventory.
+ */
 export interface Change {
-  /** Counts all changes of the inventory; each has its own. */
+  /** Sequence number over all changes of the inventory, from 1. */
   readonly revision: number;
   readonly poolId: string;
   readonly className: string;
@@ -24,42 +33,50 @@ export interface Change {
 }
 
 /**
- * Changes `first` to `last`, read where they stand in the ring: take what you
- * need in the turn you got them, later ones overwrite them.
+ * Changes `first` to `last`, read from the ring without a copy: valid only in
+ * the turn of the event loop in which the batch was received, because later
+ * changes overwrite it.
  */
 export interface ChangeBatch extends Iterable<Change> {
   readonly count: number;
-  /** Revision of the first and of the last change; `last` is the cursor to go on from. */
+  /**
+   * Revisions of the first and the last change; `last` is the cursor for the
+   * next `since`.
+   */
   readonly first: number;
   readonly last: number;
-  /** Without an object a change: `index` counts from 0. */
+  /** The fields of a change without allocating an object; `index` counts from 0. */
   poolId(index: number): string;
   className(index: number): string;
   kind(index: number): ChangeKind;
   ref(index: number): Ref;
 }
 
-/** Rows of a batch, for their references. */
+/** The parts of a RecordBatch that contain the references. */
 export interface BatchRefs {
   readonly table: Int32Array;
   readonly bytes: Buffer;
 }
 
-/** Where a reference's bytes stand. */
-export interface RefPlace {
+/** Location of the UTF-8 bytes of a reference. */
+export interface RefLocation {
   readonly bytes: Buffer;
   readonly offset: number;
   readonly length: number;
 }
 
-/** The last changes, in typed arrays: no object and no string a change. Memory grows with use, up to its bound. */
+/**
+ * Ring buffer of the last changes in typed arrays: no object and no string per
+ * change. It grows with use up to its limit.
+ */
 export class ChangeRing {
   readonly #limit: number;
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
-  /** A longer reference than fits its room, by slot. */
+  /** References longer than REF_BYTES, by slot. */
   readonly #longRefs = new Map<number, Ref>();
   #slots = 0;
+  // One array per field of a slot.
   #pools = new Int32Array(0);
   #classes = new Int32Array(0);
   #kinds = new Uint8Array(0);
@@ -68,7 +85,7 @@ export class ChangeRing {
   #revision = 0;
   #oldest = 1;
 
-  /** @param limit changes that are remembered, at least */
+  /** @param limit number of changes that are kept, at least */
   constructor(limit: number) {
     this.#limit = Math.max(1, limit);
   }
@@ -78,7 +95,7 @@ export class ChangeRing {
     return this.#revision;
   }
 
-  /** The oldest change that is still there. */
+  /** Revision of the oldest change that is kept. */
   get oldest(): number {
     return this.#oldest;
   }
@@ -91,7 +108,7 @@ export class ChangeRing {
     return this.#limit * CHANGE_BYTES;
   }
 
-  /** A number for a name, for `push`: small and for ever. */
+  /** A small number for a pool id or class name. Numbers are never reused. */
   numberOf(name: string): number {
     let number = this.#numbers.get(name);
     if (number === undefined) {
@@ -101,13 +118,16 @@ export class ChangeRing {
     return number;
   }
 
-  /** @param owner numbers of pool and class */
+  /**
+   * @param owner numbers of pool id and class name, see `numberOf`
+   * @returns the revision of the change
+   */
   push(
     owner: { readonly pool: number; readonly class: number },
     kind: ChangeKind,
-    ref: RefPlace,
+    ref: RefLocation,
   ): number {
-    if (this.#revision - this.#oldest + 1 === this.#slots) this.#makeRoom();
+    if (this.#revision - this.#oldest + 1 === this.#slots) this.#reserveSlot();
     const slot = ++this.#revision % this.#slots;
     this.#pools[slot] = owner.pool;
     this.#classes[slot] = owner.class;
@@ -116,7 +136,10 @@ export class ChangeRing {
     return this.#revision;
   }
 
-  /** The same as `push` of an "add" for each of `count` rows, in one loop: see ClassTable.insertRun. */
+  /**
+   * The same as `push` with "add" for each of `count` rows from `from`, in one
+   * loop: see ClassTable.insertMany.
+   */
   pushAdded(
     owner: { readonly pool: number; readonly class: number },
     { table, bytes }: BatchRefs,
@@ -124,7 +147,8 @@ export class ChangeRing {
     count: number,
   ): number {
     for (let i = from; i < from + count; i++) {
-      if (this.#revision - this.#oldest + 1 === this.#slots) this.#makeRoom();
+      if (this.#revision - this.#oldest + 1 === this.#slots)
+        this.#reserveSlot();
       const slot = ++this.#revision % this.#slots;
       this.#pools[slot] = owner.pool;
       this.#classes[slot] = owner.class;
@@ -140,7 +164,10 @@ export class ChangeRing {
     return this.#revision;
   }
 
-  /** Changes after `revision`; undefined when some of them are forgotten, or never were. */
+  /**
+   * Changes after `revision`; undefined when some are no longer kept, or the
+   * revision is in the future.
+   */
   since(revision: number): ChangeBatch | undefined {
     if (revision + 1 < this.#oldest || revision > this.#revision)
       return undefined;
@@ -161,7 +188,7 @@ export class ChangeRing {
 
   refAt(revision: number): Ref {
     const slot = revision % this.#slots;
-    const at = slot * REF_ROOM;
+    const at = slot * REF_BYTES;
     return (
       this.#longRefs.get(slot) ??
       this.#refs.toString("utf8", at, at + this.#refLengths[slot]!)
@@ -170,22 +197,26 @@ export class ChangeRing {
 
   #putRef(slot: number, bytes: Buffer, offset: number, length: number): void {
     if (this.#longRefs.size > 0) this.#longRefs.delete(slot);
-    if (length > REF_ROOM) {
+    if (length > REF_BYTES) {
       this.#longRefs.set(slot, bytes.toString("utf8", offset, offset + length));
       return;
     }
     this.#refLengths[slot] = length;
     const refs = this.#refs;
-    const at = slot * REF_ROOM;
+    const at = slot * REF_BYTES;
     for (let i = 0; i < length; i++) refs[at + i] = bytes[offset + i]!;
   }
 
-  #makeRoom(): void {
+  /** Frees the slot of the oldest change, or grows below the limit. */
+  #reserveSlot(): void {
     if (this.#slots >= this.#limit) this.#oldest++;
-    else this.#grow(Math.min(this.#limit, this.#slots * GROWTH || FIRST_SLOTS));
+    else
+      this.#grow(
+        Math.min(this.#limit, this.#slots * GROWTH_FACTOR || INITIAL_SLOTS),
+      );
   }
 
-  /** A change's slot follows from its revision, so all move. */
+  /** Slots are revisions modulo the size, so all changes move. */
   #grow(slots: number): void {
     const old = {
       slots: this.#slots,
@@ -201,28 +232,28 @@ export class ChangeRing {
     this.#classes = new Int32Array(slots);
     this.#kinds = new Uint8Array(slots);
     this.#refLengths = new Uint8Array(slots);
-    this.#refs = Buffer.alloc(slots * REF_ROOM);
+    this.#refs = Buffer.alloc(slots * REF_BYTES);
     this.#longRefs.clear();
-    for (let one = this.#oldest; one <= this.#revision;) {
-      const from = one % old.slots;
-      const to = one % slots;
-      // As far as both rings go on without a turn.
+    for (let revision = this.#oldest; revision <= this.#revision;) {
+      const from = revision % old.slots;
+      const to = revision % slots;
+      // Copy in runs that wrap around in neither ring.
       const count = Math.min(
         old.slots - from,
         slots - to,
-        this.#revision - one + 1,
+        this.#revision - revision + 1,
       );
       const end = from + count;
       this.#pools.set(old.pools.subarray(from, end), to);
       this.#classes.set(old.classes.subarray(from, end), to);
       this.#kinds.set(old.kinds.subarray(from, end), to);
       this.#refLengths.set(old.refLengths.subarray(from, end), to);
-      const refs = old.refs.subarray(from * REF_ROOM, end * REF_ROOM);
-      this.#refs.set(refs, to * REF_ROOM);
+      const refs = old.refs.subarray(from * REF_BYTES, end * REF_BYTES);
+      this.#refs.set(refs, to * REF_BYTES);
       for (const [slot, ref] of old.longRefs)
         if (slot >= from && slot < end)
           this.#longRefs.set(to + slot - from, ref);
-      one += count;
+      revision += count;
     }
   }
 }

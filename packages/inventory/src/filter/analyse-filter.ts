@@ -7,9 +7,9 @@ import type { Predicate } from "./predicate.js";
  * path, undefined where the path breaks off: it can be asked once for each
  * distinct value. The test of an `object` needs the whole object.
  */
-export type Plan =
-  | { readonly kind: "and" | "or"; readonly parts: readonly Plan[] }
-  | { readonly kind: "not"; readonly part: Plan }
+export type FilterPlan =
+  | { readonly kind: "and" | "or"; readonly parts: readonly FilterPlan[] }
+  | { readonly kind: "not"; readonly part: FilterPlan }
   | {
       readonly kind: "path";
       readonly path: readonly string[];
@@ -27,7 +27,7 @@ export type Plan =
  * does. An empty filter is an `and` without parts.
  * @throws XoError FILTER_INVALID like compileFilter
  */
-export function analyseFilter(filter: Filter): Plan {
+export function analyseFilter(filter: Filter): FilterPlan {
   switch (filter.kind) {
     case "and":
     case "or":
@@ -47,11 +47,11 @@ export function analyseFilter(filter: Filter): Plan {
 }
 
 /** What `term` says about the value at `path`. */
-function planProperty(path: readonly string[], term: Filter): Plan {
+function planProperty(path: readonly string[], term: Filter): FilterPlan {
   if (isGroup(term) && term.terms.every(isProperty))
     return {
       kind: term.kind,
-      parts: term.terms.map((one) => planProperty(path, one)),
+      parts: term.terms.map((child) => planProperty(path, child)),
     };
   if (term.kind === "truthy")
     return { kind: "path", path: [...path, term.name], test: Boolean };

@@ -28,11 +28,11 @@ export function compileFilter(filter: Filter): Predicate {
     case "truthy":
       return (value) => Boolean(propertyOf(value, filter.name));
     case "text":
-      return anywhere(text(filter.text, filter.number));
+      return deep(containsText(filter.text, filter.number));
     case "glob":
-      return anywhere(ofStrings(createGlob(filter.pattern)));
+      return deep(stringsOnly(createGlob(filter.pattern)));
     case "regex":
-      return anywhere(ofStrings(patternOf(filter.source, filter.ignoreCase)));
+      return deep(stringsOnly(patternOf(filter.source, filter.ignoreCase)));
   }
 }
 
@@ -80,7 +80,7 @@ function numberOf(value: unknown): number {
   return Number(value);
 }
 
-function text(part: string, number = NaN): Predicate {
+function containsText(part: string, number = NaN): Predicate {
   const needle = part.toLowerCase();
   return (value) =>
     typeof value === "string"
@@ -88,7 +88,7 @@ function text(part: string, number = NaN): Predicate {
       : value === number;
 }
 
-function ofStrings(test: (text: string) => boolean): Predicate {
+function stringsOnly(test: (text: string) => boolean): Predicate {
   return (value) => typeof value === "string" && test(value);
 }
 
@@ -104,7 +104,7 @@ function patternOf(source: string, ignoreCase: boolean) {
 }
 
 /** The value itself, or anything down its arrays and objects. */
-function anywhere(test: Predicate): Predicate {
+function deep(test: Predicate): Predicate {
   const search = (value: unknown, depth: number): boolean => {
     if (typeof value !== "object" || value === null) return test(value);
     if (depth === MAX_DEPTH) return false;

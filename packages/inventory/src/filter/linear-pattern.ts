@@ -7,7 +7,7 @@ const MEMORY_BYTES = 262_144;
 /** Both ends included. */
 type Range = readonly [from: number, to: number];
 
-const LAST = 0x10ffff;
+const MAX_CODE_POINT = 0x10ffff;
 const DIGITS: readonly Range[] = [[0x30, 0x39]];
 const WORDS: readonly Range[] = [
   [0x30, 0x39],
@@ -20,7 +20,7 @@ const LINE_ENDS: readonly Range[] = [
   [0x0d, 0x0d],
   [0x2028, 0x2029],
 ];
-const SPACES: readonly Range[] = [
+const WHITESPACE: readonly Range[] = [
   [0x09, 0x0d],
   [0x20, 0x20],
   [0xa0, 0xa0],
@@ -44,7 +44,7 @@ export function createLinearPattern(
   pattern: AST.Pattern,
   ignoreCase: boolean,
 ): ((text: string) => boolean) | undefined {
-  const source = alternatives(pattern.alternatives);
+  const source = alternativesSource(pattern.alternatives);
   if (source === undefined) return undefined;
   const engine = new RE2Set(RE2Set.UNANCHORED, 0, MEMORY_BYTES);
   try {
@@ -56,21 +56,26 @@ export function createLinearPattern(
   return (text) => engine.match(text).length > 0;
 }
 
-function alternatives(list: readonly AST.Alternative[]): string | undefined {
-  const written = list.map(({ elements }) => sequence(elements));
-  return written.includes(undefined) ? undefined : `(?:${written.join("|")})`;
+function alternativesSource(
+  list: readonly AST.Alternative[],
+): string | undefined {
+  const sources = list.map(({ elements }) => sequenceSource(elements));
+  return sources.includes(undefined) ? undefined : `(?:${sources.join("|")})`;
 }
 
-function sequence(elements: readonly AST.Element[]): string | undefined {
-  let written = "";
+function sequenceSource(elements: readonly AST.Element[]): string | undefined {
+  let source = "";
   for (let at = 0; at < elements.length; at++) {
     const pair = surrogatePair(elements[at], elements[at + 1]);
-    const one = pair === undefined ? element(elements[at]!) : character(pair);
+    const one =
+      pair === undefined
+        ? elementSource(elements[at]!)
+        : escapedCharacter(pair);
     if (one === undefined) return undefined;
-    written += one;
+    source += one;
     if (pair !== undefined) at++;
   }
-  return written;
+  return source;
 }
 
 /** JavaScript reads two halves where RE2 reads one character. */
@@ -83,38 +88,38 @@ function surrogatePair(
   return both > 0xffff ? both : undefined;
 }
 
-function element(node: AST.Element): string | undefined {
+function elementSource(node: AST.Element): string | undefined {
   switch (node.type) {
     case "Group":
     case "CapturingGroup":
-      return alternatives(node.alternatives);
+      return alternativesSource(node.alternatives);
     case "Quantifier":
-      return repeated(node);
+      return quantifierSource(node);
     case "Assertion":
-      return assertion(node);
+      return assertionSource(node);
     case "Character":
-      return character(node.value);
+      return escapedCharacter(node.value);
     case "CharacterSet":
-      return set(
-        rangesText(rangesOf(node)),
+      return classSource(
+        rangesSource(rangesOf(node)),
         node.kind !== "any" && node.negate,
       );
     case "CharacterClass":
-      return characterClass(node);
+      return characterClassSource(node);
     case "Backreference":
     case "ExpressionCharacterClass":
       return undefined;
   }
 }
 
-function repeated(node: AST.Quantifier): string | undefined {
-  const one = element(node.element);
+function quantifierSource(node: AST.Quantifier): string | undefined {
+  const one = elementSource(node.element);
   if (one === undefined) return undefined;
   const max = node.max === Infinity ? "" : String(node.max);
   return `(?:${one}){${String(node.min)},${max}}`;
 }
 
-function assertion(node: AST.Assertion): string | undefined {
+function assertionSource(node: AST.Assertion): string | undefined {
   switch (node.kind) {
     case "start":
       return "\\A";
@@ -128,18 +133,21 @@ function assertion(node: AST.Assertion): string | undefined {
   }
 }
 
-function characterClass(node: AST.CharacterClass): string {
-  return set(node.elements.map(classPart).join(""), node.negate);
+function characterClassSource(node: AST.CharacterClass): string {
+  return classSource(
+    node.elements.map(classElementSource).join(""),
+    node.negate,
+  );
 }
 
-function classPart(part: AST.CharacterClassElement): string {
+function classElementSource(part: AST.CharacterClassElement): string {
   switch (part.type) {
     case "Character":
-      return character(part.value);
+      return escapedCharacter(part.value);
     case "CharacterClassRange":
-      return rangesText([[part.min.value, part.max.value]]);
+      return rangesSource([[part.min.value, part.max.value]]);
     case "CharacterSet":
-      return setInClass(part);
+      return nestedClassSource(part);
     // Only with the flag v
     case "CharacterClass":
     case "ClassStringDisjunction":
@@ -148,21 +156,23 @@ function classPart(part: AST.CharacterClassElement): string {
   }
 }
 
-function setInClass(node: AST.CharacterSet): string {
+function nestedClassSource(node: AST.CharacterSet): string {
   const negate = node.kind !== "any" && node.negate;
-  if (!negate) return rangesText(rangesOf(node));
+  if (!negate) return rangesSource(rangesOf(node));
   // Written out, W would fold to word characters where case is ignored.
-  return node.kind === "word" ? "\\W" : rangesText(allBut(rangesOf(node)));
+  return node.kind === "word"
+    ? "\\W"
+    : rangesSource(complement(rangesOf(node)));
 }
 
 function rangesOf(node: AST.CharacterSet): readonly Range[] {
   switch (node.kind) {
     case "any":
-      return allBut(LINE_ENDS);
+      return complement(LINE_ENDS);
     case "digit":
       return DIGITS;
     case "space":
-      return SPACES;
+      return WHITESPACE;
     case "word":
       return WORDS;
     case "property":
@@ -171,27 +181,28 @@ function rangesOf(node: AST.CharacterSet): readonly Range[] {
 }
 
 /** What lies between sorted ranges. */
-function allBut(ranges: readonly Range[]): Range[] {
-  const between: Range[] = [];
+function complement(ranges: readonly Range[]): Range[] {
+  const gaps: Range[] = [];
   let from = 0;
   for (const [start, end] of ranges) {
-    between.push([from, start - 1]);
+    gaps.push([from, start - 1]);
     from = end + 1;
   }
-  return [...between, [from, LAST]];
+  return [...gaps, [from, MAX_CODE_POINT]];
 }
 
-function set(inside: string, negate: boolean): string {
-  if (inside === "") return set(rangesText([[0, LAST]]), !negate);
+function classSource(inside: string, negate: boolean): string {
+  if (inside === "")
+    return classSource(rangesSource([[0, MAX_CODE_POINT]]), !negate);
   return `[${negate ? "^" : ""}${inside}]`;
 }
 
-function rangesText(ranges: readonly Range[]): string {
+function rangesSource(ranges: readonly Range[]): string {
   return ranges
-    .map(([from, to]) => `${character(from)}-${character(to)}`)
+    .map(([from, to]) => `${escapedCharacter(from)}-${escapedCharacter(to)}`)
     .join("");
 }
 
-function character(code: number): string {
+function escapedCharacter(code: number): string {
   return `\\x{${code.toString(16)}}`;
 }

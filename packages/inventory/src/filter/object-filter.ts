@@ -22,10 +22,10 @@ export function createObjectFilter(pattern: object): Predicate {
     if (++values > objectFilterLimits.values)
       throw tooLarge("many values", objectFilterLimits.values);
     if (Array.isArray(part))
-      return contains(part.map((member) => compile(member, depth + 1)));
+      return containsAll(part.map((member) => compile(member, depth + 1)));
     if (typeof part !== "object" || part === null)
       return (value) => value === part;
-    return has(
+    return hasProperties(
       Object.entries(part).map(([name, member]) =>
         property(name, compile(member, depth + 1)),
       ),
@@ -39,12 +39,12 @@ function property(name: string, test: Predicate): Predicate {
   return (value) => test(propertyOf(value, name));
 }
 
-function has(properties: readonly Predicate[]): Predicate {
+function hasProperties(properties: readonly Predicate[]): Predicate {
   const all = every(properties);
   return (value) => typeof value === "object" && value !== null && all(value);
 }
 
-function contains(members: readonly Predicate[]): Predicate {
+function containsAll(members: readonly Predicate[]): Predicate {
   const isIn = (list: readonly unknown[], test: Predicate) => {
     for (const member of list) if (test(member)) return true;
     return false;

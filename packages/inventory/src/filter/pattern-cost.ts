@@ -20,11 +20,11 @@ const ONE: Growth = { times: 1, degree: 0 };
 const SINGLE: PatternCost = { ways: ONE, steps: ONE, size: 1 };
 
 export function costOf(pattern: AST.Pattern): PatternCost {
-  return alternatives(pattern.alternatives);
+  return alternativesCost(pattern.alternatives);
 }
 
 /** The longest text on which a search for the expression ends within `steps`; negative: none does. */
-export function longestText(pattern: AST.Pattern, steps: number): number {
+export function maxTextLength(pattern: AST.Pattern, steps: number): number {
   const { times, degree } = costOf(pattern).steps;
   const power = degree + (isAnchored(pattern) ? 0 : 1);
   if (times > steps) return -1;
@@ -40,19 +40,19 @@ function isAnchored({ alternatives }: AST.Pattern): boolean {
   );
 }
 
-function alternatives(list: readonly AST.Alternative[]): PatternCost {
-  const join = startApart(list) ? greater : plus;
+function alternativesCost(list: readonly AST.Alternative[]): PatternCost {
+  const join = haveDistinctStarts(list) ? max : add;
   return list
-    .map(({ elements }) => sequence(elements.map(element)))
+    .map(({ elements }) => sequenceCost(elements.map(elementCost)))
     .reduce((all, one) => ({
       ways: join(all.ways, one.ways),
-      steps: plus(all.steps, one.steps),
+      steps: add(all.steps, one.steps),
       size: all.size + one.size,
     }));
 }
 
 /** Whether no text gets beyond the first character of more than one of them. */
-function startApart(list: readonly AST.Alternative[]): boolean {
+function haveDistinctStarts(list: readonly AST.Alternative[]): boolean {
   const starts = list.flatMap(({ elements: [first] }) =>
     first?.type === "Character"
       ? String.fromCodePoint(first.value).toUpperCase()
@@ -61,27 +61,27 @@ function startApart(list: readonly AST.Alternative[]): boolean {
   return new Set(starts).size === list.length;
 }
 
-function sequence(parts: readonly PatternCost[]): PatternCost {
+function sequenceCost(parts: readonly PatternCost[]): PatternCost {
   return parts.reduce(
     (all, next) => ({
-      ways: product(all.ways, next.ways),
-      steps: plus(all.steps, product(all.ways, next.steps)),
+      ways: multiply(all.ways, next.ways),
+      steps: add(all.steps, multiply(all.ways, next.steps)),
       size: all.size + next.size,
     }),
     SINGLE,
   );
 }
 
-function element(node: AST.Element): PatternCost {
+function elementCost(node: AST.Element): PatternCost {
   switch (node.type) {
     case "Group":
     case "CapturingGroup":
-      return alternatives(node.alternatives);
+      return alternativesCost(node.alternatives);
     case "Quantifier":
-      return repeated(element(node.element), node);
+      return quantifierCost(elementCost(node.element), node);
     case "Assertion":
       return node.kind === "lookahead" || node.kind === "lookbehind"
-        ? alternatives(node.alternatives)
+        ? alternativesCost(node.alternatives)
         : SINGLE;
     case "Backreference":
       return { ways: ONE, steps: { times: 1, degree: 1 }, size: 1 };
@@ -93,13 +93,13 @@ function element(node: AST.Element): PatternCost {
   }
 }
 
-function repeated(
+function quantifierCost(
   one: PatternCost,
   { min, max }: Pick<AST.Quantifier, "min" | "max">,
 ): PatternCost {
   if (max === 0) return SINGLE;
-  const most = max === Infinity ? min + 1 : max;
-  const size = one.size * most + 1;
+  const copies = max === Infinity ? min + 1 : max;
+  const size = one.size * copies + 1;
   const isFixed = one.ways.times === 1 && one.ways.degree === 0;
   if (max === Infinity) {
     const degree = isFixed ? 1 : Infinity;
@@ -113,23 +113,23 @@ function repeated(
   const ways = power(one.ways, max);
   return {
     ways: { ...ways, times: ways.times * (max - min + 1) },
-    steps: product(ways, { ...one.steps, times: one.steps.times * max + 1 }),
+    steps: multiply(ways, { ...one.steps, times: one.steps.times * max + 1 }),
     size,
   };
 }
 
-function plus(a: Growth, b: Growth): Growth {
+function add(a: Growth, b: Growth): Growth {
   return { times: a.times + b.times, degree: Math.max(a.degree, b.degree) };
 }
 
-function greater(a: Growth, b: Growth): Growth {
+function max(a: Growth, b: Growth): Growth {
   return {
     times: Math.max(a.times, b.times),
     degree: Math.max(a.degree, b.degree),
   };
 }
 
-function product(a: Growth, b: Growth): Growth {
+function multiply(a: Growth, b: Growth): Growth {
   return { times: a.times * b.times, degree: a.degree + b.degree };
 }
 

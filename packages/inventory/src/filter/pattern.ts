@@ -1,6 +1,6 @@
 import { RegExpParser, type AST } from "@eslint-community/regexpp";
 import { createLinearPattern } from "./linear-pattern.js";
-import { costOf, longestText } from "./pattern-cost.js";
+import { costOf, maxTextLength } from "./pattern-cost.js";
 
 /** Tests a text. */
 export type Pattern = (text: string) => boolean;
@@ -12,7 +12,7 @@ export const patternLimits = {
   size: 10_000,
   /** Of a text, in UTF-16 units: what stands behind is not looked at. Expensive expressions see less, but at least `leastText`. */
   text: 4_096,
-  leastText: 256,
+  minText: 256,
 };
 
 // Both are some milliseconds at most.
@@ -20,9 +20,9 @@ const NATIVE_STEPS = 200_000;
 const LINEAR_STEPS = 400_000;
 
 /** Stands for what was cut off, so that no end is seen there. No text has this character. */
-const MORE = "\uffff";
+const CUT_MARK = "\uffff";
 
-const SIMPLER = "a simpler regular expression";
+const SIMPLER_PATTERN = "a simpler regular expression";
 
 const syntax = new RegExpParser({ ecmaVersion: 2024 });
 
@@ -39,21 +39,27 @@ export function createPattern(
 ): Pattern | string {
   if (source.length > patternLimits.length)
     return `a regular expression of at most ${String(patternLimits.length)} characters`;
-  const tree = parse(source);
-  if (tree === undefined) return "a regular expression";
-  const { size } = costOf(tree);
-  if (size > patternLimits.size) return SIMPLER;
+  const ast = parse(source);
+  if (ast === undefined) return "a regular expression";
+  const { size } = costOf(ast);
+  if (size > patternLimits.size) return SIMPLER_PATTERN;
   const native = createNativePattern(source, ignoreCase);
-  const short = longestText(tree, NATIVE_STEPS);
-  if (short >= patternLimits.text) return bounded(native, patternLimits.text);
-  const long = Math.min(patternLimits.text, Math.floor(LINEAR_STEPS / size));
+  const nativeLength = maxTextLength(ast, NATIVE_STEPS);
+  if (nativeLength >= patternLimits.text)
+    return truncating(native, patternLimits.text);
+  const linearLength = Math.min(
+    patternLimits.text,
+    Math.floor(LINEAR_STEPS / size),
+  );
   const linear =
-    long > short ? createLinearPattern(tree, ignoreCase) : undefined;
-  if (Math.max(short, linear ? long : 0) < patternLimits.leastText)
-    return SIMPLER;
-  if (linear === undefined) return bounded(native, short);
-  const rest = bounded(linear, long);
-  return (text) => (text.length <= short ? native(text) : rest(text));
+    linearLength > nativeLength
+      ? createLinearPattern(ast, ignoreCase)
+      : undefined;
+  if (Math.max(nativeLength, linear ? linearLength : 0) < patternLimits.minText)
+    return SIMPLER_PATTERN;
+  if (linear === undefined) return truncating(native, nativeLength);
+  const rest = truncating(linear, linearLength);
+  return (text) => (text.length <= nativeLength ? native(text) : rest(text));
 }
 
 function parse(source: string): AST.Pattern | undefined {
@@ -70,7 +76,7 @@ function createNativePattern(source: string, ignoreCase: boolean): Pattern {
   return (text) => regex.test(text);
 }
 
-function bounded(pattern: Pattern, length: number): Pattern {
+function truncating(pattern: Pattern, length: number): Pattern {
   return (text) =>
-    pattern(text.length > length ? text.slice(0, length - 1) + MORE : text);
+    pattern(text.length > length ? text.slice(0, length - 1) + CUT_MARK : text);
 }

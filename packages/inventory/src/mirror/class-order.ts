@@ -1,8 +1,11 @@
-/** What a page shows first: few objects, and everything else refers to them. */
-const crucial = ["pool", "host", "SR", "network", "VM"];
+/** Listed first: few objects, shown first, and referred to by all others. */
+const firstClasses = ["pool", "host", "SR", "network", "VM"];
 
-/** The biggest in a pool, as a rule: begun early, they do not drag on alone at the end. */
-const big = [
+/**
+ * Usually the largest classes of a pool. Listed early, so that the listing does
+ * not end with one long class alone.
+ */
+const largeClasses = [
   "VBD",
   "VBD_metrics",
   "VIF",
@@ -11,8 +14,13 @@ const big = [
   "VM_guest_metrics",
 ];
 
-/** The order in which classes are listed: crucial, then big, then the rest as they come. */
+/**
+ * Sorts class names: firstClasses, then largeClasses, then the others in their
+ * order.
+ */
 export function listingOrder(classes: readonly string[]): string[] {
-  const first = [...crucial, ...big].filter((name) => classes.includes(name));
-  return [...first, ...classes.filter((name) => !first.includes(name))];
+  const leading = [...firstClasses, ...largeClasses].filter((name) =>
+    classes.includes(name),
+  );
+  return [...leading, ...classes.filter((name) => !leading.includes(name))];
 }

@@ -1,47 +1,56 @@
 export interface CountCheckOptions {
   /** Milliseconds; only differences matter. */
   readonly now: () => number;
-  /** The least time between two listings of a class. */
-  readonly leastMs?: number;
-  /** As long as listings of a class find nothing, the time between them grows up to this. */
-  readonly mostMs?: number;
+  /** Least time between two listings of a class in milliseconds; default 5,000. */
+  readonly minMs?: number;
+  /**
+   * While listings of a class find no difference, the interval doubles up to
+   * this; default 600,000.
+   */
+  readonly maxMs?: number;
 }
 
+/** The last listing of a class, and the least time until the next one. */
 interface Attempt {
   at: number;
   waitMs: number;
 }
 
-/** XAPI counts messages as 0 whatever there is. */
+/** XAPI reports 0 messages in valid_ref_counts, however many there are. */
 const uncounted = new Set(["message"]);
 
 /**
- * Finds the classes that must be listed anew because their count differs from
- * the pool's: XAPI drops deletions without a word (each table remembers 512).
- * A class whose counts differ by nature is asked for less and less often.
+ * Finds the classes that must be listed again because the number of objects
+ * differs from the pool's `valid_ref_counts`. XAPI drops deletions silently:
+ * each database table remembers the last 512. A class whose counts always
+ * differ is listed less and less often.
  */
 export class CountCheck {
   readonly #now: () => number;
-  readonly #leastMs: number;
-  readonly #mostMs: number;
+  readonly #minMs: number;
+  readonly #maxMs: number;
   readonly #attempts = new Map<string, Attempt>();
 
   constructor(options: CountCheckOptions) {
     this.#now = options.now;
-    this.#leastMs = options.leastMs ?? 5_000;
-    this.#mostMs = options.mostMs ?? 600_000;
+    this.#minMs = options.minMs ?? 5_000;
+    this.#maxMs = options.maxMs ?? 600_000;
   }
 
-  /** Those of `classes` that differ and whose turn it is. */
+  /**
+   * Classes whose count differs and whose interval has passed.
+   * @param counts valid_ref_counts of the last event.from
+   * @param mirroredCount number of mirrored objects of a class
+   */
   due(
     classes: Iterable<string>,
     counts: ReadonlyMap<string, number>,
-    held: (className: string) => number,
+    mirroredCount: (className: string) => number,
   ): string[] {
     return [...classes].filter((className) => {
       const count = counts.get(className);
       if (count === undefined || uncounted.has(className)) return false;
-      if (count === held(className)) {
+      if (count === mirroredCount(className)) {
         this.#attempts.delete(className);
         return false;
       }
@@ -50,13 +59,16 @@ export class CountCheck {
     });
   }
 
-  /** The class has been listed; did that find anything? */
-  listed(className: string, hasFound: boolean): void {
+  /**
+   * To be called after each listing that `due` caused.
+   * @param foundChanges whether the listing changed anything in the store
+   */
+  recordListing(className: string, foundChanges: boolean): void {
     const last = this.#attempts.get(className);
     const waitMs =
-      hasFound || last === undefined
-        ? this.#leastMs
-        : Math.min(this.#mostMs, last.waitMs * 2);
+      foundChanges || last === undefined
+        ? this.#minMs
+        : Math.min(this.#maxMs, last.waitMs * 2);
     this.#attempts.set(className, { at: this.#now(), waitMs });
   }
 }

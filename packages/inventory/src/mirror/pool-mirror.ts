@@ -1,7 +1,10 @@
 import type { ChangeFeed } from "../feed/change-feed.js";
-import type { MemoryStatus } from "../memory/frame.js";
-import type { Memory } from "../memory/memory.js";
-import type { Known, PoolMemory } from "../memory/pool-memory.js";
+import type { SnapshotStatus } from "../snapshot-cache/frame.js";
+import type { SnapshotCache } from "../snapshot-cache/snapshot-cache.js";
+import type {
+  CurrentStatus,
+  PoolSnapshot,
+} from "../snapshot-cache/pool-snapshot.js";
 import { PoolStore } from "../store/pool-store.js";
 import { Rate } from "./rate.js";
 import {
@@ -12,39 +15,46 @@ import {
 
 export interface PoolStatus {
   readonly state: ReflectorState;
-  /** When the state was entered. Times are the inventory's clock's: milliseconds since the epoch. */
+  /**
+   * Time when the state was entered. All times are milliseconds since the epoch
+   * (the inventory's clock).
+   */
   readonly since: number;
-  /** Set while the objects may be out of date: from when on. */
+  /** Since when the objects may be out of date; absent while they are current. */
   readonly staleSince?: number;
-  /** Why the pool was not reached, until it is again. */
+  /** Last error of connection or listing; absent after the next success. */
   readonly lastError?: Error;
   readonly objects: number;
+  /** Number of objects by class. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Of the pool's last change; 0 before the first. */
+  /** Feed revision of the pool's last change; 0 before the first. */
   readonly revision: number;
   readonly lastChangeAt?: number;
-  /** Mean over the last ten seconds. */
+  /** Mean over the last ten seconds; the first listing does not count. */
   readonly changesPerSecond: number;
-  /** Up to where the pool's events have been taken. */
+  /** Token of the last event.from that was applied. */
   readonly token?: string;
 }
 
 export interface PoolMirrorOptions extends Omit<
   ReflectorOptions,
-  "store" | "label" | "remember"
+  "store" | "label" | "restore"
 > {
   readonly id: string;
   readonly label?: string;
   readonly feed: ChangeFeed;
-  readonly memory?: Memory;
+  readonly snapshots?: SnapshotCache;
 }
 
-/** A pool's store, the reflector that keeps it, and the memory of the last run. */
+/**
+ * The mirror of one pool: its store, the reflector that keeps it up to date,
+ * and its snapshot on disk.
+ */
 export class PoolMirror {
   readonly store: PoolStore;
   readonly #reflector: Reflector;
   readonly #rate: Rate;
-  readonly #memory: PoolMemory | undefined;
+  readonly #snapshot: PoolSnapshot | undefined;
   readonly #now: () => number;
   #isRestoring = false;
   #lastChangeAt: number | undefined;
@@ -59,28 +69,29 @@ export class PoolMirror {
       isMirrored: (className) =>
         this.#isRestoring || this.#reflector.isMirrored(className),
       onRemove: (table, row) => {
-        this.#memory?.removed(table, row);
+        this.#snapshot?.noteRemoval(table, row);
       },
       onChanged: (count) => {
         if (this.#isRestoring) return;
-        // What comes in first is no change of the pool: 100,000 of them would stand in the mean for seconds.
+        // The first listing is no change of the pool: its 100,000 objects would
+        // dominate the mean for seconds.
         if (this.#reflector.state !== "listing") this.#rate.add(count);
         this.#lastChangeAt = this.#now();
       },
     });
     const { store } = this;
-    this.#memory = options.memory?.openPool({
+    this.#snapshot = options.snapshots?.openPool({
       poolId: id,
       label,
       store,
       run,
-      known: () => this.#known,
+      current: () => this.#current,
     });
     this.#reflector = new Reflector({
       ...options,
       label,
       store,
-      remember: (signal) => this.#remember(signal),
+      restore: (signal) => this.#restore(signal),
     });
   }
 
@@ -109,26 +120,33 @@ export class PoolMirror {
     this.#reflector.start();
   }
 
-  caughtUp(): Promise<void> {
-    return this.#reflector.caughtUp();
+  catchUp(): Promise<void> {
+    return this.#reflector.catchUp();
   }
 
   async stop(): Promise<void> {
     await this.#reflector.stop();
-    await this.#memory?.stop();
+    await this.#snapshot?.stop();
   }
 
-  async #remember(signal: AbortSignal): Promise<MemoryStatus | undefined> {
+  /**
+   * While the snapshot is loaded, changes are neither counted nor filtered by
+   * mirrored classes.
+   */
+  async #restore(signal: AbortSignal): Promise<SnapshotStatus | undefined> {
     this.#isRestoring = true;
     try {
-      return await this.#memory?.restore(signal);
+      return await this.#snapshot?.restore(signal);
     } finally {
       this.#isRestoring = false;
     }
   }
 
-  /** What the memory writes of how far the pool is known. */
-  get #known(): Known | undefined {
+  /**
+   * State to be written with a checkpoint; undefined before the first complete
+   * listing.
+   */
+  get #current(): CurrentStatus | undefined {
     const { hasListed, staleSince, mirrored } = this.#reflector;
     if (!hasListed) return undefined;
     return {

@@ -1,6 +1,9 @@
 import type { Xapi, XapiState } from "@xo-server/xen-api";
 
-/** What the inventory needs of a pool's client; Xapi of xen-api is one. */
+/**
+ * The part of a pool's client that the inventory uses; `Xapi` of
+ * packages/xen-api implements it.
+ */
 export interface PoolSource extends Pick<
   Xapi,
   "listableClasses" | "injectToken" | "listRecords" | "events"

@@ -4,16 +4,16 @@ import { listingOrder } from "./class-order.js";
 import { CountCheck } from "./count-check.js";
 import { inParallel } from "./in-parallel.js";
 import { listingFailure } from "./listing-failure.js";
-import type { ListingTurns } from "./listing-turns.js";
+import type { ListingLimiter } from "./listing-limiter.js";
 import { pause } from "./pause.js";
 import type { PoolSource } from "./pool-source.js";
 import { TokenWaiters } from "./token-waiters.js";
 import { untilConnected } from "./until-connected.js";
-import type { MemoryStatus } from "../memory/frame.js";
+import type { SnapshotStatus } from "../snapshot-cache/frame.js";
 import type { PoolStore } from "../store/pool-store.js";
-import type { Steps } from "../slicer.js";
+import type { Steps } from "../slicer/slicer.js";
 
-/** See the diagram in README.md. */
+/** State of the mirror of a pool; the diagram is in docs/inventory.md. */
 export type ReflectorState =
   | "connecting"
   | "listing"
@@ -26,16 +26,21 @@ export interface ReflectorOptions {
   readonly label: string;
   readonly source: PoolSource;
   readonly store: PoolStore;
-  /** Does steps in the pool's lane, in order. */
+  /** Runs steps in the pool's lane of the slicer, in the order of the calls. */
   readonly run: (steps: Steps) => Promise<void>;
-  /** Fills the store with what the last run knew; undefined: nothing. Never rejects. */
-  readonly remember: (signal: AbortSignal) => Promise<MemoryStatus | undefined>;
-  /** Only these; default: all that the pool can list. */
+  /**
+   * Loads the snapshot of the last run into the store; undefined when there is
+   * none. Never rejects.
+   */
+  readonly restore: (
+    signal: AbortSignal,
+  ) => Promise<SnapshotStatus | undefined>;
+  /** Only these classes; default: all classes that the pool can list. */
   readonly classes?: readonly string[];
   readonly throttleMs?: number;
-  /** Shared by all pools. */
-  readonly turns: ListingTurns;
-  /** Classes listed at a time. */
+  /** Limits concurrent listings; shared by all pools. */
+  readonly listings: ListingLimiter;
+  /** Number of classes of a pool that are listed at a time. */
   readonly parallelLists: number;
   readonly backoff: BackoffOptions;
   readonly random: () => number;
@@ -45,11 +50,16 @@ export interface ReflectorOptions {
 }
 
 export interface BackoffOptions {
+  /** Wait after the first failure, in milliseconds. */
   readonly firstMs: number;
-  readonly mostMs: number;
+  /** Upper bound of the wait, in milliseconds. */
+  readonly maxMs: number;
 }
 
-/** Keeps a store like its pool: lists, watches, and lists anew when the watch was broken. */
+/**
+ * Keeps a store in sync with its pool (list and watch): lists all classes,
+ * applies events, and lists again when events were lost.
+ */
 export class Reflector {
   readonly #options: ReflectorOptions;
   readonly #abort = new AbortController();
@@ -62,9 +72,9 @@ export class Reflector {
   #lastError: Error | undefined;
   #token: string | undefined;
   #hasListed = false;
-  /** Attempts since the pool last told changes. */
+  /** Failed or lost watches since the last event that was applied. */
   #attempts = 0;
-  #remembered: Promise<void> | undefined;
+  #restored: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
 
   constructor(options: ReflectorOptions) {
@@ -77,12 +87,15 @@ export class Reflector {
     return this.#state;
   }
 
-  /** When the state was entered. */
+  /** Time when the state was entered. */
   get since(): number {
     return this.#since;
   }
 
-  /** From when on the store may differ from the pool without our knowing. */
+  /**
+   * Since when the store may differ from the pool; undefined while it is
+   * watched.
+   */
   get staleSince(): number | undefined {
     return this.#staleSince;
   }
@@ -91,12 +104,15 @@ export class Reflector {
     return this.#lastError;
   }
 
-  /** Up to where changes have been taken. */
+  /** Token of the last event.from that was applied. */
   get token(): string | undefined {
     return this.#token;
   }
 
-  /** The store holds, or held once, all that the pool has. */
+  /**
+   * True once the store has held all objects of the pool: after a complete
+   * listing or a restore.
+   */
   get hasListed(): boolean {
     return this.#hasListed;
   }
@@ -114,64 +130,72 @@ export class Reflector {
   }
 
   /**
-   * Resolves when all that the pool has changed by now is in the store. It may
-   * take long where the pool is lost meanwhile.
-   * @throws what the pool said when it was asked
+   * Resolves when all changes made in the pool before the call have been
+   * applied: `event.inject` returns a token, and the watch must reach it. Takes
+   * long when the connection is lost meanwhile.
+   * @throws the error of event.inject
    */
-  async caughtUp(): Promise<void> {
+  async catchUp(): Promise<void> {
     const token = await this.#options.source.injectToken();
     if (this.#abort.signal.aborted) return;
     if (this.#token === undefined || isOlderToken(this.#token, token))
       await this.#waiters.wait(token);
   }
 
-  /** Resolves when nothing of it runs any more. The store stays as it is. */
+  /**
+   * Resolves when the mirror has stopped. The objects stay in the store, marked
+   * as stale.
+   */
   async stop(): Promise<void> {
     this.#abort.abort(new XoError("ABORTED", { what: this.#options.label }));
     await this.#ended;
   }
 
   async #run(): Promise<void> {
-    const leave = this.#options.source.onState(({ name }) => {
+    const unsubscribe = this.#options.source.onState(({ name }) => {
       if (name !== "connected") this.#markStale();
     });
-    this.#remembered = this.#remember();
+    this.#restored = this.#restore();
     while (!this.#abort.signal.aborted) await this.#cycle();
-    await this.#remembered;
-    leave();
+    await this.#restored;
+    unsubscribe();
     this.#markStale();
-    this.#waiters.end();
+    this.#waiters.resolveAll();
     this.#enter("stopped");
   }
 
-  /** What the last run knew counts as listed, a while ago. */
-  async #remember(): Promise<void> {
-    const remembered = await this.#options.remember(this.#abort.signal);
-    if (remembered === undefined) return;
-    for (const name of remembered.classes) this.#mirrored.add(name);
+  /** The objects of the snapshot count as listed, at the time of the snapshot. */
+  async #restore(): Promise<void> {
+    const restored = await this.#options.restore(this.#abort.signal);
+    if (restored === undefined) return;
+    for (const name of restored.classes) this.#mirrored.add(name);
     this.#hasListed = true;
-    this.#staleSince = remembered.asOf;
+    this.#staleSince = restored.asOf;
     this.#options.onState();
   }
 
-  /** One life of a watch: connect, list, watch until it breaks; back off where it broke soon. */
+  /**
+   * One cycle: wait for the connection, list, watch until the watch is lost.
+   * Backs off after an error.
+   */
   async #cycle(): Promise<void> {
     const { signal } = this.#abort;
     try {
-      await Promise.all([this.#untilConnected(), this.#remembered]);
+      await Promise.all([this.#untilConnected(), this.#restored]);
       if (signal.aborted) return;
-      const { turns } = this.#options;
-      const token = await turns.take(signal, () => this.#list());
+      const { listings } = this.#options;
+      const token = await listings.run(signal, () => this.#list());
       await this.#watch(token);
       this.#attempts++;
     } catch (error) {
       if (signal.aborted) return;
       this.#attempts++;
-      this.#failed(error as Error);
+      this.#onFailure(error as Error);
       await this.#backOff();
       return;
     }
-    // One lost watch is nothing; one that is lost again before it told anything is.
+    // A single lost watch is no reason to wait; a watch lost again without a
+    // single event is.
     if (this.#attempts > 1 && !signal.aborted) await this.#backOff();
   }
 
@@ -183,16 +207,20 @@ export class Reflector {
     await untilConnected(source, signal);
   }
 
-  /** Lists all classes. Returns the token of before: what happened meanwhile comes again as events. */
+  /**
+   * Lists all classes. The token is taken before the listing: changes during
+   * the listing come again as events, with newer records.
+   * @returns the token to watch from
+   */
   async #list(): Promise<string> {
     const { source, classes, parallelLists } = this.#options;
     this.#enter(this.#hasListed ? "re-listing" : "listing");
     const token = await source.injectToken();
     const listable = await source.listableClasses();
-    const wanted = classes ?? listable;
+    const requested = classes ?? listable;
     this.#mirrored.clear();
     for (const name of listable)
-      if (wanted.includes(name)) this.#mirrored.add(name);
+      if (requested.includes(name)) this.#mirrored.add(name);
     const order = listingOrder([...this.#mirrored]);
     await inParallel(order, parallelLists, this.#abort.signal, (name, signal) =>
       this.#listClass(name, signal),
@@ -200,11 +228,14 @@ export class Reflector {
     this.#abort.signal.throwIfAborted();
     await this.#dropUnlisted();
     this.#hasListed = true;
-    this.#freshen(token);
+    this.#markFresh(token);
     return token;
   }
 
-  /** Classes of the last run, or of before an upgrade, that the pool has no more or nobody wants. */
+  /**
+   * Removes objects of classes that are no longer listed: from the snapshot,
+   * from before an upgrade, or not configured any more.
+   */
   async #dropUnlisted(): Promise<void> {
     const { store, run } = this.#options;
     for (const className of store.counts.keys())
@@ -212,7 +243,10 @@ export class Reflector {
         await run(store.sweep(store.beginListing(className)));
   }
 
-  /** @throws what concerns more than this class */
+  /**
+   * Lists one class and removes objects that the listing did not contain.
+   * @throws errors of the connection or session, which concern all classes
+   */
   async #listClass(className: string, signal: AbortSignal): Promise<void> {
     const { source, store, run, logger, label } = this.#options;
     const listing = store.beginListing(className);
@@ -223,7 +257,8 @@ export class Reflector {
         priority: "bulk",
         onBatch: (batch) => {
           const done = run(store.apply(batch, listing));
-          // Awaited below, when the listing has ended: until then nobody looks.
+          // Awaited below, after the listing; until then a rejection must not
+          // count as unhandled.
           done.catch(() => undefined);
           applied.push(done);
         },
@@ -243,7 +278,10 @@ export class Reflector {
     }
   }
 
-  /** Takes changes until the watch is lost. */
+  /**
+   * Applies events until the watch is lost.
+   * @throws when the event stream ends without having been aborted
+   */
   async #watch(from: string): Promise<void> {
     const { source, classes, throttleMs, store, run, logger, label } =
       this.#options;
@@ -255,16 +293,16 @@ export class Reflector {
       signal,
       ...(throttleMs === undefined ? {} : { throttleMs }),
     });
-    for await (const told of events) {
-      if (told.kind === "lost") {
-        logger.info(`${label}: listing anew: ${told.reason}`);
+    for await (const event of events) {
+      if (event.kind === "lost") {
+        logger.info(`${label}: listing again: ${event.reason}`);
         this.#markStale();
         return;
       }
-      await Promise.all(told.batches.map((batch) => run(store.apply(batch))));
+      await Promise.all(event.batches.map((batch) => run(store.apply(batch))));
       this.#attempts = 0;
-      this.#freshen(told.token);
-      await this.#repair(told.validRefCounts);
+      this.#markFresh(event.token);
+      await this.#repair(event.validRefCounts);
       await run(store.compact());
     }
     if (!signal.aborted)
@@ -274,7 +312,10 @@ export class Reflector {
       });
   }
 
-  /** Lists the classes of which deletions were dropped. Events go on from where they were: they are newer. */
+  /**
+   * Lists the classes for which XAPI has dropped deletions. The watch continues
+   * from its token: its events are newer than the listing.
+   */
   async #repair(counts: ReadonlyMap<string, number>): Promise<void> {
     const { store, logger, label } = this.#options;
     const due = this.#counts.due(this.#mirrored, counts, (className) =>
@@ -282,34 +323,36 @@ export class Reflector {
     );
     for (const className of due) {
       logger.debug(
-        `${label}: ${className}: the pool has ${counts.get(className)}, the inventory ${store.count(className)}`,
+        `${label}: ${className}: the pool has ${counts.get(className)}, the mirror ${store.count(className)}`,
       );
       const before = store.revision;
       await this.#listClass(className, this.#abort.signal);
-      this.#counts.listed(className, store.revision > before);
+      this.#counts.recordListing(className, store.revision > before);
     }
   }
 
-  #failed(error: Error): void {
+  #onFailure(error: Error): void {
     const { logger, label } = this.#options;
     this.#lastError = error;
     this.#markStale();
     logger.warn(`${label}: ${error.message}`);
   }
 
+  /** Waits an exponentially growing time with jitter: 50 to 100 % of the bound. */
   async #backOff(): Promise<void> {
     const { backoff, random, clock } = this.#options;
     this.#enter("backing-off");
-    const most = Math.min(
-      backoff.mostMs,
+    const maxDelayMs = Math.min(
+      backoff.maxMs,
       backoff.firstMs * 2 ** Math.min(this.#attempts - 1, 30),
     );
-    await pause(clock, most * (0.5 + random() / 2), this.#abort.signal);
+    await pause(clock, maxDelayMs * (0.5 + random() / 2), this.#abort.signal);
   }
 
-  #freshen(token: string): void {
+  /** The store is current up to this token. */
+  #markFresh(token: string): void {
     this.#token = token;
-    this.#waiters.reached(token);
+    this.#waiters.advanceTo(token);
     if (this.#options.source.state.name !== "connected") return;
     this.#lastError = undefined;
     if (this.#staleSince === undefined) return;

@@ -5,26 +5,27 @@ interface Waiter {
   readonly resolve: () => void;
 }
 
-/** Who waits until changes up to a token have been taken. */
+/** Callers that wait until the changes up to an event token have been applied. */
 export class TokenWaiters {
   #waiting: Waiter[] = [];
 
-  /** Resolves when `reached` has been told of this token or a later one. */
+  /** Resolves when `advanceTo` is called with this token or a later one. */
   wait(token: string): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push({ token, resolve });
     });
   }
 
-  reached(token: string): void {
+  /** Changes up to this token have been applied. */
+  advanceTo(token: string): void {
     const waiting = this.#waiting;
     this.#waiting = waiting.filter((one) => isOlderToken(token, one.token));
     for (const one of waiting)
       if (!isOlderToken(token, one.token)) one.resolve();
   }
 
-  /** There will be no more. */
-  end(): void {
+  /** Resolves all callers: the mirror stops. */
+  resolveAll(): void {
     for (const { resolve } of this.#waiting.splice(0)) resolve();
   }
 }

@@ -1,19 +1,22 @@
 import type { PoolSource } from "./pool-source.js";
 
-/** Resolves when the source's state becomes connected, or the signal is aborted. */
+/**
+ * Resolves when the source is connected or the signal is aborted; the caller
+ * checks which.
+ */
 export function untilConnected(
   source: PoolSource,
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const end = () => {
-      leave();
-      signal.removeEventListener("abort", end);
+    const finish = () => {
+      unsubscribe();
+      signal.removeEventListener("abort", finish);
       resolve();
     };
-    const leave = source.onState(({ name }) => {
-      if (name === "connected") end();
+    const unsubscribe = source.onState(({ name }) => {
+      if (name === "connected") finish();
     });
-    signal.addEventListener("abort", end, { once: true });
+    signal.addEventListener("abort", finish, { once: true });
   });
 }

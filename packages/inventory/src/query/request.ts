@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import { analyseFilter, type Plan } from "../filter/analyse-filter.js";
+import { analyseFilter, type FilterPlan } from "../filter/analyse-filter.js";
 import type { Predicate } from "../filter/predicate.js";
 import { parseFilter } from "../filter/parse-filter.js";
 import { NOW, nowMetricOf, nowMetrics } from "./now-metrics.js";
@@ -37,7 +37,7 @@ export interface Question {
   readonly type: string;
   /** None but these can match. */
   readonly ids: readonly string[] | undefined;
-  readonly plan: Plan;
+  readonly plan: FilterPlan;
   /** That the plan asks for. */
   readonly paths: readonly ValuePath[];
   /** Undefined: in no order. */
@@ -54,7 +54,7 @@ export function toQuestion(
   const { type, filter = "", where } = selection;
   const words = toWords(selection.search ?? "");
   const ids = checkIds(selection.ids);
-  const parts: Plan[] = [
+  const parts: FilterPlan[] = [
     { kind: "path", path: ["type"], test: (value) => value === type },
     withNow(analyseFilter(parseFilter(filter))),
     ...words.map((word) => searchPlan(word, searched)),
@@ -62,7 +62,7 @@ export function toQuestion(
   if (ids !== undefined) parts.push(idPlan(ids));
   if (where !== undefined)
     parts.push({ kind: "object", test: where, isLasting: true });
-  const plan: Plan = { kind: "and", parts };
+  const plan: FilterPlan = { kind: "and", parts };
   const sort = toSort(selection.sort ?? BY_NAME);
   return {
     key: JSON.stringify([type, filter, words, ids, sort, identityOf(where)]),
@@ -118,7 +118,7 @@ export function checkColumnPaths(
 }
 
 /** Filters write `now.cpu`, one name, or `now:cpu`: the same is meant. */
-function withNow(plan: Plan): Plan {
+function withNow(plan: FilterPlan): FilterPlan {
   switch (plan.kind) {
     case "and":
     case "or":
@@ -166,7 +166,7 @@ function checkIds(
   return [...new Set(ids)].sort();
 }
 
-function idPlan(ids: readonly string[]): Plan {
+function idPlan(ids: readonly string[]): FilterPlan {
   const wanted: ReadonlySet<unknown> = new Set(ids);
   return { kind: "path", path: ["id"], test: (id) => wanted.has(id) };
 }
@@ -195,7 +195,7 @@ function toWords(search: string): string[] {
 /** Ids are random digits: a short word is in many of them, and nobody means that. */
 const LEAST_OF_ID = 8;
 
-function searchPlan(word: string, searched: readonly string[]): Plan {
+function searchPlan(word: string, searched: readonly string[]): FilterPlan {
   const has = createTextTest(word);
   const paths =
     word.length < LEAST_OF_ID
@@ -231,7 +231,7 @@ function hasText(value: unknown, has: (text: string) => boolean): boolean {
   return false;
 }
 
-function distinctPaths(plan: Plan): ValuePath[] {
+function distinctPaths(plan: FilterPlan): ValuePath[] {
   const paths = new Map(pathsOf(plan).map((path) => [path.join("\0"), path]));
   if (paths.size > queryLimits.filterPaths)
     throw invalid(

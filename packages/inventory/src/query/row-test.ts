@@ -1,4 +1,4 @@
-import type { Plan } from "../filter/analyse-filter.js";
+import type { FilterPlan } from "../filter/analyse-filter.js";
 import type { Column, ColumnTest } from "./column.js";
 import type { Columns } from "./columns.js";
 import { pathKey, type ValuePath } from "./value-path.js";
@@ -6,7 +6,7 @@ import { pathKey, type ValuePath } from "./value-path.js";
 type Test = (row: number) => boolean;
 
 /** The paths whose values a plan asks for. */
-export function pathsOf(plan: Plan): ValuePath[] {
+export function pathsOf(plan: FilterPlan): ValuePath[] {
   switch (plan.kind) {
     case "and":
     case "or":
@@ -30,7 +30,7 @@ export class RowTest {
   readonly #test: Test;
 
   /** @param own columns of all paths that the plan asks for */
-  constructor(plan: Plan, columns: Columns, own: readonly Column[]) {
+  constructor(plan: FilterPlan, columns: Columns, own: readonly Column[]) {
     this.#columns = columns;
     this.#byPath = new Map(own.map((column) => [column.key, column]));
     this.readsObjects = readsObjects(plan);
@@ -51,7 +51,7 @@ export class RowTest {
     for (const test of this.#pathTests) test.close();
   }
 
-  #compile(plan: Plan): Test {
+  #compile(plan: FilterPlan): Test {
     switch (plan.kind) {
       case "and":
         return every(
@@ -74,7 +74,7 @@ export class RowTest {
     }
   }
 
-  #compilePath({ path, test }: Plan & { kind: "path" }): Test {
+  #compilePath({ path, test }: FilterPlan & { kind: "path" }): Test {
     const column = this.#byPath.get(pathKey(path))!;
     const pathTest = column.openTest(test);
     this.#pathTests.push(pathTest);
@@ -82,7 +82,7 @@ export class RowTest {
   }
 }
 
-function readsObjects(plan: Plan): boolean {
+function readsObjects(plan: FilterPlan): boolean {
   switch (plan.kind) {
     case "and":
     case "or":
@@ -97,7 +97,7 @@ function readsObjects(plan: Plan): boolean {
 }
 
 /** Whole objects last: they have to be read. */
-function inOrderOfCost(parts: readonly Plan[]): readonly Plan[] {
+function inOrderOfCost(parts: readonly FilterPlan[]): readonly FilterPlan[] {
   return [
     ...parts.filter((part) => !readsObjects(part)),
     ...parts.filter(readsObjects),

@@ -1,6 +1,9 @@
 import { RECORD_STRIDE, RecordField, type RecordBatch } from "@xo-server/model";
 
-/** One record of a batch at a time, without an object a record. */
+/**
+ * Reads the records of a batch one at a time, without allocating an object per
+ * record. Fields are those of model's RecordField.
+ */
 export class BatchCursor {
   readonly bytes: Buffer;
   readonly columns: Int32Array;

@@ -5,18 +5,21 @@ import {
   RecordField,
   type Ref,
 } from "@xo-server/model";
-import type { Stretch } from "./segments.js";
+import type { ByteRange } from "./segments.js";
 
-const FIRST_BYTES = 16 * 1024;
-const FIRST_NUMBERS = 1024;
+const INITIAL_BYTES = 16 * 1024;
+const INITIAL_NUMBERS = 1024;
 
-/** Where a reference and its record stand. */
-interface RecordPlace extends Stretch {
+/** Location of a reference and its record, in bytes. */
+interface RecordLocation extends ByteRange {
   readonly refOffset: number;
   readonly refLength: number;
 }
 
-/** A batch as its writer holds it: read it before the writer goes on. */
+/**
+ * A batch as views into the writer's buffers: valid until the writer is used
+ * again.
+ */
 export interface WrittenBatch {
   readonly bytes: Uint8Array;
   readonly count: number;
@@ -25,13 +28,16 @@ export interface WrittenBatch {
   readonly classes: readonly string[];
 }
 
-/** Makes a batch out of rows: what a parser worker hands over, the other way round. */
+/**
+ * Builds a RecordBatch from stored rows, in the format that parser workers
+ * produce. Buffers are reused between batches.
+ */
 export class BatchWriter {
-  #bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #bytes: Buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   #used = 0;
-  #table = new Int32Array(FIRST_NUMBERS);
+  #table = new Int32Array(INITIAL_NUMBERS);
   #count = 0;
-  #columns = new Int32Array(FIRST_NUMBERS);
+  #columns = new Int32Array(INITIAL_NUMBERS);
   #columnsUsed = 0;
   #classes: string[] = [];
 
@@ -44,8 +50,8 @@ export class BatchWriter {
     return this.#count;
   }
 
-  /** Begins a record that is there; `set` and `addColumn` say the rest. */
-  add(className: string, from: Buffer, place: RecordPlace): void {
+  /** Begins an existing record; `set` and `addColumn` add the other fields. */
+  add(className: string, from: Buffer, place: RecordLocation): void {
     const { refOffset, refLength, offset, length } = place;
     this.#begin(className);
     const at = this.#reserve(refLength + length);
@@ -59,7 +65,7 @@ export class BatchWriter {
     this.set("columns", this.#columnsUsed);
   }
 
-  /** A record that is gone. */
+  /** Adds a removal. */
   remove(className: string, ref: Ref): void {
     this.#begin(className);
     const bytes = Buffer.from(ref);
@@ -73,21 +79,25 @@ export class BatchWriter {
     this.set("columns", -1);
   }
 
-  /** Of the last record. */
+  /** Sets a field of the last record. */
   set(field: keyof typeof RecordField, value: number): void {
     this.#table[(this.#count - 1) * RECORD_STRIDE + RecordField[field]] = value;
   }
 
-  /** Of the last record; `offset` counts from its start. */
+  /**
+   * Adds a column of the last record, in the order of columnsOf; `offset`
+   * counts from the start of the record.
+   */
   addColumn(offset: number, length: number): void {
     if (this.#columnsUsed + 2 > this.#columns.length)
-      this.#columns = larger(this.#columns);
+      this.#columns = grown(this.#columns);
     const start =
       this.#table[(this.#count - 1) * RECORD_STRIDE + RecordField.offset]!;
     this.#columns[this.#columnsUsed++] = length === 0 ? 0 : start + offset;
     this.#columns[this.#columnsUsed++] = length;
   }
 
+  /** The batch so far, without copying. */
   read(): WrittenBatch {
     return {
       bytes: this.#bytes.subarray(0, this.#used),
@@ -105,13 +115,13 @@ export class BatchWriter {
 
   #begin(className: string): void {
     if ((this.#count + 1) * RECORD_STRIDE > this.#table.length)
-      this.#table = larger(this.#table);
+      this.#table = grown(this.#table);
     const at = this.#count++ * RECORD_STRIDE;
     this.#table.fill(0, at, at + RECORD_STRIDE);
     this.set("classIndex", this.#classIndex(className));
   }
 
-  /** Rows come class by class: as a rule it is the last one. */
+  /** Rows come class by class, so it is usually the last one. */
   #classIndex(className: string): number {
     const index = this.#classes.lastIndexOf(className);
     return index < 0 ? this.#classes.push(className) - 1 : index;
@@ -130,7 +140,7 @@ export class BatchWriter {
   }
 }
 
-function larger(numbers: Int32Array): Int32Array<ArrayBuffer> {
+function grown(numbers: Int32Array): Int32Array<ArrayBuffer> {
   const copy = new Int32Array(2 * numbers.length);
   copy.set(numbers);
   return copy;

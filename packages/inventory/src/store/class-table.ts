@@ -14,18 +14,25 @@ import type { UuidIndex } from "./uuid-index.js";
 
 export type { XapiRecord } from "./record-rows.js";
 
-/** What the tables of a pool share. */
-export interface PoolParts {
+/** Storage shared by all tables of a pool. */
+export interface PoolIndexes {
   readonly segments: Segments;
   readonly uuids: UuidIndex;
 }
 
-/** Where references are encoded to be looked up: links ask for millions. */
+/** Scratch buffer for encoding references in lookups: views look up millions. */
 const scratch = Buffer.alloc(256);
 
-/** The objects of one class in one pool: a table of numbers over segments of bytes. */
+/**
+ * The objects of one class in one pool: a table of integers (RowTable) that
+ * refers to record bytes in segments. Record content is never copied to the
+ * JavaScript heap here.
+ */
 export class ClassTable extends RecordRows {
-  /** Where a copied record goes: see `segment` of insert and replace. */
+  /**
+   * Value of `segment` in insert and replace: copy the record instead of
+   * adopting the batch's buffer.
+   */
   static readonly COPY = -1;
   readonly #number: number;
   readonly #byRef = new HashIndex();
@@ -34,11 +41,11 @@ export class ClassTable extends RecordRows {
   #digestHigh = 0;
   #digestLow = 0;
 
-  /** @param number the class's in the pool's index of uuids */
+  /** @param number of the class in the pool's UUID index */
   constructor(
     className: string,
     number: number,
-    { segments, uuids }: PoolParts,
+    { segments, uuids }: PoolIndexes,
   ) {
     super(className, segments);
     this.#number = number;
@@ -50,7 +57,7 @@ export class ClassTable extends RecordRows {
     return this.#count;
   }
 
-  /** Sum over all objects: see record-digest. Halves of 32 bits. */
+  /** Digest of all objects (see record-digest.ts), in halves of 32 bits. */
   get digestHigh(): number {
     return this.#digestHigh;
   }
@@ -63,7 +70,7 @@ export class ClassTable extends RecordRows {
     return this.table.byteLength + this.#byRef.byteLength;
   }
 
-  /** The row of the object whose reference stands in `bytes`, or -1. */
+  /** Row of the object with this reference (bytes and hash), or -1. */
   find(bytes: Buffer, offset: number, length: number, hash: number): number {
     const index = this.#byRef;
     for (let slot = index.first(hash); slot >= 0; slot = index.next(slot, hash))
@@ -79,7 +86,10 @@ export class ClassTable extends RecordRows {
     return this.find(bytes, 0, length, hashRef(bytes, 0, length));
   }
 
-  /** Does the row hold these very bytes, as far as digests tell? */
+  /**
+   * Whether the row has the same content as the record, judged by digest and
+   * length.
+   */
   isSame(row: number, record: BatchCursor): boolean {
     const { cells, stride } = this.table;
     const at = row * stride;
@@ -91,32 +101,34 @@ export class ClassTable extends RecordRows {
   }
 
   /**
-   * Inserts rows `from` to `to` of a batch whose buffer is a segment, up to the
-   * first that wants a second look: one without a record, or one whose hash is
-   * here already. The same as `insert` for each, in one loop: a first listing
-   * is the most that this program ever has to do at once, and does it cold.
-   * @returns how many were inserted; the first has `place.revision`
+   * Inserts records `from` to `to` of a batch whose buffer is a segment. Stops
+   * at the first record that needs `insert` or `replace`: one without content,
+   * or one whose hash is already in the index. Same effect as `insert` for
+   * each, in one loop: the first listing is the largest job of the program, and
+   * V8 has not optimized anything yet.
+   * @returns number of inserted records; the first gets `place.revision`, the
+   *   next ones follow
    */
-  insertRun(
+  insertMany(
     { table, columns, bytes }: BatchRows,
     from: number,
     to: number,
-    { segment, mark, revision }: RunPlace,
+    { segment, mark, revision }: InsertPlace,
   ): number {
-    const own = this.table;
-    // Rows that are free are few and far between: `insert` takes them.
-    if (own.hasFreeRows) return 0;
-    own.reserve(to - from);
-    const { cells, revisions } = own;
-    const first = own.rows;
-    const pairs = own.stride - Cell.columns;
+    const ownTable = this.table;
+    // Free rows are rare; `insert` reuses them.
+    if (ownTable.hasFreeRows) return 0;
+    ownTable.reserve(to - from);
+    const { cells, revisions } = ownTable;
+    const first = ownTable.rows;
+    const pairs = ownTable.stride - Cell.columns;
     const uuids = this.#uuids;
     let live = 0;
     let high = this.#digestHigh;
     let low = this.#digestLow;
     let at = from * RECORD_STRIDE;
     let row = first;
-    let cell = row * own.stride;
+    let cell = row * ownTable.stride;
     for (let i = from; i < to; i++, at += RECORD_STRIDE, row++) {
       const hash = table[at + RecordField.refHash]!;
       const offset = table[at + RecordField.offset]!;
@@ -155,7 +167,7 @@ export class ClassTable extends RecordRows {
       live += table[at + RecordField.refLength]! + length;
     }
     const inserted = row - first;
-    own.rows += inserted;
+    ownTable.rows += inserted;
     this.#count += inserted;
     this.#digestHigh = high;
     this.#digestLow = low;
@@ -163,9 +175,13 @@ export class ClassTable extends RecordRows {
     return inserted;
   }
 
-  /** @param segment the segment that the batch's buffer is, or COPY */
+  /**
+   * Adds an object that the table does not have. @param segment of the batch's
+   * buffer, or COPY
+   * @returns its row
+   */
   insert(record: BatchCursor, segment: number, revision: number): number {
-    const row = this.table.take();
+    const row = this.table.allocate();
     this.#fill(row, record, segment);
     this.table.revisions[row] = revision;
     this.#byRef.add(record.refHash, row);
@@ -203,11 +219,14 @@ export class ClassTable extends RecordRows {
     this.#count--;
   }
 
-  /** Copies the record out of a segment that is to go. */
-  moveFrom(row: number): void {
+  /**
+   * Copies the record out of its segment if that segment is condemned (see
+   * Segments.condemn).
+   */
+  evacuate(row: number): void {
     const segment = this.table.get(row, Cell.segment);
     if (segment < 0 || !this.segments.isCondemned(segment)) return;
-    this.#copyIn(row, this.segments.bytesOf(segment), this.#place(row));
+    this.#copyRecord(row, this.segments.bytesOf(segment), this.#place(row));
     this.segments.release(segment, this.liveBytes(row));
   }
 
@@ -215,7 +234,7 @@ export class ClassTable extends RecordRows {
     this.table.set(row, Cell.mark, mark);
   }
 
-  /** Takes the row into the digest (1), or out of it (-1). */
+  /** Adds the row to the digest (1) or subtracts it (-1). */
   #addDigest(row: number, sign: 1 | -1): void {
     const { table } = this;
     const hash = table.get(row, Cell.refHash);
@@ -234,7 +253,7 @@ export class ClassTable extends RecordRows {
     this.#addDigest(row, 1);
     this.#fillColumns(row, record);
     if (segment === ClassTable.COPY) {
-      this.#copyIn(row, record.bytes, record);
+      this.#copyRecord(row, record.bytes, record);
       return;
     }
     this.#setPlace(row, segment, record);
@@ -252,14 +271,14 @@ export class ClassTable extends RecordRows {
     }
   }
 
-  #copyIn(row: number, from: Buffer, place: RecordPlace): void {
+  #copyRecord(row: number, from: Buffer, place: RecordPlace): void {
     const { refOffset, refLength, length } = place;
     const segment = this.segments.copy(
       from,
       { offset: refOffset, length: refLength },
       place,
     );
-    const at = this.segments.copiedAt;
+    const at = this.segments.lastCopyOffset;
     this.#setPlace(row, segment, {
       refOffset: at,
       refLength,
@@ -293,26 +312,21 @@ export class ClassTable extends RecordRows {
   }
 }
 
-/** The parts of a batch that insertRun reads. */
+/** The parts of a batch that insertMany reads. */
 export interface BatchRows {
   readonly table: Int32Array;
   readonly columns: Int32Array;
   readonly bytes: Buffer;
 }
 
-export interface RunPlace {
+/** Segment, listing mark and first revision of inserted rows. */
+export interface InsertPlace {
   readonly segment: number;
   readonly mark: number;
   readonly revision: number;
 }
 
-interface RecordPlace {
-  readonly refOffset: number;
-  readonly refLength: number;
-  readonly offset: number;
-  readonly length: number;
-}
-
+/** Location of a reference and its record in a buffer, in bytes. */
 interface RecordPlace {
   readonly refOffset: number;
   readonly refLength: number;

@@ -1,17 +1,18 @@
-const FIRST_CAPACITY = 16;
+const INITIAL_CAPACITY = 16;
 
 /**
- * Rows by the hash of a key, in one typed array: no string and no object a key.
- * Open addressing with linear probing; a slot is a pair (hash, row + 1), 0 is
- * empty. Rows of equal hash stand side by side: whoever looks one up compares
- * the key's bytes itself.
+ * Maps hashes of keys to rows in one typed array: no string and no object per
+ * key. Open addressing with linear probing; a slot is a pair (hash, row + 1), 0
+ * is empty. The index does not store keys: callers compare the key of each
+ * candidate row.
  *
  *     for (let slot = index.first(hash); slot >= 0; slot = index.next(slot, hash))
- *       if (isTheOne(index.rowAt(slot))) ...
+ *       if (matches(index.rowAt(slot))) ...
  */
 export class HashIndex {
-  #slots = new Int32Array(FIRST_CAPACITY * 2);
-  #mask = FIRST_CAPACITY - 1;
+  #slots = new Int32Array(INITIAL_CAPACITY * 2);
+  /** Number of slots - 1; the number is a power of two. */
+  #mask = INITIAL_CAPACITY - 1;
   #size = 0;
 
   get byteLength(): number {
@@ -42,7 +43,7 @@ export class HashIndex {
   remove(hash: number, row: number): void {
     for (let slot = this.first(hash); slot >= 0; slot = this.next(slot, hash))
       if (this.rowAt(slot) === row) {
-        this.#empty(slot);
+        this.#clearSlot(slot);
         this.#size--;
         return;
       }
@@ -64,8 +65,11 @@ export class HashIndex {
     slots[slot * 2 + 1] = stored;
   }
 
-  /** Moves later members of the run back, so that no probe stops short (no tombstones). */
-  #empty(hole: number): void {
+  /**
+   * Moves later entries of the probe sequence back, so that no probe stops
+   * early. There are no tombstones.
+   */
+  #clearSlot(hole: number): void {
     const slots = this.#slots;
     let slot = hole;
     for (;;) {
@@ -91,7 +95,7 @@ export class HashIndex {
   }
 }
 
-/** FNV-1a is weak in its low bits, which are the ones that choose the slot. */
+/** Mixes the bits: FNV-1a is weak in the low bits, which select the slot. */
 function spread(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b);
   return mixed ^ (mixed >>> 16);

@@ -5,37 +5,44 @@ import type { ChangeKind } from "../feed/change-ring.js";
 import { ClassTable } from "./class-table.js";
 import { PoolTables, type FoundRow } from "./pool-tables.js";
 import { Segments, type SegmentStats } from "./segments.js";
-import type { Steps } from "../slicer.js";
+import type { Steps } from "../slicer/slicer.js";
 
-/** Records between two looks at the clock: some 100 us. */
-const ROWS_A_STEP = 64;
-/** Rows that are only looked at are cheaper. */
-const ROWS_A_LOOK = 2048;
+/** Records applied in one step of the slicer: about 100 us. */
+const ROWS_PER_STEP = 64;
+/** Rows scanned in one step: scanning is cheaper than applying. */
+const SCANNED_ROWS_PER_STEP = 2048;
 
-/** Of a memory, smaller batches are copied: a segment each would be many. */
-const ADOPTED_BYTES = 64 * 1024;
+/**
+ * Batches of a snapshot below this size are copied: a segment each would be too
+ * many.
+ */
+const MIN_ADOPTED_BYTES = 64 * 1024;
 
 export interface PoolStoreOptions {
   readonly poolId: string;
   readonly feed: ChangeFeed;
-  /** Classes that are held; events of others are passed over. */
+  /** Whether a class is mirrored; events of other classes are ignored. */
   readonly isMirrored: (className: string) => boolean;
-  /** Before an object goes. */
+  /** Called before an object is removed. */
   readonly onRemove?: (table: ClassTable, row: number) => void;
-  /** After a step that changed `count` objects. */
+  /** Called after a step that changed `count` objects. */
   readonly onChanged: (count: number) => void;
 }
 
-/** A buffer with nothing live in it yet must not go: this byte is live while it is read. */
-const PIN = 1;
+/**
+ * A segment without live bytes is freed. This many bytes are retained while a
+ * new segment is filled.
+ */
+const PIN_BYTES = 1;
 
-interface Owned {
+/** The table of a mirrored class, and its numbers in the feed. */
+interface MirroredTable {
   readonly table: ClassTable;
   readonly owner: { readonly pool: number; readonly class: number };
 }
 
-/** A batch on its way into a segment of its own. */
-interface Run {
+/** A batch being inserted into a segment of its own. */
+interface SegmentInsert {
   readonly batch: RecordBatch;
   readonly record: BatchCursor;
   readonly listing: Listing | undefined;
@@ -45,9 +52,9 @@ interface Run {
 /** One listing of one class. */
 export interface Listing {
   readonly className: string;
-  /** On every row that it has seen. */
+  /** Number of the listing. Every row that it contained is marked with it. */
   readonly mark: number;
-  /** There was nothing before: received buffers are kept rather than copied. */
+  /** The class had no objects: received buffers are adopted rather than copied. */
   readonly isFirst: boolean;
 }
 
@@ -56,13 +63,16 @@ export interface PoolStoreStats extends SegmentStats {
   readonly tableBytes: number;
 }
 
-/** The objects of one pool. Whatever takes long comes as steps, for a slicer. */
+/**
+ * The records of one pool. Long operations are generators of steps for the
+ * slicer; steps of one pool must run in one lane.
+ */
 export class PoolStore {
   readonly #options: PoolStoreOptions;
   readonly #pool: number;
   readonly #segments = new Segments();
   readonly #tables = new PoolTables(this.#segments);
-  readonly #owned = new Map<string, Owned>();
+  readonly #mirrored = new Map<string, MirroredTable>();
   #mark = 0;
   #revision = 0;
   #objects = 0;
@@ -117,91 +127,101 @@ export class PoolStore {
     return { className, mark: ++this.#mark, isFirst };
   }
 
-  /** Takes records of a listing or of an event answer. */
+  /**
+   * Applies the records of a listing or of an event.from response. Records with
+   * unchanged content cause no change.
+   */
   *apply(batch: RecordBatch, listing?: Listing): Steps {
     const record = new BatchCursor(batch);
-    const owned = batch.classes.map((name) => this.#ownedOf(name));
+    const targets = batch.classes.map((name) => this.#mirroredTable(name));
     const mark = listing?.mark;
     const segment =
       listing?.isFirst === true ? this.#adopt(batch, record) : ClassTable.COPY;
-    for (let from = 0; from < batch.count; from += ROWS_A_STEP) {
+    for (let from = 0; from < batch.count; from += ROWS_PER_STEP) {
       const before = this.#options.feed.revision;
-      const end = Math.min(batch.count, from + ROWS_A_STEP);
+      const end = Math.min(batch.count, from + ROWS_PER_STEP);
       for (let i = from; i < end; i++) {
-        if (segment !== ClassTable.COPY && owned.length === 1)
-          i += this.#insertRun(
-            owned[0],
+        if (segment !== ClassTable.COPY && targets.length === 1)
+          i += this.#insertMany(
+            targets[0],
             { batch, record, listing, segment },
             i,
             end,
           );
         if (i === end) break;
         record.moveTo(i);
-        const one = owned[record.classIndex];
-        if (one !== undefined) this.#applyRecord(one, record, segment, mark);
+        const target = targets[record.classIndex];
+        if (target !== undefined)
+          this.#applyRecord(target, record, segment, mark);
       }
-      this.#told(before);
+      this.#reportChanges(before);
       yield;
     }
-    if (segment !== ClassTable.COPY) this.#segments.release(segment, PIN);
+    if (segment !== ClassTable.COPY) this.#segments.release(segment, PIN_BYTES);
   }
 
-  /** Takes what a memory kept. No listing has seen it. */
+  /** Applies a batch of a snapshot. Its rows count as seen by no listing. */
   restore(batch: RecordBatch): Steps {
-    const isLarge = batch.buffer.byteLength >= ADOPTED_BYTES;
+    const isLarge = batch.buffer.byteLength >= MIN_ADOPTED_BYTES;
     return this.apply(
       batch,
       isLarge ? { className: "", mark: 0, isFirst: true } : undefined,
     );
   }
 
-  /** Removes the objects that the listing, now complete, has not seen. */
+  /** Removes the objects that a complete listing did not contain. */
   *sweep({ className, mark }: Listing): Steps {
-    const owned = this.#owned.get(className);
-    if (owned === undefined) return;
-    const { table } = owned;
-    for (let from = 0; from < table.rows; from += ROWS_A_LOOK) {
+    const mirrored = this.#mirrored.get(className);
+    if (mirrored === undefined) return;
+    const { table } = mirrored;
+    for (let from = 0; from < table.rows; from += SCANNED_ROWS_PER_STEP) {
       const before = this.#options.feed.revision;
-      const end = Math.min(table.rows, from + ROWS_A_LOOK);
+      const end = Math.min(table.rows, from + SCANNED_ROWS_PER_STEP);
       for (let row = from; row < end; row++)
         if (table.isLive(row) && table.mark(row) !== mark)
-          this.#remove(owned, row);
-      this.#told(before);
+          this.#remove(mirrored, row);
+      this.#reportChanges(before);
       yield;
     }
   }
 
-  /** Removes everything, and tells so. */
+  /** Removes all objects; the feed reports each removal. */
   *clear(): Steps {
-    for (const className of this.#owned.keys())
+    for (const className of this.#mirrored.keys())
       yield* this.sweep(this.beginListing(className));
     this.#tables.clear();
-    this.#owned.clear();
+    this.#mirrored.clear();
   }
 
-  /** Moves records out of segments that are dead for the most part; does nothing when it is not worth it. */
+  /**
+   * Moves records out of segments that are mostly dead; returns immediately
+   * when too little would be gained.
+   */
   *compact(): Steps {
     if (!this.#segments.condemn()) return;
     for (const table of this.#tables.all)
       for (let row = 0; row < table.rows; row++) {
-        table.moveFrom(row);
-        if (row % ROWS_A_STEP === 0) yield;
+        table.evacuate(row);
+        if (row % ROWS_PER_STEP === 0) yield;
       }
   }
 
-  #ownedOf(className: string): Owned | undefined {
-    const known = this.#owned.get(className);
+  #mirroredTable(className: string): MirroredTable | undefined {
+    const known = this.#mirrored.get(className);
     if (known !== undefined || !this.#options.isMirrored(className))
       return known;
     const table = this.#tables.add(className);
     if (table === undefined) return undefined;
     const number = this.#options.feed.numberOf(className);
-    const owned = { table, owner: { pool: this.#pool, class: number } };
-    this.#owned.set(className, owned);
-    return owned;
+    const mirrored = { table, owner: { pool: this.#pool, class: number } };
+    this.#mirrored.set(className, mirrored);
+    return mirrored;
   }
 
-  /** A received buffer is kept whole if most of it is records. */
+  /**
+   * Adopts the batch's buffer as a segment if at least three quarters of it are
+   * records. @returns its number, or COPY
+   */
   #adopt(batch: RecordBatch, record: BatchCursor): number {
     let bytes = 0;
     for (let i = 0; i < batch.count; i++) {
@@ -210,29 +230,32 @@ export class PoolStore {
     }
     if (bytes < batch.buffer.byteLength * 0.75) return ClassTable.COPY;
     const segment = this.#segments.adopt(batch.buffer);
-    this.#segments.retain(segment, PIN);
+    this.#segments.retain(segment, PIN_BYTES);
     return segment;
   }
 
-  /** Rows of a first listing, as far as they are plain. @returns how many */
-  #insertRun(
-    owned: Owned | undefined,
-    { batch, record, listing, segment }: Run,
+  /**
+   * Inserts records of a first listing, as far as they need no comparison.
+   * @returns how many
+   */
+  #insertMany(
+    target: MirroredTable | undefined,
+    { batch, record, listing, segment }: SegmentInsert,
     from: number,
     to: number,
   ): number {
-    if (owned === undefined || listing === undefined) return 0;
+    if (target === undefined || listing === undefined) return 0;
     const { table, columns } = batch;
     const { bytes } = record;
     const { feed } = this.#options;
-    const count = owned.table.insertRun({ table, columns, bytes }, from, to, {
+    const count = target.table.insertMany({ table, columns, bytes }, from, to, {
       segment,
       mark: listing.mark,
       revision: feed.revision + 1,
     });
     if (count > 0)
       this.#revision = feed.pushAdded(
-        owned.owner,
+        target.owner,
         { table, bytes },
         from,
         count,
@@ -242,33 +265,34 @@ export class PoolStore {
   }
 
   #applyRecord(
-    owned: Owned,
+    target: MirroredTable,
     record: BatchCursor,
     segment: number,
     mark: number | undefined,
   ): void {
-    const { table } = owned;
+    const { table } = target;
     const { bytes, refOffset, refLength, refHash } = record;
     let row = table.find(bytes, refOffset, refLength, refHash);
     if (record.operation === Operation.del) {
-      if (row >= 0) this.#remove(owned, row);
+      if (row >= 0) this.#remove(target, row);
       return;
     }
-    // An event without its record tells nothing.
+    // An event without its record carries no information (XAPI event.from:
+    // `snapshot` is absent).
     if (record.length === 0) return;
     if (row < 0) {
-      const revision = this.#push(owned, "add", record);
+      const revision = this.#push(target, "add", record);
       row = table.insert(record, segment, revision);
       this.#objects++;
     } else if (!table.isSame(row, record)) {
-      const revision = this.#push(owned, "update", record);
+      const revision = this.#push(target, "update", record);
       table.replace(row, record, segment, revision);
     }
     if (mark !== undefined) table.setMark(row, mark);
   }
 
-  #remove(owned: Owned, row: number): void {
-    const { table, owner } = owned;
+  #remove(target: MirroredTable, row: number): void {
+    const { table, owner } = target;
     this.#options.onRemove?.(table, row);
     this.#revision = this.#options.feed.push(owner, "remove", {
       bytes: table.bytes(row),
@@ -279,7 +303,11 @@ export class PoolStore {
     this.#objects--;
   }
 
-  #push({ owner }: Owned, kind: ChangeKind, record: BatchCursor): number {
+  #push(
+    { owner }: MirroredTable,
+    kind: ChangeKind,
+    record: BatchCursor,
+  ): number {
     this.#revision = this.#options.feed.push(owner, kind, {
       bytes: record.bytes,
       offset: record.refOffset,
@@ -288,7 +316,7 @@ export class PoolStore {
     return this.#revision;
   }
 
-  #told(before: number): void {
+  #reportChanges(before: number): void {
     const { feed, onChanged } = this.#options;
     if (feed.revision > before) onChanged(feed.revision - before);
   }

@@ -1,19 +1,22 @@
 import { ClassTable } from "./class-table.js";
 import { toDigestText } from "./record-digest.js";
 import type { Segments } from "./segments.js";
-import { MOST_CLASSES, UuidIndex } from "./uuid-index.js";
+import { MAX_CLASSES, UuidIndex } from "./uuid-index.js";
 
 export interface FoundRow {
   readonly table: ClassTable;
   readonly row: number;
 }
 
-/** The tables of a pool's classes, and what is known over all of them. */
+/**
+ * The tables of a pool's classes, with counts, digests and the UUID index over
+ * all of them.
+ */
 export class PoolTables {
   readonly #uuids = new UuidIndex();
   readonly #segments: Segments;
   readonly #byName = new Map<string, ClassTable>();
-  /** By the number that the index of uuids has for them. */
+  /** By class number in the UUID index. */
   readonly #byNumber: ClassTable[] = [];
 
   constructor(segments: Segments) {
@@ -43,10 +46,10 @@ export class PoolTables {
     return this.#byName.get(className);
   }
 
-  /** A table for a class that has none; undefined when there are as many as there can be. */
+  /** Creates the table of a class. Undefined at the limit of MAX_CLASSES. */
   add(className: string): ClassTable | undefined {
     const number = this.#byNumber.length;
-    if (number === MOST_CLASSES) return undefined;
+    if (number === MAX_CLASSES) return undefined;
     const table = new ClassTable(className, number, {
       segments: this.#segments,
       uuids: this.#uuids,
@@ -56,7 +59,7 @@ export class PoolTables {
     return table;
   }
 
-  /** @param hash of the uuid: hashRef of its bytes */
+  /** @param hash hashRef of the UUID's bytes */
   findUuid(uuid: string, hash: number): FoundRow | undefined {
     return this.#uuids.find(hash, (number, row) => {
       const table = this.#byNumber[number]!;
@@ -64,7 +67,10 @@ export class PoolTables {
     });
   }
 
-  /** Of one class, or of all: 16 hexadecimal digits, kept up to date by every change (see record-digest). */
+  /**
+   * Digest of one class, or of all: 16 hexadecimal digits (see
+   * record-digest.ts).
+   */
   digest(className?: string): string {
     let high = 0;
     let low = 0;
@@ -76,7 +82,7 @@ export class PoolTables {
     return toDigestText(high, low);
   }
 
-  /** All tables go; they hold no object any more. */
+  /** Drops all tables, which must be empty. */
   clear(): void {
     this.#byName.clear();
     this.#byNumber.length = 0;

@@ -1,9 +1,9 @@
 /**
- * What a record adds to the digest of a set: 64 bits over its reference and
- * its content, in two halves. Sets are compared by the sums of both halves, each
- * modulo 2^32: the order plays no part, and a change is one subtraction and one
- * addition. The reference is mixed in lest two objects that swap their content
- * look like none that changed.
+ * Contribution of a record to the digest of a set: 64 bits over its reference
+ * and its content, in two halves. The digest of a set is the sum of the
+ * contributions, each half modulo 2^32: the order does not matter, and a change
+ * is one subtraction and one addition. The reference is mixed in so that two
+ * objects that swap their content change the digest.
  */
 export function mixHigh(refHash: number, digestHigh: number): number {
   const mixed = Math.imul(digestHigh ^ refHash, 0x85ebca6b);

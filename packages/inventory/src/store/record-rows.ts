@@ -12,15 +12,18 @@ import type { Segments } from "./segments.js";
 const UUID_LENGTH = 36;
 const BACKSLASH = 0x5c;
 
-/** A record as JSON.parse (or parseLenient) reads it. Shared by its readers: not to be changed. */
+/**
+ * A record as parsed by JSON.parse (or parseLenient). Shared by all readers:
+ * must not be changed.
+ */
 export type XapiRecord = Readonly<Record<string, unknown>>;
 
-/** What can be read of the objects of one class in one pool, by row. */
+/** Read access to the objects of one class in one pool, by row. */
 export class RecordRows {
   readonly className: string;
   protected readonly table: RowTable;
   protected readonly segments: Segments;
-  /** -1: the class has no such column. */
+  /** Index of the column `uuid`; -1 when the class has none. */
   protected readonly uuidColumn: number;
   readonly #columnNames: readonly string[];
 
@@ -41,7 +44,7 @@ export class RecordRows {
     return this.table.isLive(row);
   }
 
-  /** Number of the listing that saw the object last. */
+  /** Number of the last listing that contained the object. */
   mark(row: number): number {
     return this.table.get(row, Cell.mark);
   }
@@ -60,7 +63,10 @@ export class RecordRows {
     return this.table.get(row, Cell.refHash);
   }
 
-  /** Where the reference's bytes stand in `bytes`, for who copies them: see change-ring. */
+  /**
+   * Location of the reference in `bytes`, for callers that copy it
+   * (ChangeRing).
+   */
   refOffset(row: number): number {
     return this.table.get(row, Cell.refOffset);
   }
@@ -68,7 +74,7 @@ export class RecordRows {
     return this.table.get(row, Cell.refLength);
   }
 
-  /** The segment that the reference and the record stand in. */
+  /** The segment that contains reference and record. */
   bytes(row: number): Buffer {
     return this.segments.bytesOf(this.table.get(row, Cell.segment));
   }
@@ -80,23 +86,26 @@ export class RecordRows {
     return typeof uuid === "string" ? uuid : undefined;
   }
 
-  /** Where the record's JSON begins in `bytes`. */
+  /** Offset of the record's JSON in `bytes`. */
   recordOffset(row: number): number {
     return this.table.get(row, Cell.offset);
   }
 
-  /** Bytes of the record's JSON. */
+  /** Length of the record's JSON in bytes. */
   recordLength(row: number): number {
     return this.table.get(row, Cell.length);
   }
 
-  /** The record, read anew at each call. */
+  /** The record, parsed at each call. */
   read(row: number): XapiRecord {
     const at = this.recordOffset(row);
     return this.#parse(row, at, this.recordLength(row)) as XapiRecord;
   }
 
-  /** A column's value without reading the record; undefined where the class or the record has none. */
+  /**
+   * The value of a column, without parsing the record; undefined where the
+   * class or the record does not have it.
+   */
   column(row: number, name: string): unknown {
     return this.#columnAt(row, this.#columnNames.indexOf(name));
   }
@@ -105,7 +114,7 @@ export class RecordRows {
     return this.#columnNames.includes(name);
   }
 
-  /** Adds the object to a batch that is being made. */
+  /** Adds the object to a batch. */
   writeTo(writer: BatchWriter, row: number): void {
     const { table } = this;
     writer.add(this.className, this.bytes(row), {
@@ -122,7 +131,7 @@ export class RecordRows {
       writer.addColumn(table.get(row, cell), table.get(row, cell + 1));
   }
 
-  /** Hash of the uuid's text between its quotes; undefined where there is none. */
+  /** Hash of the UUID between its quotes; undefined where there is none. */
   protected uuidHash(row: number): number | undefined {
     if (this.uuidColumn < 0) return undefined;
     const pair = Cell.columns + 2 * this.uuidColumn;
@@ -132,7 +141,7 @@ export class RecordRows {
     return hashRef(this.bytes(row), at + 1, length - 2);
   }
 
-  /** Is this the row's reference? */
+  /** Whether the bytes are the row's reference. */
   protected hasRef(
     row: number,
     bytes: Buffer,
@@ -144,18 +153,21 @@ export class RecordRows {
     if (cells[cell + Cell.refLength] !== length) return false;
     const own = this.segments.bytesOf(cells[cell + Cell.segment]!);
     const at = cells[cell + Cell.refOffset]!;
-    // From the end: references begin alike.
+    // Backwards: all references begin with `OpaqueRef:`.
     for (let i = length - 1; i >= 0; i--)
       if (own[at + i] !== bytes[offset + i]) return false;
     return true;
   }
 
-  /** Bytes of reference and record. */
+  /** Size of reference and record in bytes. */
   protected liveBytes(row: number): number {
     return this.refLength(row) + this.recordLength(row);
   }
 
-  /** Of the usual form: every link of a view asks for one, and JSON.parse costs five times as much. */
+  /**
+   * Fast path for a UUID of 36 ASCII characters: every link of a view reads
+   * one, and JSON.parse costs five times as much.
+   */
   #plainUuid(row: number): string | undefined {
     if (this.uuidColumn < 0) return undefined;
     const pair = Cell.columns + 2 * this.uuidColumn;

@@ -1,9 +1,10 @@
 /**
- * A row of numbers. Columns follow: for each, its offset from the record's
- * start and its length (0: no such field), so that a record can move.
+ * Layout of a row. After the fixed cells there are two per column: offset from
+ * the start of the record and length (0: the record has no such field). Offsets
+ * are relative, so that a record can be moved.
  */
 export const Cell = {
-  /** -1: the row is free, and refOffset is the next free row. */
+  /** Segment number; -1: the row is free, and refOffset is the next free row. */
   segment: 0,
   refOffset: 1,
   refLength: 2,
@@ -13,26 +14,29 @@ export const Cell = {
   flags: 6,
   digestHigh: 7,
   digestLow: 8,
-  /** The listing that saw the object last. */
+  /** Number of the last listing that contained the object. */
   mark: 9,
   columns: 10,
 } as const;
 
-const FIRST_ROWS = 8;
+const INITIAL_ROWS = 8;
 
-/** Rows of numbers, some of them free: no object a row. Hot loops read and write `cells` directly, `stride` numbers a row. */
+/**
+ * Table of 32-bit integers with a free list: no object per row. Hot loops
+ * access `cells` directly, with `stride` integers per row.
+ */
 export class RowTable {
   readonly stride: number;
   cells: Int32Array;
-  /** Of the object's last change, by row. */
-  revisions = new Float64Array(FIRST_ROWS);
+  /** Revision of the last change, by row. */
+  revisions = new Float64Array(INITIAL_ROWS);
   /** Rows are 0 to `rows` - 1. */
   rows = 0;
   #freeRow = -1;
 
   constructor(columns: number) {
     this.stride = Cell.columns + 2 * columns;
-    this.cells = new Int32Array(FIRST_ROWS * this.stride);
+    this.cells = new Int32Array(INITIAL_ROWS * this.stride);
   }
 
   get byteLength(): number {
@@ -55,8 +59,8 @@ export class RowTable {
     return this.get(row, Cell.segment) >= 0;
   }
 
-  /** A row of one's own; what stands in it is of the past. */
-  take(): number {
+  /** Allocates a row. Its cells still have the values of the previous object. */
+  allocate(): number {
     const row = this.#freeRow;
     if (row >= 0) {
       this.#freeRow = this.get(row, Cell.refOffset);
@@ -72,12 +76,12 @@ export class RowTable {
     this.#freeRow = row;
   }
 
-  /** Makes room for so many rows behind the last. */
+  /** Ensures capacity for `count` more rows. */
   reserve(count: number): void {
     const { length } = this.revisions;
-    const wanted = this.rows + count;
-    if (wanted <= length) return;
-    const rows = Math.max(wanted, 2 * length);
+    const needed = this.rows + count;
+    if (needed <= length) return;
+    const rows = Math.max(needed, 2 * length);
     const cells = new Int32Array(rows * this.stride);
     cells.set(this.cells);
     this.cells = cells;

@@ -1,14 +1,20 @@
-/** New segments for records that are copied; a longer record gets one of its own. */
+/**
+ * Size of segments for copied records, in bytes. A record longer than a quarter
+ * of it gets a segment of its own.
+ */
 const SEGMENT_BYTES = 256 * 1024;
-/** A segment with more than this share dead is worth emptying. */
+/** A segment is emptied when more than this share of it is dead. */
 const DEAD_SHARE = 1 / 4;
-/** Emptying starts when this share of what is held could be won. */
-const WORTH_SHARE = 1 / 10;
-const WORTH_BYTES = 256 * 1024;
+/**
+ * Compaction starts when it would free this share of the live bytes, and at
+ * least MIN_GAIN_BYTES.
+ */
+const MIN_GAIN_SHARE = 1 / 10;
+const MIN_GAIN_BYTES = 256 * 1024;
 
 interface Segment {
   readonly bytes: Buffer;
-  /** Bytes that a live record or its reference stands in. */
+  /** Bytes of live records and references in it. */
   live: number;
   condemned: boolean;
 }
@@ -20,17 +26,20 @@ export interface SegmentStats {
 }
 
 /**
- * Where the bytes of records live: received buffers, kept as they came, and
- * segments into which single records are copied, so that a small live record
- * does not hold a large dead buffer. A segment goes when nothing in it lives.
+ * Memory for records: adopted receive buffers, and segments into which single
+ * records are copied, so that a small live record does not retain a large dead
+ * buffer. A segment without live bytes is freed.
  */
 export class Segments {
-  /** By number; numbers of segments that went are used again. */
+  /** By number; numbers of freed segments are reused. */
   readonly #segments: (Segment | undefined)[] = [];
   readonly #free: number[] = [];
   #bytes = 0;
   #liveBytes = 0;
-  /** The segment that copies go to, and how far it is filled. */
+  /**
+   * The segment that copies are appended to (-1: none), and its used bytes. It
+   * is not freed while it is open.
+   */
   #open = -1;
   #openUsed = 0;
 
@@ -50,15 +59,21 @@ export class Segments {
     return this.#segments[segment]!.condemned;
   }
 
-  /** Keeps a received buffer. Whoever fills it retains a byte first, lest it goes meanwhile. */
+  /**
+   * Adds a received buffer without copying it. The caller must `retain` a byte
+   * before anything else is released.
+   */
   adopt(buffer: ArrayBuffer): number {
     return this.#add(Buffer.from(buffer));
   }
 
-  /** Copies two stretches (a reference and its record) behind each other. Returns segment number; where they begin is `copiedAt`. */
-  copy(from: Buffer, first: Stretch, second: Stretch): number {
+  /**
+   * Copies a reference and its record behind each other. @returns the segment
+   * number; the offset is in `lastCopyOffset`
+   */
+  copy(from: Buffer, first: ByteRange, second: ByteRange): number {
     const length = first.length + second.length;
-    const segment = this.#roomFor(length);
+    const segment = this.#segmentFor(length);
     const { bytes } = this.#segments[segment]!;
     const at = segment === this.#open ? this.#openUsed : 0;
     from.copy(bytes, at, first.offset, first.offset + first.length);
@@ -69,12 +84,15 @@ export class Segments {
       second.offset + second.length,
     );
     if (segment === this.#open) this.#openUsed += length;
-    this.copiedAt = at;
+    this.lastCopyOffset = at;
     return segment;
   }
 
-  /** Where the last `copy` began in its segment. */
-  copiedAt = 0;
+  /**
+   * Offset of the last `copy` in its segment: a second return value without an
+   * object.
+   */
+  lastCopyOffset = 0;
 
   retain(segment: number, bytes: number): void {
     this.#segments[segment]!.live += bytes;
@@ -96,26 +114,30 @@ export class Segments {
   }
 
   /**
-   * Marks the segments that are dead for the most part, if it is worth the walk.
-   * True: records should move out of them. Looks at all of a pool's segments in
-   * one go: 1.2 GB are at most 4,800 of them, some 50 us; a pool has 150 as a rule.
+   * Marks the segments that are mostly dead, if enough would be gained. Visits
+   * all segments of a pool in one step: 1.2 GB are at most 4,800 segments,
+   * about 50 us; a typical pool has 150.
+   * @returns true when records should be moved out of the condemned segments
    */
   condemn(): boolean {
-    const worth = Math.max(WORTH_BYTES, this.#liveBytes * WORTH_SHARE);
-    if (this.#bytes - this.#liveBytes < worth) return false;
-    const dead = this.#segments.filter(
+    const minGain = Math.max(MIN_GAIN_BYTES, this.#liveBytes * MIN_GAIN_SHARE);
+    if (this.#bytes - this.#liveBytes < minGain) return false;
+    const candidates = this.#segments.filter(
       (segment, number): segment is Segment =>
         segment !== undefined &&
         number !== this.#open &&
         segment.live < segment.bytes.length * (1 - DEAD_SHARE),
     );
-    const won = dead.reduce((sum, one) => sum + one.bytes.length - one.live, 0);
-    if (won < worth) return false;
-    for (const segment of dead) segment.condemned = true;
+    const gain = candidates.reduce(
+      (sum, one) => sum + one.bytes.length - one.live,
+      0,
+    );
+    if (gain < minGain) return false;
+    for (const segment of candidates) segment.condemned = true;
     return true;
   }
 
-  #roomFor(length: number): number {
+  #segmentFor(length: number): number {
     if (length > SEGMENT_BYTES / 4) return this.#allocate(length);
     if (this.#open >= 0 && this.#openUsed + length <= SEGMENT_BYTES)
       return this.#open;
@@ -138,7 +160,8 @@ export class Segments {
   }
 }
 
-export interface Stretch {
+/** In bytes. */
+export interface ByteRange {
   readonly offset: number;
   readonly length: number;
 }

@@ -3,21 +3,30 @@ import type { ClassTable } from "./class-table.js";
 import type { XapiRecord } from "./record-rows.js";
 import type { RecordCache } from "./record-cache.js";
 
-/** One object of the mirror. It reads what the object is now, nothing when it is gone. */
+/**
+ * A handle to an object of the mirror. Its fields are read when they are
+ * accessed; they are undefined after the object was removed.
+ */
 export interface StoredObject {
   readonly poolId: string;
   readonly className: string;
   readonly ref: Ref;
   readonly uuid: string | undefined;
-  /** Revision of the last change. */
+  /** Revision of the object's last change. */
   readonly revision: number | undefined;
-  /** The whole record: parsed at the first read, then cached for a while. */
+  /**
+   * The whole record, parsed at the first access and then cached. Must not be
+   * changed.
+   */
   readonly record: XapiRecord | undefined;
-  /** One field. Those of model's columnsOf need no parsing of the record. */
+  /**
+   * One field. Fields in model's columnsOf(className) do not require parsing
+   * the record.
+   */
   column(name: string): unknown;
 }
 
-/** An object at the row where it stood when it was found. */
+/** A handle that remembers the row of its object. */
 export class RowObject implements StoredObject {
   readonly poolId: string;
   readonly ref: Ref;
@@ -45,27 +54,30 @@ export class RowObject implements StoredObject {
   }
 
   get uuid(): string | undefined {
-    const row = this.#find();
+    const row = this.#findRow();
     return row < 0 ? undefined : this.#table.uuid(row);
   }
 
   get revision(): number | undefined {
-    const row = this.#find();
+    const row = this.#findRow();
     return row < 0 ? undefined : this.#table.revision(row);
   }
 
   get record(): XapiRecord | undefined {
-    const row = this.#find();
+    const row = this.#findRow();
     return row < 0 ? undefined : this.#cache.read(this.#table, row);
   }
 
   column(name: string): unknown {
-    const row = this.#find();
+    const row = this.#findRow();
     return row < 0 ? undefined : fieldOf(this.#table, row, name, this.#cache);
   }
 
-  /** A row that changed may be another object's by now. */
-  #find(): number {
+  /**
+   * The object's row, or -1. A row with another revision may belong to another
+   * object: look up the reference again.
+   */
+  #findRow(): number {
     const table = this.#table;
     if (
       this.#row >= 0 &&
@@ -79,7 +91,7 @@ export class RowObject implements StoredObject {
   }
 }
 
-/** A field from its column, or from the record where it has none. */
+/** A field from its column if it has one, otherwise from the record. */
 export function fieldOf(
   table: ClassTable,
   row: number,

@@ -1,16 +1,22 @@
 import { HashIndex } from "./hash-index.js";
 
-/** A row's number and its class's share a word: so many of each. */
+/**
+ * A row number (24 bits) and a class number (8 bits) are packed into one
+ * integer.
+ */
 const ROW_BITS = 24;
 const ROW_MASK = (1 << ROW_BITS) - 1;
-export const MOST_CLASSES = 255;
+export const MAX_CLASSES = 255;
 
-/** Growing moves all members of a part in one go: 16 small parts rather than one of all objects. */
+/**
+ * An index copies all its entries when it grows: 16 small parts bound the
+ * length of a step.
+ */
 const PART_BITS = 4;
 
 /**
- * Where the objects of a pool are, of whatever class, by the hash of their
- * uuid: whoever asks for a uuid looks once a pool, not once a class.
+ * Finds the objects of a pool by the hash of their UUID, over all classes: one
+ * lookup per pool instead of one per class.
  */
 export class UuidIndex {
   readonly #parts = Array.from(
@@ -22,7 +28,7 @@ export class UuidIndex {
     return this.#parts.reduce((sum, part) => sum + part.byteLength, 0);
   }
 
-  /** @param classNumber of the pool's classes: 0 to MOST_CLASSES - 1 */
+  /** @param classNumber 0 to MAX_CLASSES - 1 */
   add(hash: number, classNumber: number, row: number): void {
     this.#part(hash).add(hash, (classNumber << ROW_BITS) | row);
   }
@@ -31,15 +37,18 @@ export class UuidIndex {
     this.#part(hash).remove(hash, (classNumber << ROW_BITS) | row);
   }
 
-  /** The first that `isTheOne`, as it gave it; undefined when none is. */
+  /**
+   * Calls `match` for each candidate. @returns the first result that is not
+   * undefined
+   */
   find<Found>(
     hash: number,
-    isTheOne: (classNumber: number, row: number) => Found | undefined,
+    match: (classNumber: number, row: number) => Found | undefined,
   ): Found | undefined {
     const part = this.#part(hash);
     for (let slot = part.first(hash); slot >= 0; slot = part.next(slot, hash)) {
-      const place = part.rowAt(slot);
-      const found = isTheOne(place >>> ROW_BITS, place & ROW_MASK);
+      const packed = part.rowAt(slot);
+      const found = match(packed >>> ROW_BITS, packed & ROW_MASK);
       if (found !== undefined) return found;
     }
     return undefined;

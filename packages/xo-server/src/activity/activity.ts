@@ -20,7 +20,7 @@ export interface ActivityOptions {
   readonly catalog: Pick<Catalog, "follow" | "get" | "settled" | "tables">;
   readonly inventory: Pick<
     Inventory,
-    "onPoolStatus" | "poolStatus" | "pools" | "inSlices"
+    "onPoolStatus" | "poolStatus" | "pools" | "runInSlices"
   >;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "warn">;
@@ -107,7 +107,7 @@ export class Activity implements Witness {
     const sight = new Sight(catalog, reader);
     const { entries } = this.journal;
     const steps = listActivity(entries, question, sight, found);
-    await inventory.inSlices("activity", steps);
+    await inventory.runInSlices("activity", steps);
     return found;
   }
 
@@ -153,7 +153,8 @@ export class Activity implements Witness {
     const isFirst = this.#watchers.has(className);
     const watcher = begin(table);
     // Somebody else has followed it before: what is there is read once.
-    if (!isFirst) await inventory.inSlices("activity", readAll(table, watcher));
+    if (!isFirst)
+      await inventory.runInSlices("activity", readAll(table, watcher));
     watcher.isComplete = true;
   }
 

@@ -11,7 +11,7 @@ import type { PoolSight, SeenHost } from "./pool-sight.js";
 
 export interface SightParts {
   readonly catalog: Pick<Catalog, "follow" | "get">;
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
   readonly pools: Pick<Pools, "list">;
   readonly stats: { readonly tracks: Pick<HostStats["tracks"], "get"> };
   readonly rolling: Pick<RollingPlans, "underWaySince">;
@@ -61,7 +61,7 @@ export async function readSight(
       yield;
     }
   }
-  await inventory.inSlices("balancer", look());
+  await inventory.runInSlices("balancer", look());
   const since = rolling.underWaySince(pool);
   return {
     isConnected: true,

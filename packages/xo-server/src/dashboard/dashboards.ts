@@ -15,7 +15,7 @@ export interface DashboardsOptions {
   readonly objects: Pick<PoolObjects, "get">;
   readonly stats: Pick<HostStats, "latest">;
   readonly patches: MissingPatches;
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
   readonly listPools: () => readonly PoolStatus[];
   readonly clock: Clock;
 }

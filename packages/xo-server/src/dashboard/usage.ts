@@ -25,7 +25,7 @@ export interface Usages {
 export interface UsageParts {
   readonly objects: Pick<PoolObjects, "get">;
   readonly stats: Pick<HostStats, "latest">;
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
   readonly clock: Clock;
 }
 
@@ -48,7 +48,7 @@ export async function readUsages(
       try {
         const host = toStatsHost(objects.get(id, "host"));
         const tracks = await stats.latest(host);
-        await inventory.inSlices("dashboard", collect(tracks, usages));
+        await inventory.runInSlices("dashboard", collect(tracks, usages));
       } catch {
         // A host that does not tell is no reason to tell nothing of the others.
       }

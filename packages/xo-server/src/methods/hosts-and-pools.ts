@@ -24,7 +24,7 @@ import { statsMethods } from "./stats.js";
 export interface HostAndPoolOptions {
   readonly objects: PoolObjects;
   readonly queries: Pick<Queries, "group" | "page">;
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
   readonly stats: Stats;
   readonly listPools: () => readonly PoolStatus[];
   readonly settings: TagStore;

@@ -20,7 +20,7 @@ const Told = Type.Object({
 export interface SrCareOptions {
   readonly objects: PoolObjects;
   readonly queries: Pick<Queries, "page">;
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
 }
 
 /** Storage that is taken out of use for a while, and what waits to be cleaned up on it. */
@@ -32,7 +32,7 @@ export function srCareMethods({
   const on = (id: string) => objects.get(id, "SR");
   const chains = async (sr?: string) => {
     const found = new Chains(await readImages(queries, sr));
-    await inventory.inSlices("vdi-chains", found.find());
+    await inventory.runInSlices("vdi-chains", found.find());
     return found;
   };
   const shared = {

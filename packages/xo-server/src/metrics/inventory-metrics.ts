@@ -42,7 +42,7 @@ export function toInventoryMetrics(
       stats.feedLimitBytes,
     ),
     ...toRecordCacheMetrics(stats.cache),
-    ...toMemoryMetrics(stats.memory),
+    ...toMemoryMetrics(stats.snapshotCache),
   ];
 }
 
@@ -59,7 +59,9 @@ function toPoolMetric(states: readonly PoolState[]): Metric {
 }
 
 /** Of what is kept on disk for the next run; none when nothing is. */
-function toMemoryMetrics(memory: Inventory["stats"]["memory"]): Metric[] {
+function toMemoryMetrics(
+  memory: Inventory["stats"]["snapshotCache"],
+): Metric[] {
   if (memory === undefined) return [];
   const name = (what: string) => `xo_inventory_memory_${what}`;
   return [

@@ -6,7 +6,7 @@ import type { Logger } from "../log/logger.js";
 const MOST_MS = 5_000;
 
 export interface CatchUpOptions {
-  readonly inventory: Pick<Inventory, "caughtUp">;
+  readonly inventory: Pick<Inventory, "catchUp">;
   readonly catalog: Pick<Catalog, "settled">;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "debug">;
@@ -23,7 +23,7 @@ export class CatchUp {
   /** Resolves when the objects are as these pools have them by now; after five seconds in any case. Never rejects. */
   async with(pools: Iterable<string>): Promise<void> {
     const { inventory, catalog, clock, logger } = this.#options;
-    const all = Array.from(pools, (pool) => inventory.caughtUp(pool));
+    const all = Array.from(pools, (pool) => inventory.catchUp(pool));
     if (all.length === 0) return;
     let timer: unknown;
     const tooLong = new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { MemoryOptions } from "@xo-server/inventory";
+import type { SnapshotCacheOptions } from "@xo-server/inventory";
 import type { Config } from "../config/config.js";
 import { readInventoryKey } from "./inventory-key.js";
 import type { Logger } from "../log/logger.js";
@@ -15,7 +15,7 @@ export async function toMemoryOptions(
   { dataDir, inventory, pools }: Config,
   logger: Logger,
   stored: readonly string[] = [],
-): Promise<MemoryOptions | undefined> {
+): Promise<SnapshotCacheOptions | undefined> {
   if (!inventory.remember || pools.length + stored.length === 0)
     return undefined;
   const path = inventory.keyFile || join(dataDir, "inventory.key");
@@ -27,6 +27,6 @@ export async function toMemoryOptions(
     directory: join(dataDir, "inventory"),
     key,
     checkpointMs: inventory.checkpointMs,
-    keepOnly: [...toPoolSettings(named).map(({ id }) => id), ...stored],
+    retainOnly: [...toPoolSettings(named).map(({ id }) => id), ...stored],
   };
 }

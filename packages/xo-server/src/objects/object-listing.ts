@@ -30,10 +30,10 @@ export interface ListingRequest {
  */
 export class ObjectListing {
   readonly #catalog: Catalog;
-  readonly #inventory: Pick<Inventory, "inSlices">;
+  readonly #inventory: Pick<Inventory, "runInSlices">;
   readonly #fragments = new Fragments();
 
-  constructor(catalog: Catalog, inventory: Pick<Inventory, "inSlices">) {
+  constructor(catalog: Catalog, inventory: Pick<Inventory, "runInSlices">) {
     this.#catalog = catalog;
     this.#inventory = inventory;
   }
@@ -61,7 +61,7 @@ export class ObjectListing {
       const reader = new TableReader(table, { request, selection, writing });
       while (!reader.isDone) {
         const fragment = this.#fragments.begin();
-        await this.#inventory.inSlices("listing", reader.fill(fragment));
+        await this.#inventory.runInSlices("listing", reader.fill(fragment));
         if (!fragment.isEmpty) yield fragment.finish();
         else this.#fragments.giveBack(fragment.finish());
       }

@@ -13,7 +13,7 @@ const RETRY_MS = 100;
 
 export interface ObjectNoticesOptions {
   readonly catalog: Catalog;
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -199,7 +199,7 @@ export class ObjectNotices {
     this.#isDelivering = true;
     const { inventory, logger } = this.#options;
     inventory
-      .inSlices("notices", this.#delivery())
+      .runInSlices("notices", this.#delivery())
       .catch((error: unknown) => {
         logger.error("notifications failed", { error });
       })

@@ -3,7 +3,7 @@ import {
   machineMemory,
   memoryBudget,
   type Inventory,
-  type MemoryOptions,
+  type SnapshotCacheOptions,
 } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
 import { systemClock } from "../clock.js";
@@ -27,11 +27,11 @@ export async function startInventory(
   const inventory = createInventory({
     ...config.inventory,
     ...toCacheLimits(config.inventory, memoryBudget(machineMemory())),
-    ...(memory === undefined ? {} : { memory }),
+    ...(memory === undefined ? {} : { snapshotCache: memory }),
     clock,
     logger: loggers.named("xo:inventory"),
-    running: (label, section) => {
-      monitor.running(label, section);
+    runSection: (label, section) => {
+      monitor.runSection(label, section);
     },
   });
   stops.push("inventory", () => inventory.stop());
@@ -42,7 +42,7 @@ export async function startInventory(
 async function openMemory(
   { config, demo, createPool, loggers }: ServerOptions,
   stored: readonly string[],
-): Promise<MemoryOptions | undefined> {
+): Promise<SnapshotCacheOptions | undefined> {
   return demo === undefined && createPool === undefined
     ? toMemoryOptions(config, loggers.named("xo:inventory"), stored)
     : undefined;

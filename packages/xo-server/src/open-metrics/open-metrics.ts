@@ -21,7 +21,7 @@ export interface OpenMetricsOptions {
   readonly queries: Pick<Queries, "page">;
   readonly objects: Pick<PoolObjects, "get">;
   readonly stats: Pick<HostStats, "latest">;
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
   readonly listPools: () => readonly PoolStatus[];
   /** The name by which a pool is listed, by the id of its object. */
   readonly poolOf: (id: string) => string | undefined;
@@ -53,7 +53,7 @@ export class OpenMetrics {
     const labels = await this.#labels(names);
     const parts: string[] = [];
     const write = async function* (steps: Steps) {
-      await inventory.inSlices("open metrics", steps);
+      await inventory.runInSlices("open metrics", steps);
       const all = parts.join("");
       parts.length = 0;
       for (let at = 0; at < all.length; at += PART)
@@ -139,7 +139,7 @@ export class OpenMetrics {
     const asked = { type, filter, sort: [], fields: ["id", ...fields] };
     const { rows } = await queries.page(asked);
     const objects: ViewObject[] = [];
-    await inventory.inSlices("open metrics", parseAll(rows, objects));
+    await inventory.runInSlices("open metrics", parseAll(rows, objects));
     return objects;
   }
 }

@@ -10,7 +10,7 @@ import type { Placement } from "./placement.js";
 export interface EvacuationParts {
   readonly placement: Pick<Placement, "model" | "planner" | "rules">;
   readonly objects: PoolObjects;
-  readonly inventory: Pick<Inventory, "caughtUp">;
+  readonly inventory: Pick<Inventory, "catchUp">;
   readonly clock: Clock;
 }
 
@@ -85,7 +85,7 @@ export class Evacuations {
   ): Promise<PoolModel> {
     const { placement, objects, inventory } = this.#parts;
     const connection = objects.connectionOf(pool);
-    if (connection !== undefined) await inventory.caughtUp(connection);
+    if (connection !== undefined) await inventory.catchUp(connection);
     const model = await placement.model(pool);
     const ids = new Set(hosts.map(({ id }) => id));
     const vms = model.vms.map((vm) => {

@@ -41,7 +41,7 @@ export class Placement {
     const { rules } = this;
     const sources = { inventory, queries, rules };
     const reader = new ModelReader(pool, connection, sources);
-    await inventory.inSlices("placement", reader.steps());
+    await inventory.runInSlices("placement", reader.steps());
     return reader.model;
   }
 

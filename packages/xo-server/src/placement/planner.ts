@@ -22,7 +22,7 @@ import { PlannerThread } from "./planner-thread.js";
 import type { Answer, Problems, Question } from "./planner-worker.js";
 
 export interface PlannerOptions {
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
   readonly clock?: Clock;
   /** What one question may take of the thread. */
   readonly timeLimitMs?: number;
@@ -47,7 +47,7 @@ const TIME_LIMIT_MS = 60_000;
  * QUEUE_FULL, ABORTED, CALL_TIMEOUT, INTERNAL (the thread broke).
  */
 export class Planner {
-  readonly #inventory: Pick<Inventory, "inSlices">;
+  readonly #inventory: Pick<Inventory, "runInSlices">;
   readonly #clock: Clock;
   readonly #timeLimitMs: number;
   readonly #thread: PlannerThread;
@@ -200,13 +200,13 @@ export class Planner {
 
   async #pack(value: unknown): Promise<Packed> {
     const packing = new Packing(value);
-    await this.#inventory.inSlices("placement", packing.steps());
+    await this.#inventory.runInSlices("placement", packing.steps());
     return packing.packed;
   }
 
   async #unpack(packed: Packed): Promise<unknown> {
     const unpacking = new Unpacking(packed);
-    await this.#inventory.inSlices("placement", unpacking.steps());
+    await this.#inventory.runInSlices("placement", unpacking.steps());
     return unpacking.value;
   }
 }

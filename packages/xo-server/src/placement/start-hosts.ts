@@ -8,7 +8,7 @@ import { namesOf, refusalData } from "./refusal-words.js";
 export interface StartHostsParts {
   readonly placement: Pick<Placement, "model" | "planner" | "rules">;
   readonly objects: PoolObjects;
-  readonly inventory: Pick<Inventory, "caughtUp">;
+  readonly inventory: Pick<Inventory, "catchUp">;
 }
 
 /**
@@ -103,7 +103,7 @@ export class StartHosts {
     const { objects, inventory } = this.#parts;
     const connection = objects.connectionOf(id);
     if (connection !== undefined)
-      await inventory.caughtUp(connection).catch(() => undefined);
+      await inventory.catchUp(connection).catch(() => undefined);
     this.#starting.delete(id);
   }
 }

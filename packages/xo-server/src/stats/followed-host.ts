@@ -10,7 +10,7 @@ import { readLegend, type Legend, type LegendEntry } from "./legend.js";
 import type { Followed, Tracks } from "./tracks.js";
 
 export interface FollowedHostParts extends FetchParts {
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
   readonly tracks: Tracks;
   /** An object's latest row has come. */
   readonly onRow: (followed: Followed, nowMs: number) => void;
@@ -81,7 +81,7 @@ export class FollowedHost {
       table = await this.#fetch(host);
     }
     this.#step = table.step;
-    await inventory.inSlices("stats", this.#take(host, table));
+    await inventory.runInSlices("stats", this.#take(host, table));
     this.#askedAt = clock.now();
     if (table.rows === 0) return;
     this.#end = table.end;

@@ -11,7 +11,7 @@ import type { Followed } from "./tracks.js";
 export interface FollowerOptions {
   readonly hosts: HostStats;
   readonly now: NowValues;
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
   /** Hosts that can be asked now; absent: none is followed, but what is old goes. */
   readonly live?: () => Promise<readonly StatsHost[]>;
   /** Each host is asked so often. */
@@ -196,7 +196,7 @@ export class Follower {
       now.dropIfOld(followed, at);
       return at - followed.heardAt > FORGET_MS;
     };
-    await inventory.inSlices("stats", hosts.tracks.sweep(goes));
+    await inventory.runInSlices("stats", hosts.tracks.sweep(goes));
     now.commit();
     const lags = live.flatMap(({ id }) => {
       const end = hosts.endOf(id);

@@ -16,7 +16,7 @@ import type { Track } from "./track.js";
 import { Tracks, type Followed } from "./tracks.js";
 
 export interface HostStatsOptions extends FetchParts {
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
   /** Of what is kept. */
   readonly limitBytes?: number;
   /** An object's latest row has come. */

@@ -24,7 +24,7 @@ export interface StatsRequest {
 export interface ObjectStatsOptions {
   readonly objects: Pick<PoolObjects, "get">;
   readonly hosts: Pick<HostStats, "read" | "readArchive">;
-  readonly inventory: Pick<Inventory, "inSlices">;
+  readonly inventory: Pick<Inventory, "runInSlices">;
 }
 
 /** Archives of VMs that do not run, under way at a time: 150 kB each. */
@@ -124,7 +124,7 @@ export class ObjectStats {
     const told = toTold(track.shape, measures);
     const parts: string[] = [];
     const steps = writeStats(track, told, windowOf(track, start), parts);
-    await this.#options.inventory.inSlices("stats", steps);
+    await this.#options.inventory.runInSlices("stats", steps);
     return Buffer.from(parts.join(""));
   }
 }

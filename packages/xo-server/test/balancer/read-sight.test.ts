@@ -36,7 +36,7 @@ function setUp() {
   const parts = {
     catalog: objects.catalog,
     inventory: {
-      inSlices: async (_: string, steps: Iterator<unknown>) => {
+      runInSlices: async (_: string, steps: Iterator<unknown>) => {
         while (steps.next().done !== true);
       },
     },

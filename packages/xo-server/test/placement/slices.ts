@@ -4,7 +4,7 @@ import type { Steps } from "@xo-server/inventory";
 export function slices() {
   const counted = {
     steps: 0,
-    inSlices: async (_lane: string, steps: Steps) => {
+    runInSlices: async (_lane: string, steps: Steps) => {
       for (;;) {
         counted.steps++;
         if (steps.next().done === true) return;

@@ -5,13 +5,13 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import { FakePool } from "./fake-pool.js";
 import { contentOf } from "./mirror-pool.js";
-import { run } from "./memory-pool.js";
-import { stateAfter } from "./memory-writer.js";
+import { run } from "./snapshot-pool.js";
+import { stateAfter } from "./snapshot-writer.js";
 import { until } from "./until.js";
 
 const SEED = 20_261_121;
 const KILLS = 12;
-const program = fileURLToPath(new URL("memory-writer.js", import.meta.url));
+const program = fileURLToPath(new URL("snapshot-writer.js", import.meta.url));
 
 /** Writes until it is killed, `ms` after the first checkpoint. */
 async function writeAndDie(

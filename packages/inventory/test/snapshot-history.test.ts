@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import t, { type Test } from "tap";
 import { contentOf, contentOfPool } from "./mirror-pool.js";
-import { CHECKPOINT_MS, run } from "./memory-pool.js";
+import { CHECKPOINT_MS, run } from "./snapshot-pool.js";
 import { createRandom, History } from "./pool-history.js";
 import { until } from "./until.js";
 

@@ -16,7 +16,7 @@ import {
   poolOf,
   run,
   settle,
-} from "./memory-pool.js";
+} from "./snapshot-pool.js";
 import { until } from "./until.js";
 
 t.test(
@@ -41,7 +41,10 @@ t.test(
     t.same(contentOf(second.inventory, "p"), contentOfPool(pool));
     t.equal(second.inventory.getByUuid("u7")?.ref, "OpaqueRef:7");
     t.match(second.lines, [
-      { level: "info", message: /p: 21 objects of the last run, as of 1970/ },
+      {
+        level: "info",
+        message: /p: 21 objects restored from the snapshot, as of 1970/,
+      },
     ]);
     await second.inventory.stop();
 
@@ -107,24 +110,24 @@ t.test("changes are written every few seconds, once each", async (t) => {
     pool,
   );
   await until(() => handle.status().state === "watching");
-  t.equal(inventory.stats.memory!.bytes, 0, "nothing yet");
+  t.equal(inventory.stats.snapshotCache!.bytes, 0, "nothing yet");
   await checkpoint();
   const bytesOfOne = async (changes: number) => {
-    const before = inventory.stats.memory!.bytes;
+    const before = inventory.stats.snapshotCache!.bytes;
     for (let i = 0; i < changes; i++) {
       pool.put("VM", "OpaqueRef:1", { uuid: "u1", n: 10 + i + changes });
       await poll();
     }
     await checkpoint();
-    return inventory.stats.memory!.bytes - before;
+    return inventory.stats.snapshotCache!.bytes - before;
   };
   const one = await bytesOfOne(1);
   t.ok(one > 0);
   t.equal(await bytesOfOne(9), one, "nine changes of one object are one");
-  const before = inventory.stats.memory!;
+  const before = inventory.stats.snapshotCache!;
   clock.advance(CHECKPOINT_MS);
   await settle();
-  t.same(inventory.stats.memory, before, "without a change, nothing");
+  t.same(inventory.stats.snapshotCache, before, "without a change, nothing");
   // As after SIGKILL: the file alone.
   const other = join(directory, "copy");
   copyPool(directory, other);
@@ -214,7 +217,7 @@ t.test("churn does not make the file grow without end", async (t) => {
   const { inventory, checkpoint, poll, handle } = await run(directory, pool);
   await until(() => handle.status().state === "watching");
   await checkpoint();
-  const live = inventory.stats.memory!.bytes;
+  const live = inventory.stats.snapshotCache!.bytes;
   let most = 0;
   for (let round = 1; round <= 40; round++) {
     for (let i = 0; i < 100; i++) put((round * 37 + i * 3) % 500, round);
@@ -260,7 +263,7 @@ t.test("a pool that is removed is forgotten", async (t) => {
   await checkpoint();
   await inventory.removePool("p");
   t.same(readdirSync(directory), [".lock"]);
-  t.equal(inventory.stats.memory!.bytes, 0);
+  t.equal(inventory.stats.snapshotCache!.bytes, 0);
   await inventory.stop();
   t.same(readdirSync(directory), []);
 });
@@ -273,7 +276,7 @@ t.test("what is kept of pools that are no more goes", async (t) => {
     "note.txt": "mine",
   });
   const { inventory, handle } = await run(directory, poolOf(1), {
-    keepOnly: ["p", "other"],
+    retainOnly: ["p", "other"],
   });
   await until(() => handle.status().state === "watching");
   await inventory.stop();
@@ -286,7 +289,7 @@ t.test("ids that are no file names have folders as well", async (t) => {
   const memory = { directory, key };
   const ids = ["../etc", "a/b", "", "Ä", "lock"];
   for (const isAway of [false, true]) {
-    const inventory = createInventory({ memory });
+    const inventory = createInventory({ snapshotCache: memory });
     for (const id of ids) {
       const pool = poolOf(2);
       if (isAway) pool.setState("connecting");
@@ -307,7 +310,9 @@ t.test("ids that are no file names have folders as well", async (t) => {
 
 t.test("a key that is none is refused", async (t) => {
   const memory = { directory: t.testdir(), key: key.subarray(1) };
-  t.throws(() => createInventory({ memory }), { code: "INVALID_PARAMETERS" });
+  t.throws(() => createInventory({ snapshotCache: memory }), {
+    code: "INVALID_PARAMETERS",
+  });
 });
 
 function copyPool(from: string, to: string): void {

@@ -1,6 +1,9 @@
 import * as files from "node:fs/promises";
 
-/** What a memory needs of the file system; tests let it fail. */
+/**
+ * The file system calls that the snapshot cache uses; tests inject failures
+ * here.
+ */
 export type Disk = Pick<
   typeof files,
   "mkdir" | "open" | "readdir" | "readFile" | "rename" | "rm" | "rmdir"

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { FakePool } from "./fake-pool.js";
 import { contentOf, contentOfPool } from "./mirror-pool.js";
-import { filesOf, key, poolOf, run, settle } from "./memory-pool.js";
+import { filesOf, key, poolOf, run, settle } from "./snapshot-pool.js";
 import { until } from "./until.js";
 
 type Content = ReturnType<typeof contentOf>;
@@ -24,7 +24,7 @@ async function pastOf(t: Test): Promise<Past> {
   const states: { size: number; content: Content }[] = [];
   const note = async () => {
     await checkpoint();
-    const size = inventory.stats.memory!.bytes;
+    const size = inventory.stats.snapshotCache!.bytes;
     states.push({ size, content: contentOfPool(pool) });
   };
   await note();
@@ -56,7 +56,7 @@ async function shown(
   );
   await settle(3);
   const content = contentOf(inventory, "p");
-  const { droppedBytes } = inventory.stats.memory!;
+  const { droppedBytes } = inventory.stats.snapshotCache!;
   return { content, droppedBytes, ...server };
 }
 
@@ -168,7 +168,7 @@ t.test(
     t.match(away.lines, [
       {
         level: "warn",
-        message: /dropped: it is damaged, or the key is another/,
+        message: /dropped: it is damaged or was encrypted with another key/,
       },
     ]);
     t.equal(away.lines.length, 1, "said once");
@@ -191,7 +191,9 @@ t.test("the file of another version is dropped, and says so", async (t) => {
   put(directory, "1.frames", other);
   const { content, lines, inventory } = await shown(directory, pool);
   t.same(content, {});
-  t.match(lines, [{ message: /dropped: it is of another version/ }]);
+  t.match(lines, [
+    { message: /dropped: it was written by another version of xo-server/ },
+  ]);
   await inventory.stop();
 });
 
@@ -218,7 +220,7 @@ t.test("a second server on the same folder goes without", async (t) => {
   const second = await run(directory, other);
   await until(second.isRestored);
   t.match(second.lines, [
-    { level: "warn", message: /belongs to a server that runs/ },
+    { level: "warn", message: /is in use by another server/ },
   ]);
   other.put("VM", "OpaqueRef:1", { n: 1 });
   await second.poll();
@@ -258,7 +260,7 @@ t.test("a folder that cannot be made is told once, and no more", async (t) => {
   t.match(lines, [
     {
       level: "warn",
-      message: /cannot be used, nothing is remembered: ENOTDIR/,
+      message: /cannot be used, snapshots are disabled: ENOTDIR/,
     },
   ]);
   t.equal(lines.length, 1);
@@ -274,7 +276,7 @@ t.test("the pool's folder is no folder: it goes on without", async (t) => {
   );
   await until(isRestored);
   clock.advance(5_000);
-  await until(() => inventory.stats.memory!.failing === 1);
+  await until(() => inventory.stats.snapshotCache!.failing === 1);
   t.equal(inventory.objects, 4);
   await inventory.stop();
   t.equal(lines.filter(({ level }) => level === "error").length, 0);

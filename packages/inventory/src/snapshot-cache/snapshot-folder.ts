@@ -2,15 +2,19 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Disk } from "./disk.js";
 
-const FILE = /^(\d{1,9})\.frames$/;
-/** What may be deleted: nothing else is ours. */
-const OURS = /^\d{1,9}\.frames(?:\.new)?$/;
+const CURRENT_FILE = /^(\d{1,9})\.frames$/;
+/**
+ * Files that may be deleted; all others in the folder were not written by
+ * xo-server.
+ */
+const OWN_FILES = /^\d{1,9}\.frames(?:\.new)?$/;
 
 /**
- * A pool's files: `<generation>.frames`, of which the highest counts, and
- * `<generation>.frames.new` while it is being written.
+ * The snapshot files of a pool: `<generation>.frames`, of which the highest
+ * generation is the current one, and `<generation>.frames.new` while it is
+ * being written.
  */
-export class PoolFolder {
+export class SnapshotFolder {
   readonly #disk: Disk;
   readonly #path: string;
 
@@ -27,19 +31,25 @@ export class PoolFolder {
     return `${this.pathOf(generation)}.new`;
   }
 
-  /** Makes the folder and removes what an earlier run left half done. Resolves with the generation that counts; 0: none. */
+  /**
+   * Creates the folder and removes what an earlier run left incomplete.
+   * Resolves with the current generation; 0 when there is none.
+   */
   async prepare(): Promise<number> {
     await this.#disk.mkdir(this.#path, { recursive: true, mode: 0o700 });
     const names = await this.#disk.readdir(this.#path);
     const current = names.reduce(
-      (most, name) => Math.max(most, Number(FILE.exec(name)?.[1] ?? 0)),
+      (most, name) => Math.max(most, Number(CURRENT_FILE.exec(name)?.[1] ?? 0)),
       0,
     );
-    await this.#removeAllBut(current, names);
+    await this.#removeAllExcept(current, names);
     return current;
   }
 
-  /** The new file, written and synced, takes the place of the others: after a power cut there is the one or the other. */
+  /**
+   * Renames the new file, which must be complete and synced, and removes all
+   * others. After a power failure either the old or the new file is current.
+   */
   async switchTo(generation: number): Promise<void> {
     await this.#disk.rename(
       this.newPathOf(generation),
@@ -47,12 +57,13 @@ export class PoolFolder {
     );
     try {
       await this.#sync();
-      await this.#removeAllBut(
+      await this.#removeAllExcept(
         generation,
         await this.#disk.readdir(this.#path),
       );
     } catch {
-      // It has switched. Not every file system syncs folders; what is left over goes the next time.
+      // The rename has succeeded. Not every file system can sync folders; old
+      // files are removed by the next `prepare`.
     }
   }
 
@@ -60,17 +71,17 @@ export class PoolFolder {
     await this.#disk.rm(this.newPathOf(generation), { force: true });
   }
 
-  /** All that is ours goes. */
+  /** Removes all snapshot files, and the folder if it is empty then. */
   async delete(): Promise<void> {
     await deleteFolder(this.#disk, this.#path);
   }
 
-  async #removeAllBut(
+  async #removeAllExcept(
     generation: number,
     names: readonly string[],
   ): Promise<void> {
     for (const name of names)
-      if (OURS.test(name) && name !== `${generation}.frames`)
+      if (OWN_FILES.test(name) && name !== `${generation}.frames`)
         await this.#disk.rm(join(this.#path, name), { force: true });
   }
 
@@ -84,11 +95,15 @@ export class PoolFolder {
   }
 }
 
-/** Deletes a pool's folder; one with foreign files in it stays, without ours. */
+/**
+ * Deletes a pool's folder. A folder with other files stays; only the snapshot
+ * files in it are deleted.
+ */
 export async function deleteFolder(disk: Disk, path: string): Promise<void> {
   try {
     for (const name of await disk.readdir(path))
-      if (OURS.test(name)) await disk.rm(join(path, name), { force: true });
+      if (OWN_FILES.test(name))
+        await disk.rm(join(path, name), { force: true });
     await disk.rmdir(path);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
@@ -96,7 +111,7 @@ export async function deleteFolder(disk: Disk, path: string): Promise<void> {
   }
 }
 
-/** The id where it is a plain name, else a name that stands for it. */
+/** The pool id if it is a plain file name, otherwise `_` and a hash of it. */
 export function folderName(poolId: string): string {
   return /^[a-z0-9][a-z0-9.-]{0,99}$/.test(poolId)
     ? poolId

@@ -7,7 +7,7 @@ t.test(
     const { inventory } = createTestInventory();
     const done: string[] = [];
     const job = (name: string, ask?: () => void) =>
-      inventory.inSlices(
+      inventory.runInSlices(
         "lane",
         (function* () {
           yield;
@@ -32,7 +32,7 @@ t.test("lanes take turns; a job that fails stops no other", async (t) => {
   const { inventory } = createTestInventory({ sliceMs: 0 });
   const steps: string[] = [];
   const job = (lane: string, fails = false) =>
-    inventory.inSlices(
+    inventory.runInSlices(
       lane,
       (function* () {
         for (let i = 1; i <= 3; i++) {

@@ -9,12 +9,16 @@ import {
   RecordFlag,
 } from "@xo-server/model";
 
-/** To be counted up when frames change in a way that model's tables do not show. */
+/**
+ * Count this up when the format of frames changes in a way that the tables of
+ * packages/model do not show.
+ */
 const FORMAT = 1;
 
 /**
- * 16 bytes that stand for all that a batch's numbers mean. A file with others is
- * of another version of this program: it is dropped, the pool lists anew.
+ * Fingerprint of everything that the numbers of a batch depend on: 16 bytes of
+ * a SHA-256. A file with another layout was written by another version of
+ * xo-server; it is dropped and the pool is listed from scratch.
  */
 export const layout: Buffer = createHash("sha256")
   .update(

@@ -1,20 +1,27 @@
-/** Work in short steps, ~100 us at most each: the slicer looks at the clock between them. */
+/**
+ * Work in short steps of at most about 100 us; the slicer checks the time
+ * between them.
+ */
 export type Steps = Generator<void, void, void>;
 
 export interface SlicerOptions {
-  /** How long the loop is held in one turn. */
+  /**
+   * Length of a slice in milliseconds: how long the event loop is blocked per
+   * turn.
+   */
   readonly sliceMs: number;
-  /** Milliseconds, monotonic. */
+  /** Monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** Calls back in a later turn, after the loop has served others. */
+  /** Calls back in a later turn of the event loop, after pending I/O. */
   readonly nextTurn: (callback: () => void) => void;
-  /** Runs each slice under a name, for the block detector. */
-  readonly running: Running;
-  /** At the end of each slice, within it. */
+  /** Runs each slice as a named section, for the block detector. */
+  readonly runSection: SectionRunner;
+  /** Called at the end of each slice, as part of it. */
   readonly afterSlice: () => void;
 }
 
-export type Running = (label: string, section: () => void) => void;
+/** Runs a function as a named section (see LoopMonitor.runSection of packages/perf). */
+export type SectionRunner = (label: string, section: () => void) => void;
 
 interface Job {
   readonly steps: Steps;
@@ -23,12 +30,13 @@ interface Job {
 }
 
 /**
- * Shares the main thread: one slice a turn for all who have work, however many
- * they are. Jobs of a lane (a pool) run in their order; lanes take turns.
+ * Cooperative scheduler of the main thread: one slice per turn of the event
+ * loop for all jobs together. Jobs of a lane (a pool, the views) run one after
+ * the other in order; lanes are served round-robin.
  */
 export class Slicer {
   readonly #options: SlicerOptions;
-  /** In the order of their turns; a lane without jobs is not here. */
+  /** Lanes with jobs, in round-robin order. */
   readonly #lanes = new Map<string, Job[]>();
   #isScheduled = false;
 
@@ -36,7 +44,10 @@ export class Slicer {
     this.#options = options;
   }
 
-  /** Resolves when the last step is done. */
+  /**
+   * Adds a job to a lane. Resolves after its last step, rejects with what a
+   * step throws.
+   */
   run(lane: string, steps: Steps): Promise<void> {
     return new Promise((resolve, reject) => {
       const job = { steps, resolve, reject };
@@ -52,7 +63,7 @@ export class Slicer {
     this.#isScheduled = true;
     this.#options.nextTurn(() => {
       this.#isScheduled = false;
-      this.#options.running("inventory: apply", () => {
+      this.#options.runSection("inventory: apply", () => {
         this.#slice();
         this.#options.afterSlice();
       });
@@ -65,12 +76,13 @@ export class Slicer {
     const deadline = now() + sliceMs;
     for (const [lane, jobs] of this.#lanes) {
       this.#lanes.delete(lane);
-      // One step at least, however short a slice is: else nothing would ever be done.
+      // At least one step, even if the slice is already over: otherwise a job
+      // might never advance.
       do {
         if (!this.#advance(jobs[0]!, deadline)) break;
         jobs.shift();
       } while (jobs.length > 0 && now() < deadline);
-      // To the end of the queue, with what a job has asked for in its own lane meanwhile.
+      // The lane moves to the end, with jobs that were added to it meanwhile.
       jobs.push(...(this.#lanes.get(lane) ?? []));
       this.#lanes.delete(lane);
       if (jobs.length > 0) this.#lanes.set(lane, jobs);
@@ -78,7 +90,10 @@ export class Slicer {
     }
   }
 
-  /** True when the job has ended, well or badly. */
+  /**
+   * Runs steps of a job until the deadline. @returns true when it has ended,
+   * successfully or not
+   */
   #advance(job: Job, deadline: number): boolean {
     try {
       do {

@@ -2,13 +2,16 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Disk } from "./disk.js";
 
-/** No folder of a pool is called so. */
+/** Name of the lock file. `folderName` never returns it for a pool. */
 const NAME = ".lock";
 
-/** A process, told apart from a later one with the same number. */
+/**
+ * Identifies a process; `started` distinguishes it from a later process with
+ * the same pid.
+ */
 interface Owner {
   readonly pid: number;
-  /** When it was started, where the system tells. */
+  /** Boot id and start time of the process; absent where /proc is not available. */
   readonly started?: string;
 }
 
@@ -17,9 +20,9 @@ export interface DirectoryLock {
 }
 
 /**
- * Takes a directory for this process; made if it is not there. A lock whose
- * process is gone (killed, power cut) is taken over.
- * @returns undefined: another process that runs has it
+ * Locks a directory for this process and creates it if needed. The lock of a
+ * process that no longer runs (killed, power failure) is taken over.
+ * @returns undefined when another running process holds the lock
  */
 export async function lockDirectory(
   disk: Disk,
@@ -29,16 +32,17 @@ export async function lockDirectory(
   const path = join(directory, NAME);
   const own = JSON.stringify(await ownerOf(process.pid));
   for (let attempt = 0; attempt < 3; attempt++) {
-    if (await create(disk, path, own))
+    if (await tryCreate(disk, path, own))
       return { release: () => disk.rm(path, { force: true }) };
-    const found = await read(disk, path);
+    const found = await readIfPresent(disk, path);
     if (found !== undefined && (await isRunning(found))) return undefined;
     await removeStale(disk, path, found);
   }
   return undefined;
 }
 
-async function create(
+/** `wx`: fails when the file exists, so that exactly one process creates it. */
+async function tryCreate(
   disk: Disk,
   path: string,
   text: string,
@@ -57,7 +61,11 @@ async function create(
   }
 }
 
-/** Moves it away first: of two who find it stale, one has it; who got hold of another's new one puts that back. */
+/**
+ * Removes a stale lock file. The file is renamed first: rename is atomic, so
+ * that only one of several processes gets it. If the renamed file turns out to
+ * be a new lock of another process, it is renamed back.
+ */
 async function removeStale(
   disk: Disk,
   path: string,
@@ -66,14 +74,17 @@ async function removeStale(
   const aside = `${path}.${process.pid}`;
   try {
     await disk.rename(path, aside);
-    if ((await read(disk, aside)) === stale) await disk.rm(aside);
+    if ((await readIfPresent(disk, aside)) === stale) await disk.rm(aside);
     else await disk.rename(aside, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
 }
 
-async function read(disk: Disk, path: string): Promise<string | undefined> {
+async function readIfPresent(
+  disk: Disk,
+  path: string,
+): Promise<string | undefined> {
   try {
     return await disk.readFile(path, "utf8");
   } catch (error) {
@@ -88,19 +99,24 @@ async function isRunning(text: string): Promise<boolean> {
     owner = JSON.parse(text) as Owner;
     process.kill(owner.pid, 0);
   } catch (error) {
-    // There, and somebody else's.
+    // EPERM: the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-  // In a container every run of the server has the same number.
+  // In a container every run of the server may have the same pid: compare the
+  // start time, too.
   return owner.started === (await ownerOf(owner.pid)).started;
 }
 
-/** `started`: the boot and the clock tick, by Linux's /proc; elsewhere the number has to do. */
+/**
+ * `started` is the boot id and the start time in clock ticks (proc(5), Linux).
+ * Elsewhere only the pid is compared.
+ */
 async function ownerOf(pid: number): Promise<Owner> {
   try {
     const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8");
     const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-    // The command, in brackets, may hold anything; field 22 of proc(5) is the 20th behind it.
+    // The command in parentheses may contain any character; field 22 of proc(5)
+    // is the 20th after it.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { pid, started: `${boot.trim()} ${fields[19]}` };
   } catch {

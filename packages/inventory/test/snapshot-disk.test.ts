@@ -1,9 +1,15 @@
 import * as files from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import t from "tap";
-import type { MemoryTestOptions } from "./memory-pool.js";
+import type { MemoryTestOptions } from "./snapshot-pool.js";
 import { contentOf, contentOfPool } from "./mirror-pool.js";
-import { CHECKPOINT_MS, filesOf, poolOf, run, settle } from "./memory-pool.js";
+import {
+  CHECKPOINT_MS,
+  filesOf,
+  poolOf,
+  run,
+  settle,
+} from "./snapshot-pool.js";
 import { until } from "./until.js";
 
 type Disk = NonNullable<MemoryTestOptions["disk"]>;
@@ -52,11 +58,12 @@ for (const fits of [0, 30])
       pool.delete("VM", "OpaqueRef:2");
       await poll();
       clock.advance(CHECKPOINT_MS);
-      await until(() => inventory.stats.memory!.failing === 1);
+      await until(() => inventory.stats.snapshotCache!.failing === 1);
       t.match(lines, [
         {
           level: "warn",
-          message: /p: its memory cannot be written, tried again every 60 s/,
+          message:
+            /p: the snapshot cannot be written, next attempts every 60 s/,
         },
       ]);
       for (let i = 0; i < 10; i++) {
@@ -77,8 +84,10 @@ for (const fits of [0, 30])
         clock.advance(CHECKPOINT_MS);
         await settle(5);
       }
-      await until(() => inventory.stats.memory!.failing === 0);
-      t.match(lines.at(-1), { message: "p: its memory is written again" });
+      await until(() => inventory.stats.snapshotCache!.failing === 0);
+      t.match(lines.at(-1), {
+        message: "p: the snapshot can be written again",
+      });
       await inventory.stop();
     },
   );
@@ -102,7 +111,7 @@ t.test("after a full disk nothing is missing", async (t) => {
     await poll();
     if (small.isFull) {
       clock.advance(CHECKPOINT_MS);
-      await until(() => inventory.stats.memory!.failing === 1);
+      await until(() => inventory.stats.snapshotCache!.failing === 1);
     } else await checkpoint();
   }
   small.isFull = true;
@@ -123,7 +132,7 @@ t.test("a disk that is full from the first leaves no half file", async (t) => {
   });
   await until(() => handle.status().state === "watching");
   clock.advance(CHECKPOINT_MS);
-  await until(() => inventory.stats.memory!.failing === 1);
+  await until(() => inventory.stats.snapshotCache!.failing === 1);
   await inventory.stop();
   t.same(filesOf(directory), []);
 });

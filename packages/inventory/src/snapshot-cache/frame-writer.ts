@@ -3,39 +3,50 @@ import type { WrittenBatch } from "../store/batch-writer.js";
 import type { Disk } from "./disk.js";
 import { createHead, HEAD_BYTES } from "./file-head.js";
 import { FrameCipher } from "./frame-cipher.js";
-import { toIndex, type MemoryStatus } from "./frame.js";
+import { encodeIndex, type SnapshotStatus } from "./frame.js";
 
-export interface WritingPlace {
+export interface FileLocation {
   readonly disk: Disk;
   readonly path: string;
+  /** As in the file name. */
   readonly generation: number;
   readonly poolId: string;
+  /** Master key, 32 bytes. */
   readonly key: Uint8Array;
 }
 
-/** Where a file that was read goes on. */
-export interface WritingEnd {
+/**
+ * End of the valid part of an existing file: size in bytes and number of
+ * frames.
+ */
+export interface FileEnd {
   readonly bytes: number;
   readonly frames: number;
 }
 
-/** Appends frames to one file. */
+/** Appends frames to one file. Calls of `append` must not overlap. */
 export class FrameWriter {
   readonly #file: FileHandle;
   readonly #cipher: FrameCipher;
   #bytes: number;
   #frames: number;
-  /** There may be something behind `bytes` that is not ours to keep. */
-  #isTorn: boolean;
+  /**
+   * True while the file may be longer than `#bytes`: after opening an existing
+   * file and after a failed write. The next append truncates the file first.
+   */
+  #mayHaveTail: boolean;
 
-  /** A new file; an old one of this path is gone. */
+  /**
+   * Creates a file with a head and without frames. An existing file at this
+   * path is overwritten.
+   */
   static async create({
     disk,
     path,
     generation,
     poolId,
     key,
-  }: WritingPlace): Promise<FrameWriter> {
+  }: FileLocation): Promise<FrameWriter> {
     const head = createHead(generation);
     const cipher = await FrameCipher.create(key, head, poolId);
     const file = await disk.open(path, "w", 0o600);
@@ -48,34 +59,38 @@ export class FrameWriter {
     return new FrameWriter(file, cipher, { bytes: HEAD_BYTES, frames: 0 });
   }
 
-  /** @param end what is behind it goes */
+  /** @param end the file is truncated here before the first append */
   constructor(
     file: FileHandle,
     cipher: FrameCipher,
-    { bytes, frames }: WritingEnd,
+    { bytes, frames }: FileEnd,
   ) {
     this.#file = file;
     this.#cipher = cipher;
     this.#bytes = bytes;
     this.#frames = frames;
-    this.#isTorn = true;
+    this.#mayHaveTail = true;
   }
 
-  /** Of the frames that are whole. */
+  /** Size of head and complete frames. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** A frame that could not be written whole counts as not written. */
-  async append(batch: WrittenBatch, status?: MemoryStatus): Promise<void> {
-    const sealed = await this.#cipher.seal(this.#frames, {
-      index: toIndex(batch, status),
+  /**
+   * Encrypts and appends a frame. When writing fails the frame counts as not
+   * written, and the next append overwrites it.
+   * @param status only with the last frame of a checkpoint
+   */
+  async append(batch: WrittenBatch, status?: SnapshotStatus): Promise<void> {
+    const encrypted = await this.#cipher.encrypt(this.#frames, {
+      index: encodeIndex(batch, status),
       records: batch.bytes,
     });
-    if (this.#isTorn) await this.#file.truncate(this.#bytes);
-    this.#isTorn = true;
-    this.#bytes += await writeAll(this.#file, sealed, this.#bytes);
-    this.#isTorn = false;
+    if (this.#mayHaveTail) await this.#file.truncate(this.#bytes);
+    this.#mayHaveTail = true;
+    this.#bytes += await writeAll(this.#file, encrypted, this.#bytes);
+    this.#mayHaveTail = false;
     this.#frames++;
   }
 
@@ -88,6 +103,7 @@ export class FrameWriter {
   }
 }
 
+/** Writes all parts at a position with one system call. @returns bytes written */
 async function writeAll(
   file: FileHandle,
   parts: readonly Uint8Array[],
@@ -95,7 +111,7 @@ async function writeAll(
 ): Promise<number> {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const { bytesWritten } = await file.writev([...parts], at);
-  // As when the disk has just become full.
+  // A short write happens when the disk is full.
   if (bytesWritten < length)
     throw new Error(`only ${bytesWritten} of ${length} bytes were written`);
   return length;

@@ -1,13 +1,13 @@
 import { createInventory } from "@xo-server/inventory";
 import { FakePool } from "./fake-pool.js";
-import { key } from "./memory-pool.js";
+import { key } from "./snapshot-pool.js";
 import { until } from "./until.js";
 
 /**
  * A pool whose state follows from the number of its last change, and a program
  * that keeps it on disk until it is killed:
  *
- *     node memory-writer.js <directory> <change to start from>
+ *     node snapshot-writer.js <directory> <change to start from>
  */
 
 const OBJECTS = 200;
@@ -45,7 +45,7 @@ async function write(directory: string, from: number): Promise<void> {
   for (const [ref, record] of Object.entries(stateAfter(from)))
     pool.put("VM", ref, record);
   const memory = { directory, key, checkpointMs: 1 };
-  const inventory = createInventory({ memory });
+  const inventory = createInventory({ snapshotCache: memory });
   const handle = inventory.addPool("p", pool);
   await until(() => handle.status().state === "watching");
   for (let change = from + 1; ; change++) {
@@ -62,7 +62,7 @@ async function write(directory: string, from: number): Promise<void> {
     const { polls } = pool;
     pool.poll();
     await until(() => pool.polls > polls);
-    const { lastCheckpointAt } = inventory.stats.memory!;
+    const { lastCheckpointAt } = inventory.stats.snapshotCache!;
     if (lastCheckpointAt !== undefined && process.connected) {
       process.send!("writing");
       process.disconnect();
@@ -71,5 +71,5 @@ async function write(directory: string, from: number): Promise<void> {
 }
 
 const [, program, directory, from] = process.argv;
-if (program?.endsWith("memory-writer.js") === true)
+if (program?.endsWith("snapshot-writer.js") === true)
   await write(directory!, Number(from));

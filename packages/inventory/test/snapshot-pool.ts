@@ -8,7 +8,7 @@ import { until } from "./until.js";
 export const key = Uint8Array.from({ length: 32 }, (_, i) => i);
 export const CHECKPOINT_MS = 5_000;
 
-export type MemoryTestOptions = NonNullable<InventoryOptions["memory"]>;
+export type MemoryTestOptions = NonNullable<InventoryOptions["snapshotCache"]>;
 
 /** One run of a server that keeps what it knows in `directory`; the pool is there, or cannot be reached. */
 export async function run(
@@ -18,7 +18,9 @@ export async function run(
 ) {
   const { isAway = false, ...memory } = options;
   pool.setState(isAway ? "connecting" : "connected");
-  const test = createTestInventory({ memory: { directory, key, ...memory } });
+  const test = createTestInventory({
+    snapshotCache: { directory, key, ...memory },
+  });
   const { inventory, clock } = test;
   const handle = inventory.addPool("p", pool);
   const isRestored = () =>
@@ -27,9 +29,11 @@ export async function run(
       : handle.status().state === "watching";
   /** Lets the timers of checkpoints go off and waits for what they write. */
   const checkpoint = async () => {
-    const before = inventory.stats.memory!.lastCheckpointAt;
+    const before = inventory.stats.snapshotCache!.lastCheckpointAt;
     clock.advance(CHECKPOINT_MS);
-    await until(() => inventory.stats.memory!.lastCheckpointAt !== before);
+    await until(
+      () => inventory.stats.snapshotCache!.lastCheckpointAt !== before,
+    );
   };
   const poll = async () => {
     const polls = pool.polls;

@@ -1,16 +1,26 @@
 const MAGIC = 0x52464f58; // "XOFR"
-/** A random one for each part: nothing is ever sealed twice with the same. */
+/**
+ * Length of an AES-GCM initialization vector. Each part gets a random one: no
+ * vector is used twice with a key.
+ */
 export const IV_BYTES = 12;
+/** Length of an AES-GCM authentication tag. */
 export const TAG_BYTES = 16;
 const INDEX_IV_AT = 16;
 const RECORDS_IV_AT = INDEX_IV_AT + IV_BYTES;
 export const HEADER_BYTES = RECORDS_IV_AT + IV_BYTES;
 
-/** Stands before a frame, readable, and is sealed with it: see FrameCipher. */
+/**
+ * The plain-text header before each frame. It is authenticated together with
+ * the frame (additional data of AES-GCM).
+ */
 export interface FrameHeader {
-  /** Counts the frames of a file: none can be left out or stand elsewhere. */
+  /**
+   * Number of the frame in its file, from 0: a frame cannot be left out or
+   * moved.
+   */
   readonly sequence: number;
-  /** Bytes before they were sealed. */
+  /** Sizes before encryption, in bytes. */
   readonly indexBytes: number;
   readonly recordBytes: number;
 }
@@ -28,7 +38,7 @@ export function writeHeader(
   return header;
 }
 
-/** Undefined: it is none. */
+/** Undefined when the bytes are no header. */
 export function readHeader(header: Buffer): FrameHeader | undefined {
   if (header.length < HEADER_BYTES || header.readUInt32LE(0) !== MAGIC)
     return undefined;
@@ -39,8 +49,11 @@ export function readHeader(header: Buffer): FrameHeader | undefined {
   };
 }
 
-/** Bytes of the frame behind its header. */
-export function sealedBytes({ indexBytes, recordBytes }: FrameHeader): number {
+/** Size of the encrypted frame behind its header, in bytes. */
+export function encryptedBytes({
+  indexBytes,
+  recordBytes,
+}: FrameHeader): number {
   return indexBytes + recordBytes + 2 * TAG_BYTES;
 }
 

@@ -1,4 +1,7 @@
-/** Lets so many work at a time; the others wait in the order they came. */
+/**
+ * Runs at most a given number of tasks at a time; the others wait in the order
+ * of their calls.
+ */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
   #free: number;

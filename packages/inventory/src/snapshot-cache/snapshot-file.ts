@@ -1,18 +1,21 @@
 import { BatchWriter } from "../store/batch-writer.js";
 import type { PoolStore } from "../store/pool-store.js";
-import type { Steps } from "../slicer.js";
+import type { Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
-import type { MemoryStatus } from "./frame.js";
+import type { SnapshotStatus } from "./frame.js";
 import { FrameWriter } from "./frame-writer.js";
-import { PoolFolder } from "./pool-folder.js";
-import { readPool, type PoolReading } from "./pool-reading.js";
+import { SnapshotFolder } from "./snapshot-folder.js";
+import { readSnapshot, type SnapshotContent } from "./read-snapshot.js";
 import type { Removals } from "./removals.js";
 import { measureRows, RowScan } from "./row-scan.js";
 
-/** A file is not written anew before it has so many bytes more than twice its pool's. */
+/**
+ * A file is rewritten when it is larger than twice the live bytes of the pool
+ * plus this.
+ */
 const SPARE_BYTES = 1 << 20;
 
-export interface PoolFileOptions {
+export interface SnapshotFileOptions {
   readonly poolId: string;
   readonly store: PoolStore;
   readonly run: (steps: Steps) => Promise<void>;
@@ -21,69 +24,73 @@ export interface PoolFileOptions {
   readonly disk: Disk;
 }
 
-/** The file that a pool is kept in, and the one that takes its place when half of it is of the past. */
-export class PoolFile {
-  readonly #options: PoolFileOptions;
-  readonly #folder: PoolFolder;
+/**
+ * The snapshot file of a pool. Changes are appended; when half of the file is
+ * obsolete, a new file replaces it.
+ */
+export class SnapshotFile {
+  readonly #options: SnapshotFileOptions;
+  readonly #folder: SnapshotFolder;
   #generation = 0;
   #file: FrameWriter | undefined;
-  /** What the pool takes without its past, as found last. */
+  /** Size that the pool's live records take in a file, as measured last. */
   #liveBytes = 0;
 
-  constructor(options: PoolFileOptions) {
+  constructor(options: SnapshotFileOptions) {
     const { disk, directory, poolId } = options;
     this.#options = options;
-    this.#folder = new PoolFolder(disk, directory, poolId);
+    this.#folder = new SnapshotFolder(disk, directory, poolId);
   }
 
   get bytes(): number {
     return this.#file?.bytes ?? 0;
   }
 
-  /** Something was written, or read, that can be gone on with. */
-  get isThere(): boolean {
+  /** A file is open that the next checkpoint can be appended to. */
+  get isOpen(): boolean {
     return this.#file !== undefined;
   }
 
-  /** Fills the store; undefined: there is no file. */
-  async read(signal: AbortSignal): Promise<PoolReading | undefined> {
+  /** Loads the file into the store; undefined when there is no file. */
+  async read(signal: AbortSignal): Promise<SnapshotContent | undefined> {
     this.#generation = await this.#folder.prepare();
     if (this.#generation === 0) return undefined;
-    const reading = await readPool({
+    const content = await readSnapshot({
       ...this.#options,
       path: this.#folder.pathOf(this.#generation),
       generation: this.#generation,
       signal,
     });
-    this.#file = reading.file;
-    return reading;
+    this.#file = content.file;
+    return content;
   }
 
   /**
-   * Writes the objects that changed after revision `since`, and those that went.
-   * @returns the revision up to which they are there
+   * Writes a checkpoint: the objects that changed after revision `since`, and
+   * the removals.
+   * @returns the revision up to which the file is complete
    */
   async write(
     since: number,
     removals: Removals,
-    status: MemoryStatus,
+    status: SnapshotStatus,
   ): Promise<number> {
     const file = this.#file;
     const { store } = this.#options;
     if (
       file === undefined ||
-      removals.hasOverflown ||
-      (await this.#isMostlyPast(file))
+      removals.hasOverflowed ||
+      (await this.#isMostlyObsolete(file))
     )
-      return this.#writeAnew(new RowScan(store, 0, removals), status);
+      return this.#rewrite(new RowScan(store, 0, removals), status);
     const scan = new RowScan(store, since, removals);
     try {
       await this.#writeRows(file, scan, status);
     } catch (error) {
-      scan.undo();
+      scan.rollback();
       throw error;
     }
-    return scan.upTo;
+    return scan.revision;
   }
 
   async close(): Promise<void> {
@@ -96,17 +103,23 @@ export class PoolFile {
     return this.#folder.delete();
   }
 
-  /** Counting is for when it may be so. */
-  async #isMostlyPast({ bytes }: FrameWriter): Promise<boolean> {
+  /**
+   * Measuring visits all rows, so it runs only when the file is large compared
+   * with the last measurement.
+   */
+  async #isMostlyObsolete({ bytes }: FrameWriter): Promise<boolean> {
     if (bytes <= 2 * this.#liveBytes + SPARE_BYTES) return false;
-    const sum = { bytes: 0 };
-    await this.#options.run(measureRows(this.#options.store, sum));
-    this.#liveBytes = sum.bytes;
-    return bytes > 2 * sum.bytes + SPARE_BYTES;
+    const total = { bytes: 0 };
+    await this.#options.run(measureRows(this.#options.store, total));
+    this.#liveBytes = total.bytes;
+    return bytes > 2 * total.bytes + SPARE_BYTES;
   }
 
-  /** The old file stays until the new one is whole and on the disk. */
-  async #writeAnew(scan: RowScan, status: MemoryStatus): Promise<number> {
+  /**
+   * Writes the whole pool to a new file. The old file stays until the new one
+   * is complete and synced.
+   */
+  async #rewrite(scan: RowScan, status: SnapshotStatus): Promise<number> {
     const generation = this.#generation + 1;
     let file: FrameWriter | undefined;
     try {
@@ -117,7 +130,7 @@ export class PoolFile {
       await file.sync();
       await this.#folder.switchTo(generation);
     } catch (error) {
-      scan.undo();
+      scan.rollback();
       await file?.close();
       await this.#folder.discardNew(generation);
       throw error;
@@ -127,14 +140,17 @@ export class PoolFile {
     this.#generation = generation;
     this.#liveBytes = file.bytes;
     await old?.close().catch(() => undefined);
-    return scan.upTo;
+    return scan.revision;
   }
 
-  /** One frame at a time: what waits to be sealed and written is bounded. */
+  /**
+   * One frame at a time: bounds the memory of frames that wait for encryption
+   * and disk.
+   */
   async #writeRows(
     file: FrameWriter,
     scan: RowScan,
-    status: MemoryStatus,
+    status: SnapshotStatus,
   ): Promise<void> {
     const writer = new BatchWriter();
     do {

@@ -1,0 +1,92 @@
+import type { Clock } from "@xo-server/xen-api";
+
+/**
+ * A listing that takes longer keeps running but no longer counts: a slow or
+ * hanging pool must not block the others.
+ */
+const SLOT_TIMEOUT_MS = 3_000;
+
+interface Slot {
+  /** Milliseconds of the clock. */
+  readonly since: number;
+}
+
+/**
+ * Limits how many pools are listed at a time; the others wait in order. If a
+ * hundred pools share bandwidth and CPU, all of them are complete only at the
+ * end; one after the other, the first is complete early and the last no later.
+ */
+export class ListingLimiter {
+  readonly #clock: Clock;
+  readonly #maxConcurrent: number;
+  /** Listings that count towards the limit, the oldest first. */
+  readonly #slots = new Set<Slot>();
+  readonly #waiting = new Set<(slot: Slot) => void>();
+  /** Releases the oldest slot after its timeout; set while a pool waits. */
+  #timer: unknown;
+
+  constructor(maxConcurrent: number, clock: Clock) {
+    this.#maxConcurrent = Math.max(1, maxConcurrent);
+    this.#clock = clock;
+  }
+
+  /**
+   * Runs `work` when a slot is free. Resolves or rejects like `work`.
+   * @throws the reason of `signal` when it is aborted while waiting
+   */
+  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const slot = await this.#acquire(signal);
+    try {
+      return await work();
+    } finally {
+      this.#release(slot);
+    }
+  }
+
+  async #acquire(signal: AbortSignal): Promise<Slot> {
+    signal.throwIfAborted();
+    if (this.#slots.size < this.#maxConcurrent) return this.#open();
+    return new Promise((resolve, reject) => {
+      const onSlot = (slot: Slot) => {
+        signal.removeEventListener("abort", onAbort);
+        resolve(slot);
+      };
+      const onAbort = () => {
+        this.#waiting.delete(onSlot);
+        this.#armTimeout();
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#waiting.add(onSlot);
+      this.#armTimeout();
+    });
+  }
+
+  #open(): Slot {
+    const slot = { since: this.#clock.now() };
+    this.#slots.add(slot);
+    return slot;
+  }
+
+  #release(slot: Slot): void {
+    if (!this.#slots.delete(slot)) return;
+    const [onSlot] = this.#waiting;
+    if (onSlot !== undefined) {
+      this.#waiting.delete(onSlot);
+      onSlot(this.#open());
+    }
+    this.#armTimeout();
+  }
+
+  #armTimeout(): void {
+    this.#clock.clearTimeout(this.#timer);
+    const [oldest] = this.#slots;
+    if (oldest === undefined || this.#waiting.size === 0) return;
+    this.#timer = this.#clock.setTimeout(
+      () => {
+        this.#release(oldest);
+      },
+      Math.max(0, oldest.since + SLOT_TIMEOUT_MS - this.#clock.now()),
+    );
+  }
+}

@@ -1,0 +1,239 @@
+import type { Clock, Logger } from "@xo-server/xen-api";
+import type { ClassTable } from "../store/class-table.js";
+import type { PoolStore } from "../store/pool-store.js";
+import type { SnapshotStatus } from "./frame.js";
+import { SnapshotFile, type SnapshotFileOptions } from "./snapshot-file.js";
+import type { SnapshotContent } from "./read-snapshot.js";
+import { Removals } from "./removals.js";
+import type { Turns } from "./turns.js";
+
+/** State of the mirror of a pool now. */
+export interface CurrentStatus extends SnapshotStatus {
+  /** True while the pool is not watched: `asOf` does not advance. */
+  readonly isStale: boolean;
+}
+
+export interface PersistedPool extends Pick<
+  SnapshotFileOptions,
+  "poolId" | "store" | "run"
+> {
+  readonly label: string;
+  readonly store: PoolStore;
+  /** Undefined until the pool has been listed completely once. */
+  readonly current: () => CurrentStatus | undefined;
+}
+
+/** Options and services shared by the snapshots of all pools. */
+export interface SharedOptions extends Pick<
+  SnapshotFileOptions,
+  "directory" | "key" | "disk"
+> {
+  readonly checkpointMs: number;
+  readonly retryMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly turns: Turns;
+  /**
+   * Resolves when the directory is locked; false: snapshots are disabled in
+   * this run.
+   */
+  readonly isLocked: Promise<boolean>;
+}
+
+export interface PoolSnapshotStats {
+  readonly bytes: number;
+  readonly droppedBytes: number;
+  readonly isFailing: boolean;
+  readonly restoreMs: number;
+  readonly lastCheckpointAt: number | undefined;
+}
+
+/**
+ * Decides when and what of a pool is written, and retries after errors. All
+ * file access of a pool goes through here, one operation at a time.
+ */
+export class PoolSnapshot {
+  readonly #pool: PersistedPool;
+  readonly #shared: SharedOptions;
+  readonly #file: SnapshotFile;
+  readonly #removals = new Removals();
+  /** Changes up to this revision of the store are on disk. */
+  #writtenRevision = 0;
+  #writtenStatus: SnapshotStatus | undefined;
+  #droppedBytes = 0;
+  #restoreMs = 0;
+  #lastCheckpointAt: number | undefined;
+  /**
+   * Set after a write error: the next attempt is not before this time
+   * (milliseconds, `clock`).
+   */
+  #retryAt: number | undefined;
+  #isRestored = false;
+  #timer: unknown;
+  #checkpointing: Promise<void> = Promise.resolve();
+  #stopped: Promise<void> | undefined;
+
+  constructor(pool: PersistedPool, parts: SharedOptions) {
+    this.#pool = pool;
+    this.#shared = parts;
+    this.#file = new SnapshotFile({ ...parts, ...pool });
+  }
+
+  get stats(): PoolSnapshotStats {
+    return {
+      bytes: this.#file.bytes,
+      droppedBytes: this.#droppedBytes,
+      isFailing: this.#retryAt !== undefined,
+      restoreMs: this.#restoreMs,
+      lastCheckpointAt: this.#lastCheckpointAt,
+    };
+  }
+
+  /**
+   * Notes that the object of a row is about to be removed. Removals before the
+   * restore are of no interest.
+   */
+  noteRemoval(table: ClassTable, row: number): void {
+    if (this.#isRestored) this.#removals.add(table.className, table.ref(row));
+  }
+
+  /**
+   * Loads the objects of the last run into the store, then starts the
+   * checkpoints. Never rejects.
+   * @returns the state of the snapshot; undefined when there is none
+   */
+  async restore(signal: AbortSignal): Promise<SnapshotStatus | undefined> {
+    const { isLocked, turns } = this.#shared;
+    if (!(await isLocked)) return undefined;
+    const startedAt = performance.now();
+    const result = await turns.take(() => this.#read(signal));
+    this.#isRestored = true;
+    this.#writtenRevision = this.#pool.store.revision;
+    this.#writtenStatus = result?.status;
+    this.#droppedBytes = result?.droppedBytes ?? 0;
+    this.#schedule();
+    if (result?.status === undefined) return undefined;
+    this.#restoreMs = performance.now() - startedAt;
+    this.#logRestored(result.status);
+    return result.status;
+  }
+
+  /**
+   * Writes a last checkpoint and closes the file. Call it after `restore` has
+   * ended.
+   */
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#stop());
+  }
+
+  /** Stops and deletes the pool's files. */
+  async delete(): Promise<void> {
+    this.#isRestored = false;
+    await this.stop();
+    if (!(await this.#shared.isLocked)) return;
+    try {
+      await this.#file.delete();
+    } catch (error) {
+      this.#warn("the snapshot cannot be deleted", error);
+    }
+  }
+
+  async #stop(): Promise<void> {
+    this.#shared.clock.clearTimeout(this.#timer);
+    await this.#checkpointing;
+    // The last attempt: also within the retry interval.
+    if (this.#isRestored) await this.#checkpoint();
+    await this.#file.close().catch(() => undefined);
+  }
+
+  async #read(signal: AbortSignal): Promise<SnapshotContent | undefined> {
+    if (signal.aborted) return undefined;
+    try {
+      const result = await this.#file.read(signal);
+      if (result?.problem !== undefined)
+        this.#shared.logger.warn(
+          `${this.#pool.label}: snapshot: ${result.problem}`,
+        );
+      return result;
+    } catch (error) {
+      this.#warn("the snapshot cannot be read", error);
+      return undefined;
+    }
+  }
+
+  #schedule(): void {
+    const { clock, checkpointMs } = this.#shared;
+    if (this.#stopped !== undefined) return;
+    this.#timer = clock.setTimeout(() => {
+      const isPausing = clock.now() < (this.#retryAt ?? 0);
+      this.#checkpointing = isPausing ? Promise.resolve() : this.#checkpoint();
+      void this.#checkpointing.then(() => {
+        this.#schedule();
+      });
+    }, checkpointMs);
+  }
+
+  /** Writes what has changed, if anything has. Never rejects: errors are logged and retried. */
+  async #checkpoint(): Promise<void> {
+    const { clock, logger, turns } = this.#shared;
+    const current = this.#pool.current();
+    if (current === undefined || !this.#isDue(current)) return;
+    try {
+      await turns.take(() => this.#write(current));
+    } catch (error) {
+      this.#onFailure(error);
+      return;
+    }
+    this.#lastCheckpointAt = clock.now();
+    if (this.#retryAt !== undefined)
+      logger.info(`${this.#pool.label}: the snapshot can be written again`);
+    this.#retryAt = undefined;
+  }
+
+  /**
+   * While the pool is watched, `asOf` advances all the time and is no reason to
+   * write.
+   */
+  #isDue({ isStale, asOf, classes }: CurrentStatus): boolean {
+    const written = this.#writtenStatus;
+    return (
+      !this.#file.isOpen ||
+      this.#pool.store.revision > this.#writtenRevision ||
+      !this.#removals.isEmpty ||
+      (isStale && asOf !== written?.asOf) ||
+      classes.join() !== written?.classes.join()
+    );
+  }
+
+  async #write({ asOf, classes }: CurrentStatus): Promise<void> {
+    const status = { asOf, classes };
+    this.#writtenRevision = await this.#file.write(
+      this.#writtenRevision,
+      this.#removals,
+      status,
+    );
+    this.#writtenStatus = status;
+  }
+
+  #onFailure(error: unknown): void {
+    const { clock, retryMs } = this.#shared;
+    if (this.#retryAt === undefined)
+      this.#warn(
+        `the snapshot cannot be written, next attempts every ${retryMs / 1000} s`,
+        error,
+      );
+    this.#retryAt = clock.now() + retryMs;
+  }
+
+  #logRestored({ asOf }: SnapshotStatus): void {
+    const { label, store } = this.#pool;
+    this.#shared.logger.info(
+      `${label}: ${store.objects} objects restored from the snapshot, as of ${new Date(asOf).toISOString()}, in ${Math.round(this.#restoreMs)} ms`,
+    );
+  }
+
+  #warn(what: string, error: unknown): void {
+    const { message } = error as Error;
+    this.#shared.logger.warn(`${this.#pool.label}: ${what}: ${message}`);
+  }
+}

@@ -1,0 +1,93 @@
+import type { FileHandle } from "node:fs/promises";
+import type { PoolStore } from "../store/pool-store.js";
+import type { Steps } from "../slicer/slicer.js";
+import type { Disk } from "./disk.js";
+import { HEAD_BYTES, headProblem } from "./file-head.js";
+import { FrameCipher } from "./frame-cipher.js";
+import { FrameReader } from "./frame-reader.js";
+import { FrameWriter } from "./frame-writer.js";
+import type { SnapshotStatus } from "./frame.js";
+
+export interface ReadSnapshotOptions {
+  readonly disk: Disk;
+  readonly path: string;
+  readonly generation: number;
+  readonly poolId: string;
+  readonly key: Uint8Array;
+  /** Must be empty. */
+  readonly store: PoolStore;
+  readonly run: (steps: Steps) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Result of reading a file. */
+export interface SnapshotContent {
+  /** Undefined: nothing of the file was usable; the store is empty. */
+  readonly status?: SnapshotStatus;
+  /** The open file, to append further frames to. */
+  readonly file?: FrameWriter;
+  /** Size of the damaged part of the file. */
+  readonly droppedBytes: number;
+  /** Why something was dropped, for the log. */
+  readonly problem?: string;
+}
+
+/**
+ * Loads the frames of a file into a store. Stops without a status when `signal`
+ * is aborted.
+ */
+export async function readSnapshot(
+  options: ReadSnapshotOptions,
+): Promise<SnapshotContent> {
+  const file = await options.disk.open(options.path, "r+");
+  let content: SnapshotContent | undefined;
+  try {
+    return (content = await readFrames(file, options));
+  } finally {
+    if (content?.file === undefined) await file.close();
+  }
+}
+
+/** Reads all valid frames; the file stays open. */
+async function readFrames(
+  file: FileHandle,
+  options: ReadSnapshotOptions,
+): Promise<SnapshotContent> {
+  const { generation, key, poolId, store, run, signal } = options;
+  const { size } = await file.stat();
+  const head = Buffer.alloc(HEAD_BYTES);
+  const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0);
+  const unreadable = headProblem(head.subarray(0, bytesRead), generation);
+  if (unreadable !== undefined)
+    return { droppedBytes: size, problem: `dropped: ${unreadable}` };
+  const cipher = await FrameCipher.create(key, head, poolId);
+  const reader = new FrameReader(file, size, cipher);
+  let status: SnapshotStatus | undefined;
+  for await (const frame of reader.frames()) {
+    if (signal.aborted) return { droppedBytes: 0 };
+    status = frame.status ?? status;
+    await run(store.restore(frame.batch));
+  }
+  if (status === undefined) {
+    // Without a complete checkpoint the store would show a part of the pool as
+    // if it were all of it.
+    await run(store.clear());
+    const problem = "dropped: it is damaged or was encrypted with another key";
+    return { droppedBytes: size, problem };
+  }
+  const { validBytes, frameCount } = reader;
+  const droppedBytes = size - validBytes;
+  return {
+    status,
+    file: new FrameWriter(file, cipher, {
+      bytes: validBytes,
+      frames: frameCount,
+    }),
+    droppedBytes,
+    ...(droppedBytes === 0
+      ? {}
+      : {
+          problem: `dropped its last ${droppedBytes} bytes, which are damaged`,
+        }),
+  };
+}

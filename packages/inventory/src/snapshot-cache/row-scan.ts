@@ -1,0 +1,122 @@
+import { columnsOf, RECORD_STRIDE } from "@xo-server/model";
+import type { BatchWriter } from "../store/batch-writer.js";
+import type { ClassTable } from "../store/class-table.js";
+import type { PoolStore } from "../store/pool-store.js";
+import type { Steps } from "../slicer/slicer.js";
+import type { Removals } from "./removals.js";
+
+/**
+ * Size of the records in a frame, in bytes; a frame may be slightly larger.
+ * Encrypting one takes a few tenths of a millisecond.
+ */
+const FRAME_BYTES = 1 << 20;
+/**
+ * From this size on, rows of one class get a frame of their own: a restore then
+ * inserts them in one loop (ClassTable.insertMany). Smaller classes share a
+ * frame.
+ */
+const MIN_OWN_FRAME_BYTES = 64 * 1024;
+/** Bytes copied in one step of the slicer: about 100 us. */
+const BYTES_PER_STEP = 128 * 1024;
+/** Rows visited in one step of the slicer. */
+const ROWS_PER_STEP = 2048;
+
+/**
+ * One pass over the objects of a pool that changed after a revision, and over
+ * the removals. What one call of `fill` writes belongs to one moment: no other
+ * job runs in the pool's lane during it.
+ */
+export class RowScan {
+  readonly #store: PoolStore;
+  readonly #since: number;
+  readonly #removals: Removals;
+  #tables: readonly ClassTable[] | undefined;
+  #taken: Removals | undefined;
+  #revision = 0;
+  #tableIndex = 0;
+  #row = 0;
+
+  /** @param since revision of the last checkpoint; 0 for all objects */
+  constructor(store: PoolStore, since: number, removals: Removals) {
+    this.#store = store;
+    this.#since = since;
+    this.#removals = removals;
+  }
+
+  get isDone(): boolean {
+    return this.#tableIndex >= (this.#tables?.length ?? Infinity);
+  }
+
+  /**
+   * All changes up to this revision have been written; later ones may have
+   * been.
+   */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Puts the removals back after a failed write. */
+  rollback(): void {
+    if (this.#taken !== undefined) this.#removals.restore(this.#taken);
+  }
+
+  /** Writes the next rows, up to the size of a frame. */
+  *fill(writer: BatchWriter): Steps {
+    const tables = (this.#tables ??= this.#begin(writer));
+    while (!this.isDone && writer.bytes < FRAME_BYTES) {
+      const table = tables[this.#tableIndex]!;
+      this.#writeStep(table, writer);
+      if (this.#row >= table.rows) {
+        this.#tableIndex++;
+        this.#row = 0;
+        if (writer.bytes >= MIN_OWN_FRAME_BYTES) return;
+      }
+      yield;
+    }
+  }
+
+  #begin(writer: BatchWriter): readonly ClassTable[] {
+    this.#revision = this.#store.revision;
+    if (this.#since === 0) this.#taken = this.#removals.take();
+    // On overflow only a rewrite has all removals.
+    else if (!this.#removals.hasOverflowed) this.#writeRemovals(writer);
+    return [...this.#store.tables()];
+  }
+
+  #writeRemovals(writer: BatchWriter): void {
+    this.#taken = this.#removals.take();
+    for (const { className, ref } of this.#taken)
+      // An object that exists again is written as a row.
+      if ((this.#store.table(className)?.findRef(ref) ?? -1) < 0)
+        writer.remove(className, ref);
+  }
+
+  #writeStep(table: ClassTable, writer: BatchWriter): void {
+    const end = Math.min(table.rows, this.#row + ROWS_PER_STEP);
+    const limit = Math.min(FRAME_BYTES, writer.bytes + BYTES_PER_STEP);
+    let row = this.#row;
+    for (; row < end && writer.bytes < limit; row++)
+      if (table.isLive(row) && table.revision(row) > this.#since)
+        table.writeTo(writer, row);
+    this.#row = row;
+  }
+}
+
+/**
+ * Adds up the size of the pool's objects in a file, without frame headers and
+ * metadata.
+ */
+export function* measureRows(
+  store: PoolStore,
+  total: { bytes: number },
+): Steps {
+  for (const table of store.tables()) {
+    const rowBytes = 4 * RECORD_STRIDE + 8 * columnsOf(table.className).length;
+    for (let row = 0; row < table.rows; row++) {
+      if (table.isLive(row))
+        total.bytes +=
+          rowBytes + table.refLength(row) + table.recordLength(row);
+      if (row % ROWS_PER_STEP === 0) yield;
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import { join } from "node:path";
+import { XoError } from "@xo-server/model";
+import type { Clock, Logger } from "@xo-server/xen-api";
+import { lockDirectory, type DirectoryLock } from "./directory-lock.js";
+import { nodeDisk, type Disk } from "./disk.js";
+import { deleteFolder, folderName } from "./snapshot-folder.js";
+import {
+  PoolSnapshot,
+  type SharedOptions,
+  type PersistedPool,
+} from "./pool-snapshot.js";
+import { Turns } from "./turns.js";
+
+/**
+ * Pools that are read or written at the same time: bounds the memory of frames
+ * in flight.
+ */
+const MAX_CONCURRENT = 4;
+const KEY_BYTES = 32;
+
+export interface SnapshotCacheOptions {
+  /** Locked for this process while it runs; created if it does not exist. */
+  readonly directory: string;
+  /**
+   * 32 bytes. Everything is encrypted with it; files of another key are
+   * dropped.
+   */
+  readonly key: Uint8Array;
+  /** Interval between checkpoints in milliseconds; default 5,000. */
+  readonly checkpointMs?: number;
+  /**
+   * Interval between attempts after a write error, in milliseconds; default
+   * 60,000.
+   */
+  readonly retryMs?: number;
+  /**
+   * Ids of all configured pools: snapshots of other pools are deleted at the
+   * start. Default: nothing is deleted.
+   */
+  readonly retainOnly?: readonly string[];
+  /** Default: node:fs/promises. */
+  readonly disk?: Disk;
+}
+
+export interface SnapshotCacheStats {
+  /** Size of all snapshot files on disk. */
+  readonly bytes: number;
+  /**
+   * Bytes of the files of the last run that were damaged or unreadable and
+   * therefore dropped.
+   */
+  readonly droppedBytes: number;
+  /** Duration of the slowest restore, in milliseconds. */
+  readonly restoreMs: number;
+  /**
+   * Time of the last checkpoint of any pool, in milliseconds since the epoch.
+   * There is no checkpoint while nothing changes.
+   */
+  readonly lastCheckpointAt: number | undefined;
+  /** Number of pools whose last write failed. */
+  readonly failing: number;
+}
+
+/**
+ * Persists the records of all pools in encrypted files, so that they are
+ * available directly after a restart, before the pools answer.
+ */
+export class SnapshotCache {
+  readonly #options: SnapshotCacheOptions;
+  readonly #shared: SharedOptions;
+  /** By pool id. */
+  readonly #pools = new Map<string, PoolSnapshot>();
+  #lock: DirectoryLock | undefined;
+
+  constructor(options: SnapshotCacheOptions, clock: Clock, logger: Logger) {
+    const { directory, key, disk = nodeDisk } = options;
+    if (key.length !== KEY_BYTES)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `the key of the snapshot cache has ${key.length} bytes, not ${KEY_BYTES}`,
+      });
+    this.#options = options;
+    this.#shared = {
+      directory,
+      key,
+      disk,
+      clock,
+      logger,
+      checkpointMs: options.checkpointMs ?? 5_000,
+      retryMs: options.retryMs ?? 60_000,
+      turns: new Turns(MAX_CONCURRENT),
+      isLocked: this.#open(disk, logger),
+    };
+  }
+
+  /** Totals over all pools. */
+  get stats(): SnapshotCacheStats {
+    const all = [...this.#pools.values()].map(({ stats }) => stats);
+    const times = all.flatMap(({ lastCheckpointAt }) => lastCheckpointAt ?? []);
+    return {
+      bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+      droppedBytes: all.reduce((sum, one) => sum + one.droppedBytes, 0),
+      restoreMs: Math.max(0, ...all.map(({ restoreMs }) => restoreMs)),
+      lastCheckpointAt: times.length === 0 ? undefined : Math.max(...times),
+      failing: all.filter(({ isFailing }) => isFailing).length,
+    };
+  }
+
+  /** Begins the snapshot of a pool; `restore` has to be called next. */
+  openPool(pool: PersistedPool): PoolSnapshot {
+    const snapshot = new PoolSnapshot(pool, this.#shared);
+    this.#pools.set(pool.poolId, snapshot);
+    return snapshot;
+  }
+
+  /** Stops writing and deletes the pool's files. */
+  async deletePool(poolId: string): Promise<void> {
+    await this.#pools.get(poolId)?.delete();
+    this.#pools.delete(poolId);
+  }
+
+  /** Releases the directory lock. All pools must have been stopped before. */
+  async close(): Promise<void> {
+    await this.#shared.isLocked;
+    await this.#lock?.release().catch(() => undefined);
+    this.#lock = undefined;
+  }
+
+  /**
+   * Locks the directory and deletes snapshots of removed pools. Never rejects:
+   * without a snapshot cache the server works as well, it only lists all pools
+   * first.
+   */
+  async #open(disk: Disk, logger: Logger): Promise<boolean> {
+    const { directory } = this.#options;
+    const consequence = "snapshots are disabled";
+    try {
+      this.#lock = await lockDirectory(disk, directory);
+    } catch (error) {
+      const { message } = error as Error;
+      logger.warn(`${directory} cannot be used, ${consequence}: ${message}`);
+      return false;
+    }
+    if (this.#lock === undefined) {
+      logger.warn(`${directory} is in use by another server: ${consequence}`);
+      return false;
+    }
+    await this.#deleteOtherFolders(disk, logger);
+    return true;
+  }
+
+  async #deleteOtherFolders(disk: Disk, logger: Logger): Promise<void> {
+    const { directory, retainOnly } = this.#options;
+    if (retainOnly === undefined) return;
+    const retained = new Set(retainOnly.map(folderName));
+    try {
+      for (const name of await disk.readdir(directory))
+        if (!retained.has(name))
+          await deleteFolder(disk, join(directory, name));
+    } catch (error) {
+      const { message } = error as Error;
+      logger.warn(
+        `${directory}: snapshots of removed pools could not be deleted: ${message}`,
+      );
+    }
+  }
+}
