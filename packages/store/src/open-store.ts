@@ -82,7 +82,7 @@ async function startStore(
   await repositories.audit.prepare();
   await keyRotation.finish();
   synchronizer.start();
-  return toStore(context, {
+  return toStore(context, settings.passphraseCost, {
     repositories,
     tokenUses,
     keyRotation,
@@ -97,6 +97,7 @@ type Services = ReturnType<typeof createRepositories> & {
 
 function toStore(
   context: RepositoryContext,
+  passphraseCost: StoreSettings["passphraseCost"],
   { repositories, tokenUses, keyRotation, synchronizer }: Services,
 ): Store {
   const { engine, availability, committer, tables, vault, clock } = context;
@@ -126,7 +127,7 @@ function toStore(
       sealFile(
         exportRows(tables, vault, clock.now()),
         passphrase,
-        settings.passphraseCost,
+        passphraseCost,
       ),
     importConfiguration: async (file, passphrase) =>
       importRows(context, await openFile(await collect(file), passphrase)),
