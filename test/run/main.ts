@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { Report } from "./report.js";
 import { runFiles } from "./run-files.js";
@@ -17,6 +18,9 @@ if (!values.all && positionals.length === 0) {
   const seed = (process.env["XO_TEST_SEED"] ??= String(day));
   console.log(`XO_TEST_SEED=${seed} repeats this run's choice of seeds`);
 }
+const old = files.filter(({ compiled }) => !existsSync(compiled));
+if (old.length > 0)
+  throw new Error(`not compiled, run npx tsc -b: ${old[0]!.source}`);
 const report = new Report();
 await runFiles(files, (file, outcome) => report.add(file, outcome));
 report.end(performance.now() / 1000);

@@ -7,7 +7,9 @@ import { ROOT, type TestFile } from "./test-files.js";
 const USUAL = new Set(
   [
     "architecture",
+    "reference-pages",
     "repository",
+    "shape",
     "run/runner",
     "end-to-end",
     "program",
