@@ -136,8 +136,8 @@ t.test("what fails on the way leaves nothing", async (t) => {
         pool.failNext(message, "SR_BACKEND_FAILURE_1", ["", "on purpose", ""]);
         const { error } = await api.call(method, params);
         t.match(error?.message, /on purpose|SR_BACKEND_FAILURE_1/, message);
-        t.same(pool.mishaps.list(), [], `${message} has been called`);
-        pool.mishaps.clear();
+        t.same(pool.injectedErrors.list(), [], `${message} has been called`);
+        pool.injectedErrors.clear();
         t.same(countsIn(steered), before, `${message}: nothing is left`);
       }
     });
@@ -147,7 +147,7 @@ t.test("what fails on the way leaves nothing", async (t) => {
       elsewhere.failNext(message, "SR_FULL", ["1", "0"]);
       const { error } = await api.call("vm.copy", { vm: halted, sr: far });
       t.match(error?.message, /SR_FULL/, message);
-      elsewhere.mishaps.clear();
+      elsewhere.injectedErrors.clear();
       for (let tries = 0; tries < 50; tries++)
         if (String(countsIn(steered)) !== String(before)) await pause(20);
       t.same(countsIn(steered), before, message);
@@ -159,7 +159,7 @@ t.test("what fails on the way leaves nothing", async (t) => {
     pool.failNext("VDI.destroy", "VDI_IN_USE", ["x", "destroy"], { times: 9 });
     const { error } = await api.call("vm.create", order);
     t.match(error?.message, /^SR_FULL.*could not be removed: OpaqueRef/);
-    pool.mishaps.clear();
+    pool.injectedErrors.clear();
     const left = (await api.all({ type: "VDI" })).filter(({ name_label }) =>
       /^half|CloudConfigDrive/.test(String(name_label)),
     );

@@ -4,9 +4,16 @@ export { startFleet, type StampedFleetOptions } from "./stamped/start-fleet.js";
 export { createStampedPools } from "./stamped/create-stamped-pools.js";
 export type { StampedPool } from "./stamped/stamped-pool.js";
 export { CHANGED_AT } from "./churn.js";
-export type { FaultName, FaultSetting, Faults } from "./faults.js";
-export type { Mishap, MishapConditions } from "./mishaps.js";
-export type { TemperName } from "./temper.js";
+export type {
+  FaultName,
+  FaultSetting,
+  Faults,
+} from "./faults/transport-faults.js";
+export type {
+  InjectedError,
+  InjectionConditions,
+} from "./faults/injected-errors.js";
+export type { FailureProfileName } from "./faults/failure-profile.js";
 export type { Database } from "./database.js";
 export type { Clock } from "./clock.js";
 export { main } from "./main.js";

@@ -86,7 +86,7 @@ interface Dress {
   record(className: string, record: Row["record"]): string;
 }
 
-const dresses: Readonly<Record<Format, Dress>> = {
+const encodings: Readonly<Record<Format, Dress>> = {
   json: {
     start: "{",
     end: "}",
@@ -104,10 +104,10 @@ const dresses: Readonly<Record<Format, Dress>> = {
 };
 
 function build(table: Table, format: Format): Buffer {
-  const dress = dresses[format];
-  const pieces: (string | Buffer)[] = [dress.start];
-  const sizes: number[] = [dress.start.length];
-  let total = dress.start.length + dress.end.length;
+  const encoding = encodings[format];
+  const pieces: (string | Buffer)[] = [encoding.start];
+  const sizes: number[] = [encoding.start.length];
+  let total = encoding.start.length + encoding.end.length;
   const push = (piece: string | Buffer): void => {
     const size =
       typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
@@ -117,13 +117,13 @@ function build(table: Table, format: Format): Buffer {
   };
   let first = true;
   for (const row of table.rows.values()) {
-    push(dress.before(row.ref, first));
-    push(row[format] ?? dress.record(table.className, row.record));
-    if (dress.after !== "") push(dress.after);
+    push(encoding.before(row.ref, first));
+    push(row[format] ?? encoding.record(table.className, row.record));
+    if (encoding.after !== "") push(encoding.after);
     first = false;
   }
-  pieces.push(dress.end);
-  sizes.push(dress.end.length);
+  pieces.push(encoding.end);
+  sizes.push(encoding.end.length);
   return fill(table, format, { pieces, sizes, total });
 }
 
@@ -147,7 +147,7 @@ function fill(
     else piece.copy(bytes, at);
     at += sizes[i]!;
   }
-  const step = dresses[format].after === "" ? 2 : 3;
+  const step = encodings[format].after === "" ? 2 : 3;
   let piece = 2;
   for (const row of table.rows.values()) {
     const start = starts[piece]!;

@@ -3,7 +3,10 @@ import { profiles, type ProfileName } from "./fleet/profiles.js";
 import type { PoolOptions } from "./pool-options.js";
 import { startPool, type SimulatedPool } from "./simulated-pool.js";
 import { startFleet } from "./stamped/start-fleet.js";
-import { tempers, type TemperName } from "./temper.js";
+import {
+  failureProfiles,
+  type FailureProfileName,
+} from "./faults/failure-profile.js";
 
 interface Arguments {
   readonly pool: readonly ProfileName[];
@@ -12,7 +15,7 @@ interface Arguments {
   readonly stamped?: { readonly pools: number; readonly vms: number };
   readonly seed: number;
   readonly churn: number;
-  readonly temper: TemperName;
+  readonly failureProfile: FailureProfileName;
   readonly pace: number;
   readonly host: string;
   readonly port: number;
@@ -77,9 +80,9 @@ function parse(argv: readonly string[]): Arguments {
     .option("--seed <n>", "the same seed gives the same pools", toInteger, 1)
     .option("--churn <n>", "changes a second in each pool", toInteger, 0)
     .option(
-      "--temper <name>",
+      "--failure-profile <name>",
       "calm; busy: things take longer; flaky: some fail, members come and go",
-      toTemper,
+      toFailureProfile,
       "calm",
     )
     .option("--pace <factor>", "durations times this", toFactor, 1)
@@ -132,12 +135,12 @@ function toInteger(text: string): number {
   return Number(text);
 }
 
-function toTemper(text: string): TemperName {
-  if (!Object.hasOwn(tempers, text))
+function toFailureProfile(text: string): FailureProfileName {
+  if (!Object.hasOwn(failureProfiles, text))
     throw new InvalidArgumentError(
-      `There are ${Object.keys(tempers).join(", ")}.`,
+      `There are ${Object.keys(failureProfiles).join(", ")}.`,
     );
-  return text as TemperName;
+  return text as FailureProfileName;
 }
 
 function toFactor(text: string): number {

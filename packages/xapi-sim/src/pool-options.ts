@@ -4,7 +4,7 @@ import type { HttpHandler } from "./http-handler.js";
 import type { TlsIdentity } from "./listener.js";
 import type { OperationTable } from "./operation.js";
 import type { Origin } from "./origin.js";
-import type { TemperName } from "./temper.js";
+import type { FailureProfileName } from "./faults/failure-profile.js";
 import type { FleetObject } from "./xapi-value.js";
 
 /** How a simulated pool is to be. All optional: a pool of profile C on any port of 127.0.0.1. */
@@ -23,7 +23,7 @@ export interface PoolOptions {
   /** Instead of objects: where the pool has them from. It answers listings in JSON only. */
   readonly origin?: Origin;
   /** How long things take and how many fail; by the seed, so reproducible. Default calm: no failures. */
-  readonly temper?: TemperName;
+  readonly failureProfile?: FailureProfileName;
   /** Durations of operations times this; 0: everything is done at once. Default 1. */
   readonly pace?: number;
   /** Changes a second. Default 0. */

@@ -5,7 +5,7 @@ import { systemClock } from "./clock.js";
 import { Database } from "./database.js";
 import { EventQueue } from "./events/event-queue.js";
 import { EventWaiters } from "./events/event-waiters.js";
-import { Faults } from "./faults.js";
+import { Faults } from "./faults/transport-faults.js";
 import { generateFleet } from "./fleet/generate-fleet.js";
 import { profiles } from "./fleet/profiles.js";
 import { servePool } from "./http/serve-pool.js";
@@ -14,15 +14,18 @@ import type { TlsIdentity } from "./listener.js";
 import { openMembers, type Member } from "./members.js";
 import { loseHost, type Loss } from "./operations/host-loss.js";
 import { killHost, reviveHost } from "./operations/host-death.js";
-import { startOutages } from "./outages.js";
+import { startOutages } from "./faults/outages.js";
 import { Membership } from "./membership.js";
-import { Mishaps, type MishapConditions } from "./mishaps.js";
+import {
+  InjectedErrors,
+  type InjectionConditions,
+} from "./faults/injected-errors.js";
 import type { PoolOptions } from "./pool-options.js";
 import { createRandom } from "./random.js";
 import { setLoad } from "./rrd/loads.js";
 import { Sessions } from "./sessions.js";
 import { Tasks } from "./tasks.js";
-import { Temper } from "./temper.js";
+import { FailureProfile } from "./faults/failure-profile.js";
 import { Timers } from "./timers.js";
 import type { FleetObject } from "./xapi-value.js";
 
@@ -38,7 +41,7 @@ export interface SimulatedPool {
   readonly database: Database;
   readonly faults: Faults;
   /** What waits to go wrong; `failNext` and `slowNext` add to it. */
-  readonly mishaps: Mishaps;
+  readonly injectedErrors: InjectedErrors;
   /**
    * The next call of a message fails with this error, once: `failNext("VM.start",
    * "SR_BACKEND_FAILURE_46", ["", "in use", ""])`. Of HTTP handlers: `http/put_import`.
@@ -47,13 +50,13 @@ export interface SimulatedPool {
     method: string,
     error: string,
     params?: readonly string[],
-    conditions?: MishapConditions,
+    conditions?: InjectionConditions,
   ): void;
   /** The next call of a message takes so many milliseconds more. */
   slowNext(
     method: string,
     delayMs: number,
-    conditions?: MishapConditions,
+    conditions?: InjectionConditions,
   ): void;
   /** A host is gone, for so long or for good, with its guests (`crash`) or without; HA starts protected ones elsewhere. */
   lose(hostRef: string, loss: Loss): void;
@@ -132,11 +135,11 @@ function assemble(
     password,
     database: db,
     faults: core.faults,
-    mishaps: core.mishaps,
+    injectedErrors: core.injectedErrors,
     failNext: (method, error, params = [], conditions = {}) =>
-      core.mishaps.add({ ...conditions, method, error, params }),
+      core.injectedErrors.add({ ...conditions, method, error, params }),
     slowNext: (method, delayMs, conditions = {}) =>
-      core.mishaps.add({ ...conditions, method, delayMs }),
+      core.injectedErrors.add({ ...conditions, method, delayMs }),
     lose: (hostRef, loss) => loseHost(systemContext(core), hostRef, loss),
     killHost: (hostRef) => killHost(systemContext(core), hostRef),
     reviveHost: (hostRef) => reviveHost(systemContext(core), hostRef),
@@ -159,7 +162,7 @@ function assemble(
     control: { ...pool, status: () => statusOf(pool, core, churn) },
   });
   core.tasks.startSweeping();
-  startOutages(systemContext(core), core.temper);
+  startOutages(systemContext(core), core.failureProfile);
   churn.set(options.churn ?? 0);
   return pool;
 }
@@ -172,7 +175,7 @@ function statusOf(pool: SimulatedPool, core: Core, churn: Churn): object {
     generation: core.db.generation,
     churn: churn.perSecond,
     faults: core.faults.list(),
-    mishaps: core.mishaps.list(),
+    injectedErrors: core.injectedErrors.list(),
   };
 }
 
@@ -222,8 +225,8 @@ function makeCore(
       sessions.endAll();
     if (name === "silent" && faults.isOn(name)) membership.silence();
   });
-  const temper = new Temper(
-    options.temper ?? "calm",
+  const failureProfile = new FailureProfile(
+    options.failureProfile ?? "calm",
     options.pace ?? 1,
     options.seed ?? 1,
   );
@@ -234,10 +237,10 @@ function makeCore(
     random,
     waiters,
     timers,
-    temper,
+    failureProfile,
     sessions,
     faults,
-    mishaps: new Mishaps(),
+    injectedErrors: new InjectedErrors(),
     tasks: new Tasks(db, clock, random),
     queue: new EventQueue(db, clock, waiters),
     listings: new Listings(options.origin),
@@ -245,7 +248,7 @@ function makeCore(
       poolRef: membership.poolRef,
       coordinatorRef: () => membership.coordinatorRef,
       addressOf: (hostRef) => membership.addressOf(hostRef),
-      later: (ms, work) => timers.later(temper.duration(ms), work),
+      later: (ms, work) => timers.later(failureProfile.duration(ms), work),
       setReachable: (hostRef, reachable) =>
         membership.setReachable(hostRef, reachable, sessions),
       takeOver: () => {

@@ -24,7 +24,7 @@ async function xmlValue(
   return /<name>Value<\/name>(.*)<\/member>/.exec(text)?.[1];
 }
 
-t.test("XML-RPC dresses values as XAPI does", async (t) => {
+t.test("XML-RPC encodings values as XAPI does", async (t) => {
   const { pool, client } = await tinyPool(t);
   pool.database.update("VM", VM, {
     name_label: `<a> & "b" 'c'`,

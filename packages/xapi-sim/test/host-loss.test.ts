@@ -84,7 +84,11 @@ t.test("a host that crashes has no guests when it is back", async (t) => {
 });
 
 t.test("a flaky pool loses members now and then", async (t) => {
-  const side = await startSide(t, { temper: "flaky", pace: 0.0005, hosts: 3 });
+  const side = await startSide(t, {
+    failureProfile: "flaky",
+    pace: 0.0005,
+    hosts: 3,
+  });
   const { db } = side;
   await change(db, () =>
     [...db.records("host_metrics")].some(([, metrics]) => !metrics["live"]),

@@ -2,14 +2,14 @@ import type { Clock } from "../clock.js";
 import type { Database } from "../database.js";
 import type { EventQueue } from "../events/event-queue.js";
 import type { EventWaiters } from "../events/event-waiters.js";
-import type { Faults } from "../faults.js";
+import type { Faults } from "../faults/transport-faults.js";
 import type { Listings } from "../listings.js";
-import type { Mishaps } from "../mishaps.js";
+import type { InjectedErrors } from "../faults/injected-errors.js";
 import type { CallContext, PoolContext } from "../operation.js";
 import type { Random } from "../random.js";
 import type { Sessions } from "../sessions.js";
 import type { Tasks } from "../tasks.js";
-import type { Temper } from "../temper.js";
+import type { FailureProfile } from "../faults/failure-profile.js";
 import type { Timers } from "../timers.js";
 import type { XapiValue } from "../xapi-value.js";
 
@@ -24,8 +24,8 @@ export interface Core {
   readonly queue: EventQueue;
   readonly listings: Listings;
   readonly faults: Faults;
-  readonly mishaps: Mishaps;
-  readonly temper: Temper;
+  readonly injectedErrors: InjectedErrors;
+  readonly failureProfile: FailureProfile;
   readonly timers: Timers;
   readonly pool: PoolContext & {
     /** Makes another member the coordinator. @throws XapiFailure HANDLE_INVALID */

@@ -1,5 +1,5 @@
 import { datamodel } from "@xo-server/model";
-import type { Mishap } from "../mishaps.js";
+import type { InjectedError } from "../faults/injected-errors.js";
 import type { OperationTable, SessionContext } from "../operation.js";
 import { valueAnswer, type Answer } from "../rpc/answer.js";
 import { readParam, unknownMethod } from "../rpc/param-reader.js";
@@ -13,7 +13,7 @@ import { XapiFailure, internalError } from "../xapi-failure.js";
 import type { XapiValue } from "../xapi-value.js";
 import type { CallOrigin, Core, CoreContext, CoreTable } from "./core.js";
 import { eventMessages } from "./event-messages.js";
-import { callImplied } from "./implied.js";
+import { callGenerated } from "./generated-calls.js";
 import { messageMessages } from "./message-messages.js";
 import { findMethod, methodNames, type Method } from "./method-index.js";
 import { poolMessages } from "./pool-messages.js";
@@ -134,7 +134,7 @@ export class Dispatcher {
     const { db, pool, clock, random } = core;
     const delay = async (ms: number): Promise<void> => {
       const signal = task?.signal ?? new AbortController().signal;
-      await core.waiters.delay(core.temper.duration(ms), signal);
+      await core.waiters.delay(core.failureProfile.duration(ms), signal);
       if (signal.aborted) throw new XapiFailure("TASK_CANCELLED", [task!.ref]);
     };
     return { core, origin, db, pool, session, task, clock, random, delay };
@@ -157,17 +157,18 @@ export class Dispatcher {
     params: readonly XapiValue[],
     context: CoreContext,
   ): Promise<unknown> {
-    const { mishaps, temper } = this.#core;
-    const mishap = mishaps.strike(method.fullName, params[0]);
-    if (mishap !== undefined) await waitFor(mishap, context);
+    const { injectedErrors, failureProfile } = this.#core;
+    const injectedError = injectedErrors.take(method.fullName, params[0]);
+    if (injectedError !== undefined) await waitFor(injectedError, context);
     const failure =
-      mishap?.error !== undefined
-        ? new XapiFailure(mishap.error, mishap.params)
+      injectedError?.error !== undefined
+        ? new XapiFailure(injectedError.error, injectedError.params)
         : method.model.async === true
-          ? temper.accident(method.className, params)
+          ? failureProfile.randomFailure(method.className, params)
           : undefined;
     if (failure === undefined) return this.#plain(method, params, context);
-    if (mishap?.error !== undefined && mishap.when !== "work") throw failure;
+    if (injectedError?.error !== undefined && injectedError.when !== "work")
+      throw failure;
     return this.#plain(method, params, failingAtWork(context, failure));
   }
 
@@ -181,7 +182,7 @@ export class Dispatcher {
       return coreMessages[fullName]!(context, params);
     if (Object.hasOwn(this.#operations, fullName))
       return this.#operations[fullName]!(context, params);
-    return callImplied(context, method, params);
+    return callGenerated(context, method, params);
   }
 
   /** Makes the task, lets the work go on behind it. */
@@ -209,7 +210,7 @@ export class Dispatcher {
 
 /** @throws XapiFailure TASK_CANCELLED */
 async function waitFor(
-  { delayMs = 0 }: Mishap,
+  { delayMs = 0 }: InjectedError,
   { core, task }: CoreContext,
 ): Promise<void> {
   const signal = task?.signal ?? new AbortController().signal;

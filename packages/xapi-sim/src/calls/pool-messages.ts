@@ -1,5 +1,5 @@
 import { joinPool } from "../peers/join-pool.js";
-import { tellMembers } from "../peers/joined-hosts.js";
+import { notifyMembers } from "../peers/joined-hosts.js";
 import { requireCoordinator } from "./session-messages.js";
 import type { CoreTable } from "./core.js";
 import { XapiFailure } from "../xapi-failure.js";
@@ -23,7 +23,7 @@ export const poolMessages: CoreTable = {
     if (metrics?.["live"] === false)
       throw new XapiFailure("CANNOT_CONTACT_HOST", [hostRef]);
     core.pool.promote(hostRef);
-    tellMembers(db, core.pool.urlOf(hostRef));
+    notifyMembers(db, core.pool.urlOf(hostRef));
   },
   "pool.emergency_transition_to_master": ({ core, origin }) => {
     core.pool.promote(origin.hostRef);

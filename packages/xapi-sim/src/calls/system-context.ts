@@ -3,7 +3,7 @@ import type { Core } from "./core.js";
 
 /** For what happens without anybody's call. */
 export function systemContext(core: Core): CallContext {
-  const { db, pool, clock, random, waiters, temper } = core;
+  const { db, pool, clock, random, waiters, failureProfile } = core;
   const never = new AbortController().signal;
   return {
     db,
@@ -12,6 +12,6 @@ export function systemContext(core: Core): CallContext {
     random,
     session: { ref: "", userName: "" },
     task: undefined,
-    delay: (ms) => waiters.delay(temper.duration(ms), never),
+    delay: (ms) => waiters.delay(failureProfile.duration(ms), never),
   };
 }

@@ -1,4 +1,4 @@
-import { hashText } from "../fleet/dice.js";
+import { hashText } from "../fleet/seeded-random.js";
 
 export interface Rectangle {
   readonly x: number;

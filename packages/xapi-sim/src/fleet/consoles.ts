@@ -7,7 +7,7 @@ export function addConsoles(
   address: string,
 ): void {
   for (const protocol of ["rfb", "vt100"]) {
-    const ref = builder.dice.ref();
+    const ref = builder.random.ref();
     builder.add(
       "console",
       { protocol, location: consoleLocation(address, ref), VM: vm },

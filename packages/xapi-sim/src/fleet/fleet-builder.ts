@@ -3,7 +3,7 @@ import { toDatetime } from "../clock.js";
 import { defaultRecord } from "../field-type.js";
 import { linksOf, type Link } from "../relations.js";
 import type { XapiValue } from "../xapi-value.js";
-import { createDice, type Dice } from "./dice.js";
+import { createSeededRandom, type SeededRandom } from "./seeded-random.js";
 
 export type FleetFields = Record<string, XapiValue>;
 
@@ -16,22 +16,22 @@ export interface DraftObject {
 
 /** Collects the objects of a pool and, at the end, makes both sides of each relation agree. */
 export class FleetBuilder {
-  readonly dice: Dice;
+  readonly random: SeededRandom;
   /** The moment of the fleet, Unix seconds. */
   readonly now: number;
   readonly #objects: DraftObject[] = [];
   readonly #byRef = new Map<string, DraftObject>();
 
   constructor(seed: string, now: number) {
-    this.dice = createDice(seed);
+    this.random = createSeededRandom(seed);
     this.now = now;
   }
 
   /** Adds an object: the class's defaults with `fields` over them. Of a relation give one side, the single reference. */
   add(className: string, fields: FleetFields, ref?: string): DraftObject {
-    const uuid = this.dice.uuid();
+    const uuid = this.random.uuid();
     const record = { ...defaultRecord(className), uuid, ...fields };
-    const object = { className, ref: ref ?? this.dice.ref(), record };
+    const object = { className, ref: ref ?? this.random.ref(), record };
     this.#objects.push(object);
     this.#byRef.set(object.ref, object);
     return object;

@@ -1,6 +1,6 @@
 import type { FleetObject } from "../xapi-value.js";
-import { addChronicle } from "./chronicle.js";
-import { addDuties } from "./duties.js";
+import { addMessagesAndTasks } from "./messages-and-tasks.js";
+import { addHaPolicies } from "./ha-policies.js";
 import { FleetBuilder } from "./fleet-builder.js";
 import { addGuests } from "./guests.js";
 import { addHosts } from "./hosts.js";
@@ -62,8 +62,8 @@ export function generateFleet(options: FleetOptions): Iterable<FleetObject> {
     ...around,
     schedules: addSchedules(builder),
   });
-  addChronicle(builder, profile, { guests, hosts });
-  addDuties(builder, { guests, hosts, storage, profile });
+  addMessagesAndTasks(builder, profile, { guests, hosts });
+  addHaPolicies(builder, { guests, hosts, storage, profile });
   for (const { metrics, freeMemory } of hosts)
     metrics.record["memory_free"] = freeMemory;
   return builder.finish();

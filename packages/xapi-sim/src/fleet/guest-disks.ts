@@ -26,19 +26,19 @@ export function addDisks(
   { hosts, storage, profile }: GuestSurroundings,
   owner: DiskOwner,
 ): readonly GuestDisk[] {
-  const { dice } = builder;
+  const { random } = builder;
   const sr =
-    dice.chance(0.85) && storage.shared.length > 0
-      ? dice.pick(storage.shared)
+    random.chance(0.85) && storage.shared.length > 0
+      ? random.pick(storage.shared)
       : storage.local[hosts.indexOf(owner.home)]!;
-  const count = dice.pick(profile.disks ?? DISKS);
+  const count = random.pick(profile.disks ?? DISKS);
   const disks = Array.from({ length: count }, (_, position) =>
     addDisk(builder, owner, { sr, position }),
   );
   addCdDrive(
     builder,
     owner,
-    dice.chance(0.08) ? dice.pick(storage.isos) : undefined,
+    random.chance(0.08) ? random.pick(storage.isos) : undefined,
   );
   return disks;
 }
@@ -66,7 +66,7 @@ function addDisk(
     mode: "RW",
     type: "Disk",
     unpluggable: true,
-    other_config: { owner: "", task_id: builder.dice.ref() },
+    other_config: { owner: "", task_id: builder.random.ref() },
     currently_attached: attached,
     metrics: NULL_REF,
   });
@@ -82,23 +82,23 @@ function addGuestVdi(
     attached,
   }: { sr: DraftObject; position: number; attached: boolean },
 ): DraftObject {
-  const { dice } = builder;
+  const { random } = builder;
   const sizes = position === 0 ? [10, 20, 32, 40, 64] : [50, 100, 200, 500];
-  const size = dice.pick(sizes) * GiB;
-  const base = dice.chance(0.21) ? addBaseCopy(builder, sr, size) : undefined;
+  const size = random.pick(sizes) * GiB;
+  const base = random.chance(0.21) ? addBaseCopy(builder, sr, size) : undefined;
   return addVdi(builder, sr, {
     name_label: `${owner.name}_disk_${position}`,
     name_description: position === 0 ? "System" : `Data ${position}`,
     allowed_operations: vdiOperations({ inUse: attached, readOnly: false }),
     virtual_size: size,
-    other_config: { content_id: dice.uuid() },
+    other_config: { content_id: random.uuid() },
     sm_config: {
       vdi_type: "vhd",
       "image-format": "vhd",
       ...(base === undefined ? {} : { "vhd-parent": base }),
       ...hostKey(owner, attached),
     },
-    cbt_enabled: dice.chance(0.1),
+    cbt_enabled: random.chance(0.1),
   });
 }
 
@@ -141,7 +141,7 @@ export function addVdi(
   fields: DraftObject["record"],
 ): DraftObject {
   const size = fields["virtual_size"] as number;
-  const taken = Math.floor(size * (0.1 + 0.6 * builder.dice.next()));
+  const taken = Math.floor(size * (0.1 + 0.6 * builder.random.next()));
   const { record } = sr;
   record["virtual_allocation"] =
     (record["virtual_allocation"] as number) + size;

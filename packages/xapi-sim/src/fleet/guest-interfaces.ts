@@ -17,17 +17,20 @@ export function addInterfaces(
     readonly index: number;
   },
 ): void {
-  const { dice } = builder;
+  const { random } = builder;
   const attached = guest.state === "Running" || guest.state === "Paused";
-  const count = dice.pick(profile.interfaces ?? INTERFACES);
+  const count = random.pick(profile.interfaces ?? INTERFACES);
   for (let device = 0; device < count; device++) {
-    const locked = dice.chance(0.05);
+    const locked = random.chance(0.05);
     builder.add("VIF", {
       allowed_operations: vifOperations(attached, attached),
       device: String(device),
-      network: dice.pick(networks).ref,
+      network: random.pick(networks).ref,
       VM: guest.vm.ref,
-      MAC: macAddress(builder, `${dice.pick(["02", "06", "0a", "0e"])}:16:3e`),
+      MAC: macAddress(
+        builder,
+        `${random.pick(["02", "06", "0a", "0e"])}:16:3e`,
+      ),
       MTU: 1500,
       other_config: { "ethtool-tx": "off", promiscuous: "off" },
       qos_algorithm_params: { kbps: "1000000" },

@@ -10,7 +10,7 @@ export function addGuestMetrics(
     readonly live: boolean;
   },
 ): string {
-  const last_updated = builder.ago(builder.dice.int(1, 600));
+  const last_updated = builder.ago(builder.random.int(1, 600));
   return builder.add("VM_guest_metrics", {
     ...guestMetricsFields(guest.system, guest.index),
     last_updated,

@@ -22,7 +22,7 @@ interface VmPlan {
 
 /** The VM and its metrics. */
 export function addVm(builder: FleetBuilder, plan: VmPlan): DraftObject {
-  const vcpus = builder.dice.pick([1, 2, 2, 2, 4, 4, 8]);
+  const vcpus = builder.random.pick([1, 2, 2, 2, 4, 4, 8]);
   return builder.add("VM", {
     ...emptyVm,
     ...stateFields(builder, plan),
@@ -49,10 +49,10 @@ function stateFields(
     }),
     power_state: state,
     resident_on: host?.host.ref ?? NULL_REF,
-    affinity: builder.dice.chance(0.1)
+    affinity: builder.random.chance(0.1)
       ? (host?.host.ref ?? NULL_REF)
       : NULL_REF,
-    domid: runs ? builder.dice.int(1, 900) : -1,
+    domid: runs ? builder.random.int(1, 900) : -1,
     domarch: runs ? "hvm" : "",
     last_boot_CPU_flags: runs ? bootCpuFlags : {},
     last_booted_record: "",
@@ -83,7 +83,7 @@ function paperFields(
   builder: FleetBuilder,
   { title, system }: VmPlan,
 ): FleetFields {
-  const { dice } = builder;
+  const { random } = builder;
   return {
     name_label: title.name,
     name_description: title.role.description,
@@ -92,13 +92,13 @@ function paperFields(
       base_template_name: system.template,
       "install-methods": "cdrom,nfs,http,ftp",
       ...(system.family === "linux" ? { linux_template: "true" } : {}),
-      mac_seed: dice.uuid(),
-      import_task: dice.ref(),
+      mac_seed: random.uuid(),
+      import_task: random.ref(),
       folder: title.role.folder,
-      "XenCenter.CustomFields.owner": dice.pick(owners),
-      "XenCenter.CustomFields.cost centre": String(dice.int(1000, 1040)),
-      ...(dice.chance(0.7) ? { auto_poweron: "true" } : {}),
-      "xo:8f2a1b7c": `{"creation":{"date":"${creationDate(builder)}","template":"${dice.uuid()}","user":"${dice.uuid()}"}}`,
+      "XenCenter.CustomFields.owner": random.pick(owners),
+      "XenCenter.CustomFields.cost centre": String(random.int(1000, 1040)),
+      ...(random.chance(0.7) ? { auto_poweron: "true" } : {}),
+      "xo:8f2a1b7c": `{"creation":{"date":"${creationDate(builder)}","template":"${random.uuid()}","user":"${random.uuid()}"}}`,
     },
     blocked_operations:
       title.role.stem === "db-prod" ? { destroy: "true" } : {},
@@ -114,7 +114,7 @@ const owners = [
 ];
 
 function creationDate(builder: FleetBuilder): string {
-  const day = builder.now - builder.dice.int(1, 900) * 86400;
+  const day = builder.now - builder.random.int(1, 900) * 86400;
   return new Date(day * 1000).toISOString();
 }
 
@@ -151,9 +151,10 @@ function machineFields(
 const nvramStart =
   "VkFSUwEAAAAAAAAAAAAAAAAAAAAIAAAAU2VjdXJlQm9vdAAAAAAAAAAB".padEnd(220, "A");
 
-function generationId({ dice }: FleetBuilder): string {
+function generationId({ random }: FleetBuilder): string {
   const half = () =>
-    String(dice.uint32()) + String(dice.uint32()).padStart(9, "0").slice(0, 9);
+    String(random.uint32()) +
+    String(random.uint32()).padStart(9, "0").slice(0, 9);
   return `${half()}:${half()}`;
 }
 
@@ -162,7 +163,7 @@ function addVmMetrics(
   { memory, state, host }: VmPlan,
   vcpus: number,
 ): DraftObject {
-  const { dice } = builder;
+  const { random } = builder;
   const runs = host !== undefined;
   return builder.add("VM_metrics", {
     memory_actual: runs ? memory : 0,
@@ -171,13 +172,16 @@ function addVmMetrics(
       ? Object.fromEntries(
           Array.from({ length: vcpus }, (_, i) => [
             String(i),
-            dice.int(0, 999) / 1000,
+            random.int(0, 999) / 1000,
           ]),
         )
       : { "0": 0 },
     VCPUs_CPU: runs
       ? Object.fromEntries(
-          Array.from({ length: vcpus }, (_, i) => [String(i), dice.int(0, 31)]),
+          Array.from({ length: vcpus }, (_, i) => [
+            String(i),
+            random.int(0, 31),
+          ]),
         )
       : {},
     VCPUs_flags: runs
@@ -188,10 +192,10 @@ function addVmMetrics(
     VCPUs_params: { weight: "256", cap: "0" },
     state: runs ? [state === "Paused" ? "paused" : "running"] : [],
     start_time: builder.ago(
-      runs ? dice.int(600, 120 * 86400) : dice.int(121, 300) * 86400,
+      runs ? random.int(600, 120 * 86400) : random.int(121, 300) * 86400,
     ),
-    install_time: builder.ago(dice.int(300, 900) * 86400),
-    last_updated: builder.ago(dice.int(0, 300)),
+    install_time: builder.ago(random.int(300, 900) * 86400),
+    last_updated: builder.ago(random.int(0, 300)),
     hvm: runs,
     current_domain_type: runs ? "hvm" : "unspecified",
     numa_nodes: runs ? 1 : 0,

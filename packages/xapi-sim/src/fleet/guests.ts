@@ -19,7 +19,7 @@ export function addGuests(
 ): readonly Guest[] {
   const numbers = new Map<string, number>();
   return Array.from({ length: around.profile.vms }, (_, index) => {
-    const role = builder.dice.pick(guestRoles);
+    const role = builder.random.pick(guestRoles);
     const number = (numbers.get(role.stem) ?? 0) + 1;
     numbers.set(role.stem, number);
     const name = `${role.stem}-${String(number).padStart(role.stem.includes("-") ? 1 : 4, "0")}`;
@@ -36,7 +36,7 @@ function addGuest(
   const plan = planGuest(builder, around, title);
   const { system, state, host } = plan;
   const guestMetrics =
-    state === "Halted" && builder.dice.chance(0.4)
+    state === "Halted" && builder.random.chance(0.4)
       ? NULL_REF
       : addGuestMetrics(builder, { system, index, live: state === "Running" });
   const vm = addVm(builder, { ...plan, title, guestMetrics });
@@ -44,7 +44,7 @@ function addGuest(
     vm,
     name,
     state,
-    home: host ?? builder.dice.pick(around.hosts),
+    home: host ?? builder.random.pick(around.hosts),
   });
   addInterfaces(builder, around, { vm, state, index });
   if (host !== undefined) addConsoles(builder, vm.ref, host.consoleAddress);
@@ -63,12 +63,12 @@ function planGuest(
   { profile, hosts }: GuestSurroundings,
   { role }: GuestName,
 ): Pick<Guest, "system" | "memory" | "state" | "host"> {
-  const { dice } = builder;
+  const { random } = builder;
   const windows = role.stem.startsWith("win");
-  const system = dice.pick(
+  const system = random.pick(
     guestSystems.filter(({ family }) => (family === "windows") === windows),
   );
-  const memory = dice.pick(system.memoryGiB) * GiB;
+  const memory = random.pick(system.memoryGiB) * GiB;
   const wanted = pickState(builder, profile);
   if (wanted === "Halted" || wanted === "Suspended")
     return { system, memory, state: wanted, host: undefined };
@@ -82,25 +82,25 @@ function planGuest(
 }
 
 function pickState(
-  { dice }: FleetBuilder,
+  { random }: FleetBuilder,
   profile: FleetProfile,
 ): Guest["state"] {
-  if (dice.chance(profile.runningShare)) return "Running";
-  const chance = dice.next();
+  if (random.chance(profile.runningShare)) return "Running";
+  const chance = random.next();
   if (chance < 0.02) return "Paused";
   return chance < 0.1 ? "Suspended" : "Halted";
 }
 
 /** A host with room, at random as operators' balancers leave them; the emptiest where chance found none. */
 function placeOn(
-  { dice }: FleetBuilder,
+  { random }: FleetBuilder,
   hosts: readonly FleetHost[],
   memory: number,
 ): FleetHost | undefined {
   const needed = memory + 9437184;
-  let host = dice.pick(hosts);
+  let host = random.pick(hosts);
   for (let tries = 0; tries < 3 && host.freeMemory < needed; tries++)
-    host = dice.pick(hosts);
+    host = random.pick(hosts);
   if (host.freeMemory < needed)
     host = hosts.reduce((best, other) =>
       other.freeMemory > best.freeMemory ? other : best,

@@ -66,7 +66,7 @@ export function addProcessors(
   host: DraftObject,
   count: number,
 ): void {
-  const { dice } = builder;
+  const { random } = builder;
   for (let number = 0; number < count; number++) {
     builder.add("host_cpu", {
       host: host.ref,
@@ -79,7 +79,7 @@ export function addProcessors(
       stepping: "6",
       flags: cpuFlags,
       features: cpuFeatures,
-      utilisation: Math.round(dice.next() * 1e6) / 1e6,
+      utilisation: Math.round(random.next() * 1e6) / 1e6,
     });
   }
 }
@@ -99,7 +99,7 @@ export function addPciDevices(
     if (slot < profile.nicsPerHost) nics.push(add(slot, nicModel));
     else add(slot, pciModels[slot % pciModels.length]!);
   }
-  const gpu = builder.dice.chance(profile.gpuShare)
+  const gpu = builder.random.chance(profile.gpuShare)
     ? add(profile.pciPerHost, gpuModel)
     : undefined;
   return { nics, gpu };

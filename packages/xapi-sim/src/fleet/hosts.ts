@@ -10,7 +10,7 @@ import {
 } from "./host-hardware.js";
 import { hostOperations } from "../operations/allowed-operations.js";
 import { addControlDomain } from "./control-domain.js";
-import { addPapers } from "./host-papers.js";
+import { addCertificates } from "./certificates.js";
 
 /** The hosts with their hardware, certificates, features and control domains. The first is the coordinator. */
 export function addHosts(
@@ -29,7 +29,7 @@ export function addHosts(
     if (gpu !== undefined) gpus.add(host.host, gpu);
     addProcessors(builder, host.host, profile.cpusPerHost);
     addDrivers(builder, host.host);
-    addPapers(builder, host.host);
+    addCertificates(builder, host.host);
     addControlDomain(builder, host);
     return { ...host, nics };
   });
@@ -52,7 +52,7 @@ function addHost(
     memory_total: memory,
     memory_free: memory,
     live: true,
-    last_updated: builder.ago(builder.dice.int(0, 60)),
+    last_updated: builder.ago(builder.random.int(0, 60)),
   });
   const host = builder.add("host", {
     ...hostIdentity(builder, index, address),
@@ -82,10 +82,10 @@ function addHost(
 }
 
 function hostIdentity(builder: FleetBuilder, index: number, address: string) {
-  const { dice } = builder;
+  const { random } = builder;
   const rack = String.fromCharCode(97 + Math.floor(index / 16));
   const name = `xcp-${rack}${String((index % 16) + 1).padStart(2, "0")}`;
-  const boot = builder.now - dice.int(2, 200) * 86400;
+  const boot = builder.now - random.int(2, 200) * 86400;
   return {
     name_label: name,
     name_description: `Rack ${rack.toUpperCase()}, unit ${(index % 16) * 2 + 1}`,

@@ -73,7 +73,7 @@ function addIso(
   sr: DraftObject,
   name: string,
 ): DraftObject {
-  const size = builder.dice.int(300, 6000) * 2 ** 20;
+  const size = builder.random.int(300, 6000) * 2 ** 20;
   return builder.add("VDI", {
     name_label: name,
     allowed_operations: vdiOperations({ inUse: false, readOnly: true }),

@@ -211,7 +211,7 @@ function addVlan(
 }
 
 /** A MAC address under a vendor's or a local prefix. */
-export function macAddress({ dice }: FleetBuilder, prefix: string): string {
-  const hex = dice.uint32().toString(16).padStart(8, "0");
+export function macAddress({ random }: FleetBuilder, prefix: string): string {
+  const hex = random.uint32().toString(16).padStart(8, "0");
   return `${prefix}:${hex.slice(0, 2)}:${hex.slice(2, 4)}:${hex.slice(4, 6)}`;
 }

@@ -65,7 +65,7 @@ function addSubjects(builder: FleetBuilder): void {
     ["helpdesk", VM_OPERATOR_ROLE],
   ] as const)
     builder.add("subject", {
-      subject_identifier: `S-1-5-21-2000478354-1708537768-1957994488-${builder.dice.int(1000, 9999)}`,
+      subject_identifier: `S-1-5-21-2000478354-1708537768-1957994488-${builder.random.int(1000, 9999)}`,
       other_config: {
         "subject-name": `EXAMPLE\\${user}`,
         "subject-upn": `${user}@example.com`,
@@ -117,7 +117,7 @@ export function addGroups(
     if (name.startsWith("db-prod") && i % 4 === 0)
       vm.record["groups"] = [apart.ref];
     if (!name.startsWith("app-") || i % 6 !== 0) return;
-    if (appliance === undefined || builder.dice.chance(0.2))
+    if (appliance === undefined || builder.random.chance(0.2))
       appliance = builder.add("VM_appliance", {
         name_label: `Shop around ${name}`,
         name_description: "Front ends, application and database",

@@ -1,6 +1,6 @@
 import { datamodel } from "@xo-server/model";
 import type { FleetBuilder } from "./fleet-builder.js";
-import { uuidOf } from "./dice.js";
+import { uuidOf } from "./seeded-random.js";
 
 /** The roles from most to least rights; uuids as every XAPI has them. */
 const ranks: readonly (readonly [string, string, string])[] = [

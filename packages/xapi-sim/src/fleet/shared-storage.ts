@@ -59,7 +59,7 @@ function iscsi(builder: FleetBuilder, index: number) {
     device_config: {
       target,
       targetIQN,
-      SCSIid: `3624a9370${builder.dice.uuid().replace(/-/g, "").slice(0, 24)}`,
+      SCSIid: `3624a9370${builder.random.uuid().replace(/-/g, "").slice(0, 24)}`,
       port: "3260",
       multihomelist: `${target}:3260`,
     },

@@ -23,16 +23,16 @@ export function addSnapshots(
   guests: readonly Guest[],
   around: GuestSurroundings & { readonly schedules: readonly DraftObject[] },
 ): void {
-  const { dice } = builder;
+  const { random } = builder;
   for (const guest of guests) {
-    const scheduled = dice.chance(around.profile.snapshotsPerVm / 2);
+    const scheduled = random.chance(around.profile.snapshotsPerVm / 2);
     const count = scheduled ? 2 : 0;
     if (scheduled && around.schedules.length > 0)
-      guest.vm.record["snapshot_schedule"] = dice.pick(around.schedules).ref;
+      guest.vm.record["snapshot_schedule"] = random.pick(around.schedules).ref;
     for (let i = 0; i < count; i++)
       addSnapshot(builder, guest, {
         around,
-        seconds: (i + 1) * 86400 - dice.int(0, 3600),
+        seconds: (i + 1) * 86400 - random.int(0, 3600),
       });
   }
 }
@@ -46,7 +46,7 @@ function addSnapshot(
   const snapshot_time = builder.ago(seconds);
   const snapshot = builder.add("VM", {
     ...vm.record,
-    uuid: builder.dice.uuid(),
+    uuid: builder.random.uuid(),
     allowed_operations,
     name_label: `[Snapshot] ${guest.name} ${snapshot_time}`,
     power_state: "Halted",
@@ -71,7 +71,7 @@ function addSnapshot(
   guest.disks.forEach((_, position) =>
     addSnapshotDisk(builder, guest, { snapshot, position, snapshot_time }),
   );
-  addSnapshotDevices(builder, snapshot, builder.dice.pick(around.networks));
+  addSnapshotDevices(builder, snapshot, builder.random.pick(around.networks));
 }
 
 interface DiskPlace {
@@ -95,7 +95,7 @@ function addSnapshotDisk(
     mode: "RW",
     type: "Disk",
     unpluggable: true,
-    other_config: { owner: "", task_id: builder.dice.ref() },
+    other_config: { owner: "", task_id: builder.random.ref() },
   });
 }
 
@@ -116,7 +116,7 @@ function addSnapshotVdi(
     snapshot_of: ref,
     snapshot_time,
     other_config: {
-      content_id: builder.dice.uuid(),
+      content_id: builder.random.uuid(),
       ...backupMarks(builder, guest, snapshot_time),
     },
     sm_config: {
@@ -129,7 +129,7 @@ function addSnapshotVdi(
 
 /** What a backup program leaves on the snapshots that its next run starts from. */
 function backupMarks(
-  { dice }: FleetBuilder,
+  { random }: FleetBuilder,
   { vm }: Guest,
   time: string,
 ): Record<string, string> {
@@ -138,8 +138,8 @@ function backupMarks(
     "xo:backup:job": "4c084697-6efd-4e35-a4ff-74ae50824c8b",
     "xo:backup:schedule": "2f8ae1bb-29c1-4a8b-8a6e-4f1e5d9f1c02",
     "xo:backup:vm": vm.record["uuid"] as string,
-    "xo:backup:sr": dice.uuid(),
-    "xo:backup:deltaChainLength": String(dice.int(0, 7)),
+    "xo:backup:sr": random.uuid(),
+    "xo:backup:deltaChainLength": String(random.int(0, 7)),
     "xo:backup:exported": "true",
   };
 }

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../clock.js";
-import type { Faults } from "../faults.js";
+import type { Faults } from "../faults/transport-faults.js";
 import type { Dispatcher } from "../calls/dispatcher.js";
 import { MalformedRequest } from "../rpc/wire-value.js";
 import {
@@ -14,7 +14,7 @@ import { FaultyWriter } from "./faulty-writer.js";
 import { NO_CACHE, rpcReply, type Header, type Reply } from "./reply.js";
 import { parseHead, type RequestHead } from "./request-head.js";
 import { KNOWN_METHODS, type RouteTable } from "./route-table.js";
-import type { Door } from "./rpc-doors.js";
+import type { RpcEndpoint } from "./rpc-endpoints.js";
 import { SocketReader } from "./socket-reader.js";
 import type { HandlerServer } from "./handler-server.js";
 import { serveControl, type Control } from "./control.js";
@@ -116,7 +116,7 @@ export class Connection {
     }
   }
 
-  async #call(head: RequestHead, door: Door): Promise<boolean> {
+  async #call(head: RequestHead, door: RpcEndpoint): Promise<boolean> {
     const { contentLength, version } = head;
     if (contentLength === undefined)
       return this.#crash(

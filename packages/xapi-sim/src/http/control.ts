@@ -4,9 +4,12 @@ import {
   type FaultName,
   type FaultSetting,
   type Faults,
-} from "../faults.js";
+} from "../faults/transport-faults.js";
 import type { Loss } from "../operations/host-loss.js";
-import type { Mishap, Mishaps } from "../mishaps.js";
+import type {
+  InjectedError,
+  InjectedErrors,
+} from "../faults/injected-errors.js";
 import type { FaultyWriter } from "./faulty-writer.js";
 import { writeChunks } from "./body-writer.js";
 import { bodyLength, headText } from "./reply.js";
@@ -16,7 +19,7 @@ import type { SocketReader } from "./socket-reader.js";
 /** What can be steered from outside while the pool runs. */
 export interface Control {
   readonly faults: Faults;
-  readonly mishaps: Mishaps;
+  readonly injectedErrors: InjectedErrors;
   /** Makes the next member with a listener (or the named one) the coordinator. */
   promote(hostRef?: string): string;
   /** The database goes back by so many changes, as if restored from a backup. */
@@ -49,7 +52,7 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
  *   POST /sim/kill      {"host": "OpaqueRef:..."}, and /sim/revive
  *   POST /sim/load      {"vm": "OpaqueRef:...", "cores": 3.5}
  *   POST /sim/fail      {"method": "VM.start", "error": "SR_FULL", "params": ["1", "0"]}: the next call, once;
- *                       more of it in mishaps.ts; {"clear": true} forgets those that wait
+ *                       more of it in injected-errors.ts; {"clear": true} forgets those that wait
  */
 export async function serveControl(
   control: Control,
@@ -93,8 +96,8 @@ function steer(control: Control, path: string, message: Message): void {
       control.setChurn(Number(message["perSecond"] ?? 0));
       break;
     case "/sim/fail":
-      if (message["clear"] === true) control.mishaps.clear();
-      else control.mishaps.add(readMishap(message));
+      if (message["clear"] === true) control.injectedErrors.clear();
+      else control.injectedErrors.add(readMishap(message));
       break;
     case "/sim/lose":
       control.lose(String(message["host"]), {
@@ -132,7 +135,7 @@ function setFault(faults: Faults, name: string, setting: unknown): void {
   faults.set(name as FaultName, setting as FaultSetting | number | boolean);
 }
 
-function readMishap(message: Message): Mishap {
+function readMishap(message: Message): InjectedError {
   const isText = (value: unknown) => typeof value === "string";
   const { method, error, params = [], delayMs, times, when, object } = message;
   const isCount = (value: unknown) =>
@@ -150,7 +153,7 @@ function readMishap(message: Message): Mishap {
     throw new Error(
       'a failure is {"method", "error", "params", "delayMs", "times", "when", "object"}',
     );
-  return message as unknown as Mishap;
+  return message as unknown as InjectedError;
 }
 
 async function answer(

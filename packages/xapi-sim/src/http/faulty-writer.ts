@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../clock.js";
-import type { Faults } from "../faults.js";
+import type { Faults } from "../faults/transport-faults.js";
 import type { Chunk } from "../rpc/answer.js";
 import { crashed } from "./error-pages.js";
 import { bodyLength, headText, type Header, type Reply } from "./reply.js";

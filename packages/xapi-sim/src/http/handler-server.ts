@@ -56,7 +56,7 @@ export class HandlerServer {
       handler.taskless === true ? undefined : this.#task(head, io, who.session);
     response.taskRef = task?.ref;
     try {
-      await this.#mishap(handler, who.session, { io, task });
+      await this.#injectedError(handler, who.session, { io, task });
       await handler.handle(
         toRequest(head, io.reader),
         response,
@@ -72,17 +72,20 @@ export class HandlerServer {
   }
 
   /** @throws XapiFailure that this request is to meet */
-  async #mishap(
+  async #injectedError(
     handler: HttpHandler,
     session: SessionContext,
     at: { io: HandlerIo; task: HandlerTask | undefined },
   ): Promise<void> {
-    const mishap = this.#core.mishaps.strike(`http/${handler.name}`, undefined);
-    if (mishap === undefined) return;
+    const injectedError = this.#core.injectedErrors.take(
+      `http/${handler.name}`,
+      undefined,
+    );
+    if (injectedError === undefined) return;
     const { delay } = this.#context(handler, session, at);
-    if (mishap.delayMs !== undefined) await delay(mishap.delayMs);
-    if (mishap.error !== undefined)
-      throw new XapiFailure(mishap.error, mishap.params);
+    if (injectedError.delayMs !== undefined) await delay(injectedError.delayMs);
+    if (injectedError.error !== undefined)
+      throw new XapiFailure(injectedError.error, injectedError.params);
   }
 
   async #authenticate(

@@ -1,8 +1,8 @@
 import type { HttpHandler } from "../http-handler.js";
-import type { Door } from "./rpc-doors.js";
+import type { RpcEndpoint } from "./rpc-endpoints.js";
 
 export type Route =
-  | { readonly kind: "rpc"; readonly door: Door }
+  | { readonly kind: "rpc"; readonly door: RpcEndpoint }
   | { readonly kind: "handler"; readonly handler: HttpHandler }
   | { readonly kind: "control" };
 

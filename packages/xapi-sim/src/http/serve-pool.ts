@@ -8,7 +8,12 @@ import { Connection } from "./connection.js";
 import type { Control } from "./control.js";
 import { HandlerServer } from "./handler-server.js";
 import { RouteTable } from "./route-table.js";
-import { jsonDoor, legacyJsonDoor, oldHostDoor, xmlDoor } from "./rpc-doors.js";
+import {
+  jsonEndpoint,
+  legacyJsonEndpoint,
+  oldHostEndpoint,
+  xmlEndpoint,
+} from "./rpc-endpoints.js";
 import { unservedHandlers } from "./unserved-handlers.js";
 
 /** Lets all members with a listener answer. */
@@ -57,14 +62,14 @@ function fingerprintOf(certificate: string | undefined): string | undefined {
 
 function makeRoutes(options: PoolOptions): RouteTable {
   const routes = new RouteTable();
-  routes.add("POST", "/", { kind: "rpc", door: xmlDoor });
+  routes.add("POST", "/", { kind: "rpc", door: xmlEndpoint });
   routes.add("POST", "/json", {
     kind: "rpc",
-    door: options.legacyJson === true ? legacyJsonDoor : xmlDoor,
+    door: options.legacyJson === true ? legacyJsonEndpoint : xmlEndpoint,
   });
   routes.add("POST", "/jsonrpc", {
     kind: "rpc",
-    door: options.noJsonRpc === true ? oldHostDoor : jsonDoor,
+    door: options.noJsonRpc === true ? oldHostEndpoint : jsonEndpoint,
   });
   for (const method of ["GET", "POST"])
     routes.add(method, "/sim", { kind: "control" });

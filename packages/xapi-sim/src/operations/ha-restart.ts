@@ -3,7 +3,7 @@ import { XapiFailure } from "../xapi-failure.js";
 import { failoverPlan, mostFailures } from "./failover-plan.js";
 import { flag, int, text } from "./fields.js";
 import { guestsOn, isLive } from "./host-choice.js";
-import { tell } from "./messages.js";
+import { createMessage } from "./messages.js";
 import { refreshVm } from "./refresh.js";
 import { endDomain } from "./vm-domain.js";
 import { vmPowerOperations } from "./vm-power.js";
@@ -28,7 +28,7 @@ export async function failOver(
   if (record === undefined || isLive(db, host)) return;
   // Where nobody can take over, nobody is there to start anything.
   if (host === pool.coordinatorRef() && !pool.takeOver()) return;
-  tell(
+  createMessage(
     context,
     { cls: "Host", uuid: text(record, "uuid"), priority: 3 },
     "HA_HOST_FAILED",
@@ -65,7 +65,7 @@ export async function restartGuests(
   const failed = await startInOrder(context, safe, plan ?? new Map());
   // One last attempt, wherever there is room.
   for (const vm of await startInOrder(context, failed, new Map()))
-    tell(
+    createMessage(
       context,
       { cls: "VM", uuid: text(db.get("VM", vm), "uuid"), priority: 2 },
       "HA_PROTECTED_VM_RESTART_FAILED",
@@ -130,7 +130,7 @@ function updateStatus(context: CallContext): void {
     ha_overcommitted: now < wanted,
   });
   if (now < before)
-    tell(
+    createMessage(
       context,
       { cls: "Pool", uuid: text(record, "uuid"), priority: 3 },
       "HA_POOL_DROP_IN_PLAN_EXISTS_FOR",

@@ -4,7 +4,7 @@ import { durations } from "./durations.js";
 import { textParam } from "./fields.js";
 import { haltGuests, isHaEnabled } from "./ha-restart.js";
 import { guestsOn, isLive } from "./host-choice.js";
-import { comeBack, loseHost } from "./host-loss.js";
+import { returnHost, loseHost } from "./host-loss.js";
 
 export const hostDeathOperations: OperationTable = {
   // [xapi_host.ml, from memory]
@@ -36,5 +36,5 @@ export function killHost(context: CallContext, host: string): void {
 
 /** A host that was killed has started anew. */
 export function reviveHost(context: CallContext, host: string): void {
-  comeBack(context, host, true);
+  returnHost(context, host, true);
 }

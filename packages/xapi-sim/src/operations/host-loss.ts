@@ -4,7 +4,7 @@ import { durations } from "./durations.js";
 import { map, text } from "./fields.js";
 import { failOver, isHaEnabled, restartGuests } from "./ha-restart.js";
 import { guestsOn, isLive } from "./host-choice.js";
-import { tell } from "./messages.js";
+import { createMessage } from "./messages.js";
 import { refreshHost, refreshVm } from "./refresh.js";
 import { endDomain } from "./vm-domain.js";
 
@@ -36,12 +36,12 @@ export function loseHost(
   else if (host !== pool.coordinatorRef()) tellOffline(context, host);
   if (backAfter === undefined) return;
   pool.later(backAfter, () => {
-    if (db.find("host", host) !== undefined) comeBack(context, host, crash);
+    if (db.find("host", host) !== undefined) returnHost(context, host, crash);
   });
 }
 
 /** A host that was lost answers again; after a crash it has started anew. */
-export function comeBack(
+export function returnHost(
   context: CallContext,
   host: string,
   crash: boolean,
@@ -52,7 +52,7 @@ export function comeBack(
   else setLive(context, host, true);
   pool.setReachable(host, true);
   if (guests.length === 0 || !isHaEnabled(context)) return;
-  tell(
+  createMessage(
     context,
     { cls: "Host", uuid: text(db.get("host", host), "uuid"), priority: 4 },
     "HA_HOST_WAS_FENCED",
@@ -63,7 +63,7 @@ export function comeBack(
 
 function tellOffline(context: CallContext, host: string): void {
   const record = context.db.get("host", host);
-  tell(
+  createMessage(
     context,
     { cls: "Host", uuid: text(record, "uuid"), priority: 3 },
     "HOST_OFFLINE",

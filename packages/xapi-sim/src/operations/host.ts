@@ -7,7 +7,7 @@ import { flag, int, map, refs, text, textParam } from "./fields.js";
 import { assertPlanHolds } from "./failover-plan.js";
 import { guestsOn, isLive } from "./host-choice.js";
 import { bootHost, loseHost, restartAgent, setLive } from "./host-loss.js";
-import { tell } from "./messages.js";
+import { createMessage } from "./messages.js";
 import { refreshHost } from "./refresh.js";
 import { freeMemory } from "./host-memory.js";
 
@@ -172,7 +172,7 @@ async function restart(
     comesBack ? "reboot" : "shutdown",
     async () => {
       await context.delay(durations.hostAgent);
-      tell(
+      createMessage(
         context,
         { cls: "Host", uuid: text(record, "uuid") },
         comesBack ? "HOST_REBOOT" : "HOST_SHUTDOWN",

@@ -6,7 +6,7 @@ import { text } from "./fields.js";
 export type MessageClass = "VM" | "Host" | "SR" | "Pool" | "VMSS" | "VDI";
 
 /** Tells of an event in an object's life: name and body as XAPI words them. Answers the message's reference. */
-export function tell(
+export function createMessage(
   { db, clock }: Pick<CallContext, "db" | "clock">,
   about: {
     readonly cls: MessageClass;
@@ -27,7 +27,7 @@ export function tell(
 }
 
 /** A message of a VM: `VM 'web-1' (uuid: ...) rebooted forcibly`. */
-export function tellVm(
+export function createVmMessage(
   context: Pick<CallContext, "db" | "clock">,
   vm: string,
   name: string,
@@ -35,7 +35,7 @@ export function tellVm(
 ): void {
   const record = context.db.get("VM", vm);
   const uuid = text(record, "uuid");
-  tell(
+  createMessage(
     context,
     { cls: "VM", uuid },
     name,

@@ -3,7 +3,7 @@ import { bondOperations } from "./bond.js";
 import { haOperations } from "./ha.js";
 import { hostOperationTable } from "./host.js";
 import { hostDeathOperations } from "./host-death.js";
-import { measuredOperations } from "./measured.js";
+import { dataSourceOperations } from "./data-source-operations.js";
 import { networkOperations } from "./network.js";
 import { otherOperations } from "./others.js";
 import { pifOperations } from "./pif.js";
@@ -35,7 +35,7 @@ export const operations: OperationTable = {
   ...srProbeOperations,
   ...hostOperationTable,
   ...hostDeathOperations,
-  ...measuredOperations,
+  ...dataSourceOperations,
   ...poolOperationTable,
   ...haOperations,
   ...networkOperations,

@@ -1,6 +1,6 @@
 import type { OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
-import { letGo } from "../peers/joined-hosts.js";
+import { ejectHost } from "../peers/joined-hosts.js";
 import { durations } from "./durations.js";
 import { flag, map, refs, text, textParam } from "./fields.js";
 import { manageBy, removeHost } from "./host.js";
@@ -28,7 +28,7 @@ export const poolOperationTable: OperationTable = {
     await context.delay(durations.poolChange);
     removeLocalSrs(context, host);
     removeHost({ db }, host, text(record, "control_domain"));
-    letGo(db, host);
+    ejectHost(db, host);
   },
   "pool.management_reconfigure": ({ db }, params) => {
     const network = textParam(params, 0);

@@ -48,7 +48,7 @@ export function assertPlugged(db: Database, sr: string): void {
 }
 
 /** Before an SR goes: nothing of it is plugged, and it may go [xapi_sr.ml, from memory]. */
-export function assertMayGo(db: Database, sr: string): void {
+export function assertDeletable(db: Database, sr: string): void {
   const record = db.get("SR", sr);
   const plugged = refs(record, "PBDs").some((pbd) =>
     flag(db.get("PBD", pbd), "currently_attached"),

@@ -10,7 +10,7 @@ import { refreshSr } from "./refresh.js";
 import {
   assertDevice,
   assertIdle,
-  assertMayGo,
+  assertDeletable,
   assertPlugged,
   hasStatefile,
 } from "./sr-checks.js";
@@ -61,7 +61,7 @@ export const srOperationTable: OperationTable = {
   "SR.destroy": async (context, params) => {
     const sr = textParam(params, 0);
     const record = context.db.get("SR", sr);
-    assertMayGo(context.db, sr);
+    assertDeletable(context.db, sr);
     if (refs(record, "PBDs").length === 0)
       throw new XapiFailure("SR_HAS_NO_PBDS", [sr]);
     if (
@@ -77,7 +77,7 @@ export const srOperationTable: OperationTable = {
   },
   "SR.forget": (context, params) => {
     const sr = textParam(params, 0);
-    assertMayGo(context.db, sr);
+    assertDeletable(context.db, sr);
     removeSr(context, sr);
   },
   "SR.scan": async (context, params) => {

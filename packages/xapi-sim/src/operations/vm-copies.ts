@@ -5,7 +5,7 @@ import type { XapiRecord } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, refIn, refs, text, textParam } from "./fields.js";
-import { tellVm } from "./messages.js";
+import { createVmMessage } from "./messages.js";
 import { endDomain } from "./vm-domain.js";
 import { refreshVm } from "./refresh.js";
 import { assertVmMay } from "./vm-checks.js";
@@ -74,7 +74,7 @@ async function derive(
     },
   );
   if (operation === "snapshot" || operation === "checkpoint")
-    tellVm(
+    createVmMessage(
       context,
       vm,
       operation === "snapshot" ? "VM_SNAPSHOTTED" : "VM_CHECKPOINTED",
@@ -129,7 +129,7 @@ async function revert(context: CallContext, snapshot: string): Promise<void> {
     for (const vif of refs(record, "VIFs"))
       copyVif(context, vif, { copy: vm, sameMac: true });
   });
-  tellVm(
+  createVmMessage(
     context,
     vm,
     "VM_SNAPSHOT_REVERTED",

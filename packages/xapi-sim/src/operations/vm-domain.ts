@@ -7,8 +7,8 @@ import { guestMetricsFields } from "../fleet/guest-metrics.js";
 import { guestSystems } from "../fleet/guest-systems.js";
 import { flag, int, map, refIn, refs, text, without } from "./fields.js";
 import { deviceOf } from "./device-names.js";
-import { endRun } from "../rrd/lifetimes.js";
-import { beginStay, endStay } from "../rrd/stays.js";
+import { endRun } from "../rrd/vm-runs.js";
+import { beginResidency, endResidency } from "../rrd/residency.js";
 import { memoryNeeded, releaseMemory } from "./host-memory.js";
 
 /*
@@ -89,7 +89,7 @@ export function endDomain(
   const host = refIn(vm, "resident_on");
   if (host !== undefined) {
     releaseMemory(db, host, memoryNeeded(vm));
-    endStay(db, ref, context.clock.now() / 1000);
+    endResidency(db, ref, context.clock.now() / 1000);
     endRun(db, vm, context.clock.now() / 1000);
   }
   for (const vbd of refs(vm, "VBDs")) attachDisk(context, vbd, false);
@@ -115,7 +115,7 @@ export function endDomain(
 export function renewDomain(context: CallContext, ref: string): void {
   const vm = context.db.get("VM", ref);
   const host = text(vm, "resident_on");
-  endStay(context.db, ref, context.clock.now() / 1000);
+  endResidency(context.db, ref, context.clock.now() / 1000);
   endRun(context.db, vm, context.clock.now() / 1000);
   context.db.update("VM", ref, {
     domid: nextDomid(context, host),
@@ -133,8 +133,8 @@ export function moveDomain(
   const { db, clock } = context;
   const vm = db.get("VM", ref);
   const source = text(vm, "resident_on");
-  endStay(db, ref, clock.now() / 1000);
-  beginStay(db, ref, clock.now() / 1000);
+  endResidency(db, ref, clock.now() / 1000);
+  beginResidency(db, ref, clock.now() / 1000);
   releaseMemory(db, source, memoryNeeded(vm));
   releaseMemory(db, host, -memoryNeeded(vm));
   db.update("VM", ref, {

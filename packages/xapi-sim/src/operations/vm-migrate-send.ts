@@ -5,7 +5,7 @@ import type { XapiMap, XapiValue } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { mapParam, refIn, refs, text, textIn, textParam } from "./fields.js";
-import { tellVm } from "./messages.js";
+import { createVmMessage } from "./messages.js";
 import { refreshVbd, refreshVm } from "./refresh.js";
 import { removeVdi } from "./vdi.js";
 import { copyTime, duplicateVdi } from "./vdi-copies.js";
@@ -18,10 +18,10 @@ import {
 import { moveDomain } from "./vm-domain.js";
 import { hostTitle } from "./vm-power.js";
 import {
-  assertCanSendElsewhere,
-  sendElsewhere,
-  type Journey,
-} from "./vm-send-elsewhere.js";
+  assertCanMigrateToPool,
+  migrateToPool,
+  type CrossPoolMigration,
+} from "./vm-cross-pool-migration.js";
 
 /** Migration with disks and networks (storage motion), inside this pool or to another. */
 export const vmMigrateSendOperations: OperationTable = {
@@ -44,7 +44,7 @@ export const vmMigrateSendOperations: OperationTable = {
     const journey = journeyOf(params);
     assertVmMay(context.db, vm, "migrate_send");
     if (isElsewhere(context, journey.dest))
-      await assertCanSendElsewhere(context, vm, journey);
+      await assertCanMigrateToPool(context, vm, journey);
     else assertPossible(context, vm, planOf(context, params));
   },
   "VM.migrate_send": async (context, params) => {
@@ -52,14 +52,14 @@ export const vmMigrateSendOperations: OperationTable = {
     const journey = journeyOf(params);
     assertVmMay(context.db, vm, "migrate_send");
     if (isElsewhere(context, journey.dest))
-      return sendElsewhere(context, vm, journey);
+      return migrateToPool(context, vm, journey);
     const plan = planOf(context, params);
     const { host } = plan;
     assertPossible(context, vm, plan);
     await whileBusy(context, { className: "VM", ref: vm }, "migrate_send", () =>
       move(context, vm, plan),
     );
-    tellVm(
+    createVmMessage(
       context,
       vm,
       "VM_MIGRATED",
@@ -79,7 +79,7 @@ interface MovePlan {
 }
 
 /** (vm, dest, live, vdi_map, vif_map, options, vgpu_map) */
-function journeyOf(params: readonly XapiValue[]): Journey {
+function journeyOf(params: readonly XapiValue[]): CrossPoolMigration {
   return {
     dest: mapParam(params, 1),
     disks: mapParam(params, 3),

@@ -5,7 +5,7 @@ import { durations } from "./durations.js";
 import { map, refs, text, textParam } from "./fields.js";
 import { bestHost, isLive } from "./host-choice.js";
 import { whileExpected } from "./host-memory.js";
-import { tellVm } from "./messages.js";
+import { createVmMessage } from "./messages.js";
 import {
   assertCanBootHere,
   assertStillRuns,
@@ -68,7 +68,7 @@ export async function migrate(
       moveDomain(context, vm, host);
     },
   );
-  tellVm(
+  createVmMessage(
     context,
     vm,
     "VM_MIGRATED",

@@ -4,7 +4,7 @@ import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, int, refIn, refs, text, textParam } from "./fields.js";
 import { XapiFailure } from "../xapi-failure.js";
-import { tellVm } from "./messages.js";
+import { createVmMessage } from "./messages.js";
 import { hasAgent, refreshVdi, refreshVm } from "./refresh.js";
 import { memoryNeeded, whileExpected } from "./host-memory.js";
 import {
@@ -47,14 +47,14 @@ export const vmPowerOperations: OperationTable = {
       await progressDuring(context, durations.reboot);
       assertStillRuns(context.db, vm);
       renewDomain(context, vm);
-      tellVm(context, vm, "VM_REBOOTED", "rebooted cleanly");
+      createVmMessage(context, vm, "VM_REBOOTED", "rebooted cleanly");
     }),
   "VM.hard_reboot": (context, params) =>
     act(context, textParam(params, 0), "hard_reboot", async (vm) => {
       await progressDuring(context, durations.reboot / 2);
       assertStillRuns(context.db, vm);
       renewDomain(context, vm);
-      tellVm(context, vm, "VM_REBOOTED", "rebooted forcibly");
+      createVmMessage(context, vm, "VM_REBOOTED", "rebooted forcibly");
     }),
   "VM.suspend": (context, params) =>
     act(context, textParam(params, 0), "suspend", (vm) => suspend(context, vm)),
@@ -146,7 +146,7 @@ async function start(
       buildDomain(context, vm, host);
       bootGuest(context, vm);
       if (paused) context.db.update("VM", vm, { power_state: "Paused" });
-      tellVm(
+      createVmMessage(
         context,
         vm,
         "VM_STARTED",
@@ -162,7 +162,7 @@ function cleanShutdown(context: CallContext, ref: string): Promise<void> {
     // Somebody lost patience and shut it down forcibly: it is down all the same.
     if (text(context.db.get("VM", vm), "power_state") === "Halted") return;
     endDomain(context, vm, "Halted");
-    tellVm(context, vm, "VM_SHUTDOWN", "shutdown cleanly");
+    createVmMessage(context, vm, "VM_SHUTDOWN", "shutdown cleanly");
   });
 }
 
@@ -171,7 +171,7 @@ function hardShutdown(context: CallContext, ref: string): Promise<void> {
     await progressDuring(context, durations.hardShutdown);
     dropSuspendImage(context, vm);
     endDomain(context, vm, "Halted");
-    tellVm(context, vm, "VM_SHUTDOWN", "shutdown forcibly");
+    createVmMessage(context, vm, "VM_SHUTDOWN", "shutdown forcibly");
   });
 }
 
@@ -197,7 +197,7 @@ async function suspend(context: CallContext, vm: string): Promise<void> {
   refreshVdi(db, suspend_VDI);
   db.update("VM", vm, { suspend_VDI });
   endDomain(context, vm, "Suspended");
-  tellVm(context, vm, "VM_SUSPENDED", "suspended");
+  createVmMessage(context, vm, "VM_SUSPENDED", "suspended");
 }
 
 async function resume(
@@ -219,7 +219,7 @@ async function resume(
         power_state: paused ? "Paused" : "Running",
       });
       dropSuspendImage(context, vm);
-      tellVm(
+      createVmMessage(
         context,
         vm,
         "VM_RESUMED",

@@ -14,7 +14,7 @@ export interface Applicant {
 }
 
 /** What the joining host looks at of itself, in XAPI's order [xapi_pool.ml pre_join_checks, from memory]. */
-export function assertMayJoin(db: Database): void {
+export function assertApplicantAccepted(db: Database): void {
   const [, pool] = [...db.records("pool")][0]!;
   if (flag(pool, "ha_enabled")) throw new XapiFailure("HA_IS_ENABLED");
   if (db.count("host") > 1)
@@ -58,7 +58,7 @@ export function describeHost(db: Database, force: boolean): Applicant {
 }
 
 /** What the pool asks of who wants to join. @throws XapiFailure */
-export function assertWelcome(db: Database, applicant: Applicant): void {
+export function assertCanJoin(db: Database, applicant: Applicant): void {
   const [, pool] = [...db.records("pool")][0]!;
   const host = db.get("host", text(pool, "master"));
   if (flag(pool, "ha_enabled")) throw new XapiFailure("HA_IS_ENABLED");

@@ -5,16 +5,16 @@ import type {
   HttpHandler,
 } from "../http-handler.js";
 import { XapiFailure } from "../xapi-failure.js";
-import type { HostLuggage } from "./host-luggage.js";
-import { receiveHost } from "./host-reception.js";
-import { assertWelcome, type Applicant } from "./join-checks.js";
+import type { HostPayload } from "./host-payload.js";
+import { receiveHost } from "./receive-host.js";
+import { assertCanJoin, type Applicant } from "./join-checks.js";
 import { joinedHosts } from "./joined-hosts.js";
 import { LineChannel } from "./line-channel.js";
 
 /** What a host says that wants to join. */
 export interface JoinRequest {
   readonly applicant: Applicant;
-  readonly luggage: HostLuggage;
+  readonly payload: HostPayload;
   /** `host:port` at which it listens. */
   readonly address: string;
 }
@@ -48,8 +48,8 @@ async function welcome(
       throw new XapiFailure("HOST_IS_SLAVE", [
         new URL(pool.urlOf(coordinator)).host,
       ]);
-    assertWelcome(db, request.applicant);
-    const host = receiveHost(db, request.luggage, request.address);
+    assertCanJoin(db, request.applicant);
+    const host = receiveHost(db, request.payload, request.address);
     joinedHosts(db).set(host, channel);
     channel.send({ host });
   } catch (error) {

@@ -5,8 +5,12 @@ import { destroyVm } from "../operations/vm-destroy.js";
 import { durations } from "../operations/durations.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { dial, PeerRefusal } from "./dial.js";
-import { packHost } from "./host-luggage.js";
-import { assertMayJoin, describeHost, ownVms } from "./join-checks.js";
+import { serializeHost } from "./host-payload.js";
+import {
+  assertApplicantAccepted,
+  describeHost,
+  ownVms,
+} from "./join-checks.js";
 import type { LineChannel } from "./line-channel.js";
 
 /** The answer goes out before the host starts anew as a member. */
@@ -22,7 +26,7 @@ export async function joinPool(
   force: boolean,
 ): Promise<void> {
   const { core, db } = context;
-  assertMayJoin(db);
+  assertApplicantAccepted(db);
   await context.delay(durations.poolChange);
   const [own] = [...db.refs("host")] as [string];
   const mine = new URL(core.pool.urlOf(own));
@@ -31,7 +35,7 @@ export async function joinPool(
   try {
     await channel.ask({
       applicant: describeHost(db, force),
-      luggage: packHost(db),
+      payload: serializeHost(db),
       address: mine.host,
     });
   } catch (error) {
@@ -41,7 +45,7 @@ export async function joinPool(
       : new XapiFailure("JOINING_HOST_SERVICE_FAILED");
   }
   core.timers.later(
-    Math.max(LEAST_FUSE_MS, core.temper.duration(durations.fuse)),
+    Math.max(LEAST_FUSE_MS, core.failureProfile.duration(durations.fuse)),
     () => core.pool.follow(new URL(url).host),
   );
   void obey(context, channel.unref());

@@ -11,13 +11,13 @@ export function joinedHosts(db: Database): Map<string, LineChannel> {
 }
 
 /** All of them learn who is the coordinator now. @param url of its listener */
-export function tellMembers(db: Database, url: string): void {
+export function notifyMembers(db: Database, url: string): void {
   for (const channel of joinedHosts(db).values())
     channel.send({ coordinator: new URL(url).host });
 }
 
 /** The host is no member any more, and starts anew as a pool of its own. */
-export function letGo(db: Database, host: string): void {
+export function ejectHost(db: Database, host: string): void {
   joinedHosts(db).get(host)?.send({ ejected: true });
   joinedHosts(db).delete(host);
 }

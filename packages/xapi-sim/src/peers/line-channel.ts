@@ -9,7 +9,7 @@ const LINE_LIMIT = 128 * 2 ** 20;
 export type PeerMessage = Readonly<Record<string, unknown>>;
 
 /** The other side has gone before it answered. */
-export class PeerGone extends Error {}
+export class PeerDisconnected extends Error {}
 
 /** Messages as lines of JSON over a connection, both ways. */
 export class LineChannel {
@@ -53,7 +53,7 @@ export class LineChannel {
   async ask(message: PeerMessage): Promise<PeerMessage> {
     this.send(message);
     const answer = await this.receive();
-    if (answer === undefined) throw new PeerGone("the peer has gone");
+    if (answer === undefined) throw new PeerDisconnected("the peer has gone");
     if (typeof answer["error"] === "string")
       throw new XapiFailure(
         answer["error"],

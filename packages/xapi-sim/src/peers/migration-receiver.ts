@@ -15,7 +15,10 @@ import { mapRefs } from "../transfer/ova.js";
 import { writtenDisks } from "../transfer/written-disks.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
-import type { Luggage, PackedObject } from "./luggage.js";
+import type {
+  MigrationPayload,
+  SerializedObject,
+} from "./migration-payload.js";
 
 /** What another pool asks to take in. */
 export interface ReceiveOrder {
@@ -26,7 +29,7 @@ export interface ReceiveOrder {
   /** References of disks and interfaces at home to those of SRs and networks here. */
   readonly srs: Readonly<Record<string, string>>;
   readonly networks: Readonly<Record<string, string>>;
-  readonly luggage: Luggage;
+  readonly payload: MigrationPayload;
 }
 
 /**
@@ -46,7 +49,7 @@ export class MigrationReceiver {
     this.#order = order;
     this.#assertPossible();
     try {
-      for (const object of order.luggage.objects)
+      for (const object of order.payload.objects)
         if (object.className === "VDI") this.#receiveDisk(object);
     } catch (error) {
       this.abandon();
@@ -57,13 +60,13 @@ export class MigrationReceiver {
   /** @returns the VM's reference here. @throws XapiFailure; nothing is left then */
   finish(): string {
     const { db } = this.#context;
-    const { luggage, live, host } = this.#order;
+    const { payload, live, host } = this.#order;
     try {
-      for (const { className, ref } of luggage.objects)
+      for (const { className, ref } of payload.objects)
         if (className !== "VDI") this.#refs.set(ref, db.newRef());
-      for (const object of luggage.objects)
+      for (const object of payload.objects)
         if (object.className !== "VDI") this.#create(object);
-      const vm = this.#refs.get(luggage.vm)!;
+      const vm = this.#refs.get(payload.vm)!;
       if (live) this.#run(vm, host);
       for (const { className, ref } of this.#made)
         if (className === "VM") refreshVm(db, ref);
@@ -87,20 +90,20 @@ export class MigrationReceiver {
 
   #assertPossible(): void {
     const { db } = this.#context;
-    const { host, luggage, live, copy } = this.#order;
+    const { host, payload, live, copy } = this.#order;
     assertHostRuns(db, host);
-    const vm = luggage.objects.find(({ ref }) => ref === luggage.vm)!.record;
+    const vm = payload.objects.find(({ ref }) => ref === payload.vm)!.record;
     const same = db.byUuid("VM", text(vm, "uuid"));
     if (same !== undefined && !copy)
-      throw new XapiFailure("DUPLICATE_VM", [same, luggage.vm]);
+      throw new XapiFailure("DUPLICATE_VM", [same, payload.vm]);
     const plugged = plugsOf(db, host);
-    for (const { className, ref, record } of luggage.objects) {
+    for (const { className, ref, record } of payload.objects) {
       if (className === "VDI" && !plugged.has(this.#srFor(ref)))
-        throw new XapiFailure("VM_REQUIRES_SR", [luggage.vm, this.#srFor(ref)]);
-      if (className === "VIF" && text(record, "VM") === luggage.vm)
+        throw new XapiFailure("VM_REQUIRES_SR", [payload.vm, this.#srFor(ref)]);
+      if (className === "VIF" && text(record, "VM") === payload.vm)
         this.#assertNetwork(ref);
     }
-    if (live) assertEnoughMemory(db, { vm, ref: luggage.vm }, host);
+    if (live) assertEnoughMemory(db, { vm, ref: payload.vm }, host);
   }
 
   /** By the map, else the pool's default SR [xapi_vm_migrate.ml, from memory]. */
@@ -118,19 +121,19 @@ export class MigrationReceiver {
 
   #assertNetwork(vif: string): void {
     const { db } = this.#context;
-    const { networks, host, luggage } = this.#order;
+    const { networks, host, payload } = this.#order;
     const network = Object.hasOwn(networks, vif) ? networks[vif] : undefined;
     if (network === undefined) throw new XapiFailure("VIF_NOT_IN_MAP", [vif]);
     const hosts = refs(db.get("network", network), "PIFs").map((pif) =>
       text(db.get("PIF", pif), "host"),
     );
     if (hosts.length > 0 && !hosts.includes(host))
-      throw new XapiFailure("VM_REQUIRES_NETWORK", [luggage.vm, network]);
+      throw new XapiFailure("VM_REQUIRES_NETWORK", [payload.vm, network]);
   }
 
-  #receiveDisk({ ref, record }: PackedObject): void {
+  #receiveDisk({ ref, record }: SerializedObject): void {
     const { db, random } = this.#context;
-    const { traces } = this.#order.luggage;
+    const { traces } = this.#order.payload;
     const SR = this.#srFor(ref);
     takeSpace(this.#context, SR, int(record, "physical_utilisation"));
     addAllocation(this.#context, SR, int(record, "virtual_size"));
@@ -153,7 +156,7 @@ export class MigrationReceiver {
     this.#disks.push(disk);
   }
 
-  #create(object: PackedObject): void {
+  #create(object: SerializedObject): void {
     const { className, ref } = object;
     const here = this.#refs.get(ref)!;
     const mapped = mapRefs(
@@ -166,8 +169,8 @@ export class MigrationReceiver {
   }
 
   /** What it has otherwise here than at home. */
-  #adjusted({ className, ref, record }: PackedObject, mapped: XapiRecord) {
-    const { copy, networks, luggage } = this.#order;
+  #adjusted({ className, ref, record }: SerializedObject, mapped: XapiRecord) {
+    const { copy, networks, payload } = this.#order;
     const { uuid, ...rest } = mapped;
     const idle = { ...rest, allowed_operations: [], current_operations: {} };
     switch (className) {
@@ -176,7 +179,7 @@ export class MigrationReceiver {
           ...idle,
           ...(copy ? {} : { uuid: uuid! }),
           // A snapshot with memory keeps it.
-          ...(ref === luggage.vm ? { power_state: "Halted" } : {}),
+          ...(ref === payload.vm ? { power_state: "Halted" } : {}),
           blobs: {},
           domid: -1,
         };
@@ -208,8 +211,8 @@ export class MigrationReceiver {
     networks: ReceiveOrder["networks"],
   ): string {
     if (Object.hasOwn(networks, vif)) return networks[vif]!;
-    const { luggage } = this.#order;
-    const same = luggage.objects.find(
+    const { payload } = this.#order;
+    const same = payload.objects.find(
       ({ className, ref, record: other }) =>
         className === "VIF" &&
         Object.hasOwn(networks, ref) &&

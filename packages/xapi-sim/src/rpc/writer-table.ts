@@ -11,20 +11,20 @@ export interface FieldWriter {
   readonly write: Writer;
 }
 
-export interface Dress {
+export interface RpcEncoding {
   writer(type: FieldType, writerOf: (type: FieldType) => Writer): Writer;
   /** @param fields in the datamodel's order */
   recordWriter(fields: readonly FieldWriter[]): RecordWriter;
 }
 
-/** How values of every type of the datamodel are written in one dress: each writer is made once. */
+/** How values of every type of the datamodel are written in one encoding: each writer is made once. */
 export class WriterTable {
-  readonly #dress: Dress;
+  readonly #encoding: RpcEncoding;
   readonly #writers = new Map<FieldType, Writer>();
   readonly #records = new Map<string, RecordWriter>();
 
-  constructor(dress: Dress) {
-    this.#dress = dress;
+  constructor(encoding: RpcEncoding) {
+    this.#encoding = encoding;
   }
 
   write(type: FieldType, value: XapiValue): string {
@@ -35,7 +35,7 @@ export class WriterTable {
   writeRecord(className: string, record: XapiRecord): string {
     let write = this.#records.get(className);
     if (write === undefined) {
-      write = this.#dress.recordWriter(this.#fieldsOf(className));
+      write = this.#encoding.recordWriter(this.#fieldsOf(className));
       this.#records.set(className, write);
     }
     return write(record);
@@ -52,7 +52,7 @@ export class WriterTable {
   #writerOf(type: FieldType): Writer {
     let write = this.#writers.get(type);
     if (write === undefined) {
-      write = this.#dress.writer(type, (one) => this.#writerOf(one));
+      write = this.#encoding.writer(type, (one) => this.#writerOf(one));
       this.#writers.set(type, write);
     }
     return write;

@@ -1,10 +1,10 @@
 import type { Database } from "../database.js";
-import { hashText } from "../fleet/dice.js";
+import { hashText } from "../fleet/seeded-random.js";
 import { int, refs, text } from "../operations/fields.js";
-import { runsOf } from "./lifetimes.js";
+import { runsOf } from "./vm-runs.js";
 import { loadOf, type Load } from "./loads.js";
 import { isWithin, noise, type Metric } from "./metric.js";
-import { loadOn } from "./stays.js";
+import { loadOn } from "./residency.js";
 
 /** The CPUs of a host: what its VMs and domain 0 have to do, as evenly as Xen spreads it. */
 export function hostCpuMetrics(db: Database, ref: string): readonly Metric[] {

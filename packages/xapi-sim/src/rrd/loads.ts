@@ -1,5 +1,5 @@
 import type { Database } from "../database.js";
-import { hashText } from "../fleet/dice.js";
+import { hashText } from "../fleet/seeded-random.js";
 import { int, map, text } from "../operations/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { noise, wave } from "./metric.js";

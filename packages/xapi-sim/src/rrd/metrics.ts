@@ -3,7 +3,7 @@ import { flag, int, refIn, refs, text } from "../operations/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { deviceOf } from "../operations/device-names.js";
 import { hostCpuMetrics, vmCpuMetrics } from "./cpu-metrics.js";
-import { runsOf } from "./lifetimes.js";
+import { runsOf } from "./vm-runs.js";
 import { makeMetrics, type Metric, type Shape } from "./metric.js";
 
 export function hostMetrics(db: Database, host: string): readonly Metric[] {

@@ -5,11 +5,11 @@ import type {
   HttpHandler,
 } from "../http-handler.js";
 import { refIn, text } from "../operations/fields.js";
-import { askedHost } from "./asked-host.js";
-import { runsOf } from "./lifetimes.js";
+import { requestedHost } from "./requested-host.js";
+import { runsOf } from "./vm-runs.js";
 import type { Metric } from "./metric.js";
 import { hostMetrics, srMetrics, srsOf, vmMetrics } from "./metrics.js";
-import { vmsOn } from "./stays.js";
+import { vmsOn } from "./residency.js";
 import { rrdJson, rrdXml } from "./rrd-document.js";
 import { makeXport, xportJson, xportXml, type Column } from "./xport.js";
 
@@ -94,7 +94,7 @@ function columnsFor(
   context: HandlerContext,
 ): readonly Column[] {
   const { db, pool } = context;
-  const hostRef = askedHost(query, context);
+  const hostRef = requestedHost(query, context);
   const host = text(db.get("host", hostRef), "uuid");
   const wantedVms = new Set(query.getAll("vm_uuid"));
   const wantedSrs = new Set(query.getAll("sr_uuid"));
@@ -129,7 +129,7 @@ function hostDocument(
   context: HandlerContext,
 ): void {
   send(request, response, {
-    metrics: hostMetrics(context.db, askedHost(request.query, context)),
+    metrics: hostMetrics(context.db, requestedHost(request.query, context)),
     now: context.clock.now(),
   });
 }

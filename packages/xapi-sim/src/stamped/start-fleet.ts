@@ -12,7 +12,7 @@ export interface StampedFleetOptions
     StampedPoolsOptions,
     Pick<
       PoolOptions,
-      | "temper"
+      | "failureProfile"
       | "pace"
       | "host"
       | "port"

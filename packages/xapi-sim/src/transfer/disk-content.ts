@@ -1,4 +1,4 @@
-import { hashText } from "../fleet/dice.js";
+import { hashText } from "../fleet/seeded-random.js";
 
 export const MiB = 2 ** 20;
 const zeros = Buffer.alloc(MiB);

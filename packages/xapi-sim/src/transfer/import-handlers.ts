@@ -10,7 +10,7 @@ import type {
 } from "../http-handler.js";
 import { refIn } from "../operations/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
-import { ArchiveBreaksOff, readTar } from "./tar.js";
+import { ArchiveTruncated, readTar } from "./tar.js";
 import { XvaImport } from "./xva-import.js";
 import { unpackZstd, ZSTD_MAGIC } from "./zstd.js";
 
@@ -118,7 +118,7 @@ async function receive(
       archive.take(file);
   } catch (error) {
     if (error instanceof XapiFailure) throw error;
-    throw error instanceof ArchiveBreaksOff
+    throw error instanceof ArchiveTruncated
       ? new XapiFailure("IMPORT_ERROR_PREMATURE_EOF")
       : new XapiFailure("IMPORT_ERROR", [
           error instanceof Error ? error.message : String(error),

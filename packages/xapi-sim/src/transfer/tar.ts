@@ -39,7 +39,7 @@ export interface TarFile {
 }
 
 /** The archive ends before it says so. */
-export class ArchiveBreaksOff extends Error {}
+export class ArchiveTruncated extends Error {}
 
 /** Reads an archive as it arrives; keeps the contents of files of up to `keep` bytes. */
 export async function* readTar(
@@ -54,7 +54,7 @@ export async function* readTar(
     while (length < count) {
       const next = await chunks.next();
       if (next.done === true)
-        throw new ArchiveBreaksOff("the archive breaks off");
+        throw new ArchiveTruncated("the archive breaks off");
       parts.push(next.value);
       length += next.value.length;
     }

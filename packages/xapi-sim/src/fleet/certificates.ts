@@ -1,7 +1,10 @@
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
 
 /** What else hangs on a host: certificates, a feature, the keyboard of its remote console. */
-export function addPapers(builder: FleetBuilder, host: DraftObject): void {
+export function addCertificates(
+  builder: FleetBuilder,
+  host: DraftObject,
+): void {
   for (const type of ["host", "host_internal"])
     addCertificate(builder, host, type);
   builder.add("Feature", {
@@ -49,8 +52,8 @@ function addCertificate(
 }
 
 /** `0A:1B:...` */
-function fingerprint({ dice }: FleetBuilder, bytes: number): string {
+function fingerprint({ random }: FleetBuilder, bytes: number): string {
   return Array.from({ length: bytes }, () =>
-    dice.int(0, 255).toString(16).toUpperCase().padStart(2, "0"),
+    random.int(0, 255).toString(16).toUpperCase().padStart(2, "0"),
   ).join(":");
 }

@@ -1,15 +1,15 @@
-import { createRandom, type Random } from "./random.js";
-import { XapiFailure } from "./xapi-failure.js";
-import type { XapiValue } from "./xapi-value.js";
+import { createRandom, type Random } from "../random.js";
+import { XapiFailure } from "../xapi-failure.js";
+import type { XapiValue } from "../xapi-value.js";
 
 /**
  * How a pool behaves over time. `calm`: everything takes its time and succeeds.
  * `busy`: two to five times as long. `flaky`: up to twice as long, some of a
  * hundred operations fail, and members go away and come back.
  */
-export type TemperName = "calm" | "busy" | "flaky";
+export type FailureProfileName = "calm" | "busy" | "flaky";
 
-interface Temperament {
+interface FailureProfileSettings {
   /** Durations are multiplied by a number between these. */
   readonly slowest: number;
   readonly fastest: number;
@@ -19,22 +19,24 @@ interface Temperament {
   readonly outageEvery: number;
 }
 
-export const tempers: Readonly<Record<TemperName, Temperament>> = {
+export const failureProfiles: Readonly<
+  Record<FailureProfileName, FailureProfileSettings>
+> = {
   calm: { slowest: 1, fastest: 1, failures: 0, outageEvery: 0 },
   busy: { slowest: 5, fastest: 2, failures: 0, outageEvery: 0 },
   flaky: { slowest: 2, fastest: 1, failures: 4, outageEvery: 120 },
 };
 
 /** Decides, from a seed, how long things take and which of them fail. */
-export class Temper {
+export class FailureProfile {
   readonly outageEvery: number;
-  readonly #temperament: Temperament;
+  readonly #temperament: FailureProfileSettings;
   readonly #pace: number;
   readonly #random: Random;
 
   /** @param pace durations times this; 0: everything is done at once */
-  constructor(name: TemperName, pace: number, seed: number) {
-    this.#temperament = tempers[name];
+  constructor(name: FailureProfileName, pace: number, seed: number) {
+    this.#temperament = failureProfiles[name];
     this.outageEvery = this.#temperament.outageEvery;
     this.#pace = pace;
     // Another stream than the pool's: what fails does not change what is made.
@@ -50,14 +52,14 @@ export class Temper {
   }
 
   /** The failure that an operation meets, or undefined: most meet none. */
-  accident(
+  randomFailure(
     className: string,
     params: readonly XapiValue[],
   ): XapiFailure | undefined {
     const { failures } = this.#temperament;
     if (failures === 0 || this.#random.next() * 100 >= failures)
       return undefined;
-    const kinds = [...(accidents[className] ?? []), ...anyAccidents];
+    const kinds = [...(failuresByClass[className] ?? []), ...generalFailures];
     const kind = kinds[this.#random.integer(kinds.length)]!;
     const object = params[0];
     return kind(typeof object === "string" ? object : "");
@@ -69,17 +71,17 @@ export class Temper {
   }
 }
 
-type Accident = (object: string) => XapiFailure;
+type FailureFactory = (object: string) => XapiFailure;
 
 /** From memory of what hosts log on bad days. */
-const anyAccidents: readonly Accident[] = [
+const generalFailures: readonly FailureFactory[] = [
   () =>
     new XapiFailure("INTERNAL_ERROR", [
       "Jsonrpc_client.Timeout", // xapi gave up on xenopsd
     ]),
 ];
 
-const storageAccidents: readonly Accident[] = [
+const storageFailures: readonly FailureFactory[] = [
   () =>
     new XapiFailure("SR_BACKEND_FAILURE_46", [
       "",
@@ -94,9 +96,9 @@ const storageAccidents: readonly Accident[] = [
     ]),
 ];
 
-const accidents: Readonly<Record<string, readonly Accident[]>> = {
+const failuresByClass: Readonly<Record<string, readonly FailureFactory[]>> = {
   VM: [
-    storageAccidents[0]!,
+    storageFailures[0]!,
     (vm) =>
       new XapiFailure("INTERNAL_ERROR", [
         `xenopsd internal error: Xenops_interface.Xenopsd_error([S(Internal_error);S(Device_model timed out for ${vm})])`,
@@ -109,9 +111,9 @@ const accidents: Readonly<Record<string, readonly Accident[]>> = {
         "The VM has failed to migrate: the connection was reset",
       ]),
   ],
-  VDI: storageAccidents,
-  SR: storageAccidents,
-  VBD: storageAccidents,
+  VDI: storageFailures,
+  SR: storageFailures,
+  VBD: storageFailures,
   PBD: [
     () =>
       new XapiFailure("SR_BACKEND_FAILURE_73", [

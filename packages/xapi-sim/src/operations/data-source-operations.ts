@@ -9,7 +9,7 @@ import {
 import { textParam } from "./fields.js";
 
 /** What is measured of hosts, VMs and SRs, and how much it is now. */
-export const measuredOperations: OperationTable = {
+export const dataSourceOperations: OperationTable = {
   "host.get_data_sources": (context, params) =>
     dataSourcesOfHost(context, textParam(params, 0)),
   "VM.get_data_sources": (context, params) =>

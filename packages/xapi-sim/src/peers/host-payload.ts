@@ -2,19 +2,19 @@ import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
 import { flag, refs, text } from "../operations/fields.js";
 import { ownVms } from "./join-checks.js";
-import type { PackedObject } from "./luggage.js";
+import type { SerializedObject } from "./migration-payload.js";
 
 /** A host with what is only its own: hardware, interfaces, local SRs with their disks, VMs. Networks go by their bridges. */
-export interface HostLuggage {
+export interface HostPayload {
   readonly host: string;
-  readonly objects: readonly PackedObject[];
+  readonly objects: readonly SerializedObject[];
   /** Bridges of networks by their reference at home, and the networks themselves. */
-  readonly networks: readonly PackedObject[];
+  readonly networks: readonly SerializedObject[];
 }
 
-export function packHost(db: Database): HostLuggage {
+export function serializeHost(db: Database): HostPayload {
   const [host] = [...db.refs("host")] as [string];
-  const packed = new Map<string, PackedObject>();
+  const packed = new Map<string, SerializedObject>();
   const add = (className: string, ref: string): void => {
     const record = ref === NULL_REF ? undefined : db.find(className, ref);
     if (record !== undefined) packed.set(ref, { className, ref, record });

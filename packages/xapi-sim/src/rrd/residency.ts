@@ -1,10 +1,10 @@
 import type { Database } from "../database.js";
 import { refIn, refs, text } from "../operations/fields.js";
-import { startOf } from "./lifetimes.js";
+import { startOf } from "./vm-runs.js";
 import { loadOf, type Load } from "./loads.js";
 
 /** A VM's time on a host, Unix seconds, and what it had to do. */
-interface Stay {
+interface Residency {
   readonly from: number;
   readonly to: number;
   readonly load: Load;
@@ -15,7 +15,7 @@ const MOST_STAYS = 256;
 
 interface Log {
   /** By host. */
-  readonly past: Map<string, Stay[]>;
+  readonly past: Map<string, Residency[]>;
   /** By VM: when it came to where it is, unless it started there. */
   readonly arrivals: Map<string, number>;
 }
@@ -29,7 +29,7 @@ function logOf(db: Database): Log {
 }
 
 /** Notes that the VM leaves the host that it is on. @param now Unix seconds */
-export function endStay(db: Database, vm: string, now: number): void {
+export function endResidency(db: Database, vm: string, now: number): void {
   const { past, arrivals } = logOf(db);
   const host = text(db.get("VM", vm), "resident_on");
   const stays = past.get(host) ?? [];
@@ -40,7 +40,7 @@ export function endStay(db: Database, vm: string, now: number): void {
 }
 
 /** Notes that a VM that goes on comes to another host. @param now Unix seconds */
-export function beginStay(db: Database, vm: string, now: number): void {
+export function beginResidency(db: Database, vm: string, now: number): void {
   logOf(db).arrivals.set(vm, now);
 }
 

@@ -4,7 +4,7 @@ import type { HandlerContext } from "../http-handler.js";
 export const HOST_KEY = "sim:host";
 
 /** Whose figures are asked for: those of the host that is asked, or of another that passes the question on. */
-export function askedHost(
+export function requestedHost(
   query: URLSearchParams,
   { db, hostRef }: HandlerContext,
 ): string {

@@ -5,16 +5,16 @@ import { writtenDisks, type DiskTrace } from "../transfer/written-disks.js";
 import type { XapiRecord } from "../xapi-value.js";
 
 /** An object on its way to another pool; `ref` is its reference at home. */
-export interface PackedObject {
+export interface SerializedObject {
   readonly className: string;
   readonly ref: string;
   readonly record: XapiRecord;
 }
 
 /** A VM with its snapshots, and what belongs to them; of disks what makes their contents. */
-export interface Luggage {
+export interface MigrationPayload {
   readonly vm: string;
-  readonly objects: readonly PackedObject[];
+  readonly objects: readonly SerializedObject[];
   /** By uuid of the disk. */
   readonly traces: Readonly<Record<string, DiskTrace>>;
 }
@@ -22,7 +22,7 @@ export interface Luggage {
 /** Blocks that are carried along at most: what was written lately. */
 const MOST_BLOCKS = 32;
 
-export function packVm(db: Database, vm: string): Luggage {
+export function serializeVm(db: Database, vm: string): MigrationPayload {
   const packer = new Packer(db);
   packer.vm(vm);
   const disks = writtenDisks(db);
@@ -35,13 +35,13 @@ export function packVm(db: Database, vm: string): Luggage {
 
 /** Disks of the VM and of its snapshots, without what is in CD drives. */
 export function disksOf(db: Database, vm: string): readonly string[] {
-  return packVm(db, vm).objects.flatMap(({ className, ref }) =>
+  return serializeVm(db, vm).objects.flatMap(({ className, ref }) =>
     className === "VDI" ? [ref] : [],
   );
 }
 
 class Packer {
-  readonly objects: PackedObject[] = [];
+  readonly objects: SerializedObject[] = [];
   readonly #db: Database;
   readonly #packed = new Set<string>();
 

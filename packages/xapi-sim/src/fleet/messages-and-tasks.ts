@@ -7,24 +7,24 @@ import type { FleetProfile } from "./profiles.js";
 const MESSAGE_LIMIT = 10_000;
 
 /** What has happened lately: messages, and tasks that are not forgotten yet. */
-export function addChronicle(
+export function addMessagesAndTasks(
   builder: FleetBuilder,
   profile: FleetProfile,
   { guests, hosts }: { guests: readonly Guest[]; hosts: readonly FleetHost[] },
 ): void {
-  const { dice } = builder;
+  const { random } = builder;
   const count = Math.min(
     MESSAGE_LIMIT,
     Math.round(guests.length * profile.messagesPerVm),
   );
   for (let i = 0; i < count; i++) {
-    const seconds = Math.floor(((i + dice.next()) / count) * 14 * 86400);
-    if (i % 50 === 49) addHostAlarm(builder, dice.pick(hosts).host, seconds);
-    else addVmMessage(builder, dice.pick(guests).vm, seconds);
+    const seconds = Math.floor(((i + random.next()) / count) * 14 * 86400);
+    if (i % 50 === 49) addHostAlarm(builder, random.pick(hosts).host, seconds);
+    else addVmMessage(builder, random.pick(guests).vm, seconds);
   }
   addBlob(builder);
   for (let i = 0; i < 4 + hosts.length / 4; i++)
-    addTask(builder, dice.pick(hosts).host);
+    addTask(builder, random.pick(hosts).host);
 }
 
 const vmMessages: readonly (readonly [string, string])[] = [
@@ -51,7 +51,7 @@ function addVmMessage(
   { record }: DraftObject,
   seconds: number,
 ): void {
-  const [name, verb] = builder.dice.pick(vmMessages);
+  const [name, verb] = builder.random.pick(vmMessages);
   const uuid = record["uuid"]!;
   builder.add("message", {
     name,
@@ -68,7 +68,7 @@ function addHostAlarm(
   { record }: DraftObject,
   seconds: number,
 ): void {
-  const value = (0.9 + builder.dice.next() / 10).toFixed(6);
+  const value = (0.9 + builder.random.next() / 10).toFixed(6);
   builder.add("message", {
     name: "ALARM",
     priority: 3,
@@ -80,16 +80,16 @@ function addHostAlarm(
 }
 
 function addTask(builder: FleetBuilder, host: DraftObject): void {
-  const seconds = builder.dice.int(10, 3600);
+  const seconds = builder.random.int(10, 3600);
   builder.add("task", {
-    name_label: builder.dice.pick([
+    name_label: builder.random.pick([
       "Async.VM.start",
       "Async.VM.snapshot",
       "Async.VM.clean_reboot",
       "Async.SR.scan",
     ]),
     created: builder.ago(seconds),
-    finished: builder.ago(seconds - builder.dice.int(1, 9)),
+    finished: builder.ago(seconds - builder.random.int(1, 9)),
     status: "success",
     resident_on: host.ref,
     progress: 1,

@@ -6,12 +6,12 @@ import { createVlan } from "../operations/network.js";
 import { refreshHost, refreshVm } from "../operations/refresh.js";
 import { mapRefs } from "../transfer/ova.js";
 import type { XapiRecord } from "../xapi-value.js";
-import type { HostLuggage } from "./host-luggage.js";
+import type { HostPayload } from "./host-payload.js";
 
 /** Makes the host a member: its objects, its PIFs on the pool's networks, its ways to the shared SRs. @returns its reference here */
 export function receiveHost(
   db: Database,
-  { host, objects, networks }: HostLuggage,
+  { host, objects, networks }: HostPayload,
   address: string,
 ): string {
   const here = new Map<string, string>();

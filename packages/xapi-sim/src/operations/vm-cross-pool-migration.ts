@@ -1,14 +1,14 @@
 import type { CallContext } from "../operation.js";
 import { dial, PeerRefusal } from "../peers/dial.js";
-import { disksOf, packVm } from "../peers/luggage.js";
-import { PeerGone, type LineChannel } from "../peers/line-channel.js";
+import { disksOf, serializeVm } from "../peers/migration-payload.js";
+import { PeerDisconnected, type LineChannel } from "../peers/line-channel.js";
 import type { ReceiveOrder } from "../peers/migration-receiver.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiMap } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, refs, text, textIn } from "./fields.js";
-import { tellVm } from "./messages.js";
+import { createVmMessage } from "./messages.js";
 import { badPowerState } from "./failures.js";
 import { removeVdi } from "./vdi.js";
 import { copyTime } from "./vdi-copies.js";
@@ -17,7 +17,7 @@ import { destroyVm } from "./vm-destroy.js";
 import { endDomain } from "./vm-domain.js";
 
 /** What VM.migrate_send is asked, where the destination is another pool. */
-export interface Journey {
+export interface CrossPoolMigration {
   /** What host.migrate_receive of the other pool has answered. */
   readonly dest: XapiMap;
   readonly disks: XapiMap;
@@ -27,10 +27,10 @@ export interface Journey {
 }
 
 /** Hands a VM over to another pool, with disks and snapshots. @returns its reference there */
-export async function sendElsewhere(
+export async function migrateToPool(
   context: CallContext,
   vm: string,
-  journey: Journey,
+  journey: CrossPoolMigration,
 ): Promise<string> {
   assertMayTravel(context, vm, journey);
   return whileBusy(
@@ -45,7 +45,7 @@ export async function sendElsewhere(
         if (!journey.copy) leave(context, vm);
         return arrived["vm"] as string;
       } catch (error) {
-        throw error instanceof PeerGone
+        throw error instanceof PeerDisconnected
           ? migrateFailed(context, vm, journey)
           : error;
       } finally {
@@ -56,10 +56,10 @@ export async function sendElsewhere(
 }
 
 /** VM.assert_can_migrate: all that would keep the VM from going, here and there. */
-export async function assertCanSendElsewhere(
+export async function assertCanMigrateToPool(
   context: CallContext,
   vm: string,
-  journey: Journey,
+  journey: CrossPoolMigration,
 ): Promise<void> {
   assertMayTravel(context, vm, journey);
   (await announce(context, vm, journey)).close();
@@ -69,7 +69,7 @@ export async function assertCanSendElsewhere(
 function assertMayTravel(
   { db }: CallContext,
   vm: string,
-  { copy, disks, networks }: Journey,
+  { copy, disks, networks }: CrossPoolMigration,
 ): void {
   const record = db.get("VM", vm);
   const state = text(record, "power_state");
@@ -94,7 +94,7 @@ function assertMayTravel(
 async function announce(
   { db }: CallContext,
   vm: string,
-  { dest, disks, networks, copy }: Journey,
+  { dest, disks, networks, copy }: CrossPoolMigration,
 ): Promise<LineChannel> {
   const channel = await call(dest);
   const order: ReceiveOrder = {
@@ -103,14 +103,14 @@ async function announce(
     copy,
     srs: disks as ReceiveOrder["srs"],
     networks: networks as ReceiveOrder["networks"],
-    luggage: packVm(db, vm),
+    payload: serializeVm(db, vm),
   };
   try {
     await channel.ask(order as unknown as Record<string, unknown>);
     return channel;
   } catch (error) {
     channel.close();
-    if (error instanceof PeerGone) throw outOfReach();
+    if (error instanceof PeerDisconnected) throw outOfReach();
     throw error;
   }
 }
@@ -147,7 +147,7 @@ async function transfer(
     ...context,
     delay: async (ms) => {
       await context.delay(ms);
-      if (!channel.isOpen) throw new PeerGone("the peer has gone");
+      if (!channel.isOpen) throw new PeerDisconnected("the peer has gone");
     },
   };
   await progressDuring(attended, time);
@@ -157,7 +157,7 @@ async function transfer(
 function migrateFailed(
   { db }: CallContext,
   vm: string,
-  { dest }: Journey,
+  { dest }: CrossPoolMigration,
 ): XapiFailure {
   return new XapiFailure("VM_MIGRATE_FAILED", [
     vm,
@@ -170,7 +170,7 @@ function migrateFailed(
 /** The VM with its snapshots and disks is here no more. */
 function leave(context: CallContext, vm: string): void {
   const { db } = context;
-  tellVm(context, vm, "VM_MIGRATED", "migrated to another pool");
+  createVmMessage(context, vm, "VM_MIGRATED", "migrated to another pool");
   const disks = disksOf(db, vm);
   const record = db.get("VM", vm);
   if (text(record, "power_state") === "Running")

@@ -17,7 +17,7 @@ import { parseWhere } from "./where.js";
  *
  * @throws XapiFailure NOT_IMPLEMENTED for what is none of them
  */
-export function callImplied(
+export function callGenerated(
   context: CoreContext,
   method: Method,
   params: readonly XapiValue[],

@@ -1,5 +1,5 @@
 /** What is to go wrong, or take long, with calls that are still to come. */
-export interface Mishap {
+export interface InjectedError {
   /** `VM.start` (its Async form as well); of HTTP handlers `http/put_import`, the name in datamodel's httpActions. */
   readonly method: string;
   /** XAPI's error code. Absent: the call succeeds, only later. */
@@ -19,21 +19,21 @@ export interface Mishap {
   readonly times?: number;
 }
 
-/** Where a mishap is not said in full. */
-export type MishapConditions = Pick<
-  Mishap,
+/** Where an injected error is not said in full. */
+export type InjectionConditions = Pick<
+  InjectedError,
   "delayMs" | "when" | "object" | "times"
 >;
 
-/** The mishaps that wait for their calls; the oldest that fits strikes. */
-export class Mishaps {
-  #waiting: Mishap[] = [];
+/** The injected errors that wait for their calls; the oldest that fits strikes. */
+export class InjectedErrors {
+  #waiting: InjectedError[] = [];
 
-  add(mishap: Mishap): void {
-    this.#waiting.push(mishap);
+  add(injectedError: InjectedError): void {
+    this.#waiting.push(injectedError);
   }
 
-  list(): readonly Mishap[] {
+  list(): readonly InjectedError[] {
     return this.#waiting;
   }
 
@@ -41,22 +41,22 @@ export class Mishaps {
     this.#waiting = [];
   }
 
-  /** The mishap that this call meets; counts it. @param object the call's first parameter */
-  strike(method: string, object: unknown): Mishap | undefined {
+  /** The injected error that this call meets; counts it. @param object the call's first parameter */
+  take(method: string, object: unknown): InjectedError | undefined {
     if (this.#waiting.length === 0) return undefined;
     const index = this.#waiting.findIndex(
-      (mishap) =>
-        mishap.method === method &&
-        (mishap.object === undefined || mishap.object === object),
+      (injectedError) =>
+        injectedError.method === method &&
+        (injectedError.object === undefined || injectedError.object === object),
     );
-    const mishap = this.#waiting[index];
-    if (mishap === undefined) return undefined;
-    const times = (mishap.times ?? 1) - 1;
+    const injectedError = this.#waiting[index];
+    if (injectedError === undefined) return undefined;
+    const times = (injectedError.times ?? 1) - 1;
     this.#waiting.splice(
       index,
       1,
-      ...(times > 0 ? [{ ...mishap, times }] : []),
+      ...(times > 0 ? [{ ...injectedError, times }] : []),
     );
-    return mishap;
+    return injectedError;
   }
 }

@@ -3,7 +3,7 @@
  * strings at a third of the price. The same seed gives the same fleet on every
  * machine. Not for secrets.
  */
-export interface Dice {
+export interface SeededRandom {
   /** A 32-bit unsigned integer. */
   uint32(): number;
   /** In [0, 1). */
@@ -19,7 +19,7 @@ export interface Dice {
   ref(): string;
 }
 
-export function createDice(seed: string): Dice {
+export function createSeededRandom(seed: string): SeededRandom {
   const uint32 = sfc32(seed);
   const next = () => uint32() / 4294967296;
   const int = (low: number, high: number) =>
@@ -46,7 +46,7 @@ export function hashText(text: string, start = 0x811c9dc5): number {
 
 /** A uuid that is a pure function of a text. */
 export function uuidOf(text: string): string {
-  return createDice(text).uuid();
+  return createSeededRandom(text).uuid();
 }
 
 function sfc32(seed: string): () => number {

@@ -17,7 +17,7 @@ interface Duties {
  * to start again and in which order, which keep apart (two of them do not), and one
  * host that has more to do than the others.
  */
-export function addDuties(builder: FleetBuilder, duties: Duties): void {
+export function addHaPolicies(builder: FleetBuilder, duties: Duties): void {
   if (duties.profile.hasDuties !== true) return;
   const agile = duties.guests.filter((guest) => isAgile(guest, duties));
   for (const guest of agile) protect(guest);

@@ -15,7 +15,7 @@ import { gather } from "./body-writer.js";
 import { internalError, type XapiFailure } from "../xapi-failure.js";
 
 /** What a door makes of a call. */
-export interface DoorAnswer {
+export interface EndpointResponse {
   readonly method: string;
   readonly contentType: "text/xml" | "application/json";
   readonly body: readonly Chunk[];
@@ -26,11 +26,11 @@ export interface DoorAnswer {
 }
 
 /** One way to speak: reads a body, calls, writes the answer. @throws MalformedRequest */
-export type Door = (
+export type RpcEndpoint = (
   dispatcher: Dispatcher,
   body: Buffer,
   origin: CallOrigin,
-) => Promise<DoorAnswer>;
+) => Promise<EndpointResponse>;
 
 const XML_HEAD = '<?xml version="1.0"?><methodResponse><params><param>';
 const XML_TAIL = "</param></params></methodResponse>";
@@ -38,7 +38,7 @@ const XML_SUCCESS = `${XML_HEAD}<value><struct><member><name>Status</name><value
 const XML_FAILURE = `${XML_HEAD}<value><struct><member><name>Status</name><value>Failure</value></member><member><name>ErrorDescription</name><value><array><data>`;
 
 /** POST / and everything without a longer match. */
-export const xmlDoor: Door = async (dispatcher, body, origin) => {
+export const xmlEndpoint: RpcEndpoint = async (dispatcher, body, origin) => {
   const request = readXmlRequest(body);
   const { answer, failure } = await attempt(dispatcher, request, origin);
   if (failure !== undefined) return xmlFailure(request, failure);
@@ -60,9 +60,13 @@ export const xmlDoor: Door = async (dispatcher, body, origin) => {
  * POST /jsonrpc of a host too old to know it: XML-RPC by the prefix rule. JSON
  * gets a failure in text/xml, by which clients tell (today's hosts answer 500).
  */
-export const oldHostDoor: Door = async (dispatcher, body, origin) => {
+export const oldHostEndpoint: RpcEndpoint = async (
+  dispatcher,
+  body,
+  origin,
+) => {
   try {
-    return await xmlDoor(dispatcher, body, origin);
+    return await xmlEndpoint(dispatcher, body, origin);
   } catch (error) {
     if (!(error instanceof MalformedRequest)) throw error;
     return xmlFailure({ method: "" }, internalError(error.exception));
@@ -70,7 +74,11 @@ export const oldHostDoor: Door = async (dispatcher, body, origin) => {
 };
 
 /** POST /json of hosts of the XenServer 6 and 7 time: one string of JSON inside the XML-RPC answer. */
-export const legacyJsonDoor: Door = async (dispatcher, body, origin) => {
+export const legacyJsonEndpoint: RpcEndpoint = async (
+  dispatcher,
+  body,
+  origin,
+) => {
   const request = readXmlRequest(body);
   const { answer, failure } = await attempt(dispatcher, request, origin);
   const inside: Chunk[] =
@@ -96,7 +104,7 @@ function escaped(answer: Answer & { escapedJson?(): Buffer }): Chunk[] {
 function xmlFailure(
   request: Pick<RpcRequest, "method">,
   failure: XapiFailure,
-): DoorAnswer {
+): EndpointResponse {
   return xmlAnswer(request, failure, [
     XML_FAILURE,
     ...[failure.code, ...failure.params].map(
@@ -110,7 +118,7 @@ function xmlAnswer(
   { method }: Pick<RpcRequest, "method">,
   failure: XapiFailure | undefined,
   body: readonly Chunk[],
-): DoorAnswer {
+): EndpointResponse {
   return {
     method,
     contentType: "text/xml",
@@ -121,7 +129,7 @@ function xmlAnswer(
 }
 
 /** POST /jsonrpc, versions 1.0 and 2.0. */
-export const jsonDoor: Door = async (dispatcher, body, origin) => {
+export const jsonEndpoint: RpcEndpoint = async (dispatcher, body, origin) => {
   const text = body.toString("utf8");
   if (text.includes("\ufffd")) {
     const refusal = refuseInvalidUtf8(body);
@@ -161,7 +169,7 @@ function jsonFailure(
 }
 
 /** A parameter that is not UTF-8 is repeated as it came: this answer is no UTF-8 itself. */
-function refuseInvalidUtf8(body: Buffer): DoorAnswer | undefined {
+function refuseInvalidUtf8(body: Buffer): EndpointResponse | undefined {
   const request = readJsonRequest(body.toString("latin1"));
   const bad = findInvalidUtf8(request.params);
   if (bad === undefined) return undefined;

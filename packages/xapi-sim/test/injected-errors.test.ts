@@ -2,7 +2,7 @@ import t from "tap";
 import { HOST, OTHER_VM, VM, tinyPool } from "./support/tiny-pool.js";
 import { startPool } from "../src/index.js";
 import { TestClient } from "./support/raw-client.js";
-import { Temper } from "../src/temper.js";
+import { FailureProfile } from "../src/faults/failure-profile.js";
 import type { XapiMap } from "../src/xapi-value.js";
 
 t.test(
@@ -96,7 +96,7 @@ t.test("all of it over HTTP, and what is no failure is refused", async (t) => {
     params: [HOST],
     times: 5,
   });
-  t.match(await told.json(), { mishaps: [{ method: "host.get_all" }] });
+  t.match(await told.json(), { injectedErrors: [{ method: "host.get_all" }] });
   await t.rejects(client.call("host.get_all"), {
     message: `HOST_OFFLINE ${HOST}`,
   });
@@ -124,34 +124,34 @@ t.test(
 
 t.test("a flaky pool fails the same calls for the same seed", (t) => {
   const failures = (seed: number): readonly number[] => {
-    const temper = new Temper("flaky", 1, seed);
+    const failureProfile = new FailureProfile("flaky", 1, seed);
     return Array.from({ length: 1000 }, (_, i) => i).filter(
-      () => temper.accident("VM", [VM]) !== undefined,
+      () => failureProfile.randomFailure("VM", [VM]) !== undefined,
     );
   };
   t.ok(failures(1).length > 10 && failures(1).length < 100);
   t.strictSame(failures(1), failures(1));
   t.notSame(failures(1), failures(2));
-  const calm = new Temper("calm", 1, 1);
+  const calm = new FailureProfile("calm", 1, 1);
   t.ok(
     Array.from({ length: 1000 }).every(
-      () => calm.accident("VM", [VM]) === undefined,
+      () => calm.randomFailure("VM", [VM]) === undefined,
     ),
   );
   t.end();
 });
 
 t.test("busy takes longer, and pace shortens everything", (t) => {
-  t.equal(new Temper("calm", 1, 1).duration(1000), 1000);
-  t.equal(new Temper("calm", 0.5, 1).duration(1000), 500);
-  const busy = new Temper("busy", 1, 1).duration(1000);
+  t.equal(new FailureProfile("calm", 1, 1).duration(1000), 1000);
+  t.equal(new FailureProfile("calm", 0.5, 1).duration(1000), 500);
+  const busy = new FailureProfile("busy", 1, 1).duration(1000);
   t.ok(busy >= 2000 && busy <= 5000);
-  t.equal(new Temper("flaky", 0, 1).duration(1000), 0);
+  t.equal(new FailureProfile("flaky", 0, 1).duration(1000), 0);
   t.end();
 });
 
 t.test("a flaky pool fails some operations with XAPI's errors", async (t) => {
-  const pool = await startPool({ temper: "flaky", pace: 0, seed: 5 });
+  const pool = await startPool({ failureProfile: "flaky", pace: 0, seed: 5 });
   t.teardown(() => pool.stop());
   const client = await new TestClient(pool.url).logIn();
   const [vm] = [...pool.database.records("VM")].find(

@@ -1,0 +1,29 @@
+import type { CallContext } from "../operation.js";
+import { loseHost } from "../operations/host-loss.js";
+import type { FailureProfile } from "./failure-profile.js";
+
+const SHORTEST_MS = 20_000;
+const LONGEST_MS = 60_000;
+
+/** In a flaky pool a member is out of reach now and then: which, and for how long, by the pool's seed. */
+export function startOutages(
+  context: CallContext,
+  failureProfile: FailureProfile,
+): void {
+  const { db, pool } = context;
+  if (failureProfile.outageEvery === 0) return;
+  const next = (): void => {
+    pool.later(failureProfile.outageEvery * 1000, () => {
+      const members = [...db.refs("host")].filter(
+        (host) => host !== pool.coordinatorRef(),
+      );
+      const host = members[failureProfile.pick(Math.max(1, members.length))];
+      const backAfter =
+        SHORTEST_MS + failureProfile.pick(LONGEST_MS - SHORTEST_MS);
+      if (host !== undefined)
+        loseHost(context, host, { crash: false, backAfter });
+      next();
+    });
+  };
+  next();
+}
