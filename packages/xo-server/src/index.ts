@@ -1,4 +1,4 @@
-export { main, type Introductions } from "./main.js";
+export { main, type MainOptions } from "./main.js";
 export { startServer, type Server } from "./boot/start-server.js";
 export type { ServerOptions } from "./boot/server-options.js";
 export {
@@ -9,7 +9,7 @@ export {
 export type { Config } from "./config/config.js";
 export { toExampleConfig } from "./config/example-config.js";
 export type { Demo, DemoPool, StartDemoPools } from "./boot/demo.js";
-export { ExitCode } from "./commands/exit-code.js";
+export { ExitCode } from "./boot/exit-code.js";
 export { createLoggers, type Loggers } from "./log/logger.js";
 export type { CreatePool, LivePool } from "./pools/pools.js";
 export type { PoolSettings } from "./pools/pool-settings.js";

@@ -4,38 +4,38 @@ import { raiseHeapGrowth } from "@xo-server/perf";
 import { parseCommandLine, type Invocation } from "./commands/command-line.js";
 import type { StartDemoPools } from "./boot/demo.js";
 import { toExampleConfig } from "./config/example-config.js";
-import { ExitCode } from "./commands/exit-code.js";
+import { ExitCode } from "./boot/exit-code.js";
 import { loadConfig, type LoadedConfig } from "./config/load-config.js";
 import { createLoggers, type Loggers } from "./log/logger.js";
 import { runUntilSignal } from "./boot/run-until-signal.js";
 import { startServer } from "./boot/start-server.js";
 import { readSecret } from "./commands/read-secret.js";
 import { runStoreCommand } from "./commands/store-command.js";
-import { version } from "./commands/version.js";
+import { version } from "./config/version.js";
 
 /** What main cannot make itself. */
-export interface Introductions {
+export interface MainOptions {
   readonly startDemoPools: StartDemoPools;
 }
 
 /** The program: `args` in (without node and script), exit code out. */
 export async function main(
   args: readonly string[],
-  introductions: Introductions,
+  introductions: MainOptions,
 ): Promise<ExitCode> {
   const invocation = parseCommandLine(args, version);
   switch (invocation.kind) {
     case "say":
-      return say(invocation.text, invocation.code);
+      return print(invocation.text, invocation.code);
     case "example-config":
-      return say(toExampleConfig(), ExitCode.ok);
+      return print(toExampleConfig(), ExitCode.ok);
     case "store": {
       const said = await runStoreCommand({
         ...invocation,
         readInput: () => text(process.stdin),
         readSecret,
       });
-      return say(said.text, said.code);
+      return print(said.text, said.code);
     }
     case "start":
       return start(invocation, introductions);
@@ -44,7 +44,7 @@ export async function main(
 
 async function start(
   { configPath, overrides, demo }: Invocation & { kind: "start" },
-  { startDemoPools }: Introductions,
+  { startDemoPools }: MainOptions,
 ): Promise<ExitCode> {
   raiseHeapGrowth();
   let loaded: LoadedConfig;
@@ -99,7 +99,7 @@ function fail(error: unknown, loggers: Loggers): ExitCode {
   }
 }
 
-function say(text: string, code: ExitCode): ExitCode {
+function print(text: string, code: ExitCode): ExitCode {
   (code === ExitCode.ok ? process.stdout : process.stderr).write(text);
   return code;
 }

@@ -7,7 +7,7 @@ import {
   toCallContext,
   type CallContext,
 } from "../src/operations/operation.js";
-import type { Person } from "../src/auth/person.js";
+import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import { toAclPrivileges } from "../src/rights/acl-privileges.js";
 import { Rights, type SelectingPrivilege } from "../src/rights/rights.js";
 import { FakeClient } from "./fake-client.js";
@@ -79,7 +79,7 @@ function caller(
   isAdmin = false,
 ): CallContext {
   const client = new FakeClient();
-  const person: Person | undefined = privileges && {
+  const person: AuthenticatedUser | undefined = privileges && {
     id: "u",
     name: "u",
     groups: [],
@@ -87,7 +87,7 @@ function caller(
     rights: new Rights(privileges),
   };
   if (person !== undefined)
-    client.setSession({ userId: "u", person: () => person });
+    client.setSession({ userId: "u", user: () => person });
   return toCallContext(client, "192.0.2.7", "guest");
 }
 

@@ -1,9 +1,9 @@
 import { EventEmitter } from "node:events";
 import t from "tap";
 import type { WebSocket } from "ws";
-import { ApiClient } from "../src/api/api-client.js";
-import { LimitHits } from "../src/api/limit-hits.js";
-import { Rates } from "../src/api/rates.js";
+import { ApiClient } from "../src/api/json-rpc/api-client.js";
+import { LimitHits } from "../src/limits/limit-hits.js";
+import { RateLimits } from "../src/limits/rate-limits.js";
 import { createLoggers } from "../src/log/logger.js";
 import { FakeClock } from "./fake-clock.js";
 
@@ -44,11 +44,11 @@ function setUp(maxMessagesPerSecond = 100) {
     socket: socket as unknown as WebSocket,
     address: "192.0.2.7",
     rateKey: "192.0.2.7",
-    userRates: new Rates(1000, clock),
-    limits: { setGuest: () => undefined },
+    userRates: new RateLimits(1000, clock),
+    limits: { setAnonymous: () => undefined },
     hits: new LimitHits(),
     maxDepth: 64,
-    door: { answer: (text) => Promise.resolve(`answer to ${text}`) },
+    jsonRpc: { handle: (text) => Promise.resolve(`answer to ${text}`) },
     permission: "guest",
     clock,
     logger: createLoggers({ level: "silent" }).named("x"),

@@ -10,7 +10,7 @@ import {
   defineOperation,
   type Operation,
 } from "../src/operations/operation.js";
-import type { Person } from "../src/auth/person.js";
+import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import { Rights } from "../src/rights/rights.js";
 import { StepJournal } from "../src/tasks/step-journal.js";
 import { Tasks } from "../src/tasks/tasks.js";
@@ -242,14 +242,14 @@ function setUpMethods(t: Test) {
       selector: "tags:mine",
     },
   ]);
-  const person: Person = {
+  const person: AuthenticatedUser = {
     id: "u",
     name: "ada",
     isAdmin: false,
     groups: [],
     rights,
   };
-  const people = { get: (): Person | undefined => person };
+  const people = { get: (): AuthenticatedUser | undefined => person };
   const asked: object[] = [];
   const queries = {
     page: async (request: object) => {

@@ -1,4 +1,4 @@
-import type { Client } from "../src/operations/client.js";
+import type { Client } from "../src/auth/client.js";
 import type { Session } from "../src/auth/session.js";
 
 /** A connection that nobody reads. */

@@ -7,7 +7,7 @@ import {
   type CallContext,
 } from "../src/operations/operation.js";
 import type { AuditedCall } from "../src/operations/audit.js";
-import type { Client } from "../src/operations/client.js";
+import type { Client } from "../src/auth/client.js";
 import type { Session } from "../src/auth/session.js";
 import { Rights } from "../src/rights/rights.js";
 import { FakeClock } from "./fake-clock.js";
@@ -75,7 +75,7 @@ export class FakeConsoles {
         begin: (client: Client, session: Session) => {
           client.setSession(session);
         },
-        forget: () => undefined,
+        remove: () => undefined,
       },
       audit: {
         check: () => undefined,
@@ -142,7 +142,7 @@ export function personWith(
   const session = {
     isOver: false,
     userId: name,
-    person: () => (session.isOver ? undefined : person),
+    user: () => (session.isOver ? undefined : person),
   };
   const client: Client = {
     session,

@@ -9,7 +9,7 @@ import {
   type ViewChangeKind,
   type ViewObject,
 } from "@xo-server/inventory";
-import type { RestDoorOptions } from "../src/api/rest/rest-door.js";
+import type { RestApiOptions } from "../src/api/rest/rest-api.js";
 
 export interface FakeObject extends ViewObject {
   readonly id: string;
@@ -42,7 +42,7 @@ export class FakeObjects {
   }
 
   /** What the door takes. */
-  get door(): RestDoorOptions["objects"] {
+  get door(): RestApiOptions["objects"] {
     const fake = {
       catalog: {
         get: (id: string) => this.#find(id),
@@ -58,7 +58,7 @@ export class FakeObjects {
       },
       queries: { page: (request: PageRequest) => this.#page(request) },
     };
-    return fake as unknown as RestDoorOptions["objects"];
+    return fake as unknown as RestApiOptions["objects"];
   }
 
   #find(id: string): CatalogEntry | undefined {

@@ -6,12 +6,12 @@ import { inParallel } from "../src/jobs/in-parallel.js";
 import { readableTo } from "../src/objects/readable.js";
 import { onBehalfOf } from "../src/operations/on-behalf.js";
 import type { CallContext } from "../src/operations/operation.js";
-import type { Person } from "../src/auth/person.js";
+import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import { Rights } from "../src/rights/rights.js";
 import { untrackedTask } from "../src/tasks/task-context.js";
 import { FakeClock } from "./fake-clock.js";
 
-const ada: Person = {
+const ada: AuthenticatedUser = {
   id: "ada",
   name: "ada",
   isAdmin: true,
@@ -60,7 +60,7 @@ t.test("a call is made as the user, and the job is told", async (t) => {
 
 t.test("what the user may see is there for the call", async (t) => {
   const eve = { ...ada, isAdmin: false, rights: Rights.none };
-  const isNothing = (person: Person) => {
+  const isNothing = (person: AuthenticatedUser) => {
     const readable = readableTo(onBehalfOf(person))("host");
     return readable !== undefined && !readable({ id: "h", type: "host" });
   };

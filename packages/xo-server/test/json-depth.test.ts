@@ -1,5 +1,5 @@
 import t from "tap";
-import { isDeeperThan } from "../src/api/json-depth.js";
+import { isDeeperThan } from "../src/api/http/json-depth.js";
 
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 const padding = "x".repeat(4000);

@@ -2,13 +2,13 @@ import { XapiError, XoError } from "@xo-server/model";
 import t from "tap";
 import { Type } from "typebox";
 import { createDispatcher } from "../src/operations/dispatcher.js";
-import { createJsonRpcDoor } from "../src/api/json-rpc.js";
+import { createJsonRpcHandler } from "../src/api/json-rpc/json-rpc.js";
 import {
   defineOperation,
   type CallContext,
   type Permission,
 } from "../src/operations/operation.js";
-import { JsonStream, RawJson } from "../src/api/raw-json.js";
+import { JsonStream, RawJson } from "../src/encoding/raw-json.js";
 import { FakeClient } from "./fake-client.js";
 import { textOf } from "./text-of.js";
 
@@ -42,7 +42,7 @@ async function* halves() {
 /** What `test.fail` throws. */
 let failure = new Error();
 
-const door = createJsonRpcDoor(
+const door = createJsonRpcHandler(
   createDispatcher(
     [
       defineOperation({
@@ -83,7 +83,7 @@ const context: CallContext = {
 
 async function ask(message: unknown): Promise<unknown> {
   const text = typeof message === "string" ? message : JSON.stringify(message);
-  const answer = await door.answer(text, context);
+  const answer = await door.handle(text, context);
   return answer === undefined ? undefined : JSON.parse(await textOf(answer));
 }
 
@@ -112,7 +112,7 @@ t.test("a result that is JSON already is passed on as it is", async (t) => {
     result,
     { id: "r", result: true },
   ]);
-  const answer = await door.answer(JSON.stringify(raw), context);
+  const answer = await door.handle(JSON.stringify(raw), context);
   t.ok(Buffer.isBuffer(answer));
 });
 

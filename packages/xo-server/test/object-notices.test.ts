@@ -36,7 +36,7 @@ class Listener extends FakeClient {
 function sessionOf(rights: Rights | undefined): Session {
   return {
     userId: "u",
-    person: () =>
+    user: () =>
       rights && { id: "u", name: "u", isAdmin: false, groups: [], rights },
   };
 }

@@ -1,7 +1,7 @@
 import fastify from "fastify";
 import t from "tap";
-import { OneTimePaths } from "../src/api/one-time-paths.js";
-import { addOneTimePaths } from "../src/api/one-time-routes.js";
+import { OneTimePaths } from "../src/transfers/one-time-paths.js";
+import { addOneTimePaths } from "../src/api/transfers/one-time-routes.js";
 import { FakeClock } from "./fake-clock.js";
 
 async function* lines() {
@@ -40,7 +40,7 @@ t.test("an offer does not stand for ever", async (t) => {
 });
 
 t.test("offers are bounded", async (t) => {
-  const paths = new OneTimePaths({ clock: new FakeClock(), most: 2 });
+  const paths = new OneTimePaths({ clock: new FakeClock(), maxOffers: 2 });
   const { $getFrom } = paths.offer(download());
   paths.offer(download());
   t.throws(() => paths.offer(download()), { code: "TOO_MANY_REQUESTS" });

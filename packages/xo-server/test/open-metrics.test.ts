@@ -1,7 +1,7 @@
 import { createParserPool } from "@xo-server/parser-pool";
 import fastify from "fastify";
 import t from "tap";
-import { addOpenMetrics } from "../src/api/open-metrics-routes.js";
+import { addOpenMetricsRoutes } from "../src/api/open-metrics-routes.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { OpenMetrics } from "../src/open-metrics/open-metrics.js";
 import { HostStats } from "../src/stats/host-stats.js";
@@ -177,7 +177,10 @@ t.test("only who shows the secret reads", async (t) => {
   let secret: string | undefined = "s3cret";
   const app = fastify();
   t.teardown(() => app.close());
-  addOpenMetrics(app, { secret: () => secret, read: () => metrics.read() });
+  addOpenMetricsRoutes(app, {
+    secret: () => secret,
+    read: () => metrics.read(),
+  });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   const get = (authorization?: string) =>
     fetch(`${url}/openmetrics/metrics`, {

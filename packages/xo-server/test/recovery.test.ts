@@ -7,7 +7,7 @@ import {
   defineOperation,
   type Operation,
 } from "../src/operations/operation.js";
-import type { Person } from "../src/auth/person.js";
+import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import type { PoolStatus } from "../src/status/status.js";
 import { Rights } from "../src/rights/rights.js";
 import { followed, inWork } from "../src/tasks/current-work.js";
@@ -94,7 +94,7 @@ const allowed = new Rights([
   { effect: "allow", resource: "VM", action: "read" },
   { effect: "allow", resource: "VM", action: "operate" },
 ]);
-const person = (rights = allowed): Person => ({
+const person = (rights = allowed): AuthenticatedUser => ({
   id: "u",
   name: "ada",
   isAdmin: false,
@@ -109,7 +109,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
   const stepStore = new FakeStepStore();
   const pool = new FakePool();
   const audit: string[] = [];
-  let people: Person | undefined = person();
+  let people: AuthenticatedUser | undefined = person();
   const operation: Operation = {
     ...defineOperation({
       name: "vm.do",
@@ -194,7 +194,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
     const done = recovery.recover(recalled);
     return { tasks, recalled, done };
   };
-  const setPerson = (now: Person | undefined) => (people = now);
+  const setPerson = (now: AuthenticatedUser | undefined) => (people = now);
   return {
     clock,
     store,

@@ -6,7 +6,7 @@ import { createLoggers } from "../src/log/logger.js";
 import { createAudit } from "../src/operations/audit.js";
 import { createDispatcher } from "../src/operations/dispatcher.js";
 import type { HandlerContext } from "../src/operations/operation.js";
-import { People } from "../src/auth/people.js";
+import { AuthenticatedUsers } from "../src/auth/authenticated-users.js";
 import { ResourceSets } from "../src/resource-sets/resource-sets.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeObjects } from "./fake-objects.js";
@@ -37,7 +37,7 @@ async function setUp(t: Test) {
     scryptCost: { ln: 10, r: 8, p: 1 },
   });
   t.teardown(() => store.close());
-  const people = new People(store);
+  const people = new AuthenticatedUsers(store);
   t.teardown(() => {
     people.stop();
   });

@@ -3,8 +3,8 @@ import type { Test } from "tap";
 import type { Clock } from "../src/clock.js";
 import { systemClock } from "../src/clock.js";
 import { loadConfig } from "../src/config/load-config.js";
-import { createJsonRpcDoor } from "../src/api/json-rpc.js";
-import type { RestDoorOptions } from "../src/api/rest/rest-door.js";
+import { createJsonRpcHandler } from "../src/api/json-rpc/json-rpc.js";
+import type { RestApiOptions } from "../src/api/rest/rest-api.js";
 import type { Tasks } from "../src/tasks/tasks.js";
 import {
   startWebServer,
@@ -14,7 +14,7 @@ import { createLoggers } from "../src/log/logger.js";
 import { createDispatcher } from "../src/operations/dispatcher.js";
 import type { Operation, Permission } from "../src/operations/operation.js";
 import type { Authenticator } from "../src/auth/authenticator.js";
-import type { Person } from "../src/auth/person.js";
+import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import type { Privilege } from "../src/rights/privilege.js";
 import { Rights } from "../src/rights/rights.js";
 import { FakeObjects } from "./fake-objects.js";
@@ -65,20 +65,20 @@ export async function startRestServer(
   const dispatcher = createDispatcher(operations, logger, {
     findObject: (id) => objects.door.catalog.get(id),
   });
-  const rest: Pick<RestDoorOptions, "authenticator" | "tasks"> = {
+  const rest: Pick<RestApiOptions, "authenticator" | "tasks"> = {
     tasks: options.tasks,
     authenticator: toAuthenticator(options.people ?? {}),
   };
   // What no test here asks for is left out.
   const parts: Partial<WebServerOptions> = {
     http: config.http,
-    door: createJsonRpcDoor(dispatcher),
+    jsonRpc: createJsonRpcHandler(dispatcher),
     readHealth: () => ({ live: true, ready: true }) as never,
     readMetrics: () => "",
     permission: options.permission ?? "viewer",
     webRoot: undefined,
     rest: { ...rest, objects: objects.door, operations, dispatcher },
-    onGone: () => undefined,
+    onClose: () => undefined,
     clock: options.clock ?? systemClock,
     logger,
   };
@@ -108,7 +108,7 @@ export function as(name: string): RequestInit {
 function toAuthenticator(
   people: Readonly<Record<string, readonly Privilege[]>>,
 ): Authenticator {
-  const persons = new Map<string, Person>([
+  const persons = new Map<string, AuthenticatedUser>([
     ["admin", toPerson("admin", Rights.all, true)],
   ]);
   for (const [name, privileges] of Object.entries(people))
@@ -116,7 +116,7 @@ function toAuthenticator(
   const sessionOf = async (name: string) => {
     const person = persons.get(name);
     if (person === undefined) throw new XoError("CREDENTIALS_INVALID");
-    return { userId: person.id, person: () => person };
+    return { userId: person.id, user: () => person };
   };
   return {
     byToken: sessionOf,
@@ -128,6 +128,10 @@ function toAuthenticator(
   };
 }
 
-function toPerson(name: string, rights: Rights, isAdmin: boolean): Person {
+function toPerson(
+  name: string,
+  rights: Rights,
+  isAdmin: boolean,
+): AuthenticatedUser {
   return { id: `id-of-${name}`, name, isAdmin, groups: [], rights };
 }

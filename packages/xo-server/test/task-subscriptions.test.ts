@@ -39,7 +39,7 @@ function startBench(t: Test) {
     const client = new FakeClient();
     const told: Told[] = [];
     const state = { hasRoom: true };
-    client.session = { person: () => person } as never;
+    client.session = { user: () => person } as never;
     client.trySend = (message?: Buffer) => {
       const { method, params } = JSON.parse(String(message)) as {
         method: string;

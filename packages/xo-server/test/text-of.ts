@@ -1,4 +1,4 @@
-import type { Message } from "../src/api/outbox.js";
+import type { Message } from "../src/api/json-rpc/send-queue.js";
 
 /** All that would go out. */
 export async function textOf(message: Message): Promise<string> {

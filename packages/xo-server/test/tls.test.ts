@@ -9,7 +9,7 @@ import { connect, type SecureVersion } from "node:tls";
 import { generate } from "selfsigned";
 import t, { type Test } from "tap";
 import { WebSocket } from "ws";
-import { startRedirectServer } from "../src/api/tls/redirect-server.js";
+import { startRedirectServer } from "../src/api/http/redirect-server.js";
 import { startTls } from "../src/api/tls/start-tls.js";
 import { createLoggers } from "../src/log/logger.js";
 import { FakeClock } from "./fake-clock.js";

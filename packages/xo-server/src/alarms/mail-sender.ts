@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { createTransport } from "nodemailer";
 import type { Config } from "../config/config.js";
-import { readSecret } from "../auth/read-secret.js";
+import { readConfigSecret } from "../auth/providers/read-secret.js";
 import { toMessageText } from "./message-text.js";
 import type { NoticeBody } from "./notice.js";
 
@@ -41,7 +41,7 @@ export function createMailSender(config: MailConfig): SendMail {
 
 async function toOptions(config: MailConfig) {
   const { host, port, security, username, timeoutMs } = config;
-  const pass = await readSecret(config, "password");
+  const pass = await readConfigSecret(config, "password");
   return {
     host,
     port,

@@ -10,24 +10,24 @@ import type { Logger } from "../log/logger.js";
 import type { CallContext, Permission } from "../operations/operation.js";
 import type { Authenticator } from "../auth/authenticator.js";
 import type { Tickets } from "../auth/tickets.js";
-import type { LimitHits } from "./limit-hits.js";
-import type { OuterReader } from "./outer.js";
-import { Rates, toRateKey } from "./rates.js";
-import { endWith } from "./raw-answer.js";
-import { toCaller, toSessionCaller } from "./rest/caller.js";
-import { readCredentials } from "./rest/credentials.js";
-import { checkSameSite } from "./rest/cross-site.js";
-import { fromXapiError } from "./xapi-errors.js";
+import type { LimitHits } from "../limits/limit-hits.js";
+import type { ClientAddresses } from "./http/client-address.js";
+import { RateLimits, toRateKey } from "../limits/rate-limits.js";
+import { endWithResponse } from "./http/raw-response.js";
+import { toCaller, toSessionCaller } from "./authentication/caller.js";
+import { readCredentials } from "./authentication/credentials.js";
+import { checkSameSite } from "./authentication/cross-site.js";
+import { fromXapiError } from "./errors/xapi-errors.js";
 
 export interface ConsoleSocketOptions {
   readonly consoles: Pick<Consoles, "describe" | "open" | "stop">;
   readonly authenticator: Authenticator | undefined;
-  readonly tickets: Pick<Tickets, "take">;
+  readonly tickets: Pick<Tickets, "redeem">;
   /** Of who has not signed in. */
   readonly permission: Permission;
   /** Consoles that one address may ask for a second. */
   readonly maxRequestsPerSecond: number;
-  readonly outers: OuterReader;
+  readonly clientAddresses: ClientAddresses;
   readonly hits: Pick<LimitHits, "count">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -38,15 +38,15 @@ const PATHS = ["/api/consoles/:id", "/consoles/:id"];
 const PATH = /^(?:\/api)?\/consoles\/([^/?#]+)\/?(?:\?(.*))?$/;
 
 /** What clients of RFB over WebSocket used to ask for. */
-const PROTOCOL = "binary";
+const SUBPROTOCOL = "binary";
 
 /** A text that is pasted, in one message; keys have ten bytes. */
-const MOST_MESSAGE_BYTES = 1024 * 1024;
-const MOST_FRAGMENTS = 1024;
-const MOST_CHUNKS = 16 * 1024;
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+const MAX_FRAGMENTS = 1024;
+const MAX_CHUNKS = 16 * 1024;
 
 /** A request for a console, of either kind. */
-interface Asked {
+interface ConsoleRequest {
   readonly id: string;
   readonly query: URLSearchParams;
   readonly request: IncomingMessage;
@@ -60,22 +60,22 @@ interface Asked {
  */
 export class ConsoleSocket {
   readonly #options: ConsoleSocketOptions;
-  readonly #rates: Rates;
+  readonly #rates: RateLimits;
   readonly #sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    maxPayload: MOST_MESSAGE_BYTES,
-    maxFragments: MOST_FRAGMENTS,
-    maxBufferedChunks: MOST_CHUNKS,
+    maxPayload: MAX_MESSAGE_BYTES,
+    maxFragments: MAX_FRAGMENTS,
+    maxBufferedChunks: MAX_CHUNKS,
     perMessageDeflate: false,
     // Text goes to a terminal as it comes.
     skipUTF8Validation: true,
-    handleProtocols: (offered) => offered.has(PROTOCOL) && PROTOCOL,
+    handleProtocols: (offered) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
   });
 
   constructor(options: ConsoleSocketOptions) {
     this.#options = options;
-    this.#rates = new Rates(options.maxRequestsPerSecond, options.clock);
+    this.#rates = new RateLimits(options.maxRequestsPerSecond, options.clock);
   }
 
   /** The plain GET. */
@@ -108,7 +108,11 @@ export class ConsoleSocket {
   }
 
   /** Never rejects. */
-  async #open(asked: Asked, socket: Duplex, head: Buffer): Promise<void> {
+  async #open(
+    asked: ConsoleRequest,
+    socket: Duplex,
+    head: Buffer,
+  ): Promise<void> {
     const { consoles } = this.#options;
     const gone = new AbortController();
     socket.once("close", () => {
@@ -136,14 +140,20 @@ export class ConsoleSocket {
     } catch (error) {
       if (socket.destroyed) return;
       const { status, body, headers } = this.#toAnswer(error as Error);
-      endWith(socket, status, JSON.stringify(body), headers);
+      endWithResponse(socket, status, JSON.stringify(body), headers);
     }
   }
 
   /** @throws XoError TOO_MANY_REQUESTS, FORBIDDEN, CREDENTIALS_INVALID, INVALID_REQUEST */
-  async #callerOf({ request, query }: Asked): Promise<CallContext> {
-    const { outers, authenticator, permission, tickets, hits } = this.#options;
-    const { address, host } = outers.note(request);
+  async #callerOf({ request, query }: ConsoleRequest): Promise<CallContext> {
+    const {
+      clientAddresses: outers,
+      authenticator,
+      permission,
+      tickets,
+      hits,
+    } = this.#options;
+    const { address, host } = outers.resolve(request);
     try {
       this.#rates.take(toRateKey(address), "one address");
     } catch (error) {
@@ -159,7 +169,7 @@ export class ConsoleSocket {
             authenticator,
             anonymous: permission,
           })
-        : toSessionCaller(tickets.take(ticket), address, permission);
+        : toSessionCaller(tickets.redeem(ticket), address, permission);
     return context;
   }
 
@@ -190,7 +200,7 @@ export class ConsoleSocket {
   }
 }
 
-function readPath(request: IncomingMessage): Asked | undefined {
+function readPath(request: IncomingMessage): ConsoleRequest | undefined {
   const match = PATH.exec(request.url ?? "");
   if (match === null) return undefined;
   const [, id = "", query] = match;

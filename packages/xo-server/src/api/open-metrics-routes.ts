@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { FastifyInstance } from "fastify";
 
-export interface OpenMetricsDoor {
+export interface OpenMetricsSource {
   /** What readers must show; undefined: there is nothing to read. */
   readonly secret: () => string | undefined;
   readonly read: () => AsyncIterable<Buffer>;
@@ -12,16 +12,16 @@ export interface OpenMetricsDoor {
 const TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /** Figures of the pools, for Prometheus and its like. Whoever shows the secret sees all of them. */
-export function addOpenMetrics(
+export function addOpenMetricsRoutes(
   app: FastifyInstance,
-  { secret, read }: OpenMetricsDoor,
+  { secret, read }: OpenMetricsSource,
 ): void {
   app.get("/openmetrics/health", async (request) => {
-    expected(secret(), request.url);
+    requireSecret(secret(), request.url);
     return { status: "ok" };
   });
   app.get("/openmetrics/metrics", async (request, reply) => {
-    const wanted = expected(secret(), request.url);
+    const wanted = requireSecret(secret(), request.url);
     const { authorization = "" } = request.headers;
     const [, shown] = /^Bearer +(.+)$/i.exec(authorization) ?? [];
     if (shown === undefined)
@@ -38,7 +38,7 @@ export function addOpenMetrics(
 }
 
 /** @throws XoError NO_SUCH_OBJECT: it is switched off */
-function expected(secret: string | undefined, url: string): string {
+function requireSecret(secret: string | undefined, url: string): string {
   if (secret === undefined)
     throw new XoError("NO_SUCH_OBJECT", { type: "page", id: url });
   return secret;

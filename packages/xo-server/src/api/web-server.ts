@@ -2,28 +2,34 @@ import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { XoError, errorTable } from "@xo-server/model";
 import fastify, { type FastifyError, type FastifyInstance } from "fastify";
-import { attachApiSocket, type ApiSocketOptions } from "./api-socket.js";
-import { BodyGuard } from "./body-guard.js";
+import {
+  attachApiSocket,
+  type ApiSocketOptions,
+} from "./json-rpc/api-socket.js";
+import { BodyTimeout } from "./http/body-timeout.js";
 import type { Config } from "../config/config.js";
 import { ConsoleSocket, type ConsoleSocketOptions } from "./console-socket.js";
-import { createHttpServer } from "./http-server.js";
-import { LimitHits } from "./limit-hits.js";
-import { toListenError } from "./listen.js";
-import type { OneTimePaths } from "./one-time-paths.js";
-import { addOneTimePaths } from "./one-time-routes.js";
-import { addOpenMetrics, type OpenMetricsDoor } from "./open-metrics-routes.js";
-import { OuterReader } from "./outer.js";
-import { addPage } from "./page.js";
+import { createHttpServer } from "./http/http-server.js";
+import { LimitHits } from "../limits/limit-hits.js";
+import { toListenError } from "./http/listen.js";
+import type { OneTimePaths } from "../transfers/one-time-paths.js";
+import { addOneTimePaths } from "./transfers/one-time-routes.js";
+import {
+  addOpenMetricsRoutes,
+  type OpenMetricsSource,
+} from "./open-metrics-routes.js";
+import { ClientAddresses } from "./http/client-address.js";
+import { addWebPage } from "./web-page.js";
 import type { Health } from "../status/health.js";
 import { EXPOSITION_TYPE } from "../metrics/exposition.js";
-import { addRest, type RestDoorOptions } from "./rest/rest-door.js";
-import { securityHeaders, transportSecurity } from "./security-headers.js";
-import { startRedirectServer } from "./tls/redirect-server.js";
+import { addRestApi, type RestApiOptions } from "./rest/rest-api.js";
+import { securityHeaders, transportSecurity } from "./http/security-headers.js";
+import { startRedirectServer } from "./http/redirect-server.js";
 import type { Tls } from "./tls/start-tls.js";
 
 export interface WebServerOptions extends Omit<
   ApiSocketOptions,
-  "limits" | "outers" | "hits" | "upgradeElsewhere"
+  "limits" | "clientAddresses" | "hits" | "onOtherUpgrade"
 > {
   readonly http: Config["http"];
   /** Undefined: plain HTTP. */
@@ -34,7 +40,7 @@ export interface WebServerOptions extends Omit<
   /** What /metrics answers: see metrics/exposition. */
   readonly readMetrics: () => string;
   /** Figures of the pools; absent: there are none. */
-  readonly openMetrics?: OpenMetricsDoor;
+  readonly openMetrics?: OpenMetricsSource;
   /** Folder of the built page; undefined: it has not been built. */
   readonly webRoot: string | undefined;
   /** What can be fetched once, by who knows its path; absent: nothing. */
@@ -42,7 +48,7 @@ export interface WebServerOptions extends Omit<
   /** Screens and terminals; absent: there are none. */
   readonly consoles?: Pick<ConsoleSocketOptions, "consoles" | "tickets">;
   readonly rest: Pick<
-    RestDoorOptions,
+    RestApiOptions,
     "objects" | "operations" | "dispatcher" | "authenticator" | "tasks"
   >;
 }
@@ -58,33 +64,37 @@ export interface WebServer {
 }
 
 /** Characters of a part of a path: ids, references, tags. */
-const MOST_PARAMETER_CHARACTERS = 1024;
+const MAX_PARAMETER_LENGTH = 1024;
 
 /** @throws XoError PORT_IN_USE, CONFIG_INVALID (an address that is not ours, a port that is not for us) */
 export async function startWebServer(
   options: WebServerOptions,
 ): Promise<WebServer> {
   const { http, tls, hits = new LimitHits() } = options;
-  const outers = new OuterReader(http.trustedProxies);
+  const outers = new ClientAddresses(http.trustedProxies);
   const app = createApp(http, (onRequest) =>
     createHttpServer({ http, tls, hits }, onRequest),
   );
-  addArrival(app, { ...options, hits, outers });
+  addRequestHooks(app, { ...options, hits, outers });
   addErrors(app, options, hits);
   addHealth(app, options.readHealth);
   addMetrics(app, options.readMetrics);
   if (options.openMetrics !== undefined)
-    addOpenMetrics(app, options.openMetrics);
+    addOpenMetricsRoutes(app, options.openMetrics);
   if (options.paths !== undefined) addOneTimePaths(app, options.paths);
-  await addRest(app, { ...options, ...options.rest, ...http, hits });
-  const consoles = addConsoles(app, { ...options, hits, outers });
-  await addPage(app, options.webRoot);
+  await addRestApi(app, { ...options, ...options.rest, ...http, hits });
+  const consoles = addConsoles(app, {
+    ...options,
+    hits,
+    clientAddresses: outers,
+  });
+  await addWebPage(app, options.webRoot);
   const api = attachApiSocket(app.server, {
     ...options,
     hits,
-    outers,
+    clientAddresses: outers,
     limits: http,
-    upgradeElsewhere: (request, socket, head) =>
+    onOtherUpgrade: (request, socket, head) =>
       consoles?.upgrade(request, socket, head) ?? false,
   });
   await listen(app, http);
@@ -114,7 +124,7 @@ function createApp(
     serverFactory: (onRequest) => createServer(onRequest),
     routerOptions: {
       ignoreTrailingSlash: true,
-      maxParamLength: MOST_PARAMETER_CHARACTERS,
+      maxParamLength: MAX_PARAMETER_LENGTH,
     },
     // Browsers keep connections open for the next request; a stopping server does not wait for it.
     forceCloseConnections: true,
@@ -128,20 +138,20 @@ function createApp(
   });
 }
 
-interface ArrivalOptions extends Pick<WebServerOptions, "http" | "clock"> {
+interface RequestHooksOptions extends Pick<WebServerOptions, "http" | "clock"> {
   readonly hits: LimitHits;
-  readonly outers: OuterReader;
+  readonly outers: ClientAddresses;
 }
 
 /** What is done with every request first, and said in every answer. */
-function addArrival(
+function addRequestHooks(
   app: FastifyInstance,
-  { http, hits, outers, clock }: ArrivalOptions,
+  { http, hits, outers, clock }: RequestHooksOptions,
 ): void {
   const { hstsSeconds } = http.tls;
-  const bodies = new BodyGuard({
+  const bodies = new BodyTimeout({
     timeoutMs: http.bodyTimeoutMs,
-    onStuck: () => {
+    onTimeout: () => {
       hits.count("body_timeout");
     },
     clock,
@@ -150,7 +160,7 @@ function addArrival(
     bodies.stop();
   });
   app.addHook("onRequest", async ({ raw }, reply) => {
-    const { isSecure } = outers.note(raw);
+    const { isSecure } = outers.resolve(raw);
     bodies.watch(raw);
     reply.headers(securityHeaders);
     if (isSecure) reply.headers(transportSecurity(hstsSeconds));
@@ -159,7 +169,8 @@ function addArrival(
 
 function addConsoles(
   app: FastifyInstance,
-  options: WebServerOptions & Pick<ConsoleSocketOptions, "hits" | "outers">,
+  options: WebServerOptions &
+    Pick<ConsoleSocketOptions, "hits" | "clientAddresses">,
 ): ConsoleSocket | undefined {
   if (options.consoles === undefined) return undefined;
   const { maxRequestsPerSecond } = options.http;

@@ -1,3 +1,4 @@
+import type { PendingSignIn } from "./providers/provider.js";
 import type { Session } from "./session.js";
 
 /** Who signs in with a name. */
@@ -21,13 +22,6 @@ export interface Authenticator {
   byPassword(credentials: Credentials, address: string): Promise<Session>;
   /** Absent: nobody is sent elsewhere. */
   readonly redirect?: RedirectSignIn | undefined;
-}
-
-/** What a sign-in elsewhere is held against when it comes back: for the browser that began it only. */
-export interface PendingSignIn {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
 }
 
 /** Sign-in at a provider, to which the browser is sent. */

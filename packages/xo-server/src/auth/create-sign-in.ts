@@ -1,27 +1,27 @@
 import type { Store } from "@xo-server/store";
 import { systemClock } from "../clock.js";
 import type { ServerOptions } from "../boot/server-options.js";
-import { ForeignPeople } from "./foreign-people.js";
+import { ExternalUsers } from "./external-users.js";
 import { LdapDirectory } from "./ldap/ldap-directory.js";
 import { OidcProvider } from "./oidc/oidc-provider.js";
-import { PasswordCheck } from "./password-check.js";
-import type { People } from "./people.js";
+import { PasswordVerifier } from "./password-verifier.js";
+import type { AuthenticatedUsers } from "./authenticated-users.js";
 import { ProviderSignIn } from "./provider-sign-in.js";
-import { SignIn } from "./sign-in.js";
+import { SignInService } from "./sign-in-service.js";
 import { SignInLog } from "./sign-in-log.js";
 
 /** The ways to sign in that the config names; passwords of our own are always one. */
-export function createSignIn(
+export function createSignInService(
   store: Store,
-  people: People,
+  people: AuthenticatedUsers,
   options: Pick<ServerOptions, "config" | "loggers" | "clock" | "env">,
-): SignIn {
+): SignInService {
   const { loggers, clock = systemClock, env } = options;
   const { ldap, oidc } = options.config;
   const logger = loggers.named("xo:people");
   if (!ldap.startTls && ldap.urls.some((url) => url.startsWith("ldap:")))
     logger.warn("LDAP without TLS: passwords go there in clear text");
-  const foreignPeople = new ForeignPeople({ store, logger });
+  const foreignPeople = new ExternalUsers({ store, logger });
   const log = new SignInLog(store, logger);
   const directory =
     ldap.urls.length === 0
@@ -32,15 +32,19 @@ export function createSignIn(
       ? undefined
       : new ProviderSignIn({
           oidc,
-          foreignPeople,
-          people,
+          externalUsers: foreignPeople,
+          users: people,
           log,
           provider: new OidcProvider({ oidc, logger, env }),
         });
-  const passwords = new PasswordCheck({ store, foreignPeople, directory });
-  return new SignIn({
+  const passwords = new PasswordVerifier({
     store,
-    people,
+    externalUsers: foreignPeople,
+    directory,
+  });
+  return new SignInService({
+    store,
+    users: people,
     passwords,
     log,
     clock,

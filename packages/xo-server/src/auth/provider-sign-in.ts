@@ -1,16 +1,17 @@
 import type { Config } from "../config/config.js";
-import type { PendingSignIn, RedirectSignIn } from "./authenticator.js";
-import type { ForeignPeople } from "./foreign-people.js";
+import type { RedirectSignIn } from "./authenticator.js";
+import type { PendingSignIn } from "./providers/provider.js";
+import type { ExternalUsers } from "./external-users.js";
 import type { OidcProvider } from "./oidc/oidc-provider.js";
-import type { People } from "./people.js";
+import type { AuthenticatedUsers } from "./authenticated-users.js";
 import type { Session } from "./session.js";
 import type { SignInLog } from "./sign-in-log.js";
 
 export interface ProviderSignInOptions {
   readonly oidc: Pick<Config["oidc"], "label" | "redirectUrl">;
   readonly provider: OidcProvider;
-  readonly foreignPeople: ForeignPeople;
-  readonly people: Pick<People, "get">;
+  readonly externalUsers: ExternalUsers;
+  readonly users: Pick<AuthenticatedUsers, "get">;
   readonly log: Pick<SignInLog, "write">;
 }
 
@@ -38,14 +39,19 @@ export class ProviderSignIn implements RedirectSignIn {
     pending: PendingSignIn,
     address: string,
   ): Promise<Session> {
-    const { provider, foreignPeople, people, log } = this.#options;
+    const {
+      provider,
+      externalUsers: foreignPeople,
+      users: people,
+      log,
+    } = this.#options;
     const { policy } = provider;
     const entry = { address, provider: policy.provider };
     try {
       const person = await provider.finish(url, pending);
-      const user = await foreignPeople.admit(person, policy);
+      const user = await foreignPeople.signIn(person, policy);
       await log.write({ ...entry, user });
-      return { userId: user.id, person: () => people.get(user.id) };
+      return { userId: user.id, user: () => people.get(user.id) };
     } catch (error) {
       await log.write({ ...entry, error: error as Error });
       throw error;

@@ -1,4 +1,4 @@
-import type { Person } from "./person.js";
+import type { AuthenticatedUser } from "./authenticated-user.js";
 
 /** Somebody's stay, from signing in until signing out or until what they signed in with is over. */
 export interface Session {
@@ -6,5 +6,5 @@ export interface Session {
   /** Of the token that it began with; it ends with that. */
   readonly tokenId?: string;
   /** Who it is, with the rights of now; undefined: the session is over. */
-  person(): Person | undefined;
+  user(): AuthenticatedUser | undefined;
 }

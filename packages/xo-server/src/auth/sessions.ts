@@ -1,12 +1,12 @@
 import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
-import type { Client } from "../operations/client.js";
+import type { Client } from "./client.js";
 import type { Session } from "./session.js";
 
 /** A token that has run out closes its connection within this, though nothing is said there. */
-const SWEEP_MS = 60_000;
+const CHECK_MS = 60_000;
 
-const OVER = "the session is over";
+const SESSION_EXPIRED = "the session is over";
 
 export interface SessionsOptions {
   readonly store: Pick<Store, "onChange">;
@@ -20,15 +20,15 @@ export class Sessions {
   readonly #options: SessionsOptions;
   readonly #clients = new Set<Client>();
   readonly #stopListening: () => void;
-  #sweep: unknown;
-  #isLooking = false;
+  #timer: unknown;
+  #isCheckQueued = false;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
     this.#stopListening = options.store.onChange(() => {
-      this.#lookSoon();
+      this.#checkSoon();
     });
-    this.#sweepLater();
+    this.#scheduleCheck();
   }
 
   get size(): number {
@@ -49,48 +49,48 @@ export class Sessions {
   }
 
   /** Whoever knew the old password is out. @param except who changed it */
-  closeOf(userId: string, except: Client): void {
+  closeSessionsOf(userId: string, except: Client): void {
     for (const client of this.#clients)
       if (client !== except && client.session?.userId === userId)
         this.#close(client);
   }
 
   /** The connection has gone. */
-  forget(client: Client): void {
+  remove(client: Client): void {
     this.#clients.delete(client);
   }
 
   stop(): void {
     this.#stopListening();
-    this.#options.clock.clearTimeout(this.#sweep);
+    this.#options.clock.clearTimeout(this.#timer);
   }
 
   /** One transaction changes several tables: one look is enough for all. */
-  #lookSoon(): void {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  #checkSoon(): void {
+    if (this.#isCheckQueued) return;
+    this.#isCheckQueued = true;
     queueMicrotask(() => {
-      this.#isLooking = false;
-      this.#look();
+      this.#isCheckQueued = false;
+      this.#check();
     });
   }
 
-  #look(): void {
+  #check(): void {
     for (const client of this.#clients)
-      if (client.session?.person() === undefined) this.#close(client);
+      if (client.session?.user() === undefined) this.#close(client);
       else this.#options.onRights(client);
   }
 
-  #sweepLater(): void {
-    this.#sweep = this.#options.clock.setTimeout(() => {
+  #scheduleCheck(): void {
+    this.#timer = this.#options.clock.setTimeout(() => {
       for (const client of this.#clients)
-        if (client.session?.person() === undefined) this.#close(client);
-      this.#sweepLater();
-    }, SWEEP_MS);
+        if (client.session?.user() === undefined) this.#close(client);
+      this.#scheduleCheck();
+    }, CHECK_MS);
   }
 
   #close(client: Client): void {
-    client.close(OVER);
+    client.close(SESSION_EXPIRED);
     this.#clients.delete(client);
     // The session stays with the client: what still arrives is not answered as if nobody had signed in.
   }

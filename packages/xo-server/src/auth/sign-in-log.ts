@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 
-export interface SignInTry {
+export interface SignInAttempt {
   readonly address: string;
   /** `password` for those of our own. */
   readonly provider: string;
@@ -23,7 +23,12 @@ export class SignInLog {
   }
 
   /** Never rejects: who may come in does so also while the store is away. */
-  async write({ address, provider, user, error }: SignInTry): Promise<void> {
+  async write({
+    address,
+    provider,
+    user,
+    error,
+  }: SignInAttempt): Promise<void> {
     const entry = {
       ...(user === undefined ? {} : { userId: user.id, userName: user.name }),
       address,

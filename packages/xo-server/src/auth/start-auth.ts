@@ -1,20 +1,20 @@
 import type { Store } from "@xo-server/store";
 import { systemClock } from "../clock.js";
-import type { Client } from "../operations/client.js";
+import type { Client } from "./client.js";
 import type { ServerOptions } from "../boot/server-options.js";
 import type { StopStack } from "../boot/stop-stack.js";
-import { dropExpiredTokens } from "./expired-tokens.js";
-import { prepareStore } from "./first-start.js";
-import { createSignIn } from "./create-sign-in.js";
-import { People } from "./people.js";
+import { startTokenCleanup } from "./token-cleanup.js";
+import { createInitialAccounts } from "./initial-accounts.js";
+import { createSignInService } from "./create-sign-in.js";
+import { AuthenticatedUsers } from "./authenticated-users.js";
 import { Sessions } from "./sessions.js";
-import type { SignIn } from "./sign-in.js";
+import type { SignInService } from "./sign-in-service.js";
 import { Tickets } from "./tickets.js";
 
 /** Who may come in, and who is in. */
 export interface AuthService {
-  readonly people: People;
-  readonly signIn: SignIn;
+  readonly users: AuthenticatedUsers;
+  readonly signIn: SignInService;
   readonly sessions: Sessions;
   readonly tickets: Tickets;
 }
@@ -27,16 +27,16 @@ export async function startAuth(
   stops: StopStack,
 ): Promise<AuthService> {
   const { loggers, clock = systemClock, env } = options;
-  await prepareStore(store, loggers.named("xo:people"), env);
-  const people = new People(store);
+  await createInitialAccounts(store, loggers.named("xo:people"), env);
+  const people = new AuthenticatedUsers(store);
   const sessions = new Sessions({ store, clock, onRights });
-  const stopDropping = dropExpiredTokens(store, clock);
-  const signIn = createSignIn(store, people, options);
+  const stopDropping = startTokenCleanup(store, clock);
+  const signIn = createSignInService(store, people, options);
   stops.push("people", () => {
     stopDropping();
     signIn.stop();
     sessions.stop();
     people.stop();
   });
-  return { people, sessions, signIn, tickets: new Tickets(clock) };
+  return { users: people, sessions, signIn, tickets: new Tickets(clock) };
 }

@@ -11,8 +11,8 @@ export interface GroupSync {
 }
 
 /** The longest name that the store keeps, in bytes. */
-const MOST_NAME_BYTES = 1_024;
-const MOST_GROUPS = 1_000;
+const MAX_NAME_BYTES = 1_024;
+const MAX_GROUPS = 1_000;
 
 /**
  * Makes a user a member of exactly the provider's groups that it names. A
@@ -40,7 +40,7 @@ async function toIds(
   { provider, names, logger }: GroupSync,
 ): Promise<Set<string>> {
   const ids = new Set<string>();
-  for (const name of [...new Set(names)].slice(0, MOST_GROUPS)) {
+  for (const name of [...new Set(names)].slice(0, MAX_GROUPS)) {
     if (!isStorable(name)) continue;
     const known =
       groups.findByName(name) ?? (await groups.create(name, provider));
@@ -53,7 +53,7 @@ async function toIds(
 function isStorable(name: string): boolean {
   return (
     name.trim() !== "" &&
-    Buffer.byteLength(name) <= MOST_NAME_BYTES &&
+    Buffer.byteLength(name) <= MAX_NAME_BYTES &&
     !/\0|\p{Surrogate}/u.test(name)
   );
 }

@@ -5,7 +5,7 @@ import type { Session } from "./session.js";
 
 /** Time for a page to open its socket, in ms. */
 export const TICKET_LIFETIME_MS = 30_000;
-const MOST = 10_000;
+const MAX_TICKETS = 10_000;
 
 interface Ticket {
   readonly session: Session;
@@ -27,31 +27,31 @@ export class Tickets {
   }
 
   /** @returns 32 random bytes in base64url */
-  give(session: Session): string {
+  issue(session: Session): string {
     const ticket = randomBytes(32).toString("base64url");
     const expiresAt = this.#clock.now() + TICKET_LIFETIME_MS;
     this.#tickets.set(ticket, { session, expiresAt });
-    this.#dropOld();
+    this.#removeExpired();
     return ticket;
   }
 
   /** @throws XoError CREDENTIALS_INVALID: there is none, it was used, it is too old, or its session is over */
-  take(ticket: string): Session {
+  redeem(ticket: string): Session {
     const given = this.#tickets.get(ticket);
     this.#tickets.delete(ticket);
     if (
       given === undefined ||
       given.expiresAt <= this.#clock.now() ||
-      given.session.person() === undefined
+      given.session.user() === undefined
     )
       throw new XoError("CREDENTIALS_INVALID");
     return given.session;
   }
 
-  #dropOld(): void {
+  #removeExpired(): void {
     const now = this.#clock.now();
     for (const [ticket, { expiresAt }] of this.#tickets) {
-      if (expiresAt > now && this.#tickets.size <= MOST) return;
+      if (expiresAt > now && this.#tickets.size <= MAX_TICKETS) return;
       this.#tickets.delete(ticket);
     }
   }

@@ -3,7 +3,7 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Audit, AuditedCall } from "../operations/audit.js";
 import { onBehalfOf } from "../operations/on-behalf.js";
 import type { Witness } from "../operations/witness.js";
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { doStep } from "../placement/plan-step.js";
 import { Rights } from "../rights/rights.js";
 import { inWork } from "../tasks/current-work.js";
@@ -11,7 +11,7 @@ import type { TaskContext } from "../tasks/task-context.js";
 import type { MoveRecord } from "./run-record.js";
 
 /** What the audit log and activity have as the one who did it, where nobody asked for it. */
-export const balancerItself: Person = {
+export const balancerItself: AuthenticatedUser = {
   id: "load-balancer",
   name: "load balancer",
   isAdmin: true,
@@ -29,7 +29,7 @@ export interface MoveVmParts {
 export interface MoveFor {
   readonly pool: string;
   readonly run: string;
-  readonly person: Person;
+  readonly person: AuthenticatedUser;
 }
 
 /** As the audit log has it. */

@@ -3,7 +3,7 @@ import type { BalancePlan } from "@xo-server/placement";
 import type { BalancerRun, Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { changeOf, moveVm, type MoveVmParts } from "./move-vm.js";
@@ -16,7 +16,7 @@ import type { RunsOfPool } from "./runs-of-pool.js";
 export interface Cause {
   readonly cause: RunRecord["by"]["cause"];
   /** Of the audit log. */
-  readonly person: Person;
+  readonly person: AuthenticatedUser;
   /** What it is done as; absent: a task of its own. */
   readonly work?: TaskContext;
 }

@@ -1,4 +1,4 @@
-import { ExitCode } from "../commands/exit-code.js";
+import { ExitCode } from "./exit-code.js";
 import type { Logger } from "../log/logger.js";
 
 /** From the first signal to the end of the process. */

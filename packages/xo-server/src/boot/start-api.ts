@@ -1,4 +1,4 @@
-import { createJsonRpcDoor } from "../api/json-rpc.js";
+import { createJsonRpcHandler } from "../api/json-rpc/json-rpc.js";
 import type { Tls } from "../api/tls/start-tls.js";
 import { findWebRoot } from "../api/web-root.js";
 import { startWebServer, type WebServer } from "../api/web-server.js";
@@ -48,7 +48,7 @@ export async function startApi(
     hits,
     clock,
     logger: loggers.named("xo:http"),
-    door: createJsonRpcDoor(dispatcher, (ref) => catalog.get(ref)?.id),
+    jsonRpc: createJsonRpcHandler(dispatcher, (ref) => catalog.get(ref)?.id),
     paths: parts.paths,
     consoles: { consoles: parts.consoles, tickets: reception.tickets },
     readHealth: () => toHealth(parts.isStarted(), pools.list(), store.state),
@@ -67,14 +67,14 @@ export async function startApi(
       tasks,
       authenticator: reception.signIn,
     },
-    onGone: (client) => {
+    onClose: (client) => {
       parts.statusFeed.unsubscribe(client);
       parts.alarms.listeners.delete(client);
       parts.activity.listeners.delete(client);
       parts.taskSubscriptions.delete(client);
       objects.readers.forget(client);
       objects.notices.forget(client);
-      reception.sessions.forget(client);
+      reception.sessions.remove(client);
     },
   });
   stops.push("web server", () => web.stop());

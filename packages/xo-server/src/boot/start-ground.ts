@@ -6,7 +6,7 @@ import {
   type StartedActivity,
 } from "../activity/start-activity.js";
 import { systemClock, type Clock } from "../clock.js";
-import { LimitHits } from "../api/limit-hits.js";
+import { LimitHits } from "../limits/limit-hits.js";
 import { CatchUp } from "../objects/catch-up.js";
 import { PoolObjects } from "../objects/pool-objects.js";
 import { startInventory } from "../objects/start-inventory.js";

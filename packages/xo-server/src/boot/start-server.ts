@@ -1,4 +1,4 @@
-import { sayWhatWasLoaded } from "../config/say-what-was-loaded.js";
+import { logConfigSummary } from "./log-config-summary.js";
 import { startTls } from "../api/tls/start-tls.js";
 import { allMethods } from "../methods/all.js";
 import { createDispatcher, type Dispatcher } from "../operations/dispatcher.js";
@@ -36,7 +36,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const { config, loggers } = options;
   const logger = loggers.named("xo:api");
-  sayWhatWasLoaded(options);
+  logConfigSummary(options);
 
   const ground = await startGround(options, stops);
   const { clock, store, objects, pools, parser, audit } = ground;
@@ -137,7 +137,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     logger,
     findOperation: find,
     findObject,
-    people: reception.people,
+    people: reception.users,
     watch: new XapiTaskWatch({ pools, clock }),
   });
   stops.push("tasks under way", () => work.tasks.suspendAll());

@@ -2,7 +2,7 @@ import { startAlarms, type StartedAlarms } from "../alarms/start-alarms.js";
 import type { Balancer } from "../balancer/balancer.js";
 import { startBalancer } from "../balancer/start-balancer.js";
 import { Consoles } from "../consoles/consoles.js";
-import { OneTimePaths } from "../api/one-time-paths.js";
+import { OneTimePaths } from "../transfers/one-time-paths.js";
 import { startJobs, type StartedJobs } from "../jobs/start-jobs.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
 import type { AuthService } from "../auth/start-auth.js";
@@ -16,7 +16,7 @@ import type { StopStack } from "./stop-stack.js";
 import { startTasks, type StartedTasks } from "../tasks/start-tasks.js";
 import { TaskSubscriptions } from "../tasks/task-subscriptions.js";
 import { Transfers } from "../transfers/transfers.js";
-import { version } from "../commands/version.js";
+import { version } from "../config/version.js";
 
 /** What operations are done with, and what goes on by itself. */
 export interface Work extends StartedTasks, StartedJobs {
@@ -111,7 +111,7 @@ export async function startWork(
     pools,
     catalog,
     config,
-    people: reception.people,
+    people: reception.users,
     objects: poolObjects,
     call: parts.call,
     isOperation: parts.isOperation,

@@ -1,6 +1,6 @@
 import type { Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 
 /** Objects of one bulk. */
 export const MOST_OBJECTS = 10_000;
@@ -18,7 +18,7 @@ export interface BulkChoice {
  */
 export async function chooseObjects(
   { ids, type = "VM", filter }: BulkChoice,
-  person: Person,
+  person: AuthenticatedUser,
   queries: Pick<Queries, "page">,
 ): Promise<readonly string[]> {
   if ((ids === undefined) === (filter === undefined))

@@ -1,9 +1,9 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { DEFAULT_DEMO } from "../boot/demo.js";
-import { ExitCode } from "./exit-code.js";
+import { ExitCode } from "../boot/exit-code.js";
 import type { ConfigOverrides } from "../config/load-config.js";
 import { storeCommands } from "./store-command-line.js";
-import type { StoreCommand } from "./store-command-kinds.js";
+import type { StoreCommand } from "./store-command-types.js";
 
 /** What the command line asks for. */
 export type Invocation =

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
-import type { StoreCommand } from "./store-command-kinds.js";
+import type { StoreCommand } from "./store-command-types.js";
 
 interface StoreOptions {
   readonly config?: string;

@@ -1,23 +1,23 @@
 import { XoError } from "@xo-server/model";
 import { openStore, type Store, type User } from "@xo-server/store";
 import { loadConfig } from "../config/load-config.js";
-import { ExitCode } from "./exit-code.js";
-import { createPassword } from "../auth/first-start.js";
+import { ExitCode } from "../boot/exit-code.js";
+import { createPassword } from "../auth/initial-accounts.js";
 import { toStoreOptions } from "../boot/start-store.js";
-import { runAuditCommand } from "./store-command-audit.js";
-import { runConfigCommand } from "./store-command-config.js";
+import { runAuditCommand } from "./audit-command.js";
+import { runConfigCommand } from "./config-command.js";
 import type {
-  Said,
+  CommandResult,
   StoreCommand,
   StoreCommandOptions,
   UserCommand,
-} from "./store-command-kinds.js";
-import { note, ok } from "./store-command-said.js";
+} from "./store-command-types.js";
+import { writeAuditEntry, ok } from "./command-result.js";
 
 /** @returns what to say, and the exit code; errors of ours are said, too */
 export async function runStoreCommand(
   options: StoreCommandOptions,
-): Promise<Said> {
+): Promise<CommandResult> {
   try {
     const { configPath, dataDir } = options;
     const { config } = loadConfig(configPath, { dataDir });
@@ -35,7 +35,10 @@ export async function runStoreCommand(
   }
 }
 
-async function run(store: Store, options: StoreCommandOptions): Promise<Said> {
+async function run(
+  store: Store,
+  options: StoreCommandOptions,
+): Promise<CommandResult> {
   const { command } = options;
   switch (command.verb) {
     case "config export":
@@ -58,7 +61,7 @@ async function runUserCommand(
   store: Store,
   command: UserCommand,
   readInput: ReadInput,
-): Promise<Said> {
+): Promise<CommandResult> {
   switch (command.verb) {
     case "user list":
       return ok(Array.from(store.users.list(), toLine).toSorted());
@@ -68,12 +71,12 @@ async function runUserCommand(
       return setPassword(store, command, readInput);
     case "user remove":
       await store.users.delete(find(store, command.name).id);
-      await note(store, command);
+      await writeAuditEntry(store, command);
       return ok([`${command.name} is gone, with tokens and rights`]);
     case "user make-admin": {
       const { id } = find(store, command.name);
       await store.users.update(id, { permission: "admin" });
-      await note(store, command);
+      await writeAuditEntry(store, command);
       return ok([`${command.name} is an admin`]);
     }
   }
@@ -85,12 +88,12 @@ async function addUser(
   store: Store,
   command: StoreCommand & { verb: "user add" },
   readInput: ReadInput,
-): Promise<Said> {
+): Promise<CommandResult> {
   const { name, isAdmin } = command;
   const { password, told } = await choosePassword(command, readInput);
   const permission = isAdmin ? "admin" : "none";
   await store.users.create({ name, password, permission });
-  await note(store, command);
+  await writeAuditEntry(store, command);
   return ok([`${name} can sign in`, ...told]);
 }
 
@@ -98,14 +101,14 @@ async function setPassword(
   store: Store,
   command: StoreCommand & { verb: "user password" },
   readInput: ReadInput,
-): Promise<Said> {
+): Promise<CommandResult> {
   const { id, name, hasTotp } = find(store, command.name);
   const { password, told } = await choosePassword(command, readInput);
   await store.users.setPassword(id, password);
   // Whoever has lost the password has lost the telephone as well, or has an attacker behind.
   if (hasTotp) await store.users.setTotp(id, null);
   await store.tokens.deleteOfUser(id);
-  await note(store, command);
+  await writeAuditEntry(store, command);
   return ok([
     `${name} has a new password; tokens${hasTotp ? " and the second factor" : ""} are gone`,
     ...told,

@@ -14,18 +14,18 @@ export interface ConfigFile {
   lineOf(path: readonly (string | number)[]): number;
 }
 
-export interface Surroundings {
+export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly home: string;
 }
 
-export function currentSurroundings(): Surroundings {
+export function currentEnvironment(): Environment {
   return { env: process.env, cwd: process.cwd(), home: homedir() };
 }
 
 /** Where a config may stand when nobody says where; the first that exists counts. */
-export function usualPlaces({ env, cwd, home }: Surroundings): string[] {
+export function defaultConfigPaths({ env, cwd, home }: Environment): string[] {
   const settings = env["XDG_CONFIG_HOME"] ?? join(home, ".config");
   return [
     join(cwd, "config.yaml"),
@@ -41,12 +41,12 @@ export function usualPlaces({ env, cwd, home }: Surroundings): string[] {
  */
 export function findConfigFile(
   named: string | undefined,
-  surroundings: Surroundings,
+  surroundings: Environment,
 ): ConfigFile | undefined {
   const explicit = named ?? surroundings.env["XO_CONFIG"];
   if (explicit !== undefined && explicit !== "")
     return readConfigFile(resolve(surroundings.cwd, explicit));
-  const found = usualPlaces(surroundings).find((path) => isFile(path));
+  const found = defaultConfigPaths(surroundings).find((path) => isFile(path));
   return found === undefined ? undefined : readConfigFile(found);
 }
 

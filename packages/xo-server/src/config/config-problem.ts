@@ -54,13 +54,13 @@ function unknownKey(
 
 function nearestOf(wrong: string, known: readonly string[]): string {
   const nearest = closest(wrong, known);
-  return isSlip(wrong, nearest)
+  return isTypingError(wrong, nearest)
     ? `did you mean "${nearest}"?`
     : `the nearest known one is "${nearest}" (known are ${known.join(", ")})`;
 }
 
 /** What differs in more than half of its letters is no slip of the pen. */
-function isSlip(wrong: string, right: string): boolean {
+function isTypingError(wrong: string, right: string): boolean {
   return (
     distance(wrong.toLowerCase(), right.toLowerCase()) <=
     Math.max(2, Math.floor(right.length / 2))
@@ -71,7 +71,9 @@ function notOneOf(error: ErrorObject): string {
   const allowed = (error.params["allowedValues"] as unknown[]).map(String);
   const given = String(error.data);
   const nearest = closest(given, allowed);
-  const hint = isSlip(given, nearest) ? `; did you mean "${nearest}"?` : "";
+  const hint = isTypingError(given, nearest)
+    ? `; did you mean "${nearest}"?`
+    : "";
   return `must be one of ${allowed.join(", ")}${hint}`;
 }
 

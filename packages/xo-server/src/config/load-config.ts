@@ -4,10 +4,10 @@ import { checkHttp } from "./check-http.js";
 import { checkSignIn, holdsSignInSecret } from "./check-sign-in.js";
 import { Config } from "./config.js";
 import {
-  currentSurroundings,
+  currentEnvironment,
   findConfigFile,
   type ConfigFile,
-  type Surroundings,
+  type Environment,
 } from "./config-file.js";
 import {
   toConfigProblem,
@@ -42,7 +42,7 @@ export interface LoadedConfig {
 export function loadConfig(
   named?: string,
   overrides: ConfigOverrides = {},
-  surroundings: Surroundings = currentSurroundings(),
+  surroundings: Environment = currentEnvironment(),
 ): LoadedConfig {
   const file = findConfigFile(named, surroundings);
   const content = applyOverrides(

@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { Config } from "../config/config.js";
-import type { LimitHits, LimitName } from "../api/limit-hits.js";
+import type { LimitHits, LimitName } from "../limits/limit-hits.js";
 
 export interface ConsoleCountsOptions {
   readonly limits: Pick<

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import type { Clock } from "../clock.js";
-import type { Client } from "../operations/client.js";
+import type { Client } from "../auth/client.js";
 import type { Session } from "../auth/session.js";
 import type { Rights } from "../rights/rights.js";
 
@@ -93,7 +93,7 @@ export class ConsoleSession implements Client {
 
   /** Somebody else is behind it, or the same with other rights; told far more often than that is so. */
   renew(): void {
-    const rights = this.#session?.person()?.rights;
+    const rights = this.#session?.user()?.rights;
     if (rights !== undefined && rights === this.#rights) return;
     this.#rights = rights;
     this.#lookNow();

@@ -4,10 +4,10 @@ import { XoError } from "@xo-server/model";
 import type { WebSocket } from "ws";
 import type { Clock } from "../clock.js";
 import type { Config } from "../config/config.js";
-import type { LimitHits } from "../api/limit-hits.js";
+import type { LimitHits } from "../limits/limit-hits.js";
 import type { FindObject } from "../operations/access.js";
 import type { Audit } from "../operations/audit.js";
-import type { Client } from "../operations/client.js";
+import type { Client } from "../auth/client.js";
 import type { CallContext } from "../operations/operation.js";
 import type { Sessions } from "../auth/sessions.js";
 import type { Pools } from "../pools/pools.js";
@@ -27,7 +27,7 @@ export interface ConsolesOptions {
   readonly findObject: FindObject;
   readonly inventory: Pick<Inventory, "get" | "list">;
   readonly pools: Pick<Pools, "xapi">;
-  readonly sessions: Pick<Sessions, "begin" | "forget">;
+  readonly sessions: Pick<Sessions, "begin" | "remove">;
   readonly audit: Audit;
   readonly hits: Pick<LimitHits, "count">;
   readonly clock: Clock;
@@ -207,7 +207,7 @@ export class Consoles {
     });
     void session.ended.then((reason) => {
       leave();
-      sessions.forget(session);
+      sessions.remove(session);
       this.#open.delete(session);
       this.#ended(opened, reason, session.traffic);
     });

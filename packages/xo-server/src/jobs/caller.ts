@@ -2,8 +2,8 @@ import { XapiError, XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
 import { onBehalfOf } from "../operations/on-behalf.js";
-import type { People } from "../auth/people.js";
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import type { CallLog } from "./call-log.js";
 import type { Params } from "./params-vector.js";
@@ -11,7 +11,7 @@ import { withSignal } from "./with-signal.js";
 
 export interface CallerOptions {
   readonly call: Dispatcher["call"];
-  readonly people: Pick<People, "get">;
+  readonly people: Pick<AuthenticatedUsers, "get">;
   readonly clock: Clock;
   readonly job: { readonly id: string; readonly userId?: string };
   readonly work: TaskContext;
@@ -39,7 +39,7 @@ export class Caller {
   }
 
   /** @throws XoError FORBIDDEN: there is no such user any more */
-  person(): Person {
+  person(): AuthenticatedUser {
     const { people, job } = this.#options;
     const person =
       job.userId === undefined ? undefined : people.get(job.userId);

@@ -7,7 +7,7 @@ import type {
 import { XoError } from "@xo-server/model";
 import { toSelection } from "../objects/object-selection.js";
 import { matchesPattern } from "../auth/matches-pattern.js";
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { MOST_CALLS } from "./params-vector.js";
 
 /** Rows that are passed over between two looks at the clock. */
@@ -30,7 +30,7 @@ type Test = (object: ViewObject) => boolean;
  */
 export async function fetchObjects(
   catalog: Catalog,
-  person: Person,
+  person: AuthenticatedUser,
   { pattern, filter, type = typeOf(pattern) }: Wanted,
 ): Promise<ViewObject[]> {
   const { test } = toSelection(filter ?? "");
@@ -68,7 +68,11 @@ function* collect(table: ViewTable, look: (row: number) => void): Steps {
   }
 }
 
-function isReadable(table: ViewTable, row: number, person: Person): boolean {
+function isReadable(
+  table: ViewTable,
+  row: number,
+  person: AuthenticatedUser,
+): boolean {
   const extent = person.rights.extent("read", table.type(row));
   return typeof extent === "function"
     ? table.passes(row, extent)

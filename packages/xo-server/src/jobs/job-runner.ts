@@ -4,8 +4,8 @@ import type { Job, JobRunStatus, Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
-import type { People } from "../auth/people.js";
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { toFailure } from "../tasks/task-view.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { CallLog, toShown, type LoggedCalls } from "./call-log.js";
@@ -23,7 +23,7 @@ import {
 export interface JobRunnerOptions {
   readonly store: Pick<Store, "jobs" | "schedules">;
   readonly call: Dispatcher["call"];
-  readonly people: Pick<People, "get">;
+  readonly people: Pick<AuthenticatedUsers, "get">;
   readonly catalog: Catalog;
   readonly objects: PoolObjects;
   readonly clock: Clock;
@@ -130,7 +130,7 @@ export class JobRunner {
     );
   }
 
-  #vectorOf(job: Job, person: Person): Promise<readonly Params[]> {
+  #vectorOf(job: Job, person: AuthenticatedUser): Promise<readonly Params[]> {
     const { catalog, store } = this.#options;
     const secrets = (store.jobs.secret(job.id) ?? {}) as Secrets;
     const body = putSecrets(job.body as object, secrets) as CallBody;
@@ -155,7 +155,7 @@ export class JobRunner {
     });
   }
 
-  #personOf({ userId }: Job): Person {
+  #personOf({ userId }: Job): AuthenticatedUser {
     const person =
       userId === undefined ? undefined : this.#options.people.get(userId);
     if (person !== undefined) return person;

@@ -8,7 +8,7 @@ import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
-import type { People } from "../auth/people.js";
+import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
 import type { Pools } from "../pools/pools.js";
 import type { StopStack } from "../boot/stop-stack.js";
 import type { Tasks } from "../tasks/tasks.js";
@@ -21,7 +21,7 @@ import { Scheduler } from "./scheduler.js";
 export interface StartJobsParts {
   readonly store: Store;
   readonly tasks: Tasks;
-  readonly people: People;
+  readonly people: AuthenticatedUsers;
   readonly catalog: Catalog;
   readonly objects: PoolObjects;
   readonly call: Dispatcher["call"];

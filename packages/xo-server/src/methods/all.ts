@@ -4,7 +4,7 @@ import { probeHost } from "@xo-server/xen-api";
 import type { Parser } from "../boot/parser.js";
 import type { Balancer } from "../balancer/balancer.js";
 import type { Clock } from "../clock.js";
-import type { OneTimePaths } from "../api/one-time-paths.js";
+import type { OneTimePaths } from "../transfers/one-time-paths.js";
 import type { Jobs } from "../jobs/jobs.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Objects } from "../objects/start-objects.js";
@@ -28,7 +28,7 @@ import type { Status } from "../status/status.js";
 import type { StatusFeed } from "../status/status-feed.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { Transfers } from "../transfers/transfers.js";
-import { version } from "../commands/version.js";
+import { version } from "../config/version.js";
 import type { StartedActivity } from "../activity/start-activity.js";
 import type { StartedAlarms } from "../alarms/start-alarms.js";
 import type { TaskSubscriptions } from "../tasks/task-subscriptions.js";
@@ -106,7 +106,7 @@ export function allMethods(parts: MethodParts): readonly Operation[] {
       resume: parts.resume,
       tasks: parts.tasks,
       operations: () => operations,
-      people: parts.reception.people,
+      people: parts.reception.users,
       queries: parts.objects.queries,
     }),
   ];

@@ -15,8 +15,8 @@ import {
   type HandlerContext,
   type Operation,
 } from "../operations/operation.js";
-import type { People } from "../auth/people.js";
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
@@ -24,7 +24,7 @@ export interface BulkParts {
   readonly call: Dispatcher["call"];
   readonly resume: Dispatcher["resume"];
   readonly operations: () => readonly Operation[];
-  readonly people: Pick<People, "get">;
+  readonly people: Pick<AuthenticatedUsers, "get">;
   readonly queries: Pick<Queries, "page">;
   readonly tasks: Pick<Tasks, "run">;
 }
@@ -210,7 +210,7 @@ function callerOf(
 function subjectOf(
   { method, params }: BulkPlan,
   ids: readonly string[],
-  person: Person,
+  person: AuthenticatedUser,
 ) {
   return {
     name: `bulk: ${method}`,

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import { Type } from "typebox";
-import type { OneTimePaths } from "../api/one-time-paths.js";
+import type { OneTimePaths } from "../transfers/one-time-paths.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
 
 const passphrase = Type.Optional(

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { RawJson } from "../api/raw-json.js";
+import { RawJson } from "../encoding/raw-json.js";
 import type { MissingPatch, MissingPatches } from "../hosts/missing-patches.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { readableTo } from "../objects/readable.js";

@@ -10,9 +10,9 @@ import {
 } from "../auth/public-role.js";
 import { PublicUser, userExample } from "../auth/public-user.js";
 import {
-  VisiblePeople,
-  type VisiblePeopleStore,
-} from "../auth/visible-people.js";
+  VisibleAccounts,
+  type AccountStore,
+} from "../auth/visible-accounts.js";
 import { personOf } from "./token.js";
 
 interface Noun {
@@ -33,7 +33,7 @@ interface Reading {
   readonly summary: string;
   readonly noun: Noun;
   /** @param id of whatever the path begins with; empty: it names none */
-  readonly read: (people: VisiblePeople, id: string) => unknown;
+  readonly read: (people: VisibleAccounts, id: string) => unknown;
 }
 
 const lists: readonly Reading[] = [
@@ -163,7 +163,7 @@ const singles: readonly Reading[] = [
 ];
 
 /** Users, groups, roles and privileges, as far as the caller may know of them. */
-export function peopleListMethods(store: VisiblePeopleStore): Operation[] {
+export function peopleListMethods(store: AccountStore): Operation[] {
   return [
     ...lists.map((reading) =>
       toOperation(reading, store, {
@@ -177,7 +177,7 @@ export function peopleListMethods(store: VisiblePeopleStore): Operation[] {
 
 function toOperation(
   { name, path, operationId, summary, read }: Reading,
-  store: VisiblePeopleStore,
+  store: AccountStore,
   { schema, example }: Noun,
 ): Operation {
   const rest: RestRoute = {
@@ -201,7 +201,7 @@ function toOperation(
       const person = personOf(context);
       const given = (params as { readonly id?: string }).id ?? "";
       const isMe = given === "me" && name.startsWith("user.");
-      return read(new VisiblePeople(store, person), isMe ? person.id : given);
+      return read(new VisibleAccounts(store, person), isMe ? person.id : given);
     },
   });
 }

@@ -2,7 +2,7 @@ import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Operation } from "../operations/operation.js";
 import type { AuthService } from "../auth/start-auth.js";
-import { TotpEnrolments } from "../auth/totp-enrolments.js";
+import { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { aclMethods } from "./acl.js";
 import { groupMethods } from "./group.js";
 import { peopleListMethods } from "./people-list.js";
@@ -21,7 +21,7 @@ export function peopleMethods(
   { signIn, sessions, tickets }: AuthService,
   clock: Pick<Clock, "now">,
 ): Operation[] {
-  const enrolments = new TotpEnrolments(clock);
+  const enrolments = new TotpEnrollments(clock);
   return [
     ...sessionMethods({ store, signIn, sessions }),
     ...signInProviderMethods(signIn),

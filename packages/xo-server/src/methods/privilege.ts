@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { Privilege, Store } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
-import { isSelector } from "../auth/rights-of.js";
+import { isSelector } from "../auth/rights-cache.js";
 import { requireOwnRole } from "./role.js";
 
 const id = Type.String({ minLength: 1, description: "Of a privilege." });

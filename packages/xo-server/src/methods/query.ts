@@ -7,7 +7,7 @@ import {
   type CallContext,
   type Operation,
 } from "../operations/operation.js";
-import { joinArray, joinObject, RawJson } from "../api/raw-json.js";
+import { joinArray, joinObject, RawJson } from "../encoding/raw-json.js";
 
 const unsorted = {
   type: Type.String({

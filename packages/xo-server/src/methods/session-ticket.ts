@@ -36,7 +36,7 @@ export function sessionTicketMethods({
       },
       handler(_, { client }) {
         const { session } = client;
-        const ticket = session === undefined ? null : tickets.give(session);
+        const ticket = session === undefined ? null : tickets.issue(session);
         return { ticket, expiresInMs: TICKET_LIFETIME_MS };
       },
     }),
@@ -50,7 +50,7 @@ export function sessionTicketMethods({
       result: PublicUser,
       permission: "none",
       handler({ ticket }, { client }) {
-        const session = tickets.take(ticket);
+        const session = tickets.redeem(ticket);
         const user = store.users.get(session.userId);
         if (user === undefined) throw new XoError("CREDENTIALS_INVALID");
         sessions.begin(client, session);

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
-import type { SignIn } from "../auth/sign-in.js";
+import type { SignInService } from "../auth/sign-in-service.js";
 
 const Provider = Type.Object({
   id: Type.String({ description: "Such as password, ldap or oidc." }),
@@ -14,7 +14,7 @@ const Provider = Type.Object({
 
 /** The ways in, for who stands before the door. */
 export function signInProviderMethods(
-  signIn: Pick<SignIn, "directory" | "redirect">,
+  signIn: Pick<SignInService, "directory" | "redirect">,
 ): Operation[] {
   return [
     defineOperation({

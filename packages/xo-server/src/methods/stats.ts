@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { RawJson } from "../api/raw-json.js";
+import type { RawJson } from "../encoding/raw-json.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { readableTo } from "../objects/readable.js";
 import {

@@ -8,7 +8,7 @@ import {
 } from "../operations/operation.js";
 import { toMilliseconds } from "../auth/duration.js";
 import { matchesPattern } from "../auth/matches-pattern.js";
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { PublicToken, toPublicToken } from "../auth/public-token.js";
 
 const description = Type.String({ maxLength: 1024 });
@@ -48,7 +48,7 @@ const which = Type.Object(
 const id = Type.String({ minLength: 1, description: "Of a user, or `me`." });
 
 /** @throws XoError UNAUTHORIZED */
-export function personOf({ user: person }: CallContext): Person {
+export function personOf({ user: person }: CallContext): AuthenticatedUser {
   if (person === undefined) throw new XoError("UNAUTHORIZED");
   return person;
 }

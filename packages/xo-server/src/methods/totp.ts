@@ -2,15 +2,15 @@ import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation, type Operation } from "../operations/operation.js";
-import type { SignIn } from "../auth/sign-in.js";
-import type { TotpEnrolments } from "../auth/totp-enrolments.js";
+import type { SignInService } from "../auth/sign-in-service.js";
+import type { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { toTotpUri } from "../auth/totp.js";
 import { personOf } from "./token.js";
 
 export interface TotpMethodsOptions {
   readonly store: Pick<Store, "users">;
-  readonly signIn: Pick<SignIn, "checkPassword">;
-  readonly enrolments: TotpEnrolments;
+  readonly signIn: Pick<SignInService, "checkPassword">;
+  readonly enrolments: TotpEnrollments;
 }
 
 const otp = Type.String({ minLength: 6, maxLength: 16 });

@@ -8,13 +8,13 @@ import {
 } from "../operations/operation.js";
 import { PublicUser, toPublicUser } from "../auth/public-user.js";
 import type { Sessions } from "../auth/sessions.js";
-import type { SignIn } from "../auth/sign-in.js";
+import type { SignInService } from "../auth/sign-in-service.js";
 import { personOf } from "./token.js";
 
 export interface UserMethodsOptions {
   readonly store: Pick<Store, "users" | "groups" | "tokens">;
-  readonly signIn: Pick<SignIn, "checkPassword">;
-  readonly sessions: Pick<Sessions, "closeOf">;
+  readonly signIn: Pick<SignInService, "checkPassword">;
+  readonly sessions: Pick<Sessions, "closeSessionsOf">;
 }
 
 const id = Type.String({ minLength: 1, description: "Of a user." });
@@ -195,7 +195,7 @@ export function userMethods(options: UserMethodsOptions): Operation[] {
     { client }: CallContext,
   ): Promise<void> {
     await tokens.deleteOfUser(userId, client.session?.tokenId);
-    options.sessions.closeOf(userId, client);
+    options.sessions.closeSessionsOf(userId, client);
   }
 }
 

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { JsonStream } from "../api/raw-json.js";
-import type { OneTimePaths } from "../api/one-time-paths.js";
+import { JsonStream } from "../encoding/raw-json.js";
+import type { OneTimePaths } from "../transfers/one-time-paths.js";
 import type { ObjectListing } from "../objects/object-listing.js";
 import type { ObjectNotices } from "../objects/object-notices.js";
 import { readableTo } from "../objects/readable.js";

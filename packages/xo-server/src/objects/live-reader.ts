@@ -7,7 +7,7 @@ import type {
 } from "@xo-server/inventory";
 import type { Clock } from "../clock.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
-import { joinObject } from "../api/raw-json.js";
+import { joinObject } from "../encoding/raw-json.js";
 import type { Readable } from "./readable.js";
 
 /** A reader who did not keep up is told everything anew, when there is room. */

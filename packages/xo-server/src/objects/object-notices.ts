@@ -1,7 +1,7 @@
 import type { Catalog, Frame, Inventory, Steps } from "@xo-server/inventory";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
-import type { Client } from "../operations/client.js";
+import type { Client } from "../auth/client.js";
 import { Rights } from "../rights/rights.js";
 import { Outlook } from "./outlook.js";
 
@@ -166,7 +166,7 @@ export class ObjectNotices {
   /** Undefined: everything may be seen. */
   #keyOf(client: Client): Rights | undefined {
     if (client.session === undefined) return undefined;
-    const rights = client.session.person()?.rights ?? Rights.none;
+    const rights = client.session.user()?.rights ?? Rights.none;
     const { types } = this.#options.catalog;
     return types.every((type) => rights.extent("read", type) === "all")
       ? undefined
@@ -237,7 +237,7 @@ export class ObjectNotices {
     const { feed } = this.#options.catalog;
     const { epoch } = feed;
     const { session } = follower.client;
-    if (session !== undefined && session.person() === undefined) {
+    if (session !== undefined && session.user() === undefined) {
       this.forget(follower.client);
       return;
     }

@@ -4,7 +4,7 @@ import {
   type Predicate,
   type ViewChange,
 } from "@xo-server/inventory";
-import { joinObject, type RawMember } from "../api/raw-json.js";
+import { joinObject, type RawMember } from "../encoding/raw-json.js";
 
 /** Changes that go into one notification at most. */
 const PART = 256;

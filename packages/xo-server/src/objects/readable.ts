@@ -17,7 +17,7 @@ export function readableTo({ client, user: person }: CallContext): Readable {
     const { session } = client;
     if (session === undefined)
       return person === undefined ? undefined : nothing;
-    const rights = session.person()?.rights;
+    const rights = session.user()?.rights;
     return rights === undefined
       ? nothing
       : toPredicate(rights.extent("read", type));

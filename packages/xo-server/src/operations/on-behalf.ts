@@ -1,6 +1,6 @@
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { TaskContext } from "../tasks/task-context.js";
-import type { Client } from "./client.js";
+import type { Client } from "../auth/client.js";
 import { permissionOf, type CallContext } from "./operation.js";
 
 /** Nobody is connected: nothing can be sent, and there is no session that could end. */
@@ -12,7 +12,10 @@ export const nobody: Client = {
 };
 
 /** A call that no connection makes: that of a job, of a task that goes on after a restart. */
-export function onBehalfOf(person: Person, work?: TaskContext): CallContext {
+export function onBehalfOf(
+  person: AuthenticatedUser,
+  work?: TaskContext,
+): CallContext {
   return {
     user: person,
     permission: permissionOf(person),

@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from "typebox";
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
-import type { Client } from "./client.js";
+import type { Client } from "../auth/client.js";
 import type { RestRoute } from "./rest-route.js";
 
 /**
@@ -34,7 +34,7 @@ export interface ObjectPermission {
 /** Who calls. */
 export interface CallContext {
   /** Absent: nobody has signed in. */
-  readonly user?: Person | undefined;
+  readonly user?: AuthenticatedUser | undefined;
   readonly permission: Permission;
   /** The connection that notifications go to. */
   readonly client: Client;
@@ -132,12 +132,15 @@ export function toCallContext(
   address: string,
   anonymous: Permission,
 ): CallContext {
-  const person = client.session?.person();
+  const person = client.session?.user();
   const permission = person === undefined ? anonymous : permissionOf(person);
   return { user: person, permission, client, address };
 }
 
-export function permissionOf({ isAdmin, rights }: Person): Permission {
+export function permissionOf({
+  isAdmin,
+  rights,
+}: AuthenticatedUser): Permission {
   if (isAdmin) return "admin";
   return rights.extent("operate", "*") === "all" ? "operator" : "user";
 }

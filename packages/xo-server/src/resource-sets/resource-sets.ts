@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { ResourceSet, Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { CallContext, HandlerContext } from "../operations/operation.js";
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type {
   OpenResourceSet,
   ResourceSets as UsableSets,
@@ -60,7 +60,7 @@ export class ResourceSets implements UsableSets {
   }
 
   /** Those of a person; of an admin all. */
-  async list(person: Person): Promise<PublicResourceSet[]> {
+  async list(person: AuthenticatedUser): Promise<PublicResourceSet[]> {
     const { resourceSets } = this.#options.store;
     const sets = [...resourceSets.list()].filter((set) => isOneOf(set, person));
     if (sets.length === 0) return [];
@@ -170,7 +170,10 @@ export class ResourceSets implements UsableSets {
   }
 }
 
-function isOneOf({ subjects }: ResourceSet, person: Person): boolean {
+function isOneOf(
+  { subjects }: ResourceSet,
+  person: AuthenticatedUser,
+): boolean {
   return (
     person.isAdmin ||
     [person.id, ...person.groups].some((id) => subjects.includes(id))

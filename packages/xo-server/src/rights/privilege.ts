@@ -17,7 +17,7 @@ export function coversAction(granted: string, action: string): boolean {
 }
 
 /** Who there is, and what they may do, is not told by a privilege for all objects. */
-const people: ReadonlySet<string> = new Set([
+const accountResources: ReadonlySet<string> = new Set([
   "user",
   "group",
   "acl-role",
@@ -26,6 +26,6 @@ const people: ReadonlySet<string> = new Set([
 
 /** Case is ignored: other tools write `vm` where objects say `VM`. */
 export function coversResource(granted: string, resource: string): boolean {
-  if (granted === "*") return !people.has(resource);
+  if (granted === "*") return !accountResources.has(resource);
   return granted.toLowerCase() === resource.toLowerCase();
 }

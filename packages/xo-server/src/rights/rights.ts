@@ -36,7 +36,7 @@ export class Rights {
     const key = `${action} ${resource}`;
     let extent = this.#extents.get(key);
     if (extent === undefined) {
-      extent = this.#makeExtent(action, resource);
+      extent = this.#toExtent(action, resource);
       this.#extents.set(key, extent);
     }
     return extent;
@@ -47,7 +47,7 @@ export class Rights {
     return typeof extent === "function" ? extent(object) : extent === "all";
   }
 
-  #makeExtent(action: string, resource: string): Extent {
+  #toExtent(action: string, resource: string): Extent {
     const fitting = this.#privileges.filter(
       (one) =>
         coversAction(one.action, action) &&

@@ -1,7 +1,7 @@
 import type { Predicate } from "@xo-server/inventory";
 
 /** What people of a resource set may do with its objects: make VMs of them, and no more. */
-const USES = [
+const USE_ACTIONS = [
   "operate:use",
   "operate:attach",
   "operate:store",
@@ -33,7 +33,7 @@ export function toSetPrivileges(
   });
   return [
     allow("read", readable),
-    ...USES.map((action) => allow(action, objects)),
+    ...USE_ACTIONS.map((action) => allow(action, objects)),
   ];
 }
 

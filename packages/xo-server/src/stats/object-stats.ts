@@ -1,6 +1,6 @@
 import { Turns, type Inventory } from "@xo-server/inventory";
 import { XapiError, XoError } from "@xo-server/model";
-import { joinObject, RawJson, type RawMember } from "../api/raw-json.js";
+import { joinObject, RawJson, type RawMember } from "../encoding/raw-json.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { StatsHost } from "./fetch-measurements.js";
 import type { Granularity } from "./granularity.js";

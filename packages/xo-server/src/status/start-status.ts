@@ -2,7 +2,7 @@ import { systemClock } from "../clock.js";
 import type { Pools } from "../pools/pools.js";
 import type { ServerOptions } from "../boot/server-options.js";
 import type { StopStack } from "../boot/stop-stack.js";
-import { version } from "../commands/version.js";
+import { version } from "../config/version.js";
 import {
   createServerStatus,
   type ServerStatusOptions,

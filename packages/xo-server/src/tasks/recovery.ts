@@ -5,8 +5,8 @@ import type { FindObject } from "../operations/access.js";
 import type { Begun, Dispatcher } from "../operations/dispatcher.js";
 import { onBehalfOf } from "../operations/on-behalf.js";
 import type { Operation } from "../operations/operation.js";
-import type { People } from "../auth/people.js";
-import type { Person } from "../auth/person.js";
+import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { Pools } from "../pools/pools.js";
 import { reportInterruption } from "./interruption-report.js";
 import type { XapiTaskWatch } from "./xapi-task-watch.js";
@@ -20,7 +20,7 @@ export interface RecoveryOptions {
   readonly dispatcher: Pick<Dispatcher, "resume">;
   readonly findOperation: (name: string) => Operation | undefined;
   readonly findObject: FindObject;
-  readonly people: Pick<People, "get">;
+  readonly people: Pick<AuthenticatedUsers, "get">;
   readonly pools: Pick<Pools, "list">;
   readonly watch: XapiTaskWatch;
   readonly steps: Pick<StepJournal, "read">;
@@ -38,7 +38,7 @@ interface LostTask {
   readonly task: RunningTask;
   readonly xapiTasks: InterruptedXapiTasks;
   readonly operation: Operation | undefined;
-  readonly person: Person | undefined;
+  readonly person: AuthenticatedUser | undefined;
 }
 
 /** Brings the tasks of this server's last run to their end. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.js";
-import type { Client } from "../operations/client.js";
+import type { Client } from "../auth/client.js";
 import { mayRead, type TaskChange } from "./task-changes.js";
 import type { TaskView } from "./task-view.js";
 import type { Tasks } from "./tasks.js";
@@ -68,7 +68,7 @@ export class TaskSubscriptions {
 
   #put(subscriber: Subscriber, change: TaskChange): void {
     const { client, waiting } = subscriber;
-    const person = client.session?.person();
+    const person = client.session?.user();
     if (person === undefined || !mayRead(person, change)) return;
     const id = change.kind === "update" ? change.task.id : change.id;
     waiting.delete(id);
@@ -89,7 +89,7 @@ export class TaskSubscriptions {
 
   #send(subscriber: Subscriber): void {
     const { client, waiting, hasMissed } = subscriber;
-    const person = client.session?.person();
+    const person = client.session?.user();
     // Somebody else may be behind the client by now.
     const told = [...waiting]
       .slice(0, A_MESSAGE)

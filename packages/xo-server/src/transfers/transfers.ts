@@ -1,7 +1,7 @@
 import { finished as onceFinished } from "node:stream";
 import { XapiError, XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
-import type { OneTimePaths } from "../api/one-time-paths.js";
+import type { OneTimePaths } from "./one-time-paths.js";
 import type { Audit } from "../operations/audit.js";
 import type { Tasks } from "../tasks/tasks.js";
 import { Checksum } from "./checksum.js";

@@ -19,7 +19,7 @@ export interface CertificateWatchOptions extends CertificateFiles {
  * Files are looked at, not watched: those that an agent or an orchestrator
  * replaces are links to links, of which the notifications of file systems miss some.
  */
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** @throws XoError CONFIG_INVALID */
 export async function readCertificate({
@@ -52,21 +52,21 @@ async function readText(path: string): Promise<string> {
  */
 export class CertificateWatch {
   readonly #options: CertificateWatchOptions;
-  #seen: string;
+  #versions: string;
   #timer: unknown;
   #isStopped = false;
 
   constructor(options: CertificateWatchOptions, seen: string) {
     this.#options = options;
-    this.#seen = seen;
-    this.#lookLater();
+    this.#versions = seen;
+    this.#scheduleCheck();
   }
 
   /** Reads the files whether they seem to have changed or not. Never rejects. */
   async reload(): Promise<void> {
     const { logger, onChange } = this.#options;
     try {
-      this.#seen = await markOf(this.#options);
+      this.#versions = await fileVersionsOf(this.#options);
       const pair = await readCertificate(this.#options);
       if (!this.#isStopped) onChange(pair);
     } catch (error) {
@@ -80,23 +80,23 @@ export class CertificateWatch {
     this.#options.clock.clearTimeout(this.#timer);
   }
 
-  #lookLater(): void {
+  #scheduleCheck(): void {
     if (this.#isStopped) return;
     this.#timer = this.#options.clock.setTimeout(() => {
-      void this.look().then(() => {
-        this.#lookLater();
+      void this.check().then(() => {
+        this.#scheduleCheck();
       });
-    }, LOOK_MS);
+    }, POLL_MS);
   }
 
-  async look(): Promise<void> {
-    const mark = await markOf(this.#options);
-    if (mark !== this.#seen && !this.#isStopped) await this.reload();
+  async check(): Promise<void> {
+    const mark = await fileVersionsOf(this.#options);
+    if (mark !== this.#versions && !this.#isStopped) await this.reload();
   }
 }
 
 /** Differs when one of the files has been written or replaced. */
-export async function markOf(files: CertificateFiles): Promise<string> {
+export async function fileVersionsOf(files: CertificateFiles): Promise<string> {
   const marks = [files.certificate, files.key].map(async (path) => {
     const found = await stat(path).catch(() => undefined);
     return `${found?.ino} ${found?.mtimeMs} ${found?.size}`;

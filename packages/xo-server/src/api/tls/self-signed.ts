@@ -13,7 +13,7 @@ export interface SelfSignedOptions {
 }
 
 /** Who trusts it has pinned it; an early end would only break that. */
-const YEARS = 10;
+const VALID_YEARS = 10;
 
 /** The pair in `dataDir`; made if it is not there, or has ended. */
 export async function loadSelfSigned(
@@ -26,10 +26,10 @@ export async function loadSelfSigned(
   };
   const found = await read(paths);
   if (found !== undefined && found.expiresAt > clock.now()) return found;
-  const made = await make(options);
+  const made = await generateKeyPair(options);
   await mkdir(dataDir, { recursive: true });
-  await replace(paths.key, made.key, 0o600);
-  await replace(paths.cert, made.cert, 0o644);
+  await writeAtomically(paths.key, made.key, 0o600);
+  await writeAtomically(paths.cert, made.cert, 0o644);
   return made;
 }
 
@@ -52,12 +52,15 @@ async function read({ cert, key }: Paths): Promise<KeyPair | undefined> {
   }
 }
 
-async function make({ host, clock }: SelfSignedOptions): Promise<KeyPair> {
+async function generateKeyPair({
+  host,
+  clock,
+}: SelfSignedOptions): Promise<KeyPair> {
   // A quarter of a second of modules that a server with a certificate never needs.
   const { generate } = await import("selfsigned");
   const begin = new Date(clock.now());
   const end = new Date(begin);
-  end.setUTCFullYear(begin.getUTCFullYear() + YEARS);
+  end.setUTCFullYear(begin.getUTCFullYear() + VALID_YEARS);
   const { cert, private: key } = await generate(
     [{ name: "commonName", value: hostname().slice(0, 64) }],
     {
@@ -94,7 +97,7 @@ function toAltName(name: string) {
 }
 
 /** Whole or not at all; never readable for others, not even for a moment. */
-async function replace(
+async function writeAtomically(
   path: string,
   content: string,
   mode: number,

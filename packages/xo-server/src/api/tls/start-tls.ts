@@ -5,7 +5,7 @@ import type { Config } from "../../config/config.js";
 import type { Logger } from "../../log/logger.js";
 import {
   CertificateWatch,
-  markOf,
+  fileVersionsOf,
   readCertificate,
 } from "./certificate-watch.js";
 import {
@@ -36,7 +36,7 @@ export class Tls {
     this.#pair = pair;
     this.minVersion = minVersion;
     this.#logger = logger;
-    this.#tell("The certificate has");
+    this.#log("The certificate has");
   }
 
   get settings(): SecureSettings {
@@ -54,10 +54,10 @@ export class Tls {
     server.setSecureContext(this.settings);
   }
 
-  take(pair: KeyPair): void {
+  replace(pair: KeyPair): void {
     this.#pair = pair;
     this.#server?.setSecureContext(this.settings);
-    this.#tell("A new certificate is in use, it has");
+    this.#log("A new certificate is in use, it has");
   }
 
   stopWith(stop: () => void): void {
@@ -68,7 +68,7 @@ export class Tls {
     this.#stop();
   }
 
-  #tell(what: string): void {
+  #log(what: string): void {
     const { fingerprint, expiresAt } = this.#pair;
     const until = new Date(expiresAt).toISOString().slice(0, 10);
     this.#logger.info(
@@ -87,10 +87,10 @@ export async function startTls(options: TlsOptions): Promise<Tls | undefined> {
   }
   if (certificate === "") return undefined;
   const files = { certificate, key };
-  const seen = await markOf(files);
+  const seen = await fileVersionsOf(files);
   const tls = new Tls(await readCertificate(files), minVersion, logger);
   const onChange = (pair: KeyPair) => {
-    tls.take(pair);
+    tls.replace(pair);
   };
   const watch = new CertificateWatch(
     { ...files, onChange, clock, logger },

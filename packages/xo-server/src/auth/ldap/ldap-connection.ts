@@ -6,7 +6,7 @@ import type { Config } from "../../config/config.js";
 import { createLdapTrust, type LdapTrust } from "./ldap-trust.js";
 
 /** What a directory says in one sign-in at most. */
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 export interface LdapConnectionOptions {
   readonly ldap: Pick<Config["ldap"], "startTls" | "tls" | "timeoutMs">;
@@ -20,21 +20,21 @@ export interface LdapConnectionOptions {
  * @throws XoError CONNECTION_TIMEOUT, TLS_FINGERPRINT_MISMATCH,
  *   ANSWER_TOO_LARGE, CONFIG_INVALID; errors of ldapts and of sockets
  */
-export async function withLdap<T>(
+export async function withLdapConnection<T>(
   { ldap, url, clock }: LdapConnectionOptions,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const end = new AbortController();
-  const give = (error: Error) => {
+  const fail = (error: Error) => {
     end.abort(error);
   };
   const { hostname } = new URL(url.replace(/^ldap/, "http"));
   const host = hostname.replace(/^\[(.*)\]$/, "$1");
-  const trust = await createLdapTrust(ldap.tls, host, give);
-  const client = createClient(url, trust, give);
+  const trust = await createLdapTrust(ldap.tls, host, fail);
+  const client = createClient(url, trust, fail);
   const timer = clock.setTimeout(() => {
     const data = { address: url, ms: ldap.timeoutMs };
-    give(new XoError("CONNECTION_TIMEOUT", data));
+    fail(new XoError("CONNECTION_TIMEOUT", data));
   }, ldap.timeoutMs);
   try {
     const startTls = ldap.startTls && url.startsWith("ldap:");
@@ -42,7 +42,7 @@ export async function withLdap<T>(
       if (startTls) await client.startTLS({ ...trust.options });
       return work(client);
     })();
-    return await Promise.race([done, ended(end.signal)]);
+    return await Promise.race([done, rejectOnAbort(end.signal)]);
   } finally {
     clock.clearTimeout(timer);
     await client.unbind().catch(() => undefined);
@@ -52,14 +52,14 @@ export async function withLdap<T>(
 function createClient(
   url: string,
   trust: LdapTrust,
-  give: (error: Error) => void,
+  fail: (error: Error) => void,
 ): Client {
   const bounded = <S extends Socket>(socket: S): S => {
     let bytes = 0;
     socket.on("data", (data: Buffer) => {
       bytes += data.length;
-      if (bytes <= MOST_BYTES) return;
-      give(new XoError("ANSWER_TOO_LARGE", { bytes, limit: MOST_BYTES }));
+      if (bytes <= MAX_BYTES) return;
+      fail(new XoError("ANSWER_TOO_LARGE", { bytes, limit: MAX_BYTES }));
       socket.destroy();
     });
     return socket;
@@ -75,7 +75,7 @@ function createClient(
   });
 }
 
-function ended(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const tell = () => {
       reject(signal.reason as Error);

@@ -8,15 +8,19 @@ import {
 import type { Clock } from "../../clock.js";
 import type { Config } from "../../config/config.js";
 import type { Logger } from "../../log/logger.js";
-import type { Directory, ForeignPerson, ProviderPolicy } from "../directory.js";
-import { readSecret } from "../read-secret.js";
-import { withLdap } from "./ldap-connection.js";
-import { fillFilter, isPlainName, memberFilter } from "./ldap-filter.js";
+import type {
+  Directory,
+  ExternalIdentity,
+  ProviderPolicy,
+} from "../providers/provider.js";
+import { readConfigSecret } from "../providers/read-secret.js";
+import { withLdapConnection } from "./ldap-connection.js";
+import { fillFilter, isCanonicalName, memberFilter } from "./ldap-filter.js";
 
 /** Groups of one person at most. */
-const MOST_GROUPS = 1_000;
+const MAX_GROUPS = 1_000;
 /** Sign-ins that ask the directory at the same time at most. */
-const MOST_AT_ONCE = 64;
+const MAX_CONCURRENT = 64;
 
 export interface LdapDirectoryOptions {
   readonly ldap: Config["ldap"];
@@ -31,7 +35,7 @@ export class LdapDirectory implements Directory {
   readonly #options: LdapDirectoryOptions;
   /** The last that answered first. */
   #urls: readonly string[];
-  #asking = 0;
+  #running = 0;
 
   constructor(options: LdapDirectoryOptions) {
     this.#options = options;
@@ -43,26 +47,28 @@ export class LdapDirectory implements Directory {
   async verify(
     name: string,
     password: string,
-  ): Promise<ForeignPerson | undefined> {
+  ): Promise<ExternalIdentity | undefined> {
     // A bind with a name and no password succeeds: it means nobody (RFC 4513, 5.1.2).
-    if (password === "" || !isPlainName(name)) return undefined;
-    if (this.#asking >= MOST_AT_ONCE)
+    if (password === "" || !isCanonicalName(name)) return undefined;
+    if (this.#running >= MAX_CONCURRENT)
       throw new XoError("TOO_MANY_REQUESTS", { reason: "sign-ins by LDAP" });
-    this.#asking++;
+    this.#running++;
     try {
-      return await this.#ask((client) => this.#verify(client, name, password));
+      return await this.#query((client) =>
+        this.#verify(client, name, password),
+      );
     } finally {
-      this.#asking--;
+      this.#running--;
     }
   }
 
   /** Asks one server after the other until one answers. */
-  async #ask<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  async #query<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const { ldap, clock, logger } = this.#options;
     const reasons: string[] = [];
     for (const url of this.#urls)
       try {
-        const answer = await withLdap({ ldap, url, clock }, work);
+        const answer = await withLdapConnection({ ldap, url, clock }, work);
         this.#urls = [url, ...this.#urls.filter((other) => other !== url)];
         return answer;
       } catch (error) {
@@ -77,12 +83,12 @@ export class LdapDirectory implements Directory {
     client: Client,
     name: string,
     password: string,
-  ): Promise<ForeignPerson | undefined> {
+  ): Promise<ExternalIdentity | undefined> {
     await this.#bindAsService(client);
     const entry = await this.#findEntry(client, name);
     if (entry === undefined) return undefined;
     if (!(await this.#isPassword(client, entry.dn, password))) return undefined;
-    const person = this.#toPerson(entry);
+    const person = this.#toIdentity(entry);
     if (this.#options.ldap.groups.base === "")
       return { ...person, groups: undefined };
     await this.#bindAsService(client);
@@ -92,7 +98,9 @@ export class LdapDirectory implements Directory {
   async #bindAsService(client: Client): Promise<void> {
     const { ldap, env } = this.#options;
     const password =
-      ldap.bindDn === "" ? "" : await readSecret(ldap, "bindPassword", env);
+      ldap.bindDn === ""
+        ? ""
+        : await readConfigSecret(ldap, "bindPassword", env);
     await client.bind(ldap.bindDn, password);
   }
 
@@ -128,7 +136,7 @@ export class LdapDirectory implements Directory {
     }
   }
 
-  #toPerson(entry: Entry): Pick<ForeignPerson, "id" | "name"> {
+  #toIdentity(entry: Entry): Pick<ExternalIdentity, "id" | "name"> {
     const { idAttribute, nameAttribute } = this.#options.ldap;
     const id = valuesOf(entry, idAttribute)[0];
     const name = valuesOf(entry, nameAttribute)[0];
@@ -148,7 +156,7 @@ export class LdapDirectory implements Directory {
     const { searchEntries } = await client.search(base, {
       filter: memberFilter(filter, groups.memberAttribute, toText(member)),
       attributes: [groups.nameAttribute],
-      sizeLimit: MOST_GROUPS,
+      sizeLimit: MAX_GROUPS,
     });
     return searchEntries
       .flatMap((group) => valuesOf(group, groups.nameAttribute).slice(0, 1))

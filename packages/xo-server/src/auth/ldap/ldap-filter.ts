@@ -24,17 +24,17 @@ export function memberFilter(
 
 /** Control and invisible characters, which directories leave out of comparisons (RFC 4518). */
 const IGNORED = /\p{C}|\p{Zl}|\p{Zp}|\u034f|[\u180b-\u180e]|[\ufe00-\ufe0f]/u;
-const MOST_CHARACTERS = 256;
+const MAX_NAME_LENGTH = 256;
 
 /**
  * Whether there is no other way to write the name, case aside. Directories
  * take `ada`, ` ada ` and full-width letters for the same; tries to sign in are
  * counted by what was typed, so guesses must not come under ever new names.
  */
-export function isPlainName(name: string): boolean {
+export function isCanonicalName(name: string): boolean {
   return (
     name !== "" &&
-    name.length <= MOST_CHARACTERS &&
+    name.length <= MAX_NAME_LENGTH &&
     name === name.normalize("NFKC") &&
     name === name.trim().replace(/\s+/g, " ") &&
     !IGNORED.test(name)

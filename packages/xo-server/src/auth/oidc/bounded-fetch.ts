@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { CustomFetch } from "openid-client";
 
 /** Of an answer of the provider; keys and claims are some kilobytes. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** fetch, for answers of a size that is reasonable. @throws XoError ANSWER_TOO_LARGE */
 export const boundedFetch: CustomFetch = async (url, options) => {
@@ -12,8 +12,8 @@ export const boundedFetch: CustomFetch = async (url, options) => {
   const bound = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.length;
-      if (bytes > MOST_BYTES)
-        throw new XoError("ANSWER_TOO_LARGE", { bytes, limit: MOST_BYTES });
+      if (bytes > MAX_BYTES)
+        throw new XoError("ANSWER_TOO_LARGE", { bytes, limit: MAX_BYTES });
       controller.enqueue(chunk);
     },
   });

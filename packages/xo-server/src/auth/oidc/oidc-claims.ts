@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { Config } from "../../config/config.js";
-import type { ForeignPerson } from "../directory.js";
+import type { ExternalIdentity } from "../providers/provider.js";
 
 /** What a provider says of somebody. */
 export type Claims = Readonly<Record<string, unknown>> & {
@@ -9,15 +9,17 @@ export type Claims = Readonly<Record<string, unknown>> & {
 };
 
 /** @throws XoError CREDENTIALS_INVALID when it does not say enough */
-export function toForeignPerson(
+export function toExternalIdentity(
   claims: Claims,
   { nameClaim, groupsClaim }: Pick<Config["oidc"], "nameClaim" | "groupsClaim">,
-): ForeignPerson {
+): ExternalIdentity {
   const name = claimOf(claims, nameClaim);
   if (typeof name !== "string" || name.trim() === "")
-    throw refused(`the provider does not tell ${nameClaim}`);
+    throw toInvalidCredentials(`the provider does not tell ${nameClaim}`);
   if (nameClaim === "email" && claimOf(claims, "email_verified") === false)
-    throw refused("the provider has not verified the e-mail address");
+    throw toInvalidCredentials(
+      "the provider has not verified the e-mail address",
+    );
   return {
     // A subject is one within its issuer.
     id: `${String(claims.iss)}#${String(claims.sub)}`,
@@ -36,6 +38,6 @@ function toNames(claim: unknown): string[] {
   return [claim].flat().filter((name) => typeof name === "string");
 }
 
-function refused(reason: string): XoError {
+function toInvalidCredentials(reason: string): XoError {
   return new XoError("CREDENTIALS_INVALID", { reason });
 }

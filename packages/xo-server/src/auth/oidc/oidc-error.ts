@@ -6,19 +6,19 @@ import {
 } from "openid-client";
 
 /** Codes of openid-client that are about what a person brought, not about how the provider is. */
-const ABOUT_PEOPLE = /^OAUTH_(JWT_|INVALID_RESPONSE|JSON_ATTRIBUTE)/;
+const INVALID_RESPONSE = /^OAUTH_(JWT_|INVALID_RESPONSE|JSON_ATTRIBUTE)/;
 
 /** A failure on the way through the provider, as it may be told to who signs in. */
 export function toOidcError(error: unknown): XoError {
   if (error instanceof XoError && error.code === "CREDENTIALS_INVALID")
     return error;
   if (error instanceof AuthorizationResponseError)
-    return invalid(`the provider says ${toWord(error.error)}`, error);
+    return invalid(`the provider says ${toErrorCode(error.error)}`, error);
   if (error instanceof ResponseBodyError)
     return error.error === "invalid_grant"
       ? invalid("the provider does not know this sign-in any more", error)
-      : unavailable(toWord(error.error), error);
-  if (error instanceof ClientError && ABOUT_PEOPLE.test(error.code ?? ""))
+      : unavailable(toErrorCode(error.error), error);
+  if (error instanceof ClientError && INVALID_RESPONSE.test(error.code ?? ""))
     return invalid("the provider's answer is not what was asked for", error);
   return unavailable(reasonOf(error), error);
 }
@@ -33,7 +33,7 @@ function unavailable(reason: string, cause: unknown): XoError {
 }
 
 /** Error codes are words (RFC 6749, 5.2); whatever else somebody put there is not repeated. */
-function toWord(code: string): string {
+function toErrorCode(code: string): string {
   return /^[\w.-]{1,64}$/.test(code) ? code : "something that is no error code";
 }
 

@@ -1,11 +1,14 @@
 import * as oidc from "openid-client";
 import type { Config } from "../../config/config.js";
 import type { Logger } from "../../log/logger.js";
-import type { PendingSignIn } from "../authenticator.js";
-import type { ForeignPerson, ProviderPolicy } from "../directory.js";
-import { readSecret } from "../read-secret.js";
+import type {
+  ExternalIdentity,
+  PendingSignIn,
+  ProviderPolicy,
+} from "../providers/provider.js";
+import { readConfigSecret } from "../providers/read-secret.js";
 import { boundedFetch } from "./bounded-fetch.js";
-import { toForeignPerson } from "./oidc-claims.js";
+import { toExternalIdentity } from "./oidc-claims.js";
 import { toOidcError } from "./oidc-error.js";
 
 export interface OidcProviderOptions {
@@ -52,7 +55,7 @@ export class OidcProvider {
   }
 
   /** @throws XoError CREDENTIALS_INVALID with a `reason`, PROVIDER_UNAVAILABLE */
-  async finish(url: string, pending: PendingSignIn): Promise<ForeignPerson> {
+  async finish(url: string, pending: PendingSignIn): Promise<ExternalIdentity> {
     const configuration = await this.#discover();
     return this.#try(async () => {
       const tokens = await oidc.authorizationCodeGrant(
@@ -65,14 +68,14 @@ export class OidcProvider {
           idTokenExpected: true,
         },
       );
-      return this.#toPerson(configuration, tokens);
+      return this.#toIdentity(configuration, tokens);
     });
   }
 
-  async #toPerson(
+  async #toIdentity(
     configuration: oidc.Configuration,
     tokens: Awaited<ReturnType<typeof oidc.authorizationCodeGrant>>,
-  ): Promise<ForeignPerson> {
+  ): Promise<ExternalIdentity> {
     const { nameClaim, groupsClaim } = this.#options.oidc;
     const claims = tokens.claims()!;
     const isWhole = [nameClaim, groupsClaim].every(
@@ -88,13 +91,13 @@ export class OidcProvider {
             tokens.access_token,
             claims.sub,
           );
-    return toForeignPerson({ ...others, ...claims }, this.#options.oidc);
+    return toExternalIdentity({ ...others, ...claims }, this.#options.oidc);
   }
 
   #discover(): Promise<oidc.Configuration> {
     this.#configuration ??= this.#try(async () => {
       const { oidc: config, env } = this.#options;
-      const secret = await readSecret(config, "clientSecret", env);
+      const secret = await readConfigSecret(config, "clientSecret", env);
       const execute = [oidc.enableNonRepudiationChecks];
       // The config takes http for this very machine only.
       if (config.issuer.startsWith("http:"))

@@ -2,7 +2,7 @@ import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Clock } from "../../clock.js";
 import type { PoolObjects } from "../../objects/pool-objects.js";
-import type { Person } from "../../auth/person.js";
+import type { AuthenticatedUser } from "../../auth/authenticated-user.js";
 import type { Caller } from "../caller.js";
 import { fetchObjects } from "../fetch-objects.js";
 import { inParallel } from "../in-parallel.js";
@@ -62,7 +62,7 @@ export class SnapshotPolicy {
   }
 
   /** What a run would do now. */
-  async plan(person: Person): Promise<PlannedSnapshot[]> {
+  async plan(person: AuthenticatedUser): Promise<PlannedSnapshot[]> {
     const vms = await this.#vms(person);
     return vms.map(({ id, object }) => {
       const coming = { id: "", time: this.#parts.clock.now() };
@@ -122,7 +122,7 @@ export class SnapshotPolicy {
   }
 
   /** Those that are named are tried even if they are not there: the log tells. */
-  async #vms(person: Person): Promise<Target[]> {
+  async #vms(person: AuthenticatedUser): Promise<Target[]> {
     const { vms = [], filter, excludedTags = EXCLUDED } = this.#policy.body;
     const found =
       filter === undefined

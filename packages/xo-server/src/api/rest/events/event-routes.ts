@@ -1,6 +1,6 @@
-import { invalidInput } from "../invalid-input.js";
-import { callerOf, pathParameter } from "../rest-request.js";
-import type { RouteTable } from "../route-table.js";
+import { invalidInput } from "../../errors/invalid-input.js";
+import { callerOf, pathParameter } from "../routing/rest-request.js";
+import type { RouteTable } from "../routing/route-table.js";
 import { EventStreams } from "./event-streams.js";
 import type { EventStreamsOptions } from "./event-streams.js";
 
@@ -25,7 +25,7 @@ export function addEventRoutes(
   routes.add("GET", "/events", (request, reply) => {
     const caller = callerOf(request);
     caller.rights();
-    streams.checkRoom(caller);
+    streams.checkLimit(caller);
     reply.hijack();
     const { raw } = reply;
     raw.writeHead(200, {
@@ -37,7 +37,7 @@ export function addEventRoutes(
     streams.open(raw, caller);
   });
   routes.post("/events/{id}/subscriptions", async (request, reply) => {
-    const wish = readWish(request.body);
+    const wish = readSubscription(request.body);
     const id = pathParameter(request, "id");
     await streams.subscribe(id, callerOf(request), wish);
     return reply.code(201).send({ id: wish.name });
@@ -50,9 +50,9 @@ export function addEventRoutes(
   });
 }
 
-const MOST_FIELDS = 256;
+const MAX_FIELDS = 256;
 
-function readWish(body: unknown): {
+function readSubscription(body: unknown): {
   name: string;
   fields: readonly string[] | "*";
 } {
@@ -64,10 +64,10 @@ function readWish(body: unknown): {
   if (fields === "*") return { name: collection, fields };
   const isList =
     Array.isArray(fields) &&
-    fields.length <= MOST_FIELDS &&
+    fields.length <= MAX_FIELDS &&
     fields.every((field) => typeof field === "string");
   if (isList) return { name: collection, fields };
   throw invalidInput({
-    "body.fields": { message: `"*" or a list of at most ${MOST_FIELDS} names` },
+    "body.fields": { message: `"*" or a list of at most ${MAX_FIELDS} names` },
   });
 }

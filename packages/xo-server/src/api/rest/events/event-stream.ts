@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Frame } from "@xo-server/inventory";
 import type { Extent, Rights } from "../../../rights/rights.js";
-import type { Caller } from "../caller.js";
+import type { Caller } from "../../authentication/caller.js";
 import type { TaskChange } from "../../../tasks/task-changes.js";
 import type { Subscription } from "./subscription.js";
 import type { TaskSubscription } from "./task-subscription.js";
@@ -61,11 +61,11 @@ export class EventStream {
     else this.#send(`event: ping\ndata: ${JSON.stringify({ ping: now })}\n\n`);
   }
 
-  tell({ changes, summaries }: Frame): void {
+  send({ changes, summaries }: Frame): void {
     const fitting = [...this.#subscribed.values()].filter(({ subscription }) =>
       summaries.has(subscription.type),
     );
-    if (fitting.length === 0 || this.#endIfOthersRights(fitting)) return;
+    if (fitting.length === 0 || this.#endIfRightsChanged(fitting)) return;
     const events: Buffer[] = [];
     for (const change of changes)
       for (const { subscription } of fitting) {
@@ -76,7 +76,7 @@ export class EventStream {
     if (events.length > 0) this.#send(Buffer.concat(events));
   }
 
-  tellTask(change: TaskChange): void {
+  sendTask(change: TaskChange): void {
     const event = this.#tasks?.encode(change);
     if (event === undefined) return;
     if (this.#rights() === undefined) this.end();
@@ -88,7 +88,7 @@ export class EventStream {
   }
 
   /** What a reader may see has changed: it comes again, and is asked again who it is. */
-  #endIfOthersRights(fitting: readonly Subscribed[]): boolean {
+  #endIfRightsChanged(fitting: readonly Subscribed[]): boolean {
     const rights = this.#rights();
     const isSame = fitting.every(
       ({ subscription, extent }) =>
@@ -104,7 +104,7 @@ export class EventStream {
     const { context } = caller;
     return context.user === undefined
       ? caller.rights()
-      : context.client.session?.person()?.rights;
+      : context.client.session?.user()?.rights;
   }
 
   #send(text: string | Buffer): void {

@@ -5,10 +5,10 @@ import { XoError } from "@xo-server/model";
 import type { Clock } from "../../../clock.js";
 import type { Extent } from "../../../rights/rights.js";
 import type { Tasks } from "../../../tasks/tasks.js";
-import type { LimitHits } from "../../limit-hits.js";
-import { isAlarm, toAlarm } from "../alarms.js";
-import type { Caller } from "../caller.js";
-import { invalidInput } from "../invalid-input.js";
+import type { LimitHits } from "../../../limits/limit-hits.js";
+import { isAlarm, toAlarm } from "../collections/alarms.js";
+import type { Caller } from "../../authentication/caller.js";
+import { invalidInput } from "../../errors/invalid-input.js";
 import { EventStream } from "./event-stream.js";
 import { Subscription, type SubscriptionOptions } from "./subscription.js";
 import { TaskSubscription } from "./task-subscription.js";
@@ -28,14 +28,14 @@ export interface EventStreamsOptions {
 
 const PING_MS = 30_000;
 
-function noCollection(name: string): XoError {
+function toUnknownCollection(name: string): XoError {
   return invalidInput({
     "body.collection": { message: "no such collection", value: name },
   });
 }
 
 /** Ids that are read at a time. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
 /** Server-sent events: who reads them, and of what. */
 export class EventStreams {
@@ -48,12 +48,12 @@ export class EventStreams {
   constructor(options: EventStreamsOptions) {
     this.#options = options;
     this.#unsubscribe = options.catalog.feed.subscribe((frame) => {
-      for (const stream of this.#streams.values()) stream.tell(frame);
+      for (const stream of this.#streams.values()) stream.send(frame);
     });
   }
 
   /** @throws XoError QUEUE_FULL: there are too many in all, or of this user */
-  checkRoom(caller: Caller): void {
+  checkLimit(caller: Caller): void {
     const { maxEventStreams, maxEventStreamsPerUser, hits } = this.#options;
     const all = [...this.#streams.values()];
     const own = all.filter((stream) => stream.belongsTo(caller)).length;
@@ -81,7 +81,7 @@ export class EventStreams {
     response.on("close", () => {
       this.#streams.delete(id);
     });
-    this.#pingLater();
+    this.#schedulePing();
     return stream;
   }
 
@@ -92,26 +92,26 @@ export class EventStreams {
   async subscribe(
     id: string,
     caller: Caller,
-    wish: Pick<SubscriptionOptions, "name" | "fields">,
+    request: Pick<SubscriptionOptions, "name" | "fields">,
   ): Promise<void> {
     const { catalog } = this.#options;
     const stream = this.#find(id, caller);
-    if (wish.name === "task") {
-      await this.#subscribeToTasks(stream, caller, wish.fields);
+    if (request.name === "task") {
+      await this.#subscribeToTasks(stream, caller, request.fields);
       return;
     }
-    const type = wish.name === "alarm" ? "message" : wish.name;
+    const type = request.name === "alarm" ? "message" : request.name;
     const className = catalog.classOf(type);
-    if (className === undefined) throw noCollection(wish.name);
+    if (className === undefined) throw toUnknownCollection(request.name);
     const extent = caller.rights().extent("read", type);
     const subscription = new Subscription({
-      ...wish,
+      ...request,
       type,
-      ...this.#filterOf(wish.name, extent),
+      ...this.#filterOf(request.name, extent),
     });
     await catalog.follow(className);
     stream.subscribe(subscription, extent);
-    await this.#makeKnown(subscription, extent);
+    await this.#addKnownIds(subscription, extent);
   }
 
   /** @throws XoError NO_SUCH_OBJECT */
@@ -134,16 +134,16 @@ export class EventStreams {
     fields: SubscriptionOptions["fields"],
   ): Promise<void> {
     const { tasks } = this.#options;
-    if (tasks === undefined) throw noCollection("task");
+    if (tasks === undefined) throw toUnknownCollection("task");
     caller.rights();
     const reader = caller.context.user ?? { id: "", isAdmin: false };
     const subscription = new TaskSubscription(reader, fields);
     stream.subscribeToTasks(subscription);
     this.#unwatch ??= tasks.watch((change) => {
-      for (const one of this.#streams.values()) one.tellTask(change);
+      for (const one of this.#streams.values()) one.sendTask(change);
     });
     for await (const page of tasks.list(reader))
-      for (const task of page) subscription.know(task);
+      for (const task of page) subscription.addKnown(task);
   }
 
   #filterOf(
@@ -167,14 +167,17 @@ export class EventStreams {
   }
 
   /** What the reader can have read elsewhere: its removal is told. */
-  async #makeKnown(subscription: Subscription, extent: Extent): Promise<void> {
+  async #addKnownIds(
+    subscription: Subscription,
+    extent: Extent,
+  ): Promise<void> {
     if (extent === "none") return;
     const where = typeof extent === "function" ? { where: extent } : {};
     const request = {
       type: subscription.type,
       ...where,
       sort: [],
-      limit: PAGE,
+      limit: PAGE_SIZE,
     };
     let after: string | undefined;
     do {
@@ -182,7 +185,7 @@ export class EventStreams {
         ...request,
         ...(after === undefined ? {} : { after }),
       });
-      for (const id of page.ids) subscription.know(id);
+      for (const id of page.ids) subscription.addKnown(id);
       after = page.next;
     } while (after !== undefined);
   }
@@ -193,13 +196,13 @@ export class EventStreams {
     throw new XoError("NO_SUCH_OBJECT", { type: "event stream", id });
   }
 
-  #pingLater(): void {
+  #schedulePing(): void {
     if (this.#timer !== undefined) return;
     const { clock } = this.#options;
     this.#timer = clock.setTimeout(() => {
       this.#timer = undefined;
       for (const stream of this.#streams.values()) stream.ping(clock.now());
-      if (this.#streams.size > 0) this.#pingLater();
+      if (this.#streams.size > 0) this.#schedulePing();
     }, PING_MS);
   }
 }

@@ -1,5 +1,5 @@
 import type { ViewChange, ViewObject } from "@xo-server/inventory";
-import { pick } from "../collection-pages.js";
+import { pick } from "../collections/collection-pages.js";
 
 export type EventName = "add" | "update" | "remove";
 
@@ -20,7 +20,7 @@ export class Subscription {
   readonly name: string;
   readonly type: string;
   readonly #options: SubscriptionOptions;
-  readonly #dress: string;
+  readonly #variant: string;
   /** Ids of those that the reader knows of; undefined: of all. */
   readonly #known: Set<string> | undefined;
 
@@ -28,12 +28,12 @@ export class Subscription {
     this.name = options.name;
     this.type = options.type;
     this.#options = options;
-    this.#dress = JSON.stringify([options.name, options.fields]);
+    this.#variant = JSON.stringify([options.name, options.fields]);
     this.#known = options.accepts === undefined ? undefined : new Set();
   }
 
   /** The reader can have seen this object before. */
-  know(id: string): void {
+  addKnown(id: string): void {
     this.#known?.add(id);
   }
 
@@ -42,8 +42,8 @@ export class Subscription {
     const name = this.#eventOf(change);
     if (name === undefined) return undefined;
     if (name === "remove") return this.#encodeRemoval(change);
-    if (name === "update" && !this.#concerns(change)) return undefined;
-    return encodedOnce(change, `${name} ${this.#dress}`, () =>
+    if (name === "update" && !this.#isRelevant(change)) return undefined;
+    return encodedOnce(change, `${name} ${this.#variant}`, () =>
       toEvent(name, this.#encodeData(change)),
     );
   }
@@ -61,7 +61,7 @@ export class Subscription {
   }
 
   /** Where that is not known, it does. */
-  #concerns({ patch }: ViewChange): boolean {
+  #isRelevant({ patch }: ViewChange): boolean {
     const { fields, map } = this.#options;
     if (fields === "*" || patch === undefined || map !== undefined) return true;
     const changed = JSON.parse(patch.toString()) as ViewObject;
@@ -99,13 +99,13 @@ const encodings = new WeakMap<ViewChange, Map<string, Buffer>>();
 
 function encodedOnce(
   change: ViewChange,
-  dress: string,
+  variant: string,
   encode: () => Buffer,
 ): Buffer {
-  const byDress = encodings.get(change) ?? new Map<string, Buffer>();
-  encodings.set(change, byDress);
-  const bytes = byDress.get(dress) ?? encode();
-  byDress.set(dress, bytes);
+  const byVariant = encodings.get(change) ?? new Map<string, Buffer>();
+  encodings.set(change, byVariant);
+  const bytes = byVariant.get(variant) ?? encode();
+  byVariant.set(variant, bytes);
   return bytes;
 }
 

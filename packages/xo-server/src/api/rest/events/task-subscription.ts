@@ -4,11 +4,11 @@ import {
   type TaskReader,
 } from "../../../tasks/task-changes.js";
 import type { TaskView } from "../../../tasks/task-view.js";
-import { pick } from "../collection-pages.js";
+import { pick } from "../collections/collection-pages.js";
 import { toEvent } from "./subscription.js";
 
 /** Tasks that are remembered of one reader; the oldest are told anew. */
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 
 /** What one stream is told of our tasks. */
 export class TaskSubscription {
@@ -23,10 +23,10 @@ export class TaskSubscription {
   }
 
   /** The reader can have seen this task before. */
-  know(task: TaskView): void {
+  addKnown(task: TaskView): void {
     this.#known.delete(task.id);
     this.#known.set(task.id, this.#encode(task));
-    if (this.#known.size > MOST_KNOWN)
+    if (this.#known.size > MAX_KNOWN)
       this.#known.delete(this.#known.keys().next().value!);
   }
 
@@ -39,7 +39,7 @@ export class TaskSubscription {
         : undefined;
     const { task } = change;
     const before = this.#known.get(task.id);
-    this.know(task);
+    this.addKnown(task);
     if (before === this.#known.get(task.id)) return undefined;
     const name = before === undefined ? "add" : "update";
     return toEvent(name, toData(pick(task, this.#fields)));

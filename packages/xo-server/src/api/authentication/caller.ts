@@ -1,0 +1,94 @@
+import { XoError } from "@xo-server/model";
+import type { Authenticator } from "../../auth/authenticator.js";
+import type { Session } from "../../auth/session.js";
+import type { Client } from "../../auth/client.js";
+import {
+  toCallContext,
+  type CallContext,
+  type Permission,
+} from "../../operations/operation.js";
+import { builtInRoles } from "../../rights/built-in-roles.js";
+import { Rights } from "../../rights/rights.js";
+import type { RequestCredentials } from "./credentials.js";
+
+/** Whoever a request is answered for. */
+export interface Caller {
+  readonly context: CallContext;
+  /** @throws XoError UNAUTHORIZED where nobody may read without having signed in */
+  readonly rights: () => Rights;
+}
+
+/** What is shown to all in a demo. */
+const viewerRights = new Rights(
+  builtInRoles.find(({ id }) => id === "viewer")!.privileges,
+);
+
+/**
+ * @param anonymous what callers may who have not signed in
+ * @throws XoError CREDENTIALS_INVALID
+ */
+export async function toCaller(
+  shown: RequestCredentials,
+  address: string,
+  {
+    authenticator,
+    anonymous,
+  }: { authenticator: Authenticator | undefined; anonymous: Permission },
+): Promise<Caller> {
+  const session = await signIn(shown, address, authenticator);
+  return toSessionCaller(session, address, anonymous);
+}
+
+/** @param session of who has just signed in; undefined: nobody has */
+export function toSessionCaller(
+  session: Session | undefined,
+  address: string,
+  anonymous: Permission,
+): Caller {
+  const context = toCallContext(new RequestClient(session), address, anonymous);
+  return {
+    context,
+    rights: () => {
+      if (context.user !== undefined) return context.user.rights;
+      if (context.permission === "viewer") return viewerRights;
+      throw new XoError("UNAUTHORIZED");
+    },
+  };
+}
+
+async function signIn(
+  shown: RequestCredentials,
+  address: string,
+  authenticator: Authenticator | undefined,
+): Promise<Session | undefined> {
+  if (shown.kind === "nothing") return undefined;
+  if (authenticator === undefined) throw new XoError("CREDENTIALS_INVALID");
+  return shown.kind === "token"
+    ? authenticator.byToken(shown.token, address)
+    : authenticator.byPassword(shown, address);
+}
+
+/** A single request: nothing can be sent to it later. */
+class RequestClient implements Client {
+  #session: Session | undefined;
+
+  constructor(session: Session | undefined) {
+    this.#session = session;
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  setSession(session: Session | undefined): void {
+    this.#session = session;
+  }
+
+  trySend(): boolean {
+    return false;
+  }
+
+  close(): void {
+    // It ends by itself.
+  }
+}

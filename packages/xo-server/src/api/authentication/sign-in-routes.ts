@@ -1,0 +1,117 @@
+import { XoError } from "@xo-server/model";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../clock.js";
+import type { RedirectSignIn } from "../../auth/authenticator.js";
+import { outerOf } from "../http/client-address.js";
+import { toSessionCaller } from "./caller.js";
+import { readCookies } from "./credentials.js";
+import type { LoginOptions } from "./login-options.js";
+import { createTokenCookie } from "./token-cookie.js";
+import { PENDING_LIFETIME_MS, SealedCookies } from "./sealed-cookie.js";
+import { sendSignInError } from "./sign-in-page.js";
+
+/** Where the browser is sent to the provider, and where it comes back to. */
+const PATH = "/signin/oidc";
+const RETURN_PATH = `${PATH}/callback`;
+const COOKIE = "xo-signin";
+
+export interface SignInRoutesOptions extends LoginOptions {
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Sign-in at a provider: there, back with a code, and on to the page with a cookie. */
+export function addSignInRoutes(
+  app: FastifyInstance,
+  options: SignInRoutesOptions,
+): void {
+  const cookies = new SealedCookies(options.clock);
+  const answer =
+    (work: (exchange: Exchange) => Promise<FastifyReply>) =>
+    async (request: FastifyRequest, reply: FastifyReply) => {
+      try {
+        const provider = providerOf(options);
+        return await work({ request, reply, provider });
+      } catch (error) {
+        if (!(error instanceof XoError)) throw error;
+        return sendSignInError(request, reply, error);
+      }
+    };
+  app.get(
+    PATH,
+    answer(async ({ request, reply, provider }) => {
+      const { url, pending } = await provider.begin(
+        returnUrlOf(request, provider),
+      );
+      const cookie = toCookie(request, cookies.seal(pending));
+      return reply.header("set-cookie", cookie).redirect(url);
+    }),
+  );
+  app.get(
+    RETURN_PATH,
+    answer(async (exchange) => {
+      const { request, reply } = exchange;
+      // Whatever comes of it, the browser is done with this one.
+      reply.header("set-cookie", toCookie(request, ""));
+      const cookie = await finish(exchange, cookies, options);
+      return reply.header("set-cookie", cookie).redirect("/");
+    }),
+  );
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly provider: RedirectSignIn;
+}
+
+/** @returns the cookie of who has signed in */
+async function finish(
+  { request, provider }: Exchange,
+  cookies: SealedCookies,
+  { dispatcher, anonymous }: SignInRoutesOptions,
+): Promise<string> {
+  const { address, isSecure } = outerOf(request.raw);
+  const sealed = readCookies(request.headers.cookie ?? "").get(COOKIE);
+  const pending = cookies.redeem(sealed ?? "");
+  if (pending === undefined)
+    throw toInvalidCredentials(
+      "this browser has not begun to sign in, or long ago",
+    );
+  const { search, searchParams } = new URL(request.url, "http://here");
+  if (searchParams.get("state") !== pending.state)
+    throw toInvalidCredentials("this is the answer to another sign-in");
+  const url = returnUrlOf(request, provider) + search;
+  const session = await provider.finish(url, pending, address);
+  const { context } = toSessionCaller(session, address, anonymous);
+  return createTokenCookie(dispatcher, context, isSecure);
+}
+
+function providerOf({ authenticator }: SignInRoutesOptions): RedirectSignIn {
+  const provider = authenticator?.redirect;
+  if (provider !== undefined) return provider;
+  throw new XoError("NO_SUCH_OBJECT", { type: "provider", id: "oidc" });
+}
+
+/** @throws XoError INVALID_REQUEST */
+function returnUrlOf(
+  request: FastifyRequest,
+  { returnUrl }: RedirectSignIn,
+): string {
+  if (returnUrl !== "") return returnUrl;
+  const { isSecure, host } = outerOf(request.raw);
+  const url = `${isSecure ? "https" : "http"}://${host}${RETURN_PATH}`;
+  if (host !== undefined && URL.canParse(url)) return url;
+  throw new XoError("INVALID_REQUEST", { reason: "no host" });
+}
+
+/** For the way back from another site, so not Strict; empty: it is forgotten. */
+function toCookie(request: FastifyRequest, value: string): string {
+  const { isSecure } = outerOf(request.raw);
+  const seconds = value === "" ? 0 : PENDING_LIFETIME_MS / 1000;
+  const secure = isSecure ? "; Secure" : "";
+  return `${COOKIE}=${value}; Path=${PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+function toInvalidCredentials(reason: string): XoError {
+  return new XoError("CREDENTIALS_INVALID", { reason });
+}

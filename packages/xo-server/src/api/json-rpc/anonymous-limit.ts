@@ -1,0 +1,33 @@
+import type { Socket } from "node:net";
+import type { WebSocket } from "ws";
+
+/** Signing in, and what guests ask, is much smaller. */
+const MAX_ANONYMOUS_BYTES = 256 * 1024;
+
+const MESSAGE_TOO_BIG = 1009;
+
+/**
+ * Ends a socket that sends much without ever ending a message, unless somebody has
+ * signed in on it: thousands of half messages of strangers would fill the memory.
+ * @param isAllowed asked at the bound; after a yes nothing is watched any more
+ */
+export function limitAnonymousMessage(
+  raw: Socket,
+  socket: WebSocket,
+  isAllowed: () => boolean,
+): void {
+  let endOfMessage = raw.bytesRead;
+  const onMessage = () => {
+    endOfMessage = raw.bytesRead;
+  };
+  const onData = () => {
+    if (raw.bytesRead - endOfMessage <= MAX_ANONYMOUS_BYTES) return;
+    raw.off("data", onData);
+    socket.off("message", onMessage);
+    if (isAllowed()) return;
+    socket.close(MESSAGE_TOO_BIG, "sign in before sending so much");
+    socket.terminate();
+  };
+  raw.on("data", onData);
+  socket.on("message", onMessage);
+}

@@ -1,0 +1,228 @@
+import { XoError, errorTable } from "@xo-server/model";
+import type { RawData, WebSocket } from "ws";
+import type { Clock } from "../../clock.js";
+import type { JsonRpcHandler } from "./json-rpc.js";
+import type { Logger } from "../../log/logger.js";
+import type { Client } from "../../auth/client.js";
+import { toCallContext, type Permission } from "../../operations/operation.js";
+import type { Session } from "../../auth/session.js";
+import { isDeeperThan } from "../http/json-depth.js";
+import type { LimitHits } from "../../limits/limit-hits.js";
+import { SendQueue, type CorkableConnection } from "./send-queue.js";
+import type { RateLimits } from "../../limits/rate-limits.js";
+import type { LimitedSocket, SocketLimits } from "./socket-limits.js";
+import { TokenBucket } from "../../limits/token-bucket.js";
+
+export interface ApiClientOptions {
+  readonly socket: WebSocket;
+  /** Under it. */
+  readonly connection?: CorkableConnection;
+  /** Of who is at the other end, without the port. */
+  readonly address: string;
+  /** What the address counts as. */
+  readonly rateKey: string;
+  readonly jsonRpc: JsonRpcHandler;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Of who has not signed in. */
+  readonly permission: Permission;
+  readonly maxMessagesPerSecond: number;
+  readonly maxBufferedBytes: number;
+  readonly maxDepth: number;
+  /** What all clients of a user, or all guests of an address, may send together. */
+  readonly userRates: RateLimits;
+  readonly limits: Pick<SocketLimits, "setAnonymous">;
+  readonly hits: LimitHits;
+}
+
+/** A calm end, in the words of RFC 6455. */
+const GOING_AWAY = 1001;
+const UNSUPPORTED_DATA = 1003;
+const POLICY_VIOLATION = 1008;
+
+/** Of a batch, a request has so many characters at least. */
+const MIN_REQUEST_CHARACTERS = 32;
+const MAX_BATCH = 100;
+
+/** After so many messages of one client, others have their turn. */
+const MESSAGES_PER_TURN = 64;
+
+/**
+ * One WebSocket connection of the API. Messages above the rate are not refused:
+ * they wait, and the socket is not read meanwhile.
+ */
+export class ApiClient implements Client, LimitedSocket {
+  readonly rateKey: string;
+  readonly #socket: WebSocket;
+  readonly #options: ApiClientOptions;
+  readonly #bucket: TokenBucket;
+  readonly #sendQueue: SendQueue;
+  /** Already read from the socket when it was paused; no more than one chunk of it. */
+  readonly #waiting: string[] = [];
+  #session: Session | undefined;
+  #timer: unknown;
+  #leftInTurn = MESSAGES_PER_TURN;
+
+  constructor(options: ApiClientOptions) {
+    this.#options = options;
+    this.#socket = options.socket;
+    this.#bucket = new TokenBucket(options.maxMessagesPerSecond, () =>
+      options.clock.now(),
+    );
+    const { socket, connection: wire, clock, maxBufferedBytes } = options;
+    this.#sendQueue = new SendQueue({
+      socket,
+      connection: wire,
+      clock,
+      maxBufferedBytes,
+      onStalled: () => {
+        this.#closeStalled();
+      },
+    });
+    this.rateKey = options.rateKey;
+    this.#socket.on("message", (data, isBinary) => {
+      this.#onMessage(data, isBinary);
+    });
+    this.#socket.on("close", () => {
+      this.#waiting.length = 0;
+      options.clock.clearTimeout(this.#timer);
+    });
+    this.#socket.on("error", (error) => {
+      if (isTooBig(error)) options.hits.count("message_size");
+      options.logger.debug(`${options.address}: ${error.message}`);
+    });
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  setSession(session: Session | undefined): void {
+    this.#session = session;
+    this.#options.limits.setAnonymous(this, session === undefined);
+  }
+
+  trySend(message: Buffer): boolean {
+    return this.#sendQueue.trySend(message);
+  }
+
+  close(reason = "the server is stopping"): void {
+    this.#socket.close(GOING_AWAY, reason);
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  #onMessage(data: RawData, isBinary: boolean): void {
+    if (isBinary) {
+      this.#socket.close(UNSUPPORTED_DATA, "text frames only");
+      return;
+    }
+    // `binaryType` is left at its default, so that it is one buffer.
+    this.#waiting.push((data as Buffer).toString("utf8"));
+    if (this.#timer === undefined && this.#leftInTurn > 0) this.#drain();
+  }
+
+  #drain(): void {
+    this.#timer = undefined;
+    let waitMs = 0;
+    while (this.#waiting.length > 0 && this.#leftInTurn > 0) {
+      waitMs = this.#takeTokens(costOf(this.#waiting[0]!));
+      if (waitMs > 0) break;
+      this.#leftInTurn--;
+      void this.#handle(this.#waiting.shift()!);
+    }
+    if (this.#leftInTurn === 0) {
+      this.#endTurn();
+      return;
+    }
+    if (waitMs === 0) {
+      this.#socket.resume();
+      return;
+    }
+    this.#options.hits.count("message_rate");
+    this.#socket.pause();
+    this.#timer = this.#options.clock.setTimeout(() => {
+      this.#drain();
+    }, waitMs);
+  }
+
+  #endTurn(): void {
+    this.#socket.pause();
+    setImmediate(() => {
+      this.#leftInTurn = MESSAGES_PER_TURN;
+      this.#drain();
+    });
+  }
+
+  /** From what this client may send, and from what it shares with others; both or none. @returns ms until it can, 0: done */
+  #takeTokens(cost: number): number {
+    const { userRates } = this.#options;
+    const shared = userRates.bucketOf(this.#session?.userId ?? this.rateKey);
+    const waitMs = Math.max(this.#bucket.waitMs(cost), shared.waitMs(cost));
+    if (waitMs === 0) {
+      this.#bucket.take(cost);
+      shared.take(cost);
+    }
+    return waitMs;
+  }
+
+  async #handle(text: string): Promise<void> {
+    if (this.#session !== undefined && this.#session.user() === undefined) {
+      // Clients of Xen Orchestra expect no answer then.
+      this.#socket.close(POLICY_VIOLATION, "the session is over");
+      return;
+    }
+    const {
+      jsonRpc: door,
+      permission,
+      address,
+      maxDepth,
+      hits,
+    } = this.#options;
+    if (isDeeperThan(text, maxDepth)) {
+      hits.count("depth");
+      this.#sendQueue.send(toDepthError(maxDepth));
+      return;
+    }
+    const context = toCallContext(this, address, permission);
+    const answer = await door.handle(text, context);
+    if (answer !== undefined) this.#sendQueue.send(answer);
+  }
+
+  #closeStalled(): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const { logger, address, hits } = this.#options;
+    hits.count("slow_reader");
+    logger.warn(`${address} does not read its answers, closing`);
+    this.#socket.close(POLICY_VIOLATION, "answers are not being read");
+    this.#socket.terminate();
+  }
+}
+
+/** A batch costs as much as the requests that it may hold. */
+function costOf(text: string): number {
+  if (!/^\s*\[/.test(text)) return 1;
+  const most = Math.ceil(text.length / MIN_REQUEST_CHARACTERS);
+  return Math.min(most, MAX_BATCH);
+}
+
+function toDepthError(limit: number): string {
+  const { code, message, data } = new XoError("INVALID_REQUEST", {
+    reason: `it is nested deeper than ${limit} levels`,
+  });
+  const error = {
+    code: errorTable[code].jsonRpc,
+    message,
+    data: { code, ...data },
+  };
+  return JSON.stringify({ jsonrpc: "2.0", id: null, error });
+}
+
+function isTooBig(error: Error & { code?: unknown }): boolean {
+  return (
+    error.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH" ||
+    error.code === "WS_ERR_TOO_MANY_BUFFERED_PARTS"
+  );
+}

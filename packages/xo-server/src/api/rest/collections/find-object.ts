@@ -1,0 +1,56 @@
+import type { Catalog, CatalogEntry, Queries } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import { isAlarm } from "./alarms.js";
+import { isInExtent } from "./collection-pages.js";
+import type { Collection } from "./collections.js";
+import type { Rights } from "../../../rights/rights.js";
+
+export interface ObjectSources {
+  readonly catalog: Pick<Catalog, "get">;
+  readonly queries: Pick<Queries, "page">;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * An object of a collection by its id or XAPI reference; a template also by its
+ * uuid, where only one has it.
+ * @throws XoError NO_SUCH_OBJECT, FORBIDDEN with `missingPrivileges`
+ */
+export async function findObject(
+  sources: ObjectSources,
+  collection: Collection,
+  id: string,
+  rights: Rights,
+): Promise<CatalogEntry> {
+  const entry =
+    sources.catalog.get(id) ?? (await findByUuid(sources, collection, id));
+  const { type } = collection;
+  if (entry === undefined || !isOf(collection, entry))
+    throw new XoError("NO_SUCH_OBJECT", { type, id });
+  if (!isInExtent(rights.extent("read", type), entry))
+    throw new XoError("FORBIDDEN", {
+      missingPrivileges: [{ objectId: id, action: "read", resource: type }],
+    });
+  return entry;
+}
+
+function isOf({ name, type }: Collection, entry: CatalogEntry): boolean {
+  if (entry.type !== type) return false;
+  if (type !== "message") return true;
+  return (
+    isAlarm(JSON.parse(entry.json.toString()) as Record<string, unknown>) ===
+    (name === "alarms")
+  );
+}
+
+async function findByUuid(
+  { catalog, queries }: ObjectSources,
+  { type }: Collection,
+  uuid: string,
+): Promise<CatalogEntry | undefined> {
+  if (type !== "VM-template" || !UUID.test(uuid)) return undefined;
+  const filter = `uuid:"${uuid}"`;
+  const { ids } = await queries.page({ type, filter, sort: [], limit: 2 });
+  return ids.length === 1 ? catalog.get(ids[0]!) : undefined;
+}

@@ -1,0 +1,50 @@
+import { version } from "../../../config/version.js";
+import { describeActions } from "./describe-actions.js";
+import { describeCollections } from "./describe-collections.js";
+import { describeFixedRoutes } from "./describe-fixed-routes.js";
+import { describeOperation } from "./describe-operation.js";
+import { components, type Json } from "./parts.js";
+import { shownPath, type RestOperation } from "../operations/rest-operation.js";
+import { REST_ROOT } from "../routing/rest-path.js";
+
+/** The REST API as OpenAPI 3.1 has it: from the collections and the operations, and from nowhere else. */
+export function createOpenApi(
+  operations: readonly RestOperation[],
+  hasActions: boolean,
+): Json {
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "xo-server",
+      version,
+      description:
+        "Pools of XenServer and XCP-ng: their objects, and what can be done with them.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: REST_ROOT }],
+    security: [{ token: [] }, { basic: [] }, { bearer: [] }],
+    paths: describePaths(operations, hasActions),
+    components,
+  };
+}
+
+function describePaths(
+  operations: readonly RestOperation[],
+  hasActions: boolean,
+): Json {
+  const paths = new Map<string, Json>([
+    ...describeCollections(),
+    ...describeFixedRoutes(),
+    ...(hasActions ? describeActions() : []),
+  ]);
+  for (const operation of operations) {
+    const { method, isAction } = operation.rest;
+    if (isAction === true && !hasActions) continue;
+    const path = shownPath(operation.rest);
+    const known = paths.get(path) ?? {};
+    paths.set(path, { ...known, [method]: describeOperation(operation) });
+  }
+  return Object.fromEntries(
+    [...paths].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
+  );
+}

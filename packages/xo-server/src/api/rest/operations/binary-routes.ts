@@ -1,0 +1,94 @@
+import { XoError } from "@xo-server/model";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import {
+  PATH_PREFIX,
+  type OneTimePaths,
+} from "../../../transfers/one-time-paths.js";
+import {
+  addStreamBodies,
+  readRange,
+  receiveUpload,
+  sendDownload,
+  takeOffer,
+} from "../../transfers/transfer-exchange.js";
+import { toInputError } from "./operation-parameters.js";
+import {
+  readOperationRequest,
+  type Exchange,
+  type OperationParts,
+} from "./operation-request.js";
+import { nounOf, type RestOperation } from "./rest-operation.js";
+import { toHref } from "../routing/rest-path.js";
+import { callerOf, queryOf } from "../routing/rest-request.js";
+import type { RouteTable } from "../routing/route-table.js";
+
+interface Parts extends OperationParts {
+  readonly operations: readonly RestOperation[];
+  readonly paths: OneTimePaths;
+}
+
+/**
+ * Routes whose bodies are bytes: the transfer that the operation offers begins at
+ * once. Routes of Fastify, because they parse bodies in another way than the rest
+ * of the API.
+ * @param routes where their methods are listed
+ */
+export function addBinaryRoutes(
+  app: FastifyInstance,
+  routes: RouteTable,
+  parts: Parts,
+): void {
+  app.register(async (door) => {
+    addStreamBodies(door);
+    for (const operation of parts.operations) {
+      const { method, path, isTransfer } = operation.rest;
+      if (isTransfer !== true) continue;
+      const verbs = method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()];
+      for (const verb of verbs) routes.add(verb, path, undefined);
+      door.route({
+        method: method.toUpperCase(),
+        url: path.replace(/\{(\w+)\}/g, ":$1"),
+        handler: (request, reply) =>
+          answer(operation, parts, { request, reply }),
+      });
+    }
+  });
+}
+
+async function answer(
+  operation: RestOperation,
+  parts: Parts,
+  { request, reply }: Exchange,
+): Promise<FastifyReply> {
+  const { params } = await readOperationRequest(operation, parts, request);
+  const offered = await parts.dispatcher
+    .call(operation.name, params, callerOf(request).context)
+    .catch((error: unknown) => {
+      throw toInputError(error, operation, queryOf(request));
+    });
+  const { kind, token } = toOffer(offered);
+  if (kind === "download") {
+    const open = takeOffer(parts.paths, token, kind);
+    return sendDownload(reply, await open(readRange(request)));
+  }
+  const receive = takeOffer(parts.paths, token, kind);
+  const result = await receiveUpload(request, reply, receive);
+  if (typeof result !== "string") return reply.code(204).send();
+  const folder = operation.rest.creates ?? nounOf(operation.rest);
+  return reply
+    .code(201)
+    .header("location", toHref(folder, result))
+    .send({ id: result });
+}
+
+function toOffer(offered: unknown): {
+  readonly kind: "download" | "upload";
+  readonly token: string;
+} {
+  const { $getFrom, $sendTo } = offered as Readonly<Record<string, string>>;
+  const path = $getFrom ?? $sendTo;
+  if (path === undefined)
+    throw new XoError("INTERNAL", { reason: "no path was offered" });
+  const [token = ""] = path.slice(PATH_PREFIX.length).split("/");
+  return { kind: $getFrom === undefined ? "upload" : "download", token };
+}

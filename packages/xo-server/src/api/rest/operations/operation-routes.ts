@@ -1,0 +1,93 @@
+import type { ViewObject } from "@xo-server/inventory";
+import type { FastifyReply } from "fastify";
+import type { RestRoute } from "../../../operations/rest-route.js";
+import { RawJson } from "../../../encoding/raw-json.js";
+import { startAction } from "./action-response.js";
+import { readObjects } from "../collections/collection-pages.js";
+import { readListQuery } from "../lists/list-query.js";
+import { collections } from "../collections/collections.js";
+import { toInputError } from "./operation-parameters.js";
+import {
+  readOperationRequest,
+  type Exchange,
+  type OperationParts,
+} from "./operation-request.js";
+import { isList, nounOf, type RestOperation } from "./rest-operation.js";
+import { callerOf, queryOf } from "../routing/rest-request.js";
+import { toHref } from "../routing/rest-path.js";
+import type { RouteHandler, RouteTable } from "../routing/route-table.js";
+import { sendList } from "../lists/send-list.js";
+
+/** Routes of the operations that say that they have one. */
+export function addOperationRoutes(
+  routes: RouteTable,
+  operations: readonly RestOperation[],
+  parts: OperationParts,
+): void {
+  const folders = new Set(
+    operations
+      .filter(({ rest }) => rest.method === "get")
+      .map(({ rest }) => /^\/([^/]+)\/\{/.exec(rest.path)?.[1])
+      .concat(collections.map(({ name }) => name)),
+  );
+  for (const operation of operations) {
+    const { method, path, isAction = false, isTransfer } = operation.rest;
+    // See binary-routes.
+    if (isTransfer === true) continue;
+    // Without tasks there is nothing that could tell how an action ended.
+    if (isAction && parts.tasks === undefined) continue;
+    const handler: RouteHandler = (request, reply) =>
+      isAction
+        ? startAction(operation, parts, { request, reply })
+        : answer(operation, { ...parts, folders }, { request, reply });
+    if (method === "get") routes.get(path, handler);
+    else routes.add(method.toUpperCase(), path, handler);
+  }
+}
+
+interface Parts extends OperationParts {
+  /** Whose objects can be fetched by themselves. */
+  readonly folders: ReadonlySet<string | undefined>;
+}
+
+async function answer(
+  operation: RestOperation,
+  parts: Parts,
+  { request, reply }: Exchange,
+): Promise<FastifyReply> {
+  const query = queryOf(request);
+  // Before anything is done.
+  const list = isList(operation) ? readListQuery(query) : undefined;
+  const { params } = await readOperationRequest(operation, parts, request);
+  const result = await parts.dispatcher
+    .call(operation.name, params, callerOf(request).context)
+    .catch((error: unknown) => {
+      throw toInputError(error, operation, query);
+    });
+  if (list === undefined || !Array.isArray(result))
+    return send(reply, operation.rest, result);
+  const noun = nounOf(operation.rest);
+  const objects = result as readonly ViewObject[];
+  const href = (object: ViewObject) => toHref(noun, String(object["id"]));
+  // What cannot be fetched by itself is told at once.
+  const fields = parts.folders.has(noun) ? list.fields : "*";
+  return sendList(reply, readObjects(objects, href, list), { ...list, fields });
+}
+
+function send(
+  reply: FastifyReply,
+  rest: RestRoute,
+  result: unknown,
+): FastifyReply {
+  const status = rest.status ?? (result === true ? 204 : 200);
+  reply.code(status);
+  if (status === 204) return reply.send();
+  reply.type("application/json; charset=utf-8");
+  if (result instanceof RawJson) return reply.send(result.bytes);
+  if (status === 200) return reply.send(JSON.stringify(result));
+  const created = typeof result === "string" ? { id: result } : result;
+  const { id } = created as { readonly id?: unknown };
+  if (typeof id === "string")
+    reply.header("location", toHref(rest.creates ?? nounOf(rest), id));
+  return reply.send(JSON.stringify(created));
+}

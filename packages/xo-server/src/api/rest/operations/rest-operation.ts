@@ -1,0 +1,55 @@
+import type { Operation } from "../../../operations/operation.js";
+import type { RestRoute } from "../../../operations/rest-route.js";
+import { collections, type Collection } from "../collections/collections.js";
+
+/** An operation at one of its places in the REST API. */
+export type RestOperation = Omit<Operation, "rest"> & {
+  readonly rest: RestRoute;
+};
+
+export function restOperations(
+  operations: readonly Operation[],
+): readonly RestOperation[] {
+  return operations.flatMap((operation) => routesOf(operation));
+}
+
+function routesOf({ rest, ...operation }: Operation): RestOperation[] {
+  if (rest === undefined) return [];
+  const routes = "path" in rest ? [rest] : rest;
+  return routes.map((route) => ({ ...operation, rest: route }));
+}
+
+export function isList({ rest, result }: RestOperation): boolean {
+  const { type } = result as { readonly type?: unknown };
+  return rest.method === "get" && type === "array";
+}
+
+/** The folder that the path names: `users` for `/groups/{id}/users`. */
+export function nounOf({ path }: RestRoute): string {
+  const parts = path.split("/").filter((part) => !part.startsWith("{"));
+  return parts.at(-1) ?? "";
+}
+
+/** The object that the path begins with. */
+export interface Subject {
+  readonly collection: Collection;
+  /** Parameter that has its id. */
+  readonly parameter: string;
+}
+
+/** @returns undefined: it begins with none that the catalog has */
+export function subjectOf({ path }: RestRoute): Subject | undefined {
+  const [, folder, parameter] = /^\/([^/]+)\/\{(\w+)\}/.exec(path) ?? [];
+  const collection = collections.find(({ name }) => name === folder);
+  return collection === undefined
+    ? undefined
+    : { collection, parameter: parameter! };
+}
+
+/** For those who read the specification, the object that a path begins with is always `{id}`. */
+export function shownPath(rest: RestRoute): string {
+  const subject = subjectOf(rest);
+  return subject === undefined
+    ? rest.path
+    : rest.path.replace(`{${subject.parameter}}`, "{id}");
+}

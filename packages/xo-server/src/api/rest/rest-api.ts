@@ -1,0 +1,205 @@
+import { XoError } from "@xo-server/model";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Clock } from "../../clock.js";
+import type { Logger } from "../../log/logger.js";
+import type { Objects } from "../../objects/start-objects.js";
+import type { Dispatcher } from "../../operations/dispatcher.js";
+import type { Operation, Permission } from "../../operations/operation.js";
+import type { Authenticator } from "../../auth/authenticator.js";
+import type { LimitHits } from "../../limits/limit-hits.js";
+import { outerOf } from "../http/client-address.js";
+import { DATA_POLICY } from "../http/security-headers.js";
+import { Admission } from "./routing/admission.js";
+import { toCaller } from "../authentication/caller.js";
+import { addCollectionRoutes } from "./collections/collection-routes.js";
+import { readCredentials } from "../authentication/credentials.js";
+import { addDocs } from "./open-api/docs-routes.js";
+import { addEventRoutes } from "./events/event-routes.js";
+import { addSignInRoutes } from "../authentication/sign-in-routes.js";
+import { addJsonBodies } from "./routing/json-bodies.js";
+import { createLoginHandler, LOGIN_PATH } from "./session/login-route.js";
+import { addLogoutRoute } from "./session/logout-route.js";
+import { addOperationRoutes } from "./operations/operation-routes.js";
+import { addPublicRoutes } from "./session/public-routes.js";
+import { readText } from "./routing/query-values.js";
+import { addTagRoutes } from "./collections/tag-routes.js";
+import { addTaskRoutes } from "./tasks/task-routes.js";
+import type { Tasks } from "../../tasks/tasks.js";
+import type { OneTimePaths } from "../../transfers/one-time-paths.js";
+import { addBinaryRoutes } from "./operations/binary-routes.js";
+import { toRestError } from "../errors/rest-error.js";
+import { restOperations } from "./operations/rest-operation.js";
+import { REST_ROOT } from "./routing/rest-path.js";
+import { decorateRequests, queryOf } from "./routing/rest-request.js";
+import { RouteTable, type RouteHandler } from "./routing/route-table.js";
+
+export interface RestApiOptions {
+  readonly objects: Pick<Objects, "catalog" | "queries">;
+  readonly operations: readonly Operation[];
+  readonly dispatcher: Dispatcher;
+  /** Undefined: nobody can sign in. */
+  readonly authenticator?: Authenticator | undefined;
+  /** Undefined: nothing is done to objects here. */
+  readonly tasks?: Tasks | undefined;
+  /** Undefined: no bytes are carried here. */
+  readonly paths?: OneTimePaths | undefined;
+  /** Of callers who have not signed in. */
+  readonly permission: Permission;
+  readonly maxRequestsPerSecond: number;
+  readonly maxRequestsPerUserPerSecond: number;
+  readonly maxBufferedBytes: number;
+  readonly maxDepth: number;
+  readonly maxEventStreams: number;
+  readonly maxEventStreamsPerUser: number;
+  readonly hits: LimitHits;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The REST API, under /rest/v0, and the sign-in of its clients. */
+export async function addRestApi(
+  app: FastifyInstance,
+  options: RestApiOptions,
+): Promise<void> {
+  const { dispatcher, authenticator, permission: anonymous } = options;
+  const admission = new Admission(options);
+  const dress = (door: FastifyInstance) => {
+    addJsonBodies(door, options);
+    addErrors(door, options);
+    door.addHook("onRequest", async (request, reply) => {
+      reply.header("cache-control", "no-store");
+      reply.header("content-security-policy", DATA_POLICY);
+      admission.admit(request);
+    });
+  };
+  const login = { authenticator, anonymous, dispatcher };
+  const logIn = createLoginHandler(login);
+  await app.register(async (door) => {
+    dress(door);
+    door.post(LOGIN_PATH, logIn);
+    addSignInRoutes(door, { ...login, clock: options.clock });
+  });
+  await app.register(
+    async (door) => {
+      dress(door);
+      decorateRequests(door);
+      addAuthentication(door, { authenticator, anonymous, admission });
+      const routes = new RouteTable();
+      routes.post(LOGIN_PATH, logIn);
+      addRoutes(door, routes, options);
+      serve(door, routes);
+    },
+    { prefix: REST_ROOT },
+  );
+}
+
+function addRoutes(
+  door: FastifyInstance,
+  routes: RouteTable,
+  options: RestApiOptions,
+): void {
+  const { objects, dispatcher, tasks, paths } = options;
+  const operations = restOperations(options.operations);
+  const onClose = (stop: () => void) => {
+    door.addHook("preClose", async () => {
+      stop();
+    });
+  };
+  addPublicRoutes(routes, options.clock);
+  addLogoutRoute(routes, dispatcher);
+  addDocs(routes, operations, tasks !== undefined);
+  addCollectionRoutes(routes, objects);
+  const parts = { objects, dispatcher, tasks };
+  addOperationRoutes(routes, operations, parts);
+  if (paths !== undefined)
+    addBinaryRoutes(door, routes, { ...parts, operations, paths });
+  addEventRoutes(routes, { ...options, onClose });
+  if (tasks === undefined) return;
+  addTaskRoutes(routes, { objects, tasks, dispatcher, onClose });
+  addTagRoutes(routes, objects, dispatcher);
+}
+
+function addAuthentication(
+  door: FastifyInstance,
+  parts: Pick<RestApiOptions, "authenticator"> & {
+    readonly anonymous: Permission;
+    readonly admission: Admission;
+  },
+): void {
+  const { authenticator, anonymous, admission } = parts;
+  door.addHook("onRequest", async (request) => {
+    const otp = readText(queryOf(request), "otp");
+    const shown = readCredentials(request.headers, otp);
+    const who = { authenticator, anonymous };
+    const caller = await toCaller(shown, outerOf(request.raw).address, who);
+    admission.admitUser(caller.context.user?.id);
+    request.caller = caller;
+  });
+}
+
+/**
+ * Serves the routes of the table by one wildcard route. The route is found in an
+ * `onRequest` hook, so that the body of a request without a route is not read.
+ */
+function serve(door: FastifyInstance, routes: RouteTable): void {
+  const find = async (request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.split("?")[0]!;
+    const route = routes.find(request.method, path.slice(REST_ROOT.length));
+    if (route === undefined) return refuse(request, reply);
+    request.routeHandler = route.handler;
+    request.params = route.params;
+    return undefined;
+  };
+  const refuse = async (
+    { method, url }: FastifyRequest,
+    reply: FastifyReply,
+  ) => {
+    const path = url.split("?")[0]!;
+    const allowed = routes.methodsOf(path.slice(REST_ROOT.length));
+    if (allowed.length > 0 && !allowed.includes(method)) {
+      const allow = allowed.join(", ");
+      return reply
+        .code(405)
+        .header("allow", allow)
+        .type("application/json; charset=utf-8")
+        .send({ error: `method not allowed, use ${allow}` });
+    }
+    throw new XoError("NO_SUCH_OBJECT", {
+      type: "route",
+      id: `${method} ${path}`,
+    });
+  };
+  const handler: RouteHandler = (request, reply) =>
+    request.routeHandler!(request, reply);
+  for (const url of ["", "/*"]) door.all(url, { onRequest: find }, handler);
+  door.setNotFoundHandler(refuse);
+}
+
+function addErrors(
+  door: FastifyInstance,
+  { logger, hits }: Pick<RestApiOptions, "logger" | "hits">,
+): void {
+  door.setErrorHandler(async (error: Error, request, reply) => {
+    hits.countError(error);
+    const known = toRestError(error);
+    if (known === undefined)
+      logger.error(`${request.method} ${request.url} failed`, { error });
+    const { status, body } = known ?? {
+      status: 500,
+      body: { error: "internal error" },
+    };
+    return addHints(reply, error, status).code(status).send(body);
+  });
+}
+
+function addHints(
+  reply: FastifyReply,
+  error: Error,
+  status: number,
+): FastifyReply {
+  if (status === 401) reply.header("www-authenticate", 'Basic realm="xo"');
+  const ms = error instanceof XoError ? error.data["retryAfterMs"] : undefined;
+  if (typeof ms === "number")
+    reply.header("retry-after", Math.max(1, Math.ceil(ms / 1000)));
+  return reply.type("application/json; charset=utf-8");
+}

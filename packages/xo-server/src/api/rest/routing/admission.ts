@@ -1,0 +1,68 @@
+import type { FastifyRequest } from "fastify";
+import { XoError } from "@xo-server/model";
+import type { Clock } from "../../../clock.js";
+import type { LimitHits, LimitName } from "../../../limits/limit-hits.js";
+import { outerOf } from "../../http/client-address.js";
+import { RateLimits, toRateKey } from "../../../limits/rate-limits.js";
+import { checkSameSite } from "../../authentication/cross-site.js";
+
+export interface AdmissionOptions {
+  readonly maxRequestsPerSecond: number;
+  readonly maxRequestsPerUserPerSecond: number;
+  readonly hits: LimitHits;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** Characters of a URL at most: filters are in it. */
+const MAX_URL_LENGTH = 32_768;
+
+/** What is asked of every request before anybody looks at what it wants. */
+export class Admission {
+  readonly #addresses: RateLimits;
+  readonly #users: RateLimits;
+  readonly #hits: LimitHits;
+
+  constructor(options: AdmissionOptions) {
+    const { clock, maxRequestsPerSecond, maxRequestsPerUserPerSecond } =
+      options;
+    this.#addresses = new RateLimits(maxRequestsPerSecond, clock);
+    this.#users = new RateLimits(maxRequestsPerUserPerSecond, clock);
+    this.#hits = options.hits;
+  }
+
+  /** @throws XoError TOO_MANY_REQUESTS, INVALID_REQUEST, FORBIDDEN */
+  admit({ raw, url, method }: FastifyRequest): void {
+    const { address, host } = outerOf(raw);
+    this.#counting("request_rate_address", () => {
+      this.#addresses.take(toRateKey(address), "one address");
+    });
+    this.#counting("url_size", () => {
+      checkUrl(url);
+    });
+    checkSameSite(method, { ...raw.headers, host });
+  }
+
+  /** @throws XoError TOO_MANY_REQUESTS */
+  admitUser(id: string | undefined): void {
+    if (id === undefined) return;
+    this.#counting("request_rate_user", () => {
+      this.#users.take(id, "one user");
+    });
+  }
+
+  #counting(limit: LimitName, check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.#hits.count(limit);
+      throw error;
+    }
+  }
+}
+
+function checkUrl(url: string): void {
+  if (url.length > MAX_URL_LENGTH)
+    throw new XoError("INVALID_REQUEST", {
+      reason: `the URL has more than ${MAX_URL_LENGTH} characters`,
+    });
+}

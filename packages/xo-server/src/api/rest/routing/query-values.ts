@@ -1,0 +1,43 @@
+import { invalidInput } from "../../errors/invalid-input.js";
+
+/** Of a request, as it came: a repeated name has a list. */
+export type QueryValues = Readonly<Record<string, unknown>>;
+
+/** @throws XoError INVALID_PARAMETERS for a name given twice */
+export function readText(query: QueryValues, name: string): string | undefined {
+  const value = Object.hasOwn(query, name) ? query[name] : undefined;
+  if (value === undefined || typeof value === "string") return value;
+  throw invalidInput({ [name]: { message: "given more than once", value } });
+}
+
+/** `true` and `false` only; absent is false. */
+export function readBoolean(query: QueryValues, name: string): boolean {
+  return toBoolean(name, readText(query, name) ?? "false");
+}
+
+export function toBoolean(name: string, value: string): boolean {
+  if (value === "true") return true;
+  if (value === "false") return false;
+  throw invalidInput({ [name]: { message: "invalid boolean value", value } });
+}
+
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+
+export function toNumber(name: string, value: string): number {
+  if (NUMBER.test(value)) return Number(value);
+  throw invalidInput({ [name]: { message: "invalid float number", value } });
+}
+
+/** @throws XoError INVALID_PARAMETERS for anything but a whole number from 0 */
+export function readCount(
+  query: QueryValues,
+  name: string,
+): number | undefined {
+  const text = readText(query, name);
+  if (text === undefined) return undefined;
+  const value = toNumber(name, text);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw invalidInput({
+    [name]: { message: "not a whole number from 0", value: text },
+  });
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { XoError } from "@xo-server/model";
+import type { Caller } from "../../authentication/caller.js";
+import type { QueryValues } from "./query-values.js";
+import type { RouteHandler } from "./route-table.js";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Of REST requests; set by the authentication hook. */
+    caller: Caller | undefined;
+    /** Of REST requests; set by the routing hook. */
+    routeHandler: RouteHandler | undefined;
+  }
+}
+
+export function decorateRequests(app: FastifyInstance): void {
+  app.decorateRequest("caller", undefined);
+  app.decorateRequest("routeHandler", undefined);
+}
+
+/** @throws XoError UNAUTHORIZED: the route has no authentication hook */
+export function callerOf({ caller }: FastifyRequest): Caller {
+  if (caller === undefined) throw new XoError("UNAUTHORIZED");
+  return caller;
+}
+
+export function queryOf(request: FastifyRequest): QueryValues {
+  return request.query as QueryValues;
+}
+
+export function pathParameter(request: FastifyRequest, name: string): string {
+  return (request.params as Readonly<Record<string, string>>)[name] ?? "";
+}

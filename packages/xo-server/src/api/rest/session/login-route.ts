@@ -1,0 +1,41 @@
+import { outerOf } from "../../http/client-address.js";
+import { toCaller } from "../../authentication/caller.js";
+import type { LoginOptions } from "../../authentication/login-options.js";
+import type { RequestCredentials } from "../../authentication/credentials.js";
+import { invalidInput } from "../../errors/invalid-input.js";
+import type { RouteHandler } from "../routing/route-table.js";
+import { createTokenCookie } from "../../authentication/token-cookie.js";
+
+export const LOGIN_PATH = "/auth/login";
+
+/** Handles `POST /auth/login`: a name and a password for a token cookie. The Go SDK calls it. */
+export function createLoginHandler(options: LoginOptions): RouteHandler {
+  return async (request, reply) => {
+    const shown = readLogin(request.body);
+    const caller = await toCaller(shown, outerOf(request.raw).address, options);
+    const { isSecure } = outerOf(request.raw);
+    const { context } = caller;
+    const cookie = await createTokenCookie(
+      options.dispatcher,
+      context,
+      isSecure,
+    );
+    return reply
+      .header("set-cookie", cookie)
+      .send({ user: { id: context.user?.id } });
+  };
+}
+
+function readLogin(body: unknown): RequestCredentials {
+  const { username, password, otp } = (body ?? {}) as Record<string, unknown>;
+  if (typeof username !== "string")
+    throw invalidInput({ "body.username": { message: "a text is required" } });
+  if (typeof password !== "string")
+    throw invalidInput({ "body.password": { message: "a text is required" } });
+  return {
+    kind: "password",
+    name: username,
+    password,
+    ...(typeof otp === "string" ? { otp } : {}),
+  };
+}

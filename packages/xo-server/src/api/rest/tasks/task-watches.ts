@@ -1,0 +1,147 @@
+import { Readable } from "node:stream";
+import { compileFilter, type ViewObject } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { TaskChange, TaskReader } from "../../../tasks/task-changes.js";
+import { mayRead } from "../../../tasks/task-changes.js";
+import { TaskMailbox } from "../../../tasks/task-mailbox.js";
+import type { TaskView } from "../../../tasks/task-view.js";
+import type { Tasks } from "../../../tasks/tasks.js";
+import type { CallContext } from "../../../operations/operation.js";
+import { pick } from "../collections/collection-pages.js";
+import { readListQuery, type ListQuery } from "../lists/list-query.js";
+import { callerOf, queryOf } from "../routing/rest-request.js";
+import { toTaskHref } from "./task-pages.js";
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** `/tasks?ndjson=true&watch=true`: the tasks that there are, then what becomes of them, as fast as the reader takes it. */
+export class TaskWatches {
+  readonly #tasks: Pick<Tasks, "list" | "watch">;
+  readonly #open = new Set<TaskMailbox>();
+
+  constructor(tasks: Pick<Tasks, "list" | "watch">) {
+    this.#tasks = tasks;
+  }
+
+  /** @throws XoError INVALID_REQUEST: not as lines; QUEUE_FULL */
+  open({ request, reply }: Exchange, reader: TaskReader): void {
+    const query = readListQuery(queryOf(request));
+    if (query.format !== "ndjson")
+      throw new XoError("INVALID_REQUEST", {
+        reason: "watch goes with ndjson=true",
+      });
+    const mailbox = new TaskMailbox();
+    // Before the list is read: nothing is missed in between.
+    const stop = this.#tasks.watch((change) => {
+      if (mayRead(reader, change)) mailbox.put(change);
+    });
+    this.#open.add(mailbox);
+    reply.raw.once("close", () => {
+      stop();
+      mailbox.close();
+      this.#open.delete(mailbox);
+    });
+    const lines = this.#lines(mailbox, query, {
+      reader,
+      context: callerOf(request).context,
+    });
+    reply.hijack();
+    const { raw } = reply;
+    raw.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      "content-type": "application/x-ndjson",
+      // A reverse proxy would wait for more.
+      "x-accel-buffering": "no",
+    });
+    // Who asks hears that all is well even if there is nothing to tell yet.
+    raw.flushHeaders();
+    const options = { objectMode: false, highWaterMark: 16_384 };
+    Readable.from(lines, options)
+      .on("error", () => raw.destroy())
+      .pipe(raw);
+  }
+
+  stop(): void {
+    for (const mailbox of this.#open) mailbox.close();
+  }
+
+  async *#lines(
+    mailbox: TaskMailbox,
+    query: ListQuery,
+    { reader, context }: { reader: TaskReader; context: CallContext },
+  ): AsyncGenerator<Buffer, void, void> {
+    const shown = new ShownTasks(query);
+    for await (const page of this.#tasks.list(reader)) {
+      const lines = page.flatMap((task) => shown.first(task) ?? []);
+      if (lines.length > 0) yield Buffer.from(lines.join(""));
+      if (shown.isFull) break;
+    }
+    for await (const change of mailbox.take()) {
+      // The session is over: who goes on watching signs in again.
+      if (context.user !== undefined && !isSignedIn(context)) return;
+      const line = shown.next(change);
+      if (line !== undefined) yield Buffer.from(line);
+    }
+  }
+}
+
+function isSignedIn({ client }: CallContext): boolean {
+  return client.session?.user() !== undefined;
+}
+
+/** Ids that are remembered of one reader; whoever has seen more is told of removals that are none. */
+const MAX_SHOWN = 10_000;
+
+/** What one reader has been told of. */
+class ShownTasks {
+  readonly #query: ListQuery;
+  readonly #test: (task: ViewObject) => boolean;
+  readonly #ids = new Set<string>();
+  #remaining: number;
+
+  constructor(query: ListQuery) {
+    const { filter, limit } = query;
+    this.#query = query;
+    this.#test = filter === undefined ? () => true : compileFilter(filter);
+    this.#remaining = limit;
+  }
+
+  /** The limit is one of what is told at the beginning. */
+  get isFull(): boolean {
+    return this.#remaining <= 0;
+  }
+
+  first(task: TaskView): string | undefined {
+    if (this.isFull || !this.#test(task)) return undefined;
+    this.#remaining--;
+    return this.#update(task);
+  }
+
+  next(change: TaskChange): string | undefined {
+    if (change.kind === "update" && this.#test(change.task))
+      return this.#update(change.task);
+    const id = change.kind === "update" ? change.task.id : change.id;
+    // One that does not match any more is gone for this reader.
+    return this.#ids.delete(id) ? toLine(["remove", { id }]) : undefined;
+  }
+
+  #update(task: TaskView): string {
+    const { fields } = this.#query;
+    this.#ids.add(task.id);
+    if (this.#ids.size > MAX_SHOWN)
+      this.#ids.delete(this.#ids.values().next().value!);
+    const told =
+      fields === undefined
+        ? task
+        : { ...pick(task, fields), href: toTaskHref(task) };
+    return toLine(["update", told]);
+  }
+}
+
+function toLine(value: unknown): string {
+  return `${JSON.stringify(value)}\n`;
+}

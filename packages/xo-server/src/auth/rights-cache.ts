@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { compileFilter, parseFilter } from "@xo-server/inventory";
+import type { Store, Subject } from "@xo-server/store";
+import { toAclPrivileges } from "../rights/acl-privileges.js";
+import { builtInRoles } from "../rights/built-in-roles.js";
+import type { Privilege } from "../rights/privilege.js";
+import { Rights } from "../rights/rights.js";
+import { toSetPrivileges } from "../rights/set-privileges.js";
+
+/** Different rights that are kept; more of them are made again when they are needed. */
+const MAX_ENTRIES = 1_000;
+
+type Sources = Pick<
+  Store,
+  "groups" | "grants" | "roles" | "privileges" | "acls" | "resourceSets"
+>;
+
+/**
+ * Rights of users, from the roles and ACLs that they and their groups have.
+ * Who has the same gets the same object, so that readers with equal rights
+ * share what is computed for them, and a change that is none goes unnoticed.
+ */
+export class RightsCache {
+  readonly #store: Sources;
+  /** By what they are made of; in the order of their last use. */
+  readonly #rights = new Map<string, Rights>();
+
+  constructor(store: Sources) {
+    this.#store = store;
+  }
+
+  ofUser(id: string): Rights {
+    const subjects: Subject[] = [
+      { type: "user", id },
+      ...this.#store.groups
+        .groupsOf(id)
+        .map((group) => ({ type: "group" as const, id: group })),
+    ];
+    const roles = new Set(
+      subjects.flatMap((subject) => this.#store.grants.rolesOf(subject)),
+    );
+    const privileges = [...roles].flatMap((role) => this.#privilegesOf(role));
+    const acls = subjects
+      .flatMap((subject) => [...this.#store.acls.ofSubject(subject.id)])
+      .map(({ object, action }) => ({ object, action }));
+    const sets = [...this.#store.resourceSets.list()]
+      .filter((set) => subjects.some((one) => set.subjects.includes(one.id)))
+      .map(({ objects, pools }) => ({ objects, pools }));
+    const key = keyOf([...privileges, ...acls, ...sets]);
+    const rights =
+      this.#rights.get(key) ??
+      new Rights([
+        ...privileges,
+        ...toAclPrivileges(acls),
+        ...toSetPrivileges(sets),
+      ]);
+    this.#rights.delete(key);
+    this.#rights.set(key, rights);
+    if (this.#rights.size > MAX_ENTRIES)
+      this.#rights.delete(this.#rights.keys().next().value!);
+    return rights;
+  }
+
+  #privilegesOf(roleId: string): readonly Privilege[] {
+    const role = this.#store.roles.get(roleId);
+    const builtIn =
+      role?.isTemplate === true
+        ? builtInRoles.find(({ name }) => name === role.name)
+        : undefined;
+    return (
+      builtIn?.privileges ??
+      [...this.#store.privileges.ofRole(roleId)].flatMap(toUsable)
+    );
+  }
+}
+
+/** A selector that cannot be read selects nothing to allow, and everything to deny. */
+function toUsable(stored: {
+  readonly effect: "allow" | "deny";
+  readonly resource: string;
+  readonly action: string;
+  readonly selector?: unknown;
+}): Privilege[] {
+  const { effect, resource, action, selector } = stored;
+  const plain = { effect, resource, action };
+  if (selector === undefined) return [plain];
+  if (isSelector(selector)) return [{ ...plain, selector }];
+  return effect === "allow" ? [] : [plain];
+}
+
+export function isSelector(selector: unknown): selector is string {
+  if (typeof selector !== "string") return false;
+  try {
+    compileFilter(parseFilter(selector));
+    return true;
+  } catch {
+    return selector.trim() === "";
+  }
+}
+
+function keyOf(parts: readonly object[]): string {
+  const lines = parts.map((part) => JSON.stringify(part)).toSorted();
+  return createHash("sha256").update(lines.join("\n")).digest("base64");
+}

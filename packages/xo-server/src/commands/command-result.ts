@@ -1,0 +1,21 @@
+import type { Store } from "@xo-server/store";
+import { ExitCode } from "../boot/exit-code.js";
+import type { CommandResult, StoreCommand } from "./store-command-types.js";
+
+export function ok(lines: readonly string[]): CommandResult {
+  return { text: lines.map((line) => `${line}\n`).join(""), code: ExitCode.ok };
+}
+
+/** Who has the machine can do all this; that it was done is written down. */
+export async function writeAuditEntry(
+  store: Store,
+  command: StoreCommand,
+): Promise<void> {
+  const { verb, ...parameters } = command;
+  await store.audit.append({
+    address: "command line",
+    operation: verb,
+    parameters,
+    outcome: "success",
+  });
+}

@@ -1,0 +1,53 @@
+import type { ExitCode } from "../boot/exit-code.js";
+
+/** What the command line asks of the store, whether or not a server runs. */
+export type StoreCommand = UserCommand | ConfigCommand | AuditCommand;
+
+export type UserCommand =
+  | { readonly verb: "user list" }
+  | {
+      readonly verb: "user add";
+      readonly name: string;
+      readonly isAdmin: boolean;
+      readonly fromStdin: boolean;
+    }
+  | {
+      readonly verb: "user password";
+      readonly name: string;
+      readonly fromStdin: boolean;
+    }
+  | { readonly verb: "user remove"; readonly name: string }
+  | { readonly verb: "user make-admin"; readonly name: string };
+
+export type ConfigCommand =
+  | { readonly verb: "config export"; readonly file: string }
+  | { readonly verb: "config import"; readonly file: string };
+
+export type AuditCommand =
+  | { readonly verb: "audit verify" }
+  | {
+      readonly verb: "audit list";
+      readonly user?: string;
+      readonly operation?: string;
+      readonly objectId?: string;
+      readonly limit: number;
+      readonly json: boolean;
+    }
+  /** `before` in ms. */
+  | { readonly verb: "audit prune"; readonly before: number };
+
+export interface StoreCommandOptions {
+  readonly configPath: string | undefined;
+  readonly dataDir: string | undefined;
+  readonly command: StoreCommand;
+  /** All that comes in, to its end. */
+  readonly readInput: () => Promise<string>;
+  /** Asks for something that is not to be seen. */
+  readonly readSecret?: (question: string) => Promise<string>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface CommandResult {
+  readonly text: string;
+  readonly code: ExitCode;
+}

@@ -1,0 +1,180 @@
+import t, { type Test } from "tap";
+import { XoError } from "@xo-server/model";
+import type { User } from "@xo-server/store";
+import type { Credentials } from "../src/auth/authenticator.js";
+import { SignInService } from "../src/auth/sign-in-service.js";
+import { totpCode } from "../src/auth/totp.js";
+import { FakeClock } from "./fake-clock.js";
+import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
+
+const ada = { id: "1", name: "ada", hasTotp: false } as User;
+
+/** Ada, whose password is `right`, and how often anybody looked at it. */
+function setUp(user: User = ada) {
+  const clock = new FakeClock();
+  const looks: string[] = [];
+  const listeners: ((table: string) => void)[] = [];
+  let whileLooking: () => void = () => undefined;
+  const signIn = new SignInService({
+    clock,
+    store: {
+      users: { findByName: () => user },
+      onChange(listener: (table: string) => void) {
+        listeners.push(listener);
+        return () => undefined;
+      },
+    } as never,
+    users: { get: () => undefined },
+    passwords: {
+      providersOf: () => "password",
+      async verify({ password }: Credentials) {
+        looks.push(password);
+        whileLooking();
+        return password === "right"
+          ? { user, provider: "password" }
+          : undefined;
+      },
+    },
+    log: { write: async () => undefined },
+  });
+  const tryWith = (password: string, isRepeated = true, address = "10.0.0.1") =>
+    signIn.byPassword({ name: "ada", password, isRepeated }, address);
+  return {
+    clock,
+    looks,
+    tryWith,
+    change: (table: string) => {
+      for (const tell of listeners) tell(table);
+    },
+    onLook: (work: () => void) => {
+      whileLooking = work;
+    },
+  };
+}
+
+const refused = { code: "CREDENTIALS_INVALID" };
+
+t.test("a repeated password is looked at once a minute", async (t) => {
+  const { clock, looks, tryWith } = setUp();
+  for (let i = 0; i < 5; i++) {
+    await tryWith("right");
+    clock.pass(10_000);
+  }
+  t.equal(looks.length, 1);
+  clock.pass(10_000);
+  await tryWith("right");
+  t.equal(looks.length, 2);
+});
+
+t.test("one of a sign-in is looked at each time", async (t) => {
+  const { looks, tryWith } = setUp();
+  for (let i = 0; i < 3; i++) await tryWith("right", false);
+  await tryWith("right");
+  await tryWith("right", false);
+  t.equal(looks.length, 5);
+});
+
+t.test("what changes about users makes it be looked at again", async (t) => {
+  const { change, looks, onLook, tryWith } = setUp();
+  await tryWith("right");
+  change("tokens");
+  await tryWith("right");
+  t.equal(looks.length, 1);
+  change("users");
+  await tryWith("right");
+  t.equal(looks.length, 2);
+  change("users");
+  onLook(() => {
+    change("users");
+  });
+  await tryWith("right");
+  await tryWith("right");
+  t.equal(looks.length, 4, "also what changes meanwhile");
+});
+
+t.test("a wrong one is looked at, and slows all down", async (t) => {
+  const { clock, looks, tryWith } = setUp();
+  await tryWith("right");
+  await t.rejects(tryWith("wrong"), refused);
+  await t.rejects(tryWith("guess"), {
+    ...refused,
+    data: { retryAfterMs: 2_000 },
+  });
+  await t.rejects(tryWith("right"), {
+    ...refused,
+    data: { retryAfterMs: 2_000 },
+  });
+  t.same(looks, ["right", "wrong"], "guesses are held against nothing");
+  clock.pass(2_000);
+  await tryWith("right");
+  t.same(looks, ["right", "wrong"]);
+});
+
+t.test("guesses that come at the same time have to wait, too", async (t) => {
+  const { looks, tryWith } = setUp();
+  await tryWith("right");
+  const guesses = Array.from({ length: 50 }, (_, i) =>
+    tryWith(i === 49 ? "right" : `guess ${i}`).catch(
+      (error: unknown) => error as XoError,
+    ),
+  );
+  const answers = await Promise.all(guesses);
+  t.ok(answers.every((answer) => answer instanceof XoError));
+  t.equal(looks.length, 2);
+});
+
+t.test("with a second factor each code is asked for", async (t) => {
+  const { looks, tryWith } = setUp({ ...ada, hasTotp: true });
+  await t.rejects(tryWith("right"), {
+    ...refused,
+    data: { otpRequired: true },
+  });
+  await t.rejects(tryWith("right"), {
+    ...refused,
+    data: { otpRequired: true },
+  });
+  t.equal(looks.length, 2);
+});
+
+/** Statuses of requests with a name and a password. */
+async function startBasic(t: Test, clock = new FakeClock()) {
+  const server = await startTestServer(t, "", { clock });
+  const status = async (name: string, password: string, query = "") => {
+    const authorization = `Basic ${btoa(`${name}:${password}`)}`;
+    const init = { headers: { authorization } };
+    return (await server.get(`/rest/v0/users/me${query}`, init)).status;
+  };
+  return { ...server, status };
+}
+
+t.test("a code does not make up for the ones after it", async (t) => {
+  const clock = new FakeClock();
+  const { connect, status } = await startBasic(t, clock);
+  const root = await (await connect()).signIn();
+  const password = ADMIN_PASSWORD;
+  const begun = await root.ask("user.enrolTotp", { password });
+  const { secret } = begun as { secret: string };
+  const otp = () => totpCode(secret, clock.now());
+  await root.ask("user.confirmTotp", { otp: otp() });
+  const query = `?otp=${otp()}`;
+  t.equal(await status("admin", password), 401);
+  t.equal(await status("admin", password, query), 200);
+  t.equal(await status("admin", password), 401);
+  t.equal(await status("admin", password, query), 401);
+});
+
+t.test("an old password, and one of nobody, are refused at once", async (t) => {
+  const { connect, status } = await startBasic(t);
+  const root = await (await connect()).signIn();
+  const user = { email: "ben", password: "old" };
+  const id = await root.ask("user.create", user);
+  t.equal(await status("ben", "old"), 200);
+  t.equal(await status("ben", "old"), 200);
+  await root.ask("user.set", { id, password: "new" });
+  t.equal(await status("ben", "old"), 401);
+  const eve = await root.ask("user.create", { ...user, email: "eve" });
+  t.equal(await status("eve", "old"), 200);
+  await root.ask("user.delete", { id: eve });
+  t.equal(await status("eve", "old"), 401);
+  t.equal(await status("admin", ADMIN_PASSWORD), 200);
+});
