@@ -1,7 +1,6 @@
 import type { CatalogEntry } from "@xo-server/inventory";
 import t from "tap";
 import { Type } from "typebox";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import {
   defineOperation,
   toCallContext,
@@ -11,6 +10,7 @@ import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import { toAclPrivileges } from "../src/rights/acl-privileges.js";
 import { Rights, type SelectingPrivilege } from "../src/rights/rights.js";
 import { FakeClient } from "./fake-client.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 const drop = () => undefined;
 const logger = { debug: drop, info: drop, warn: drop, error: drop };
@@ -28,7 +28,7 @@ function entryOf(id: string): CatalogEntry | undefined {
   return { id, type: object.type, pool: "P", json };
 }
 
-const dispatcher = createDispatcher(
+const dispatcher = createTestDispatcher(
   [
     defineOperation({
       name: "vm.start",
@@ -59,8 +59,7 @@ const dispatcher = createDispatcher(
       handler: () => true,
     }),
   ],
-  logger,
-  { findObject: entryOf },
+  { logger, findObject: entryOf },
 );
 
 const allow = (

@@ -3,9 +3,9 @@ import type { AuditEntry, Store } from "@xo-server/store";
 import t from "tap";
 import { Type } from "typebox";
 import { createAudit } from "../src/operations/audit.js";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import { defineOperation } from "../src/operations/operation.js";
 import { FakeClient } from "./fake-client.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 const operations = [
   defineOperation({
@@ -42,7 +42,7 @@ function setUp(append: (entry: AuditEntry) => Promise<unknown>) {
   const log = (...line: unknown[]) => lines.push(line);
   const logger = { debug: log, info: log, warn: log, error: log };
   const audit = createAudit(store as unknown as Store, logger);
-  const dispatcher = createDispatcher(operations, logger, { audit });
+  const dispatcher = createTestDispatcher(operations, { logger, audit });
   const call = (name: string, params: object) =>
     dispatcher.call(name, params, context);
   return { store, lines, call };

@@ -4,7 +4,6 @@ import t, { type Test } from "tap";
 import { Bulk, type BulkPlan } from "../src/bulk/bulk.js";
 import type { ItemState } from "../src/bulk/bulk-log.js";
 import { bulkMethods } from "../src/methods/bulk.js";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import { onBehalfOf } from "../src/operations/on-behalf.js";
 import {
   defineOperation,
@@ -18,6 +17,7 @@ import type { TaskContext } from "../src/tasks/task-context.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeStepStore } from "./fake-step-store.js";
 import { FakeTaskStore } from "./fake-task-store.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 const ada = { id: "u", isAdmin: false };
 const quiet = { warn: () => undefined };
@@ -260,36 +260,35 @@ function setUpMethods(t: Test) {
   const operations: Operation[] = [
     ...[one, other],
     ...bulkMethods({
-      call: (...call) => dispatcher.call(...call),
-      resume: (...begun) => dispatcher.resume(...begun),
-      operations: () => operations,
       people,
       queries,
       tasks,
     }),
   ];
   const written: string[] = [];
-  const dispatcher = createDispatcher(
-    operations,
-    { ...quiet, debug: quiet.warn, info: quiet.warn, error: quiet.warn },
-    {
-      findObject: (id) => {
-        const tags = id === "b" ? [] : ["mine"];
-        const json = Buffer.from(JSON.stringify({ id, type: "VM", tags }));
-        return ["a", "b"].includes(id)
-          ? { id, type: "VM", pool: "p", json }
-          : undefined;
-      },
-      audit: {
-        check: () => undefined,
-        write: async ({ operation, params, outcome }) => {
-          const id = (params as { id?: string }).id ?? "";
-          const how = "error" in outcome ? "failure" : "success";
-          written.push(`${operation.name} ${id} ${how}`.replace("  ", " "));
-        },
+  const dispatcher = createTestDispatcher(operations, {
+    logger: {
+      ...quiet,
+      debug: quiet.warn,
+      info: quiet.warn,
+      error: quiet.warn,
+    },
+    findObject: (id) => {
+      const tags = id === "b" ? [] : ["mine"];
+      const json = Buffer.from(JSON.stringify({ id, type: "VM", tags }));
+      return ["a", "b"].includes(id)
+        ? { id, type: "VM", pool: "p", json }
+        : undefined;
+    },
+    audit: {
+      check: () => undefined,
+      write: async ({ operation, params, outcome }) => {
+        const id = (params as { id?: string }).id ?? "";
+        const how = "error" in outcome ? "failure" : "success";
+        written.push(`${operation.name} ${id} ${how}`.replace("  ", " "));
       },
     },
-  );
+  });
   const ask = (params: object) =>
     dispatcher.call("bulk.run", params, onBehalfOf(person));
   return { ask, called, written, tasks, asked, people };

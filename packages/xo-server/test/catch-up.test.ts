@@ -2,10 +2,10 @@ import type { CatalogEntry } from "@xo-server/inventory";
 import t from "tap";
 import { Type } from "typebox";
 import { CatchUp } from "../src/objects/catch-up.js";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import { defineOperation } from "../src/operations/operation.js";
 import { FakeClient } from "./fake-client.js";
 import { FakeClock } from "./fake-clock.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 const context = {
   permission: "guest",
@@ -61,7 +61,8 @@ function setUp(caughtUp: (pool: string) => Promise<void>) {
     declare("vm.fail", true),
     declare("vm.read", false),
   ];
-  const dispatcher = createDispatcher(operations, logger, {
+  const dispatcher = createTestDispatcher(operations, {
+    logger,
     findObject,
     catchUp: (pools) => catchUp.with(pools),
   });

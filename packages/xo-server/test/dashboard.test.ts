@@ -6,6 +6,7 @@ import {
 import { createParserPool } from "@xo-server/parser-pool";
 import t, { type Test } from "tap";
 import { Dashboards } from "../src/dashboard/dashboards.js";
+import { createDashboardCache } from "../src/dashboard/remembered.js";
 import { MissingPatches } from "../src/hosts/missing-patches.js";
 import { dashboardMethods } from "../src/methods/dashboard.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
@@ -161,7 +162,7 @@ async function setUp(t: Test) {
   });
   const server = await startRestServer(t, {
     objects: fakes,
-    operations: dashboardMethods(dashboards, clock),
+    operations: dashboardMethods(dashboards, createDashboardCache(clock)),
     people: {
       nobody: [],
       one: [read("pool"), read("VM", "name_label:v1"), read("host")],

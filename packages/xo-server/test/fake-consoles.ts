@@ -1,3 +1,4 @@
+import { FoundObject } from "../src/objects/found-object.js";
 import { Duplex } from "node:stream";
 import type { CatalogEntry } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
@@ -61,7 +62,9 @@ export class FakeConsoles {
     const fakes = {
       config: limits,
       findObject: (id: string) =>
-        types[id] === undefined ? undefined : entryOf(id, types[id]),
+        types[id] === undefined
+          ? undefined
+          : new FoundObject(entryOf(id, types[id])),
       inventory: {
         get: (_: string, className: string, ref: string) =>
           this.records[className]?.[ref],

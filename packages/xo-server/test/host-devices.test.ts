@@ -3,10 +3,10 @@ import { pciMethods } from "../src/methods/pci.js";
 import { usbMethods } from "../src/methods/usb.js";
 import { vtpmMethods } from "../src/methods/vtpm.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import type { CallContext } from "../src/operations/operation.js";
 import { Rights } from "../src/rights/rights.js";
 import { FakeObjects } from "./fake-objects.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 const types = ["VM", "VTPM", "VUSB", "USB_group", "PCI"];
 const objects = types.map((type) => ({
@@ -25,14 +25,16 @@ function setUp() {
   };
   const xapi = { call, callAsync: call };
   const poolObjects = new PoolObjects(catalog, { xapi: () => xapi as never });
-  const dispatcher = createDispatcher(
+  const dispatcher = createTestDispatcher(
     [
       ...vtpmMethods(poolObjects),
       ...usbMethods(poolObjects),
       ...pciMethods(poolObjects),
     ],
-    { error: () => undefined } as never,
-    { findObject: (id) => catalog.get(id) },
+    {
+      logger: { error: () => undefined } as never,
+      findObject: (id) => catalog.get(id),
+    },
   );
   const run = (name: string, params: object, rights = Rights.all) =>
     dispatcher.call(name, params, {

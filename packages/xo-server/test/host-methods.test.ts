@@ -9,11 +9,12 @@ import { poolMemberMethods } from "../src/methods/pool-members.js";
 import { poolPowerMethods } from "../src/methods/pool-power.js";
 import { poolSettingsMethods } from "../src/methods/pool-settings.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import type { CallContext, Operation } from "../src/operations/operation.js";
 import { Rights } from "../src/rights/rights.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeObjects, type FakeObject } from "./fake-objects.js";
+import { RollingPlans } from "../src/hosts/rolling-plans.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 const host = (id: string, more: object = {}): FakeObject => ({
   id,
@@ -108,10 +109,14 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
     ...poolSettingsMethods(poolObjects),
     ...poolHaMethods(ofPools),
     ...poolMemberMethods({ ...ofPools, doors }),
-    ...poolPowerMethods({ ...ofPools, settings: new FakeSettings() }),
+    ...poolPowerMethods({
+      ...ofPools,
+      plans: new RollingPlans(new FakeSettings()),
+    }),
   ];
   const logger = { error: () => undefined } as never;
-  const dispatcher = createDispatcher(operations, logger, {
+  const dispatcher = createTestDispatcher(operations, {
+    logger,
     findObject: (id) => catalog.get(id),
   });
   const as = (rights: Rights, isAdmin = false): CallContext =>

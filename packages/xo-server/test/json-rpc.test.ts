@@ -1,7 +1,6 @@
 import { XapiError, XoError } from "@xo-server/model";
 import t from "tap";
 import { Type } from "typebox";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import { createJsonRpcHandler } from "../src/api/json-rpc/json-rpc.js";
 import {
   defineOperation,
@@ -11,6 +10,7 @@ import {
 import { JsonStream, RawJson } from "../src/encoding/raw-json.js";
 import { FakeClient } from "./fake-client.js";
 import { textOf } from "./text-of.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 const errors: string[] = [];
 const logger = {
@@ -43,7 +43,7 @@ async function* halves() {
 let failure = new Error();
 
 const door = createJsonRpcHandler(
-  createDispatcher(
+  createTestDispatcher(
     [
       defineOperation({
         name: "test.add",
@@ -70,7 +70,7 @@ const door = createJsonRpcHandler(
         throw new TypeError("hunter2 is not a function");
       }),
     ],
-    logger,
+    { logger },
   ),
   (ref) => (ref === "OpaqueRef:1" ? "uuid-1" : undefined),
 );

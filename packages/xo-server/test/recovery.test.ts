@@ -2,7 +2,6 @@ import { XapiError, XoError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { Type } from "typebox";
 import t, { type Test } from "tap";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import {
   defineOperation,
   type Operation,
@@ -10,15 +9,16 @@ import {
 import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import type { PoolStatus } from "../src/status/status.js";
 import { Rights } from "../src/rights/rights.js";
-import { followed, inWork } from "../src/tasks/current-work.js";
+import { TrackedXapi } from "../src/tasks/tracked-xapi.js";
 import { XapiTaskWatch } from "../src/tasks/xapi-task-watch.js";
-import { Recovery } from "../src/tasks/recovery.js";
+import { Recovery } from "../src/recovery/recovery.js";
 import { StepJournal } from "../src/tasks/step-journal.js";
 import { Tasks } from "../src/tasks/tasks.js";
 import type { TaskContext } from "../src/tasks/task-context.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeStepStore } from "./fake-step-store.js";
 import { FakeTaskStore } from "./fake-task-store.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 const ada = { id: "u", isAdmin: false };
 const quiet = { warn: () => undefined, info: () => undefined };
@@ -147,9 +147,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       operation: "vm.do",
     });
     const { node: work } = task;
-    const result = inWork(work, () =>
-      run(() => followed(pool.xapi, "p"), work),
-    );
+    const result = run(() => new TrackedXapi(pool.xapi, "p", work), work);
     result.catch(() => undefined);
     await tasks.follow(task, result);
     for (let i = 0; i < 10; i++) await settle();
@@ -171,7 +169,8 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       list: () => [{ id: "p", state: "watching" } as PoolStatus],
       xapi: () => pool.xapi,
     };
-    const dispatcher = createDispatcher([operation], loud, {
+    const dispatcher = createTestDispatcher([operation], {
+      logger: loud,
       findObject,
       audit: {
         check: () => undefined,
@@ -181,12 +180,11 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
     });
     const recovery = new Recovery({
       dispatcher,
-      findObject,
+      connectionOf: (id) => findObject(id)?.pool,
       pools,
       steps,
       clock,
       logger: quiet,
-      findOperation: (name) => (name === "vm.do" ? operation : undefined),
       people: { get: () => people },
       watch: new XapiTaskWatch({ pools, clock }),
     });

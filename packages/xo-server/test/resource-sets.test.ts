@@ -4,12 +4,12 @@ import { cloudConfigMethods } from "../src/methods/cloud-config.js";
 import { resourceSetMethods } from "../src/methods/resource-set.js";
 import { createLoggers } from "../src/log/logger.js";
 import { createAudit } from "../src/operations/audit.js";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import type { HandlerContext } from "../src/operations/operation.js";
 import { AuthenticatedUsers } from "../src/auth/authenticated-users.js";
 import { ResourceSets } from "../src/resource-sets/resource-sets.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeObjects } from "./fake-objects.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 const GIB = 2 ** 30;
 
@@ -53,10 +53,9 @@ async function setUp(t: Test) {
   const logger = createLoggers({
     destination: { write: () => undefined },
   }).named("xo:test");
-  const dispatcher = createDispatcher(
+  const dispatcher = createTestDispatcher(
     [...resourceSetMethods(store, sets), ...cloudConfigMethods(store)],
-    logger,
-    { audit: createAudit(store, logger) },
+    { logger, audit: createAudit(store, logger) },
   );
   const ids = new Map<string, string>();
   for (const name of ["root", "ada", "eve"]) {

@@ -11,13 +11,13 @@ import {
   type WebServerOptions,
 } from "../src/api/web-server.js";
 import { createLoggers } from "../src/log/logger.js";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import type { Operation, Permission } from "../src/operations/operation.js";
 import type { Authenticator } from "../src/auth/authenticator.js";
 import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import type { Privilege } from "../src/rights/privilege.js";
 import { Rights } from "../src/rights/rights.js";
 import { FakeObjects } from "./fake-objects.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 export interface RestServerOptions {
   readonly objects?: FakeObjects;
@@ -62,7 +62,8 @@ export async function startRestServer(
   });
   const logger = loggers.named("xo:test");
   const { objects = new FakeObjects(), operations = [] } = options;
-  const dispatcher = createDispatcher(operations, logger, {
+  const dispatcher = createTestDispatcher(operations, {
+    logger,
     findObject: (id) => objects.door.catalog.get(id),
   });
   const rest: Pick<RestApiOptions, "authenticator" | "tasks"> = {

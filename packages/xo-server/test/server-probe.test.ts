@@ -106,7 +106,7 @@ t.test("what is in the way has a word of its own", async (t) => {
   let found: HostProbe = { address: "x:443" };
   const [operation] = serverProbeMethods(async () => found);
   const ask = () =>
-    operation!.handler({ host: "x" } as never, {} as HandlerContext);
+    operation!.handler({ host: "x" } as never, {} as HandlerContext<never>);
   for (const [cause, problem, isReachable] of [
     [error("UNREACHABLE", "ENOTFOUND"), "name-not-found", false],
     [error("UNREACHABLE", "EHOSTUNREACH"), "unreachable", false],
@@ -130,7 +130,7 @@ t.test("no more than a few are looked at at a time", async (t) => {
     return { address: "x:443" };
   });
   const ask = async () =>
-    operation!.handler({ host: "x" } as never, {} as HandlerContext);
+    operation!.handler({ host: "x" } as never, {} as HandlerContext<never>);
   const first = [ask(), ask(), ask(), ask()];
   await t.rejects(ask(), { code: "QUEUE_FULL" });
   for (const done of waiting) done();

@@ -2,13 +2,13 @@ import t from "tap";
 import { createLoggers } from "../src/log/logger.js";
 import { taskMethods } from "../src/methods/task.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import type { CallContext } from "../src/operations/operation.js";
 import { Rights } from "../src/rights/rights.js";
 import { Tasks } from "../src/tasks/tasks.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeObjects } from "./fake-objects.js";
 import { FakeTaskStore } from "./fake-task-store.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 const contextOf = (...actions: string[]): CallContext =>
   ({
@@ -45,10 +45,14 @@ t.test("tasks of pools are cancelled and destroyed by who may", async (t) => {
     logger: { warn: () => undefined },
   });
   const { catalog } = objects.door;
-  const dispatcher = createDispatcher(
+  const dispatcher = createTestDispatcher(
     taskMethods(new PoolObjects(catalog, { xapi: () => xapi as never }), tasks),
-    createLoggers({ destination: { write: () => undefined } }).named("xo:t"),
-    { findObject: (id) => catalog.get(id) },
+    {
+      logger: createLoggers({ destination: { write: () => undefined } }).named(
+        "xo:t",
+      ),
+      findObject: (id) => catalog.get(id),
+    },
   );
   const may = contextOf("read", "administrate");
   t.equal(await dispatcher.call("task.cancel", { id: "t" }, may), true);

@@ -1,7 +1,6 @@
 import t, { type Test } from "tap";
 import { createLoggers } from "../src/log/logger.js";
 import { taskListMethods } from "../src/methods/task-list.js";
-import { createDispatcher } from "../src/operations/dispatcher.js";
 import type { CallContext } from "../src/operations/operation.js";
 import { TaskSubscriptions } from "../src/tasks/task-subscriptions.js";
 import type { TaskView } from "../src/tasks/task-view.js";
@@ -9,6 +8,7 @@ import { Tasks } from "../src/tasks/tasks.js";
 import { FakeClient } from "./fake-client.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeTaskStore } from "./fake-task-store.js";
+import { createTestDispatcher } from "./test-dispatcher.js";
 
 interface Told {
   readonly update: readonly TaskView[];
@@ -29,9 +29,13 @@ function startBench(t: Test) {
     subscriptions.stop();
     tasks.stop();
   });
-  const dispatcher = createDispatcher(
+  const dispatcher = createTestDispatcher(
     taskListMethods(tasks, subscriptions),
-    createLoggers({ destination: { write: () => undefined } }).named("xo:t"),
+    {
+      logger: createLoggers({ destination: { write: () => undefined } }).named(
+        "xo:t",
+      ),
+    },
   );
   /** Somebody with a socket. */
   const join = (id: string, isAdmin = false) => {

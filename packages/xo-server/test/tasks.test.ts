@@ -1,7 +1,7 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import t, { type Test } from "tap";
-import { followed, inWork } from "../src/tasks/current-work.js";
+import { PoolObjects } from "../src/objects/pool-objects.js";
 import type { TaskChange } from "../src/tasks/task-changes.js";
 import { TaskMailbox } from "../src/tasks/task-mailbox.js";
 import { Tasks } from "../src/tasks/tasks.js";
@@ -127,14 +127,14 @@ t.test("tasks of pools are parts of what they are done for", async (t) => {
       });
     },
   } as unknown as Xapi;
-  t.equal(followed(xapi, "p"), xapi, "outside of any work it is what it is");
-  inWork(untrackedTask, () => t.equal(followed(xapi, "p"), xapi));
-  const call = inWork(work, () => followed(xapi, "p").callAsync("VM.copy", []));
+  const objects = objectsOn(xapi);
+  t.equal(objects.get("v").xapi, xapi, "without a task it is not tracked");
+  t.equal(objects.forTask(untrackedTask).get("v").xapi, xapi);
+  const tracked = objects.forTask(work);
+  t.equal(tracked.untracked.get("v").xapi, xapi);
+  const call = tracked.get("v").xapi.callAsync("VM.copy", []);
   const failed = t.rejects(call, { code: "ABORTED" });
-  t.equal(
-    inWork(work, () => followed(xapi, "p").label),
-    "pool",
-  );
+  t.equal(tracked.get("v").xapi.label, "pool");
   while (asked.length === 0) await settle();
   tell(0.4);
   t.match(await tasks.get(id, ada), {
@@ -149,36 +149,31 @@ t.test("tasks of pools are parts of what they are done for", async (t) => {
   });
 });
 
-t.test(
-  "work that goes on is followed after other work has ended",
-  async (t) => {
-    const { tasks } = setUp(t);
-    const [long, short] = [await begin(tasks), await begin(tasks)];
-    const xapi = {
-      label: "pool",
-      callAsync: async () => "",
-    } as unknown as Xapi;
-    let goOn = () => undefined as void;
-    const paused = new Promise<void>((resolve) => (goOn = resolve));
-    const running = inWork(long.work, async () => {
-      await paused;
-      await followed(xapi, "p").callAsync("VM.copy", []);
-      return followed(xapi, "p") === xapi;
-    });
-    await inWork(short.work, async () => undefined);
-    t.throws(() =>
-      inWork(short.work, () => {
-        throw new Error("at once");
-      }),
-    );
-    goOn();
-    t.equal(await running, false);
-    t.match(await tasks.get(long.id, ada), {
-      tasks: [{ properties: { name: "XAPI: VM.copy" } }],
-    });
-    t.equal(followed(xapi, "p"), xapi);
-  },
-);
+t.test("a task is tracked after other tasks have ended", async (t) => {
+  const { tasks } = setUp(t);
+  const [long, short] = [await begin(tasks), await begin(tasks)];
+  const xapi = { label: "pool", callAsync: async () => "" } as unknown as Xapi;
+  const objects = objectsOn(xapi);
+  const tracked = objects.forTask(long.work);
+  await objects.forTask(short.work).get("v").xapi.callAsync("VM.start", []);
+  short.end("done");
+  await settle();
+  await tracked.get("v").xapi.callAsync("VM.copy", []);
+  t.match(await tasks.get(long.id, ada), {
+    tasks: [{ properties: { name: "XAPI: VM.copy" } }],
+  });
+  t.match(await tasks.get(short.id, ada), {
+    tasks: [{ properties: { name: "XAPI: VM.start" } }],
+  });
+  t.equal(objects.get("v").xapi, xapi);
+});
+
+/** One VM, "v", of a pool. */
+function objectsOn(xapi: Xapi): PoolObjects {
+  const json = Buffer.from(JSON.stringify({ id: "v", type: "VM" }));
+  const get = (id: string) => ({ id, type: "VM", pool: "p", json });
+  return new PoolObjects({ get, classOf: () => "VM" }, { xapi: () => xapi });
+}
 
 t.test("a part of a task tells no reference as its result", async (t) => {
   const { tasks } = setUp(t);

@@ -57,7 +57,6 @@ export interface WebServerOptions extends Omit<
 export interface WebServer {
   /** As it listens, such as `http://0.0.0.0:9000`. */
   readonly url: string;
-  readonly clients: number;
   /** Of the server that sends browsers to https; undefined: there is none. */
   readonly redirectPort: number | undefined;
   stop(): Promise<void>;
@@ -103,9 +102,6 @@ export async function startWebServer(
   return {
     url: `${tls === undefined ? "http" : "https"}://${http.host.includes(":") ? `[${http.host}]` : http.host}:${port}`,
     redirectPort: redirect?.port,
-    get clients() {
-      return api.clients;
-    },
     async stop() {
       await redirect?.stop();
       await consoles?.stop();

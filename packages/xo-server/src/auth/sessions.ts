@@ -11,14 +11,13 @@ const SESSION_EXPIRED = "the session is over";
 export interface SessionsOptions {
   readonly store: Pick<Store, "onChange">;
   readonly clock: Clock;
-  /** Somebody else is behind a client now, or the same with other rights. */
-  readonly onRights: (client: Client) => void;
 }
 
 /** The connections that somebody has signed in on. They follow what becomes of users, tokens and rights. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #clients = new Set<Client>();
+  readonly #rightsListeners: ((client: Client) => void)[] = [];
   readonly #stopListening: () => void;
   #timer: unknown;
   #isCheckQueued = false;
@@ -35,17 +34,22 @@ export class Sessions {
     return this.#clients.size;
   }
 
+  /** The listener is called when a client has another user, or the same user with other rights. */
+  onRights(listener: (client: Client) => void): void {
+    this.#rightsListeners.push(listener);
+  }
+
   begin(client: Client, session: Session): void {
     client.setSession(session);
     this.#clients.add(client);
-    this.#options.onRights(client);
+    this.#notifyRights(client);
   }
 
   /** The connection stays. */
   end(client: Client): void {
     client.setSession(undefined);
     this.#clients.delete(client);
-    this.#options.onRights(client);
+    this.#notifyRights(client);
   }
 
   /** Whoever knew the old password is out. @param except who changed it */
@@ -78,7 +82,11 @@ export class Sessions {
   #check(): void {
     for (const client of this.#clients)
       if (client.session?.user() === undefined) this.#close(client);
-      else this.#options.onRights(client);
+      else this.#notifyRights(client);
+  }
+
+  #notifyRights(client: Client): void {
+    for (const listener of this.#rightsListeners) listener(client);
   }
 
   #scheduleCheck(): void {

@@ -1,6 +1,5 @@
 import type { Store } from "@xo-server/store";
 import { systemClock } from "../clock.js";
-import type { Client } from "./client.js";
 import type { ServerOptions } from "../boot/server-options.js";
 import type { StopStack } from "../boot/stop-stack.js";
 import { startTokenCleanup } from "./token-cleanup.js";
@@ -19,17 +18,15 @@ export interface AuthService {
   readonly tickets: Tickets;
 }
 
-/** @param onRights somebody else is behind a client now, or the same with other rights */
 export async function startAuth(
   store: Store,
-  onRights: (client: Client) => void,
   options: Pick<ServerOptions, "config" | "loggers" | "clock" | "env">,
   stops: StopStack,
 ): Promise<AuthService> {
   const { loggers, clock = systemClock, env } = options;
   await createInitialAccounts(store, loggers.named("xo:people"), env);
   const people = new AuthenticatedUsers(store);
-  const sessions = new Sessions({ store, clock, onRights });
+  const sessions = new Sessions({ store, clock });
   const stopDropping = startTokenCleanup(store, clock);
   const signIn = createSignInService(store, people, options);
   stops.push("people", () => {

@@ -6,7 +6,6 @@ import type { Witness } from "../operations/witness.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { doStep } from "../placement/plan-step.js";
 import { Rights } from "../rights/rights.js";
-import { inWork } from "../tasks/current-work.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import type { MoveRecord } from "./run-record.js";
 
@@ -59,7 +58,7 @@ export async function moveVm(
   const call = { operation: MOVE, params, context };
   const end = witness.begin(call);
   try {
-    await inWork(work, () => doStep({ kind: "move", vm, from, to }, objects));
+    await doStep({ kind: "move", vm, from, to }, objects.forTask(work));
     end(true);
   } catch (error) {
     end();

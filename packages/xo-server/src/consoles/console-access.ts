@@ -1,6 +1,7 @@
-import type { CatalogEntry, Inventory, ViewObject } from "@xo-server/inventory";
+import type { Inventory } from "@xo-server/inventory";
 import type { Ref } from "@xo-server/model";
-import { checkObject, type FindObject } from "../operations/access.js";
+import type { FoundObject } from "../objects/found-object.js";
+import { checkObject } from "../operations/access.js";
 import type { CallContext } from "../operations/operation.js";
 import {
   listKinds,
@@ -9,7 +10,7 @@ import {
 } from "./console-target.js";
 
 export interface ConsoleAccessOptions {
-  readonly findObject: FindObject;
+  readonly findObject: (id: string) => FoundObject | undefined;
   readonly inventory: Pick<Inventory, "get" | "list">;
 }
 
@@ -51,7 +52,7 @@ export class ConsoleAccess {
       id: entry!.id,
       pool: entry!.pool,
       className: type === "host" ? "host" : "VM",
-      ref: objectOf(entry!)["_xapiRef"] as Ref,
+      ref: entry!.object["_xapiRef"] as Ref,
     };
   }
 
@@ -59,7 +60,7 @@ export class ConsoleAccess {
   describe(id: string, context: CallContext): ConsoleSummary {
     const owner = this.admit(id, context);
     const kinds = listKinds(this.#options.inventory, owner);
-    const name = objectOf(this.#find(id)!)["name_label"];
+    const name = this.#find(id)!.object["name_label"];
     return {
       id: owner.id,
       type: this.typeOf(id),
@@ -85,14 +86,10 @@ export class ConsoleAccess {
     }
   }
 
-  #find(id: string): CatalogEntry | undefined {
+  #find(id: string): FoundObject | undefined {
     const entry = this.#options.findObject(id);
     return entry !== undefined && Object.hasOwn(ACTIONS, entry.type)
       ? entry
       : undefined;
   }
-}
-
-function objectOf({ json }: CatalogEntry): ViewObject {
-  return JSON.parse(json.toString()) as ViewObject;
 }

@@ -5,7 +5,7 @@ import type { WebSocket } from "ws";
 import type { Clock } from "../clock.js";
 import type { Config } from "../config/config.js";
 import type { LimitHits } from "../limits/limit-hits.js";
-import type { FindObject } from "../operations/access.js";
+import type { FoundObject } from "../objects/found-object.js";
 import type { Audit } from "../operations/audit.js";
 import type { Client } from "../auth/client.js";
 import type { CallContext } from "../operations/operation.js";
@@ -24,7 +24,7 @@ import { openStream } from "./open-stream.js";
 
 export interface ConsolesOptions {
   readonly config: Config["consoles"];
-  readonly findObject: FindObject;
+  readonly findObject: (id: string) => FoundObject | undefined;
   readonly inventory: Pick<Inventory, "get" | "list">;
   readonly pools: Pick<Pools, "xapi">;
   readonly sessions: Pick<Sessions, "begin" | "remove">;

@@ -5,6 +5,13 @@ interface Known {
   readonly told: Promise<object>;
 }
 
+/** Answers are reused for this time, in ms. */
+const FRESH_MS = 5_000;
+
+export function createDashboardCache(clock: Pick<Clock, "now">): Remembered {
+  return new Remembered(clock, FRESH_MS);
+}
+
 /** Answers that are good for a few seconds, for all who have the same rights. */
 export class Remembered {
   readonly #clock: Pick<Clock, "now">;

@@ -1,7 +1,6 @@
 import { XapiError, XoError } from "@xo-server/model";
-import type { PoolObject } from "../objects/pool-objects.js";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { LeaveParts } from "./empty-host.js";
-import { inWork } from "../tasks/current-work.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import {
   isGone,
@@ -93,9 +92,9 @@ class RollingReboot {
       const hosts = this.#plan.turns.map(({ host }) => host);
       await movesEnded(hosts, this.#parts);
       await this.#rebootAll(left);
-      await this.#step("move VMs back", () => this.#moveBack());
-      await this.#step("put back what the pool does by itself", () =>
-        this.#putBack(),
+      await this.#step("move VMs back", (own) => this.#moveBack(own));
+      await this.#step("put back what the pool does by itself", (own) =>
+        this.#putBack(own),
       );
     } catch (error) {
       await this.#stop(error as Error);
@@ -145,6 +144,7 @@ class RollingReboot {
   #for(work: TaskContext, host: PoolObject): TurnParts {
     return {
       ...this.#parts,
+      objects: this.#parts.objects.forTask(work),
       work,
       shutdownPinnedVms: this.#plan.shutdownPinnedVms,
       shutDown: this.#plan.shutDown[host.id] ?? [],
@@ -156,13 +156,18 @@ class RollingReboot {
     };
   }
 
-  async #step(name: string, run: () => Promise<void>): Promise<void> {
+  /** @param run gets the objects, for the part of the task that this step is */
+  async #step(
+    name: string,
+    run: (objects: PoolObjects) => Promise<void>,
+  ): Promise<void> {
+    const { objects, work } = this.#parts;
     this.#at = name;
-    await this.#parts.work.part(name, (part) => inWork(part, run));
+    await work.part(name, (part) => run(objects.forTask(part)));
   }
 
-  async #moveBack(): Promise<void> {
-    const { objects, work } = this.#parts;
+  async #moveBack(objects: PoolObjects): Promise<void> {
+    const { work } = this.#parts;
     for (const { host, guests } of this.#plan.turns)
       try {
         await moveBack(objects.get(host, "host"), guests, { objects, work });
@@ -171,8 +176,7 @@ class RollingReboot {
       }
   }
 
-  async #putBack(): Promise<void> {
-    const { objects } = this.#parts;
+  async #putBack(objects: PoolObjects): Promise<void> {
     const pool = objects.get(this.#plan.pool, "pool");
     await putBack(pool, this.#plan.aside, objects);
     await this.#keep({ aside: {} });
@@ -180,13 +184,13 @@ class RollingReboot {
 
   /** The pool takes care of itself again, as far as it can with what has failed. */
   async #stop(error: Error): Promise<void> {
-    const { work, signal } = this.#parts;
+    const { objects, work, signal } = this.#parts;
     const at = this.#at;
     const stopped = `${at}: ${error.message}`;
     await this.#keep({ stopped }).catch(() => undefined);
     const hasAside = Object.keys(this.#plan.aside).length > 0;
     if (!hasAside || signal.aborted) return;
-    await this.#putBack().catch((cause: unknown) => {
+    await this.#putBack(objects).catch((cause: unknown) => {
       const { message } = cause as Error;
       work.warn(`HA or auto power-on are still put aside: ${message}`);
     });

@@ -1,5 +1,4 @@
 import type { PoolObject } from "../objects/pool-objects.js";
-import { inWork } from "../tasks/current-work.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { leaveOf, moveAway, type LeaveParts } from "./empty-host.js";
 import { eachOf } from "./guests.js";
@@ -31,8 +30,8 @@ export async function rebootInTurn(
   const down = { ...parts, shutDown };
   await orStartAgain(turn.host, down, async () => {
     if (!isDown) await goDownEmpty(host(), down);
-    await step(down, "wait until it is back", () =>
-      untilBack(turn.host, turn.startTime, parts),
+    await step(down, "wait until it is back", (own) =>
+      untilBack(turn.host, turn.startTime, own),
     );
   });
   await startAgain(turn.host, down);
@@ -53,13 +52,17 @@ async function orStartAgain(
   }
 }
 
+/** @param run gets the same parts, for the part of the task that this step is */
 function step<T>(
-  { at, work }: TurnParts,
+  parts: TurnParts,
   name: string,
-  run: (part: TaskContext) => Promise<T>,
+  run: (own: TurnParts) => Promise<T>,
 ): Promise<T> {
+  const { at, work, objects } = parts;
   at(name);
-  return work.part(name, (part) => inWork(part, () => run(part)));
+  return work.part(name, (part) =>
+    run({ ...parts, work: part, objects: objects.forTask(part) }),
+  );
 }
 
 /** It went down when this was tried before, or has come back since. */
@@ -82,9 +85,11 @@ async function shutDownPinned(
   if (stuck.length === 0) return shutDown;
   const all = [...new Set([...shutDown, ...stuck.map(({ vm }) => vm.id)])];
   await keepShutDown(all);
-  const run = () =>
+  const run = (own: TurnParts) =>
     eachOf(stuck, ({ vm }) =>
-      objects.get(vm.id, "VM").xapi.callAsync("VM.clean_shutdown", [vm.ref]),
+      own.objects
+        .get(vm.id, "VM")
+        .xapi.callAsync("VM.clean_shutdown", [vm.ref]),
     );
   await orStartAgain(host.id, { ...parts, shutDown: all }, () =>
     step(parts, "shut down VMs that cannot leave", run),
@@ -94,18 +99,17 @@ async function shutDownPinned(
 
 /** Where it is not emptied, it takes guests as before. */
 async function goDownEmpty(host: PoolObject, parts: TurnParts): Promise<void> {
-  const now = () => parts.objects.get(host.id, "host");
+  const now = (own: TurnParts) => own.objects.get(host.id, "host");
   const { xapi, ref } = host;
   await xapi.call("host.disable", [ref]);
   try {
-    await step(parts, "move VMs away", async (work) => {
-      const leaving = { ...parts, work };
-      const leave = await leaveOf(now(), leaving);
-      const stuck = allStuck(now(), { stuck: [], leave }, parts.objects);
+    await step(parts, "move VMs away", async (own) => {
+      const leave = await leaveOf(now(own), own);
+      const stuck = allStuck(now(own), { stuck: [], leave }, own.objects);
       refuseStuck(stuck, leave?.conflict);
-      await moveAway(now(), { parts: leaving, leave });
+      await moveAway(now(own), { parts: own, leave });
     });
-    await step(parts, "reboot", () => goDown(now(), "host.reboot"));
+    await step(parts, "reboot", (own) => goDown(now(own), "host.reboot"));
   } catch (error) {
     await xapi.call("host.enable", [ref]).catch(() => undefined);
     throw error;
@@ -117,10 +121,10 @@ async function startAgain(host: string, parts: TurnParts): Promise<void> {
   const { objects, shutDown, keepShutDown } = parts;
   if (shutDown.length === 0) return;
   const { ref } = objects.get(host, "host");
-  await step(parts, "start the VMs that were shut down", () =>
+  await step(parts, "start the VMs that were shut down", (own) =>
     eachOf(shutDown, async (id) => {
       try {
-        const vm = objects.get(id, "VM");
+        const vm = own.objects.get(id, "VM");
         // As XAPI has it: the shutdown may not be known here yet.
         const state = await vm.xapi.call("VM.get_power_state", [vm.ref]);
         if (state === "Halted")

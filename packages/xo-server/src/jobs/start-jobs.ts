@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { Catalog } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Config } from "../config/config.js";
@@ -24,8 +25,6 @@ export interface StartJobsParts {
   readonly people: AuthenticatedUsers;
   readonly catalog: Catalog;
   readonly objects: PoolObjects;
-  readonly call: Dispatcher["call"];
-  readonly isOperation: (name: string) => boolean;
   readonly pools: Pick<Pools, "list">;
   /** dataDir: two servers of one machine have different ones. */
   readonly config: Pick<Config, "dataDir" | "jobs">;
@@ -36,11 +35,11 @@ export interface StartJobsParts {
 
 export interface StartedJobs {
   readonly jobs: Jobs;
-  /** From now on schedules are seen to: call it when operations can be called. */
-  readonly schedule: () => Promise<void>;
+  /** Runs jobs from now on, by their schedules and on request. */
+  readonly start: (dispatcher: Dispatcher) => Promise<void>;
 }
 
-/** Jobs, that nobody does before `schedule` is called. */
+/** Jobs. None runs before `start` is called with the dispatcher of the operations that jobs call. */
 export function startJobs(parts: StartJobsParts): StartedJobs {
   const { store, tasks, config, clock, logger, stops } = parts;
   const { keptRunsOfJob: ofJob, keptRuns: ofAll } = config.jobs;
@@ -48,7 +47,16 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
     .update(`jobs\n${hostname()}\n${resolve(config.dataDir)}`)
     .digest("base64url");
   const isStopping = (): boolean => runs.isStopping;
-  const runner = new JobRunner({ ...parts, isStopping });
+  let dispatcher: Dispatcher | undefined;
+  const runner = new JobRunner({
+    ...parts,
+    isStopping,
+    call: async (...call) => {
+      if (dispatcher === undefined)
+        throw new XoError("INTERNAL", { reason: "jobs have not started" });
+      return dispatcher.call(...call);
+    },
+  });
   const runs = new Runs({
     store,
     runner,
@@ -64,7 +72,7 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
     runner,
     clock,
     isUser: (id) => parts.people.get(id) !== undefined,
-    isOperation: parts.isOperation,
+    isOperation: (name) => dispatcher?.find(name) !== undefined,
     // Whoever may cancel a run may do so with its task.
     abortTask: (id) => tasks.abort(id, { id: "", isAdmin: true }),
   });
@@ -75,7 +83,8 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
   });
   return {
     jobs,
-    async schedule() {
+    async start(started) {
+      dispatcher = started;
       try {
         await store.jobRuns.interrupt({ owner });
       } catch (error) {

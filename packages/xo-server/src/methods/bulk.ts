@@ -21,9 +21,6 @@ import type { Tasks } from "../tasks/tasks.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
 export interface BulkParts {
-  readonly call: Dispatcher["call"];
-  readonly resume: Dispatcher["resume"];
-  readonly operations: () => readonly Operation[];
   readonly people: Pick<AuthenticatedUsers, "get">;
   readonly queries: Pick<Queries, "page">;
   readonly tasks: Pick<Tasks, "run">;
@@ -93,7 +90,7 @@ export function bulkMethods(parts: BulkParts): Operation[] {
       async handler({ sync = false, ids, filter, type, ...given }, context) {
         const plan = checkPlan(
           { ...given, params: given.params ?? {} },
-          parts.operations(),
+          context.dispatcher,
         );
         const choice = {
           ...(ids === undefined ? {} : { ids }),
@@ -140,13 +137,13 @@ export function bulkMethods(parts: BulkParts): Operation[] {
               isOneCall: kept.isOneCall === true,
               into: part,
               tell: (end) =>
-                parts.resume(
+                context.dispatcher.resume(
                   {
                     name: kept.method,
                     objectId: id,
                     params: kept.params,
                     run: end,
-                    isOnlyTold: true,
+                    isOnlyReport: true,
                   },
                   { ...context, task: part, isPartOfBulk: true },
                 ),
@@ -186,11 +183,11 @@ async function begin(
 
 /** Each is called with the rights that its caller has by then. */
 function callerOf(
-  { call, people }: BulkParts,
+  { people }: BulkParts,
   { method, params, idParameter }: BulkPlan,
   context: HandlerContext,
 ) {
-  const { client, address } = context;
+  const { client, address, dispatcher } = context;
   return (id: string, work: TaskContext, isLast: boolean): Promise<unknown> => {
     const person = people.get(context.user!.id);
     if (person === undefined) throw new XoError("UNAUTHORIZED");
@@ -203,7 +200,7 @@ function callerOf(
       task: work,
       isPartOfBulk: !isLast,
     };
-    return call(method, { ...params, [idParameter]: id }, caller);
+    return dispatcher.call(method, { ...params, [idParameter]: id }, caller);
   };
 }
 
@@ -223,9 +220,9 @@ function subjectOf(
 }
 
 /** @throws XoError INVALID_PARAMETERS */
-function checkPlan(plan: BulkPlan, operations: readonly Operation[]): BulkPlan {
+function checkPlan(plan: BulkPlan, dispatcher: Dispatcher): BulkPlan {
   const { method, idParameter, params } = plan;
-  const operation = find(operations, method);
+  const operation = dispatcher.find(method);
   const invalid = (reason: string) =>
     new XoError("INVALID_PARAMETERS", { reason });
   if (operation === undefined) throw invalid(`there is no ${method}`);
@@ -238,11 +235,4 @@ function checkPlan(plan: BulkPlan, operations: readonly Operation[]): BulkPlan {
     throw invalid(`params must not have ${idParameter}`);
   const isOneCall = operation.isOneCall?.(params as never) === true;
   return { ...plan, isOneCall };
-}
-
-function find(
-  operations: readonly Operation[],
-  name: string,
-): Operation | undefined {
-  return operations.find((operation) => operation.name === name);
 }

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
-import { systemClock, type Clock } from "../clock.js";
 import type { Dashboards } from "../dashboard/dashboards.js";
-import { Remembered } from "../dashboard/remembered.js";
+import type { Remembered } from "../dashboard/remembered.js";
 import { readableTo } from "../objects/readable.js";
 import {
   defineOperation,
@@ -9,9 +8,6 @@ import {
   type Operation,
 } from "../operations/operation.js";
 import { idOf, onId } from "./on-object.js";
-
-/** What is this old is as good as new. */
-const FRESH_MS = 5_000;
 
 const part = Type.Object({});
 const states = Type.Object(
@@ -61,9 +57,8 @@ const vm = Type.Object({ quickInfo: part, alarms, backupsInfo: part });
 /** What is going on at a glance. */
 export function dashboardMethods(
   dashboards: Dashboards,
-  clock: Pick<Clock, "now"> = systemClock,
+  remembered: Remembered,
 ): Operation[] {
-  const remembered = new Remembered(clock, FRESH_MS);
   const shared = (
     key: string,
     { user: person }: CallContext,

@@ -1,13 +1,14 @@
 import type { Inventory, Queries } from "@xo-server/inventory";
-import { systemClock, type Clock } from "../clock.js";
-import { Dashboards } from "../dashboard/dashboards.js";
+import type { Clock } from "../clock.js";
+import type { Dashboards } from "../dashboard/dashboards.js";
 import type { LeaveParts } from "../hosts/empty-host.js";
-import { MissingPatches } from "../hosts/missing-patches.js";
+import type { MissingPatches } from "../hosts/missing-patches.js";
+import type { RollingPlans } from "../hosts/rolling-plans.js";
+import type { Remembered } from "../dashboard/remembered.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { PoolDoors } from "../pools/pool-doors.js";
 import type { Operation } from "../operations/operation.js";
-import type { Stats } from "../stats/start-stats.js";
-import type { PoolStatus } from "../status/status.js";
+import type { ObjectStats } from "../stats/object-stats.js";
 import { dashboardMethods } from "./dashboard.js";
 import { hostHealthMethods } from "./host-health.js";
 import { patchMethods, type HostsOf } from "./host-patches.js";
@@ -25,26 +26,22 @@ export interface HostAndPoolOptions {
   readonly objects: PoolObjects;
   readonly queries: Pick<Queries, "group" | "page">;
   readonly inventory: Pick<Inventory, "runInSlices">;
-  readonly stats: Stats;
-  readonly listPools: () => readonly PoolStatus[];
+  readonly stats: ObjectStats;
   readonly settings: TagStore;
+  readonly plans: RollingPlans;
   readonly doors: PoolDoors;
-  readonly clock?: Clock | undefined;
-  readonly evacuations?: LeaveParts["evacuations"];
+  readonly clock: Clock;
+  readonly evacuations: LeaveParts["evacuations"];
+  readonly patches: MissingPatches;
+  readonly dashboards: Dashboards;
+  readonly cache: Remembered;
 }
 
 /** What is done to hosts and pools, and what they tell. */
 export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
-  const { objects, queries, stats, clock = systemClock } = options;
-  const { evacuations } = options;
+  const { objects, queries, stats, clock, evacuations } = options;
+  const { patches, dashboards, cache, plans } = options;
   const hostsOf = createHostsOf(queries);
-  const patches = new MissingPatches(clock);
-  const dashboards = new Dashboards({
-    ...options,
-    patches,
-    clock,
-    stats: stats.hosts,
-  });
   return [
     ...hostMethods(objects),
     ...hostPowerMethods(objects, clock, evacuations),
@@ -55,15 +52,9 @@ export function hostAndPoolMethods(options: HostAndPoolOptions): Operation[] {
     ...srCareMethods(options),
     ...tagColorMethods(options.settings),
     ...poolMemberMethods({ objects, hostsOf, clock, doors: options.doors }),
-    ...poolPowerMethods({
-      objects,
-      hostsOf,
-      settings: options.settings,
-      clock,
-      evacuations,
-    }),
-    ...statsMethods({ stats: stats.objects, objects, hostsOf }),
-    ...dashboardMethods(dashboards, clock),
+    ...poolPowerMethods({ objects, hostsOf, plans, clock, evacuations }),
+    ...statsMethods({ stats, objects, hostsOf }),
+    ...dashboardMethods(dashboards, cache),
   ];
 }
 

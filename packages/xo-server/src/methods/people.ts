@@ -1,8 +1,7 @@
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Operation } from "../operations/operation.js";
 import type { AuthService } from "../auth/start-auth.js";
-import { TotpEnrollments } from "../auth/totp-enrollments.js";
+import type { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { aclMethods } from "./acl.js";
 import { groupMethods } from "./group.js";
 import { peopleListMethods } from "./people-list.js";
@@ -19,9 +18,8 @@ import { userMethods } from "./user.js";
 export function peopleMethods(
   store: Store,
   { signIn, sessions, tickets }: AuthService,
-  clock: Pick<Clock, "now">,
+  enrolments: TotpEnrollments,
 ): Operation[] {
-  const enrolments = new TotpEnrollments(clock);
   return [
     ...sessionMethods({ store, signIn, sessions }),
     ...signInProviderMethods(signIn),

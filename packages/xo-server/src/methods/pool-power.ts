@@ -19,8 +19,8 @@ export interface PoolPowerOptions {
   readonly objects: PoolObjects;
   /** Hosts of a pool, by the pool's id. */
   readonly hostsOf: HostsOf;
-  /** Where it is kept how far a rolling reboot has come. */
-  readonly settings: PlanStore;
+  /** Progress of rolling reboots. */
+  readonly plans: RollingPlans;
   readonly clock?: Clock;
   /** Absent: XAPI finds other hosts for guests. */
   readonly evacuations?: LeaveParts["evacuations"];
@@ -33,7 +33,7 @@ const flag = (description: string) =>
 export function poolPowerMethods({
   objects,
   hostsOf,
-  settings,
+  plans,
   clock = systemClock,
   evacuations,
 }: PoolPowerOptions): Operation[] {
@@ -47,7 +47,6 @@ export function poolPowerMethods({
   // Whoever may do this to a pool may do it to each of its hosts.
   const all = async (id: string) =>
     (await hostsOf(id, undefined)).map((host) => objects.get(host, "host"));
-  const plans = new RollingPlans(settings);
   const roll = async (
     pool: string,
     request: RollingRequest,

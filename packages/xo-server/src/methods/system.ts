@@ -1,6 +1,8 @@
 import { XoError } from "@xo-server/model";
 import { Type, type TArray, type TNumber } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { version } from "../config/version.js";
+import type { Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import {
   performanceColumns,
   type PerformanceColumn,
@@ -9,15 +11,7 @@ import {
 import { INTERVAL_MS } from "../status/performance.js";
 import { Status } from "../status/status.js";
 
-export interface SystemMethodsOptions {
-  readonly version: string;
-  readonly readStatus: () => Status;
-  readonly performance: PerformanceRing;
-  /** All operations of the server, these included; asked for when called. */
-  readonly operations: () => readonly Operation[];
-}
-
-/** Of Xen Orchestra's JSON-RPC API, which this is one of. */
+/** The version of Xen Orchestra's JSON-RPC API that this one is compatible with. */
 const API_VERSION = "0.1";
 
 const MethodInfo = Type.Object({
@@ -36,97 +30,111 @@ const Performance = Type.Object({
   ),
 });
 
-export function systemMethods(options: SystemMethodsOptions): Operation[] {
-  return [
-    defineOperation({
-      name: "system.getServerVersion",
-      summary: "The version of the server.",
-      params: Type.Object({}),
-      result: Type.String(),
-      permission: "none",
-      handler: () => options.version,
-    }),
-    defineOperation({
-      name: "system.getVersion",
-      summary: "The version of the API.",
-      params: Type.Object({}),
-      result: Type.String(),
-      permission: "none",
-      handler: () => API_VERSION,
-    }),
-    defineOperation({
-      name: "system.getServerTimezone",
-      summary: "The time zone of the server, such as Europe/Paris.",
-      params: Type.Object({}),
-      result: Type.String(),
-      permission: "user",
-      handler: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
-    }),
-    defineOperation({
-      name: "system.listMethods",
-      summary: "The names of all methods.",
-      params: Type.Object({}),
-      result: Type.Array(Type.String()),
-      permission: "none",
-      handler: () => options.operations().map(({ name }) => name),
-    }),
-    defineOperation({
-      name: "system.methodSignature",
-      summary: "One method: its name, summary, permission and parameters.",
-      params: Type.Object({ method: Type.String({ minLength: 1 }) }),
-      result: Type.Array(Type.Unknown()),
-      permission: "none",
-      handler: ({ method: name }) => {
-        const found = options.operations().find((one) => one.name === name);
-        if (found === undefined)
-          throw new XoError("NO_SUCH_OBJECT", { type: "method", id: name });
-        return [{ name, ...toMethodInfo(found) }];
-      },
-    }),
-    defineOperation({
-      name: "system.getMethodsInfo",
-      summary: "Every method by its name: summary, permission and parameters.",
-      params: Type.Object({}),
-      result: Type.Record(Type.String(), MethodInfo),
-      permission: "none",
-      handler: () =>
-        Object.fromEntries(
-          options.operations().map((one) => [one.name, toMethodInfo(one)]),
-        ),
-    }),
-    defineOperation({
-      name: "system.getStatus",
-      summary: "The server and its pools as they are now.",
-      params: Type.Object({}),
-      result: Status,
-      permission: "guest",
-      handler: () => options.readStatus(),
-    }),
-    defineOperation({
-      name: "system.getPerformance",
-      summary:
-        "The last hour of the server, in columns: each number is of the interval that ended at its time.",
-      params: Type.Object(
-        {
-          since: Type.Optional(
-            Type.Number({
-              description: "Ms since the epoch: only later ones.",
-            }),
-          ),
-        },
-        { additionalProperties: false },
-      ),
-      result: Performance,
-      permission: "viewer",
-      handler: ({ since = 0 }) => ({
-        intervalMs: INTERVAL_MS,
-        ...options.performance.read(since),
-      }),
-    }),
-  ];
-}
+export const systemGetServerVersion = defineOperation({
+  name: "system.getServerVersion",
+  summary: "Returns the version of the server.",
+  params: Type.Object({}),
+  result: Type.String(),
+  permission: "none",
+  handler: () => version,
+});
 
-/** In the shape that xo-cli reads: a parameter is required unless it says `optional`. */
+export const systemGetVersion = defineOperation({
+  name: "system.getVersion",
+  summary: "Returns the version of the API.",
+  params: Type.Object({}),
+  result: Type.String(),
+  permission: "none",
+  handler: () => API_VERSION,
+});
+
+export const systemGetServerTimezone = defineOperation({
+  name: "system.getServerTimezone",
+  summary: "Returns the time zone of the server, such as Europe/Paris.",
+  params: Type.Object({}),
+  result: Type.String(),
+  permission: "user",
+  handler: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
+});
+
+export const systemListMethods = defineOperation({
+  name: "system.listMethods",
+  summary: "Lists the names of all methods.",
+  params: Type.Object({}),
+  result: Type.Array(Type.String()),
+  permission: "none",
+  handler: (_, { dispatcher }) => dispatcher.operations.map(({ name }) => name),
+});
+
+export const systemMethodSignature = defineOperation({
+  name: "system.methodSignature",
+  summary: "Describes a method: its name, summary, permission and parameters.",
+  params: Type.Object({ method: Type.String({ minLength: 1 }) }),
+  result: Type.Array(Type.Unknown()),
+  permission: "none",
+  handler: ({ method: name }, { dispatcher }) => {
+    const found = dispatcher.find(name);
+    if (found === undefined)
+      throw new XoError("NO_SUCH_OBJECT", { type: "method", id: name });
+    return [{ name, ...toMethodInfo(found) }];
+  },
+});
+
+export const systemGetMethodsInfo = defineOperation({
+  name: "system.getMethodsInfo",
+  summary: "Describes all methods by name: summary, permission and parameters.",
+  params: Type.Object({}),
+  result: Type.Record(Type.String(), MethodInfo),
+  permission: "none",
+  handler: (_, { dispatcher }) =>
+    Object.fromEntries(
+      dispatcher.operations.map((one) => [one.name, toMethodInfo(one)]),
+    ),
+});
+
+export const systemGetStatus = defineOperation({
+  name: "system.getStatus",
+  summary: "Returns the current status of the server and its pools.",
+  params: Type.Object({}),
+  result: Status,
+  permission: "guest",
+  handler: (_, { services }) => services.readStatus(),
+});
+
+export const systemGetPerformance = defineOperation({
+  name: "system.getPerformance",
+  summary:
+    "Returns performance metrics of the server in the last hour, by column. Each value covers the interval that ended at its time.",
+  params: Type.Object(
+    {
+      since: Type.Optional(
+        Type.Number({
+          description: "Ms since the epoch. Earlier samples are left out.",
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: Performance,
+  permission: "viewer",
+  handler: ({ since = 0 }, { services }) => ({
+    intervalMs: INTERVAL_MS,
+    ...services.performance.read(since),
+  }),
+});
+
+export const systemOperations = [
+  systemGetServerVersion,
+  systemGetVersion,
+  systemGetServerTimezone,
+  systemListMethods,
+  systemMethodSignature,
+  systemGetMethodsInfo,
+  systemGetStatus,
+  systemGetPerformance,
+];
+
+/** The format that xo-cli reads: a parameter is required unless it is `optional`. */
 function toMethodInfo({ summary, permission, params }: Operation) {
   const required: readonly string[] = params.required ?? [];
   return {

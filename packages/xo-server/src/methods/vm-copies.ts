@@ -5,7 +5,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import { copyVm } from "../vms/copy-vm.js";
 import { addVm } from "../vms/destroy-vm.js";
-import { allOrNothing, unfollowed } from "../vms/made.js";
+import { allOrNothing, untrackedXapi } from "../vms/made.js";
 import { id } from "../vms/vm-parameters.js";
 import { idOfMade } from "./on-object.js";
 
@@ -93,7 +93,7 @@ export function vmCopyMethods(objects: PoolObjects): Operation[] {
       },
       handler: async ({ id }) => {
         const { xapi, ref, object } = source(id);
-        return allOrNothing(unfollowed(objects, id), async (made) => {
+        return allOrNothing(untrackedXapi(objects, id), async (made) => {
           const label = String(object["name_label"]);
           const copy = (await xapi.callAsync("VM.clone", [ref, label])) as Ref;
           addVm(made, copy);
@@ -161,7 +161,7 @@ async function clone(
   { name = nameOf(vm.object, "clone"), fast }: CloneOptions,
 ): Promise<string> {
   const { xapi, ref } = vm;
-  const cleaner = unfollowed(objects, vm.id);
+  const cleaner = untrackedXapi(objects, vm.id);
   return allOrNothing(cleaner, async (made) => {
     if (!fast) {
       const copy = await copyVm(vm, { name, made, cleaner });
@@ -184,13 +184,13 @@ async function copy(
   vm: PoolObject,
   { sr, name = nameOf(vm.object, "copy"), compress = false }: CopyWish,
 ): Promise<string> {
-  const cleaner = unfollowed(objects, sr);
+  const cleaner = untrackedXapi(objects, sr);
   return allOrNothing(cleaner, async (made) => {
     const copy = await copyVm(vm, {
       name,
       sr: objects.get(sr, "SR"),
       made,
-      cleaner: unfollowed(objects, vm.id),
+      cleaner: untrackedXapi(objects, vm.id),
       compression: toCompression(compress),
     });
     return toldAsVm(objects, copy);

@@ -6,7 +6,6 @@ import {
   type Operation,
 } from "../operations/operation.js";
 import type { Tasks } from "../tasks/tasks.js";
-import { inWork } from "../tasks/current-work.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { createParameters } from "../vms/create-parameters.js";
 import { makeVm } from "../vms/make-vm.js";
@@ -87,7 +86,11 @@ export function vmCreateMethods(
       },
       handler: (given, context) =>
         asTask(given, { tasks, context }, (work) =>
-          makeVms(given, { objects, sets, context }, work),
+          makeVms(
+            given,
+            { objects: objects.forTask(work), sets, context },
+            work,
+          ),
         ),
       resume: async ({ names }: { names: string[] }, _context, { steps }) =>
         allSettled(await settleMakings(objects, steps), names),
@@ -117,8 +120,6 @@ async function asTask<T>(
     params: { template },
     operation: "vm.createMultiple",
   };
-  const { result } = await tasks.run(subject, (own) =>
-    inWork(own, () => run(own)),
-  );
+  const { result } = await tasks.run(subject, run);
   return result;
 }

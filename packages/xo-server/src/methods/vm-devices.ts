@@ -4,7 +4,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import { createConfigDrive } from "../vms/config-drive.js";
 import { ejectCd, insertCd } from "../vms/cd-drive.js";
-import { allOrNothing, unfollowed, type Made } from "../vms/made.js";
+import { allOrNothing, untrackedXapi, type Made } from "../vms/made.js";
 import { createDrive, createInterface } from "../vms/new-drives.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import { id } from "../vms/vm-parameters.js";
@@ -37,7 +37,7 @@ export function vmDeviceMethods(objects: PoolObjects): Operation[] {
         const vm = on(id);
         const scope = new PoolScope(objects, vm, context);
         const image = scope.use("read", "VDI", cd_id);
-        await allOrNothing(unfollowed(objects, id), (made) =>
+        await allOrNothing(untrackedXapi(objects, id), (made) =>
           insertCd(vm, image.ref, { force, made }),
         );
         return true;
@@ -75,7 +75,7 @@ export function vmDeviceMethods(objects: PoolObjects): Operation[] {
         const found = on(vm);
         const scope = new PoolScope(objects, found, context);
         const disk = scope.use("administrate:attach", "VDI", vdi);
-        await allOrNothing(unfollowed(objects, vm), async (made) => {
+        await allOrNothing(untrackedXapi(objects, vm), async (made) => {
           const vbd = await createDrive(found.xapi, {
             ...options,
             vm: found.ref,
@@ -110,7 +110,7 @@ export function vmDeviceMethods(objects: PoolObjects): Operation[] {
         const scope = new PoolScope(objects, found, context);
         const to = scope.use("operate:attach", "network", network);
         const { MTU } = to.object;
-        return allOrNothing(unfollowed(objects, vm), async (made) => {
+        return allOrNothing(untrackedXapi(objects, vm), async (made) => {
           const ref = await createInterface(found.xapi, {
             vm: found.ref,
             network: to.ref,
@@ -146,7 +146,7 @@ export function vmDeviceMethods(objects: PoolObjects): Operation[] {
         const place = scope.use("operate:store", "SR", sr).ref;
         const { xapi, ref, object } = found;
         const uuid = String(object["uuid"]);
-        await allOrNothing(unfollowed(objects, vm), (made) =>
+        await allOrNothing(untrackedXapi(objects, vm), (made) =>
           createConfigDrive(
             { xapi, vm: { ref, uuid }, sr: place, made },
             { userData: config, networkConfig },

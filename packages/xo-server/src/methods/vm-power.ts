@@ -1,20 +1,19 @@
 import { XapiError } from "@xo-server/model";
 import { Type } from "typebox";
-import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { PoolObject } from "../objects/pool-objects.js";
 import type { RestRoute } from "../operations/rest-route.js";
-import type { StartHosts } from "../placement/start-hosts.js";
 import { despiteBlock } from "../vms/blocked-operation.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import { recoveryStart } from "../vms/recovery-start.js";
+import { defineOperation } from "./define-operation.js";
 
-const id = Type.String({ minLength: 1, description: "Of a VM." });
+const id = Type.String({ minLength: 1, description: "Id of a VM." });
 const force = Type.Optional(
-  Type.Boolean({ description: "Without asking the guest." }),
+  Type.Boolean({ description: "Does not wait for the guest." }),
 );
 
 const bypassBlockedOperation = Type.Optional(
-  Type.Boolean({ description: "Also where that is blocked." }),
+  Type.Boolean({ description: "Also if the operation is blocked on the VM." }),
 );
 
 const operate = (what: string) => ({
@@ -25,7 +24,7 @@ const operate = (what: string) => ({
 
 type Routed = Pick<RestRoute, "body" | "from" | "params" | "summary">;
 
-/** `POST /vms/{id}/actions/clean_reboot`, known as CleanRebootVm. */
+/** `POST /vms/{id}/actions/clean_reboot`, operation id CleanRebootVm. */
 function action(verb: string, route: Routed = {}): RestRoute {
   const words = verb
     .split("_")
@@ -45,168 +44,172 @@ const isOneCall = () => true;
 const CLEAN = { params: { force: false } };
 const HARD = { params: { force: true } };
 
-/**
- * Power of VMs. Each answers when XAPI has done it.
- * @param starts absent: where no host is named, XAPI chooses one
- */
-export function vmPowerMethods(
-  objects: PoolObjects,
-  starts?: Pick<StartHosts, "choose" | "check">,
-): Operation[] {
-  const on = (id: string) => objects.get(id, "VM");
-  const shared = { result: Type.Boolean(), changes: true };
-  const idOnly = Type.Object({ id });
-  return [
-    defineOperation({
-      ...shared,
-      name: "vm.start",
-      summary: "Starts a VM; a paused one goes on, a suspended one is resumed.",
-      params: Type.Object({
-        id,
-        force: Type.Optional(
-          Type.Boolean({
-            description:
-              "Without XAPI's checks of the VM, and on a host that rules of placement forbid.",
-          }),
-        ),
-        host: Type.Optional(
-          Type.String({ minLength: 1, description: "Id of the host." }),
-        ),
-        paused: Type.Optional(
-          Type.Boolean({
-            description:
-              "Ready, but not going yet: for a debugger, or a look at its console from the first moment on.",
-          }),
-        ),
-        bypassMacAddressesCheck: Type.Optional(
-          Type.Boolean({ description: "Taken, and not needed here." }),
-        ),
+const idOnly = Type.Object({ id });
+const shared = { result: Type.Boolean(), changes: true };
+
+export const vmStart = defineOperation({
+  ...shared,
+  name: "vm.start",
+  summary: "Starts a VM. A paused VM is unpaused, a suspended one is resumed.",
+  params: Type.Object({
+    id,
+    force: Type.Optional(
+      Type.Boolean({
+        description:
+          "Skips XAPI's checks of the VM, and allows hosts that placement rules forbid.",
       }),
-      permission: operate("start"),
-      rest: [
-        action("start", {
-          summary: "Starts a VM",
-          from: "Halted",
-          body: { hostId: "host" },
-        }),
-        action("unpause", {
-          summary: "Lets a paused VM go on",
-          from: "Paused",
-          params: { force: false, paused: false },
-        }),
-      ],
-      isOneCall,
-      handler: async ({ id, host, force = false, paused = false }, context) => {
-        const vm = on(id);
-        const scope = new PoolScope(objects, vm, context);
-        const target =
-          host === undefined
-            ? undefined
-            : scope.use("operate:place", "host", host);
-        const startOn = (chosen: PoolObject | undefined) =>
-          start(vm, { force, paused, host: chosen });
-        if (starts === undefined) return startOn(target);
-        if (target === undefined)
-          return starts.choose(vm, context.signal, startOn);
-        if (!force) await starts.check(vm, target, context.signal);
-        return startOn(target);
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.stop",
-      summary:
-        "Shuts a VM down: its guest does, or with `force` its power goes.",
-      params: Type.Object({
-        id,
-        force,
-        bypassBlockedOperation,
-        forceShutdownDelay: Type.Optional(
-          Type.Number({
-            minimum: 0,
-            maximum: 86_400_000,
-            description:
-              "In ms: a guest that has not shut down by then loses its power.",
-          }),
-        ),
+    ),
+    host: Type.Optional(
+      Type.String({ minLength: 1, description: "Id of the host." }),
+    ),
+    paused: Type.Optional(
+      Type.Boolean({
+        description:
+          "Leaves the VM paused, for a debugger or to see its console from the first moment.",
       }),
-      permission: operate("stop"),
-      rest: [
-        action("clean_shutdown", {
-          ...CLEAN,
-          summary: "Asks the guest of a VM to shut down",
-        }),
-        action("hard_shutdown", {
-          ...HARD,
-          summary: "Takes the power from a VM",
-        }),
-      ],
-      isOneCall: ({ bypassBlockedOperation, forceShutdownDelay = 0 }) =>
-        bypassBlockedOperation !== true && forceShutdownDelay === 0,
-      handler: ({ id, force = false, ...options }) =>
-        stop(on(id), force ? "hard_shutdown" : "clean_shutdown", options),
+    ),
+    bypassMacAddressesCheck: Type.Optional(
+      Type.Boolean({ description: "Accepted and ignored." }),
+    ),
+  }),
+  permission: operate("start"),
+  rest: [
+    action("start", {
+      summary: "Starts a VM",
+      from: "Halted",
+      body: { hostId: "host" },
     }),
-    defineOperation({
-      ...shared,
-      name: "vm.restart",
-      summary: "Reboots a VM: its guest does, or with `force` it is reset.",
-      params: Type.Object({ id, force, bypassBlockedOperation }),
-      permission: operate("restart"),
-      rest: [
-        action("clean_reboot", {
-          ...CLEAN,
-          summary: "Asks the guest of a VM to reboot",
-        }),
-        action("hard_reboot", { ...HARD, summary: "Resets a VM" }),
-      ],
-      isOneCall: ({ bypassBlockedOperation }) =>
-        bypassBlockedOperation !== true,
-      handler: ({ id, force = false, ...options }) =>
-        stop(on(id), force ? "hard_reboot" : "clean_reboot", options),
+    action("unpause", {
+      summary: "Unpauses a VM",
+      from: "Paused",
+      params: { force: false, paused: false },
     }),
-    defineOperation({
-      ...shared,
-      name: "vm.pause",
-      summary: "Pauses a VM; vm.start lets it go on.",
-      params: idOnly,
-      permission: operate("pause"),
-      rest: action("pause"),
-      isOneCall,
-      handler: ({ id }) => steer(on(id), "pause"),
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.suspend",
-      summary: "Writes a VM's memory to disk and stops it.",
-      params: idOnly,
-      permission: operate("suspend"),
-      rest: action("suspend"),
-      isOneCall,
-      handler: ({ id }) => steer(on(id), "suspend"),
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.resume",
-      summary: "Lets a suspended VM go on.",
-      params: idOnly,
-      permission: operate("resume"),
-      rest: action("resume"),
-      isOneCall,
-      handler: ({ id }) => steer(on(id), "resume", false, false),
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.recoveryStart",
-      summary: "Starts a halted VM from its CD, this once.",
-      params: idOnly,
-      permission: operate("start"),
-      handler: async ({ id }) => {
-        await recoveryStart(on(id));
-        return true;
-      },
-    }),
-  ];
-}
+  ],
+  isOneCall,
+  handler: async ({ id, host, force = false, paused = false }, context) => {
+    const { objects, signal } = context;
+    const { startHosts } = context.services;
+    const vm = objects.get(id, "VM");
+    const options = { force, paused };
+    if (host === undefined)
+      return startHosts.choose(vm, signal, (chosen) =>
+        startOrResume(vm, { ...options, host: chosen }),
+      );
+    const scope = new PoolScope(objects, vm, context);
+    const target = scope.use("operate:place", "host", host);
+    if (!force) await startHosts.check(vm, target, signal);
+    return startOrResume(vm, { ...options, host: target });
+  },
+});
+
+export const vmStop = defineOperation({
+  ...shared,
+  name: "vm.stop",
+  summary:
+    "Shuts down a VM: clean shutdown by its guest, hard shutdown with `force`.",
+  params: Type.Object({
+    id,
+    force,
+    bypassBlockedOperation,
+    forceShutdownDelay: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 86_400_000,
+        description:
+          "In ms. A VM that has not shut down after this time gets a hard shutdown.",
+      }),
+    ),
+  }),
+  permission: operate("stop"),
+  rest: [
+    action("clean_shutdown", { ...CLEAN, summary: "Clean shutdown of a VM" }),
+    action("hard_shutdown", { ...HARD, summary: "Hard shutdown of a VM" }),
+  ],
+  isOneCall: ({ bypassBlockedOperation, forceShutdownDelay = 0 }) =>
+    bypassBlockedOperation !== true && forceShutdownDelay === 0,
+  handler: ({ id, force = false, ...options }, { objects }) =>
+    shutDownOrReboot(
+      objects.get(id, "VM"),
+      force ? "hard_shutdown" : "clean_shutdown",
+      options,
+    ),
+});
+
+export const vmRestart = defineOperation({
+  ...shared,
+  name: "vm.restart",
+  summary: "Reboots a VM: clean reboot by its guest, hard reboot with `force`.",
+  params: Type.Object({ id, force, bypassBlockedOperation }),
+  permission: operate("restart"),
+  rest: [
+    action("clean_reboot", { ...CLEAN, summary: "Clean reboot of a VM" }),
+    action("hard_reboot", { ...HARD, summary: "Hard reboot of a VM" }),
+  ],
+  isOneCall: ({ bypassBlockedOperation }) => bypassBlockedOperation !== true,
+  handler: ({ id, force = false, ...options }, { objects }) =>
+    shutDownOrReboot(
+      objects.get(id, "VM"),
+      force ? "hard_reboot" : "clean_reboot",
+      options,
+    ),
+});
+
+export const vmPause = defineOperation({
+  ...shared,
+  name: "vm.pause",
+  summary: "Pauses a VM. vm.start unpauses it.",
+  params: idOnly,
+  permission: operate("pause"),
+  rest: action("pause"),
+  isOneCall,
+  handler: ({ id }, { objects }) => callVm(objects.get(id, "VM"), "pause"),
+});
+
+export const vmSuspend = defineOperation({
+  ...shared,
+  name: "vm.suspend",
+  summary: "Suspends a VM: its memory is written to disk.",
+  params: idOnly,
+  permission: operate("suspend"),
+  rest: action("suspend"),
+  isOneCall,
+  handler: ({ id }, { objects }) => callVm(objects.get(id, "VM"), "suspend"),
+});
+
+export const vmResume = defineOperation({
+  ...shared,
+  name: "vm.resume",
+  summary: "Resumes a suspended VM.",
+  params: idOnly,
+  permission: operate("resume"),
+  rest: action("resume"),
+  isOneCall,
+  handler: ({ id }, { objects }) =>
+    callVm(objects.get(id, "VM"), "resume", false, false),
+});
+
+export const vmRecoveryStart = defineOperation({
+  ...shared,
+  name: "vm.recoveryStart",
+  summary:
+    "Starts a halted VM from its CD drive, without changing its boot order.",
+  params: idOnly,
+  permission: operate("start"),
+  handler: async ({ id }, { objects }) => {
+    await recoveryStart(objects.get(id, "VM"));
+    return true;
+  },
+});
+
+export const vmPowerOperations = [
+  vmStart,
+  vmStop,
+  vmRestart,
+  vmPause,
+  vmSuspend,
+  vmResume,
+  vmRecoveryStart,
+];
 
 interface StartOptions {
   readonly force: boolean;
@@ -214,29 +217,32 @@ interface StartOptions {
   readonly host: PoolObject | undefined;
 }
 
-/** XAPI is asked to start it whatever state is shown here: it knows best, and says so. */
-async function start(vm: PoolObject, options: StartOptions): Promise<true> {
+/** The mirror may be behind: XAPI's refusal tells the state that the VM is in. */
+async function startOrResume(
+  vm: PoolObject,
+  options: StartOptions,
+): Promise<true> {
   try {
-    return await launch("start", vm, options);
+    return await startOn("start", vm, options);
   } catch (error) {
     const state = stateIn(error);
-    if (state === "suspended") return launch("resume", vm, options);
+    if (state === "suspended") return startOn("resume", vm, options);
     if (state !== "paused") throw error;
-    return options.paused ? true : steer(vm, "unpause");
+    return options.paused ? true : callVm(vm, "unpause");
   }
 }
 
-function launch(
+function startOn(
   verb: "start" | "resume",
   vm: PoolObject,
   { force, paused, host }: StartOptions,
 ): Promise<true> {
   return host === undefined
-    ? steer(vm, verb, paused, force)
-    : steer(vm, `${verb}_on`, host.ref, paused, force);
+    ? callVm(vm, verb, paused, force)
+    : callVm(vm, `${verb}_on`, host.ref, paused, force);
 }
 
-/** The state that a VM is in, according to XAPI's refusal. */
+/** The power state of a VM, from XAPI's error VM_BAD_POWER_STATE. */
 function stateIn(error: unknown): string | undefined {
   const isRefusal =
     error instanceof XapiError && error.code === "VM_BAD_POWER_STATE";
@@ -249,26 +255,28 @@ interface StopOptions {
 }
 
 /** @param verb such as `clean_shutdown` */
-async function stop(
+async function shutDownOrReboot(
   vm: PoolObject,
   verb: string,
   { bypassBlockedOperation = false, forceShutdownDelay = 0 }: StopOptions,
 ): Promise<true> {
   if (bypassBlockedOperation)
-    return despiteBlock(vm, verb, () => stop(vm, verb, { forceShutdownDelay }));
+    return despiteBlock(vm, verb, () =>
+      shutDownOrReboot(vm, verb, { forceShutdownDelay }),
+    );
   if (forceShutdownDelay === 0 || verb !== "clean_shutdown")
-    return steer(vm, verb);
+    return callVm(vm, verb);
   const signal = AbortSignal.timeout(forceShutdownDelay);
   try {
     await vm.xapi.callAsync(`VM.${verb}`, [vm.ref], { signal });
     return true;
   } catch (error) {
     if (!signal.aborted) throw error;
-    return steer(vm, "hard_shutdown");
+    return callVm(vm, "hard_shutdown");
   }
 }
 
-async function steer(
+async function callVm(
   { xapi, ref }: PoolObject,
   verb: string,
   ...params: readonly unknown[]

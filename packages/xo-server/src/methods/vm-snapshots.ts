@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type Operation } from "../operations/operation.js";
 import { addVm } from "../vms/destroy-vm.js";
-import { allOrNothing, unfollowed } from "../vms/made.js";
+import { allOrNothing, untrackedXapi } from "../vms/made.js";
 import { revertVm } from "../vms/revert-vm.js";
 import { takeSnapshot, type SnapshotKind } from "../vms/take-snapshot.js";
 import { id } from "../vms/vm-parameters.js";
@@ -114,7 +114,7 @@ async function snapshot(
   const vm = objects.get(id, "VM");
   const label = name ?? `${String(vm.object["name_label"])}_${now()}`;
   const { xapi } = vm;
-  return allOrNothing(unfollowed(objects, id), async (made) => {
+  return allOrNothing(untrackedXapi(objects, id), async (made) => {
     const ref = await takeSnapshot(vm, label, kind);
     addVm(made, ref, `snapshot ${ref}`);
     if (description !== undefined)

@@ -1,6 +1,5 @@
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Operation } from "../operations/operation.js";
-import type { StartHosts } from "../placement/start-hosts.js";
 import { vmCopyMethods } from "./vm-copies.js";
 import { vmCreateMethods, type VmCreateOptions } from "./vm-create.js";
 import { vmDataSourceMethods } from "./vm-data-sources.js";
@@ -8,22 +7,15 @@ import { vmDeleteMethods } from "./vm-delete.js";
 import { vmDeviceMethods } from "./vm-devices.js";
 import { vmHardwareMethods } from "./vm-hardware.js";
 import { vmMigrateMethods } from "./vm-migrate.js";
-import { vmPowerMethods } from "./vm-power.js";
 import { vmSettingMethods } from "./vm-settings.js";
 import { vmSnapshotMethods } from "./vm-snapshots.js";
-
-export interface VmStartOptions {
-  /** Absent: XAPI chooses where VMs start. */
-  readonly starts?: StartHosts;
-}
 
 /** All that is done to VMs. */
 export function vmMethods(
   objects: PoolObjects,
-  options: VmCreateOptions & VmStartOptions = {},
+  options: VmCreateOptions = {},
 ): Operation[] {
   return [
-    ...vmPowerMethods(objects, options.starts),
     ...vmSettingMethods(objects),
     ...vmCreateMethods(objects, options),
     ...vmDeleteMethods(objects),

@@ -28,8 +28,8 @@ export interface MetricsOptions {
   readonly objects: Objects;
   readonly pools: Pools;
   readonly stats: Pick<Stats, "figures">;
-  readonly clients: () => number;
-  readonly activity: { readonly activity: Pick<Activity, "journal"> };
+  readonly clients: { readonly size: number };
+  readonly activity: Pick<Activity, "journal">;
   readonly consoles: Pick<Consoles, "figures">;
   /** How often the doors' limits were hit. */
   readonly hits: LimitHits;
@@ -48,7 +48,7 @@ export function startMetrics(options: MetricsOptions): () => string {
         version,
         monitor,
         parser: parser.readFigures(),
-        clients: clients(),
+        clients: clients.size,
       }),
       ...toDoorMetrics(hits, tls),
       ...toConsoleMetrics(consoles.figures),
@@ -60,6 +60,6 @@ export function startMetrics(options: MetricsOptions): () => string {
       ...toCatalogMetrics(objects.catalog.stats),
       ...toQueryMetrics(objects.queries.stats),
       ...toStatsMetrics(stats.figures()),
-      ...toActivityMetrics(options.activity.activity.journal),
+      ...toActivityMetrics(options.activity.journal),
     ]);
 }

@@ -1,10 +1,12 @@
 import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import { followed } from "../tasks/current-work.js";
 import type { Pools } from "../pools/pools.js";
+import type { TaskContext } from "../tasks/task-context.js";
+import { TrackedXapi } from "../tasks/tracked-xapi.js";
+import { FoundObject } from "./found-object.js";
 
-/** An object, and the pool that it can be changed on. */
+/** An object, and the connection to its pool. */
 export interface PoolObject {
   readonly id: string;
   readonly type: string;
@@ -14,37 +16,63 @@ export interface PoolObject {
   readonly xapi: Xapi;
 }
 
-/** From ids that clients know to what XAPI's calls take. */
-export class PoolObjects {
-  readonly #catalog: Pick<Catalog, "get" | "classOf">;
-  readonly #pools: Pick<Pools, "xapi">;
+type CatalogPart = Pick<Catalog, "get" | "classOf">;
+type PoolsPart = Pick<Pools, "xapi">;
 
-  constructor(
-    catalog: Pick<Catalog, "get" | "classOf">,
-    pools: Pick<Pools, "xapi">,
-  ) {
+/** Finds objects of pools by the ids that clients know, with all that a XAPI call needs. */
+export class PoolObjects {
+  readonly #catalog: CatalogPart;
+  readonly #pools: PoolsPart;
+  readonly #task: TaskContext | undefined;
+  /** The last object found: checks of rights and handlers read the same one. */
+  #last: FoundObject | undefined;
+
+  /** @param task see forTask */
+  constructor(catalog: CatalogPart, pools: PoolsPart, task?: TaskContext) {
     this.#catalog = catalog;
     this.#pools = pools;
+    // Of a task that no client follows, nothing is recorded.
+    this.#task = task?.taskId === undefined ? undefined : task;
+  }
+
+  /** The same objects; XAPI tasks started through them are parts of the task, and cancelled with it. */
+  forTask(task: TaskContext): PoolObjects {
+    return new PoolObjects(this.#catalog, this.#pools, task);
+  }
+
+  /** The same objects without a task: for cleaning up, which must be done even if the task is cancelled. */
+  get untracked(): PoolObjects {
+    return this.#task === undefined
+      ? this
+      : new PoolObjects(this.#catalog, this.#pools);
+  }
+
+  find(id: string): FoundObject | undefined {
+    const entry = this.#catalog.get(id);
+    if (entry === undefined) return undefined;
+    if (this.#last?.json !== entry.json || this.#last.id !== entry.id)
+      this.#last = new FoundObject(entry);
+    return this.#last;
   }
 
   /**
-   * @param types that are meant; none: any
+   * @param types that are accepted; none: any
    * @throws XoError NO_SUCH_OBJECT, NOT_CONNECTED
    */
   get(id: string, ...types: readonly string[]): PoolObject {
-    const entry = this.#catalog.get(id);
+    const found = this.find(id);
     if (
-      entry === undefined ||
-      (types.length > 0 && !types.includes(entry.type))
+      found === undefined ||
+      (types.length > 0 && !types.includes(found.type))
     )
       throw new XoError("NO_SUCH_OBJECT", { type: types[0] ?? "object", id });
-    const object = JSON.parse(entry.json.toString()) as ViewObject;
+    const { object } = found;
     return {
-      id: entry.id,
-      type: entry.type,
+      id: found.id,
+      type: found.type,
       ref: object["_xapiRef"] as Ref,
       object,
-      xapi: followed(this.#pools.xapi(entry.pool), entry.pool),
+      xapi: this.#xapiOf(found.pool),
     };
   }
 
@@ -53,7 +81,7 @@ export class PoolObjects {
     return this.#catalog.get(id)?.pool;
   }
 
-  /** The id of what XAPI calls by a reference. It may take a moment until it is known here. */
+  /** The id of the object with an opaque reference. The mirror may show a new object only a moment later. */
   idOf(ref: Ref): string | undefined {
     return this.#catalog.get(ref)?.id;
   }
@@ -61,5 +89,12 @@ export class PoolObjects {
   /** XAPI's name for the class of objects of this type. */
   classOf(type: string): string {
     return this.#catalog.classOf(type)!;
+  }
+
+  #xapiOf(pool: string): Xapi {
+    const xapi = this.#pools.xapi(pool);
+    return this.#task === undefined
+      ? xapi
+      : new TrackedXapi(xapi, pool, this.#task);
   }
 }

@@ -1,4 +1,4 @@
-import type { CatalogEntry, ViewObject } from "@xo-server/inventory";
+import type { ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import {
   isAllowed,
@@ -7,47 +7,50 @@ import {
   type Permission,
 } from "./operation.js";
 
-/** An object by its id. */
-export type FindObject = (id: string) => CatalogEntry | undefined;
+/** An object of the catalog, as far as rights depend on it. */
+export interface CheckedObject {
+  readonly type: string;
+  /** As clients see it. */
+  readonly object: ViewObject;
+}
 
 /** @throws XoError UNAUTHORIZED, FORBIDDEN */
 export function checkLevel(
-  { user: person, permission: held }: CallContext,
+  { user, permission: held }: Pick<CallContext, "user" | "permission">,
   permission: Permission,
 ): void {
   if (isAllowed(held, permission)) return;
-  throw person === undefined
+  throw user === undefined
     ? new XoError("UNAUTHORIZED", { permission })
     : new XoError("FORBIDDEN", { permission });
 }
 
 /**
- * What somebody may not even read is not there for them.
+ * An object that the caller may not read does not exist for the caller.
  * @throws XoError UNAUTHORIZED, NO_SUCH_OBJECT, FORBIDDEN with `missingPrivileges`
  */
 export function checkObject(
-  { user: person, permission: held }: CallContext,
+  { user, permission: held }: Pick<CallContext, "user" | "permission">,
   { action, resource }: Omit<ObjectPermission, "id">,
-  found: { readonly id: string; readonly entry: CatalogEntry | undefined },
+  {
+    id,
+    entry,
+  }: { readonly id: string; readonly entry: CheckedObject | undefined },
 ): void {
-  const { id, entry } = found;
   const isOne = entry !== undefined && fits(entry.type, resource);
-  if (person === undefined) {
-    // Who looks at the demo reads what there is.
+  if (user === undefined) {
+    // In the demo, anonymous clients may read every object.
     if (isOne && action === "read" && isAllowed(held, "viewer")) return;
     throw new XoError("UNAUTHORIZED");
   }
-  if (isOne && person.isAdmin) return;
-  const object = isOne
-    ? (JSON.parse(entry.json.toString()) as ViewObject)
-    : undefined;
+  if (isOne && user.isAdmin) return;
   const type = entry?.type ?? resource;
-  if (object === undefined || !person.rights.may("read", type, object))
+  if (!isOne || !user.rights.may("read", type, entry.object))
     throw new XoError("NO_SUCH_OBJECT", {
       type: resource === "*" ? "object" : resource,
       id,
     });
-  if (person.rights.may(action, type, object)) return;
+  if (user.rights.may(action, type, entry.object)) return;
   throw new XoError("FORBIDDEN", {
     permission: action,
     object: { id, type },

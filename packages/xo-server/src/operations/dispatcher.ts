@@ -1,130 +1,182 @@
 import { XapiError, XoError } from "@xo-server/model";
 import { Ajv } from "ajv";
 import type { Logger } from "../log/logger.js";
-import { checkLevel, checkObject, type FindObject } from "./access.js";
-import type { Audit } from "./audit.js";
-import type { CallContext, HandlerContext, Operation } from "./operation.js";
-import { inWork } from "../tasks/current-work.js";
+import type { PoolObjects } from "../objects/pool-objects.js";
 import { untrackedTask } from "../tasks/task-context.js";
+import { checkLevel, checkObject } from "./access.js";
+import type { Audit } from "./audit.js";
+import type {
+  CallContext,
+  Dispatcher,
+  HandlerContext,
+  InterruptedCall,
+  Operation,
+} from "./operation.js";
 import { createCheck, type CheckParameters } from "./parameters.js";
 import { isRefusal } from "./refusal.js";
 import { touchedPools } from "./touched-pools.js";
 import type { Witness } from "./witness.js";
 
-/** The one place where a call is checked, made, and its failure given a name. */
-export interface Dispatcher {
-  /**
-   * @param params an object; undefined, null and [] mean no parameters
-   * @throws XoError or XapiError, nothing else
-   */
-  call(name: string, params: unknown, context: CallContext): Promise<unknown>;
-  /**
-   * Goes on with what was begun in this server's last run.
-   * @throws XoError or XapiError, nothing else
-   */
-  resume(begun: Begun, context: CallContext): Promise<unknown>;
-}
+export type { Dispatcher } from "./operation.js";
 
-/** A call of the last run, as far as it is known. */
-export interface Begun {
-  readonly name: string;
-  /** What it is done to, where its permission is about an object. */
-  readonly objectId: string;
-  /** Without secrets. */
-  readonly params: object;
-  /** How it goes on. */
-  readonly run: (context: HandlerContext) => Promise<unknown>;
-  /** It only tells what was done: nobody's rights are asked. */
-  readonly isOnlyTold?: boolean;
-}
-
-/** What calls are held against. */
-export interface Guards {
-  /** Default: there are no objects. */
-  readonly findObject?: FindObject;
-  /** Default: changes are not written down. */
+/** @typeParam S the services that handlers work with */
+export interface DispatcherOptions<S> {
+  readonly services: S;
+  /** Of all pools, without a task. */
+  readonly objects: PoolObjects;
+  readonly logger: Logger;
+  /** Default: there is no audit log. */
   readonly audit?: Audit;
-  /** Sees who changes what while it goes on. Default: nobody does. */
+  /** Default: changes are not recorded. */
   readonly witness?: Witness;
-  /** Resolves when objects are read as these pools have them now. Default: at once. */
+  /** Resolves when the mirror shows these pools as they are now. Default: at once. */
   readonly catchUp?: (pools: ReadonlySet<string>) => Promise<void>;
 }
 
-interface Entry {
-  readonly operation: Operation;
+/** An operation, its handler bound to the services. */
+interface Entry<S> {
+  readonly operation: Operation<S>;
   readonly check: CheckParameters;
 }
 
-export function createDispatcher(
-  operations: readonly Operation[],
-  logger: Logger,
-  guards: Guards = {},
+export function createDispatcher<S>(
+  operations: readonly Operation<S>[],
+  options: DispatcherOptions<S>,
 ): Dispatcher {
-  const { findObject = () => undefined } = guards;
-  const ajv = new Ajv({
-    allErrors: true,
-    useDefaults: true,
-    allowUnionTypes: true,
-    // Checking the schemas themselves would cost 50 ms of each start; the tests do.
-    validateSchema: false,
-  });
-  const entries = new Map<string, Entry>(
-    operations.map((operation) => [
-      operation.name,
-      { operation, check: createCheck(ajv, operation) },
-    ]),
-  );
-  const find = (name: string): Entry => {
-    const entry = entries.get(name);
-    if (entry === undefined)
-      throw new XoError("UNKNOWN_METHOD", { method: name });
-    return entry;
-  };
-  const handle = async (
+  return new OperationDispatcher(operations, options);
+}
+
+class OperationDispatcher<S> implements Dispatcher {
+  readonly operations: readonly Operation[];
+  readonly options: DispatcherOptions<S>;
+  readonly #entries: ReadonlyMap<string, Entry<S>>;
+
+  constructor(
+    operations: readonly Operation<S>[],
+    options: DispatcherOptions<S>,
+  ) {
+    const ajv = new Ajv({
+      allErrors: true,
+      useDefaults: true,
+      allowUnionTypes: true,
+      // Validating the schemas themselves would take 50 ms of each start; the tests do.
+      validateSchema: false,
+    });
+    this.operations = operations;
+    this.options = options;
+    this.#entries = new Map(
+      operations.map((operation) => [
+        operation.name,
+        { operation, check: createCheck(ajv, operation) },
+      ]),
+    );
+  }
+
+  find(name: string): Operation | undefined {
+    return this.#entries.get(name)?.operation;
+  }
+
+  call(name: string, given: unknown, context: CallContext): Promise<unknown> {
+    return this.#handle(name, context, async (entry, handled) => {
+      const params = admit(entry, given, handled);
+      const { operation } = entry;
+      if (operation.changes !== true) return run(operation, params, handled);
+      const touched = this.#touchedPools(operation, params, handled);
+      const result = await this.#change(operation, params, handled);
+      await this.#catchUp(touched);
+      return result;
+    });
+  }
+
+  resume(call: InterruptedCall, context: CallContext): Promise<unknown> {
+    const { name, objectId, params, isOnlyReport = false } = call;
+    return this.#handle(name, context, async ({ operation }, handled) => {
+      if (!isOnlyReport) admitAgain(operation, objectId, handled);
+      // Its parameters were checked when it began, and are without secrets now.
+      const resumed: Operation<S> = {
+        ...operation,
+        permission: byId(operation, objectId),
+        handler: () =>
+          call.run(handled as HandlerContext as HandlerContext<never>),
+      };
+      const before = this.#touchedPools(resumed, params, handled);
+      const result = await this.#change(resumed, params, handled);
+      // Its pool may have connected only meanwhile.
+      const after = this.#touchedPools(resumed, params, handled);
+      await this.#catchUp(new Set([...before, ...after]));
+      return result;
+    });
+  }
+
+  async #handle(
     name: string,
     context: CallContext,
-    run: (entry: Entry, handled: HandlerContext) => Promise<unknown>,
-  ) => {
-    const entry = find(name);
+    handle: (entry: Entry<S>, handled: HandlerCall<S>) => Promise<unknown>,
+  ): Promise<unknown> {
+    const entry = this.#entries.get(name);
+    if (entry === undefined)
+      throw new XoError("UNKNOWN_METHOD", { method: name });
     try {
-      return await run(entry, new HandlerCall(context, findObject));
+      return await handle(entry, new HandlerCall(context, this));
     } catch (error) {
-      throw toKnownError(error, name, logger);
+      throw toKnownError(error, name, this.options.logger);
     }
-  };
-  return {
-    call: (name, given, context) =>
-      handle(name, context, async (entry, handled) => {
-        const params = admit(entry, given, context, findObject);
-        const { operation } = entry;
-        return operation.changes === true
-          ? await change(operation, params, handled, guards)
-          : await run(operation, params, handled);
-      }),
-    resume: ({ name, objectId, params, run, isOnlyTold = false }, context) =>
-      handle(name, context, async ({ operation }, handled) => {
-        if (!isOnlyTold) admitAgain(operation, objectId, context, findObject);
-        const handler = () => run(handled);
-        // Its parameters have been checked when it began, and secrets of them are gone.
-        const again = { ...operation, permission: byId(operation, objectId) };
-        return change({ ...again, handler }, params, handled, guards);
-      }),
-  };
+  }
+
+  /** Runs an operation that changes something: it is recorded as activity and in the audit log. */
+  async #change(
+    operation: Operation<S>,
+    params: object,
+    context: HandlerContext<S>,
+  ): Promise<unknown> {
+    const { witness, audit } = this.options;
+    const end = witness?.begin({ operation, params, context });
+    try {
+      const result =
+        audit === undefined
+          ? await run(operation, params, context)
+          : await runAudited(operation, params, { context, audit });
+      end?.(result);
+      return result;
+    } catch (error) {
+      end?.();
+      throw error;
+    }
+  }
+
+  /** Pools of the objects that parameters name. */
+  #touchedPools(
+    { permission }: Operation<S>,
+    params: object,
+    { objects, isPartOfBulk }: HandlerContext<S>,
+  ): ReadonlySet<string> {
+    if (this.options.catchUp === undefined || isPartOfBulk === true)
+      return new Set();
+    const id =
+      typeof permission === "string"
+        ? {}
+        : { id: permission.id(params as never) };
+    return touchedPools({ ...params, ...id }, (id) => objects.connectionOf(id));
+  }
+
+  /** When the answer arrives, the caller can read what the call has changed. */
+  async #catchUp(pools: ReadonlySet<string>): Promise<void> {
+    if (pools.size > 0) await this.options.catchUp?.(pools);
+  }
 }
 
-/** Whoever began it may not do so any more. @throws XoError UNAUTHORIZED, FORBIDDEN, NO_SUCH_OBJECT */
-function admitAgain(
-  { permission }: Operation,
+/** The caller of an interrupted operation may have lost the right to it. @throws XoError UNAUTHORIZED, FORBIDDEN, NO_SUCH_OBJECT */
+function admitAgain<S>(
+  { permission }: Operation<S>,
   id: string,
-  context: CallContext,
-  findObject: FindObject,
+  context: HandlerContext<S>,
 ): void {
   if (typeof permission === "string") checkLevel(context, permission);
-  else checkObject(context, permission, { id, entry: findObject(id) });
+  else context.check(permission.action, permission.resource, id);
 }
 
-function byId(
-  { permission }: Operation,
+function byId<S>(
+  { permission }: Operation<S>,
   objectId: string,
 ): Operation["permission"] {
   return typeof permission === "string"
@@ -133,46 +185,59 @@ function byId(
 }
 
 /** @returns the parameters, checked */
-function admit(
-  { operation, check }: Entry,
+function admit<S>(
+  { operation, check }: Entry<S>,
   given: unknown,
-  context: CallContext,
-  findObject: FindObject,
+  context: HandlerContext<S>,
 ): object {
   const { permission } = operation;
   if (typeof permission === "string") {
     checkLevel(context, permission);
     return check(given);
   }
-  checkLevel(context, permission.action === "read" ? "viewer" : "user");
+  const { action, resource } = permission;
+  checkLevel(context, action === "read" ? "viewer" : "user");
   const params = check(given);
-  const id = permission.id(params as never);
-  checkObject(context, permission, { id, entry: findObject(id) });
+  context.check(action, resource, permission.id(params as never));
   return params;
 }
 
-/** Made for every call, and so without copying one object into another. */
-class HandlerCall implements HandlerContext {
+/** Created for each call: members are not copied from object to object, and bound objects are created when first used. */
+class HandlerCall<S> implements HandlerContext<S> {
   readonly user: CallContext["user"];
   readonly permission: CallContext["permission"];
   readonly client: CallContext["client"];
   readonly address: string;
   readonly task: HandlerContext["task"];
   readonly isPartOfBulk: boolean;
-  readonly #findObject: FindObject;
+  readonly #dispatcher: OperationDispatcher<S>;
+  #objects: PoolObjects | undefined;
 
-  constructor(context: CallContext, findObject: FindObject) {
+  constructor(context: CallContext, dispatcher: OperationDispatcher<S>) {
     this.user = context.user;
     this.permission = context.permission;
     this.client = context.client;
     this.address = context.address;
     this.isPartOfBulk = context.isPartOfBulk === true;
     this.task = context.task ?? untrackedTask;
-    this.#findObject = findObject;
+    this.#dispatcher = dispatcher;
   }
 
   get signal(): AbortSignal {
     return this.task.signal;
+  }
+
+  get objects(): PoolObjects {
+    this.#objects ??= this.#dispatcher.options.objects.forTask(this.task);
+    return this.#objects;
+  }
+
+  get services(): S {
+    return this.#dispatcher.options.services;
+  }
+
+  get dispatcher(): Dispatcher {
+    return this.#dispatcher;
   }
 
   progress(fraction: number): void {
@@ -180,63 +245,27 @@ class HandlerCall implements HandlerContext {
   }
 
   check(action: string, resource: string, id: string): void {
-    const entry = this.#findObject(id);
-    checkObject(this, { action, resource }, { id, entry });
+    checkObject(
+      this,
+      { action, resource },
+      { id, entry: this.objects.find(id) },
+    );
+  }
+
+  call(name: string, params: unknown): Promise<unknown> {
+    return this.#dispatcher.call(name, params, this);
   }
 }
 
-/** Seen by the witness. */
-async function change(
-  operation: Operation,
-  params: object,
-  context: HandlerContext,
-  guards: Guards,
-): Promise<unknown> {
-  const end = guards.witness?.begin({ operation, params, context });
-  try {
-    const result = await changeAndCatchUp(operation, params, context, guards);
-    end?.(result);
-    return result;
-  } catch (error) {
-    end?.();
-    throw error;
-  }
+interface Audited<S> {
+  readonly context: HandlerContext<S>;
+  readonly audit: Audit;
 }
 
-/** What the caller has changed is there to be read when the answer comes. */
-async function changeAndCatchUp(
-  operation: Operation,
+async function runAudited<S>(
+  operation: Operation<S>,
   params: object,
-  context: HandlerContext,
-  { findObject, audit, catchUp }: Guards,
-): Promise<unknown> {
-  const { permission } = operation;
-  const id =
-    typeof permission === "string"
-      ? {}
-      : { id: permission.id(params as never) };
-  const touched = (): ReadonlySet<string> =>
-    findObject === undefined ||
-    catchUp === undefined ||
-    context.isPartOfBulk === true
-      ? new Set<string>()
-      : touchedPools({ ...params, ...id }, findObject);
-  const before = touched();
-  const result =
-    audit === undefined
-      ? await run(operation, params, context)
-      : await changeAudited(operation, params, context, audit);
-  // What it has deleted has no pool any more; what goes on after a restart may have had none yet.
-  const pools = new Set([...before, ...touched()]);
-  if (pools.size > 0) await catchUp?.(pools);
-  return result;
-}
-
-async function changeAudited(
-  operation: Operation,
-  params: object,
-  context: HandlerContext,
-  audit: Audit,
+  { context, audit }: Audited<S>,
 ): Promise<unknown> {
   audit.check();
   const call = { operation, params, context };
@@ -249,20 +278,19 @@ async function changeAudited(
       ...call,
       outcome: { error: error as Error },
     });
-    // Who is refused need not wait for that: REST tells a refusal from work by how soon it comes.
+    // A refusal need not wait for that: REST distinguishes a refusal from a running task by how soon it comes.
     if (!isRefusal(error)) await written;
     throw error;
   }
 }
 
-/** A method without a result answers true: clients decode it into a boolean. */
-async function run(
-  { handler }: Operation,
+/** An operation without a result answers true: clients decode the answer into a boolean. */
+async function run<S>(
+  { handler }: Operation<S>,
   params: object,
-  context: HandlerContext,
+  context: HandlerContext<S>,
 ): Promise<unknown> {
-  const result = inWork(context.task, () => handler(params as never, context));
-  return (await result) ?? true;
+  return (await handler(params as never, context)) ?? true;
 }
 
 function toKnownError(error: unknown, name: string, logger: Logger): Error {

@@ -1,4 +1,5 @@
 import type { Static, TObject, TSchema } from "typebox";
+import type { PoolObjects } from "../objects/pool-objects.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
@@ -31,95 +32,148 @@ export interface ObjectPermission {
   readonly id: (params: never) => string;
 }
 
-/** Who calls. */
+/** Who calls, from where. */
 export interface CallContext {
-  /** Absent: nobody has signed in. */
+  /** Absent: anonymous. */
   readonly user?: AuthenticatedUser | undefined;
   readonly permission: Permission;
-  /** The connection that notifications go to. */
+  /** The connection that notifications are sent to. */
   readonly client: Client;
-  /** Where the call comes from, without a port. */
+  /** IP address of the client, without a port; of calls of the server itself, what makes them: `job:<id>`, `balancer`. */
   readonly address: string;
-  /** What the call is done as; absent: nobody follows it. */
+  /** The task that the call reports to; absent: no client follows it. */
   readonly task?: TaskContext;
-  /** One of many: what it has changed need not be there to be read when it has ended. */
+  /** One of many calls: it may end before the mirror shows its changes. */
   readonly isPartOfBulk?: boolean;
 }
 
-/** Who calls, for a handler. */
-export interface HandlerContext extends CallContext {
-  /** Aborted when the caller does not want it any more. Tasks of pools are cancelled without the handler's doing. */
+/**
+ * What a handler gets: the caller, the task that it reports to, and what it
+ * works with.
+ * @typeParam S the services of the server
+ */
+export interface HandlerContext<S = unknown> extends CallContext {
+  /** Aborted when the task is cancelled. XAPI tasks of `objects` are cancelled with it, without the handler's doing. */
   readonly signal: AbortSignal;
+  /** Without a task id where no client follows the call. */
   readonly task: TaskContext;
-  /** How far it is, 0 to 1; without it, it is as far as the pool's task that is under way. */
+  /** Objects of the pools. XAPI tasks that are started through them are parts of `task`. */
+  readonly objects: PoolObjects;
+  readonly services: S;
+  /** For operations that call others by their names. */
+  readonly dispatcher: Dispatcher;
+  /** @param fraction 0 to 1; without it, the progress is that of the XAPI task under way */
   progress(fraction: number): void;
   /**
-   * For every object that parameters name beside the one that the permission
-   * is about: a host to start on, an SR to put a disk on.
+   * Required for each object that parameters name besides that of the
+   * permission: a host to start on, an SR for a disk.
    * @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller may not do this to it
    */
   check(action: string, resource: string, id: string): void;
+  /**
+   * Calls another operation as the same caller, as part of the same task.
+   * @throws XoError, XapiError
+   */
+  call(name: string, params: unknown): Promise<unknown>;
 }
 
 /**
- * One operation, declared once. Doors, docs and the page's types follow from
- * it; they translate, they never decide.
+ * One operation, declared once: methods, REST routes, documentation and the
+ * types of the page follow from it.
+ * @typeParam S the services that its handler works with; `never`: only the description is used
  */
-export interface Operation {
+export interface Operation<S = never> {
   /** `noun.verb` */
   readonly name: string;
   readonly summary: string;
-  /** An object of parameters, as JSON Schema. None but these are taken, unless it says so. */
+  /** JSON Schema of an object. Other parameters are refused, unless the schema allows them. */
   readonly params: TObject;
   readonly result: TSchema;
   /** The least that a caller needs. */
   readonly permission: Permission | ObjectPermission;
-  /** Goes to the audit log, and is refused while that cannot be written. */
+  /** Written to the audit log, and refused while that cannot be written. */
   readonly changes?: boolean;
-  readonly handler: (params: never, context: HandlerContext) => unknown;
+  readonly handler: (params: never, context: HandlerContext<S>) => unknown;
   /**
-   * Goes on, after the server has died, with what the handler has kept
-   * (`work.keep`): under the same task, as the same user, with the rights that
-   * they have now. Absent: what XAPI still does is waited for, and the task
-   * says what was not done.
+   * Continues after a crash of the server from the state that the handler has
+   * persisted (`task.persistState`): in the same task, for the same user, with
+   * the rights that the user has then. Absent: XAPI tasks under way are waited
+   * for, and the task reports what was not done.
    */
   readonly resume?: (
-    kept: never,
-    context: HandlerContext,
-    recalled: InterruptedTask,
+    state: never,
+    context: HandlerContext<S>,
+    interrupted: InterruptedTask,
   ) => unknown;
-  /** Pools may still be doing what they were asked for in the last run: `resume` looks itself. Default: it begins when they have ended. */
+  /** `resume` is called while XAPI tasks of the previous run may still be running. Default: when they have ended. */
   readonly resumesAtOnce?: boolean;
   /**
-   * With these parameters its work is one task of XAPI, and nothing comes
-   * after: as that has ended, so has the work of a server that died meanwhile.
+   * With these parameters the operation is one XAPI task and nothing else: the
+   * outcome of that task is the outcome of an interrupted call.
    */
   readonly isOneCall?: (params: never) => boolean;
-  /** Where the REST API has it; absent: only JSON-RPC does. */
+  /** Routes of the REST API; absent: JSON-RPC only. */
   readonly rest?: RestRoute | readonly RestRoute[];
 }
 
-/** Checks that handler and schemas fit each other. */
-export function defineOperation<P extends TObject, R extends TSchema>(
-  operation: Omit<
-    Operation,
-    "params" | "result" | "handler" | "permission" | "isOneCall"
-  > & {
-    readonly isOneCall?: (params: Static<P>) => boolean;
-    readonly params: P;
-    readonly result: R;
-    readonly permission:
-      | Permission
-      | (Omit<ObjectPermission, "id"> & {
-          readonly id: (params: Static<P>) => string;
-        });
-    readonly handler: (
-      params: Static<P>,
-      context: HandlerContext,
-    ) => Static<R> | Promise<Static<R>>;
-  },
-): Operation {
+/** An operation with the types that its schemas give to its parameters and its result. */
+export type OperationDefinition<
+  P extends TObject,
+  R extends TSchema,
+  S = unknown,
+> = Omit<
+  Operation<S>,
+  "params" | "result" | "handler" | "permission" | "isOneCall"
+> & {
+  readonly isOneCall?: (params: Static<P>) => boolean;
+  readonly params: P;
+  readonly result: R;
+  readonly permission:
+    | Permission
+    | (Omit<ObjectPermission, "id"> & {
+        readonly id: (params: Static<P>) => string;
+      });
+  readonly handler: (
+    params: Static<P>,
+    context: HandlerContext<S>,
+  ) => Static<R> | Promise<Static<R>>;
+};
+
+/** Type checks that handler and schemas fit each other. Operations of the server use that of methods/, which knows their services. */
+export function defineOperation<
+  P extends TObject,
+  R extends TSchema,
+  S = unknown,
+>(operation: OperationDefinition<P, R, S>): Operation<S> {
   return operation;
+}
+
+/** Calls operations: checks parameters and rights, runs the handler, names its errors. */
+export interface Dispatcher {
+  readonly operations: readonly Operation[];
+  find(name: string): Operation | undefined;
+  /**
+   * @param params an object; undefined, null and [] mean no parameters
+   * @throws XoError or XapiError, nothing else
+   */
+  call(name: string, params: unknown, context: CallContext): Promise<unknown>;
+  /**
+   * Continues an operation that a previous run of the server has begun.
+   * @throws XoError or XapiError, nothing else
+   */
+  resume(call: InterruptedCall, context: CallContext): Promise<unknown>;
+}
+
+/** A call of the previous run of the server, as far as it is known. */
+export interface InterruptedCall {
+  readonly name: string;
+  /** Id of the object, where the permission of the operation is about one. */
+  readonly objectId: string;
+  /** Without secrets. */
+  readonly params: object;
+  readonly run: (context: HandlerContext<never>) => Promise<unknown>;
+  /** `run` only reports what XAPI has done: rights are not checked. */
+  readonly isOnlyReport?: boolean;
 }
 
 export function isAllowed(held: Permission, needed: Permission): boolean {

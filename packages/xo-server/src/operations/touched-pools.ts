@@ -1,26 +1,28 @@
-import type { FindObject } from "./access.js";
-
 /** Ids are shorter: two uuids and a hyphen. */
 const LONGEST_ID = 80;
 
-/** So many values are looked at; whoever names more waits for the pools of the first. */
+/** Values that are searched at most; of more, only pools of the first are found. */
 const MOST_VALUES = 500;
 
 /** `VDIs[0].SR` is as deep as parameters name objects. */
 const DEEPEST = 3;
 
-/** Pools of the objects that parameters name, each once. */
+/**
+ * Pools of the objects that parameters name, each once.
+ * @param connectionOf the id of the connection of an object's pool
+ */
 export function touchedPools(
   params: object,
-  findObject: FindObject,
+  connectionOf: (id: string) => string | undefined,
 ): ReadonlySet<string> {
   const pools = new Set<string>();
   let left = MOST_VALUES;
   const look = (value: unknown, depth: number): void => {
     if (left-- <= 0) return;
     if (typeof value === "string") {
-      const pool = value.length <= LONGEST_ID && findObject(value)?.pool;
-      if (typeof pool === "string") pools.add(pool);
+      if (value.length > LONGEST_ID) return;
+      const pool = connectionOf(value);
+      if (pool !== undefined) pools.add(pool);
     } else if (typeof value === "object" && value !== null && depth < DEEPEST)
       for (const member of membersOf(value)) look(member, depth + 1);
   };

@@ -1,6 +1,5 @@
 import { systemClock, type Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import { inWork } from "../tasks/current-work.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { PlanSchedule } from "./plan-schedule.js";
 import {
@@ -113,7 +112,7 @@ class PlanRun {
     const step = this.#steps[one]!;
     try {
       await work.part(nameOf(step, objects), (part) =>
-        inWork(part, () => doStep(step, objects, this.#options)),
+        doStep(step, objects.forTask(part), this.#options),
       );
       this.#schedule.end(one, true);
       if (step.kind === "start") this.#noteDelay(step);

@@ -10,7 +10,8 @@ export interface ServerStatusOptions {
   readonly demo: boolean;
   readonly monitor: LoopMonitor;
   readonly readParser: () => ParserFigures;
-  readonly clients: () => number;
+  /** WebSocket clients. */
+  readonly clients: { readonly size: number };
   readonly clock: Clock;
 }
 
@@ -63,7 +64,7 @@ export function createServerStatus(
           heapUsedBytes: memory.heapUsed,
           externalBytes: memory.external,
         },
-        clients: options.clients(),
+        clients: options.clients.size,
       };
     },
     stop() {

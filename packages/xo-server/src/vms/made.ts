@@ -1,8 +1,6 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import { inWork } from "../tasks/current-work.js";
-import { untrackedTask } from "../tasks/task-context.js";
 
 type Undo = (xapi: Xapi) => Promise<unknown>;
 
@@ -33,7 +31,7 @@ export class Made {
 
 /**
  * Does the work; where it fails, what it has made goes away again.
- * @param cleaner the pool, on connections that the work's cancellation does not reach: see unfollowed
+ * @param cleaner the pool, on connections that the work's cancellation does not reach: see untrackedXapi
  * @throws the work's error; XoError LEFT_BEHIND where something could not be removed
  */
 export async function allOrNothing<T>(
@@ -58,9 +56,9 @@ function nameLeft(what: string, error: unknown): string {
   return isPart ? String(error.data["left"]) : what;
 }
 
-/** The pool of an object, for what must be done even if the caller's work is cancelled. */
-export function unfollowed(objects: PoolObjects, id: string): Xapi {
-  return inWork(untrackedTask, () => objects.get(id).xapi);
+/** The pool of an object, for cleaning up: it must be done even if the task of the caller is cancelled. */
+export function untrackedXapi(objects: PoolObjects, id: string): Xapi {
+  return objects.untracked.get(id).xapi;
 }
 
 /** Somebody, or XAPI itself, has removed it. */

@@ -7,7 +7,7 @@ import type { CreateParameters } from "./create-parameters.js";
 import { CONFIG_DRIVE } from "./config-drive.js";
 import { createVm } from "./create-vm.js";
 import { dropConfigDrive } from "./drop-config-drive.js";
-import { allOrNothing, unfollowed, type Made } from "./made.js";
+import { allOrNothing, untrackedXapi, type Made } from "./made.js";
 import { MakingNote } from "./making.js";
 import { planNewVm, type NewVm } from "./new-vm.js";
 import { labelOf } from "./place-disks.js";
@@ -46,7 +46,7 @@ export async function makeVm(
   const settings = toSettings(given, plan, context);
   const refOf = findNamed(settings, scope);
   const { xapi } = plan.template;
-  const cleaner = unfollowed(objects, plan.template.id);
+  const cleaner = untrackedXapi(objects, plan.template.id);
   const note = new MakingNote(work, plan.template.id, plan.name);
   const make = async (made: Made) => {
     const giveBack = await set?.take(usageOf(given, plan));

@@ -1,6 +1,5 @@
 import { XapiError, XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
-import { inWork } from "../tasks/current-work.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import {
   createParameters,
@@ -109,7 +108,11 @@ export async function makeVms(
   });
   const outcomes = await inTurns(orders, work, (order) =>
     work.part(order.name_label, (part) =>
-      inWork(part, () => makeVm(order, { ...workshop, work: part })),
+      makeVm(order, {
+        ...workshop,
+        objects: objects.forTask(part),
+        work: part,
+      }),
     ),
   );
   return told(orders, outcomes);

@@ -2,11 +2,11 @@ import t, { type Test } from "tap";
 import type { Catalog } from "@xo-server/inventory";
 import { balancerMethods } from "../../src/methods/balancer.js";
 import { nobody } from "../../src/operations/on-behalf.js";
-import { createDispatcher } from "../../src/operations/dispatcher.js";
 import type { CallContext } from "../../src/operations/operation.js";
 import { Rights } from "../../src/rights/rights.js";
 import { MiniCatalog } from "../mini-catalog.js";
 import { BalancerBench, MINUTE, POOL } from "./balancer-bench.js";
+import { createTestDispatcher } from "../test-dispatcher.js";
 
 function toContext(name: string, actions: Record<string, string>): CallContext {
   const privileges = Object.entries(actions).map(([resource, action]) => ({
@@ -44,7 +44,8 @@ async function setUp(t: Test) {
   const methods = balancerMethods({ balancer: server.balancer, catalog });
   const quiet = () => undefined;
   const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
-  const dispatcher = createDispatcher(methods, logger, {
+  const dispatcher = createTestDispatcher(methods, {
+    logger,
     findObject: (id) => catalog.get(id),
   });
   const call = (name: string, params: object, context = operator) =>

@@ -147,10 +147,12 @@ export class SmallPool {
   }
 
   get objects(): PoolObjects {
-    return {
+    const objects = {
       get: (id: string) => this.#object(id),
       idOf: (ref: string) => ref,
+      forTask: () => objects,
     } as unknown as PoolObjects;
+    return objects;
   }
 
   #object(id: string): PoolObject {

@@ -20,7 +20,7 @@ class FakePool {
   isHolding = false;
   readonly failing = new Map<string, string>();
 
-  readonly objects = {
+  readonly objects: PoolObjects = {
     get: (id: string, type: string) => ({
       id,
       type,
@@ -29,6 +29,7 @@ class FakePool {
       xapi: { call: this.#call, callAsync: this.#callAsync },
     }),
     idOf: (ref: string) => ref.slice(4),
+    forTask: () => this.objects,
   } as unknown as PoolObjects;
 
   readonly #call = async (method: string, [vm]: string[]) => {

@@ -31,6 +31,8 @@ export interface ApiSocketOptions {
   /** Of who has not signed in. */
   readonly permission: Permission;
   readonly onClose: (client: ApiClient) => void;
+  /** Updated here: the clients that are connected, for the status and for metrics. */
+  readonly connected?: Set<ApiClient>;
   /** Takes upgrades on other paths. @returns false: it does not know the path. Default: nobody takes any. */
   readonly onOtherUpgrade?: (
     request: IncomingMessage,
@@ -45,7 +47,6 @@ export interface ApiSocketOptions {
 
 /** JSON-RPC 2.0 over WebSocket at `/api/`. */
 export interface ApiSocket {
-  readonly clients: number;
   /** Says goodbye to all clients; who does not answer is cut off. */
   stop(): Promise<void>;
 }
@@ -68,7 +69,7 @@ export function attachApiSocket(
   options: ApiSocketOptions,
 ): ApiSocket {
   const { clock, logger, clientAddresses: outers } = options;
-  const clients = new Set<ApiClient>();
+  const clients = options.connected ?? new Set<ApiClient>();
   const limits = new SocketLimits({ ...options.limits, hits: options.hits });
   const userRates = new RateLimits(
     options.limits.maxMessagesPerUserPerSecond,
@@ -118,9 +119,6 @@ export function attachApiSocket(
     else sockets.handleUpgrade(request, socket, head, welcome);
   });
   return {
-    get clients() {
-      return clients.size;
-    },
     stop: () => stopAll(sockets, clients, clock),
   };
 }

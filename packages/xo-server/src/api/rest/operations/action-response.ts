@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatalogEntry } from "@xo-server/inventory";
 import { XapiError } from "@xo-server/model";
 import type { FastifyReply } from "fastify";
+import { FoundObject } from "../../../objects/found-object.js";
 import { checkObject } from "../../../operations/access.js";
 import { withoutSecrets } from "../../../operations/audit.js";
 import type { CallContext } from "../../../operations/operation.js";
@@ -36,7 +37,10 @@ export async function startAction(
   // What state it is in is told to who may do this.
   const { permission, rest } = operation;
   if (entry !== undefined && typeof permission === "object")
-    checkObject(context, permission, { id: entry.id, entry });
+    checkObject(context, permission, {
+      id: entry.id,
+      entry: new FoundObject(entry),
+    });
   const begin = (caller: CallContext) =>
     run(rest, entry, () =>
       parts.dispatcher.call(operation.name, params, caller),

@@ -1,25 +1,27 @@
 import { XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
-import type { FindObject } from "../operations/access.js";
-import type { Begun, Dispatcher } from "../operations/dispatcher.js";
 import { onBehalfOf } from "../operations/on-behalf.js";
-import type { Operation } from "../operations/operation.js";
-import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type {
+  Dispatcher,
+  InterruptedCall,
+  Operation,
+} from "../operations/operation.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
 import type { Pools } from "../pools/pools.js";
-import { reportInterruption } from "./interruption-report.js";
-import type { XapiTaskWatch } from "./xapi-task-watch.js";
-import { pause } from "./pause.js";
-import { InterruptedXapiTasks } from "./interrupted-task.js";
-import type { RunningTask } from "./running-task.js";
-import type { StepJournal } from "./step-journal.js";
-import type { PendingTask } from "./tasks.js";
+import { reportInterruption } from "../tasks/interruption-report.js";
+import type { XapiTaskWatch } from "../tasks/xapi-task-watch.js";
+import { pause } from "../tasks/pause.js";
+import { InterruptedXapiTasks } from "../tasks/interrupted-task.js";
+import type { RunningTask } from "../tasks/running-task.js";
+import type { StepJournal } from "../tasks/step-journal.js";
+import type { PendingTask } from "../tasks/tasks.js";
 
 export interface RecoveryOptions {
-  readonly dispatcher: Pick<Dispatcher, "resume">;
-  readonly findOperation: (name: string) => Operation | undefined;
-  readonly findObject: FindObject;
+  readonly dispatcher: Pick<Dispatcher, "find" | "resume">;
+  /** The id of the connection of an object's pool. */
+  readonly connectionOf: (id: string) => string | undefined;
   readonly people: Pick<AuthenticatedUsers, "get">;
   readonly pools: Pick<Pools, "list">;
   readonly watch: XapiTaskWatch;
@@ -72,7 +74,7 @@ export class Recovery {
   }
 
   async #lookUp(task: RunningTask): Promise<LostTask> {
-    const { steps, watch, findOperation, people, logger } = this.#options;
+    const { steps, watch, dispatcher, people, logger } = this.#options;
     const { operation, userId } = task.subject;
     const kept = await steps.read(task.id).catch((error: unknown) => {
       logger.warn(`what task ${task.id} did is not known`, { error });
@@ -81,7 +83,8 @@ export class Recovery {
     return {
       task,
       xapiTasks: new InterruptedXapiTasks(task.node, kept, watch),
-      operation: operation === undefined ? undefined : findOperation(operation),
+      operation:
+        operation === undefined ? undefined : dispatcher.find(operation),
       person: userId === undefined ? undefined : people.get(userId),
     };
   }
@@ -114,7 +117,7 @@ export class Recovery {
     const run = () => awaitXapiTasks(lost);
     if (operation?.changes !== true || person === undefined) return run();
     // What pools have begun cannot be undone, whatever its caller may by now.
-    const begun = { ...callOf(lost, operation), run, isOnlyTold: true };
+    const begun = { ...callOf(lost, operation), run, isOnlyReport: true };
     return this.#options.dispatcher.resume(
       begun,
       onBehalfOf(person, task.node),
@@ -133,7 +136,7 @@ export class Recovery {
     if (resumesAtOnce) task.node.dropPendingParts();
     else await flights.awaitOutcomes();
     await this.#untilPoolConnected(task);
-    const run: Begun["run"] = async (context) =>
+    const run: InterruptedCall["run"] = async (context) =>
       resume!(task.persistedState as never, context, flights);
     return this.#options.dispatcher.resume(
       { ...callOf(lost, operation), run },
@@ -155,8 +158,8 @@ export class Recovery {
   }
 
   #isPoolConnected(objectId: string): boolean {
-    const { findObject, pools } = this.#options;
-    const pool = findObject(objectId)?.pool;
+    const { connectionOf, pools } = this.#options;
+    const pool = connectionOf(objectId);
     const states = pools
       .list()
       .filter(({ id }) => pool === undefined || id === pool)
@@ -168,7 +171,10 @@ export class Recovery {
   }
 }
 
-function callOf({ task }: LostTask, { name }: Operation): Omit<Begun, "run"> {
+function callOf(
+  { task }: LostTask,
+  { name }: Operation,
+): Omit<InterruptedCall, "run"> {
   const { objectId, params } = task.subject;
   return { name, objectId, params };
 }

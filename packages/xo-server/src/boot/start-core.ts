@@ -1,52 +1,47 @@
 import type { Inventory } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
 import type { Store } from "@xo-server/store";
-import {
-  startActivity,
-  type StartedActivity,
-} from "../activity/start-activity.js";
-import { systemClock, type Clock } from "../clock.js";
+import type { ApiClient } from "../api/json-rpc/api-client.js";
 import { LimitHits } from "../limits/limit-hits.js";
-import { CatchUp } from "../objects/catch-up.js";
+import { systemClock, type Clock } from "../clock.js";
 import { PoolObjects } from "../objects/pool-objects.js";
 import { startInventory } from "../objects/start-inventory.js";
 import { startObjects, type Objects } from "../objects/start-objects.js";
 import { createAudit, type Audit } from "../operations/audit.js";
-import type { Parser } from "./parser.js";
-import { createLivePools } from "../pools/live-pools.js";
 import { DemoPools } from "../pools/demo-pools.js";
+import { createLivePools } from "../pools/live-pools.js";
 import { createPools, type Pools } from "../pools/pools.js";
 import { StoredPools } from "../pools/stored-pools.js";
+import type { Parser } from "./parser.js";
 import type { ServerOptions } from "./server-options.js";
 import { startMonitor } from "./start-monitor.js";
 import { startParser } from "./start-parser.js";
 import { startStore } from "./start-store.js";
 import type { StopStack } from "./stop-stack.js";
 
-/** What everything else stands on: what is kept, and the pools with their objects. */
-export interface Ground {
+/** The database, the pools and the mirror of their objects. */
+export interface Core {
   readonly clock: Clock;
   readonly monitor: LoopMonitor;
   readonly parser: Parser;
   readonly store: Store;
   readonly audit: Audit;
   readonly inventory: Inventory;
-  readonly objects: Objects;
-  readonly activity: StartedActivity;
-  readonly catchUp: CatchUp;
-  /** Nobody has connected them yet. */
+  readonly views: Objects;
+  /** Not connected yet. */
   readonly pools: Pools;
-  readonly stored: StoredPools;
-  /** Simulated ones; none yet. */
+  readonly storedPools: StoredPools;
   readonly demoPools: DemoPools;
-  readonly poolObjects: PoolObjects;
-  readonly hits: LimitHits;
+  readonly objects: PoolObjects;
+  /** Of the WebSocket API; the web server adds and removes them. */
+  readonly clients: Set<ApiClient>;
+  readonly limitHits: LimitHits;
 }
 
-export async function startGround(
+export async function startCore(
   options: ServerOptions,
   stops: StopStack,
-): Promise<Ground> {
+): Promise<Core> {
   const { loggers, clock = systemClock } = options;
   const logger = loggers.named("xo:main");
   const monitor = startMonitor(options, stops);
@@ -54,8 +49,7 @@ export async function startGround(
   const store = await startStore(options, stops);
   const storedIds = Array.from(store.servers.list(), ({ id }) => id);
   const inventory = await startInventory(monitor, storedIds, options, stops);
-  const objects = startObjects(inventory, options, stops);
-  const activity = startActivity(inventory, objects, options, stops);
+  const views = startObjects(inventory, options, stops);
   const pools = createPools({
     createPool:
       options.createPool ??
@@ -64,22 +58,19 @@ export async function startGround(
     clock,
     logger,
   });
-  const { catalog } = objects;
-  const apiLogger = loggers.named("xo:api");
   return {
     clock,
     monitor,
     parser,
     store,
+    audit: createAudit(store, loggers.named("xo:api")),
     inventory,
-    objects,
-    activity,
+    views,
     pools,
-    catchUp: new CatchUp({ inventory, catalog, clock, logger: apiLogger }),
-    audit: createAudit(store, apiLogger),
-    stored: new StoredPools({ servers: store.servers, pools, logger }),
+    storedPools: new StoredPools({ servers: store.servers, pools, logger }),
     demoPools: new DemoPools({ ...options, pools, logger }),
-    poolObjects: new PoolObjects(catalog, pools),
-    hits: new LimitHits(),
+    objects: new PoolObjects(views.catalog, pools),
+    clients: new Set(),
+    limitHits: new LimitHits(),
   };
 }

@@ -1,0 +1,33 @@
+import type { Logger } from "../log/logger.js";
+import type { Dispatcher } from "../operations/dispatcher.js";
+import { Recovery } from "../recovery/recovery.js";
+import { XapiTaskWatch } from "../tasks/xapi-task-watch.js";
+import type { StartedServices } from "./start-services.js";
+import type { StopStack } from "./stop-stack.js";
+
+/** Starts what acts without a client: recovery of interrupted tasks, jobs, the load balancer, alarms and activity. */
+export function startBackground(
+  dispatcher: Dispatcher,
+  { services, previousRun, startJobs }: StartedServices,
+  logger: Logger,
+  stops: StopStack,
+): void {
+  const { pools, clock, objects, users, tasks } = services;
+  const { balancer, alarms, activity } = services;
+  const recovery = new Recovery({
+    dispatcher,
+    pools,
+    steps: previousRun.steps,
+    clock,
+    logger,
+    connectionOf: (id) => objects.connectionOf(id),
+    people: users,
+    watch: new XapiTaskWatch({ pools, clock }),
+  });
+  stops.push("tasks under way", () => tasks.suspendAll());
+  void recovery.recover(previousRun.interrupted);
+  void startJobs(dispatcher);
+  balancer.start();
+  void alarms.start();
+  void activity.start();
+}

@@ -1,0 +1,94 @@
+import { createJsonRpcHandler } from "../api/json-rpc/json-rpc.js";
+import type { Tls } from "../api/tls/start-tls.js";
+import { findWebRoot } from "../api/web-root.js";
+import { startWebServer, type WebServer } from "../api/web-server.js";
+import { startMetrics } from "../metrics/start-metrics.js";
+import { OpenMetrics } from "../open-metrics/open-metrics.js";
+import type { Client } from "../auth/client.js";
+import type { Dispatcher } from "../operations/dispatcher.js";
+import { toHealth } from "../status/health.js";
+import type { ServerOptions } from "./server-options.js";
+import type { Core } from "./start-core.js";
+import type { StartedServices } from "./start-services.js";
+import type { StopStack } from "./stop-stack.js";
+
+export interface WebParts {
+  readonly core: Core;
+  readonly started: StartedServices;
+  readonly dispatcher: Dispatcher;
+  readonly tls: Tls | undefined;
+  readonly readiness: { readonly isReady: boolean };
+}
+
+/** The page and the API. It listens when this resolves. */
+export async function startWeb(
+  parts: WebParts,
+  { config, loggers, demo }: ServerOptions,
+  stops: StopStack,
+): Promise<WebServer> {
+  const { core, started, dispatcher, tls, readiness } = parts;
+  const { clock, store, inventory, views, objects, pools, limitHits } = core;
+  const { services, consoles } = started;
+  const { catalog, queries } = views;
+  const openMetrics = new OpenMetrics({
+    queries,
+    objects,
+    inventory,
+    clock,
+    stats: services.hostStats,
+    listPools: () => pools.list(),
+    poolOf: (id) => objects.connectionOf(id),
+  });
+  const web = await startWebServer({
+    http: config.http,
+    tls,
+    hits: limitHits,
+    clock,
+    logger: loggers.named("xo:http"),
+    jsonRpc: createJsonRpcHandler(dispatcher, (ref) => catalog.get(ref)?.id),
+    paths: services.oneTimePaths,
+    consoles: { consoles, tickets: services.tickets },
+    readHealth: () => toHealth(readiness.isReady, pools.list(), store.state),
+    readMetrics: startMetrics({
+      ...core,
+      objects: views,
+      hits: limitHits,
+      tls,
+      consoles,
+      stats: started.stats,
+      activity: services.activity,
+    }),
+    openMetrics: {
+      secret: () => services.plugins.openMetricsSecret(),
+      read: () => openMetrics.read(),
+    },
+    // Of real pools, anonymous clients get states and figures only; a demo holds no secrets.
+    permission: demo === undefined ? "guest" : "viewer",
+    webRoot: findWebRoot(),
+    rest: {
+      objects: views,
+      operations: dispatcher.operations,
+      dispatcher,
+      tasks: services.tasks,
+      authenticator: services.signIn,
+    },
+    connected: core.clients,
+    onClose: (client) => {
+      forgetClient(client, parts);
+    },
+  });
+  stops.push("web server", () => web.stop());
+  return web;
+}
+
+/** Ends the subscriptions of a client that has disconnected. */
+function forgetClient(client: Client, { core, started }: WebParts): void {
+  const { services } = started;
+  services.statusFeed.unsubscribe(client);
+  services.alarmListeners.delete(client);
+  services.activityListeners.delete(client);
+  services.taskSubscriptions.delete(client);
+  services.liveReaders.forget(client);
+  core.views.notices.forget(client);
+  services.sessions.remove(client);
+}

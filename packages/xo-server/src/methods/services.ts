@@ -1,0 +1,100 @@
+import type { Catalog, Inventory, Queries } from "@xo-server/inventory";
+import type { Store } from "@xo-server/store";
+import type { ActivityListeners } from "../activity/activity-listeners.js";
+import type { Activity } from "../activity/activity.js";
+import type { AlarmListeners } from "../alarms/alarm-listeners.js";
+import type { Alarms } from "../alarms/alarms.js";
+import type { OneTimePaths } from "../transfers/one-time-paths.js";
+import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { Sessions } from "../auth/sessions.js";
+import type { SignInService } from "../auth/sign-in-service.js";
+import type { Tickets } from "../auth/tickets.js";
+import type { TotpEnrollments } from "../auth/totp-enrollments.js";
+import type { Balancer } from "../balancer/balancer.js";
+import type { Clock } from "../clock.js";
+import type { Dashboards } from "../dashboard/dashboards.js";
+import type { Remembered } from "../dashboard/remembered.js";
+import type { MissingPatches } from "../hosts/missing-patches.js";
+import type { RollingPlans } from "../hosts/rolling-plans.js";
+import type { Jobs } from "../jobs/jobs.js";
+import type { LiveReaders } from "../objects/live-readers.js";
+import type { ObjectListing } from "../objects/object-listing.js";
+import type { ObjectNotices } from "../objects/object-notices.js";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import type { Evacuations } from "../placement/evacuations.js";
+import type { Placement } from "../placement/placement.js";
+import type { StartHosts } from "../placement/start-hosts.js";
+import type { Plugins } from "../plugins/plugins.js";
+import type { DemoPools } from "../pools/demo-pools.js";
+import type { HostProber } from "../pools/host-prober.js";
+import type { PoolDoors } from "../pools/pool-doors.js";
+import type { Pools } from "../pools/pools.js";
+import type { StoredPools } from "../pools/stored-pools.js";
+import type { ResourceSets } from "../resource-sets/resource-sets.js";
+import type { HostStats } from "../stats/host-stats.js";
+import type { ObjectStats } from "../stats/object-stats.js";
+import type { PerformanceRing } from "../status/performance-ring.js";
+import type { StatusFeed } from "../status/status-feed.js";
+import type { Status } from "../status/status.js";
+import type { TaskSubscriptions } from "../tasks/task-subscriptions.js";
+import type { Tasks } from "../tasks/tasks.js";
+import type { Transfers } from "../transfers/transfers.js";
+
+/** What operations work with. The dispatcher passes it to each handler. */
+export interface Services {
+  readonly clock: Clock;
+  readonly store: Store;
+
+  /** Records of all pools. */
+  readonly inventory: Inventory;
+  /** Objects as clients see them. */
+  readonly catalog: Catalog;
+  readonly queries: Queries;
+  readonly liveReaders: LiveReaders;
+  readonly objectListing: ObjectListing;
+  readonly objectNotices: ObjectNotices;
+  /** Without a task: for what must be done even if the task is cancelled. */
+  readonly objects: PoolObjects;
+
+  readonly pools: Pools;
+  /** Connections that are stored as servers. */
+  readonly storedPools: StoredPools;
+  readonly demoPools: DemoPools;
+  readonly poolDoors: PoolDoors;
+  readonly hostProber: HostProber;
+
+  readonly users: AuthenticatedUsers;
+  readonly signIn: SignInService;
+  readonly sessions: Sessions;
+  readonly tickets: Tickets;
+  readonly totpEnrollments: TotpEnrollments;
+  readonly resourceSets: ResourceSets;
+
+  readonly tasks: Tasks;
+  readonly taskSubscriptions: TaskSubscriptions;
+  readonly jobs: Jobs;
+  readonly transfers: Transfers;
+  readonly oneTimePaths: OneTimePaths;
+
+  readonly placement: Placement;
+  readonly startHosts: StartHosts;
+  readonly evacuations: Evacuations;
+  readonly balancer: Balancer;
+  readonly rollingPlans: RollingPlans;
+  readonly missingPatches: MissingPatches;
+
+  readonly hostStats: HostStats;
+  readonly objectStats: ObjectStats;
+  readonly dashboards: Dashboards;
+  readonly dashboardCache: Remembered;
+
+  readonly alarms: Alarms;
+  readonly alarmListeners: AlarmListeners;
+  readonly activity: Activity;
+  readonly activityListeners: ActivityListeners;
+
+  readonly readStatus: () => Status;
+  readonly statusFeed: StatusFeed;
+  readonly performance: PerformanceRing;
+  readonly plugins: Plugins;
+}

@@ -1,0 +1,138 @@
+import type {
+  AsyncCallOptions,
+  CallOptions,
+  EventsOptions,
+  ListOptions,
+  PutStreamOptions,
+  StreamOptions,
+  Xapi,
+} from "@xo-server/xen-api";
+import type { Ref } from "@xo-server/model";
+import type { Readable } from "node:stream";
+import type { TaskContext } from "./task-context.js";
+import { objectOfParams } from "./xapi-task.js";
+
+type WatchOptions = NonNullable<Parameters<Xapi["watchTask"]>[1]>;
+
+/**
+ * A pool whose XAPI tasks are parts of a task: they show their progress in it,
+ * are cancelled with it, and are found again after a crash of the server. All
+ * other calls are passed on unchanged.
+ */
+export class TrackedXapi implements Xapi {
+  readonly #xapi: Xapi;
+  readonly #pool: string;
+  readonly #task: TaskContext;
+
+  /** @param pool id of the pool connection */
+  constructor(xapi: Xapi, pool: string, task: TaskContext) {
+    this.#xapi = xapi;
+    this.#pool = pool;
+    this.#task = task;
+  }
+
+  callAsync(
+    method: string,
+    params?: readonly unknown[],
+    options?: AsyncCallOptions,
+  ): Promise<unknown> {
+    const object = objectOfParams(params);
+    return this.#task.runXapiTask(
+      `XAPI: ${method}`,
+      {
+        pool: this.#pool,
+        method,
+        ...(object === undefined ? {} : { object }),
+      },
+      (part, log) =>
+        this.#xapi.callAsync(method, params, {
+          ...withPart(part, options),
+          onTask: (ref) => {
+            log.noteReference(ref);
+          },
+          keepUntil: log.persisted,
+        }),
+    );
+  }
+
+  watchTask(task: Ref, options?: WatchOptions): Promise<unknown> {
+    const method = "a transfer";
+    return this.#task.runXapiTask(
+      `XAPI: ${method}`,
+      { pool: this.#pool, method, ref: task, isStream: true },
+      (part) => this.#xapi.watchTask(task, withPart(part, options)),
+    );
+  }
+
+  get label() {
+    return this.#xapi.label;
+  }
+
+  get state() {
+    return this.#xapi.state;
+  }
+
+  get counters() {
+    return this.#xapi.counters;
+  }
+
+  onState(listener: Parameters<Xapi["onState"]>[0]) {
+    return this.#xapi.onState(listener);
+  }
+
+  connect(options?: Parameters<Xapi["connect"]>[0]) {
+    return this.#xapi.connect(options);
+  }
+
+  disconnect() {
+    return this.#xapi.disconnect();
+  }
+
+  call(method: string, params?: readonly unknown[], options?: CallOptions) {
+    return this.#xapi.call(method, params, options);
+  }
+
+  listRecords(className: string, options: ListOptions) {
+    return this.#xapi.listRecords(className, options);
+  }
+
+  listableClasses() {
+    return this.#xapi.listableClasses();
+  }
+
+  injectToken() {
+    return this.#xapi.injectToken();
+  }
+
+  events(options?: EventsOptions) {
+    return this.#xapi.events(options);
+  }
+
+  getStream(options: StreamOptions) {
+    return this.#xapi.getStream(options);
+  }
+
+  putStream(body: Readable, options: PutStreamOptions) {
+    return this.#xapi.putStream(body, options);
+  }
+
+  connectStream(options: StreamOptions) {
+    return this.#xapi.connectStream(options);
+  }
+}
+
+/** The options of a call, with the signal and the progress of the part that it is. */
+function withPart(part: TaskContext, options: WatchOptions = {}): WatchOptions {
+  const { signal, onProgress } = options;
+  return {
+    ...options,
+    signal:
+      signal === undefined
+        ? part.signal
+        : AbortSignal.any([signal, part.signal]),
+    onProgress(fraction) {
+      part.progress(fraction);
+      onProgress?.(fraction);
+    },
+  };
+}
