@@ -1,23 +1,27 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { RunningProgram } from "../running-program.js";
 import { simulate, type Simulated } from "../simulated.js";
 
-/** Where get-clients.sh put other people's clients; empty: nowhere. */
-const CLIENTS = process.env["XO_CLIENTS"] ?? "";
+/** Where get-clients.sh puts other people's clients. */
+const CLIENTS =
+  process.env["XO_CLIENTS"] ?? join(homedir(), ".cache", "xo-clients");
 
 /** A file of a client. */
-export function clientFile(...path: string[]): string {
+export function clientFile(...path: readonly string[]): string {
   return join(CLIENTS, ...path);
 }
 
 /** For `skip`: a sentence where a client is not there. */
-export function missing(...path: string[]): string | false {
-  const file = clientFile(...path);
-  return CLIENTS !== "" && existsSync(file)
-    ? false
-    : `$XO_CLIENTS has no ${join(...path)} (test/clients/get-clients.sh FOLDER, then XO_CLIENTS=FOLDER)`;
+export function missing(...path: readonly string[]): string | false {
+  if (existsSync(clientFile(...path))) return false;
+  const failed = clientFile(`${path[0]}.failed`);
+  const reason = existsSync(failed)
+    ? readFileSync(failed, "utf8").trim()
+    : "test/clients/get-clients.sh installs it";
+  return `no ${join(...path)} in $XO_CLIENTS: ${reason}`;
 }
 
 export const USER = "admin";

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { clientFile, missing } from "../clients/house.js";
 import { RunningProgram } from "../running-program.js";
 import { runProgram } from "./run-program.js";
 
@@ -8,10 +9,8 @@ import { runProgram } from "./run-program.js";
 const LIMIT = { timeout: 115_000 };
 t.comment("timeout=120000");
 
-const schemathesis = process.env["SCHEMATHESIS"];
-const skip =
-  schemathesis === undefined &&
-  "SCHEMATHESIS does not name the program (pip install schemathesis)";
+const PROGRAM = ["schemathesis", "bin", "schemathesis"] as const;
+const skip = missing(...PROGRAM);
 
 const PASSWORD = "correct horse";
 const LISTENING = /Web server listening on (http:\S+)/;
@@ -44,7 +43,7 @@ t.test(
       file,
       JSON.stringify(withBearer((await answer.json()) as OpenApi)),
     );
-    await runProgram(schemathesis!, [
+    await runProgram(clientFile(...PROGRAM), [
       ...[
         "run",
         file,

@@ -1,24 +1,22 @@
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { startPool } from "@xo-server/xapi-sim";
+import { clientFile, missing } from "../clients/house.js";
 import { runProgram } from "./run-program.js";
 
 const CLIENT = fileURLToPath(
   new URL("../../peers/XenApiClient.java", import.meta.url),
 );
 
-/** Jars of com.citrix.hypervisor:xen-api and of what it depends on, as java takes them. */
-const classpath = process.env["XENAPI_JAVA_CLASSPATH"];
-
-const skip =
-  classpath === undefined &&
-  "XENAPI_JAVA_CLASSPATH names no jars of the Java SDK (mvn dependency:build-classpath)";
+const skip = missing("java", "jars");
+/** Jars of com.citrix.hypervisor:xen-api and of what it depends on. */
+const classpath = clientFile("java", "jars", "*");
 
 t.test("the Java SDK works with a pool", { skip }, async (t) => {
   const pool = await startPool({ hosts: 2, vms: 20 });
   t.teardown(() => pool.stop());
   const seen = JSON.parse(
-    await runProgram("java", ["-cp", classpath!, CLIENT, pool.url]),
+    await runProgram("java", ["-cp", classpath, CLIENT, pool.url]),
   ) as Record<string, number | string>;
   t.match(seen, {
     hosts: 2,

@@ -1,25 +1,22 @@
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { startPool } from "@xo-server/xapi-sim";
+import { clientFile, missing } from "../clients/house.js";
 import { runProgram } from "./run-program.js";
 
 const CLIENT = fileURLToPath(
   new URL("../../peers/xenapi_client.py", import.meta.url),
 );
 
-/** A Python that has the package XenAPI: `XENAPI_PYTHON` names another than `python3`. */
-const python = process.env["XENAPI_PYTHON"] ?? "python3";
-
-const skip = await runProgram(python, ["-c", "import XenAPI"]).then(
-  () => false as const,
-  () => `${python} has no package XenAPI (pip install XenAPI)`,
-);
+/** A Python that has the package XenAPI. */
+const PYTHON = ["xenapi", "bin", "python3"] as const;
+const skip = missing(...PYTHON);
 
 t.test("the Python SDK XenAPI works with a pool", { skip }, async (t) => {
   const pool = await startPool({ hosts: 2, vms: 20 });
   t.teardown(() => pool.stop());
   const seen: unknown = JSON.parse(
-    await runProgram(python, [CLIENT, pool.url]),
+    await runProgram(clientFile(...PYTHON), [CLIENT, pool.url]),
   );
   t.match(seen, {
     version: "2.23",

@@ -2,14 +2,18 @@ import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { Report } from "./report.js";
 import { runFiles } from "./run-files.js";
-import { changedTests, isUsual } from "./selection.js";
+import { changedTests, isForeign, isUsual } from "./selection.js";
 import { allTestFiles, testFilesAt, type TestFile } from "./test-files.js";
 
-// node test/dist/run/main.js [--all | --changed | FILE or FOLDER...]
+// node test/dist/run/main.js [--all | --changed | --clients | FILE or FOLDER...]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { all: { type: "boolean" }, changed: { type: "boolean" } },
+  options: {
+    all: { type: "boolean" },
+    changed: { type: "boolean" },
+    clients: { type: "boolean" },
+  },
 });
 const files = selectFiles();
 if (!values.all && positionals.length === 0) {
@@ -30,5 +34,8 @@ function selectFiles(): TestFile[] {
   if (positionals.length > 0) return positionals.flatMap(testFilesAt);
   const files = allTestFiles();
   if (values.all) return files;
-  return values.changed ? changedTests(files) : files.filter(isUsual);
+  if (values.changed) return changedTests(files);
+  return files.filter(
+    (file) => isUsual(file) || (values.clients && isForeign(file)),
+  );
 }

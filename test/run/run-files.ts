@@ -6,7 +6,7 @@ import type { TestFile } from "./test-files.js";
 const BUCKET = 25;
 
 /** Groups whose files take longest, first: so that no core works alone at the end. */
-const SLOWEST = ["test/browser", "test", "packages/xo-server"];
+const SLOWEST = ["test/clients", "test/browser", "test", "packages/xo-server"];
 
 /** Runs all files, as many at a time as there are cores. */
 export async function runFiles(

@@ -29,6 +29,11 @@ export function isUsual({ source }: TestFile): boolean {
   return !source.startsWith("test/") || USUAL.has(source);
 }
 
+/** Tests that drive other people's programs. */
+export function isForeign({ source }: TestFile): boolean {
+  return /^test\/(clients|peers)\//.test(source);
+}
+
 /**
  * Tests that a change since the merge base with main can break: those of the
  * changed projects and of the projects that refer to them. On main itself, since the last commit.

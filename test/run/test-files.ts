@@ -9,7 +9,7 @@ export interface TestFile {
   readonly source: string;
   /** Absolute path of the compiled file. */
   readonly compiled: string;
-  /** The package, `bench`, `test` or `test/browser`. */
+  /** The package, `bench`, `test`, or a folder in `test`. */
   readonly group: string;
   /** A line `// own process` in the source: no other file runs in its process. */
   readonly ownProcess: boolean;
@@ -79,7 +79,9 @@ function describe(source: string, compiled: string): TestFile {
   return {
     source,
     compiled,
-    group: /^(packages\/[^/]+|test\/browser|[^/]+)/.exec(source)![1]!,
+    group: /^(packages\/[^/]+|test\/(browser|clients|peers)|[^/]+)/.exec(
+      source,
+    )![1]!,
     ownProcess: /^\/\/ own process/m.test(text),
     timeout: timeout === undefined ? USUAL_TIMEOUT : Number(timeout),
   };
