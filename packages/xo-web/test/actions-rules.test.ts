@@ -5,13 +5,13 @@ import {
   fitting,
   menuItems,
 } from "../src/actions/action-menu.js";
-import { errorWords } from "../src/actions/error-words.js";
-import { planOf } from "../src/actions/plan-of.js";
-import { problemOf, type Field } from "../src/actions/asking.js";
+import { errorMessage } from "../src/actions/plan/error-message.js";
+import { createPlan } from "../src/actions/plan/create-plan.js";
+import { problemOf, type Field } from "../src/actions/plan/action-form.js";
 import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
-import { de } from "../src/locale/de.js";
-import { en } from "../src/locale/en.js";
-import type { ObjectRow } from "../src/objects/object-row.js";
+import { de } from "../src/locale/de/all.js";
+import { en } from "../src/locale/en/all.js";
+import type { ObjectRow } from "../src/api/object-row.js";
 
 const action = (id: string) => allActions.find((one) => one.id === id)!;
 const vm = (more: Record<string, unknown>): ObjectRow => ({
@@ -71,7 +71,7 @@ t.test("an action is for those of many that can", (t) => {
   const start = action("vm.start");
   t.equal(start.refusal(vms, en), undefined);
   t.same(
-    start.able(vms, en).map(({ id }) => id),
+    start.possible(vms, en).map(({ id }) => id),
     ["v1", "v2"],
   );
   const running = vms.slice(0, 1);
@@ -114,15 +114,15 @@ t.test("a menu has groups, and says why", (t) => {
 
 t.test("objects of which the same is wanted are one step", (t) => {
   const vms = [vm({ id: "a" }), vm({ id: "b" })];
-  const plan = planOf(action("vm.hardShutdown"), vms, {});
+  const plan = createPlan(action("vm.hardShutdown"), vms, {});
   t.same(
-    plan.steps.map(({ order, objects }) => [order, objects.length]),
+    plan.steps.map(({ operation: order, objects }) => [order, objects.length]),
     [[{ method: "vm.stop", params: { force: true } }, 2]],
   );
-  const rename = planOf(action("object.rename"), [vms[0]!], {
+  const rename = createPlan(action("object.rename"), [vms[0]!], {
     name_label: "x",
   });
-  t.same(rename.steps[0]?.order.params, {
+  t.same(rename.steps[0]?.operation.params, {
     name_label: "x",
     name_description: "",
   });
@@ -134,7 +134,7 @@ t.test("what is honest can be taken back, and nothing else", (t) => {
   const back = (id: string, results?: string[]) =>
     action(id)
       .undo?.(before, results)
-      ?.map(({ order }) => order);
+      ?.map(({ operation: order }) => order);
   t.same(back("vm.suspend"), [{ method: "vm.resume", params: {} }]);
   t.same(back("object.rename"), [
     {
@@ -153,16 +153,16 @@ t.test("every action has a name in each language, and does something", (t) => {
   for (const one of allActions) {
     t.ok(one.label(en), one.id);
     t.ok(one.label(de), `${one.id} in German`);
-    t.ok(one.order ?? one.form ?? one.run, one.id);
+    t.ok(one.operation ?? one.dialog ?? one.run, one.id);
     // What destroys is asked before, or wants a form.
-    if (one.tone === "danger") t.ok(one.ask ?? one.form, `${one.id} asks`);
+    if (one.tone === "danger") t.ok(one.formOf ?? one.dialog, `${one.id} asks`);
   }
   t.end();
 });
 
 t.test("errors say what to do", (t) => {
   const words = (code: number, message: string, name?: string) =>
-    errorWords(new RpcError(code, message, name && { code: name }), en);
+    errorMessage(new RpcError(code, message, name && { code: name }), en);
   t.match(words(2, "not enough permissions"), /administrator/);
   t.match(words(-32000, "x", "HOST_NOT_ENOUGH_FREE_MEMORY"), /memory/);
   t.equal(
@@ -171,7 +171,7 @@ t.test("errors say what to do", (t) => {
   );
   t.equal(words(-32000, "as it is", "constructor"), "as it is");
   t.match(
-    errorWords(new ConnectionLostError("gone"), en),
+    errorMessage(new ConnectionLostError("gone"), en),
     /may still be running/,
   );
   t.end();

@@ -1,14 +1,18 @@
 import t from "tap";
 import type { Json } from "@xo-server/kit";
 import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
-import { defineAction, type Plan } from "../src/actions/action.js";
+import { defineAction, type Plan } from "../src/actions/plan/action.js";
 import { allActions } from "../src/actions/all-actions.js";
-import { TaskFollower } from "../src/actions/follow-task.js";
-import { planOf } from "../src/actions/plan-of.js";
-import { runPlan, type Failed, type Runner } from "../src/actions/run-plan.js";
-import { en } from "../src/locale/en.js";
+import { TaskFollower } from "../src/actions/plan/follow-task.js";
+import { createPlan } from "../src/actions/plan/create-plan.js";
+import {
+  runPlan,
+  type Failed,
+  type Runner,
+} from "../src/actions/plan/run-plan.js";
+import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
-import type { ObjectRow } from "../src/objects/object-row.js";
+import type { ObjectRow } from "../src/api/object-row.js";
 import type { Toast } from "../src/toasts/use-toasts.js";
 
 const action = (id: string) => allActions.find((one) => one.id === id)!;
@@ -51,7 +55,7 @@ function start(answer: Answer) {
     clearTimeout: () => undefined,
   };
   const run = (id: string, objects: readonly ObjectRow[], plan?: Plan) =>
-    runPlan(runner, action(id), plan ?? planOf(action(id), objects, {}));
+    runPlan(runner, action(id), plan ?? createPlan(action(id), objects, {}));
   return { run, calls, shown, ids, failed, follower, went };
 }
 
@@ -174,7 +178,9 @@ t.test("what was made can be opened", async (t) => {
   const copy = defineAction({ ...action("vm.copy") });
   const { run, shown, went } = start(() => Promise.resolve("new"));
   const order = { method: "vm.clone" };
-  await run(copy.id, vms, { steps: [{ order, objects: vms.slice(0, 1) }] });
+  await run(copy.id, vms, {
+    steps: [{ operation: order, objects: vms.slice(0, 1) }],
+  });
   await shown[0]!.action!.run();
   t.same(went, ["/vms/new"]);
 });

@@ -6,8 +6,8 @@ import {
 } from "../src/activity/entry.js";
 import { partsOf } from "../src/activity/sentence.js";
 import { toRows, toTimeline } from "../src/activity/timeline.js";
-import { de } from "../src/locale/de.js";
-import { en } from "../src/locale/en.js";
+import { de } from "../src/locale/de/all.js";
+import { en } from "../src/locale/en/all.js";
 
 let seq = 0;
 const entry = (

@@ -6,7 +6,7 @@ import { pifState } from "../src/details/host/pif-state.js";
 import { capacityOf } from "../src/details/pool/capacity.js";
 import { rebootChecks } from "../src/details/pool/reboot-checks.js";
 import { byUse } from "../src/details/sr/sr-order.js";
-import { en } from "../src/locale/en.js";
+import { en } from "../src/locale/en/all.js";
 import type { Pif } from "../src/objects/devices.js";
 import type { Host, Sr } from "../src/objects/infrastructure.js";
 import { ColumnTable } from "../src/topology/column-table.js";

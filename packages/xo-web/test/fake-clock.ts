@@ -1,4 +1,4 @@
-import type { Clock } from "../src/api/clock.js";
+import type { MonotonicClock } from "@xo-server/kit";
 
 interface Timer {
   at: number;
@@ -6,7 +6,7 @@ interface Timer {
 }
 
 /** Time that passes only when a test says so. */
-export class FakeClock implements Clock {
+export class FakeClock implements MonotonicClock {
   #now = 1000;
   readonly #timers = new Set<Timer>();
 

@@ -1,5 +1,5 @@
 import t from "tap";
-import { en } from "../src/locale/en.js";
+import { en } from "../src/locale/en/all.js";
 import { termAt } from "../src/filters/caret-term.js";
 import { complete, completionsFor } from "../src/filters/completions.js";
 import type { KnownValue } from "../src/filters/completion.js";

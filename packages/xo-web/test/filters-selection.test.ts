@@ -1,6 +1,6 @@
 import t from "tap";
 import { parseFilter } from "@xo-server/filter";
-import { en } from "../src/locale/en.js";
+import { en } from "../src/locale/en/all.js";
 import {
   filterNames,
   propertiesOf,

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { ObjectRow } from "../src/objects/object-row.js";
+import type { ObjectRow } from "../src/api/object-row.js";
 import { windowAround } from "../src/lists/row-window.js";
 import { commandOf } from "../src/lists/row-keys.js";
 import { Lines, type Section } from "../src/lists/sections.js";

@@ -1,7 +1,7 @@
 import t from "tap";
 import { parseFilter } from "@xo-server/filter";
 import { Formats } from "../src/locale/formats.js";
-import { en } from "../src/locale/en.js";
+import { en } from "../src/locale/en/all.js";
 import { cellText, shareOf } from "../src/lists/cell-text.js";
 import { chipIn, chipsOf, toggleChip } from "../src/lists/chips.js";
 import {

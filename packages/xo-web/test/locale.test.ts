@@ -1,6 +1,6 @@
 import t from "tap";
-import { de } from "../src/locale/de.js";
-import { en } from "../src/locale/en.js";
+import { de } from "../src/locale/de/all.js";
+import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import { chooseLanguage } from "../src/locale/languages.js";
 import { fill } from "../src/locale/messages.js";

@@ -220,7 +220,7 @@ t.test(
     };
     const plan = planMigration(vms, given, owners);
     t.same(
-      plan.steps.map(({ order }) => order.params),
+      plan.steps.map(({ operation: order }) => order.params),
       [
         { targetHost: "h1", mapVdisSrs: { d1: "s1" } },
         { targetHost: "h1", mapVdisSrs: { d2: "s2" } },
@@ -230,7 +230,7 @@ t.test(
     const light = planMigration(vms, { ...given, movesDisks: false }, owners);
     t.equal(light.steps.length, 1);
     t.same(
-      light.undo?.(vms, undefined)?.map(({ order }) => order.params),
+      light.undo?.(vms, undefined)?.map(({ operation: order }) => order.params),
       [{ targetHost: "h0" }, { targetHost: "h9" }],
     );
     t.end();

@@ -1,7 +1,7 @@
 import t from "tap";
 import { RpcError } from "../src/api/rpc-error.js";
-import { de } from "../src/locale/de.js";
-import { en } from "../src/locale/en.js";
+import { de } from "../src/locale/de/all.js";
+import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import { midwayOf } from "../src/placement/balance/apply-outcome.js";
 import {

@@ -1,7 +1,7 @@
 import type { PoolFigures, Survival } from "@xo-server/placement";
 import t from "tap";
 import type { Json } from "@xo-server/kit";
-import { en } from "../src/locale/en.js";
+import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import {
   draftOf,

@@ -2,8 +2,8 @@ import type { Action, FailoverPlan, Survival } from "@xo-server/placement";
 import t from "tap";
 import type { Json } from "@xo-server/kit";
 import { ColumnTable } from "../src/live/column-table.js";
-import { de } from "../src/locale/de.js";
-import { en } from "../src/locale/en.js";
+import { de } from "../src/locale/de/all.js";
+import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import type { Host } from "../src/objects/infrastructure.js";
 import {

@@ -1,7 +1,7 @@
 import type { Action, Purpose } from "@xo-server/placement";
 import t from "tap";
-import { de } from "../src/locale/de.js";
-import { en } from "../src/locale/en.js";
+import { de } from "../src/locale/de/all.js";
+import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import { busiest, hostChanges } from "../src/placement/balance/host-changes.js";
 import {

@@ -7,7 +7,7 @@ import { matchesFilter } from "../src/status/pool-filter.js";
 import { countByGroup, poolGroup } from "../src/status/pool-group.js";
 import { sparkPath } from "../src/ui/spark-path.js";
 import { steadyOrder } from "../src/status/steady-order.js";
-import { en } from "../src/locale/en.js";
+import { en } from "../src/locale/en/all.js";
 
 const paris: PoolStatus = {
   id: "p",

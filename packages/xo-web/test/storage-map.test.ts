@@ -1,5 +1,5 @@
 import t from "tap";
-import { toChains, type Image } from "../src/details/sr/chains.js";
+import { toChains, type Image } from "../src/topology/chains.js";
 import { toStorageMap, type SrFacts } from "../src/topology/storage.js";
 
 const hosts = ["b", "a"].map((id) => ({

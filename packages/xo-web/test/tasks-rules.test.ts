@@ -1,5 +1,5 @@
 import t from "tap";
-import { en } from "../src/locale/en.js";
+import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import { toastOf } from "../src/tasks/ended-words.js";
 import { mergeTasks, overallProgress } from "../src/tasks/merge-tasks.js";

@@ -1,7 +1,7 @@
 import t from "tap";
 import { toCabling } from "../src/topology/cabling.js";
 import { ColumnTable, noRows } from "../src/topology/column-table.js";
-import { en } from "../src/locale/en.js";
+import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import type { HostFacts, PifFacts } from "../src/topology/facts.js";
 import { findingSentence } from "../src/topology/finding-words.js";

@@ -1,7 +1,7 @@
 import t from "tap";
 import type { Json } from "@xo-server/kit";
 import { emptyView, type WindowView } from "../src/live/live-window.js";
-import type { ObjectRow } from "../src/objects/object-row.js";
+import type { ObjectRow } from "../src/api/object-row.js";
 import {
   branches,
   countedRuns,

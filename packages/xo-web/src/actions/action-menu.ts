@@ -1,6 +1,6 @@
 import type { Messages } from "../locale/messages.js";
-import type { ObjectRow } from "../objects/object-row.js";
-import type { Action } from "./action.js";
+import type { ObjectRow } from "../api/object-row.js";
+import type { Action } from "./plan/action.js";
 
 /** As a UiMenu takes it. */
 export interface ActionItem {

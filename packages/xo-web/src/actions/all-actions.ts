@@ -1,4 +1,4 @@
-import type { Action } from "./action.js";
+import type { Action } from "./plan/action.js";
 import { anyObjectActions } from "./kinds/any-object.js";
 import { hostActions } from "./kinds/host.js";
 import { otherActions } from "./kinds/other.js";

@@ -1,8 +1,8 @@
 import { isObject } from "@xo-server/kit";
-import type { Call } from "../api/status-stream.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { Call } from "../api/server-connection.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { fieldsForActions } from "./fields.js";
-import { textOf } from "./text-of.js";
+import { textOf } from "./plan/text-of.js";
 
 /** Objects of one question. */
 const A_PAGE = 200;

@@ -1,14 +1,14 @@
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
+import { useActionRequests } from "./action-requests.js";
 import { allActions } from "./all-actions.js";
-import type { Action } from "./action.js";
-import { askFor } from "./asked.js";
+import type { Action } from "./plan/action.js";
 
 export interface Actions {
-  /** All that can be done to objects of a type, in the order of a menu. */
+  /** All actions for objects of a type, in the order of a menu. */
   readonly of: (type: string) => readonly Action[];
   /**
-   * Asks what has to be asked, does it, and tells in toasts what comes of it.
-   * Objects may be rows of a list: what is missing is fetched.
+   * Shows the dialog of the action, if it has one, and runs it. Toasts report the outcome.
+   * Objects may be rows of a list: missing fields are requested.
    */
   readonly perform: (
     action: Action,
@@ -16,17 +16,16 @@ export interface Actions {
   ) => Promise<void>;
 }
 
-const known = new Map<string, readonly Action[]>();
+const actionsByType: ReadonlyMap<string, readonly Action[]> = new Map(
+  [...new Set(allActions.flatMap(({ types }) => types))].map((type) => [
+    type,
+    allActions.filter(({ types }) => types.includes(type)),
+  ]),
+);
 
 export function useActions(): Actions {
-  return { of: actionsOf, perform: askFor };
-}
-
-function actionsOf(type: string): readonly Action[] {
-  const found =
-    known.get(type) ?? allActions.filter(({ types }) => types.includes(type));
-  known.set(type, found);
-  return found;
+  const { perform } = useActionRequests();
+  return { of: (type) => actionsByType.get(type) ?? [], perform };
 }
 
 export { fieldsForActions } from "./fields.js";

@@ -1,6 +1,5 @@
 import {
   computed,
-  onScopeDispose,
   ref,
   shallowRef,
   watch,
@@ -44,7 +43,7 @@ const MOST_FRESH = 500;
 
 /** What happens, live, until the scope ends. Nothing is put above what is read without being asked. */
 export function useActivity(wish: () => ActivityWish): LiveActivity {
-  const { call, whenOpen, onNotification } = useServer();
+  const { call, whenOpen, onNotification, subscribe } = useServer();
   const entries = shallowRef<readonly ActivityEntry[]>([]);
   const fresh = shallowRef<readonly ActivityEntry[]>([]);
   const before = ref<number>();
@@ -54,7 +53,7 @@ export function useActivity(wish: () => ActivityWish): LiveActivity {
   let isAskedAgain = false;
   /** Counts wishes: answers to an older one are late. */
   let epoch = 0;
-  subscribeWhile(call, whenOpen);
+  subscribe("activity");
 
   const ask = async (more: Readonly<Record<string, Json>>) => {
     const { object, pool, kinds, limit } = wish();
@@ -137,19 +136,4 @@ export function useActivity(wish: () => ActivityWish): LiveActivity {
         entries.value = [...entries.value, ...page.entries];
     },
   };
-}
-
-/** Who listens on this page: the server is told of the first and the last. */
-let listeners = 0;
-
-function subscribeWhile(
-  call: (method: string) => Promise<Json>,
-  whenOpen: (listener: () => void) => void,
-): void {
-  listeners++;
-  whenOpen(() => void call("activity.subscribe").catch(() => undefined));
-  onScopeDispose(() => {
-    if (--listeners === 0)
-      void call("activity.unsubscribe").catch(() => undefined);
-  });
 }

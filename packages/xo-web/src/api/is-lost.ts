@@ -1,4 +1,4 @@
-import type { StatusView } from "./status-stream.js";
+import type { StatusView } from "./status-feed.js";
 
 /**
  * Whether the server is gone: it was there and is not live now, or it was never

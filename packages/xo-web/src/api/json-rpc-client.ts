@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from "./clock.js";
+import { monotonicClock, type MonotonicClock } from "@xo-server/kit";
 import { readMessage } from "./json-rpc-message.js";
 import type { Json } from "@xo-server/kit";
 import { ConnectionLostError, RpcError } from "./rpc-error.js";
@@ -30,7 +30,7 @@ export interface JsonRpcClientOptions {
   onState?: (state: ConnectionState) => void;
   onNotification?: (method: string, params: Json) => void;
   openSocket?: OpenSocket;
-  clock?: Clock;
+  clock?: MonotonicClock;
   /** 0 to below 1, as Math.random. */
   random?: () => number;
   /** First and longest pause before a new try; it doubles in between. */
@@ -63,7 +63,7 @@ export class JsonRpcClient {
       onState: () => undefined,
       onNotification: () => undefined,
       openSocket: openWebSocket,
-      clock: systemClock,
+      clock: monotonicClock,
       random: Math.random,
       firstDelayMs: 500,
       longestDelayMs: 10_000,

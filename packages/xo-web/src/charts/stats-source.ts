@@ -1,5 +1,5 @@
 import { isObject, type Json } from "@xo-server/kit";
-import type { Call } from "../api/status-stream.js";
+import type { Call } from "../api/server-connection.js";
 import type { StatsSet } from "./metrics.js";
 import { pointsOf, type Granularity } from "./stat-range.js";
 import { toStatsAnswer } from "./stats-answer.js";

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from "../api/clock.js";
+import { monotonicClock, type MonotonicClock } from "@xo-server/kit";
 import type { Answer, ConsoleSummary, Refusal } from "./summary.js";
 
 /**
@@ -32,7 +32,7 @@ export type LinkState =
 export interface ConsoleLinkOptions {
   readonly ask: () => Promise<Answer>;
   readonly onState: (state: LinkState) => void;
-  readonly clock?: Clock;
+  readonly clock?: MonotonicClock;
 }
 
 /** Between tries; each pause is twice the one before. */
@@ -53,7 +53,7 @@ const WORKED_MS = 5_000;
 /** The way of a page to its console: asks, opens, and begins anew when it ends, until it is stopped. */
 export class ConsoleLink {
   readonly #options: ConsoleLinkOptions;
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
   #state: LinkState = { name: "asking" };
   /** Counts questions, so that the answer to an old one is not taken for the new one's. */
   #epoch = 0;
@@ -63,7 +63,7 @@ export class ConsoleLink {
 
   constructor(options: ConsoleLinkOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ?? monotonicClock;
   }
 
   /** Begins, or begins anew: with another kind, or as somebody else. */

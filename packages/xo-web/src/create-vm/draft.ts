@@ -1,4 +1,4 @@
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import type { Vm } from "../objects/vm.js";
 
 /** A template, with what it says of VMs made from it. */

@@ -1,5 +1,5 @@
 import { isObject } from "@xo-server/kit";
-import type { Call } from "../api/status-stream.js";
+import type { Call } from "../api/server-connection.js";
 import type { Vbd, Vdi, Vif } from "../objects/devices.js";
 import type { Network } from "../objects/infrastructure.js";
 import type { Template, TemplateParts } from "./draft.js";

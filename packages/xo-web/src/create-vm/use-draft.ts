@@ -1,5 +1,5 @@
 import { ref, shallowRef, watch, type Ref, type ShallowRef } from "vue";
-import type { Call } from "../api/status-stream.js";
+import type { Call } from "../api/server-connection.js";
 import { draftFor, emptyDraft, type Draft, type Template } from "./draft.js";
 import { readParts } from "./read-parts.js";
 

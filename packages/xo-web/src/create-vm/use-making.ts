@@ -1,7 +1,7 @@
 import { ref, shallowRef, type Ref, type ShallowRef } from "vue";
 import { useRouter } from "vue-router";
-import { errorWords } from "../actions/error-words.js";
-import { LONG_MS } from "../actions/run-plan.js";
+import { errorMessage } from "../actions/plan/error-message.js";
+import { LONG_MS } from "../actions/plan/run-plan.js";
 import { isObject, type Json } from "@xo-server/kit";
 import { RpcError } from "../api/rpc-error.js";
 import { useServer } from "../live/use-server.js";
@@ -58,7 +58,7 @@ export function useMaking(): {
       });
       return true;
     } catch (error) {
-      failure.value = errorWords(error, text.value);
+      failure.value = errorMessage(error, text.value);
       made.value = madeAllTheSame(error);
       const detail = failure.value;
       const isLost = !(error instanceof RpcError);

@@ -3,7 +3,7 @@ import { useObjects } from "../live/use-window.js";
 import { useServer } from "../live/use-server.js";
 import type { Vdi, Vif } from "../objects/devices.js";
 import type { Host, Network, Pool, Sr } from "../objects/infrastructure.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { namesOf, type Draft } from "./draft.js";
 import type { Place } from "./problems.js";
 
@@ -114,7 +114,7 @@ export function usePlace(draft: Ref<Draft>): {
     takenMacs: new Set(macs.value.map(({ MAC }) => MAC.toLowerCase())),
     limits:
       sets.value.find(({ id }) => id === draft.value.resourceSet)?.limits ?? {},
-    needsSet: session.person.value?.isAdmin === false && sets.value.length > 0,
+    needsSet: session.user.value?.isAdmin === false && sets.value.length > 0,
   }));
   return {
     place,

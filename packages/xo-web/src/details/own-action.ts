@@ -2,13 +2,13 @@ import {
   defineAction,
   type Action,
   type ActionName,
-  type ActionParts,
-} from "../actions/action.js";
+  type ActionDefinition,
+} from "../actions/plan/action.js";
 import type { Messages } from "../locale/messages.js";
 
 /** An action that is offered by one page and nowhere else: it has a name of its own. */
 export function ownAction(
-  parts: Omit<ActionParts, "id"> & {
+  parts: Omit<ActionDefinition, "id"> & {
     readonly id: string;
     readonly label: (text: Messages) => string;
   },

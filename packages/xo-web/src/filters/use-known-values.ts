@@ -1,8 +1,8 @@
 import { shallowRef, watch, type ShallowRef } from "vue";
 import { isObject, type Json } from "@xo-server/kit";
-import type { Call } from "../api/status-stream.js";
+import type { Call } from "../api/server-connection.js";
 import { useServer } from "../live/use-server.js";
-import { tellName } from "../objects/use-name.js";
+import { useNames, type ObjectNames } from "../objects/use-name.js";
 import type { KnownValue } from "./completion.js";
 import type { Property } from "./properties.js";
 
@@ -18,31 +18,29 @@ const PAUSE_MS = 80;
 const MOST_OBJECTS = 30;
 /** Of different values: more are not proposed, they are typed. */
 const MOST_GROUPS = 2_000;
-
-const answers = new Map<
-  string,
-  { at: number; values: readonly KnownValue[] }
->();
+const MAX_ANSWERS = 100;
 
 /** Values that objects really have, for completion; empty until they are known. */
 export function useKnownValues(
   question: () => ValueQuestion | undefined,
 ): ShallowRef<readonly KnownValue[]> {
   const { call } = useServer();
+  const names = useNames();
+  const answers = new AnswerCache();
   const values = shallowRef<readonly KnownValue[]>([]);
   watch(question, (wanted, before, onCleanup) => {
     const key = wanted && keyOf(wanted);
     if (key !== (before && keyOf(before))) values.value = [];
     if (wanted === undefined || key === undefined) return;
     const known = answers.get(key);
-    if (known !== undefined && performance.now() - known.at < FRESH_MS) {
-      values.value = known.values;
+    if (known !== undefined) {
+      values.value = known;
       return;
     }
     let isCurrent = true;
     const timer = setTimeout(() => {
-      void read(call, wanted).then((found) => {
-        remember(key, found);
+      void read(call, wanted, names).then((found) => {
+        answers.set(key, found);
         if (isCurrent) values.value = found;
       });
     }, PAUSE_MS);
@@ -54,12 +52,27 @@ export function useKnownValues(
   return values;
 }
 
-function remember(key: string, values: readonly KnownValue[]): void {
-  answers.delete(key);
-  answers.set(key, { at: performance.now(), values });
-  for (const oldest of answers.keys()) {
-    if (answers.size <= 100) break;
-    answers.delete(oldest);
+/** Answers of the server by question, for FRESH_MS. */
+class AnswerCache {
+  readonly #answers = new Map<
+    string,
+    { readonly at: number; readonly values: readonly KnownValue[] }
+  >();
+
+  get(key: string): readonly KnownValue[] | undefined {
+    const answer = this.#answers.get(key);
+    const isFresh =
+      answer !== undefined && performance.now() - answer.at < FRESH_MS;
+    return isFresh ? answer.values : undefined;
+  }
+
+  set(key: string, values: readonly KnownValue[]): void {
+    this.#answers.delete(key);
+    this.#answers.set(key, { at: performance.now(), values });
+    for (const oldest of this.#answers.keys()) {
+      if (this.#answers.size <= MAX_ANSWERS) break;
+      this.#answers.delete(oldest);
+    }
   }
 }
 
@@ -73,11 +86,12 @@ function keyOf({ type, property, typed }: ValueQuestion): string | undefined {
 async function read(
   call: Call,
   { type, property, typed }: ValueQuestion,
+  names: ObjectNames,
 ): Promise<readonly KnownValue[]> {
   try {
     return property.of === undefined
       ? toGroups(await call("query.group", { type, by: property.path }))
-      : toObjects(await searchObjects(call, property.of, typed));
+      : toObjects(await searchObjects(call, property.of, typed), names);
   } catch {
     // Completion is a help: without an answer there is none.
     return [];
@@ -102,12 +116,12 @@ function toGroups(answer: Json): KnownValue[] {
     .sort((one, other) => other.count - one.count);
 }
 
-function toObjects(answer: Json): KnownValue[] {
+function toObjects(answer: Json, names: ObjectNames): KnownValue[] {
   const rows = isObject(answer) ? answer["rows"] : undefined;
   return (Array.isArray(rows) ? rows : []).filter(isObject).flatMap((row) => {
     const { id, name_label } = row;
     if (typeof id !== "string" || typeof name_label !== "string") return [];
-    tellName(id, name_label);
+    names.set(id, name_label);
     return [{ value: id, label: name_label }];
   });
 }

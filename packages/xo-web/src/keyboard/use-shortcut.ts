@@ -1,24 +1,78 @@
-import { onScopeDispose, readonly, ref, shallowRef, type Ref } from "vue";
-import { recall, remember } from "../ui/browser-memory.js";
+import {
+  onScopeDispose,
+  provide,
+  readonly,
+  ref,
+  shallowRef,
+  type InjectionKey,
+  type Ref,
+} from "vue";
+import { readStored, writeStored } from "../browser/stored-value.js";
+import { injectRequired } from "../injection.js";
 import { placeOf } from "./press-place.js";
 import { Shortcuts, type Shortcut, type ShortcutGroup } from "./shortcuts.js";
 
-/** Held down, they go on. */
+/** Keys that repeat while they are held down. */
 const MAY_REPEAT = new Set(["j", "k", "ArrowDown", "ArrowUp"]);
+const storageKey = "single-key-shortcuts";
 
-const key = "single-key-shortcuts";
-const shortcuts = new Shortcuts();
-const list = shallowRef<readonly Shortcut[]>([]);
-const areSingleKeysOn = ref(recall(key) !== "off");
-shortcuts.areSingleKeysOn = areSingleKeysOn.value;
-let isListening = false;
+export interface ShortcutSettings {
+  /** The shortcuts of the current page. */
+  readonly list: Readonly<Ref<readonly Shortcut[]>>;
+  /** Whether keys without Control or Command are shortcuts. */
+  readonly areSingleKeysOn: Readonly<Ref<boolean>>;
+  readonly setSingleKeys: (areOn: boolean) => void;
+}
+
+interface ShortcutRegistry extends ShortcutSettings {
+  /** @returns removes the shortcut */
+  readonly add: (shortcut: Shortcut) => () => void;
+}
+
+const key: InjectionKey<ShortcutRegistry> = Symbol("shortcuts");
+
+/** Listens for the shortcuts of all components; for the root component. */
+export function provideShortcuts(): void {
+  const shortcuts = new Shortcuts();
+  const list = shallowRef<readonly Shortcut[]>([]);
+  const areSingleKeysOn = ref(readStored(storageKey) !== "off");
+  shortcuts.areSingleKeysOn = areSingleKeysOn.value;
+  const events = new AbortController();
+  const { signal } = events;
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      pressed(shortcuts, event);
+    },
+    { signal },
+  );
+  onScopeDispose(() => {
+    events.abort();
+  });
+  provide(key, {
+    list,
+    areSingleKeysOn: readonly(areSingleKeysOn),
+    setSingleKeys(areOn) {
+      areSingleKeysOn.value = shortcuts.areSingleKeysOn = areOn;
+      writeStored(storageKey, areOn ? null : "off");
+    },
+    add(shortcut) {
+      const remove = shortcuts.add(shortcut);
+      list.value = shortcuts.list;
+      return () => {
+        remove();
+        list.value = shortcuts.list;
+      };
+    },
+  });
+}
 
 /**
- * Keys that do something until the scope ends, and stand in the help till then.
- * They do nothing while somebody writes, or while a console has the focus.
+ * A shortcut until the scope ends, listed in the help. It is ignored in text
+ * fields and while a console has the focus.
  * @param keys such as `x`, `g v`, `Mod+k` (Control or Command)
- * @param words what it does
- * @param run false: not now, another may have the keys
+ * @param words its description
+ * @param run false: not possible now, another shortcut may use the keys
  */
 export function useShortcut(
   keys: string,
@@ -26,44 +80,23 @@ export function useShortcut(
   run: () => unknown,
   group?: ShortcutGroup,
 ): void {
-  listen();
-  const remove = shortcuts.add({ keys, words, run, group });
-  list.value = shortcuts.list;
-  onScopeDispose(() => {
-    remove();
-    list.value = shortcuts.list;
-  });
+  const remove = injectRequired(key).add({ keys, words, run, group });
+  onScopeDispose(remove);
 }
 
-/** What holds now, and whether keys without Control or Command do. */
-export function useShortcuts(): {
-  readonly list: Readonly<Ref<readonly Shortcut[]>>;
-  readonly areSingleKeysOn: Readonly<Ref<boolean>>;
-  readonly setSingleKeys: (areOn: boolean) => void;
-} {
-  return {
-    list,
-    areSingleKeysOn: readonly(areSingleKeysOn),
-    setSingleKeys(areOn) {
-      areSingleKeysOn.value = shortcuts.areSingleKeysOn = areOn;
-      remember(key, areOn ? null : "off");
-    },
-  };
+export function useShortcuts(): ShortcutSettings {
+  return injectRequired(key);
 }
 
-function listen(): void {
-  if (isListening) return;
-  isListening = true;
-  document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.isComposing) return;
-    if (event.repeat && !MAY_REPEAT.has(event.key)) return;
-    const isShortcut = shortcuts.press({
-      key: event.key,
-      isCommand: event.ctrlKey || event.metaKey,
-      isAlt: event.altKey,
-      place: placeOf(event.target),
-      time: event.timeStamp,
-    });
-    if (isShortcut) event.preventDefault();
+function pressed(shortcuts: Shortcuts, event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing) return;
+  if (event.repeat && !MAY_REPEAT.has(event.key)) return;
+  const isShortcut = shortcuts.press({
+    key: event.key,
+    isCommand: event.ctrlKey || event.metaKey,
+    isAlt: event.altKey,
+    place: placeOf(event.target),
+    time: event.timeStamp,
   });
+  if (isShortcut) event.preventDefault();
 }

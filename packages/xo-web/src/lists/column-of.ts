@@ -1,4 +1,4 @@
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import type { Column, ColumnId, ColumnKind, ColumnValue } from "./column.js";
 
 /** What differs from the property that a column is called after. */

@@ -1,5 +1,5 @@
 import type { Messages } from "../locale/messages.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 
 /** Its name is a text of the locale. */
 export type ColumnId = keyof Messages["lists"]["columns"];

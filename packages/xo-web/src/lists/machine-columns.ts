@@ -1,4 +1,4 @@
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import type { Column } from "./column.js";
 import {
   column,

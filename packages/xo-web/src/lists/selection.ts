@@ -1,4 +1,4 @@
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 
 /** Objects at most that are chosen one by one; more are chosen by the filter that they match. */
 export const MOST_CHOSEN = 10_000;

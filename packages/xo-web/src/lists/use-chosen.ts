@@ -3,7 +3,7 @@ import { useServer } from "../live/use-server.js";
 import { useWindow } from "../live/use-window.js";
 import { fill } from "../locale/messages.js";
 import { useLocale } from "../locale/use-locale.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { useToasts } from "../toasts/use-toasts.js";
 import type { RowsRequest } from "./section-view.js";
 import {

@@ -1,5 +1,5 @@
 import { computed, shallowRef, type ComputedRef } from "vue";
-import { recall, remember } from "../ui/browser-memory.js";
+import { readStored, writeStored } from "../browser/stored-value.js";
 import type { Column } from "./column.js";
 import {
   boundWidth,
@@ -34,7 +34,7 @@ export function useColumns(
 ): Columns {
   const all = columnsOf(type);
   const key = `columns.${type}`;
-  const choice = shallowRef(readChoice(recall(key)));
+  const choice = shallowRef(readChoice(readStored(key)));
   const shown = computed(() =>
     shownColumns(all, asked() ?? choice.value.shown),
   );
@@ -43,7 +43,7 @@ export function useColumns(
 
   function choose(next: ColumnChoice): void {
     choice.value = next;
-    remember(key, next === noChoice ? null : JSON.stringify(next));
+    writeStored(key, next === noChoice ? null : JSON.stringify(next));
   }
   return {
     all,

@@ -1,7 +1,7 @@
 import { ref, shallowRef, type Ref, type ShallowRef } from "vue";
 import { useRouter } from "vue-router";
 import { pathOf } from "../objects/object-path.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { commandOf, isTyping, type RowCommand } from "./row-keys.js";
 import { countOf } from "./selection.js";
 import { useListShortcuts } from "./use-list-shortcuts.js";

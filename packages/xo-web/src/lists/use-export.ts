@@ -1,7 +1,7 @@
 import { ref, type Ref } from "vue";
 import { isObject, type Json } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import type { Column } from "./column.js";
 import { toCsv } from "./csv.js";
 import type { RowsRequest } from "./section-view.js";

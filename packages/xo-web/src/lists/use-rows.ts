@@ -1,7 +1,7 @@
 import { computed, shallowReactive, type ComputedRef } from "vue";
 import { bothOf } from "../filters/selection.js";
 import type { WindowState } from "../live/live-window.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { groupIdOf, groupTerm, type Group } from "./group-term.js";
 import { Lines, type RowRange, type Section } from "./sections.js";
 import type { RowsRequest, SectionView } from "./section-view.js";

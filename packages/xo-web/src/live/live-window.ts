@@ -1,6 +1,6 @@
 import { isObject, applyMergePatch, type Json } from "@xo-server/kit";
 import { RpcError } from "../api/rpc-error.js";
-import type { Call } from "../api/status-stream.js";
+import type { Call } from "../api/server-connection.js";
 
 export interface SortKey {
   /** A path, such as `name_label` or `now.cpu`. */

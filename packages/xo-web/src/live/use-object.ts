@@ -4,7 +4,7 @@ import {
   type ComputedRef,
   type MaybeRefOrGetter,
 } from "vue";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { useWindow } from "./use-window.js";
 
 export type ObjectState = "loading" | "found" | "gone" | "refused";

@@ -7,24 +7,34 @@ import {
   type Ref,
 } from "vue";
 import type { Json } from "@xo-server/kit";
-import type { Call, StatusView } from "../api/status-stream.js";
-import { ConnectionLostError } from "../api/rpc-error.js";
+import type { Call } from "../api/server-connection.js";
+import type { StatusView } from "../api/status-feed.js";
 import { createSession, type Session } from "../session/use-session.js";
-import { useStatus } from "./use-status.js";
+import { useConnection } from "./use-connection.js";
 
-/** The one connection of the page, and who uses it. */
+/** The connection of the page and its session, for all components. */
 export interface Server {
   readonly view: Readonly<Ref<StatusView>>;
   readonly session: Session;
-  /** Rejects with RpcError (the server's own) or ConnectionLostError. */
+  /** Rejects with RpcError (an error of the server) or ConnectionLostError. */
   readonly call: Call;
   /** Until the scope ends. */
   readonly onNotification: (
     method: string,
     listener: (params: Json) => void,
   ) => void;
-  /** Now, if somebody has signed in and is connected, and each time that this begins anew. Until the scope ends. */
+  /**
+   * Calls the listener for each connection with a signed-in user: now, if there is one,
+   * after each reconnection and after each sign-in. Until the scope ends.
+   */
   readonly whenOpen: (listener: () => void) => void;
+  /**
+   * Calls `TOPIC.subscribe` for each connection, and `TOPIC.unsubscribe` when the last
+   * scope that follows the topic ends. Notifications of the topic: onNotification.
+   */
+  readonly subscribe: (topic: string) => void;
+  /** A name for a live query, unique on this page. */
+  readonly nextQueryName: () => string;
   readonly retryNow: () => void;
 }
 
@@ -36,61 +46,64 @@ export function useServer(): Server {
   return server;
 }
 
-/** Connects; for the outermost component. */
+/** Connects; for the root component. */
 export function provideServer(): Server {
   const session = createSession();
-  const listeners = new Map<string, Set<(params: Json) => void>>();
   const openings = new Set<() => void>();
-  let current: Call | undefined;
-  /** Whose session this connection has; undefined: none yet. */
+  /** Number of scopes that follow a topic. */
+  const followers = new Map<string, number>();
+  /** Id of the user whose session this connection has; undefined: none yet. */
   let signedIn: string | undefined;
+  let lastQuery = 0;
 
-  const { view, retryNow } = useStatus({
-    onOpen(call) {
-      current = call;
-      signedIn = undefined;
-      void session.opened(call).then(begin);
-    },
-    onOther(method, params) {
-      for (const listener of listeners.get(method) ?? []) listener(params);
-    },
+  const { connection, view, start } = useConnection();
+  connection.onState(({ name }) => {
+    if (name !== "open") return;
+    signedIn = undefined;
+    void session.opened(connection.call).then(notifyOpened);
   });
+  watch(session.user, notifyOpened);
 
-  function begin(): void {
-    const id = session.person.value?.id;
+  function notifyOpened(): void {
+    const id = session.user.value?.id;
     if (id === signedIn) return;
     signedIn = id;
     if (id !== undefined) for (const opening of openings) opening();
   }
-  watch(session.person, begin);
+
+  const whenOpen: Server["whenOpen"] = (listener) => {
+    openings.add(listener);
+    onScopeDispose(() => openings.delete(listener));
+    if (signedIn !== undefined && connection.state.name === "open") listener();
+  };
 
   const server: Server = {
     view,
     session,
-    retryNow,
-    call: (...call) =>
-      current?.(...call) ??
-      Promise.reject(new ConnectionLostError("not connected")),
+    call: connection.call,
+    whenOpen,
     onNotification(method, listener) {
-      addUntilDisposed(setOf(listeners, method), listener);
+      onScopeDispose(connection.onNotification(method, listener));
     },
-    whenOpen(listener) {
-      addUntilDisposed(openings, listener);
-      if (signedIn !== undefined && view.value.connection.name === "open")
-        listener();
+    subscribe(topic) {
+      const attempt = (method: string) =>
+        void connection.call(`${topic}.${method}`).catch(() => undefined);
+      followers.set(topic, (followers.get(topic) ?? 0) + 1);
+      whenOpen(() => {
+        attempt("subscribe");
+      });
+      onScopeDispose(() => {
+        const others = (followers.get(topic) ?? 1) - 1;
+        followers.set(topic, others);
+        if (others === 0) attempt("unsubscribe");
+      });
+    },
+    nextQueryName: () => `w${String(++lastQuery)}`,
+    retryNow() {
+      connection.retryNow();
     },
   };
+  start();
   provide(key, server);
   return server;
-}
-
-function setOf<K, T>(sets: Map<K, Set<T>>, key: K): Set<T> {
-  const set = sets.get(key) ?? new Set();
-  sets.set(key, set);
-  return set;
-}
-
-function addUntilDisposed<T>(set: Set<T>, member: T): void {
-  set.add(member);
-  onScopeDispose(() => set.delete(member));
 }

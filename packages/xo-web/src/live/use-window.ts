@@ -8,7 +8,7 @@ import {
   type MaybeRefOrGetter,
   type ShallowRef,
 } from "vue";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import {
   emptyView,
   LiveWindow,
@@ -28,8 +28,6 @@ export interface LiveRows<T> {
   readonly error: ComputedRef<string | undefined>;
 }
 
-let lastName = 0;
-
 /** A live window on the server's objects, until the scope ends. Undefined: none is wanted now. */
 export function useWindow<T = ObjectRow>(
   request: MaybeRefOrGetter<WindowRequest | undefined>,
@@ -37,7 +35,7 @@ export function useWindow<T = ObjectRow>(
   const server = useServer();
   const view: ShallowRef<typeof emptyView> = shallowRef(emptyView);
   const live = new LiveWindow({
-    name: `w${++lastName}`,
+    name: server.nextQueryName(),
     call: server.call,
     onView: (next) => {
       view.value = next;

@@ -1,4 +1,4 @@
-import { en } from "./en.js";
+import { en } from "./en/all.js";
 import type { Messages } from "./messages.js";
 
 /** The languages of the page, each named by itself. English is always loaded, the others on demand. */
@@ -7,16 +7,16 @@ export type Language = keyof typeof languages;
 
 const loaders: Readonly<Record<Language, () => Promise<Messages>>> = {
   en: () => Promise.resolve(en),
-  de: async () => (await import("./de.js")).de,
+  de: async () => (await import("./de/all.js")).de,
 };
 
 export function loadMessages(language: Language): Promise<Messages> {
   return loaders[language]();
 }
 
-/** The first of the wanted languages that there is; `de-AT` finds `de`. */
-export function chooseLanguage(wanted: readonly string[]): Language {
-  for (const tag of wanted) {
+/** The first supported language of the preferred ones; `de-AT` is `de`. Default: English. */
+export function chooseLanguage(preferred: readonly string[]): Language {
+  for (const tag of preferred) {
     const language = tag.toLowerCase().split("-")[0] ?? "";
     if (Object.hasOwn(languages, language)) return language as Language;
   }

@@ -1,55 +1,66 @@
-import { computed, shallowRef, type ComputedRef, type Ref } from "vue";
-import { en } from "./en.js";
+import {
+  computed,
+  shallowRef,
+  type App,
+  type ComputedRef,
+  type InjectionKey,
+  type Ref,
+} from "vue";
+import { readStored, writeStored } from "../browser/stored-value.js";
+import { injectRequired } from "../injection.js";
+import { en } from "./en/all.js";
 import { Formats } from "./formats.js";
 import { chooseLanguage, loadMessages, type Language } from "./languages.js";
 import type { Messages } from "./messages.js";
-import { recall, remember } from "../ui/browser-memory.js";
 
-const key = "language";
-const current = shallowRef<{ language: Language; messages: Messages }>({
-  language: "en",
-  messages: en,
-});
-
-const text = computed(() => current.value.messages);
-const formats = computed(
-  () => new Formats(current.value.language, current.value.messages),
-);
-const language = computed(() => current.value.language);
+const storageKey = "language";
 
 export interface Locale {
-  text: ComputedRef<Messages>;
-  formats: ComputedRef<Formats>;
-  language: Readonly<Ref<Language>>;
-  setLanguage(language: Language): Promise<void>;
+  readonly text: ComputedRef<Messages>;
+  readonly formats: ComputedRef<Formats>;
+  readonly language: Readonly<Ref<Language>>;
+  readonly setLanguage: (language: Language) => Promise<void>;
 }
 
-/** The texts and formats of the chosen language; one choice for the whole page. */
-export function useLocale(): Locale {
-  return { text, formats, language, setLanguage };
-}
+const key: InjectionKey<Locale> = Symbol("locale");
 
-/** Before the page is mounted: the remembered language, or the browser's. */
-export async function initialLanguage(): Promise<void> {
-  const remembered = recall(key);
-  await show(
+/** Provides the stored language, or the language of the browser; before the page is mounted. */
+export async function provideLocale(app: App): Promise<void> {
+  const current = shallowRef<{ language: Language; messages: Messages }>({
+    language: "en",
+    messages: en,
+  });
+
+  async function load(language: Language): Promise<void> {
+    try {
+      current.value = { language, messages: await loadMessages(language) };
+    } catch {
+      // The messages cannot be loaded without the server: the language stays.
+    }
+    document.documentElement.lang = current.value.language;
+  }
+
+  app.provide(key, {
+    text: computed(() => current.value.messages),
+    formats: computed(
+      () => new Formats(current.value.language, current.value.messages),
+    ),
+    language: computed(() => current.value.language),
+    async setLanguage(language) {
+      writeStored(storageKey, language);
+      await load(language);
+    },
+  });
+  const stored = readStored(storageKey);
+  await load(
     chooseLanguage([
-      ...(remembered === null ? [] : [remembered]),
+      ...(stored === null ? [] : [stored]),
       ...navigator.languages,
     ]),
   );
 }
 
-async function setLanguage(chosen: Language): Promise<void> {
-  remember(key, chosen);
-  await show(chosen);
-}
-
-async function show(chosen: Language): Promise<void> {
-  try {
-    current.value = { language: chosen, messages: await loadMessages(chosen) };
-  } catch {
-    // The file could not be fetched, as when the server is gone: the texts stay as they are.
-  }
-  document.documentElement.lang = current.value.language;
+/** The texts and formats of the chosen language. */
+export function useLocale(): Locale {
+  return injectRequired(key);
 }

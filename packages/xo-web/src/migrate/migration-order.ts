@@ -1,7 +1,7 @@
-import { textOf } from "../actions/text-of.js";
+import { textOf } from "../actions/plan/text-of.js";
 import type { Json } from "@xo-server/kit";
-import type { ObjectRow } from "../objects/object-row.js";
-import type { Plan, Step } from "../actions/action.js";
+import type { ObjectRow } from "../api/object-row.js";
+import type { Plan, Step } from "../actions/plan/action.js";
 import type { Vm } from "../objects/vm.js";
 import type { Vbd, Vif } from "../objects/devices.js";
 
@@ -42,7 +42,7 @@ export function planMigration(
         owners.vifs.filter(({ $VM }) => $VM === vm.id).map(({ id }) => id),
       );
     if (given.network !== undefined) params["migrationNetwork"] = given.network;
-    return { order: orderOf(params), objects: [vm] };
+    return { operation: orderOf(params), objects: [vm] };
   });
   return { steps: merged(steps), undo: backOf(given) };
 }
@@ -69,7 +69,7 @@ function pick(
 function merged(steps: readonly Step[]): readonly Step[] {
   const found = new Map<string, Step>();
   for (const step of steps) {
-    const key = JSON.stringify(step.order);
+    const key = JSON.stringify(step.operation);
     const before = found.get(key)?.objects ?? [];
     found.set(key, { ...step, objects: [...before, ...step.objects] });
   }
@@ -83,7 +83,7 @@ function backOf({ movesDisks }: Migration) {
     if (movesDisks || !wereRunning) return undefined;
     return merged(
       vms.map((vm) => ({
-        order: orderOf({ targetHost: textOf(vm["$container"]) }),
+        operation: orderOf({ targetHost: textOf(vm["$container"]) }),
         objects: [vm],
       })),
     );

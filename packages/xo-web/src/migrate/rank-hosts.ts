@@ -1,5 +1,5 @@
 import type { Host } from "../objects/infrastructure.js";
-import type { NowFigures } from "../objects/object-row.js";
+import type { NowFigures } from "../api/object-row.js";
 import type { Vm } from "../objects/vm.js";
 
 /** What is known of where VMs could go. Ids. */

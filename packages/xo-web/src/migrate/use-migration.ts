@@ -1,6 +1,6 @@
 import { computed, ref, shallowRef, watchEffect } from "vue";
-import type { Plan } from "../actions/action.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { Plan } from "../actions/plan/action.js";
+import type { ObjectRow } from "../api/object-row.js";
 import {
   diskTargets,
   overfull,

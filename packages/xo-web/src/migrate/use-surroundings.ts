@@ -2,7 +2,7 @@ import { computed, type ComputedRef } from "vue";
 import { useObjects } from "../live/use-window.js";
 import type { Pif, Vbd, Vdi, Vif } from "../objects/devices.js";
 import type { Host, Network, Pool, Sr } from "../objects/infrastructure.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import type { Vm } from "../objects/vm.js";
 import type { Surroundings } from "./rank-hosts.js";
 

@@ -1,4 +1,4 @@
-import type { ObjectRow } from "./object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 
 /** Bytes. */
 export type Vdi = ObjectRow & {

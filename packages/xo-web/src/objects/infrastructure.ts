@@ -1,4 +1,4 @@
-import type { ObjectRow, TextMap } from "./object-row.js";
+import type { ObjectRow, TextMap } from "../api/object-row.js";
 
 /** Bytes; seconds since 1970. */
 export type Host = ObjectRow & {

@@ -1,5 +1,5 @@
 import type { Messages } from "../locale/messages.js";
-import type { ObjectRow } from "./object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import type { PowerState } from "./vm.js";
 
 export type Tone = "good" | "busy" | "warn" | "bad" | "idle";

@@ -1,69 +1,101 @@
-import { computed, shallowReactive, watchEffect, type ComputedRef } from "vue";
+import {
+  computed,
+  provide,
+  shallowReactive,
+  watchEffect,
+  type ComputedRef,
+  type InjectionKey,
+} from "vue";
 import { isObject } from "@xo-server/kit";
-import type { Call } from "../api/status-stream.js";
-import { useServer } from "../live/use-server.js";
+import type { Call } from "../api/server-connection.js";
+import { injectRequired } from "../injection.js";
 
-/** Names by id, as they were when they were asked for; the oldest go. */
-const names = shallowReactive(new Map<string, string>());
-const MOST = 5_000;
-/** Ids by type that wait for the next question. */
-let waiting = new Map<string, Set<string>>();
+const MAX_NAMES = 5_000;
+const MAX_IDS_PER_CALL = 1_000;
 
 /**
- * The name of an object that is only mentioned. Many that are wanted at the same
- * time are one question; they are not followed.
+ * Names of objects by id, for mentions of objects. A name is requested once and not
+ * updated. Above MAX_NAMES the oldest are evicted.
  */
+export class ObjectNames {
+  readonly #call: Call;
+  readonly #names = shallowReactive(new Map<string, string>());
+  /** Ids by type, for the next request. */
+  #pending = new Map<string, Set<string>>();
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  get(id: string): string | undefined {
+    return this.#names.get(id);
+  }
+
+  /** For a name that is known already. */
+  set(id: string, name: string): void {
+    if (this.#names.get(id) === name) return;
+    this.#names.delete(id);
+    this.#names.set(id, name);
+    for (const oldest of this.#names.keys()) {
+      if (this.#names.size <= MAX_NAMES) break;
+      this.#names.delete(oldest);
+    }
+  }
+
+  /** Names that are requested in the same turn of the event loop are one call per type. */
+  request(type: string, id: string): void {
+    if (this.#names.has(id)) return;
+    if (this.#pending.size === 0)
+      setTimeout(() => {
+        const pending = this.#pending;
+        this.#pending = new Map();
+        for (const [type, ids] of pending) void this.#read(type, [...ids]);
+      });
+    const ids = this.#pending.get(type) ?? new Set();
+    this.#pending.set(type, ids.add(id));
+  }
+
+  async #read(type: string, ids: string[]): Promise<void> {
+    const some = ids.splice(0, MAX_IDS_PER_CALL);
+    const answer = await this.#call("query.page", {
+      type,
+      ids: some,
+      fields: ["id", "name_label"],
+      limit: some.length,
+    }).catch(() => null);
+    const rows = isObject(answer) ? answer["rows"] : undefined;
+    for (const row of Array.isArray(rows) ? rows : []) {
+      const { id, name_label } = isObject(row) ? row : {};
+      if (typeof id === "string" && typeof name_label === "string")
+        this.set(id, name_label);
+    }
+    if (ids.length > 0) await this.#read(type, ids);
+  }
+}
+
+const key: InjectionKey<ObjectNames> = Symbol("object names");
+
+/** For the root component. */
+export function provideNames(call: Call): void {
+  provide(key, new ObjectNames(call));
+}
+
+export function useNames(): ObjectNames {
+  return injectRequired(key);
+}
+
+/** The name of a mentioned object. @param id undefined: none */
 export function useName(
   type: () => string,
   id: () => string | undefined,
 ): ComputedRef<string | undefined> {
-  const { call } = useServer();
+  const names = useNames();
   watchEffect(() => {
-    const wanted = id();
-    if (wanted !== undefined && !names.has(wanted)) ask(call, type(), wanted);
+    const mentioned = id();
+    if (mentioned !== undefined) names.request(type(), mentioned);
   });
   return computed(() => {
-    const wanted = id();
-    return wanted === undefined ? undefined : names.get(wanted);
+    const mentioned = id();
+    return mentioned === undefined ? undefined : names.get(mentioned);
   });
-}
-
-/** Who knows a name already tells it. */
-export function tellName(id: string, name: string): void {
-  if (names.get(id) === name) return;
-  names.delete(id);
-  names.set(id, name);
-  for (const oldest of names.keys()) {
-    if (names.size <= MOST) break;
-    names.delete(oldest);
-  }
-}
-
-function ask(call: Call, type: string, id: string): void {
-  if (waiting.size === 0)
-    setTimeout(() => {
-      const questions = waiting;
-      waiting = new Map();
-      for (const [type, ids] of questions) void read(call, type, [...ids]);
-    });
-  const ids = waiting.get(type) ?? new Set();
-  waiting.set(type, ids.add(id));
-}
-
-async function read(call: Call, type: string, ids: string[]): Promise<void> {
-  const some = ids.splice(0, 1_000);
-  const fields = ["id", "name_label"];
-  const answer = await call("query.page", {
-    type,
-    ids: some,
-    fields,
-    limit: some.length,
-  }).catch(() => null);
-  const rows = isObject(answer) ? answer["rows"] : undefined;
-  for (const row of Array.isArray(rows) ? rows : []) {
-    const { id, name_label } = isObject(row) ? row : {};
-    if (typeof id === "string" && typeof name_label === "string")
-      tellName(id, name_label);
-  }
-  if (ids.length > 0) await read(call, type, ids);
 }

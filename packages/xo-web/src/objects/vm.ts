@@ -1,4 +1,4 @@
-import type { NowFigures, ObjectRow, TextMap } from "./object-row.js";
+import type { NowFigures, ObjectRow, TextMap } from "../api/object-row.js";
 
 export type PowerState = "Running" | "Halted" | "Paused" | "Suspended";
 

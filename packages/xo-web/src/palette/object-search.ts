@@ -1,6 +1,6 @@
 import { isObject, type Json } from "@xo-server/kit";
-import type { Call } from "../api/status-stream.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { Call } from "../api/server-connection.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { rank } from "./ranking.js";
 import type { ObjectName } from "./route-object.js";
 

@@ -1,7 +1,7 @@
 import type { Component } from "vue";
-import type { Action } from "../actions/action.js";
+import type { Action } from "../actions/plan/action.js";
 import type { Messages } from "../locale/messages.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { fitOf } from "./ranking.js";
 
 /** A line of the palette. */

@@ -1,4 +1,4 @@
-import { recall, remember } from "../ui/browser-memory.js";
+import { readStored, writeStored } from "../browser/stored-value.js";
 import type { ObjectName } from "./route-object.js";
 
 const key = "recent-objects";
@@ -7,7 +7,7 @@ const MOST = 12;
 /** Whose pages were seen last, the newest first. */
 export function recentObjects(): readonly ObjectName[] {
   try {
-    const told: unknown = JSON.parse(recall(key) ?? "[]");
+    const told: unknown = JSON.parse(readStored(key) ?? "[]");
     return Array.isArray(told) ? told.filter(isObjectName).slice(0, MOST) : [];
   } catch {
     return [];
@@ -16,7 +16,7 @@ export function recentObjects(): readonly ObjectName[] {
 
 export function noteVisit({ type, id }: ObjectName): void {
   const others = recentObjects().filter((one) => one.id !== id);
-  remember(key, JSON.stringify([{ type, id }, ...others].slice(0, MOST)));
+  writeStored(key, JSON.stringify([{ type, id }, ...others].slice(0, MOST)));
 }
 
 function isObjectName(one: unknown): one is ObjectName {

@@ -10,8 +10,8 @@ import { useActions } from "../actions/use-actions.js";
 import { useObject } from "../live/use-object.js";
 import { useServer } from "../live/use-server.js";
 import { useLocale } from "../locale/use-locale.js";
-import type { ObjectRow } from "../objects/object-row.js";
-import { sidePages } from "../shell/side-pages.js";
+import type { ObjectRow } from "../api/object-row.js";
+import { sidePages } from "../navigation/side-pages.js";
 import { mainTypes, minorTypes, readObjects } from "./object-search.js";
 import {
   actionEntries,

@@ -1,6 +1,6 @@
 import { shallowRef, watch, type Ref, type ShallowRef } from "vue";
-import type { Call } from "../api/status-stream.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { Call } from "../api/server-connection.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { searchObjects } from "./object-search.js";
 
 export interface ObjectSearch {

@@ -1,14 +1,18 @@
-import { ref, type Ref } from "vue";
+import { provide, ref, type InjectionKey, type Ref } from "vue";
+import { injectRequired } from "../injection.js";
 
-const isOpen = ref(false);
-
-/** The command palette: one for the whole page. */
-export function usePalette(): {
+export interface Palette {
   readonly isOpen: Ref<boolean>;
   readonly open: () => void;
   readonly close: () => void;
-} {
-  return {
+}
+
+const key: InjectionKey<Palette> = Symbol("palette");
+
+/** The command palette of the page; for the frame of the page. */
+export function providePalette(): Palette {
+  const isOpen = ref(false);
+  const palette = {
     isOpen,
     open() {
       isOpen.value = true;
@@ -17,4 +21,10 @@ export function usePalette(): {
       isOpen.value = false;
     },
   };
+  provide(key, palette);
+  return palette;
+}
+
+export function usePalette(): Palette {
+  return injectRequired(key);
 }

@@ -1,4 +1,4 @@
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 
 /** The parts of the page, as they stand in its tabs. */
 export const placementTabs = [

@@ -1,7 +1,7 @@
 import { computed, watchEffect, type ComputedRef } from "vue";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { usePoolChoice } from "../topology/use-pool-choice.js";
-import { recall, remember } from "../ui/browser-memory.js";
+import { readStored, writeStored } from "../browser/stored-value.js";
 import { placementPool } from "./placement-pool.js";
 
 const key = "placement-pool";
@@ -15,12 +15,12 @@ export function usePlacementPool(): {
   choose: (id: string) => void;
 } {
   const { pools, pool: named, isLoading, refusal, choose } = usePoolChoice();
-  const last = recall(key);
+  const last = readStored(key);
   const pool = computed(
     () => named.value ?? placementPool(pools.value, last ?? undefined),
   );
   watchEffect(() => {
-    if (pool.value !== undefined) remember(key, pool.value.id);
+    if (pool.value !== undefined) writeStored(key, pool.value.id);
   });
   return { pools, pool, isLoading, refusal, choose };
 }

@@ -1,6 +1,6 @@
 import { shallowRef, type ShallowRef } from "vue";
 import { isObject, type Json } from "@xo-server/kit";
-import type { Call } from "../api/status-stream.js";
+import type { Call } from "../api/server-connection.js";
 import {
   fetchTicket,
   signIn,
@@ -10,7 +10,7 @@ import {
 } from "./sign-in.js";
 
 /** Who has signed in. */
-export interface Person {
+export interface User {
   readonly id: string;
   readonly name: string;
   readonly isAdmin: boolean;
@@ -22,18 +22,20 @@ export interface Person {
 
 export interface Session {
   /** null: nobody; undefined: not known yet. */
-  readonly person: Readonly<ShallowRef<Person | null | undefined>>;
+  readonly user: Readonly<ShallowRef<User | null | undefined>>;
   /** For each connection that has been opened. */
   readonly opened: (call: Call) => Promise<void>;
   readonly signIn: (form: SignInForm) => Promise<SignInOutcome>;
   readonly signOut: () => Promise<void>;
   /** Goes on without signing in: a demo shows its objects to everybody. */
-  readonly lookAround: () => void;
+  readonly continueAnonymously: () => void;
   /** Changes some of the preferences, here and on the server. */
-  readonly prefer: (changes: Readonly<Record<string, Json>>) => Promise<void>;
+  readonly setPreferences: (
+    changes: Readonly<Record<string, Json>>,
+  ) => Promise<void>;
 }
 
-const guest: Person = {
+const anonymous: User = {
   id: "guest",
   name: "",
   isAdmin: false,
@@ -45,20 +47,20 @@ const key = "looks-around";
 
 /** Who is in front of the page. */
 export function createSession(): Session {
-  const person = shallowRef<Person | null | undefined>(undefined);
+  const user = shallowRef<User | null | undefined>(undefined);
   let call: Call | undefined;
 
   async function renew(): Promise<void> {
     const ticket = await fetchTicket();
     if (ticket === undefined || call === undefined) {
-      person.value = sessionStorage.getItem(key) === null ? null : guest;
+      user.value = sessionStorage.getItem(key) === null ? null : anonymous;
       return;
     }
-    person.value = toPerson(await call("session.signInWithTicket", { ticket }));
+    user.value = toUser(await call("session.signInWithTicket", { ticket }));
   }
 
   return {
-    person,
+    user: user,
     async opened(given) {
       call = given;
       // Who it is, is not known while the server is gone: what was known stays.
@@ -74,28 +76,28 @@ export function createSession(): Session {
       await call?.("session.signOut").catch(() => undefined);
       await signOut();
       sessionStorage.removeItem(key);
-      person.value = null;
+      user.value = null;
     },
-    lookAround() {
+    continueAnonymously() {
       sessionStorage.setItem(key, "yes");
-      person.value = guest;
+      user.value = anonymous;
     },
-    async prefer(changes) {
-      const before = person.value;
+    async setPreferences(changes) {
+      const before = user.value;
       if (!before || before.isGuest) return;
       const preferences = { ...before.preferences, ...changes };
-      person.value = { ...before, preferences };
+      user.value = { ...before, preferences };
       try {
         await call?.("user.set", { id: before.id, preferences });
       } catch (error) {
-        person.value = before;
+        user.value = before;
         throw error;
       }
     },
   };
 }
 
-function toPerson(told: Json): Person | null {
+function toUser(told: Json): User | null {
   if (!isObject(told) || typeof told["email"] !== "string") return null;
   const { id, email, permission, preferences } = told;
   return {

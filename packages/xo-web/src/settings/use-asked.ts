@@ -1,6 +1,6 @@
 import { shallowRef, type ShallowRef } from "vue";
 import type { Json } from "@xo-server/kit";
-import type { Call } from "../api/status-stream.js";
+import type { Call } from "../api/server-connection.js";
 import { useServer } from "../live/use-server.js";
 import { toFailure, type Failure } from "./failure.js";
 

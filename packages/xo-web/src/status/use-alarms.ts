@@ -66,12 +66,12 @@ export function useAlarms(): Alarms {
 
   onNotification("alarms", () => void ask());
   // A demo shows them to everybody, so that it does not matter whether somebody has signed in.
-  watch([session.person, () => view.value.connection.name], () => void ask(), {
+  watch([session.user, () => view.value.connection.name], () => void ask(), {
     immediate: true,
   });
   return {
     list: readonly(list),
-    canAcknowledge: computed(() => session.person.value?.isGuest === false),
+    canAcknowledge: computed(() => session.user.value?.isGuest === false),
     async acknowledge(id) {
       await call("alarm.acknowledge", { id }).catch(() => undefined);
       await ask();

@@ -8,7 +8,7 @@ import {
   type ShallowRef,
 } from "vue";
 import type { Status } from "../api/status.js";
-import type { StatusView } from "../api/status-stream.js";
+import type { StatusView } from "../api/status-feed.js";
 import { History } from "./history.js";
 
 const seconds = 120;

@@ -1,19 +1,11 @@
-import {
-  computed,
-  inject,
-  provide,
-  type ComputedRef,
-  type InjectionKey,
-  type Ref,
-} from "vue";
-import type { StatusView } from "../api/status-stream.js";
+import { computed, type Ref } from "vue";
+import type { StatusView } from "../api/status-feed.js";
+import { provideClock } from "../ui/use-clock.js";
 import { useNow } from "../ui/use-now.js";
 
-const key: InjectionKey<ComputedRef<number>> = Symbol("server clock");
-
 /**
- * The server's time in ms since 1970, by the second. Taken from what it says of
- * itself, so that ages are right although the browser's clock may be wrong.
+ * Provides the time of the server, in ms since the epoch and by the second. It is taken
+ * from the status, so that ages are right if the clock of the browser is wrong.
  */
 export function provideServerClock(view: Readonly<Ref<StatusView>>): void {
   const now = useNow();
@@ -23,15 +15,6 @@ export function provideServerClock(view: Readonly<Ref<StatusView>>): void {
     const { startedAt, uptimeS } = status.server;
     return Date.parse(startedAt) + uptimeS * 1000 + (now.value - receivedAt);
   });
-  // By the second, so that a status that arrives in between redraws no ages.
-  provide(
-    key,
-    computed(() => Math.floor(clock.value / 1000) * 1000),
-  );
-}
-
-export function useServerClock(): ComputedRef<number> {
-  const clock = inject(key);
-  if (clock === undefined) throw new Error("no server clock was provided");
-  return clock;
+  // By the second: a status that arrives in between does not render all ages again.
+  provideClock(computed(() => Math.floor(clock.value / 1000) * 1000));
 }

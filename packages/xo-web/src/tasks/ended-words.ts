@@ -1,4 +1,4 @@
-import { failureWords } from "../actions/error-words.js";
+import { failureMessage } from "../actions/plan/error-message.js";
 import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
 import type { Toast } from "../toasts/use-toasts.js";
@@ -13,7 +13,7 @@ export function toastOf(
   const { tasks: text } = messages;
   const why = (task: TaskItem) => {
     const failure = reasonOf(task);
-    return failure && failureWords(failure, messages);
+    return failure && failureMessage(failure, messages);
   };
   const [first] = ended;
   if (first === undefined) return undefined;

@@ -1,5 +1,5 @@
 import { isObject, type Json } from "@xo-server/kit";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 
 export type TaskStatus = "pending" | "success" | "failure" | "interrupted";
 

@@ -5,7 +5,7 @@ import { useLocale } from "../locale/use-locale.js";
 import { useToasts } from "../toasts/use-toasts.js";
 import { toastOf } from "./ended-words.js";
 import type { TaskItem } from "./task.js";
-import type { OurTasks } from "./use-tasks.js";
+import type { ServerTasks } from "./use-tasks.js";
 
 /** Those that end within this are one toast, in ms. */
 const GATHER_MS = 700;
@@ -17,7 +17,7 @@ const haveToasts: ReadonlySet<string> = new Set([
 ]);
 
 /** A word about each of my tasks that ends. What was done to many has a toast of its own from its beginning on. */
-export function useEndedToasts({ onEnded }: OurTasks): void {
+export function useEndedToasts({ onEnded }: ServerTasks): void {
   const { session } = useServer();
   const { text, formats } = useLocale();
   const { show } = useToasts();
@@ -26,7 +26,7 @@ export function useEndedToasts({ onEnded }: OurTasks): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   onEnded((ended) => {
-    const me = session.person.value?.id;
+    const me = session.user.value?.id;
     gathered.push(
       ...ended.filter(
         (task) => task.userId === me && !haveToasts.has(task.operation ?? ""),

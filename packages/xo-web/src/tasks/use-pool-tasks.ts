@@ -1,6 +1,6 @@
 import { computed, type ComputedRef } from "vue";
 import { useWindow, type LiveRows } from "../live/use-window.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { poolTaskItem, type TaskItem } from "./task.js";
 
 const fields = [

@@ -1,54 +1,64 @@
 import {
   effectScope,
   onScopeDispose,
+  provide,
   shallowRef,
   type EffectScope,
+  type InjectionKey,
   type ShallowRef,
 } from "vue";
-import { useServer, type Server } from "../live/use-server.js";
+import { injectRequired } from "../injection.js";
+import type { Server } from "../live/use-server.js";
 import type { TaskItem } from "./task.js";
 import { TaskBook } from "./task-book.js";
 
 export type EndListener = (ended: readonly TaskItem[]) => void;
 
-export interface OurTasks {
-  /** The newest first; undefined before they are known. */
+export interface ServerTasks {
+  /** The newest first; undefined before they are loaded. */
   readonly tasks: Readonly<ShallowRef<readonly TaskItem[] | undefined>>;
-  /** The server's words, where it does not tell them. */
+  /** The error of the server, if the tasks cannot be loaded. */
   readonly error: Readonly<ShallowRef<string | undefined>>;
-  /** Hears of those that end from now on, until the scope ends. */
+  /** Notifies of tasks that end from now on, until the scope ends. */
   readonly onEnded: (listener: EndListener) => void;
 }
 
-interface Shared {
+interface Subscription {
   readonly scope: EffectScope;
-  readonly ours: Omit<OurTasks, "onEnded">;
+  readonly tasks: Omit<ServerTasks, "onEnded">;
   readonly listeners: Set<EndListener>;
   users: number;
 }
 
-let shared: Shared | undefined;
+const key: InjectionKey<() => ServerTasks> = Symbol("server tasks");
 
-/** Our tasks, live: one subscription for the whole page, while anything of it shows tasks. */
-export function useTasks(): OurTasks {
-  const server = useServer();
-  const used = (shared ??= follow(server));
-  used.users++;
-  onScopeDispose(() => {
-    if (--used.users > 0) return;
-    used.scope.stop();
-    if (shared === used) shared = undefined;
+/** One subscription to the tasks of the server, while any component uses them; for the root component. */
+export function provideTasks(server: Server): void {
+  let current: Subscription | undefined;
+  provide(key, () => {
+    const used = (current ??= subscribe(server));
+    used.users++;
+    onScopeDispose(() => {
+      if (--used.users > 0) return;
+      used.scope.stop();
+      if (current === used) current = undefined;
+    });
+    return {
+      ...used.tasks,
+      onEnded(listener) {
+        used.listeners.add(listener);
+        onScopeDispose(() => used.listeners.delete(listener));
+      },
+    };
   });
-  return {
-    ...used.ours,
-    onEnded(listener) {
-      used.listeners.add(listener);
-      onScopeDispose(() => used.listeners.delete(listener));
-    },
-  };
 }
 
-function follow(server: Server): Shared {
+/** The tasks of the server, live, until the scope ends. */
+export function useTasks(): ServerTasks {
+  return injectRequired(key)();
+}
+
+function subscribe(server: Server): Subscription {
   const book = new TaskBook();
   const tasks = shallowRef<readonly TaskItem[]>();
   const error = shallowRef<string>();
@@ -61,7 +71,7 @@ function follow(server: Server): Shared {
     if (ended.length > 0) for (const listener of listeners) listener(ended);
   }
 
-  async function begin(): Promise<void> {
+  async function load(): Promise<void> {
     try {
       await server.call("task.subscribe");
       show(book.reset(await server.call("task.list", { limit: 200 })));
@@ -71,12 +81,12 @@ function follow(server: Server): Shared {
   }
 
   scope.run(() => {
-    server.onNotification("task", (news) => {
-      const isReset = (news as { reset?: boolean } | null)?.reset === true;
-      if (isReset) void begin();
-      else show(book.take(news));
+    server.onNotification("task", (params) => {
+      const isReset = (params as { reset?: boolean } | null)?.reset === true;
+      if (isReset) void load();
+      else show(book.take(params));
     });
-    server.whenOpen(() => void begin());
+    server.whenOpen(() => void load());
   });
-  return { scope, listeners, users: 0, ours: { tasks, error } };
+  return { scope, listeners, users: 0, tasks: { tasks, error } };
 }

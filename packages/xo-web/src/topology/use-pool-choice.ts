@@ -1,7 +1,7 @@
 import { computed, type ComputedRef } from "vue";
 import { useRoute, useRouter } from "vue-router";
 import { useObjects } from "../live/use-window.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 
 /** Which pool is looked at, in the page's address. Undefined: all of them. */
 export function usePoolChoice(): {

@@ -1,5 +1,5 @@
 import { exactText, wordText } from "../filters/value-text.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import type { RunRequest, TreeNode, TreePart } from "./outline.js";
 
 /** By what VMs are put together. */

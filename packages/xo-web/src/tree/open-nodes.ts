@@ -1,4 +1,4 @@
-import { recall, remember } from "../ui/browser-memory.js";
+import { readStored, writeStored } from "../browser/stored-value.js";
 
 const KEY = "tree-open";
 /** Of choices that are remembered; the oldest are forgotten. */
@@ -7,7 +7,7 @@ const MOST = 300;
 /** What the person has opened and closed, remembered in this browser. */
 export function recallOpen(): ReadonlyMap<string, boolean> {
   try {
-    const entries: unknown = JSON.parse(recall(KEY) ?? "[]");
+    const entries: unknown = JSON.parse(readStored(KEY) ?? "[]");
     return new Map(
       (Array.isArray(entries) ? entries : []).filter(
         (entry): entry is [string, boolean] =>
@@ -34,6 +34,6 @@ export function rememberOpen(
     if (next.size <= MOST) break;
     next.delete(oldest);
   }
-  remember(KEY, JSON.stringify([...next]));
+  writeStored(KEY, JSON.stringify([...next]));
   return next;
 }

@@ -1,4 +1,4 @@
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 
 /** A line that is there by itself: a pool, a host, a tag, a heading. */
 export interface TreeNode {

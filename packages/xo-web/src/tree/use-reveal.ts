@@ -1,7 +1,7 @@
 import { shallowRef, watch } from "vue";
 import { isObject } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { hostKey, poolKey, restKey, runKey } from "./branches.js";
 import type { Tree } from "./use-tree.js";
 

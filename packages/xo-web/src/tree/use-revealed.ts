@@ -1,7 +1,7 @@
 import { computed, watch, type ComputedRef } from "vue";
 import { useRoute } from "vue-router";
 import { useObject } from "../live/use-object.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 
 /** Beginnings of the paths of pages about an object that may be in the tree. */
 const types: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import type { Json } from "@xo-server/kit";
 import { windowAround, type RowWindow } from "../lists/row-window.js";
 import { LiveWindow } from "../live/live-window.js";
 import { useServer } from "../live/use-server.js";
-import type { ObjectRow } from "../objects/object-row.js";
+import type { ObjectRow } from "../api/object-row.js";
 import { HeldWindow } from "./held-window.js";
 import type { RunRequest } from "./outline.js";
 
@@ -39,8 +39,6 @@ interface Run {
 const MOST = 24;
 const FIELDS = ["id", "type", "name_label", "power_state"];
 const MORE = ["current_operations", "enabled", "inMaintenanceMode", "$pool"];
-
-let lastName = 0;
 
 /** Live windows on runs of a tree, until the scope ends. */
 export function useRuns(isHeld: Ref<boolean>): Runs {
@@ -99,7 +97,7 @@ export function useRuns(isHeld: Ref<boolean>): Runs {
   function open(key: string): Run {
     const held = new HeldWindow();
     const live = new LiveWindow({
-      name: `tree${String(++lastName)}`,
+      name: server.nextQueryName(),
       call: server.call,
       onView(view) {
         held.take(view, isHeld.value);

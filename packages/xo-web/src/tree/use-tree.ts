@@ -7,8 +7,8 @@ import {
   type Ref,
 } from "vue";
 import { useObjects } from "../live/use-window.js";
-import type { ObjectRow } from "../objects/object-row.js";
-import { recall, remember } from "../ui/browser-memory.js";
+import type { ObjectRow } from "../api/object-row.js";
+import { readStored, writeStored } from "../browser/stored-value.js";
 import {
   branches,
   countedRuns,
@@ -57,7 +57,7 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
   const search = ref("");
   const words = computed(() => search.value.trim());
   watch(grouping, (choice) => {
-    remember(GROUPING, choice);
+    writeStored(GROUPING, choice);
   });
 
   let stored = recallOpen();
@@ -147,6 +147,6 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
 }
 
 function recallGrouping(): Grouping {
-  const remembered = recall(GROUPING);
+  const remembered = readStored(GROUPING);
   return groupings.find((one) => one === remembered) ?? "host";
 }

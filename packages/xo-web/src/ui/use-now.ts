@@ -1,15 +1,13 @@
-import { readonly, ref, type Ref } from "vue";
+import { onScopeDispose, readonly, ref, type Ref } from "vue";
 
-const now = ref(performance.now());
-let started = false;
-
-/** The page's clock in milliseconds, moving once a second; for ages and countdowns. */
+/** Monotonic time in ms, updated every second until the scope ends; for ages and countdowns. */
 export function useNow(): Readonly<Ref<number>> {
-  if (!started) {
-    started = true;
-    setInterval(() => {
-      now.value = performance.now();
-    }, 1000);
-  }
+  const now = ref(performance.now());
+  const timer = setInterval(() => {
+    now.value = performance.now();
+  }, 1000);
+  onScopeDispose(() => {
+    clearInterval(timer);
+  });
   return readonly(now);
 }

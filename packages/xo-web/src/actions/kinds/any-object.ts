@@ -1,6 +1,10 @@
 import { Pencil, Tags } from "@lucide/vue";
-import type { ObjectRow } from "../../objects/object-row.js";
-import { defineAction, type Action, type ActionParts } from "../action.js";
+import type { ObjectRow } from "../../api/object-row.js";
+import {
+  defineAction,
+  type Action,
+  type ActionDefinition,
+} from "../plan/action.js";
 
 /** Which operation changes the names of objects of a type. */
 const setters: Readonly<Record<string, string>> = {
@@ -15,15 +19,15 @@ const setters: Readonly<Record<string, string>> = {
 };
 const tagged = ["VM", "VM-template", "host", "pool", "VDI"];
 
-const addTag: ActionParts = {
+const addTag: ActionDefinition = {
   id: "object.addTag",
   types: [],
   icon: Tags,
   group: "change",
-  ask: (_, { text }) => ({
+  formOf: (_, { text }) => ({
     fields: [{ kind: "text", id: "tag", label: text.actions.fields.tag }],
   }),
-  order: (_, { tag = null }) => ({ method: "tag.add", params: { tag } }),
+  operation: (_, { tag = null }) => ({ method: "tag.add", params: { tag } }),
 };
 
 /** What can be done to almost anything. */
@@ -34,7 +38,7 @@ export const anyObjectActions: readonly Action[] = [
     icon: Pencil,
     group: "change",
     isForOne: true,
-    ask: ([object], { text }) => ({
+    formOf: ([object], { text }) => ({
       fields: [
         {
           kind: "text",
@@ -52,13 +56,13 @@ export const anyObjectActions: readonly Action[] = [
       ],
       button: text.ui.save,
     }),
-    order: (object, { name_label = null, name_description }) => ({
+    operation: (object, { name_label = null, name_description }) => ({
       method: setterOf(object),
       params: { name_label, name_description: name_description ?? "" },
     }),
     undo: (objects) =>
       objects.map((object) => ({
-        order: {
+        operation: {
           method: setterOf(object),
           params: {
             name_label: object.name_label ?? "",
@@ -76,7 +80,7 @@ export const anyObjectActions: readonly Action[] = [
     icon: Tags,
     group: "change",
     isForOne: true,
-    ask: ([object], { text }) => ({
+    formOf: ([object], { text }) => ({
       fields: [
         {
           kind: "tags",
@@ -89,13 +93,13 @@ export const anyObjectActions: readonly Action[] = [
       ],
       button: text.ui.save,
     }),
-    order: (object, { tags }) => ({
+    operation: (object, { tags }) => ({
       method: setterOf(object),
       params: { tags: tags ?? [] },
     }),
     undo: (objects) =>
       objects.map((object) => ({
-        order: {
+        operation: {
           method: setterOf(object),
           params: { tags: [...(object.tags ?? [])] },
         },

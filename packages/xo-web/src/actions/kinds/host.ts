@@ -13,8 +13,8 @@ import {
   Trash2,
 } from "@lucide/vue";
 import type { Messages } from "../../locale/messages.js";
-import type { ObjectRow } from "../../objects/object-row.js";
-import { defineAction, nameOf, type Action } from "../action.js";
+import type { ObjectRow } from "../../api/object-row.js";
+import { defineAction, nameOf, type Action } from "../plan/action.js";
 
 const host = { types: ["host"] } as const;
 const power = { ...host, group: "power" } as const;
@@ -36,11 +36,11 @@ export const hostActions: readonly Action[] = [
     icon: Construction,
     isPrimary: true,
     place: "service",
-    cannot: unlessEnabled,
-    form: () => import("../MaintenanceDialog.vue"),
+    refusalOf: unlessEnabled,
+    dialog: () => import("../dialogs/MaintenanceDialog.vue"),
     undo: (objects) => [
       {
-        order: {
+        operation: {
           method: "host.setMaintenanceMode",
           params: { maintenance: false, migrateBack: true },
         },
@@ -54,12 +54,12 @@ export const hostActions: readonly Action[] = [
     icon: CircleCheck,
     isPrimary: true,
     place: "service",
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessUp(object, text) ??
       (object["enabled"] === true
         ? text.actions.reasons.hostEnabled
         : undefined),
-    ask: (_, { text }) => ({
+    formOf: (_, { text }) => ({
       lead: text.actions.leads.hostEnable,
       fields: [
         {
@@ -70,7 +70,7 @@ export const hostActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { migrateBack = false }) => ({
+    operation: (_, { migrateBack = false }) => ({
       method: "host.enable",
       params: { migrateBack },
     }),
@@ -79,25 +79,25 @@ export const hostActions: readonly Action[] = [
     ...work,
     id: "host.disable",
     icon: Ban,
-    cannot: unlessEnabled,
-    order: () => ({ method: "host.disable" }),
-    undo: (objects) => [{ order: { method: "host.enable" }, objects }],
+    refusalOf: unlessEnabled,
+    operation: () => ({ method: "host.disable" }),
+    undo: (objects) => [{ operation: { method: "host.enable" }, objects }],
   }),
   defineAction({
     ...work,
     id: "host.evacuate",
     icon: MoveRight,
-    cannot: unlessUp,
-    ask: (_, { text }) => ({ lead: text.actions.leads.evacuate }),
-    order: () => ({ method: "host.evacuate" }),
+    refusalOf: unlessUp,
+    formOf: (_, { text }) => ({ lead: text.actions.leads.evacuate }),
+    operation: () => ({ method: "host.evacuate" }),
   }),
   defineAction({
     ...power,
     id: "host.restart",
     icon: RotateCw,
     isPrimary: true,
-    cannot: unlessUp,
-    ask: (_, { text }) => ({
+    refusalOf: unlessUp,
+    formOf: (_, { text }) => ({
       lead: text.actions.leads.hostRestart,
       fields: [
         {
@@ -107,7 +107,7 @@ export const hostActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { force = false }) => ({
+    operation: (_, { force = false }) => ({
       method: "host.restart",
       params: { force },
     }),
@@ -116,9 +116,9 @@ export const hostActions: readonly Action[] = [
     ...power,
     id: "host.smartRestart",
     icon: Sparkles,
-    cannot: unlessUp,
-    ask: (_, { text }) => ({ lead: text.actions.leads.smartRestart }),
-    order: () => ({
+    refusalOf: unlessUp,
+    formOf: (_, { text }) => ({ lead: text.actions.leads.smartRestart }),
+    operation: () => ({
       method: "host.restart",
       params: { suspendResidentVms: true },
     }),
@@ -128,42 +128,42 @@ export const hostActions: readonly Action[] = [
     id: "host.stop",
     icon: Power,
     tone: "danger",
-    cannot: unlessUp,
-    ask: ([object], { text }) => ({
+    refusalOf: unlessUp,
+    formOf: ([object], { text }) => ({
       lead: text.actions.leads.hostStop,
       ...(object === undefined ? {} : { typed: nameOf(object) }),
     }),
-    order: () => ({ method: "host.stop" }),
+    operation: () => ({ method: "host.stop" }),
   }),
   defineAction({
     ...power,
     id: "host.start",
     icon: Power,
-    cannot: (object, text) => {
+    refusalOf: (object, text) => {
       if (object["power_state"] === "Running")
         return text.actions.reasons.hostUp;
       return object["powerOnMode"] === ""
         ? text.actions.reasons.noPowerOn
         : undefined;
     },
-    order: () => ({ method: "host.start" }),
+    operation: () => ({ method: "host.start" }),
   }),
   defineAction({
     ...power,
     id: "host.restartToolstack",
     icon: RefreshCw,
-    cannot: unlessUp,
-    ask: (_, { text }) => ({ lead: text.actions.leads.toolstack }),
-    order: () => ({ method: "host.restartAgent" }),
+    refusalOf: unlessUp,
+    formOf: (_, { text }) => ({ lead: text.actions.leads.toolstack }),
+    operation: () => ({ method: "host.restartAgent" }),
   }),
   defineAction({
     ...work,
     id: "host.makeCoordinator",
     icon: Crown,
     isForOne: true,
-    cannot: unlessEnabled,
-    ask: (_, { text }) => ({ lead: text.actions.leads.coordinator }),
-    order: () => ({ method: "pool.setPoolMaster", idParameter: "host" }),
+    refusalOf: unlessEnabled,
+    formOf: (_, { text }) => ({ lead: text.actions.leads.coordinator }),
+    operation: () => ({ method: "pool.setPoolMaster", idParameter: "host" }),
   }),
   ...(
     [
@@ -179,12 +179,12 @@ export const hostActions: readonly Action[] = [
       group: "danger",
       tone: "danger",
       isForOne: true,
-      cannot: id === "host.forget" ? unlessDown : unlessUp,
-      ask: ([object], { text }) => ({
+      refusalOf: id === "host.forget" ? unlessDown : unlessUp,
+      formOf: ([object], { text }) => ({
         lead: text.actions.leads[id],
         ...(object === undefined ? {} : { typed: nameOf(object) }),
       }),
-      order: () => ({
+      operation: () => ({
         method,
         ...(method === "host.emergencyShutdownHost"
           ? { idParameter: "host" }

@@ -1,5 +1,5 @@
 import { Ban, CircleX, Plug, Trash2, Unplug } from "@lucide/vue";
-import { defineAction, nameOf, type Action } from "../action.js";
+import { defineAction, nameOf, type Action } from "../plan/action.js";
 
 /** Networks, interfaces, tasks of pools, messages. */
 export const otherActions: readonly Action[] = [
@@ -9,13 +9,13 @@ export const otherActions: readonly Action[] = [
     group: "danger",
     tone: "danger",
     icon: Trash2,
-    ask: ([object, ...more], { text }) => ({
+    formOf: ([object, ...more], { text }) => ({
       lead: text.actions.leads.deleteNetwork,
       ...(object === undefined || more.length > 0
         ? {}
         : { typed: nameOf(object) }),
     }),
-    order: () => ({ method: "network.delete" }),
+    operation: () => ({ method: "network.delete" }),
   }),
   defineAction({
     types: ["PIF"],
@@ -23,10 +23,10 @@ export const otherActions: readonly Action[] = [
     group: "work",
     isPrimary: true,
     icon: Plug,
-    cannot: ({ attached }, text) =>
+    refusalOf: ({ attached }, text) =>
       attached === true ? text.actions.reasons.attached : undefined,
-    order: () => ({ method: "pif.connect" }),
-    undo: (objects) => [{ order: { method: "pif.disconnect" }, objects }],
+    operation: () => ({ method: "pif.connect" }),
+    undo: (objects) => [{ operation: { method: "pif.disconnect" }, objects }],
   }),
   defineAction({
     types: ["PIF"],
@@ -34,13 +34,13 @@ export const otherActions: readonly Action[] = [
     group: "work",
     isPrimary: true,
     icon: Unplug,
-    cannot: ({ attached, management }, text) => {
+    refusalOf: ({ attached, management }, text) => {
       if (management === true) return text.actions.reasons.management;
       return attached === false ? text.actions.reasons.detached : undefined;
     },
-    ask: (_, { text }) => ({ lead: text.actions.leads.pifDisconnect }),
-    order: () => ({ method: "pif.disconnect" }),
-    undo: (objects) => [{ order: { method: "pif.connect" }, objects }],
+    formOf: (_, { text }) => ({ lead: text.actions.leads.pifDisconnect }),
+    operation: () => ({ method: "pif.disconnect" }),
+    undo: (objects) => [{ operation: { method: "pif.connect" }, objects }],
   }),
   defineAction({
     types: ["task"],
@@ -48,7 +48,7 @@ export const otherActions: readonly Action[] = [
     group: "work",
     isPrimary: true,
     icon: Ban,
-    cannot: ({ status, allowedOperations }, text) => {
+    refusalOf: ({ status, allowedOperations }, text) => {
       if (status !== undefined && status !== "pending")
         return text.actions.reasons.taskEnded;
       return Array.isArray(allowedOperations) &&
@@ -56,15 +56,15 @@ export const otherActions: readonly Action[] = [
         ? text.actions.reasons.notCancellable
         : undefined;
     },
-    order: () => ({ method: "task.cancel" }),
+    operation: () => ({ method: "task.cancel" }),
   }),
   defineAction({
     types: ["task"],
     id: "task.destroy",
     group: "work",
     icon: CircleX,
-    ask: (_, { text }) => ({ lead: text.actions.leads.taskDestroy }),
-    order: () => ({ method: "task.destroy" }),
+    formOf: (_, { text }) => ({ lead: text.actions.leads.taskDestroy }),
+    operation: () => ({ method: "task.destroy" }),
   }),
   defineAction({
     types: ["message"],
@@ -72,6 +72,6 @@ export const otherActions: readonly Action[] = [
     group: "danger",
     isPrimary: true,
     icon: Trash2,
-    order: () => ({ method: "message.delete" }),
+    operation: () => ({ method: "message.delete" }),
   }),
 ];

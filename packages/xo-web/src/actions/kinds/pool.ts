@@ -11,10 +11,10 @@ import {
   Upload,
 } from "@lucide/vue";
 import type { Messages } from "../../locale/messages.js";
-import type { ObjectRow } from "../../objects/object-row.js";
-import { defineAction, nameOf, type Action } from "../action.js";
-import type { Field } from "../asking.js";
-import { textOf } from "../text-of.js";
+import type { ObjectRow } from "../../api/object-row.js";
+import { defineAction, nameOf, type Action } from "../plan/action.js";
+import type { Field } from "../plan/action-form.js";
+import { textOf } from "../plan/text-of.js";
 
 const pool = { types: ["pool"], isForOne: true } as const;
 const sharedSrs = (id = "") => `$pool:"${id}" shared? content_type:user`;
@@ -37,8 +37,8 @@ export const poolActions: readonly Action[] = [
     isPrimary: true,
     id: "pool.createNetwork",
     icon: Network,
-    ask: ([object], { text }) => ({ fields: networkFields(object, text) }),
-    order: (_, { pif, vlan, ...given }) =>
+    formOf: ([object], { text }) => ({ fields: networkFields(object, text) }),
+    operation: (_, { pif, vlan, ...given }) =>
       pif === undefined
         ? {
             method: "network.createInternal",
@@ -50,7 +50,7 @@ export const poolActions: readonly Action[] = [
             idParameter: "pool",
             params: { ...given, pif, vlan: vlan ?? 0 },
           },
-    makes: "network",
+    createdType: "network",
   }),
   defineAction({
     ...pool,
@@ -58,22 +58,22 @@ export const poolActions: readonly Action[] = [
     isPrimary: true,
     id: "pool.createSr",
     icon: Database,
-    form: () => import("../SrDialog.vue"),
-    makes: "SR",
+    dialog: () => import("../dialogs/SrDialog.vue"),
+    createdType: "SR",
   }),
   defineAction({
     ...pool,
     group: "work",
     id: "pool.importVm",
     icon: Upload,
-    form: () => import("../ImportDialog.vue"),
+    dialog: () => import("../dialogs/ImportDialog.vue"),
   }),
   defineAction({
     ...pool,
     group: "work",
     id: "pool.setDefaultSr",
     icon: Database,
-    ask: ([object], { text }) => ({
+    formOf: ([object], { text }) => ({
       fields: [
         {
           kind: "object",
@@ -86,7 +86,7 @@ export const poolActions: readonly Action[] = [
       ],
     }),
     // The SR says which pool.
-    order: (_, { sr = null }) => ({
+    operation: (_, { sr = null }) => ({
       method: "pool.setDefaultSr",
       idParameter: "",
       params: { sr },
@@ -97,8 +97,8 @@ export const poolActions: readonly Action[] = [
     group: "change",
     id: "pool.enableHa",
     icon: HeartPulse,
-    cannot: unlessHa(false),
-    ask: ([object], { text }) => ({
+    refusalOf: unlessHa(false),
+    formOf: ([object], { text }) => ({
       lead: text.actions.leads.enableHa,
       fields: [
         {
@@ -112,7 +112,7 @@ export const poolActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { sr }) => ({
+    operation: (_, { sr }) => ({
       method: "pool.enableHa",
       idParameter: "pool",
       params: { heartbeatSrs: typeof sr === "string" ? [sr] : [] },
@@ -123,16 +123,16 @@ export const poolActions: readonly Action[] = [
     group: "change",
     id: "pool.disableHa",
     icon: Heart,
-    cannot: unlessHa(true),
-    ask: (_, { text }) => ({ lead: text.actions.leads.disableHa }),
-    order: () => ({ method: "pool.disableHa", idParameter: "pool" }),
+    refusalOf: unlessHa(true),
+    formOf: (_, { text }) => ({ lead: text.actions.leads.disableHa }),
+    operation: () => ({ method: "pool.disableHa", idParameter: "pool" }),
   }),
   defineAction({
     ...pool,
     group: "change",
     id: "pool.setMaster",
     icon: Crown,
-    ask: ([object], { text }) => ({
+    formOf: ([object], { text }) => ({
       lead: text.actions.leads.coordinator,
       fields: [
         {
@@ -145,7 +145,7 @@ export const poolActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { host = null }) => ({
+    operation: (_, { host = null }) => ({
       method: "pool.setPoolMaster",
       idParameter: "",
       params: { host },
@@ -156,7 +156,7 @@ export const poolActions: readonly Action[] = [
     group: "change",
     id: "pool.addHost",
     icon: Server,
-    ask: ([object], { text }) => ({
+    formOf: ([object], { text }) => ({
       lead: text.actions.leads.addHost,
       fields: [
         {
@@ -168,7 +168,7 @@ export const poolActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { host = null }) => ({
+    operation: (_, { host = null }) => ({
       method: "pool.addHost",
       idParameter: "pool",
       params: { host },
@@ -180,7 +180,7 @@ export const poolActions: readonly Action[] = [
     tone: "danger",
     id: "pool.rollingReboot",
     icon: RotateCw,
-    ask: ([object], { text }) => ({
+    formOf: ([object], { text }) => ({
       lead: text.actions.leads.rollingReboot,
       fields: [
         {
@@ -191,7 +191,7 @@ export const poolActions: readonly Action[] = [
       ],
       ...(object === undefined ? {} : { typed: nameOf(object) }),
     }),
-    order: (_, { shutdownPinnedVms = false }) => ({
+    operation: (_, { shutdownPinnedVms = false }) => ({
       method: "pool.rollingReboot",
       idParameter: "pool",
       params: { shutdownPinnedVms },
@@ -203,11 +203,14 @@ export const poolActions: readonly Action[] = [
     tone: "danger",
     id: "pool.emergencyShutdown",
     icon: Siren,
-    ask: ([object], { text }) => ({
+    formOf: ([object], { text }) => ({
       lead: text.actions.leads["pool.emergencyShutdown"],
       ...(object === undefined ? {} : { typed: nameOf(object) }),
     }),
-    order: () => ({ method: "pool.emergencyShutdown", idParameter: "pool" }),
+    operation: () => ({
+      method: "pool.emergencyShutdown",
+      idParameter: "pool",
+    }),
   }),
 ];
 

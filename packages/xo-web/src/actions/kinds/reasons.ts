@@ -1,9 +1,9 @@
 import { isObject } from "@xo-server/kit";
 import type { Messages } from "../../locale/messages.js";
 import { fill } from "../../locale/messages.js";
-import type { ObjectRow } from "../../objects/object-row.js";
+import type { ObjectRow } from "../../api/object-row.js";
 import type { PowerState } from "../../objects/vm.js";
-import { textOf } from "../text-of.js";
+import { textOf } from "../plan/text-of.js";
 
 type Reason = string | undefined;
 

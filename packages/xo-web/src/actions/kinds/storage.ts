@@ -13,9 +13,9 @@ import {
   Unplug,
   Upload,
 } from "@lucide/vue";
-import type { ObjectRow } from "../../objects/object-row.js";
-import { defineAction, nameOf, type Action } from "../action.js";
-import { fetchContent } from "../fetch-content.js";
+import type { ObjectRow } from "../../api/object-row.js";
+import { defineAction, nameOf, type Action } from "../plan/action.js";
+import { fetchContent } from "../plan/fetch-content.js";
 
 const sr = { types: ["SR"] } as const;
 const vdi = { types: ["VDI"] } as const;
@@ -29,9 +29,9 @@ export const storageActions: readonly Action[] = [
     id: "sr.createDisk",
     icon: HardDrive,
     isForOne: true,
-    cannot: ({ content_type }, text) =>
+    refusalOf: ({ content_type }, text) =>
       content_type === "iso" ? text.actions.reasons.isoSr : undefined,
-    ask: (_, { text }) => ({
+    formOf: (_, { text }) => ({
       fields: [
         { kind: "text", id: "name", label: text.actions.fields.name },
         {
@@ -43,7 +43,7 @@ export const storageActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { name = null, size = null }) => ({
+    operation: (_, { name = null, size = null }) => ({
       method: "disk.create",
       idParameter: "sr",
       params: { name, size },
@@ -52,7 +52,7 @@ export const storageActions: readonly Action[] = [
       typeof results?.[0] === "string"
         ? [
             {
-              order: { method: "vdi.delete" },
+              operation: { method: "vdi.delete" },
               objects: [{ id: results[0], type: "VDI" }],
             },
           ]
@@ -64,7 +64,7 @@ export const storageActions: readonly Action[] = [
     isPrimary: true,
     id: "sr.scan",
     icon: Search,
-    order: () => ({ method: "sr.scan" }),
+    operation: () => ({ method: "sr.scan" }),
   }),
   defineAction({
     ...sr,
@@ -72,7 +72,7 @@ export const storageActions: readonly Action[] = [
     id: "sr.importDisk",
     icon: Upload,
     isForOne: true,
-    form: () => import("../ImportDialog.vue"),
+    dialog: () => import("../dialogs/ImportDialog.vue"),
   }),
   defineAction({
     ...sr,
@@ -80,32 +80,34 @@ export const storageActions: readonly Action[] = [
     id: "sr.setDefault",
     icon: Star,
     isForOne: true,
-    cannot: ({ content_type }, text) =>
+    refusalOf: ({ content_type }, text) =>
       content_type === "iso" ? text.actions.reasons.isoSr : undefined,
-    order: () => ({ method: "pool.setDefaultSr", idParameter: "sr" }),
+    operation: () => ({ method: "pool.setDefaultSr", idParameter: "sr" }),
   }),
   defineAction({
     ...sr,
     group: "work",
     id: "sr.reclaim",
     icon: Eraser,
-    order: () => ({ method: "sr.reclaimSpace" }),
+    operation: () => ({ method: "sr.reclaimSpace" }),
   }),
   defineAction({
     ...sr,
     group: "change",
     id: "sr.connect",
     icon: Plug,
-    order: () => ({ method: "sr.connectAllPbds" }),
+    operation: () => ({ method: "sr.connectAllPbds" }),
   }),
   defineAction({
     ...sr,
     group: "change",
     id: "sr.disconnect",
     icon: Unplug,
-    ask: (_, { text }) => ({ lead: text.actions.leads.disconnect }),
-    order: () => ({ method: "sr.disconnectAllPbds" }),
-    undo: (objects) => [{ order: { method: "sr.connectAllPbds" }, objects }],
+    formOf: (_, { text }) => ({ lead: text.actions.leads.disconnect }),
+    operation: () => ({ method: "sr.disconnectAllPbds" }),
+    undo: (objects) => [
+      { operation: { method: "sr.connectAllPbds" }, objects },
+    ],
   }),
   defineAction({
     ...sr,
@@ -113,11 +115,11 @@ export const storageActions: readonly Action[] = [
     id: "sr.maintenance",
     icon: Construction,
     isForOne: true,
-    cannot: ({ inMaintenanceMode }, text) =>
+    refusalOf: ({ inMaintenanceMode }, text) =>
       inMaintenanceMode === true
         ? text.actions.reasons.inMaintenance
         : undefined,
-    form: () => import("../SrMaintenanceDialog.vue"),
+    dialog: () => import("../dialogs/SrMaintenanceDialog.vue"),
   }),
   defineAction({
     ...sr,
@@ -125,11 +127,11 @@ export const storageActions: readonly Action[] = [
     id: "sr.leaveMaintenance",
     icon: Cable,
     isForOne: true,
-    cannot: ({ inMaintenanceMode }, text) =>
+    refusalOf: ({ inMaintenanceMode }, text) =>
       inMaintenanceMode === false
         ? text.actions.reasons.notInMaintenance
         : undefined,
-    order: () => ({ method: "sr.disableMaintenanceMode" }),
+    operation: () => ({ method: "sr.disableMaintenanceMode" }),
   }),
   ...(["sr.forget", "sr.destroy"] as const).map((id) =>
     defineAction({
@@ -139,15 +141,15 @@ export const storageActions: readonly Action[] = [
       tone: "danger",
       isForOne: true,
       icon: Trash2,
-      cannot: ({ VDIs }, text) =>
+      refusalOf: ({ VDIs }, text) =>
         id === "sr.destroy" && Array.isArray(VDIs) && VDIs.length > 0
           ? text.actions.reasons.hasDisks
           : undefined,
-      ask: ([object], { text }) => ({
+      formOf: ([object], { text }) => ({
         lead: text.actions.leads[id],
         ...(object === undefined ? {} : { typed: nameOf(object) }),
       }),
-      order: () => ({ method: id }),
+      operation: () => ({ method: id }),
     }),
   ),
   defineAction({
@@ -157,7 +159,7 @@ export const storageActions: readonly Action[] = [
     id: "vdi.resize",
     icon: Scaling,
     isForOne: true,
-    ask: ([object], { text }) => ({
+    formOf: ([object], { text }) => ({
       lead: text.actions.leads.resize,
       fields: [
         {
@@ -168,7 +170,10 @@ export const storageActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { size = null }) => ({ method: "vdi.set", params: { size } }),
+    operation: (_, { size = null }) => ({
+      method: "vdi.set",
+      params: { size },
+    }),
   }),
   defineAction({
     ...vdi,
@@ -176,7 +181,7 @@ export const storageActions: readonly Action[] = [
     isPrimary: true,
     id: "vdi.migrate",
     icon: MoveRight,
-    ask: ([object], { text, formats }) => ({
+    formOf: ([object], { text, formats }) => ({
       fields: [
         {
           kind: "object",
@@ -193,7 +198,7 @@ export const storageActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { sr_id = null }) => ({
+    operation: (_, { sr_id = null }) => ({
       method: "vdi.migrate",
       params: { sr_id },
     }),
@@ -204,7 +209,7 @@ export const storageActions: readonly Action[] = [
     id: "vdi.export",
     icon: Download,
     isForOne: true,
-    ask: (_, { text }) => ({
+    formOf: (_, { text }) => ({
       fields: [
         {
           kind: "choice",
@@ -218,11 +223,11 @@ export const storageActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { format = null }) => ({
+    operation: (_, { format = null }) => ({
       method: "disk.exportContent",
       params: { format },
     }),
-    after: fetchContent,
+    onResult: fetchContent,
   }),
   defineAction({
     types: ["VDI", "VDI-snapshot"],
@@ -230,13 +235,13 @@ export const storageActions: readonly Action[] = [
     id: "vdi.delete",
     icon: Trash2,
     tone: "danger",
-    ask: ([object, ...more], { text }) => ({
+    formOf: ([object, ...more], { text }) => ({
       lead: text.actions.leads.deleteDisk,
       ...(object === undefined || more.length > 0
         ? {}
         : { typed: nameOf(object) }),
     }),
-    order: () => ({ method: "vdi.delete" }),
+    operation: () => ({ method: "vdi.delete" }),
   }),
 ];
 

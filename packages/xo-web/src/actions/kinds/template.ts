@@ -1,5 +1,5 @@
 import { AppWindow, Plus } from "@lucide/vue";
-import { defineAction, type Action } from "../action.js";
+import { defineAction, type Action } from "../plan/action.js";
 
 /** What is made of templates. */
 export const templateActions: readonly Action[] = [
@@ -19,12 +19,14 @@ export const templateActions: readonly Action[] = [
     types: ["VM-template"],
     icon: AppWindow,
     group: "work",
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       object["isDefaultTemplate"] === true
         ? text.actions.reasons.defaultTemplate
         : undefined,
-    ask: (_, { text }) => ({ lead: text.actions.leads.toVm }),
-    order: () => ({ method: "vm.convertFromTemplate" }),
-    undo: (objects) => [{ order: { method: "vm.convertToTemplate" }, objects }],
+    formOf: (_, { text }) => ({ lead: text.actions.leads.toVm }),
+    operation: () => ({ method: "vm.convertFromTemplate" }),
+    undo: (objects) => [
+      { operation: { method: "vm.convertToTemplate" }, objects },
+    ],
   }),
 ];

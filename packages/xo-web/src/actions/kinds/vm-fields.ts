@@ -1,8 +1,8 @@
 import type { Formats } from "../../locale/formats.js";
 import type { Messages } from "../../locale/messages.js";
-import type { ObjectRow } from "../../objects/object-row.js";
-import { nameOf } from "../action.js";
-import type { Field, Values } from "../asking.js";
+import type { ObjectRow } from "../../api/object-row.js";
+import { nameOf } from "../plan/action.js";
+import type { Field, Values } from "../plan/action-form.js";
 
 /** With memory only where there is some. */
 export function snapshotFields(

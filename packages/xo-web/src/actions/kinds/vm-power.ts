@@ -9,22 +9,28 @@ import {
   RotateCw,
   Server,
 } from "@lucide/vue";
-import type { ObjectRow } from "../../objects/object-row.js";
-import { defineAction, type Action, type Order } from "../action.js";
+import type { ObjectRow } from "../../api/object-row.js";
+import {
+  defineAction,
+  type Action,
+  type OperationCall,
+} from "../plan/action.js";
 import { blocked, unlessState, withoutTools } from "./reasons.js";
 
 const vm = { types: ["VM"], group: "power" } as const;
 /** The one button that lets a VM go, or go on. */
 const go = { ...vm, isPrimary: true, place: "go" } as const;
 const to =
-  (method: string, params: Order["params"] = {}) =>
+  (method: string, params: OperationCall["params"] = {}) =>
   () => ({
     method,
     params,
   });
 const back =
-  (method: string, params: Order["params"] = {}) =>
-  (objects: readonly ObjectRow[]) => [{ order: { method, params }, objects }];
+  (method: string, params: OperationCall["params"] = {}) =>
+  (objects: readonly ObjectRow[]) => [
+    { operation: { method, params }, objects },
+  ];
 
 /** Power of VMs. */
 export const vmPowerActions: readonly Action[] = [
@@ -32,57 +38,57 @@ export const vmPowerActions: readonly Action[] = [
     ...go,
     id: "vm.start",
     icon: Play,
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Halted") ?? blocked(object, text, "start"),
-    order: to("vm.start"),
+    operation: to("vm.start"),
   }),
   defineAction({
     ...go,
     id: "vm.resume",
     icon: Play,
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Suspended") ?? blocked(object, text, "resume"),
-    order: to("vm.resume"),
+    operation: to("vm.resume"),
   }),
   defineAction({
     ...go,
     id: "vm.unpause",
     icon: Play,
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Paused") ?? blocked(object, text, "unpause"),
-    order: to("vm.start"),
+    operation: to("vm.start"),
   }),
   defineAction({
     ...vm,
     id: "vm.cleanShutdown",
     icon: Power,
     isPrimary: true,
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Running") ??
       blocked(object, text, "clean_shutdown") ??
       withoutTools(object, text),
-    order: to("vm.stop"),
+    operation: to("vm.stop"),
   }),
   defineAction({
     ...vm,
     id: "vm.cleanReboot",
     icon: RotateCw,
     isPrimary: true,
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Running") ??
       blocked(object, text, "clean_reboot") ??
       withoutTools(object, text),
-    order: to("vm.restart"),
+    operation: to("vm.restart"),
   }),
   defineAction({
     ...vm,
     id: "vm.startOn",
     icon: Server,
     isForOne: true,
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Halted", "Suspended") ??
       blocked(object, text, "start_on"),
-    ask: ([object], { text, formats }) => ({
+    formOf: ([object], { text, formats }) => ({
       fields: [
         {
           kind: "object",
@@ -96,7 +102,7 @@ export const vmPowerActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { host }) => ({
+    operation: (_, { host }) => ({
       method: "vm.start",
       params: host === undefined ? {} : { host },
     }),
@@ -105,28 +111,28 @@ export const vmPowerActions: readonly Action[] = [
     ...vm,
     id: "vm.startPaused",
     icon: CirclePlay,
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Halted") ?? blocked(object, text, "start"),
-    order: to("vm.start", { paused: true }),
+    operation: to("vm.start", { paused: true }),
   }),
   defineAction({
     ...vm,
     id: "vm.suspend",
     icon: Moon,
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Running") ??
       blocked(object, text, "suspend") ??
       withoutTools(object, text),
-    order: to("vm.suspend"),
+    operation: to("vm.suspend"),
     undo: back("vm.resume"),
   }),
   defineAction({
     ...vm,
     id: "vm.pause",
     icon: Pause,
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Running") ?? blocked(object, text, "pause"),
-    order: to("vm.pause"),
+    operation: to("vm.pause"),
     undo: back("vm.start"),
   }),
   defineAction({
@@ -134,22 +140,22 @@ export const vmPowerActions: readonly Action[] = [
     id: "vm.hardShutdown",
     icon: PowerOff,
     tone: "danger",
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Running", "Paused", "Suspended") ??
       blocked(object, text, "hard_shutdown"),
-    ask: (_, { text }) => ({ lead: text.actions.leads.hardShutdown }),
-    order: to("vm.stop", { force: true }),
+    formOf: (_, { text }) => ({ lead: text.actions.leads.hardShutdown }),
+    operation: to("vm.stop", { force: true }),
   }),
   defineAction({
     ...vm,
     id: "vm.hardReboot",
     icon: RotateCcw,
     tone: "danger",
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Running", "Paused") ??
       blocked(object, text, "hard_reboot"),
-    ask: (_, { text }) => ({ lead: text.actions.leads.hardReboot }),
-    order: to("vm.restart", { force: true }),
+    formOf: (_, { text }) => ({ lead: text.actions.leads.hardReboot }),
+    operation: to("vm.restart", { force: true }),
   }),
 ];
 

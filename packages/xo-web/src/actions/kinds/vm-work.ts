@@ -8,8 +8,8 @@ import {
   Trash2,
   Undo2,
 } from "@lucide/vue";
-import { defineAction, type Action } from "../action.js";
-import { fetchContent } from "../fetch-content.js";
+import { defineAction, type Action } from "../plan/action.js";
+import { fetchContent } from "../plan/fetch-content.js";
 import { blocked, unlessState } from "./reasons.js";
 import { copyFields, onlyOn, snapshotFields } from "./vm-fields.js";
 
@@ -23,13 +23,13 @@ export const vmWorkActions: readonly Action[] = [
     id: "vm.migrate",
     icon: MoveRight,
     isPrimary: true,
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Running", "Halted", "Suspended") ??
       (object["power_state"] === "Running"
         ? blocked(object, text, "pool_migrate")
         : undefined) ??
       blocked(object, text, "migrate_send"),
-    form: () => import("../../migrate/MigrateDialog.vue"),
+    dialog: () => import("../../migrate/MigrateDialog.vue"),
   }),
   defineAction({
     ...vm,
@@ -45,14 +45,17 @@ export const vmWorkActions: readonly Action[] = [
     id: "vm.snapshot",
     icon: Camera,
     isPrimary: true,
-    cannot: (object, text) => blocked(object, text, "snapshot"),
-    ask: (objects, { text }) => ({ fields: snapshotFields(objects, text) }),
-    order: (_, values) => ({ method: "vm.snapshot", params: onlyOn(values) }),
+    refusalOf: (object, text) => blocked(object, text, "snapshot"),
+    formOf: (objects, { text }) => ({ fields: snapshotFields(objects, text) }),
+    operation: (_, values) => ({
+      method: "vm.snapshot",
+      params: onlyOn(values),
+    }),
     undo: (_, results) =>
       typeof results?.[0] === "string"
         ? [
             {
-              order: { method: "vm.delete" },
+              operation: { method: "vm.delete" },
               objects: [{ id: results[0], type: "VM-snapshot" }],
             },
           ]
@@ -65,8 +68,8 @@ export const vmWorkActions: readonly Action[] = [
     icon: Undo2,
     isPrimary: true,
     isForOne: true,
-    cannot: (object, text) => blocked(object, text, "revert"),
-    ask: (_, { text }) => ({
+    refusalOf: (object, text) => blocked(object, text, "revert"),
+    formOf: (_, { text }) => ({
       lead: text.actions.leads.revert,
       fields: [
         {
@@ -77,7 +80,7 @@ export const vmWorkActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, values) => ({
+    operation: (_, values) => ({
       method: "vm.revert",
       idParameter: "snapshot",
       params: { snapshotBefore: values["snapshotBefore"] ?? false },
@@ -89,12 +92,12 @@ export const vmWorkActions: readonly Action[] = [
     id: "vm.copy",
     icon: Copy,
     isForOne: true,
-    cannot: (object, text) => blocked(object, text, "clone"),
-    makes: "VM",
-    ask: ([object], { text, formats }) => ({
+    refusalOf: (object, text) => blocked(object, text, "clone"),
+    createdType: "VM",
+    formOf: ([object], { text, formats }) => ({
       fields: copyFields(object, text, formats),
     }),
-    order: (_, { name, kind, sr, compress }) => {
+    operation: (_, { name, kind, sr, compress }) => {
       const named = name === undefined ? {} : { name };
       if (kind === "elsewhere" && sr !== undefined) {
         const params = { ...named, sr, compress: compress ?? "" };
@@ -110,8 +113,8 @@ export const vmWorkActions: readonly Action[] = [
     id: "vm.export",
     icon: Download,
     isForOne: true,
-    cannot: (object, text) => blocked(object, text, "export"),
-    ask: (_, { text }) => ({
+    refusalOf: (object, text) => blocked(object, text, "export"),
+    formOf: (_, { text }) => ({
       fields: [
         {
           kind: "choice",
@@ -126,23 +129,23 @@ export const vmWorkActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { compress }) => ({
+    operation: (_, { compress }) => ({
       method: "vm.export",
       params: { compress: compress ?? "" },
     }),
-    after: fetchContent,
+    onResult: fetchContent,
   }),
   defineAction({
     ...vm,
     id: "vm.toTemplate",
     icon: LayoutTemplate,
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       unlessState(object, text, "Halted") ??
       blocked(object, text, "make_into_template"),
-    ask: (_, { text }) => ({ lead: text.actions.leads.toTemplate }),
-    order: () => ({ method: "vm.convertToTemplate" }),
+    formOf: (_, { text }) => ({ lead: text.actions.leads.toTemplate }),
+    operation: () => ({ method: "vm.convertToTemplate" }),
     undo: (objects) => [
-      { order: { method: "vm.convertFromTemplate" }, objects },
+      { operation: { method: "vm.convertFromTemplate" }, objects },
     ],
   }),
   defineAction({
@@ -151,10 +154,10 @@ export const vmWorkActions: readonly Action[] = [
     id: "vm.delete",
     icon: Trash2,
     tone: "danger",
-    cannot: (object, text) =>
+    refusalOf: (object, text) =>
       object["isDefaultTemplate"] === true
         ? text.actions.reasons.defaultTemplate
         : blocked(object, text, "destroy"),
-    form: () => import("../DeleteVmDialog.vue"),
+    dialog: () => import("../dialogs/DeleteVmDialog.vue"),
   }),
 ];

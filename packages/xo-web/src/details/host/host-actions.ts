@@ -8,7 +8,7 @@ export const scanPifs = ownAction({
   id: "host.scanPifs",
   icon: RefreshCw,
   label: (text) => text.host.acts.scanPifs,
-  order: () => ({ method: "host.scanPifs" }),
+  operation: () => ({ method: "host.scanPifs" }),
 });
 
 export const scanUsb = ownAction({
@@ -16,5 +16,5 @@ export const scanUsb = ownAction({
   id: "pusb.scan",
   icon: Usb,
   label: (text) => text.host.acts.scanUsb,
-  order: () => ({ method: "pusb.scan", idParameter: "host" }),
+  operation: () => ({ method: "pusb.scan", idParameter: "host" }),
 });

@@ -1,5 +1,5 @@
 import type { Host } from "../../objects/infrastructure.js";
-import type { TextMap } from "../../objects/object-row.js";
+import type { TextMap } from "../../api/object-row.js";
 
 /** What only the page of a host shows. Seconds since 1970. */
 export type HostDetails = Host & {

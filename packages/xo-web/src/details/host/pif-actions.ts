@@ -1,8 +1,8 @@
 import { MapPin, Plug, ShieldCheck, Tag, Trash2, Unplug } from "@lucide/vue";
-import type { Action } from "../../actions/action.js";
-import type { Field } from "../../actions/asking.js";
+import type { Action } from "../../actions/plan/action.js";
+import type { Field } from "../../actions/plan/action-form.js";
 import type { Messages } from "../../locale/messages.js";
-import type { ObjectRow } from "../../objects/object-row.js";
+import type { ObjectRow } from "../../api/object-row.js";
 import { ownAction } from "../own-action.js";
 
 const pif = { types: ["PIF"], isForOne: true } as const;
@@ -17,10 +17,10 @@ export const pifActions: readonly Action[] = [
     group: "work",
     icon: Plug,
     label: (text) => text.actions.names["pif.connect"],
-    cannot: ({ attached }, text) =>
+    refusalOf: ({ attached }, text) =>
       attached === true ? text.actions.reasons.attached : undefined,
-    order: () => ({ method: "pif.connect" }),
-    undo: (objects) => [{ order: { method: "pif.disconnect" }, objects }],
+    operation: () => ({ method: "pif.connect" }),
+    undo: (objects) => [{ operation: { method: "pif.disconnect" }, objects }],
   }),
   ownAction({
     ...pif,
@@ -28,13 +28,13 @@ export const pifActions: readonly Action[] = [
     group: "work",
     icon: Unplug,
     label: (text) => text.actions.names["pif.disconnect"],
-    cannot: ({ attached, management }, text) => {
+    refusalOf: ({ attached, management }, text) => {
       if (management === true) return text.actions.reasons.management;
       return attached === false ? text.actions.reasons.detached : undefined;
     },
-    ask: (_, { text }) => ({ lead: text.actions.leads.pifDisconnect }),
-    order: () => ({ method: "pif.disconnect" }),
-    undo: (objects) => [{ order: { method: "pif.connect" }, objects }],
+    formOf: (_, { text }) => ({ lead: text.actions.leads.pifDisconnect }),
+    operation: () => ({ method: "pif.disconnect" }),
+    undo: (objects) => [{ operation: { method: "pif.connect" }, objects }],
   }),
   ownAction({
     ...pif,
@@ -42,7 +42,7 @@ export const pifActions: readonly Action[] = [
     group: "change",
     icon: MapPin,
     label: (text) => text.host.acts.address,
-    ask: ([one], { text }) => ({
+    formOf: ([one], { text }) => ({
       lead:
         one?.["management"] === true
           ? text.host.leads.managementAddress
@@ -50,7 +50,7 @@ export const pifActions: readonly Action[] = [
       fields: addressFields(one, text),
       button: text.ui.save,
     }),
-    order: (_, { mode, ip, netmask, gateway, dns }) => ({
+    operation: (_, { mode, ip, netmask, gateway, dns }) => ({
       method: "pif.reconfigureIp",
       params: {
         mode: mode ?? "None",
@@ -72,12 +72,12 @@ export const pifActions: readonly Action[] = [
     group: "change",
     icon: ShieldCheck,
     label: (text) => text.host.acts.management,
-    cannot: ({ management, ip }, text) => {
+    refusalOf: ({ management, ip }, text) => {
       if (management === true) return text.host.reasons.isManagement;
       return ip === "" ? text.host.reasons.noAddress : undefined;
     },
-    ask: (_, { text }) => ({ lead: text.host.leads.management }),
-    order: ({ $host }) => ({
+    formOf: (_, { text }) => ({ lead: text.host.leads.management }),
+    operation: ({ $host }) => ({
       method: "host.managementReconfigure",
       idParameter: "pif",
       params: { id: textOf($host) },
@@ -89,9 +89,9 @@ export const pifActions: readonly Action[] = [
     group: "change",
     icon: Tag,
     label: (text) => text.host.acts.vlan,
-    cannot: ({ vlan }, text) =>
+    refusalOf: ({ vlan }, text) =>
       vlan === -1 ? text.host.reasons.noVlan : undefined,
-    ask: ([one], { text }) => ({
+    formOf: ([one], { text }) => ({
       lead: text.host.leads.vlan,
       fields: [
         {
@@ -104,7 +104,7 @@ export const pifActions: readonly Action[] = [
         },
       ],
     }),
-    order: (_, { vlan }) => ({
+    operation: (_, { vlan }) => ({
       method: "pif.editPif",
       params: { vlan: vlan ?? 0 },
     }),
@@ -116,13 +116,13 @@ export const pifActions: readonly Action[] = [
     icon: Trash2,
     tone: "danger",
     label: (text) => text.host.acts.deletePif,
-    cannot: ({ physical }, text) =>
+    refusalOf: ({ physical }, text) =>
       physical === true ? text.host.reasons.physical : undefined,
-    ask: ([one], { text }) => ({
+    formOf: ([one], { text }) => ({
       lead: text.host.leads.deletePif,
       typed: one === undefined ? "" : pifName(one),
     }),
-    order: () => ({ method: "pif.delete" }),
+    operation: () => ({ method: "pif.delete" }),
   }),
 ];
 

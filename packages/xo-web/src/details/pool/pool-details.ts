@@ -1,5 +1,5 @@
 import type { Pool } from "../../objects/infrastructure.js";
-import type { TextMap } from "../../objects/object-row.js";
+import type { TextMap } from "../../api/object-row.js";
 
 /** What only the page of a pool shows. */
 export type PoolDetails = Pool & {

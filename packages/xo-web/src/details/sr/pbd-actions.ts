@@ -1,5 +1,5 @@
 import { Plug, Trash2, Unplug } from "@lucide/vue";
-import type { Action } from "../../actions/action.js";
+import type { Action } from "../../actions/plan/action.js";
 import { ownAction } from "../own-action.js";
 
 const pbd = { types: ["PBD"], isForOne: true } as const;
@@ -12,10 +12,10 @@ export const pbdActions: readonly Action[] = [
     group: "work",
     icon: Plug,
     label: (text) => text.sr.acts.connect,
-    cannot: ({ attached }, text) =>
+    refusalOf: ({ attached }, text) =>
       attached === true ? text.sr.reasons.connected : undefined,
-    order: () => ({ method: "pbd.connect" }),
-    undo: (objects) => [{ order: { method: "pbd.disconnect" }, objects }],
+    operation: () => ({ method: "pbd.connect" }),
+    undo: (objects) => [{ operation: { method: "pbd.disconnect" }, objects }],
   }),
   ownAction({
     ...pbd,
@@ -23,11 +23,11 @@ export const pbdActions: readonly Action[] = [
     group: "work",
     icon: Unplug,
     label: (text) => text.sr.acts.disconnect,
-    cannot: ({ attached }, text) =>
+    refusalOf: ({ attached }, text) =>
       attached === true ? undefined : text.sr.reasons.disconnected,
-    ask: (_, { text }) => ({ lead: text.sr.leads.disconnect }),
-    order: () => ({ method: "pbd.disconnect" }),
-    undo: (objects) => [{ order: { method: "pbd.connect" }, objects }],
+    formOf: (_, { text }) => ({ lead: text.sr.leads.disconnect }),
+    operation: () => ({ method: "pbd.disconnect" }),
+    undo: (objects) => [{ operation: { method: "pbd.connect" }, objects }],
   }),
   ownAction({
     ...pbd,
@@ -36,9 +36,9 @@ export const pbdActions: readonly Action[] = [
     icon: Trash2,
     tone: "danger",
     label: (text) => text.sr.acts.forget,
-    cannot: ({ attached }, text) =>
+    refusalOf: ({ attached }, text) =>
       attached === true ? text.sr.reasons.disconnectFirst : undefined,
-    ask: (_, { text }) => ({ lead: text.sr.leads.forget }),
-    order: () => ({ method: "pbd.delete" }),
+    formOf: (_, { text }) => ({ lead: text.sr.leads.forget }),
+    operation: () => ({ method: "pbd.delete" }),
   }),
 ];

@@ -1,6 +1,6 @@
 import type { Json } from "@xo-server/kit";
 import type { Messages } from "../../locale/messages.js";
-import type { TextMap } from "../../objects/object-row.js";
+import type { TextMap } from "../../api/object-row.js";
 import type { Vm } from "../../objects/vm.js";
 import { haChoices } from "./ha-choices.js";
 

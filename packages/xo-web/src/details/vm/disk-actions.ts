@@ -1,5 +1,5 @@
 import { HardDrive, Link, Trash2 } from "@lucide/vue";
-import type { Action } from "../../actions/action.js";
+import type { Action } from "../../actions/plan/action.js";
 import { ownAction } from "../own-action.js";
 import { plugActions } from "./plug-actions.js";
 
@@ -14,8 +14,8 @@ export const vbdActions: readonly Action[] = [
     group: "danger",
     icon: Trash2,
     label: (text) => text.vm.acts.detach,
-    ask: (_, { text }) => ({ lead: text.vm.leads.detach }),
-    order: () => ({ method: "vbd.delete" }),
+    formOf: (_, { text }) => ({ lead: text.vm.leads.detach }),
+    operation: () => ({ method: "vbd.delete" }),
     undo: (objects) =>
       objects.flatMap((vbd) => {
         const { VM, VDI, bootable, position } = vbd;
@@ -26,7 +26,7 @@ export const vbdActions: readonly Action[] = [
           position: typeof position === "string" ? position : "",
         };
         const order = { method: "vm.attachDisk", idParameter: "vm", params };
-        return [{ order, objects: [{ id: VM, type: "VM" }] }];
+        return [{ operation: order, objects: [{ id: VM, type: "VM" }] }];
       }),
   }),
 ];
@@ -39,7 +39,7 @@ export const newDisk = ownAction({
   icon: HardDrive,
   isForOne: true,
   label: (text) => text.vm.acts.newDisk,
-  ask: ([vm], { text, formats }) => ({
+  formOf: ([vm], { text, formats }) => ({
     fields: [
       { kind: "text", id: "name", label: text.actions.fields.name },
       {
@@ -66,7 +66,7 @@ export const newDisk = ownAction({
     ],
     button: text.vm.create,
   }),
-  order: (_, { name, size, sr, bootable }) => ({
+  operation: (_, { name, size, sr, bootable }) => ({
     method: "disk.create",
     idParameter: "vm",
     params: {
@@ -84,7 +84,7 @@ export const attachDisk = ownAction({
   icon: Link,
   isForOne: true,
   label: (text) => text.vm.acts.attachDisk,
-  ask: ([vm], { text, formats }) => ({
+  formOf: ([vm], { text, formats }) => ({
     fields: [
       {
         kind: "object",
@@ -101,7 +101,7 @@ export const attachDisk = ownAction({
     ],
     button: text.vm.attach,
   }),
-  order: (_, { vdi, bootable, isReadOnly }) => ({
+  operation: (_, { vdi, bootable, isReadOnly }) => ({
     method: "vm.attachDisk",
     idParameter: "vm",
     params: {

@@ -1,6 +1,6 @@
 import { Cable, Pencil, Trash2 } from "@lucide/vue";
-import type { Action } from "../../actions/action.js";
-import type { Field } from "../../actions/asking.js";
+import type { Action } from "../../actions/plan/action.js";
+import type { Field } from "../../actions/plan/action-form.js";
 import type { Messages } from "../../locale/messages.js";
 import { ownAction } from "../own-action.js";
 import { plugActions } from "./plug-actions.js";
@@ -15,7 +15,7 @@ export const vifActions: readonly Action[] = [
     icon: Pencil,
     label: (text) => text.vm.acts.editInterface,
     isForOne: true,
-    ask: ([vif], { text }) => ({
+    formOf: ([vif], { text }) => ({
       lead: text.vm.leads.editInterface,
       fields: [
         networkField(text, vif?.$pool, vif?.["$network"]),
@@ -47,7 +47,7 @@ export const vifActions: readonly Action[] = [
       ],
       button: text.ui.save,
     }),
-    order: (vif, { network, mac, rateLimit, lockingMode }) => ({
+    operation: (vif, { network, mac, rateLimit, lockingMode }) => ({
       method: "vif.set",
       params: {
         // What was not changed is not said: a network or an address that is said is set anew.
@@ -65,8 +65,8 @@ export const vifActions: readonly Action[] = [
     icon: Trash2,
     tone: "danger",
     label: (text) => text.vm.acts.deleteInterface,
-    ask: (_, { text }) => ({ lead: text.vm.leads.deleteInterface }),
-    order: () => ({ method: "vif.delete" }),
+    formOf: (_, { text }) => ({ lead: text.vm.leads.deleteInterface }),
+    operation: () => ({ method: "vif.delete" }),
     undo: (objects) =>
       objects.flatMap(({ $VM, $network, MAC, device }) => {
         if (typeof $VM !== "string" || typeof $network !== "string") return [];
@@ -80,7 +80,7 @@ export const vifActions: readonly Action[] = [
           idParameter: "vm",
           params,
         };
-        return [{ order, objects: [{ id: $VM, type: "VM" }] }];
+        return [{ operation: order, objects: [{ id: $VM, type: "VM" }] }];
       }),
   }),
 ];
@@ -93,7 +93,7 @@ export const newInterface = ownAction({
   icon: Cable,
   isForOne: true,
   label: (text) => text.vm.acts.newInterface,
-  ask: ([vm], { text }) => ({
+  formOf: ([vm], { text }) => ({
     fields: [
       networkField(text, vm?.$pool, undefined),
       {
@@ -106,7 +106,7 @@ export const newInterface = ownAction({
     ],
     button: text.vm.create,
   }),
-  order: (_, { network, mac }) => ({
+  operation: (_, { network, mac }) => ({
     method: "vm.createInterface",
     idParameter: "vm",
     params: { network: network ?? "", ...(mac ? { mac } : {}) },

@@ -1,7 +1,7 @@
 import { Plug, Unplug } from "@lucide/vue";
-import type { Action } from "../../actions/action.js";
+import type { Action } from "../../actions/plan/action.js";
 import type { Messages } from "../../locale/messages.js";
-import type { ObjectRow } from "../../objects/object-row.js";
+import type { ObjectRow } from "../../api/object-row.js";
 import { ownAction } from "../own-action.js";
 
 const halted = (object: ObjectRow, text: Messages) =>
@@ -19,12 +19,14 @@ export function plugActions(
       group: "work",
       icon: Plug,
       label: (text) => text.vm.acts.connect,
-      cannot: (object, text) =>
+      refusalOf: (object, text) =>
         object["attached"] === true
           ? text.vm.reasons.connected
           : halted(object, text),
-      order: () => ({ method: `${noun}.connect` }),
-      undo: (objects) => [{ order: { method: `${noun}.disconnect` }, objects }],
+      operation: () => ({ method: `${noun}.connect` }),
+      undo: (objects) => [
+        { operation: { method: `${noun}.disconnect` }, objects },
+      ],
     }),
     ownAction({
       types: [type],
@@ -32,10 +34,12 @@ export function plugActions(
       group: "work",
       icon: Unplug,
       label: (text) => text.vm.acts.disconnect,
-      cannot: (object, text) =>
+      refusalOf: (object, text) =>
         object["attached"] === true ? undefined : text.vm.reasons.disconnected,
-      order: () => ({ method: `${noun}.disconnect` }),
-      undo: (objects) => [{ order: { method: `${noun}.connect` }, objects }],
+      operation: () => ({ method: `${noun}.disconnect` }),
+      undo: (objects) => [
+        { operation: { method: `${noun}.connect` }, objects },
+      ],
     }),
   ];
 }

@@ -1,5 +1,5 @@
 import { isObject } from "@xo-server/kit";
-import type { ObjectRow } from "../../objects/object-row.js";
+import type { ObjectRow } from "../../api/object-row.js";
 import type { Vm } from "../../objects/vm.js";
 
 /** What a VM's guest says of its tools; undefined: it does not run, so nothing is known. */

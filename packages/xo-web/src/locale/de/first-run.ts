@@ -1,4 +1,4 @@
-import type { Messages } from "../messages.js";
+import type { Messages } from "../en/messages.js";
 
 export const firstRun: Messages["firstRun"] = {
   heading: "Willkommen. Verbinden Sie Ihren ersten Pool.",

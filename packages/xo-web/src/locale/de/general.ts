@@ -1,5 +1,5 @@
 import type { general as words } from "../en/general.js";
-import type { Widened } from "../messages.js";
+import type { Widened } from "../en/messages.js";
 
 export const general: Widened<typeof words> = {
   product: "xo-server",

@@ -1,4 +1,4 @@
-import type { Messages } from "../messages.js";
+import type { Messages } from "../en/messages.js";
 
 export const overview: Messages["overview"] = {
   pools: "Pools",

@@ -1,6 +1,6 @@
-import type { Messages } from "../messages.js";
+import type { Messages } from "../en/messages.js";
 
 export const toasts: Messages["toasts"] = {
   heading: "Benachrichtigungen",
-  putAway: "Schließen",
+  dismiss: "Schließen",
 };

@@ -1,6 +1,6 @@
 /**
- * Texts of all rooms. `{name}` is filled in by fill(); texts that depend on
- * a number have one form for each plural category of the language.
+ * Texts that several features share. `{name}` is replaced by fill(). Texts that depend
+ * on a number have one form for each plural category of the language.
  */
 export const general = {
   product: "xo-server",

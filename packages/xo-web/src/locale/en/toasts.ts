@@ -1,4 +1,4 @@
 export const toasts = {
   heading: "Notifications",
-  putAway: "Dismiss",
+  dismiss: "Dismiss",
 };

@@ -1,8 +1,8 @@
 import type { Action } from "@xo-server/placement";
 import { useRouter } from "vue-router";
 import type { Json } from "@xo-server/kit";
-import { errorWords } from "../../actions/error-words.js";
-import { LONG_MS } from "../../actions/run-plan.js";
+import { errorMessage } from "../../actions/plan/error-message.js";
+import { LONG_MS } from "../../actions/plan/run-plan.js";
 import { useServer } from "../../live/use-server.js";
 import { useLocale } from "../../locale/use-locale.js";
 import { fill } from "../../locale/messages.js";
@@ -40,7 +40,7 @@ export function useApply(pool: string): {
         const midway = midwayOf(error);
         const detail =
           midway === undefined
-            ? errorWords(error, text.value)
+            ? errorMessage(error, text.value)
             : fill(words.midway, { ...midway, vm: midway.vm ?? "" });
         toasts.show({
           id,

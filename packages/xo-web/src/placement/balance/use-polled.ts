@@ -1,7 +1,7 @@
 import { onScopeDispose } from "vue";
 import { useServer } from "../../live/use-server.js";
 import { useAsked, type Asked } from "../../settings/use-asked.js";
-import type { Call } from "../../api/status-stream.js";
+import type { Call } from "../../api/server-connection.js";
 
 /** What the server answers to a question, asked anew every so often while somebody looks. Until the scope ends. */
 export function usePolled<T>(

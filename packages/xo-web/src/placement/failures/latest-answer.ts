@@ -1,4 +1,4 @@
-import type { Clock } from "../../api/clock.js";
+import type { MonotonicClock } from "@xo-server/kit";
 
 export interface LatestView<Q, A> {
   /** The last one that came, and to what; kept while the next is being made. */
@@ -13,7 +13,7 @@ export interface LatestView<Q, A> {
 export interface LatestAnswerOptions<Q, A> {
   readonly ask: (question: Q) => Promise<A>;
   readonly onView: (view: LatestView<Q, A>) => void;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   /** A question waits for so long whether another comes. */
   readonly calmMs: number;
 }

@@ -1,4 +1,4 @@
-import { errorWords } from "../../actions/error-words.js";
+import { errorMessage } from "../../actions/plan/error-message.js";
 import { RpcError } from "../../api/rpc-error.js";
 import type { Messages } from "../../locale/messages.js";
 
@@ -7,5 +7,5 @@ export function refusalText(
   failure: unknown,
   text: Messages,
 ): string | undefined {
-  return failure instanceof RpcError ? errorWords(failure, text) : undefined;
+  return failure instanceof RpcError ? errorMessage(failure, text) : undefined;
 }

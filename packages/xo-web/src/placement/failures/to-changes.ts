@@ -1,6 +1,6 @@
 import type { Change, HostModel, VmModel } from "@xo-server/placement";
 import { isObject, type Json } from "@xo-server/kit";
-import type { Call } from "../../api/status-stream.js";
+import type { Call } from "../../api/server-connection.js";
 import type { DraftChange } from "./draft-changes.js";
 
 /** What is not said of a VM that there is stays as it is. */

@@ -2,7 +2,7 @@ import { computed, type ComputedRef } from "vue";
 import { useColumns } from "../../live/use-columns.js";
 import { useObjects } from "../../live/use-window.js";
 import type { Host } from "../../objects/infrastructure.js";
-import { tellName } from "../../objects/use-name.js";
+import { useNames } from "../../objects/use-name.js";
 import { fleetOf, hostFields, vmPaths, type Fleet } from "./fleet.js";
 
 /** More hosts are not in a pool. */
@@ -28,9 +28,10 @@ export function useFleet(pool: () => string): {
     filter: filter(),
     paths: vmPaths,
   }));
+  const names = useNames();
   const fleet = computed(() => {
     const now = fleetOf(hosts.rows.value, vms.table.value);
-    for (const { id, name } of now.hosts) tellName(id, name);
+    for (const { id, name } of now.hosts) names.set(id, name);
     return now;
   });
   return {

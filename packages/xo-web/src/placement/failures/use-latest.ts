@@ -1,6 +1,6 @@
 import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
-import { systemClock } from "../../api/clock.js";
-import type { Call } from "../../api/status-stream.js";
+import { monotonicClock } from "@xo-server/kit";
+import type { Call } from "../../api/server-connection.js";
 import { useServer } from "../../live/use-server.js";
 import { LatestAnswer, type LatestView } from "./latest-answer.js";
 
@@ -33,7 +33,7 @@ export function useLatest<Q, A>({
     onView(next) {
       view.value = next;
     },
-    clock: systemClock,
+    clock: monotonicClock,
     calmMs: CALM_MS,
   });
   watch(

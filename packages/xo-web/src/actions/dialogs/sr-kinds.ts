@@ -1,0 +1,117 @@
+import type { Json } from "@xo-server/kit";
+import type { Messages } from "../../locale/messages.js";
+
+export type SrField = keyof Messages["actions"]["newSr"]["fields"];
+
+/** A question to a host about what could be in a field. */
+export interface SrProbe {
+  readonly method: string;
+  /** Fields that have to be filled in first. */
+  readonly needs: readonly SrField[];
+  /** Member of each row that the field gets, and what else is shown. */
+  readonly value: string;
+  readonly more: readonly string[];
+}
+
+export interface SrKind {
+  readonly id: keyof Messages["actions"]["newSr"]["kinds"];
+  readonly method: string;
+  readonly fields: readonly SrField[];
+  readonly optional?: readonly SrField[];
+  readonly params?: Readonly<Record<string, Json>>;
+  readonly probes?: Partial<Readonly<Record<SrField, SrProbe>>>;
+}
+
+/** The kinds of storage that the page can make; the API knows more. */
+export const srKinds: readonly SrKind[] = [
+  {
+    id: "nfs",
+    method: "sr.createNfs",
+    fields: ["server", "serverPath", "nfsVersion"],
+    optional: ["nfsVersion"],
+    probes: {
+      serverPath: {
+        method: "sr.probeNfs",
+        needs: ["server"],
+        value: "path",
+        more: ["acl"],
+      },
+    },
+  },
+  {
+    id: "iscsi",
+    method: "sr.createIscsi",
+    fields: ["target", "chapUser", "chapPassword", "targetIqn", "scsiId"],
+    optional: ["chapUser", "chapPassword"],
+    probes: {
+      targetIqn: {
+        method: "sr.probeIscsiIqns",
+        needs: ["target"],
+        value: "iqn",
+        more: ["ip"],
+      },
+      scsiId: {
+        method: "sr.probeIscsiLuns",
+        needs: ["target", "targetIqn"],
+        value: "scsiId",
+        more: ["vendor", "serial", "size"],
+      },
+    },
+  },
+  {
+    id: "hba",
+    method: "sr.createHba",
+    fields: ["scsiId"],
+    probes: {
+      scsiId: {
+        method: "sr.probeHba",
+        needs: [],
+        value: "scsiId",
+        more: ["path", "vendor", "size"],
+      },
+    },
+  },
+  { id: "ext", method: "sr.createExt", fields: ["device"] },
+  { id: "lvm", method: "sr.createLvm", fields: ["device"] },
+  {
+    id: "isoNfs",
+    method: "sr.createIso",
+    fields: ["path"],
+    params: { type: "nfs" },
+  },
+  {
+    id: "isoSmb",
+    method: "sr.createIso",
+    fields: ["path", "user", "password"],
+    params: { type: "smb" },
+  },
+  {
+    id: "isoLocal",
+    method: "sr.createIso",
+    fields: ["path"],
+    params: { type: "local" },
+  },
+];
+
+export type SrValues = Readonly<Partial<Record<SrField, string>>>;
+
+/** Parameters of a probe, with those of the kind's fields that are filled in. */
+export function givenTo(
+  kind: SrKind,
+  values: SrValues,
+  without?: SrField,
+): Record<string, Json> {
+  const given: Record<string, Json> = {};
+  for (const field of kind.fields) {
+    const value = values[field];
+    if (field !== without && value) given[field] = value;
+  }
+  return given;
+}
+
+/** Fields that are still needed. */
+export function missingOf(kind: SrKind, values: SrValues): readonly SrField[] {
+  return kind.fields.filter(
+    (field) => !values[field] && kind.optional?.includes(field) !== true,
+  );
+}

@@ -1,0 +1,104 @@
+import type { Json } from "@xo-server/kit";
+import type { ObjectRow } from "../../api/object-row.js";
+
+export type Values = Readonly<Record<string, Json>>;
+
+interface FieldBase {
+  readonly id: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly isOptional?: boolean;
+}
+
+/** What a dialog asks for. */
+export type Field =
+  | (FieldBase & {
+      readonly kind: "text" | "lines";
+      readonly initial?: string;
+    })
+  | (FieldBase & {
+      readonly kind: "number";
+      readonly initial?: number;
+      readonly least?: number;
+      readonly most?: number;
+    })
+  /** Bytes, asked for in GiB. */
+  | (FieldBase & {
+      readonly kind: "size";
+      readonly initial?: number;
+      readonly least?: number;
+    })
+  | (FieldBase & { readonly kind: "check"; readonly initial?: boolean })
+  | (FieldBase & {
+      readonly kind: "choice";
+      readonly initial?: string;
+      readonly options: readonly {
+        readonly id: string;
+        readonly label: string;
+      }[];
+    })
+  /** Words between commas. */
+  | (FieldBase & {
+      readonly kind: "tags";
+      readonly initial?: readonly string[];
+    })
+  /** One object, chosen from those that match. */
+  | (FieldBase & {
+      readonly kind: "object";
+      readonly type: string;
+      readonly filter?: string;
+      readonly initial?: string;
+      readonly fields?: readonly string[];
+      /** More about each, such as what is free. */
+      readonly more?: (object: ObjectRow) => string;
+    });
+
+/** What is asked before something is done. */
+export interface ActionForm {
+  /** What it will do, in a sentence or two. */
+  readonly lead?: string;
+  readonly fields?: readonly Field[];
+  /** Must be typed first: it cannot be taken back. */
+  readonly typed?: string;
+  /** Default: the action's label. */
+  readonly button?: string;
+}
+
+/** What is in the fields at first. */
+export function initialValues(fields: readonly Field[]): Record<string, Json> {
+  const values: Record<string, Json> = {};
+  for (const field of fields) values[field.id] = initialOf(field);
+  return values;
+}
+
+function initialOf(field: Field): Json {
+  if (field.kind === "check") return field.initial ?? false;
+  if (field.kind === "tags") return [...(field.initial ?? [])];
+  return field.initial ?? (field.kind === "choice" ? firstOf(field) : null);
+}
+
+function firstOf(field: Field & { readonly kind: "choice" }): Json {
+  return field.options[0]?.id ?? null;
+}
+
+export type FieldProblem = "missing" | "tooSmall" | "tooLarge";
+
+/** What is wrong with a field's value. */
+export function problemOf(field: Field, value: Json): FieldProblem | undefined {
+  const isEmpty = value === null || value === "";
+  if (isEmpty) return field.isOptional === true ? undefined : "missing";
+  if (field.kind !== "number" && field.kind !== "size") return undefined;
+  if (typeof value !== "number" || !Number.isFinite(value)) return "missing";
+  if (field.least !== undefined && value < field.least) return "tooSmall";
+  const most = field.kind === "number" ? field.most : undefined;
+  return most !== undefined && value > most ? "tooLarge" : undefined;
+}
+
+/** Values without those that were left empty. */
+export function nonEmptyValues(values: Values): Record<string, Json> {
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      ([, value]) => value !== null && value !== "",
+    ),
+  );
+}

@@ -1,0 +1,138 @@
+import type { Component } from "vue";
+import type { Json } from "@xo-server/kit";
+import type { Call } from "../../api/server-connection.js";
+import type { Formats } from "../../locale/formats.js";
+import type { Messages } from "../../locale/messages.js";
+import type { ObjectRow } from "../../api/object-row.js";
+import type { ActionForm, Values } from "./action-form.js";
+
+export type ActionName = keyof Messages["actions"]["names"];
+export type ActionGroup = keyof Messages["actions"]["groups"];
+
+/** One operation of the server on one object. */
+export interface OperationCall {
+  readonly method: string;
+  /** Which parameter is the object's id; default: `id`. */
+  readonly idParameter?: string;
+  readonly params?: Readonly<Record<string, Json>>;
+}
+
+/** The same operation on some objects. */
+export interface Step {
+  readonly operation: OperationCall;
+  readonly objects: readonly ObjectRow[];
+}
+
+/** What an action or its form wants to be done. */
+export interface Plan {
+  readonly steps: readonly Step[];
+  /** Default: the action's. */
+  readonly undo?: Undo;
+}
+
+/**
+ * Steps that take back what was done; undefined where that would not be honest.
+ * @param done objects that it was done to, as they were before
+ * @param results of the server, in their order; undefined where many were done at once
+ */
+export type Undo = (
+  done: readonly ObjectRow[],
+  results: readonly Json[] | undefined,
+) => readonly Step[] | undefined;
+
+export interface Localization {
+  readonly text: Messages;
+  readonly formats: Formats;
+}
+
+export interface ActionContext extends Localization {
+  readonly call: Call;
+  /** Leads to another page. */
+  readonly go: (path: string) => void;
+}
+
+/** What an action is made of; `defineAction` makes it whole. */
+export interface ActionDefinition {
+  /** Such as `vm.start`: its name in locale/en/actions.ts. */
+  readonly id: ActionName;
+  /** Of objects that it can be done to. */
+  readonly types: readonly string[];
+  readonly icon: Component;
+  readonly group: ActionGroup;
+  /** Shown as a button; the others are in a menu. */
+  readonly isPrimary?: boolean;
+  /** Of actions with the same place, one that can be done now is shown. */
+  readonly place?: string;
+  readonly tone?: "danger";
+  /** To one object at a time only. */
+  readonly isForOne?: boolean;
+  /** To several at a time only: for one there is something better. */
+  readonly isForMany?: boolean;
+  /** Why not to this object now; undefined: nothing is known against it. Fields may be missing. */
+  readonly refusalOf?: (
+    object: ObjectRow,
+    text: Messages,
+  ) => string | undefined;
+  /** What is asked before; nothing: it is done at once. */
+  readonly formOf?: (
+    objects: readonly ObjectRow[],
+    words: Localization,
+  ) => ActionForm | undefined;
+  readonly operation?: (object: ObjectRow, values: Values) => OperationCall;
+  readonly undo?: Undo;
+  /** Type of what it makes, where the server answers its id: the toast leads there. */
+  readonly createdType?: string;
+  /** For what is still to be done with an answer, such as fetching a file. */
+  readonly onResult?: (result: Json) => void;
+  /** In the place of `ask` and `order`: props `action`, `objects`; emits `done` with a Plan, or `close`. */
+  readonly dialog?: () => Promise<{ default: Component }>;
+  /** In the place of all of them: what is no operation of the server. */
+  readonly run?: (
+    context: ActionContext,
+    objects: readonly ObjectRow[],
+  ) => void | Promise<void>;
+}
+
+/** Something that can be done to objects of some types. */
+export interface Action extends ActionDefinition {
+  readonly label: (text: Messages) => string;
+  /** Why it can be done to none of them now; undefined: to some it can. */
+  readonly refusal: (
+    objects: readonly ObjectRow[],
+    text: Messages,
+  ) => string | undefined;
+  /** Those that it can be done to now. */
+  readonly possible: (
+    objects: readonly ObjectRow[],
+    text: Messages,
+  ) => readonly ObjectRow[];
+}
+
+export function defineAction(parts: ActionDefinition): Action {
+  const cannot = (object: ObjectRow, text: Messages) =>
+    parts.types.includes(object.type)
+      ? parts.refusalOf?.(object, text)
+      : text.actions.reasons.otherType;
+  return {
+    ...parts,
+    label: (text) => text.actions.names[parts.id],
+    possible: (objects, text) =>
+      objects.filter((object) => cannot(object, text) === undefined),
+    refusal(objects, text) {
+      if (parts.isForOne === true && objects.length > 1)
+        return text.actions.reasons.oneOnly;
+      const reasons = new Set<string | undefined>();
+      for (const object of objects) reasons.add(cannot(object, text));
+      if (reasons.has(undefined) || reasons.size === 0) return undefined;
+      return reasons.size === 1 ? [...reasons][0] : text.actions.reasons.none;
+    },
+  };
+}
+
+/** How an object is called in questions and toasts. */
+export function nameOf(object: ObjectRow): string {
+  const { name_label, id } = object;
+  return name_label === undefined || name_label === ""
+    ? id.slice(0, 8)
+    : name_label;
+}

@@ -1,0 +1,50 @@
+import { RpcError } from "../../api/rpc-error.js";
+import { fill, type Messages } from "../../locale/messages.js";
+
+/** What went wrong in words, with what to do; the server's own where nothing better is known. */
+export function errorMessage(error: unknown, text: Messages): string {
+  const { errors } = text.actions;
+  if (!(error instanceof RpcError)) return errors.lost;
+  const code = codeOf(error);
+  if (error.code === 2) return errors.forbidden;
+  const known = messageOf(code, text);
+  if (known === undefined) return error.message;
+  return fill(known, { reason: error.message });
+}
+
+/** Of an error that was told as data, as those of a bulk are. */
+export function failureMessage(
+  { code, message }: { readonly code?: string; readonly message: string },
+  text: Messages,
+): string {
+  const known = messageOf(code, text);
+  return known === undefined ? message : fill(known, { reason: message });
+}
+
+function codeOf({ data }: RpcError): string | undefined {
+  if (typeof data !== "object" || data === null) return undefined;
+  const { code } = data as { readonly code?: unknown };
+  return typeof code === "string" ? code : undefined;
+}
+
+type Known = keyof Messages["actions"]["errors"];
+
+const messages: Readonly<Record<string, Known>> = {
+  FORBIDDEN: "forbidden",
+  NO_SUCH_OBJECT: "gone",
+  HANDLE_INVALID: "gone",
+  OTHER_OPERATION_IN_PROGRESS: "busy",
+  VM_BAD_POWER_STATE: "state",
+  INCORRECT_STATE: "state",
+  HOST_NOT_ENOUGH_FREE_MEMORY: "noMemory",
+  NO_HOSTS_AVAILABLE: "noMemory",
+  SR_FULL: "noSpace",
+  VM_MISSING_PV_DRIVERS: "noTools",
+  VM_LACKS_FEATURE: "noTools",
+  VM_FAILED_SHUTDOWN_ACKNOWLEDGMENT: "noTools",
+};
+
+function messageOf(code = "", text: Messages): string | undefined {
+  const known = Object.hasOwn(messages, code) ? messages[code] : undefined;
+  return known === undefined ? undefined : text.actions.errors[known];
+}

@@ -1,0 +1,297 @@
+import type { Json } from "@xo-server/kit";
+import type { Call } from "../../api/server-connection.js";
+import { ConnectionLostError } from "../../api/rpc-error.js";
+import { fill, type Messages, type Plural } from "../../locale/messages.js";
+import { pathOf } from "../../objects/object-path.js";
+import type { ObjectRow } from "../../api/object-row.js";
+import type { Toast, Toasts } from "../../toasts/use-toasts.js";
+import {
+  nameOf,
+  type Action,
+  type Localization,
+  type Plan,
+  type Step,
+} from "./action.js";
+import { errorMessage } from "./error-message.js";
+import type { BulkFailure, BulkOutcome, TaskFollower } from "./follow-task.js";
+
+/** Copies and migrations of large disks take hours. */
+export const LONG_MS = 24 * 3_600_000;
+/** What is done sooner needs no word that it is under way. */
+const SOON_MS = 400;
+const AT_ONCE = 10;
+
+export interface Failed {
+  readonly action: Action;
+  readonly failures: readonly BulkFailure[];
+  readonly leftOut: number;
+  readonly objects: readonly ObjectRow[];
+  /** Does it to those again. */
+  readonly retry: Plan;
+}
+
+export interface Runner {
+  readonly call: Call;
+  readonly follower: Pick<TaskFollower, "follow">;
+  readonly toasts: Pick<Toasts, "show">;
+  readonly words: () => Localization;
+  readonly go: (path: string) => void;
+  /** Shows what of many has failed. */
+  readonly showFailures: (failed: Failed) => void;
+  /** ms */
+  readonly now?: () => number;
+  readonly setTimeout?: (run: () => void, ms: number) => unknown;
+  readonly clearTimeout?: (timer: never) => void;
+}
+
+/** Does what an action or its form wants, and tells in one toast what comes of it. It never rejects. */
+export async function runPlan(
+  runner: Runner,
+  action: Action,
+  plan: Plan,
+): Promise<void> {
+  const objects = plan.steps.flatMap(({ objects }) => objects);
+  if (objects.length === 0) return;
+  const toast = new PlanToast(runner, action, objects);
+  try {
+    if (objects.length === 1) await runOne(runner, action, plan, toast);
+    else await runMany(runner, action, plan, toast);
+  } catch (error) {
+    toast.failed(error);
+  }
+}
+
+async function runOne(
+  { call }: Runner,
+  action: Action,
+  plan: Plan,
+  toast: PlanToast,
+): Promise<void> {
+  const { operation, objects } = plan.steps.find(
+    ({ objects }) => objects.length > 0,
+  )!;
+  const [object] = objects as [ObjectRow];
+  const result = await call(
+    operation.method,
+    paramsOf(operation, object),
+    LONG_MS,
+  );
+  action.onResult?.(result);
+  const undo = (plan.undo ?? action.undo)?.(objects, [result]);
+  toast.done(undo, result);
+}
+
+function paramsOf(operation: Step["operation"], { id }: ObjectRow): Json {
+  const { idParameter = "id", params = {} } = operation;
+  // Some operations say by their parameters alone what they are about.
+  return idParameter === "" ? params : { ...params, [idParameter]: id };
+}
+
+async function runMany(
+  runner: Runner,
+  action: Action,
+  plan: Plan,
+  toast: PlanToast,
+): Promise<void> {
+  const outcomes: BulkOutcome[] = [];
+  for (const { operation, objects } of plan.steps) {
+    const before = outcomes.reduce((sum, one) => sum + one.succeeded, 0);
+    const answer = await runner.call("bulk.run", {
+      method: operation.method,
+      ids: objects.map(({ id }) => id),
+      idParameter: operation.idParameter ?? "id",
+      params: operation.params ?? {},
+      concurrency: AT_ONCE,
+    });
+    const { taskId } = answer as { taskId: string };
+    const outcome = await runner.follower.follow(taskId, (counts) => {
+      toast.progress(before + counts.succeeded, counts.failed);
+    });
+    outcomes.push(outcome);
+  }
+  toast.manyDone(plan, outcomes);
+}
+
+/** One toast, from the beginning of something to its end. */
+class PlanToast {
+  readonly #runner: Runner;
+  readonly #action: Action;
+  readonly #objects: readonly ObjectRow[];
+  readonly #begun: number;
+  readonly #timer: unknown;
+  #id: string | undefined;
+
+  constructor(runner: Runner, action: Action, objects: readonly ObjectRow[]) {
+    this.#runner = runner;
+    this.#action = action;
+    this.#objects = objects;
+    this.#begun = this.#now();
+    const isMany = objects.length > 1;
+    this.#timer = (runner.setTimeout ?? setTimeout)(
+      () => {
+        this.#show({
+          tone: "busy",
+          detail: this.#text.running,
+          ...this.#tasks,
+        });
+      },
+      isMany ? 0 : SOON_MS,
+    );
+  }
+
+  get #text() {
+    return this.#runner.words().text.actions;
+  }
+
+  get #tasks(): Pick<Toast, "action"> {
+    const { go } = this.#runner;
+    const run = () => {
+      go("/tasks");
+    };
+    return { action: { label: this.#text.tasks, run } };
+  }
+
+  progress(done: number, failed: number): void {
+    const total = this.#objects.length;
+    const template =
+      failed > 0 ? this.#text.progressFailed : this.#text.progress;
+    const detail = fill(template, { done, total, failed });
+    this.#show({ tone: "busy", detail, ...this.#tasks });
+  }
+
+  done(undo: readonly Step[] | undefined, result: Json): void {
+    const { formats } = this.#runner.words();
+    const took = this.#now() - this.#begun;
+    const detail =
+      took < 2_000
+        ? this.#text.done
+        : fill(this.#text.doneAfter, { span: formats.span(took) });
+    this.#show({ tone: "good", detail, ...this.#next(undo, result) });
+  }
+
+  failed(error: unknown): void {
+    const detail = errorMessage(error, this.#runner.words().text);
+    const isLost = error instanceof ConnectionLostError;
+    this.#show({
+      tone: isLost ? "plain" : "bad",
+      detail,
+      ...(isLost ? this.#tasks : {}),
+    });
+  }
+
+  manyDone(plan: Plan, outcomes: readonly BulkOutcome[]): void {
+    const failures = outcomes.flatMap(({ failed }) => failed);
+    const sum = (of: (outcome: BulkOutcome) => number) =>
+      outcomes.reduce((total, one) => total + of(one), 0);
+    const succeeded = sum((one) => one.succeeded);
+    const leftOut = sum((one) => one.failedLeftOut);
+    if (failures.length === 0) {
+      const { formats } = this.#runner.words();
+      const undo = (plan.undo ?? this.#action.undo)?.(this.#objects, undefined);
+      const detail = formats.plural(this.#text.allDone, succeeded);
+      this.#show({ tone: "good", detail, ...this.#next(undo, null) });
+      return;
+    }
+    const failed = failures.length + leftOut;
+    const detail = fill(this.#text.someFailed, { succeeded, failed });
+    const action = this.#action;
+    const objects = this.#objects;
+    const retry = onlyFailed(plan, failures);
+    const run = () => {
+      this.#runner.showFailures({ action, failures, leftOut, objects, retry });
+    };
+    const label = this.#text.details;
+    this.#show({ tone: "bad", detail, action: { label, run } });
+  }
+
+  /** What can be done next: taking it back, or seeing what was made. */
+  #next(
+    undo: readonly Step[] | undefined,
+    result: Json,
+  ): Pick<Toast, "action"> {
+    const { text } = this.#runner.words();
+    if (undo !== undefined && undo.length > 0)
+      return {
+        action: { label: text.ui.undo, run: () => this.#takeBack(undo) },
+      };
+    const { createdType } = this.#action;
+    const path =
+      createdType !== undefined && typeof result === "string"
+        ? pathOf(createdType, result)
+        : undefined;
+    if (path === undefined) return {};
+    const run = () => {
+      this.#runner.go(path);
+    };
+    return { action: { label: text.actions.open, run } };
+  }
+
+  async #takeBack(steps: readonly Step[]): Promise<void> {
+    this.#show({ tone: "busy", detail: this.#text.running });
+    try {
+      for (const { operation, objects } of steps)
+        await Promise.all(
+          objects.map((object) =>
+            this.#runner.call(
+              operation.method,
+              paramsOf(operation, object),
+              LONG_MS,
+            ),
+          ),
+        );
+      this.#show({ tone: "good", detail: this.#text.undone });
+    } catch (error) {
+      const { text } = this.#runner.words();
+      const detail = `${text.actions.undoFailed}: ${errorMessage(error, text)}`;
+      this.#show({ tone: "bad", detail });
+    }
+  }
+
+  #show(toast: Omit<Toast, "id" | "text">): void {
+    const { toasts, clearTimeout: clear = clearTimeout } = this.#runner;
+    clear(this.#timer as never);
+    const text = headingOf(this.#action, this.#objects, this.#runner.words());
+    const id = this.#id === undefined ? {} : { id: this.#id };
+    this.#id = toasts.show({ ...toast, ...id, text });
+  }
+
+  #now(): number {
+    return this.#runner.now?.() ?? Date.now();
+  }
+}
+
+function onlyFailed(plan: Plan, failures: readonly BulkFailure[]): Plan {
+  const ids = new Set(failures.map(({ id }) => id));
+  const steps = plan.steps.map(({ operation, objects }) => ({
+    operation,
+    objects: objects.filter(({ id }) => ids.has(id)),
+  }));
+  return { ...plan, steps: steps.filter(({ objects }) => objects.length > 0) };
+}
+
+/** `Start: web-1`, `Start: 12 objects`. */
+export function headingOf(
+  action: Action,
+  objects: readonly ObjectRow[],
+  { text, formats }: Localization,
+): string {
+  const [first] = objects;
+  const name =
+    objects.length === 1 && first !== undefined
+      ? nameOf(first)
+      : formats.plural(formsOf(objects, text), objects.length);
+  const label = action.label(text).replace("…", "");
+  return fill(text.actions.heading, { action: label, name });
+}
+
+/** `12 VMs` where all are, else `12 objects`. */
+function formsOf(objects: readonly ObjectRow[], text: Messages): Plural {
+  const types = new Set(objects.map(({ type }) => type));
+  const [type = ""] = types;
+  const names: Readonly<Record<string, Plural>> = text.objects.types;
+  const named = types.size === 1 ? names[type] : undefined;
+  if (named === undefined) return text.actions.many;
+  return Object.fromEntries(
+    Object.entries(named).map(([form, name]) => [form, `{n} ${name}`]),
+  ) as Plural;
+}

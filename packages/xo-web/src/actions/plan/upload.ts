@@ -1,0 +1,104 @@
+import { isObject, type Json } from "@xo-server/kit";
+import type { Call } from "../../api/server-connection.js";
+import { fill } from "../../locale/messages.js";
+import type { Toasts } from "../../toasts/use-toasts.js";
+import type { Localization } from "./action.js";
+import { errorMessage } from "./error-message.js";
+
+export interface Upload {
+  readonly call: Call;
+  readonly toasts: Pick<Toasts, "show">;
+  readonly words: () => Localization;
+  /** Answers `$sendTo`. */
+  readonly method: string;
+  readonly params: Json;
+  readonly file: File;
+}
+
+/** Toasts change this often at most, in ms. */
+const OFTEN_MS = 300;
+
+/** Sends a file to the server and tells in a toast how far it is; it goes on when the dialog is closed. */
+export async function sendFile(upload: Upload): Promise<void> {
+  const { call, toasts, words, method, params, file } = upload;
+  const { text, formats } = words();
+  const says = text.actions.importing;
+  const title = fill(says.sending, { name: file.name });
+  const abort = new AbortController();
+  const leaving = (event: BeforeUnloadEvent) => {
+    event.preventDefault();
+  };
+  addEventListener("beforeunload", leaving);
+  const id = toasts.show({ tone: "busy", text: title });
+  let shownAt = 0;
+  const onProgress = (sent: number) => {
+    if (performance.now() - shownAt < OFTEN_MS) return;
+    shownAt = performance.now();
+    const detail = fill(says.sent, {
+      sent: formats.bytes(sent),
+      total: formats.bytes(file.size),
+      share: formats.share(file.size > 0 ? sent / file.size : 0),
+    });
+    const action = {
+      label: text.ui.cancel,
+      run: () => {
+        abort.abort();
+      },
+    };
+    toasts.show({ id, detail, action, tone: "busy", text: title });
+  };
+  try {
+    const answer = await call(method, params);
+    const path = isObject(answer) ? answer["$sendTo"] : undefined;
+    if (typeof path !== "string") throw new Error(says.noPath);
+    await post({ path, file, onProgress, signal: abort.signal });
+    const done = fill(says.done, { name: file.name });
+    toasts.show({ id, tone: "good", text: done });
+  } catch (error) {
+    const failed = fill(says.failed, { name: file.name });
+    const isPlain = error instanceof Error && error.name === "UploadError";
+    const detail = isPlain ? error.message : errorMessage(error, text);
+    toasts.show({ id, detail, tone: "bad", text: failed });
+  } finally {
+    removeEventListener("beforeunload", leaving);
+  }
+}
+
+class UploadError extends Error {
+  override readonly name = "UploadError";
+}
+
+interface Post {
+  readonly path: string;
+  readonly file: File;
+  readonly onProgress: (sent: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** fetch tells nothing of how much was sent. */
+function post({ path, file, onProgress, signal }: Post): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const fail = (reason: string) => {
+      reject(new UploadError(reason));
+    };
+    request.upload.onprogress = ({ loaded }) => {
+      onProgress(loaded);
+    };
+    request.onload = () => {
+      if (request.status < 400) resolve();
+      else fail(request.responseText.slice(0, 300) || request.statusText);
+    };
+    request.onerror = () => {
+      fail("network");
+    };
+    request.onabort = () => {
+      fail("aborted");
+    };
+    signal.addEventListener("abort", () => {
+      request.abort();
+    });
+    request.open("POST", path);
+    request.send(file);
+  });
+}

@@ -1,0 +1,192 @@
+import {
+  applyMergePatch,
+  isObject,
+  monotonicClock,
+  type Json,
+  type MonotonicClock,
+} from "@xo-server/kit";
+import type { ConnectionState } from "./json-rpc-client.js";
+import { RpcError } from "./rpc-error.js";
+import type { ServerConnection } from "./server-connection.js";
+import type { Status } from "./status.js";
+
+/** The state of the connection and the last status of the server. */
+export interface StatusView {
+  /** Kept while the server is disconnected; undefined before the first status. */
+  readonly status: Status | undefined;
+  readonly live: boolean;
+  /** Time of the last status, in ms of the feed's clock. */
+  readonly receivedAt: number;
+  readonly connection: ConnectionState;
+  /** The error of `status.subscribe` while the server is connected. */
+  readonly refusal: string | undefined;
+}
+
+export interface StatusFeedOptions {
+  readonly onView: (view: StatusView) => void;
+  readonly clock?: MonotonicClock;
+  /** Minimum time between two views. A change of the connection is reported at once. */
+  readonly pauseMs?: number;
+  /** Without a status for this time, the feed subscribes again. */
+  readonly silenceMs?: number;
+}
+
+/**
+ * The status of the server, kept up to date: a snapshot, then patches from revision
+ * to revision. A patch with another base revision than the current one requests a new snapshot.
+ */
+export class StatusFeed {
+  readonly #connection: ServerConnection;
+  readonly #clock: MonotonicClock;
+  readonly #onView: (view: StatusView) => void;
+  readonly #pauseMs: number;
+  readonly #silenceMs: number;
+  readonly #removeListeners: readonly (() => void)[];
+  #view: StatusView = {
+    status: undefined,
+    live: false,
+    receivedAt: 0,
+    connection: { name: "idle" },
+    refusal: undefined,
+  };
+  #revision: number | undefined;
+  #isSubscribing = false;
+  #lastNotified = Number.NEGATIVE_INFINITY;
+  #notifyTimer: unknown;
+  #silenceTimer: unknown;
+
+  /** Create it before the connection starts. */
+  constructor(
+    connection: ServerConnection,
+    {
+      onView,
+      clock = monotonicClock,
+      pauseMs = 250,
+      silenceMs = 15_000,
+    }: StatusFeedOptions,
+  ) {
+    this.#connection = connection;
+    this.#onView = onView;
+    this.#pauseMs = pauseMs;
+    this.#silenceMs = silenceMs;
+    this.#clock = clock;
+    this.#removeListeners = [
+      connection.onState((state) => {
+        this.#connectionChanged(state);
+      }),
+      connection.onNotification("status", (params) => {
+        this.#notified(params);
+      }),
+    ];
+  }
+
+  stop(): void {
+    for (const remove of this.#removeListeners) remove();
+    this.#clock.clearTimeout(this.#silenceTimer);
+    this.#clock.clearTimeout(this.#notifyTimer);
+  }
+
+  #connectionChanged(connection: ConnectionState): void {
+    const isOpen = connection.name === "open";
+    this.#view = { ...this.#view, connection, live: this.#view.live && isOpen };
+    if (!isOpen) this.#isSubscribing = false;
+    this.#notifyNow();
+    if (isOpen) void this.#subscribe();
+    else this.#clock.clearTimeout(this.#silenceTimer);
+  }
+
+  async #subscribe(): Promise<void> {
+    if (this.#isSubscribing) return;
+    this.#isSubscribing = true;
+    try {
+      const answer = await this.#connection.call("status.subscribe");
+      this.#isSubscribing = false;
+      this.#apply(answer);
+    } catch (error) {
+      // A lost connection has already reset this, and a new one may be subscribing.
+      if (this.#connection.state.name !== "open") return;
+      this.#isSubscribing = false;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#view = {
+        ...this.#view,
+        refusal: error instanceof RpcError ? reason : undefined,
+      };
+      this.#connection.reconnect(reason);
+    }
+  }
+
+  #notified(params: Json): void {
+    // A notification before the answer to a subscription is older than that answer.
+    if (this.#isSubscribing) return;
+    if (
+      isObject(params) &&
+      "patch" in params &&
+      params["base"] !== this.#revision
+    )
+      void this.#subscribe();
+    else this.#apply(params);
+  }
+
+  /** Applies a snapshot, or a patch whose base is the current revision. */
+  #apply(message: Json): void {
+    const status = this.#statusAfter(message);
+    if (status === undefined) {
+      this.#connection.reconnect("the server sent an invalid status");
+      return;
+    }
+    this.#view = {
+      ...this.#view,
+      status,
+      live: true,
+      refusal: undefined,
+      receivedAt: this.#clock.now(),
+    };
+    this.#restartSilenceTimer();
+    this.#notifySoon();
+  }
+
+  #statusAfter(message: Json): Status | undefined {
+    if (!isObject(message) || typeof message["revision"] !== "number")
+      return undefined;
+    this.#revision = message["revision"];
+    const before = this.#view.status as Json | undefined;
+    const after = Object.hasOwn(message, "patch")
+      ? applyMergePatch(before, message["patch"]!)
+      : (message["status"] ?? null);
+    return isStatus(after) ? after : undefined;
+  }
+
+  #restartSilenceTimer(): void {
+    this.#clock.clearTimeout(this.#silenceTimer);
+    this.#silenceTimer = this.#clock.setTimeout(() => {
+      void this.#subscribe();
+    }, this.#silenceMs);
+  }
+
+  #notifySoon(): void {
+    if (this.#notifyTimer !== undefined) return;
+    const waitMs = this.#lastNotified + this.#pauseMs - this.#clock.now();
+    if (waitMs <= 0) this.#notifyNow();
+    else
+      this.#notifyTimer = this.#clock.setTimeout(() => {
+        this.#notifyNow();
+      }, waitMs);
+  }
+
+  #notifyNow(): void {
+    this.#clock.clearTimeout(this.#notifyTimer);
+    this.#notifyTimer = undefined;
+    this.#lastNotified = this.#clock.now();
+    this.#onView(this.#view);
+  }
+}
+
+/** Checks the outline only: the server can be of another version than the page. */
+function isStatus(value: unknown): value is Status {
+  return (
+    isObject(value) &&
+    isObject(value["server"]) &&
+    isObject(value["pools"]) &&
+    isObject(value["totals"])
+  );
+}

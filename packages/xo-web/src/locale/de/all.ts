@@ -1,0 +1,62 @@
+import { actions } from "./actions.js";
+import { activity } from "./activity.js";
+import { charts } from "./charts.js";
+import { createVm } from "./create-vm.js";
+import { details } from "./details.js";
+import { filters } from "./filters.js";
+import { firstRun } from "./first-run.js";
+import { general } from "./general.js";
+import { heatMap } from "./heat-map.js";
+import { host } from "./host.js";
+import { keyboard } from "./keyboard.js";
+import { lists } from "./lists.js";
+import { migrate } from "./migrate.js";
+import { network } from "./network.js";
+import { objects } from "./objects.js";
+import { overview } from "./overview.js";
+import { palette } from "./palette.js";
+import { placement } from "./placement.js";
+import { placementFailures } from "./placement-failures.js";
+import { pool } from "./pool.js";
+import { settings } from "./settings.js";
+import { shell } from "./shell.js";
+import { sr } from "./sr.js";
+import { tasks } from "./tasks.js";
+import { toasts } from "./toasts.js";
+import { topology } from "./topology.js";
+import { tree } from "./tree.js";
+import { ui } from "./ui.js";
+import { vm } from "./vm.js";
+import type { Messages } from "../en/messages.js";
+
+export const de: Messages = {
+  ...general,
+  actions,
+  activity,
+  charts,
+  createVm,
+  details,
+  filters,
+  firstRun,
+  heatMap,
+  host,
+  keyboard,
+  lists,
+  migrate,
+  network,
+  objects,
+  overview,
+  palette,
+  placement,
+  placementFailures,
+  pool,
+  settings,
+  shell,
+  sr,
+  tasks,
+  toasts,
+  topology,
+  tree,
+  ui,
+  vm,
+};

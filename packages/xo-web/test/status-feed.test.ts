@@ -1,0 +1,210 @@
+import t from "tap";
+import { isLost } from "../src/api/is-lost.js";
+import { ServerConnection } from "../src/api/server-connection.js";
+import { StatusFeed, type StatusView } from "../src/api/status-feed.js";
+import { FakeClock } from "./fake-clock.js";
+import { FakeServer, settled } from "./fake-server.js";
+
+const empty = { server: {}, pools: {}, totals: { objects: 0 } };
+
+function started() {
+  const clock = new FakeClock();
+  const server = new FakeServer();
+  const views: StatusView[] = [];
+  const connection = new ServerConnection({
+    url: "ws://server/api/",
+    openSocket: server.openSocket,
+    clock,
+    random: () => 1,
+  });
+  new StatusFeed(connection, {
+    clock,
+    onView: (view) => views.push(view),
+  });
+  connection.start();
+  const view = () => views.at(-1)!;
+  return { connection, clock, server, views, view };
+}
+
+/** Connected, with the status of revision 7. */
+async function live() {
+  const all = started();
+  all.server.last.accept();
+  all.server.last.answer({ revision: 7, status: empty });
+  await settled();
+  all.clock.pass(250);
+  return all;
+}
+
+function objects(view: StatusView): number | undefined {
+  return view.status?.totals.objects;
+}
+
+t.test(
+  "it subscribes when it is connected, and shows the snapshot",
+  async (t) => {
+    const { server, view } = await live();
+    t.match(server.last.requests, [{ method: "status.subscribe", params: {} }]);
+    t.equal(view().live, true);
+    t.equal(objects(view()), 0);
+  },
+);
+
+t.test(
+  "patches that fit are applied, and unchanged parts keep their identity",
+  async (t) => {
+    const { server, clock, view } = await live();
+    const { server: before } = view().status!;
+    const patch = { totals: { objects: 5 } };
+    server.last.notify("status", { revision: 8, base: 7, patch });
+    server.last.notify("status", {
+      revision: 9,
+      base: 8,
+      patch: { pools: { a: { id: "a" } } },
+    });
+    clock.pass(250);
+    t.equal(objects(view()), 5);
+    t.same(Object.keys(view().status!.pools), ["a"]);
+    t.equal(view().status!.server, before);
+  },
+);
+
+t.test("a patch that does not fit asks for a new snapshot, once", async (t) => {
+  const { server, clock, view } = await live();
+  const patch = { totals: { objects: 5 } };
+  server.last.notify("status", { revision: 12, base: 11, patch });
+  server.last.notify("status", { revision: 13, base: 12, patch });
+  t.equal(server.last.requests.length, 2);
+  server.last.answer({
+    revision: 13,
+    status: { ...empty, totals: { objects: 6 } },
+  });
+  await settled();
+  clock.pass(250);
+  t.equal(objects(view()), 6);
+  server.last.notify("status", { revision: 14, base: 13, patch });
+  clock.pass(250);
+  t.equal(objects(view()), 5, "and patches fit again");
+});
+
+t.test("a whole snapshot may come by itself", async (t) => {
+  const { server, clock, view } = await live();
+  server.last.notify("status", {
+    revision: 3,
+    status: { ...empty, totals: { objects: 1 } },
+  });
+  clock.pass(250);
+  t.equal(objects(view()), 1);
+});
+
+t.test(
+  "it shows at most four views a second, the last one surely",
+  async (t) => {
+    const { server, clock, views, view } = await live();
+    const before = views.length;
+    for (let i = 0; i < 100; i += 1) {
+      const patch = { totals: { objects: i + 1 } };
+      server.last.notify("status", { revision: 8 + i, base: 7 + i, patch });
+      clock.pass(10);
+    }
+    clock.pass(250);
+    t.ok(views.length - before <= 5, `${views.length - before} in 1.25 s`);
+    t.equal(objects(view()), 100);
+  },
+);
+
+t.test(
+  "while the server is gone the last status stays, marked as not live",
+  async (t) => {
+    const { server, clock, view } = await live();
+    const { receivedAt } = view();
+    server.last.breakOff();
+    t.equal(view().live, false);
+    t.equal(view().connection.name, "waiting");
+    t.equal(objects(view()), 0);
+    clock.pass(500);
+    server.last.accept();
+    t.equal(view().live, false, "connected is not yet live");
+    t.equal(view().receivedAt, receivedAt);
+    server.last.answer({
+      revision: 1,
+      status: { ...empty, totals: { objects: 9 } },
+    });
+    await settled();
+    clock.pass(250);
+    t.equal(view().live, true);
+    t.equal(objects(view()), 9);
+  },
+);
+
+t.test(
+  "a silent server is asked, and given up when it stays silent",
+  async (t) => {
+    const { server, clock, view } = await live();
+    clock.pass(14_800);
+    t.equal(server.last.requests.length, 2, "asked after 15 s");
+    server.last.answer({ revision: 7, status: empty });
+    await settled();
+    clock.pass(15_000);
+    t.equal(server.last.requests.length, 3, "and again");
+    clock.pass(10_000);
+    await settled();
+    t.equal(view().connection.name, "waiting");
+    t.equal(server.connections[0]!.closedByClient, true);
+  },
+);
+
+t.test("a server that refuses says why, and is tried again", async (t) => {
+  const { server, clock, view } = started();
+  server.last.accept();
+  server.last.refuse(3, "not signed in");
+  await settled();
+  t.equal(view().refusal, "not signed in");
+  t.equal(view().connection.name, "waiting");
+  clock.pass(500);
+  server.last.accept();
+  server.last.answer({ revision: 1, status: empty });
+  await settled();
+  clock.pass(250);
+  t.equal(view().refusal, undefined);
+  t.equal(view().live, true);
+});
+
+t.test(
+  "an answer that is no status does not replace one that is",
+  async (t) => {
+    for (const bad of [null, 5, {}, { revision: 8, status: { pools: [] } }]) {
+      const { server, view } = await live();
+      server.last.notify("status", bad);
+      t.equal(objects(view()), 0);
+      t.equal(view().connection.name, "waiting", JSON.stringify(bad));
+    }
+  },
+);
+
+t.test(
+  "the server counts as lost from when it goes until it is live again",
+  async (t) => {
+    const { server, clock, view } = await live();
+    t.equal(isLost(view()), false);
+    server.last.breakOff();
+    t.equal(isLost(view()), true, "waiting");
+    clock.pass(500);
+    t.equal(isLost(view()), true, "connecting");
+    server.last.accept();
+    t.equal(isLost(view()), true, "connected, but nothing said");
+    server.last.answer({ revision: 1, status: empty });
+    await settled();
+    clock.pass(250);
+    t.equal(isLost(view()), false);
+  },
+);
+
+t.test("a first try is not a loss, a failed one is", async (t) => {
+  const { server, clock, view } = started();
+  t.equal(isLost(view()), false);
+  server.last.breakOff();
+  t.equal(isLost(view()), true);
+  clock.pass(500);
+  t.equal(isLost(view()), true, "while it tries again");
+});
