@@ -32,7 +32,7 @@ async function startBench(t: Parameters<typeof steer>[0], count: number) {
 const rule = (pool: string, more: object) => ({
   pool,
   name: "of a test",
-  strict: true,
+  required: true,
   ...more,
 });
 
@@ -79,7 +79,7 @@ t.test("what should run where is told, with reasons", async (t) => {
     }),
     { error: { code: 10 } },
   );
-  for (const goal of ["performance", "density", "repairs"]) {
+  for (const goal of ["performance", "consolidate", "enforce-rules"]) {
     const told = await api.ask("placement.recommend", { pool, goal });
     t.match(told, { actions: Array, policy: { cpuHigh: Number } }, goal);
     t.match(await api.ask("placement.explain", { pool, goal, vm }), { vm });
@@ -99,8 +99,11 @@ t.test("what should run where is told, with reasons", async (t) => {
       ["placement.placeVm", { vm }],
       ["placement.getSurvival", { pool }],
       ["placementRule.getAll", { pool }],
-      ["placement.apply", { pool, actions: [{ kind: "move", vm, to: host }] }],
-      ["placementRule.create", rule(pool, { kind: "apart", tag: "x" })],
+      [
+        "placement.apply",
+        { pool, actions: [{ kind: "migrate", vm, to: host }] },
+      ],
+      ["placementRule.create", rule(pool, { kind: "anti-affinity", tag: "x" })],
     ];
     for (const [method, params] of calls)
       t.match(await session.call(method, params), { error: {} }, method);
@@ -117,14 +120,14 @@ t.test("rules are made, changed and deleted", async (t) => {
   const { api, pool, hosts, vms } = await startBench(t, 2);
   const id = (await api.ask(
     "placementRule.create",
-    rule(pool, { kind: "apart", vms, weight: 2 }),
+    rule(pool, { kind: "anti-affinity", vms, weight: 2 }),
   )) as string;
   const all = async () =>
     ((await api.ask("placementRule.getAll", { pool })) as Thing[]).filter(
       (one) => one["source"] !== "xapi",
     );
   t.same(await all(), [
-    { id, ...rule(pool, { kind: "apart", vms, weight: 2 }) },
+    { id, ...rule(pool, { kind: "anti-affinity", vms, weight: 2 }) },
   ]);
   await api.ask("placementRule.set", { id, name: "other", tag: "db" });
   t.match(await all(), [{ name: "other", tag: "db", vms: undefined }]);
@@ -132,18 +135,18 @@ t.test("rules are made, changed and deleted", async (t) => {
   t.ok((everywhere as Thing[]).some((one) => one.id === id));
   await api.ask("placementRule.set", {
     id,
-    kind: "location",
+    kind: "host-affinity",
     hosts,
     score: -1,
   });
-  t.match(await all(), [{ kind: "location", hosts, weight: undefined }]);
+  t.match(await all(), [{ kind: "host-affinity", hosts, weight: undefined }]);
   const wrong = [
-    rule(pool, { kind: "apart" }),
-    rule(pool, { kind: "apart", vms: [vms[0]] }),
-    rule(pool, { kind: "apart", vms, tag: "x" }),
-    rule(pool, { kind: "location", vms }),
-    rule(pool, { kind: "location", vms, hosts, score: 0 }),
-    rule(pool, { kind: "apart", vms: [vms[0], hosts[0]] }),
+    rule(pool, { kind: "anti-affinity" }),
+    rule(pool, { kind: "anti-affinity", vms: [vms[0]] }),
+    rule(pool, { kind: "anti-affinity", vms, tag: "x" }),
+    rule(pool, { kind: "host-affinity", vms }),
+    rule(pool, { kind: "host-affinity", vms, hosts, score: 0 }),
+    rule(pool, { kind: "anti-affinity", vms: [vms[0], hosts[0]] }),
   ];
   for (const params of wrong)
     t.match(await api.call("placementRule.create", params), { error: {} });
@@ -159,7 +162,10 @@ t.test("a VM starts where strict rules want it", async (t) => {
   const bench = await startBench(t, 4);
   const { api, pool, hosts, vms, home, calls } = bench;
   const [a, b, c] = hosts as [string, string, string];
-  await api.ask("placementRule.create", rule(pool, { kind: "apart", vms }));
+  await api.ask(
+    "placementRule.create",
+    rule(pool, { kind: "anti-affinity", vms }),
+  );
   calls();
   await Promise.all(vms.slice(0, 3).map((id) => api.ask("vm.start", { id })));
   t.notOk(calls().includes("VM.start"), "XAPI was told where");
@@ -189,15 +195,15 @@ t.test("a VM starts where strict rules want it", async (t) => {
   t.test("and by a tag, only there", async (t) => {
     const vm = await bench.make("tagged");
     await api.ask("vm.set", { id: vm, tags: ["here"] });
-    const only = { kind: "location", tag: "here", hosts: [b], score: 1 };
+    const only = { kind: "host-affinity", tag: "here", hosts: [b], score: 1 };
     await api.ask("placementRule.create", rule(pool, only));
     await api.ask("vm.start", { id: vm });
     t.equal(await home(vm), b);
     await api.ask("vm.stop", { id: vm, force: true });
-    const never = { kind: "location", tag: "here", hosts: [b], score: -1 };
+    const never = { kind: "host-affinity", tag: "here", hosts: [b], score: -1 };
     await api.ask("placementRule.create", rule(pool, never));
     t.match(await api.call("vm.start", { id: vm }), {
-      error: { data: { conflict: { rules: [{ rule: "location" }] } } },
+      error: { data: { conflict: { rules: [{ rule: "host-affinity" }] } } },
     });
     t.ok(c);
   });
@@ -210,9 +216,9 @@ t.test("a host is emptied by the plan, rules kept", async (t) => {
   for (const [index, id] of vms.entries())
     await api.ask("vm.start", { id, host: [a, a, b, c][index] });
   const [first, second, third] = vms as [string, string, string];
-  const near = rule(pool, { kind: "together", vms: [first, second] });
+  const near = rule(pool, { kind: "affinity", vms: [first, second] });
   await api.ask("placementRule.create", near);
-  const far = rule(pool, { kind: "apart", vms: [first, third] });
+  const far = rule(pool, { kind: "anti-affinity", vms: [first, third] });
   await api.ask("placementRule.create", far);
   await stopOthers(bench);
   await api.ask("host.setMaintenanceMode", { id: a, maintenance: true });
@@ -224,7 +230,7 @@ t.test("a host is emptied by the plan, rules kept", async (t) => {
   });
   t.equal(await home(first), a);
 
-  const stays = { kind: "location", vms: [first], hosts: [a], score: 1 };
+  const stays = { kind: "host-affinity", vms: [first], hosts: [a], score: 1 };
   await api.ask("placementRule.create", rule(pool, stays));
   const refused = {
     error: {
@@ -277,8 +283,8 @@ t.test("a plan is done step by step, up to what fails", async (t) => {
   for (const id of vms.slice(0, 2)) await api.ask("vm.start", { id, host: a });
   const [first, second, third] = vms as [string, string, string];
   const actions = [
-    { kind: "move", vm: first, from: a, to: b, after: [] },
-    { kind: "move", vm: first, from: b, to: c, after: [0] },
+    { kind: "migrate", vm: first, from: a, to: b, after: [] },
+    { kind: "migrate", vm: first, from: b, to: c, after: [0] },
     { kind: "start", vm: third, to: b, after: [1] },
   ];
   t.match(await api.ask("placement.apply", { pool, actions }), {
@@ -289,8 +295,8 @@ t.test("a plan is done step by step, up to what fails", async (t) => {
   t.same([await home(first), await home(third)], [c, b]);
   calls();
   const wrong = [
-    { kind: "move", vm: second, from: b, to: c },
-    { kind: "move", vm: first, from: c, to: a, after: [0] },
+    { kind: "migrate", vm: second, from: b, to: c },
+    { kind: "migrate", vm: first, from: c, to: a, after: [0] },
   ];
   t.match(await api.call("placement.apply", { pool, actions: wrong }), {
     error: {
@@ -303,7 +309,7 @@ t.test("a plan is done step by step, up to what fails", async (t) => {
     },
   });
   t.notOk(calls().includes("VM.pool_migrate"), "nothing moved");
-  const cyclic = [{ kind: "move", vm: first, to: a, after: [0] }];
+  const cyclic = [{ kind: "migrate", vm: first, to: a, after: [0] }];
   t.match(await api.call("placement.apply", { pool, actions: cyclic }), {
     error: { code: 10 },
   });
@@ -311,7 +317,7 @@ t.test("a plan is done step by step, up to what fails", async (t) => {
     "POST",
     `/pools/${pool}/actions/apply_placement`,
     {
-      actions: [{ kind: "move", vm: first, from: c, to: a }],
+      actions: [{ kind: "migrate", vm: first, from: c, to: a }],
     },
   );
   t.equal(begun.status, 202);

@@ -105,7 +105,7 @@ t.test("failovers that are called unsolvable are told", async (t) => {
 t.test(
   "the CIB is the story: clones, locations, and who runs where",
   async (t) => {
-    const size = { hosts: 3, sets: 4, strict: true };
+    const size = { hosts: 3, sets: 4, required: true };
     const count = (text: string, of: RegExp) => text.match(of)?.length ?? 0;
     const full = toCib(size, {});
     t.equal(count(full, /<clone /g), 4);
@@ -115,7 +115,7 @@ t.test(
     const out = toCib(size, { out: 1 });
     t.match(out, 'uname="h1" in_ccm="false" crmd="offline"');
     t.equal(count(out, /<lrm_resource /g), 12);
-    const { hosts, vms, groups, locations } = storyPool(size);
+    const { hosts, vms, groups, hostAffinities: locations } = storyPool(size);
     t.same([hosts.length, vms.length], [3, 12]);
     t.same([groups?.length, locations?.length], [4, 4]);
   },

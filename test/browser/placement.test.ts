@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-import type { Placement } from "@xo-server/placement";
+import type { VmPlacement } from "@xo-server/placement";
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import {
@@ -20,7 +20,7 @@ const skip = noBrowserReason() ?? false;
 async function pairOf({ admin, list }: StorageBench): Promise<[Row, Row]> {
   const byHost = new Map<unknown, Row>();
   for (const vm of await list("vms", "power_state:Running")) {
-    const { candidates } = await admin.ask<Placement>("placement.placeVm", {
+    const { candidates } = await admin.ask<VmPlacement>("placement.placeVm", {
       vm: vm.id,
     });
     const able = candidates.filter(({ refusals }) => refusals.length === 0);

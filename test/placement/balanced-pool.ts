@@ -40,8 +40,8 @@ export const POLICY = {
   intervalSeconds: 10,
   holdSeconds: 20,
   coolDownSeconds: 300,
-  mostMoves: 5,
-  moveCost: 0.002,
+  maxMigrationsPerRun: 5,
+  migrationCost: 0.002,
   cpuHigh: 0.5,
   cpuLow: 0.35,
 };
@@ -117,7 +117,7 @@ export class BalancedPool {
         high: this.hosts().filter(({ cpu }) => cpu > POLICY.cpuHigh),
       }),
       ({ standing: { state }, moves, high }) =>
-        moves > from && high.length === 0 && state === "watching",
+        moves > from && high.length === 0 && state === "idle",
       "the pool",
     );
   }
@@ -188,7 +188,7 @@ export class BalancedPool {
     // What has begun comes to its end, and is then written down.
     await until(
       () => this.standing(),
-      ({ state }) => state !== "moving",
+      ({ state }) => state !== "migrating",
       "the state",
     );
     const own = moves.filter((move) => !others.includes(move));

@@ -50,19 +50,19 @@ t.test(
       "the number of VMs on the dead host",
     );
     sim.reviveHost(dying);
-    await balanced.inState("watching");
+    await balanced.inState("idle");
 
     const away = [...db.refs("host")].find(
       (host) => host !== dying && guestsOn(db, host).length > 0,
     )!;
     await api.ask("host.disable", { id: uuidOf(pool, "host", away) });
-    await balanced.inState("paused", "hosts-change");
+    await balanced.inState("paused", "host-maintenance");
     const disabledAt = guard.moves.length;
     // VMs have spread: nobody can be given much to do any more.
     await balanced.set({ cpuHigh: 0.25, cpuLow: 0.18 });
     const [busy] = balanced.candidates();
     balanced.load((host) => (host === busy ? 0.9 : 0.02));
-    await balanced.inState("paused", "hosts-change");
+    await balanced.inState("paused", "host-maintenance");
     t.equal(guard.moves.length, disabledAt, "nothing moves meanwhile");
     await api.ask("host.enable", { id: uuidOf(pool, "host", away) });
     await balanced.balancedAgain(disabledAt);

@@ -20,7 +20,7 @@ t.test("while hosts are rebooted, nothing is balanced", LIMIT, async (t) => {
   balanced.loadOne(busy);
   // What is out of balance has to last longer than the reboots take to begin.
   await balanced.set({ ...POLICY, holdSeconds: 120 });
-  await balanced.inState("holding");
+  await balanced.inState("pending");
   const from = clock.now();
   const rolled = api.call("pool.rollingReboot", {
     pool: pool.id,

@@ -44,7 +44,7 @@ t.test("a dry run moves nothing", LIMIT, async (t) => {
     t.equal(move.status, "planned");
     t.equal(move.from, uuidOf(pool, "host", busy));
   }
-  await balanced.inState("cooling", "dry-run");
+  await balanced.inState("cooldown", "dry-run");
   t.same(pool.guard.moves, []);
   t.same(await balanced.audited(), []);
 });

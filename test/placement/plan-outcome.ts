@@ -2,7 +2,7 @@ import type { Test } from "tap";
 import type { FastPool } from "./fast-pools.js";
 
 export interface Action {
-  readonly kind: "start" | "move";
+  readonly kind: "start" | "migrate";
   readonly vm: string;
   readonly from?: string;
   readonly to: string;

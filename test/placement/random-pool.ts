@@ -80,7 +80,7 @@ function addGroup(db: Database, guests: readonly string[], dice: Dice): void {
   );
   const group = db.create("VM_group", {
     uuid: `00000000-0000-4000-8000-${String(dice.int(1, 999_999)).padStart(12, "0")}`,
-    name_label: "apart",
+    name_label: "anti-affinity",
     placement: "anti_affinity",
   });
   for (let i = 0; i < 3; i++)

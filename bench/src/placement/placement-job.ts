@@ -14,8 +14,8 @@ export interface EvacuationJob {
 export interface BalanceJob {
   readonly hosts: number;
   readonly vms: number;
-  readonly goal: "performance" | "density";
-  readonly mostMoves: number;
+  readonly goal: "performance" | "consolidate";
+  readonly maxMigrationsPerRun: number;
 }
 
 export interface SurvivalJob {

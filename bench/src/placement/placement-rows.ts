@@ -73,12 +73,12 @@ function row<S extends string, Job>(
 }
 
 function storyRows(size: { hosts: number; sets: number }): PlacementRow[] {
-  const rule: Story = { ...size, strict: true };
+  const rule: Story = { ...size, required: true };
   return [
     row("story", "story, a rule", rule),
     // It takes a hundred times as long: three runs tell enough.
     row("pacemaker", "crm_simulate", { story: rule, timeoutMs: 600_000 }, 3),
-    row("story", "story, a wish", { ...size, strict: false }),
+    row("story", "story, a wish", { ...size, required: false }),
   ];
 }
 
@@ -96,7 +96,7 @@ function otherRows({
   hosts: number;
   vms: number;
 }): PlacementRow[] {
-  const goals = ["performance", "density"] as const;
+  const goals = ["performance", "consolidate"] as const;
   return [
     row("evacuation", "evacuation", { vms: crowd, others: 20 }),
     ...goals.map((goal) =>
@@ -104,7 +104,7 @@ function otherRows({
         hosts,
         vms,
         goal,
-        mostMoves: MOST_MOVES,
+        maxMigrationsPerRun: MOST_MOVES,
       }),
     ),
   ];

@@ -1,7 +1,7 @@
 import type {
   GroupModel,
   HostModel,
-  LocationModel,
+  HostAffinityModel,
   PoolModel,
   RestartModel,
   VmModel,
@@ -17,11 +17,11 @@ export interface Story {
   /** As many clones each as there are hosts. */
   readonly sets: number;
   /** Whether clones of a set are apart by a rule, or by a wish. */
-  readonly strict: boolean;
+  readonly required: boolean;
 }
 
 /** What Pacemaker's users complained of: sets of clones, one of each on every host, and a host that each set likes best. */
-export function storyPool({ hosts: count, sets, strict }: Story): PoolModel {
+export function storyPool({ hosts: count, sets, required }: Story): PoolModel {
   const hosts = names("h", count).map((id) => ({
     id,
     state: "up" as const,
@@ -31,8 +31,8 @@ export function storyPool({ hosts: count, sets, strict }: Story): PoolModel {
   }));
   const groups = names("s", sets).map((id): GroupModel => ({
     id,
-    kind: "apart",
-    strict,
+    kind: "anti-affinity",
+    required: required,
     vms: names(`${id}-`, count),
   }));
   const vms = groups.flatMap((group) =>
@@ -50,7 +50,7 @@ export function storyPool({ hosts: count, sets, strict }: Story): PoolModel {
     score: 100,
     hosts: [hosts[likedHost(index, count)]!.id],
   }));
-  return { hosts, vms, groups, locations };
+  return { hosts, vms, groups, hostAffinities: locations };
 }
 
 /** Number of the host that a set likes best: far from its neighbours'. */
@@ -102,15 +102,15 @@ export function mixedPool({
     hosts: hosts.map((host) => ({ ...host, memory })),
     vms: made,
     groups: threes(made),
-    locations: likings(made, hosts),
+    hostAffinities: likings(made, hosts),
   };
 }
 
 function threes(vms: readonly VmModel[]): GroupModel[] {
   return Array.from({ length: Math.floor(vms.length / 30) }, (_, index) => ({
     id: `g${index}`,
-    kind: "apart",
-    strict: index % 2 === 0,
+    kind: "anti-affinity",
+    required: index % 2 === 0,
     vms: vms.slice(index * 30, index * 30 + 3).map(({ id }) => id),
   }));
 }
@@ -118,7 +118,7 @@ function threes(vms: readonly VmModel[]): GroupModel[] {
 function likings(
   vms: readonly VmModel[],
   hosts: readonly HostModel[],
-): LocationModel[] {
+): HostAffinityModel[] {
   return vms
     .filter((_, index) => index % 100 === 50)
     .map(({ id }, index) => ({

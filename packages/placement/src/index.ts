@@ -1,4 +1,4 @@
-export { InvalidModel } from "./invalid-model.js";
+export { InvalidModel } from "./model/invalid-model.js";
 export type * from "./model/balance.js";
 export type { Change } from "./model/change.js";
 export type { Limits, Order } from "./model/limits.js";
@@ -9,7 +9,7 @@ export type * from "./model/survival.js";
 export type * from "./model/what-if.js";
 export { agilityOf } from "./plans/agility.js";
 export { explainAction } from "./plans/explain-action.js";
-export { mendPlan } from "./plans/mend-plan.js";
+export { updatePlan } from "./plans/update-plan.js";
 export { placeVm } from "./plans/place-vm.js";
 export { whatIf, type WhatIfOptions } from "./plans/what-if.js";
 export type { PlanOptions } from "./plans/options.js";

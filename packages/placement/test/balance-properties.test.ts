@@ -32,9 +32,9 @@ function randomPolicy(random: SeededRandom): BalancePolicy {
     cpuHigh,
     cpuLow: cpuHigh * 0.7,
     memoryHigh: random.pick([0.5, 0.7, 0.9]),
-    moveCost: random.pick([0, 0.001, 0.01]),
-    mostMoves: random.pick([5, 1_000]),
-    repairs: false,
+    migrationCost: random.pick([0, 0.001, 0.01]),
+    maxMigrations: random.pick([5, 1_000]),
+    enforceRules: false,
     limits: random.chance(0.3) ? { memoryReserve: 0.05 } : {},
   };
 }
@@ -45,7 +45,10 @@ type Property = (
   plan: BalancePlan,
 ) => readonly string[];
 
-/** @returns what is wrong with the first pool that the property does not hold for, and how many moves there were */
+/**
+ * @returns the violations of the first pool for which the property does not
+ *   hold, and the number of moves
+ */
 function firstWrong(
   property: Property,
   changes: Partial<BalancePolicy> = {},
@@ -80,16 +83,16 @@ function holds(
   });
 }
 
-for (const goal of ["performance", "density"] as const)
+for (const goal of ["performance", "consolidate"] as const)
   for (const repairs of [false, true])
     holds(
-      `no step breaks a rule, in no order: ${goal}, repairs ${repairs}`,
+      `no step violates a rule, in any order: ${goal}, enforceRules ${repairs}`,
       (model, { limits = {} }, plan) => checkPlan(model, plan, { limits }),
-      { goal, repairs },
+      { goal, enforceRules: repairs },
     );
 
 holds(
-  "what a host is relieved of goes to hosts that stay below low",
+  "VMs of an overloaded host go to hosts that stay below low",
   (_model, { cpuLow, memoryHigh }, { actions, figuresAfter }) => {
     const targets = new Set(
       actions
@@ -107,7 +110,7 @@ holds(
 );
 
 holds(
-  "VMs leave only hosts that are above high, or in return",
+  "VMs leave only hosts above high, or as the counterpart of a swap",
   (_model, { cpuHigh, memoryHigh }, { actions, figuresBefore }) => {
     const figures = new Map(figuresBefore.map((one) => [one.host, one]));
     return actions
@@ -119,9 +122,9 @@ holds(
 );
 
 holds(
-  "density fills no host above what is too much, and empties hosts wholly",
+  "consolidation overloads no host and evacuates hosts completely",
   (_model, { cpuLow, memoryHigh }, { actions, figuresAfter, emptied }) => {
-    const moved = actions.filter(({ purpose }) => purpose === "density");
+    const moved = actions.filter(({ purpose }) => purpose === "consolidate");
     const targets = new Set(moved.map(({ to }) => to));
     const left = moved.filter(({ from }) => !emptied.includes(from!));
     return [
@@ -135,76 +138,76 @@ holds(
         .map(({ host: id, cpu, memory }) => `${id} has ${cpu}, ${memory}`),
     ];
   },
-  { goal: "density" },
+  { goal: "consolidate" },
 );
 
-/** What locations and groups say in all, each pair of VMs counted once. */
-function wishes(standing: Standing): number {
+/** Total preference score, each pair of VMs counted once. */
+function preferences(standing: Standing): number {
   let sum = 0;
   for (const [id, on] of [...standing.homes]) {
     standing.uncount(id, on);
-    const { locations, groups } = standing.score(id, on);
-    sum += locations + groups / 2;
+    const { hostAffinity: hostAffinities, groups } = standing.score(id, on);
+    sum += hostAffinities + groups / 2;
     standing.count(id, on);
   }
   return sum;
 }
 
-for (const goal of ["performance", "density"] as const)
+for (const goal of ["performance", "consolidate"] as const)
   for (const repairs of [false, true])
     holds(
-      `wishes are met no less than before: ${goal}, repairs ${repairs}`,
+      `the preference score does not decrease: ${goal}, enforceRules ${repairs}`,
       (model, _policy, plan) => {
-        const before = wishes(new Standing(model));
-        const after = wishes(afterPlan(model, plan));
+        const before = preferences(new Standing(model));
+        const after = preferences(afterPlan(model, plan));
         return after < before - ROUNDING && !hasStrictRepairs(model, plan)
           ? [`${before} before, ${after} after`]
           : [];
       },
-      { goal, repairs },
+      { goal, enforceRules: repairs },
     );
 
-/** What breaks a rule has to leave, whatever it wishes. */
+/** A VM that violates a rule must leave, whatever the preferences. */
 function hasStrictRepairs(model: PoolModel, { actions }: BalancePlan): boolean {
   const standing = new Standing(model);
   return actions.some(({ vm: id, from, purpose }) => {
     const refusals = standing.refusals(id, from!);
-    const isBroken = refusals.has("group") || refusals.has("location");
-    return purpose === "make-room" || (purpose === "repair" && isBroken);
+    const isBroken = refusals.has("group") || refusals.has("host-affinity");
+    return purpose === "make-room" || (purpose === "enforce-rules" && isBroken);
   });
 }
 
-for (const goal of ["performance", "density"] as const)
+for (const goal of ["performance", "consolidate"] as const)
   holds(
-    `planned again when it is done, there is nothing to do: ${goal}`,
+    `planning again after execution yields no actions: ${goal}`,
     (model, policy, plan) => {
-      if (plan.stopped === "most-moves") return [];
+      if (plan.stopped === "max-migrations") return [];
       const again = planBalance(indexPool(settled(model, plan)), policy);
       return again.actions.map(
         ({ vm: id, from, to }) => `${id} ${from} > ${to}`,
       );
     },
-    { goal, mostMoves: 1_000 },
+    { goal, maxMigrations: 1_000 },
   );
 
 holds(
-  "a move that costs too much is not made",
+  "no move is made that costs more than it gains",
   (model, policy) => {
     const dear = { ...policy, moveCost: 1e3 };
     const { actions } = planBalance(indexPool(model), dear);
     return actions.map(({ vm: id, from, to }) => `${id} ${from} > ${to}`);
   },
-  { goal: "density" },
+  { goal: "consolidate" },
 );
 
 holds(
-  "the order of lists means nothing",
+  "the order of lists has no effect",
   (model, policy, plan) => {
     const pool = indexPool(shuffledPool(model, 1));
     const again = planBalance(pool, policy);
     return JSON.stringify(again) === JSON.stringify(plan) ? [] : ["differs"];
   },
-  { goal: "density", repairs: true },
+  { goal: "consolidate", enforceRules: true },
 );
 
 /** 12 hosts of 32 cores, some much busier than others. */
@@ -221,7 +224,7 @@ function unevenPool(random: SeededRandom): PoolModel {
   };
 }
 
-/** Loads as measured: the true ones, a sixth more or less. */
+/** Measured loads: the true ones with an error of up to a sixth. */
 function measured(model: PoolModel, random: SeededRandom): PoolModel {
   const vms = model.vms.map((one) => ({
     ...one,
@@ -230,10 +233,10 @@ function measured(model: PoolModel, random: SeededRandom): PoolModel {
   return { ...model, vms };
 }
 
-for (const goal of ["performance", "density"] as const)
+for (const goal of ["performance", "consolidate"] as const)
   for (const seed of [1, 2, 3, 4])
     t.test(
-      `fifty rounds with loads that flicker: it settles, and nobody goes back (${goal}, seed ${seed})`,
+      `fifty rounds with noisy loads settle, and no VM goes back (${goal}, seed ${seed})`,
       async (t) => {
         const random = new SeededRandom(seed);
         const rounds: number[] = [];
@@ -246,9 +249,9 @@ for (const goal of ["performance", "density"] as const)
             cpuHigh: 0.85,
             cpuLow: 0.65,
             memoryHigh: 0.9,
-            moveCost: 0.0005,
-            mostMoves: 40,
-            repairs: true,
+            migrationCost: 0.0005,
+            maxMigrations: 40,
+            enforceRules: true,
           };
           const plan = planBalance(indexPool(now), policy);
           rounds.push(plan.actions.length);
@@ -263,7 +266,7 @@ for (const goal of ["performance", "density"] as const)
           };
         }
         t.comment(rounds.join(" "));
-        t.ok(rounds[0]! > 0, "there was something to do");
+        t.ok(rounds[0]! > 0, "no moves at all");
         const late = rounds.slice(10).reduce((sum, one) => sum + one, 0);
         t.ok(late <= 5, `${late} moves after ten rounds`);
       },

@@ -13,9 +13,9 @@ const policy: BalancePolicy = {
   cpuHigh: 0.85,
   cpuLow: 0.65,
   memoryHigh: 0.9,
-  moveCost: 0.001,
-  mostMoves: 10,
-  repairs: false,
+  migrationCost: 0.001,
+  maxMigrations: 10,
+  enforceRules: false,
 };
 
 function balance(
@@ -37,7 +37,10 @@ function cpuAfter({ figuresAfter }: BalancePlan): readonly number[] {
   return figuresAfter.map(({ cpu }) => Math.round(cpu * 1e3) / 1e3);
 }
 
-/** Three hosts of 4 cores and 16 GiB, with so many cores in use by VMs of 1 GiB. */
+/**
+ * Three hosts of 4 cores and 16 GiB, with this number of cores in use by VMs of
+ * 1 GiB.
+ */
 function withLoads(...loads: readonly (readonly number[])[]): PoolModel {
   return {
     hosts: loads.map((_, index) => host(`h${index}`, 16)),
@@ -48,7 +51,7 @@ function withLoads(...loads: readonly (readonly number[])[]): PoolModel {
 }
 
 t.test(
-  "a host that is not above high is left alone, however idle others are",
+  "a host below high is not relieved, however idle others are",
   async (t) => {
     const plan = balance(withLoads([1, 1, 1.4], [], []));
     t.same(told(plan), []);
@@ -56,17 +59,14 @@ t.test(
   },
 );
 
-t.test(
-  "VMs leave a host that is above high until it is below low",
-  async (t) => {
-    const plan = balance(withLoads([0.9, 0.9, 0.9, 0.9], [0.4], [0.2]));
-    t.same(told(plan), ["v00 h0 > h2 (overload)", "v01 h0 > h1 (overload)"]);
-    t.same(cpuAfter(plan), [0.45, 0.325, 0.275]);
-    t.equal(plan.stopped, "balanced");
-  },
-);
+t.test("VMs leave a host above high until it is below low", async (t) => {
+  const plan = balance(withLoads([0.9, 0.9, 0.9, 0.9], [0.4], [0.2]));
+  t.same(told(plan), ["v00 h0 > h2 (overload)", "v01 h0 > h1 (overload)"]);
+  t.same(cpuAfter(plan), [0.45, 0.325, 0.275]);
+  t.equal(plan.stopped, "balanced");
+});
 
-t.test("the VM goes that gains most for what it costs", async (t) => {
+t.test("the VM with the best gain after cost is moved", async (t) => {
   const model: PoolModel = {
     hosts: [host("a", 128), host("b", 128)],
     vms: [
@@ -75,23 +75,25 @@ t.test("the VM goes that gains most for what it costs", async (t) => {
     ],
   };
   t.same(told(balance(model)), ["small a > b (overload)"]);
-  t.same(told(balance(model, { moveCost: 0 })), ["big a > b (overload)"]);
+  t.same(told(balance(model, { migrationCost: 0 })), ["big a > b (overload)"]);
 });
 
-t.test("no VM goes where it would cross low", async (t) => {
+t.test("no VM is moved to a host that would exceed low", async (t) => {
   const excluded = ["v10", "v20"];
   const plan = balance(withLoads([2, 2], [1], [1]), { excluded });
   t.same(told(plan), []);
-  t.equal(plan.stopped, "no-better");
+  t.equal(plan.stopped, "no-beneficial-migration");
 });
 
-t.test("the hottest host is relieved first", async (t) => {
+t.test("the most overloaded host is relieved first", async (t) => {
   const model = withLoads([1.8, 1.8], [1.9, 1.9], [0]);
-  t.same(told(balance(model, { mostMoves: 1 })), ["v10 h1 > h2 (overload)"]);
-  t.equal(balance(model, { mostMoves: 1 }).stopped, "most-moves");
+  t.same(told(balance(model, { maxMigrations: 1 })), [
+    "v10 h1 > h2 (overload)",
+  ]);
+  t.equal(balance(model, { maxMigrations: 1 }).stopped, "max-migrations");
 });
 
-t.test("a host that is short of memory is relieved too", async (t) => {
+t.test("a host with too little memory is relieved too", async (t) => {
   const model: PoolModel = {
     hosts: [host("a", 16), host("b", 16)],
     vms: [1, 2, 3].map((one) => vm(`v${one}`, 5, "a")),
@@ -106,39 +108,38 @@ t.test("a host that is short of memory is relieved too", async (t) => {
 
 t.test("a move that costs enough is not made", async (t) => {
   const model = withLoads([1, 1, 1, 1], [], []);
-  t.not(balance(model, { moveCost: 0.1 }).actions.length, 0);
-  const dear = balance(model, { moveCost: 1 });
+  t.not(balance(model, { migrationCost: 0.1 }).actions.length, 0);
+  const dear = balance(model, { migrationCost: 1 });
   t.same(told(dear), []);
-  t.equal(dear.stopped, "no-better");
+  t.equal(dear.stopped, "no-beneficial-migration");
 });
 
-t.test(
-  "where no single move helps, one VM goes and another comes in return",
-  async (t) => {
-    const model: PoolModel = {
-      hosts: [host("a", 16), host("b", 8)],
-      vms: [
-        ...[vm("busy", 6, "a", 2), vm("other", 6, "a", 1.9)],
-        ...[vm("idle", 6, "b", 0.1)],
-      ],
-    };
-    const plan = balance(model);
-    t.same(told(plan), [], "there is no room for both for a while");
-    const roomy = balance({
-      ...model,
-      hosts: [host("a", 20), { ...host("b", 11), memory: 11 * GIB }],
-    });
-    t.same(told(roomy), [
-      "idle b > a (balance)",
-      "busy a > b (overload), after 0",
-    ]);
-  },
-);
+t.test("VMs are swapped when no single move helps", async (t) => {
+  const model: PoolModel = {
+    hosts: [host("a", 16), host("b", 8)],
+    vms: [
+      ...[vm("busy", 6, "a", 2), vm("other", 6, "a", 1.9)],
+      ...[vm("idle", 6, "b", 0.1)],
+    ],
+  };
+  const plan = balance(model);
+  t.same(told(plan), [], "no capacity for both at the same time");
+  const roomy = balance({
+    ...model,
+    hosts: [host("a", 20), { ...host("b", 11), memory: 11 * GIB }],
+  });
+  t.same(told(roomy), [
+    "idle b > a (balance)",
+    "busy a > b (overload), after 0",
+  ]);
+});
 
-t.test("what has to be together moves as one", async (t) => {
+t.test("VMs with affinity move as a unit", async (t) => {
   const model: PoolModel = {
     ...withLoads([0.8, 0.8, 1.9], []),
-    groups: [{ id: "g", kind: "together", strict: true, vms: ["v00", "v01"] }],
+    groups: [
+      { id: "g", kind: "affinity", required: true, vms: ["v00", "v01"] },
+    ],
   };
   t.same(told(balance(model)), ["v02 h0 > h1 (overload)"]);
   t.same(told(balance(model, { excluded: ["v02"] })), [
@@ -148,58 +149,59 @@ t.test("what has to be together moves as one", async (t) => {
   t.same(told(balance(model, { excluded: ["v02", "v00"] })), []);
 });
 
-t.test("no wish is met less for it", async (t) => {
+t.test("the preference score does not decrease", async (t) => {
   const model: PoolModel = {
     ...withLoads([1.8, 1.7, 0.2], [0.1], [0]),
-    groups: [{ id: "g", kind: "apart", strict: false, vms: ["v01", "v20"] }],
-    locations: [{ id: "l", vms: ["v00"], hosts: ["h0"], score: 1 }],
+    groups: [
+      { id: "g", kind: "anti-affinity", required: false, vms: ["v01", "v20"] },
+    ],
+    hostAffinities: [{ id: "l", vms: ["v00"], hosts: ["h0"], score: 1 }],
   };
   t.same(told(balance(model)), ["v01 h0 > h1 (overload)"]);
 });
 
-t.test(
-  "no host is emptied, and no VM comes in return, against a wish",
-  async (t) => {
-    const busy: PoolModel = {
-      hosts: [host("a", 20), host("b", 11)],
-      vms: [
-        ...[vm("busy", 6, "a", 2), vm("other", 6, "a", 1.9)],
-        vm("idle", 6, "b", 0.1),
-      ],
-    };
-    const idle = withLoads([0.1], [0.2]);
-    const like = (id: string, on: string) => [
-      { id: "l", vms: [id], hosts: [on], score: 1 },
-    ];
-    t.same(told(balance({ ...busy, locations: like("idle", "b") })), []);
-    const kept = { ...idle, locations: like("v00", "h0") };
-    t.same(balance(idle, { goal: "density" }).emptied, ["h0"]);
-    t.same(balance(kept, { goal: "density" }).emptied, ["h1"]);
-  },
-);
+t.test("neither consolidation nor swaps violate a preference", async (t) => {
+  const busy: PoolModel = {
+    hosts: [host("a", 20), host("b", 11)],
+    vms: [
+      ...[vm("busy", 6, "a", 2), vm("other", 6, "a", 1.9)],
+      vm("idle", 6, "b", 0.1),
+    ],
+  };
+  const idle = withLoads([0.1], [0.2]);
+  const like = (id: string, on: string) => [
+    { id: "l", vms: [id], hosts: [on], score: 1 },
+  ];
+  t.same(told(balance({ ...busy, hostAffinities: like("idle", "b") })), []);
+  const kept = { ...idle, hostAffinities: like("v00", "h0") };
+  t.same(balance(idle, { goal: "consolidate" }).emptied, ["h0"]);
+  t.same(balance(kept, { goal: "consolidate" }).emptied, ["h1"]);
+});
 
-t.test("what moves as one does not exceed the number of moves", async (t) => {
+t.test("a unit does not exceed the maximum number of moves", async (t) => {
   const some: PoolModel = {
     ...withLoads([1, 1, 1.5], []),
-    groups: [{ id: "g", kind: "together", strict: true, vms: ["v00", "v01"] }],
+    groups: [
+      { id: "g", kind: "affinity", required: true, vms: ["v00", "v01"] },
+    ],
   };
   const excluded = ["v02"];
   t.equal(balance(some, { excluded }).actions.length, 2);
-  const few = balance(some, { excluded, mostMoves: 1 });
+  const few = balance(some, { excluded, maxMigrations: 1 });
   t.same(told(few), []);
-  t.equal(few.stopped, "most-moves");
+  t.equal(few.stopped, "max-migrations");
 });
 
-t.test("what is pinned or excluded stays", async (t) => {
+t.test("pinned and excluded VMs stay", async (t) => {
   const model = withLoads([1.8, 1.8], []);
   const [pinned, other] = model.vms;
   const vms = [{ ...pinned!, pinned: "VM_HAS_VUSBS" }, other!];
   const plan = balance({ ...model, vms }, { excluded: ["v01", "gone"] });
   t.same(told(plan), []);
-  t.equal(plan.stopped, "no-better");
+  t.equal(plan.stopped, "no-beneficial-migration");
 });
 
-t.test("load that no VM makes counts as well", async (t) => {
+t.test("load of others than VMs counts", async (t) => {
   const model = withLoads([1, 1], []);
   const hosts = model.hosts.map((one) =>
     one.id === "h0" ? { ...one, load: 3.6 } : one,
@@ -208,72 +210,76 @@ t.test("load that no VM makes counts as well", async (t) => {
 });
 
 t.test(
-  "density empties hosts that have least to do onto others with VMs",
+  "consolidation evacuates the least used hosts onto others with VMs",
   async (t) => {
     const plan = balance(withLoads([0.5, 0.5], [0.4], [], [1]), {
-      goal: "density",
+      goal: "consolidate",
     });
     t.same(plan.emptied, ["h0", "h1"]);
     t.same(told(plan).toSorted(), [
-      "v00 h0 > h3 (density)",
-      "v01 h0 > h3 (density)",
-      "v10 h1 > h3 (density)",
+      "v00 h0 > h3 (consolidate)",
+      "v01 h0 > h3 (consolidate)",
+      "v10 h1 > h3 (consolidate)",
     ]);
     t.same(cpuAfter(plan), [0, 0, 0, 0.6]);
   },
 );
 
-t.test("density empties a host wholly or not at all", async (t) => {
+t.test("consolidation evacuates a host completely or not at all", async (t) => {
   const model = withLoads([0.3, 0.3, 0.3], [0.5, 0.5, 0.5]);
-  t.same(balance(model, { goal: "density" }).emptied, ["h0"]);
-  const few = balance(model, { goal: "density", mostMoves: 2 });
+  t.same(balance(model, { goal: "consolidate" }).emptied, ["h0"]);
+  const few = balance(model, { goal: "consolidate", maxMigrations: 2 });
   t.same(told(few), []);
-  t.equal(few.stopped, "most-moves");
+  t.equal(few.stopped, "max-migrations");
   const [first, ...others] = model.vms;
   const vms = [{ ...first!, pinned: "VM_HAS_PCI_ATTACHED" }, ...others];
-  const stuck = balance({ ...model, vms }, { goal: "density" });
+  const stuck = balance({ ...model, vms }, { goal: "consolidate" });
   t.same(stuck.emptied, ["h1"]);
 });
 
-t.test("density fills no host above low, nor above its memory", async (t) => {
-  const busy = balance(withLoads([1, 0.5], [0.7, 0.7]), { goal: "density" });
-  t.same(told(busy), []);
-  t.equal(busy.stopped, "balanced");
-  const full = {
-    hosts: [host("a", 10), host("b", 10)],
-    vms: [vm("v", 5, "a"), vm("w", 4.5, "b")],
-  };
-  t.same(told(balance(full, { goal: "density" })), []);
-});
-
 t.test(
-  "density that costs more than a host is worth is not made",
+  "consolidation fills no host above low, nor above its memory",
   async (t) => {
-    const model = withLoads([0.5, 0.5], [0.6, 0.6]);
-    t.same(told(balance(model, { goal: "density", moveCost: 0.5 })), []);
-    t.equal(
-      balance(model, { goal: "density", moveCost: 0.4 }).actions.length,
-      2,
-    );
+    const busy = balance(withLoads([1, 0.5], [0.7, 0.7]), {
+      goal: "consolidate",
+    });
+    t.same(told(busy), []);
+    t.equal(busy.stopped, "balanced");
+    const full = {
+      hosts: [host("a", 10), host("b", 10)],
+      vms: [vm("v", 5, "a"), vm("w", 4.5, "b")],
+    };
+    t.same(told(balance(full, { goal: "consolidate" })), []);
   },
 );
 
-t.test("breaches are mended first, where the policy says so", async (t) => {
+t.test("consolidation that costs more than its gain is not made", async (t) => {
+  const model = withLoads([0.5, 0.5], [0.6, 0.6]);
+  t.same(told(balance(model, { goal: "consolidate", migrationCost: 0.5 })), []);
+  t.equal(
+    balance(model, { goal: "consolidate", migrationCost: 0.4 }).actions.length,
+    2,
+  );
+});
+
+t.test("violations are corrected first when the policy says so", async (t) => {
   const model: PoolModel = {
     ...withLoads([1.8, 1.8], [0.1, 0.1], []),
-    groups: [{ id: "g", kind: "apart", strict: true, vms: ["v10", "v11"] }],
+    groups: [
+      { id: "g", kind: "anti-affinity", required: true, vms: ["v10", "v11"] },
+    ],
   };
-  t.same(told(balance(model, { repairs: true })), [
-    "v10 h1 > h2 (repair)",
+  t.same(told(balance(model, { enforceRules: true })), [
+    "v10 h1 > h2 (enforce-rules)",
     "v00 h0 > h1 (overload)",
   ]);
-  t.same(told(balance(model, { repairs: true, mostMoves: 1 })), [
-    "v10 h1 > h2 (repair)",
+  t.same(told(balance(model, { enforceRules: true, maxMigrations: 1 })), [
+    "v10 h1 > h2 (enforce-rules)",
   ]);
   t.same(told(balance(model)), ["v00 h0 > h2 (overload)"]);
 });
 
-t.test("figures tell of each host, before and after", async (t) => {
+t.test("figures list each host, before and after", async (t) => {
   const plan = balance(withLoads([2, 2], []));
   const idle = { cpu: 0, memory: 0, vms: 0 };
   const half = { cpu: 0.5, memory: 1 / 16, vms: 1 };

@@ -4,7 +4,7 @@ import {
   planStarts,
   type GroupModel,
   type HostModel,
-  type LocationModel,
+  type HostAffinityModel,
   type PlanOptions,
   type PoolModel,
   type VmModel,
@@ -12,7 +12,7 @@ import {
 
 const GIB = 2 ** 30;
 
-/** More than so many, and they are no longer all looked at. */
+/** Above this number hosts are not all evaluated. */
 const SIZES = [3, 300];
 
 function hosts(count: number, more: Partial<HostModel> = {}): HostModel[] {
@@ -50,12 +50,12 @@ function hostsOf(model: PoolModel, options: PlanOptions = {}): string[] {
 
 const apart = (more: Partial<GroupModel>, ids: string[]): GroupModel => ({
   id: "g",
-  kind: "apart",
-  strict: false,
+  kind: "anti-affinity",
+  required: false,
   vms: ids,
   ...more,
 });
-const at = (host: string, score: number): LocationModel => ({
+const at = (host: string, score: number): HostAffinityModel => ({
   id: `l-${host}`,
   vms: ["v000"],
   hosts: [host],
@@ -65,15 +65,12 @@ const at = (host: string, score: number): LocationModel => ({
 for (const count of SIZES) {
   const last = name("h", count - 1);
 
-  t.test(
-    `of ${count} hosts that are alike the first by id is taken`,
-    async (t) => {
-      t.same(hostsOf({ hosts: hosts(count), vms: vms(1) }), ["h000"]);
-    },
-  );
+  t.test(`of ${count} equal hosts the first by id is selected`, async (t) => {
+    t.same(hostsOf({ hosts: hosts(count), vms: vms(1) }), ["h000"]);
+  });
 
   t.test(
-    `of ${count} hosts that with the most room is taken, or the least where it packs`,
+    `of ${count} hosts the one with most headroom is selected, or the least when packing`,
     async (t) => {
       const model = {
         hosts: hosts(count).map((host) =>
@@ -95,63 +92,69 @@ for (const count of SIZES) {
     },
   );
 
-  t.test(
-    `of ${count} hosts CPU that is in use counts as memory does`,
-    async (t) => {
-      const model = {
-        hosts: hosts(count).map((host) =>
-          host.id === last ? host : { ...host, load: 4 },
-        ),
-        vms: vms(1),
-      };
-      t.same(hostsOf(model), [last]);
-    },
-  );
+  t.test(`of ${count} hosts used CPU counts like memory`, async (t) => {
+    const model = {
+      hosts: hosts(count).map((host) =>
+        host.id === last ? host : { ...host, load: 4 },
+      ),
+      vms: vms(1),
+    };
+    t.same(hostsOf(model), [last]);
+  });
 
   t.test(
-    `of ${count} hosts a liked one goes before one with more room`,
+    `of ${count} hosts a preferred one wins over one with more headroom`,
     async (t) => {
       const full = { ...vms(1)[0]!, id: "w", memory: 10 * GIB, host: last };
       const model = { hosts: hosts(count), vms: [...vms(1), full] };
-      t.equal(hostsOf({ ...model, locations: [at(last, 1)] })[0], last);
-      t.equal(hostsOf({ ...model, locations: [at("h000", -1)] })[0], "h001");
+      t.equal(hostsOf({ ...model, hostAffinities: [at(last, 1)] })[0], last);
+      t.equal(
+        hostsOf({ ...model, hostAffinities: [at("h000", -1)] })[0],
+        "h001",
+      );
       const both = [at(last, 1), { ...at("h001", 2), id: "l2" }];
-      t.equal(hostsOf({ ...model, locations: both })[0], "h001");
+      t.equal(hostsOf({ ...model, hostAffinities: both })[0], "h001");
     },
   );
 
   t.test(
-    `of ${count} hosts a disliked one is taken if there is no other`,
+    `of ${count} hosts a disfavoured one is selected when there is no other`,
     async (t) => {
       const model = {
         hosts: hosts(count).map((host) =>
           host.id === last ? host : { ...host, memory: 0 },
         ),
         vms: vms(1),
-        locations: [at(last, -5)],
+        hostAffinities: [at(last, -5)],
       };
       t.same(hostsOf(model), [last]);
     },
   );
 
   t.test(
-    `of ${count} hosts "only there" and "never there" leave no choice`,
+    `of ${count} hosts a required host affinity allows or excludes hosts`,
     async (t) => {
       const model = { hosts: hosts(count), vms: vms(1) };
-      t.same(hostsOf({ ...model, locations: [at(last, Infinity)] }), [last]);
-      t.same(hostsOf({ ...model, locations: [at("h000", -Infinity)] }), [
+      t.same(hostsOf({ ...model, hostAffinities: [at(last, Infinity)] }), [
+        last,
+      ]);
+      t.same(hostsOf({ ...model, hostAffinities: [at("h000", -Infinity)] }), [
         "h001",
       ]);
       const off = model.hosts.map((host) =>
         host.id === last ? { ...host, state: "disabled" as const } : host,
       );
-      const only = { hosts: off, vms: vms(1), locations: [at(last, Infinity)] };
+      const only = {
+        hosts: off,
+        vms: vms(1),
+        hostAffinities: [at(last, Infinity)],
+      };
       t.same(hostsOf(only), ["nowhere"]);
     },
   );
 
   t.test(
-    `on ${count} hosts VMs that wish to be apart are, while there is room`,
+    `on ${count} hosts VMs with preferred anti-affinity are separated while capacity lasts`,
     async (t) => {
       const members = vms(count, { memory: 8 * GIB });
       const ids = members.map(({ id }) => id);
@@ -167,9 +170,12 @@ for (const count of SIZES) {
         vms: more,
         groups: [apart({}, [...ids, "w"])],
       };
-      t.notOk(hostsOf(crowded).includes("nowhere"), "a wish keeps none out");
-      const strict = [apart({ strict: true }, [...ids, "w"])];
-      const out = hostsOf({ ...crowded, groups: strict });
+      t.notOk(
+        hostsOf(crowded).includes("nowhere"),
+        "a preference excludes no host",
+      );
+      const required = [apart({ required: true }, [...ids, "w"])];
+      const out = hostsOf({ ...crowded, groups: required });
       t.equal(
         out.filter((host) => host === "nowhere").length,
         1,
@@ -179,16 +185,16 @@ for (const count of SIZES) {
   );
 
   t.test(
-    `on ${count} hosts VMs that are together have one host, the first that has room for all`,
+    `on ${count} hosts VMs with affinity share the first host with capacity for all`,
     async (t) => {
       const members = vms(4, { memory: 4 * GIB });
       const other = { ...members[0]!, id: "w", host: "h000" };
       const ids = members.map(({ id }) => id);
-      for (const strict of [true, false]) {
-        const groups = [apart({ strict, kind: "together" }, ids)];
+      for (const required of [true, false]) {
+        const groups = [apart({ required, kind: "affinity" }, ids)];
         const model = { hosts: hosts(count), vms: [...members, other], groups };
         const homes = new Set(hostsOf(model).slice(0, 4));
-        t.same([...homes], ["h001"], strict ? "a rule" : "a wish");
+        t.same([...homes], ["h001"], required ? "a rule" : "a preference");
       }
     },
   );

@@ -34,7 +34,7 @@ t.test("an SR that no host has is the whole conflict", async (t) => {
 });
 
 t.test(
-  "of rules that refuse a VM on one host each, all are named, and no other",
+  "of rules that each exclude one host all are named, and no other",
   async (t) => {
     const conflict = conflictOf({
       hosts: [
@@ -54,7 +54,7 @@ t.test(
   },
 );
 
-t.test("a host that is out is named where it would have helped", async (t) => {
+t.test("an unavailable host is named when it would have helped", async (t) => {
   const conflict = conflictOf({
     hosts: [
       up("a", 8),
@@ -62,7 +62,9 @@ t.test("a host that is out is named where it would have helped", async (t) => {
       up("no", 8, { state: "down", srs: [] }),
     ],
     vms: [ha("v", 2), ha("w", 2)],
-    groups: [{ id: "g", kind: "apart", strict: true, vms: ["v", "w"] }],
+    groups: [
+      { id: "g", kind: "anti-affinity", required: true, vms: ["v", "w"] },
+    ],
   });
   t.same(conflict?.size, "smallest");
   t.same(conflict?.rules, [
@@ -71,7 +73,7 @@ t.test("a host that is out is named where it would have helped", async (t) => {
   ]);
 });
 
-t.test("memory is told with what is needed and what is free", async (t) => {
+t.test("a memory conflict has the needed and the free amount", async (t) => {
   const hosts = [up("a", 8), up("b", 6)];
   const vms = [ha("v", 5), ha("w", 5), ha("x", 5)];
   const gib = 2 ** 30;
@@ -81,26 +83,28 @@ t.test("memory is told with what is needed and what is free", async (t) => {
   });
 });
 
-t.test("a location that leaves too little room", async (t) => {
+t.test("a host affinity that leaves too little capacity", async (t) => {
   const conflict = conflictOf({
     hosts: [up("a", 4), up("b", 8)],
     vms: [ha("v", 4), ha("w", 4)],
-    locations: [{ id: "l", vms: ["v", "w"], hosts: ["a"], score: Infinity }],
+    hostAffinities: [
+      { id: "l", vms: ["v", "w"], hosts: ["a"], score: Infinity },
+    ],
   });
   t.same(
     conflict?.rules.map(({ rule }) => rule),
-    ["memory", "location"],
+    ["memory", "host-affinity"],
   );
 });
 
-t.test("together and apart contradict each other", async (t) => {
+t.test("affinity and anti-affinity contradict each other", async (t) => {
   const vms = ["v", "w"];
   const conflict = conflictOf({
     hosts: [up("a", 8), up("b", 8)],
     vms: vms.map((id) => ha(id, 1)),
     groups: [
-      { id: "g1", kind: "apart", strict: true, vms },
-      { id: "g2", kind: "together", strict: true, vms },
+      { id: "g1", kind: "anti-affinity", required: true, vms },
+      { id: "g2", kind: "affinity", required: true, vms },
     ],
   });
   t.same(conflict, {
@@ -112,13 +116,13 @@ t.test("together and apart contradict each other", async (t) => {
   });
 });
 
-t.test("without hosts no rule is needed", async (t) => {
+t.test("without hosts the conflict has no rule", async (t) => {
   const conflict = conflictOf({ hosts: [], vms: [ha("v", 1)] });
   t.same(conflict, { rules: [], size: "smallest" });
 });
 
 t.test(
-  "random pools: rules in conflict leave no way, any fewer leave one",
+  "random pools: the conflicting rules are infeasible, any subset is feasible",
   async (t) => {
     const wrong: string[] = [];
     let seen = 0;
@@ -154,13 +158,15 @@ function isMust({ vms }: PoolModel, id: string): boolean {
   return found?.restart?.priority === "restart";
 }
 
-/** All rules that a pool can have a conflict with once a host has died. */
+/** All rules that a pool can have a conflict with after a host has failed. */
 function rulesOf(model: PoolModel): ConflictRule[] {
   const distinct = (of: (vm: VmModel) => readonly string[]) => [
     ...new Set(model.vms.flatMap(of)),
   ];
-  const groups = (model.groups ?? []).filter(({ strict }) => strict);
-  const locations = (model.locations ?? []).filter(
+  const groups = (model.groups ?? []).filter(
+    ({ required: required }) => required,
+  );
+  const hostAffinities = (model.hostAffinities ?? []).filter(
     ({ score }) => !Number.isFinite(score),
   );
   return [
@@ -174,11 +180,13 @@ function rulesOf(model: PoolModel): ConflictRule[] {
       (kind) => ({ rule: "device", kind }) as const,
     ),
     ...groups.map(({ id }) => ({ rule: "group", group: id }) as const),
-    ...locations.map(({ id }) => ({ rule: "location", location: id }) as const),
+    ...hostAffinities.map(
+      ({ id }) => ({ rule: "host-affinity", hostAffinity: id }) as const,
+    ),
   ];
 }
 
-/** The pool once a host has died, with no rules but these for what ran there. */
+/** The pool after a host has failed, with only these rules for its VMs. */
 function onlyUnder(
   model: PoolModel,
   failed: string,
@@ -198,7 +206,7 @@ function onlyUnder(
     })),
     vms: model.vms.map((vm) => relaxed(vm, isDown, names)),
     groups: (model.groups ?? []).filter(({ id }) => names.has(`group ${id}`)),
-    locations: (model.locations ?? []).filter(({ id }) =>
+    hostAffinities: (model.hostAffinities ?? []).filter(({ id }) =>
       names.has(`location ${id}`),
     ),
   };
@@ -231,8 +239,8 @@ function nameOf(rule: ConflictRule): string {
       return `device ${rule.kind}`;
     case "group":
       return `group ${rule.group}`;
-    case "location":
-      return `location ${rule.location}`;
+    case "host-affinity":
+      return `location ${rule.hostAffinity}`;
     case "state":
     case "memory":
     case "vcpus":

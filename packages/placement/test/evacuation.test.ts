@@ -28,7 +28,7 @@ function told({ actions }: Plan): readonly string[] {
   );
 }
 
-t.test("all that runs there goes where there is most room", async (t) => {
+t.test("all VMs go to the host with the most headroom", async (t) => {
   const plan = evacuate(
     {
       hosts: [host("a", 8), host("b", 8), host("c", 16)],
@@ -40,7 +40,7 @@ t.test("all that runs there goes where there is most room", async (t) => {
   t.same(plan.unplaced, []);
 });
 
-t.test("of several hosts none takes what leaves another", async (t) => {
+t.test("evacuated hosts do not receive VMs of each other", async (t) => {
   const model = {
     hosts: [host("a"), host("b"), host("c", 3)],
     vms: [vm("v", 1, "a"), vm("w", 1, "b")],
@@ -52,7 +52,7 @@ t.test("of several hosts none takes what leaves another", async (t) => {
 });
 
 t.test(
-  "a host that is disabled can be emptied; one that is down is empty",
+  "a disabled host can be evacuated; a host that is down is empty",
   async (t) => {
     const model = (state: "disabled" | "down"): PoolModel => ({
       hosts: [{ ...host("a"), state }, host("b")],
@@ -73,7 +73,7 @@ t.test("others move to make room, and are waited for", async (t) => {
   t.same(checkPlan(model, plan), []);
 });
 
-t.test("others stay where there is room without that", async (t) => {
+t.test("others stay when there is capacity without that", async (t) => {
   const plan = evacuate(
     {
       hosts: [host("a", 8), host("b", 8), host("c", 8)],
@@ -84,11 +84,13 @@ t.test("others stay where there is room without that", async (t) => {
   t.same(told(plan), ["v a > c (evacuate)"]);
 });
 
-t.test("a member of a group that is apart makes room too", async (t) => {
+t.test("a member of an anti-affinity group makes room too", async (t) => {
   const model: PoolModel = {
     hosts: [host("a"), { ...host("b"), srs: ["s"] }, host("c")],
     vms: [{ ...vm("v", 1, "a"), srs: ["s"] }, vm("w", 1, "b")],
-    groups: [{ id: "g", kind: "apart", strict: true, vms: ["v", "w"] }],
+    groups: [
+      { id: "g", kind: "anti-affinity", required: true, vms: ["v", "w"] },
+    ],
   };
   t.same(told(evacuate(model, "a")), [
     "w b > c (make-room)",
@@ -96,35 +98,38 @@ t.test("a member of a group that is apart makes room too", async (t) => {
   ]);
 });
 
-t.test("what cannot leave is named, with what refuses it", async (t) => {
-  const plan = evacuate(
-    {
-      hosts: [host("a"), host("b"), host("c")],
-      vms: [
-        { ...vm("v", 1, "a"), pinned: "VM_HAS_PCI_ATTACHED" },
-        vm("w", 1, "a"),
-      ],
-    },
-    "a",
-  );
-  t.same(told(plan), ["w a > b (evacuate)"]);
-  t.match(plan.unplaced, [
-    {
-      vm: "v",
-      refusals: [
-        { rule: "state", hosts: 1 },
-        { rule: "pinned", hosts: 2 },
-      ],
-    },
-  ]);
-  t.equal(plan.isProven, true);
-});
+t.test(
+  "a VM that cannot leave is reported with the rules that refuse it",
+  async (t) => {
+    const plan = evacuate(
+      {
+        hosts: [host("a"), host("b"), host("c")],
+        vms: [
+          { ...vm("v", 1, "a"), pinned: "VM_HAS_PCI_ATTACHED" },
+          vm("w", 1, "a"),
+        ],
+      },
+      "a",
+    );
+    t.same(told(plan), ["w a > b (evacuate)"]);
+    t.match(plan.unplaced, [
+      {
+        vm: "v",
+        refusals: [
+          { rule: "state", hosts: 1 },
+          { rule: "pinned", hosts: 2 },
+        ],
+      },
+    ]);
+    t.equal(plan.isProven, true);
+  },
+);
 
-t.test("what is together leaves as one, or stays as one", async (t) => {
+t.test("VMs with affinity leave as a unit, or stay", async (t) => {
   const model = (gib: number): PoolModel => ({
     hosts: [host("a", 8), host("b", gib), host("c", 3)],
     vms: [vm("v", 2, "a"), vm("w", 2, "a")],
-    groups: [{ id: "g", kind: "together", strict: true, vms: ["v", "w"] }],
+    groups: [{ id: "g", kind: "affinity", required: true, vms: ["v", "w"] }],
   });
   t.same(told(evacuate(model(4), "a")), [
     "v a > b (evacuate)",
@@ -138,13 +143,13 @@ t.test("what is together leaves as one, or stays as one", async (t) => {
   );
 });
 
-t.test("a host that is not there is an error", async (t) => {
+t.test("an unknown host is an error", async (t) => {
   const pool = indexPool({ hosts: [host("a")], vms: [] });
   t.throws(() => planEvacuation(pool, ["x"]), InvalidModel);
 });
 
 t.test(
-  "the order of lists, and of hosts to be emptied, means nothing",
+  "the order of lists, and of hosts to evacuate, has no effect",
   async (t) => {
     for (const seed of seeds(SEEDS)) {
       const model = randomPool(seed);

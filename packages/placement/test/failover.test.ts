@@ -18,52 +18,58 @@ import {
 
 const SEEDS = 120;
 
-t.test("what has to restart does, what need not is lost", async (t) => {
-  const pool = indexPool({
-    hosts: [up("a", 8), up("b", 8), up("c", 8)],
-    vms: [
-      ha("v", 2, "a"),
-      plain("plain", "a"),
-      ha("stays", 1, "b"),
-      ha("halted", 1),
-    ],
-  });
-  const plan = planFailover(pool, ["a"]);
-  t.equal(plan.survives, true);
-  t.same(plan.failed, ["a"]);
-  t.same(plan.lost, ["plain"]);
-  t.same(
-    plan.actions.map(({ vm, to, kind, purpose }) => [vm, to, kind, purpose]),
-    [["v", "c", "start", "restart"]],
-  );
-});
+t.test(
+  "VMs that must restart do, unprotected ones are not restarted",
+  async (t) => {
+    const pool = indexPool({
+      hosts: [up("a", 8), up("b", 8), up("c", 8)],
+      vms: [
+        ha("v", 2, "a"),
+        plain("plain", "a"),
+        ha("stays", 1, "b"),
+        ha("halted", 1),
+      ],
+    });
+    const plan = planFailover(pool, ["a"]);
+    t.equal(plan.survives, true);
+    t.same(plan.failed, ["a"]);
+    t.same(plan.notRestarted, ["plain"]);
+    t.same(
+      plan.actions.map(({ vm, to, kind, purpose }) => [vm, to, kind, purpose]),
+      [["v", "c", "start", "restart"]],
+    );
+  },
+);
 
-t.test("starts come by order, and what has to comes first", async (t) => {
-  const at = (order: number, priority: "restart" | "best-effort") => ({
-    restart: { priority, order, delay: 0 },
-  });
-  const pool = indexPool({
-    hosts: [up("a", 8), up("b", 8)],
-    vms: [
-      ha("late", 1, "a", at(2, "restart")),
-      ha("may", 1, "a", at(0, "best-effort")),
-      ha("must", 1, "a", at(0, "restart")),
-      ha("mid", 1, "a", at(1, "best-effort")),
-    ],
-  });
-  const { actions } = planFailover(pool, ["a"]);
-  t.same(
-    actions.map(({ vm, order }) => [vm, order]),
-    [
-      ["must", 0],
-      ["may", 0],
-      ["mid", 1],
-      ["late", 2],
-    ],
-  );
-});
+t.test(
+  "starts are sorted by order; those that must restart come first",
+  async (t) => {
+    const at = (order: number, priority: "restart" | "best-effort") => ({
+      restart: { priority, order, delay: 0 },
+    });
+    const pool = indexPool({
+      hosts: [up("a", 8), up("b", 8)],
+      vms: [
+        ha("late", 1, "a", at(2, "restart")),
+        ha("may", 1, "a", at(0, "best-effort")),
+        ha("must", 1, "a", at(0, "restart")),
+        ha("mid", 1, "a", at(1, "best-effort")),
+      ],
+    });
+    const { actions } = planFailover(pool, ["a"]);
+    t.same(
+      actions.map(({ vm, order }) => [vm, order]),
+      [
+        ["must", 0],
+        ["may", 0],
+        ["mid", 1],
+        ["late", 2],
+      ],
+    );
+  },
+);
 
-t.test("best effort that finds no place does not count", async (t) => {
+t.test("unplaced best-effort VMs do not fail the plan", async (t) => {
   const pool = indexPool({
     hosts: [up("a", 8), up("b", 4)],
     vms: [ha("may", 3, "a", bestEffort), ha("must", 2, "a")],
@@ -78,7 +84,7 @@ t.test("best effort that finds no place does not count", async (t) => {
 });
 
 t.test(
-  "what bound a VM while it ran does not once its host is gone",
+  "restrictions of migration do not apply after the host failed",
   async (t) => {
     const pool = indexPool({
       hosts: [up("a", 8, { cpu: "amd" }), up("b", 8, { cpu: "intel" })],
@@ -88,7 +94,7 @@ t.test(
   },
 );
 
-t.test("a disabled host takes nothing, and its VMs restart", async (t) => {
+t.test("a disabled host accepts nothing, and its VMs restart", async (t) => {
   const pool = indexPool({
     hosts: [up("a", 8), up("b", 8, { state: "disabled" }), up("c", 2)],
     vms: [ha("v", 4, "a"), ha("w", 4, "b")],
@@ -105,24 +111,24 @@ t.test("a disabled host takes nothing, and its VMs restart", async (t) => {
   });
 });
 
-t.test("hosts that are down already change nothing", async (t) => {
+t.test("hosts that are down already have no effect", async (t) => {
   const model = {
     hosts: [up("a", 8), up("b", 8)],
     vms: [ha("v", 4, "a")],
   };
   const pool = indexPool(model);
-  const down = changePool(pool, { kind: "host-out", host: "a" });
+  const down = changePool(pool, { kind: "host-down", host: "a" });
   t.same(planFailover(down, ["a"]).actions, []);
   t.same(planFailover(pool, []).actions, []);
   t.same(planFailover(pool, ["a", "a"]).failed, ["a"]);
   t.throws(() => planFailover(pool, ["z"]), InvalidModel);
 });
 
-t.test("members of a group that is together restart on one host", async (t) => {
+t.test("members of an affinity group restart on one host", async (t) => {
   const pool = indexPool({
     hosts: [up("a", 8), up("b", 5), up("c", 6)],
     vms: [ha("v", 3, "a"), ha("w", 3, "a")],
-    groups: [{ id: "g", kind: "together", strict: true, vms: ["v", "w"] }],
+    groups: [{ id: "g", kind: "affinity", required: true, vms: ["v", "w"] }],
   });
   const { actions } = planFailover(pool, ["a"]);
   t.same(
@@ -132,7 +138,7 @@ t.test("members of a group that is together restart on one host", async (t) => {
 });
 
 t.test(
-  "random pools: each set of failures is survived if an exact search says so",
+  "random pools: each set of failures is survived if an exact search finds a way",
   async (t) => {
     const wrong: string[] = [];
     for (const seed of seeds(SEEDS)) {
@@ -153,7 +159,7 @@ t.test(
 );
 
 t.test(
-  "random pools: what may restart is left out only if not all can",
+  "random pools: best-effort VMs are left out only if not all fit",
   async (t) => {
     const wrong: string[] = [];
     for (const seed of seeds(SEEDS)) {

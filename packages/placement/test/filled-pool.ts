@@ -1,6 +1,6 @@
 import type {
   GroupModel,
-  LocationModel,
+  HostAffinityModel,
   PoolModel,
   VmModel,
 } from "@xo-server/placement";
@@ -8,9 +8,10 @@ import { ha, up } from "./protected.js";
 import { SeededRandom } from "./reference/index.js";
 
 /**
- * Up to 6 hosts and 20 VMs that do not run, of which it is known that they fit:
- * hosts are cut into VMs, with little or nothing left; each VM can reach the
- * host that it was cut from, and some others; some of different hosts are apart.
+ * Up to 6 hosts and 20 VMs that are not running and are known to fit: hosts are
+ * cut into VMs, with little or nothing left; each VM is eligible for the host
+ * that it was cut from and some others; some VMs of different hosts have
+ * anti-affinity.
  */
 export function filledPool(seed: number): PoolModel {
   const random = new SeededRandom(seed);
@@ -24,9 +25,14 @@ export function filledPool(seed: number): PoolModel {
   const vms = cut.map((sizes, h) =>
     sizes.map((gib, i) => ha(`v${h}-${i}`, gib)),
   );
-  const locations = random.chance(0.5) ? locationsOf(random, vms) : [];
+  const hostAffinities = random.chance(0.5) ? locationsOf(random, vms) : [];
   const groups = random.chance(0.5) ? groupsOf(random, vms) : [];
-  return { hosts, vms: random.shuffled(vms.flat()), locations, groups };
+  return {
+    hosts,
+    vms: random.shuffled(vms.flat()),
+    hostAffinities: hostAffinities,
+    groups,
+  };
 }
 
 function cutUp(random: SeededRandom, gib: number, most: number): number[] {
@@ -43,7 +49,7 @@ function cutUp(random: SeededRandom, gib: number, most: number): number[] {
 function locationsOf(
   random: SeededRandom,
   vms: readonly (readonly VmModel[])[],
-): LocationModel[] {
+): HostAffinityModel[] {
   return vms.flatMap((here, h) =>
     here
       .filter(() => random.chance(0.4))
@@ -64,8 +70,8 @@ function groupsOf(
 ): GroupModel[] {
   return [0, 1, 2].map((group) => ({
     id: `g${group}`,
-    kind: "apart",
-    strict: true,
+    kind: "anti-affinity",
+    required: true,
     vms: vms
       .filter((here) => here.length > 0 && random.chance(0.8))
       .map((here) => random.pick(here).id),

@@ -19,7 +19,7 @@ function start(model: PoolModel, options: PlanOptions = {}): Plan {
 const sizes = (...gib: number[]) => gib.map((size, i) => ha(`v${i}`, size));
 const unplacedOf = (plan: Plan) => plan.unplaced.map(({ vm }) => vm);
 
-t.test("VMs that fit in one way only find it", async (t) => {
+t.test("VMs that fit in only one way are placed", async (t) => {
   const hosts = [up("a", 10), up("b", 10), up("c", 10)];
   const model = { hosts, vms: sizes(5, 5, 4, 4, 3, 3, 3, 3) };
   const plan = start(model);
@@ -29,7 +29,7 @@ t.test("VMs that fit in one way only find it", async (t) => {
 });
 
 t.test(
-  "one that was placed gives way to one that can be nowhere else",
+  "a placed VM is ejected for one with a single eligible host",
   async (t) => {
     const hosts = [up("a", 4), up("b", 5, { srs: ["s", "rare"] })];
     const vms = [ha("any", 4), ha("picky", 3, undefined, { srs: ["rare"] })];
@@ -42,7 +42,7 @@ t.test(
 );
 
 t.test(
-  "what has to restart has a place before what may, however big",
+  "VMs that must restart are placed before best-effort ones, however large",
   async (t) => {
     const hosts = [up("a", 8)];
     const vms = [ha("big", 8, undefined, bestEffort), ha("small", 1)];
@@ -52,19 +52,24 @@ t.test(
   },
 );
 
-t.test("as many as can be have a place if not all can", async (t) => {
+t.test("as many as possible are placed if not all fit", async (t) => {
   const hosts = [up("a", 8), up("b", 8)];
   const plan = start({ hosts, vms: sizes(8, 4, 4, 4) });
   t.same(unplacedOf(plan).length, 1);
   t.equal(plan.isProven, true);
 });
 
-t.test("more members of a group that is apart than hosts", async (t) => {
+t.test("an anti-affinity group with more members than hosts", async (t) => {
   const hosts = [up("a", 99), up("b", 99)];
   const vms = sizes(1, 1, 1);
   const ids = vms.map(({ id }) => id);
-  const apart = { id: "g", kind: "apart", strict: true, vms: ids } as const;
-  const plan = start({ hosts, vms, groups: [apart] });
+  const antiAffinity = {
+    id: "g",
+    kind: "anti-affinity",
+    required: true,
+    vms: ids,
+  } as const;
+  const plan = start({ hosts, vms, groups: [antiAffinity] });
   t.equal(plan.actions.length, 2);
   t.equal(plan.isProven, true);
   t.same(plan.conflict, {
@@ -73,7 +78,7 @@ t.test("more members of a group that is apart than hosts", async (t) => {
   });
 });
 
-t.test("memory that is there, but not where it can be used", async (t) => {
+t.test("memory that is free where it cannot be used", async (t) => {
   const hosts = [up("a", 4, { srs: ["s", "x"] }), up("b", 99)];
   const onX = { srs: ["x"] };
   const vms = [ha("v", 3, undefined, onX), ha("w", 2, undefined, onX)];
@@ -83,7 +88,7 @@ t.test("memory that is there, but not where it can be used", async (t) => {
 });
 
 t.test(
-  "groups that fill all hosts leave out one member each when a host is out",
+  "groups that fill all hosts leave out one member each when a host is down",
   async (t) => {
     const range = (n: number) => [...Array(n).keys()];
     const hosts = range(20).map((i) =>
@@ -94,8 +99,8 @@ t.test(
     );
     const groups = sets.map((vms, s) => ({
       id: `g${s}`,
-      kind: "apart" as const,
-      strict: true,
+      kind: "anti-affinity" as const,
+      required: true,
       vms: vms.map(({ id }) => id),
     }));
     const plan = start({ hosts, vms: sets.flat(), groups });
@@ -123,7 +128,7 @@ t.test(
   },
 );
 
-t.test("random pools that are filled to the brim: all start", async (t) => {
+t.test("random pools that are filled completely: all start", async (t) => {
   const wrong: string[] = [];
   for (const seed of seeds(SEEDS)) {
     const model = filledPool(seed);
@@ -135,7 +140,7 @@ t.test("random pools that are filled to the brim: all start", async (t) => {
   t.same(wrong, []);
 });
 
-t.test("without a budget nothing is proven that is not so", async (t) => {
+t.test("without a budget nothing is proven wrongly", async (t) => {
   const wrong: string[] = [];
   for (const seed of seeds(SEEDS)) {
     const model = randomPool(seed);

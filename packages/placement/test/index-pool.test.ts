@@ -30,73 +30,81 @@ const vm: VmModel = { id: "v", memory: 1, vcpus: 1, srs: [], networks: [] };
 const model: PoolModel = { hosts: [host], vms: [vm] };
 
 const invalid: readonly (readonly [string, RegExp, Partial<PoolModel>])[] = [
+  ["a duplicate host", /duplicate host h/, { hosts: [host, host] }],
+  ["a duplicate VM", /duplicate VM v/, { vms: [vm, vm] }],
   [
-    "a host that is there twice",
-    /host h is there twice/,
-    { hosts: [host, host] },
-  ],
-  ["a VM that is there twice", /VM v is there twice/, { vms: [vm, vm] }],
-  [
-    "a VM on a host that is not there",
-    /no host x/,
+    "a VM on an unknown host",
+    /unknown host x/,
     { vms: [{ ...vm, host: "x" }] },
   ],
-  ["memory below 0", /memory of VM v is -1/, { vms: [{ ...vm, memory: -1 }] }],
   [
-    "memory that is no number",
-    /memory of host h is NaN/,
+    "negative memory",
+    /memory of VM v must be .*, is -1/,
+    { vms: [{ ...vm, memory: -1 }] },
+  ],
+  [
+    "memory that is not a number",
+    /memory of host h must be .*, is NaN/,
     { hosts: [{ ...host, memory: NaN }] },
   ],
   [
-    "memory without end",
-    /memory of host h is Infinity/,
+    "infinite memory",
+    /memory of host h must be .*, is Infinity/,
     { hosts: [{ ...host, memory: Infinity }] },
   ],
   [
-    "a number of cores below 0",
+    "a negative number of cores",
     /cores of host h/,
     { hosts: [{ ...host, cores: -4 }] },
   ],
-  ["a load below 0", /load of VM v/, { vms: [{ ...vm, load: -1 }] }],
+  ["a negative load", /load of VM v/, { vms: [{ ...vm, load: -1 }] }],
   [
-    "VCPUs that are no number",
+    "VCPUs that are not a number",
     /VCPUs of VM v/,
     { vms: [{ ...vm, vcpus: NaN }] },
   ],
   [
-    "fewer than none of a device",
+    "a negative count of a device",
     /VM v takes -1 of gpu/,
     { vms: [{ ...vm, devices: [{ kind: "gpu", count: -1 }] }] },
   ],
   [
-    "a group of VMs that are not there",
-    /no VM x/,
-    { groups: [{ id: "g", kind: "apart", strict: true, vms: ["x"] }] },
+    "a group of unknown VMs",
+    /unknown VM x/,
+    {
+      groups: [{ id: "g", kind: "anti-affinity", required: true, vms: ["x"] }],
+    },
   ],
   [
-    "a group that weighs nothing",
-    /group g weighs 0/,
+    "a group with weight 0",
+    /group g: weight must be above 0/,
     {
       groups: [
-        { id: "g", kind: "apart", strict: false, vms: ["v"], weight: 0 },
+        {
+          id: "g",
+          kind: "anti-affinity",
+          required: false,
+          vms: ["v"],
+          weight: 0,
+        },
       ],
     },
   ],
   [
-    "a location of hosts that are not there",
-    /no host x/,
-    { locations: [{ id: "l", vms: ["v"], hosts: ["x"], score: 1 }] },
+    "a host affinity with unknown hosts",
+    /unknown host x/,
+    { hostAffinities: [{ id: "l", vms: ["v"], hosts: ["x"], score: 1 }] },
   ],
   [
-    "a location with a score that is no number",
-    /location l/,
-    { locations: [{ id: "l", vms: ["v"], hosts: ["h"], score: NaN }] },
+    "a host affinity whose score is not a number",
+    /host affinity l/,
+    { hostAffinities: [{ id: "l", vms: ["v"], hosts: ["h"], score: NaN }] },
   ],
   [
-    "a location that is there twice",
-    /location l is there twice/,
+    "a duplicate host affinity",
+    /duplicate host affinity l/,
     {
-      locations: [
+      hostAffinities: [
         { id: "l", vms: ["v"], hosts: ["h"], score: 1 },
         { id: "l", vms: ["v"], hosts: ["h"], score: 2 },
       ],
@@ -111,28 +119,28 @@ for (const [what, message, part] of invalid)
     t.match(error.message, message);
   });
 
-t.test("ids that are names of things every object has are ids", async (t) => {
+t.test("ids that are names of Object.prototype members are ids", async (t) => {
   for (const id of ["__proto__", "constructor", "toString", ""]) {
     const pool = indexPool({ hosts: [{ ...host, id }], vms: [{ ...vm, id }] });
     t.equal(placeVm(pool, id).host, id);
   }
 });
 
-t.test("an empty pool is one", async (t) => {
+t.test("an empty pool is valid", async (t) => {
   const { plan } = planStarts(indexPool({ hosts: [], vms: [] }));
   t.same([plan.actions, plan.unplaced], [[], []]);
-  const homeless = planStarts(indexPool({ hosts: [], vms: [vm] })).plan;
+  const unassigned = planStarts(indexPool({ hosts: [], vms: [vm] })).plan;
   t.same(
-    homeless.unplaced.map((one) => one.vm),
+    unassigned.unplaced.map((one) => one.vm),
     ["v"],
   );
-  t.equal(homeless.isProven, true);
+  t.equal(unassigned.isProven, true);
 });
 
-t.test("a changed pool answers as one that was made so", async (t) => {
+t.test("a changed pool gives the same results as a new one", async (t) => {
   for (const seed of seeds(200)) {
     const random = new SeededRandom(seed);
-    // A measured load stays, whatever goes.
+    // A measured load stays, whatever is removed.
     let now = withoutOwnLoad(randomPool(seed));
     let pool = indexPool(now);
     for (let step = 0; step < 4; step++) {
@@ -151,13 +159,16 @@ t.test("a changed pool answers as one that was made so", async (t) => {
   t.pass();
 });
 
-t.test("a change of what is not there is refused", async (t) => {
+t.test("a change with an unknown id is refused", async (t) => {
   const pool = indexPool(model);
   t.throws(
-    () => changePool(pool, { kind: "host-out", host: "x" }),
+    () => changePool(pool, { kind: "host-down", host: "x" }),
     InvalidModel,
   );
-  t.throws(() => changePool(pool, { kind: "vm-gone", vm: "x" }), InvalidModel);
+  t.throws(
+    () => changePool(pool, { kind: "vm-removed", vm: "x" }),
+    InvalidModel,
+  );
   t.throws(
     () => changePool(pool, { kind: "vm", vm: { ...vm, host: "x" } }),
     InvalidModel,

@@ -1,7 +1,7 @@
 import t from "tap";
 import {
   indexPool,
-  mendPlan,
+  updatePlan,
   planStarts,
   type Plan,
   type PoolModel,
@@ -27,13 +27,13 @@ const CHANGES = 5;
 interface Step {
   readonly seed: number;
   readonly what: string;
-  /** As it is after the change. */
+  /** The model after the change. */
   readonly model: PoolModel;
   readonly before: Plan;
   readonly plan: Plan;
 }
 
-/** Pools with one change after another, and the plan mended each time. */
+/** Pools with one change after another, and the plan updated each time. */
 function* mendings(shape: PoolShape, usual: number): Generator<Step> {
   for (const seed of seeds(usual)) {
     const random = new SeededRandom(seed);
@@ -43,7 +43,7 @@ function* mendings(shape: PoolShape, usual: number): Generator<Step> {
       const change = randomChange(model, random);
       model = changedModel(model, change);
       const before = planned.plan;
-      planned = mendPlan(planned, change);
+      planned = updatePlan(planned, change);
       const what = `${step}: ${JSON.stringify(change).slice(0, 100)}`;
       yield { seed, what, model, before, plan: planned.plan };
     }
@@ -59,7 +59,7 @@ for (const [name, shape, usual] of [
   ["medium", medium, 4],
 ] as const) {
   t.test(
-    `a mended plan is a plan of the changed pool: ${name} ones`,
+    `an updated plan is a plan of the changed pool: ${name} ones`,
     async (t) => {
       for (const { seed, what, model, plan } of mendings(shape, usual)) {
         const wrong = checkPlan(model, plan);
@@ -73,7 +73,7 @@ for (const [name, shape, usual] of [
   );
 
   t.test(
-    `it speaks of all that does not run, and of nothing else: ${name} pools`,
+    `it covers all VMs that are not running, and no others: ${name} pools`,
     async (t) => {
       for (const { seed, what, model, plan } of mendings(shape, usual)) {
         const told = [...plan.actions, ...plan.unplaced].map(({ vm }) => vm);
@@ -90,10 +90,10 @@ for (const [name, shape, usual] of [
 }
 
 t.test(
-  "what can stay where the plan had it stays, but for one in 100",
+  "VMs whose placement is still valid keep it, but for one in 100",
   async (t) => {
     let kept = 0;
-    // A VM that had to go for another one's sake, which then went too.
+    // A VM that was ejected for another one, which was then removed.
     const needless: string[] = [];
     for (const { seed, what, model, before, plan } of mendings(small, 100)) {
       const now = new Map(plan.actions.map(({ vm, to }) => [vm, to]));
@@ -108,7 +108,7 @@ t.test(
       }
     }
     t.comment(
-      `${kept} places were kept, ${needless.length} were changed in vain`,
+      `${kept} placements were kept, ${needless.length} were changed needlessly`,
     );
     t.ok(kept > expectedOf(500));
     t.ok(needless.length <= kept / 100, needless.slice(0, 3).join("; "));
@@ -131,7 +131,7 @@ function couldStay(
   return could;
 }
 
-t.test("nothing is left out by proof that could have a place", async (t) => {
+t.test("no VM that fits is reported as proven infeasible", async (t) => {
   for (const { seed, what, model, plan } of mendings(small, 100)) {
     if (plan.unplaced.length === 0 || !plan.isProven) continue;
     const halted = model.vms

@@ -6,13 +6,13 @@ import {
   type PoolModel,
   type VmModel,
 } from "@xo-server/placement";
-import { Layout } from "../src/layout/layout.js";
+import { Assignment } from "../src/assignment/assignment.js";
 import { orderMoves } from "../src/moves/order-moves.js";
 import { toActions } from "../src/moves/to-actions.js";
 import { host, vm } from "./pool-of.js";
 import {
-  checkPlan,
   expectedOf,
+  checkPlan,
   medium,
   randomPool,
   SeededRandom,
@@ -37,13 +37,13 @@ function order(
   limits: Limits = {},
 ): Ordered {
   const pool = indexPool(model);
-  const now = Layout.now(pool, { limits });
+  const now = Assignment.current(pool, { limits });
   const wanted = Object.entries(targets).map(([id, to]) => ({
     vm: pool.vms.of(id),
     to: pool.hosts.of(to),
     purpose: "balance" as const,
   }));
-  const { moves, left } = orderMoves(now, wanted);
+  const { moves, unreachable: left } = orderMoves(now, wanted);
   return {
     actions: toActions(now, moves),
     left: left.map((one) => pool.vms.ids[one]!),
@@ -67,7 +67,7 @@ function wrongOf(
   return checkPlan(model, plan, { limits });
 }
 
-t.test("moves for which there is room wait for nothing", async (t) => {
+t.test("moves with free capacity wait for nothing", async (t) => {
   const model = {
     hosts: [host("a", 8), host("b", 8)],
     vms: [vm("v", 2, "a"), vm("w", 2, "b")],
@@ -77,7 +77,7 @@ t.test("moves for which there is room wait for nothing", async (t) => {
 });
 
 t.test(
-  "a move waits for those that leave room for it, no others",
+  "a move waits for those that free its capacity, no others",
   async (t) => {
     const model = {
       hosts: [host("a", 8), host("b", 4), host("c", 8)],
@@ -95,7 +95,7 @@ t.test(
 );
 
 t.test(
-  "a VM that takes the room of two waits for both, whichever leaves first",
+  "a VM that needs the capacity of two waits for both, in either order",
   async (t) => {
     const model = {
       hosts: [host("a", 8), host("b", 4), host("c", 8)],
@@ -106,22 +106,25 @@ t.test(
   },
 );
 
-t.test("what is implied is not said: a chain waits link by link", async (t) => {
-  const model = {
-    hosts: [host("a", 4), host("b", 4), host("c", 4), host("d", 4)],
-    vms: [vm("v", 4, "a"), vm("w", 4, "b"), vm("x", 4, "c")],
-  };
-  const ordered = order(model, { v: "b", w: "c", x: "d" });
-  t.same(told(ordered), ["x > d", "w > c, after 0", "v > b, after 1"]);
-});
+t.test(
+  "implied dependencies are left out: a chain waits link by link",
+  async (t) => {
+    const model = {
+      hosts: [host("a", 4), host("b", 4), host("c", 4), host("d", 4)],
+      vms: [vm("v", 4, "a"), vm("w", 4, "b"), vm("x", 4, "c")],
+    };
+    const ordered = order(model, { v: "b", w: "c", x: "d" });
+    t.same(told(ordered), ["x > d", "w > c, after 0", "v > b, after 1"]);
+  },
+);
 
-t.test("a cycle is broken by a stop-over on a third host", async (t) => {
+t.test("a cycle is broken via a third host", async (t) => {
   const model = {
     hosts: [host("a", 4), host("b", 4), host("c", 4)],
     vms: [vm("v", 4, "a"), vm("w", 4, "b"), vm("x", 1, "c")],
   };
   const full = order(model, { v: "b", w: "a" });
-  t.same(told(full), [], "no host has 4 GiB for a while");
+  t.same(told(full), [], "no host has 4 GiB free at any time");
   t.same(full.left.toSorted(), ["v", "w"]);
   const roomy = { ...model, hosts: [host("a"), host("b"), host("c", 8)] };
   const ordered = order(roomy, { v: "b", w: "a" });
@@ -130,7 +133,7 @@ t.test("a cycle is broken by a stop-over on a third host", async (t) => {
 });
 
 t.test(
-  "where there is no way, what does not need it still goes; a unit goes whole or not at all",
+  "when there is no way, unaffected VMs still move; a unit moves completely or not at all",
   async (t) => {
     const model: PoolModel = {
       hosts: [host("a"), host("b"), host("c", 2)],
@@ -139,8 +142,8 @@ t.test(
         vm("y", 1, "c"),
       ],
       groups: [
-        { id: "g", kind: "together", strict: true, vms: ["v"] },
-        { id: "h", kind: "together", strict: true, vms: ["w", "x"] },
+        { id: "g", kind: "affinity", required: true, vms: ["v"] },
+        { id: "h", kind: "affinity", required: true, vms: ["w", "x"] },
       ],
     };
     const ordered = order(model, { v: "b", w: "a", x: "a" });
@@ -149,11 +152,11 @@ t.test(
   },
 );
 
-t.test("what has to be together is left as one", async (t) => {
+t.test("a unit that cannot move is left out completely", async (t) => {
   const model: PoolModel = {
     hosts: [host("a"), host("b", 1)],
     vms: [vm("v", 3, "a"), vm("w", 1, "a")],
-    groups: [{ id: "g", kind: "together", strict: true, vms: ["v", "w"] }],
+    groups: [{ id: "g", kind: "affinity", required: true, vms: ["v", "w"] }],
   };
   const ordered = order(model, { v: "b", w: "b" });
   t.same(told(ordered), []);
@@ -161,7 +164,7 @@ t.test("what has to be together is left as one", async (t) => {
 });
 
 t.test(
-  "where a host has less free than it should, all wait for that to be made up",
+  "all moves to an overcommitted host wait until that is resolved",
   async (t) => {
     const model = {
       hosts: [host("a"), host("b", 8), host("c", 8)],
@@ -180,13 +183,13 @@ t.test(
   },
 );
 
-t.test("a VM that moves twice has come before it leaves", async (t) => {
+t.test("a VM that moves twice arrives before it leaves", async (t) => {
   const pool = indexPool({
     hosts: [host("a"), host("b"), host("c")],
     vms: [vm("v", 1, "a")],
   });
   const purpose = "balance" as const;
-  const actions = toActions(Layout.now(pool), [
+  const actions = toActions(Assignment.current(pool), [
     { vm: 0, from: 0, to: 1, purpose },
     { vm: 0, from: 1, to: 2, purpose },
   ]);
@@ -197,19 +200,21 @@ t.test("a VM that moves twice has come before it leaves", async (t) => {
 });
 
 t.test(
-  "a member of a group that is apart comes when the other has left",
+  "a member of an anti-affinity group arrives when the other has left",
   async (t) => {
     const model: PoolModel = {
       hosts: [host("a"), host("b"), host("c")],
       vms: [vm("v", 1, "a"), vm("w", 1, "b")],
-      groups: [{ id: "g", kind: "apart", strict: true, vms: ["v", "w"] }],
+      groups: [
+        { id: "g", kind: "anti-affinity", required: true, vms: ["v", "w"] },
+      ],
     };
     const ordered = order(model, { v: "b", w: "c" });
     t.same(told(ordered), ["w > c", "v > b, after 0"]);
   },
 );
 
-t.test("devices are waited for as memory is", async (t) => {
+t.test("devices are waited for like memory", async (t) => {
   const devices = [{ kind: "gpu", count: 1 }];
   const model: PoolModel = {
     hosts: ["a", "b", "c"].map((id) => ({ ...host(id, 64), devices })),
@@ -221,7 +226,7 @@ t.test("devices are waited for as memory is", async (t) => {
   t.same(told(order(model, { v: "b", w: "c" })), ["w > c", "v > b, after 0"]);
 });
 
-t.test("so are VCPUs, where there is a limit", async (t) => {
+t.test("so are VCPUs when they are limited", async (t) => {
   const model: PoolModel = {
     hosts: ["a", "b", "c"].map((id) => host(id, 64)),
     vms: [
@@ -235,22 +240,22 @@ t.test("so are VCPUs, where there is a limit", async (t) => {
   t.same(told(order(model, targets, limits)), ["w > c", "v > b, after 0"]);
 });
 
-t.test(
-  "the score is that of the host when those before have been done",
-  async (t) => {
-    const model = {
-      hosts: [host("a", 8), host("b", 8)],
-      vms: [vm("v", 2, "a"), vm("w", 2, "a")],
-    };
-    const { actions } = order(model, { v: "b", w: "b" });
-    t.same(
-      actions.map(({ score }) => score.room),
-      [0.75, 0.5],
-    );
-  },
-);
+t.test("the score is that of the host after the preceding moves", async (t) => {
+  const model = {
+    hosts: [host("a", 8), host("b", 8)],
+    vms: [vm("v", 2, "a"), vm("w", 2, "a")],
+  };
+  const { actions } = order(model, { v: "b", w: "b" });
+  t.same(
+    actions.map(({ score }) => score.headroom),
+    [0.75, 0.5],
+  );
+});
 
-/** Another way in which all that runs could, by the rules of a pool that is otherwise empty. */
+/**
+ * Another valid assignment of all running VMs in a pool that is otherwise
+ * empty.
+ */
 function otherHosts(
   model: PoolModel,
   random: SeededRandom,
@@ -282,7 +287,7 @@ for (const [shape, usual] of [
   [medium, MEDIUM_SEEDS],
 ] as const)
   t.test(
-    `from any layout to any other: no rule is broken, in no order (up to ${shape.vms[1]} VMs)`,
+    `from any assignment to any other no step violates a rule, in any order (up to ${shape.vms[1]} VMs)`,
     async (t) => {
       const counts = { moves: 0, waiting: 0, detours: 0, left: 0 };
       for (const seed of seeds(usual)) {
@@ -308,25 +313,22 @@ for (const [shape, usual] of [
         counts.left += left.length;
       }
       t.comment(JSON.stringify(counts));
-      t.ok(counts.moves > expectedOf(200), "there was something to do");
-      t.ok(counts.waiting > expectedOf(50), "some had to wait");
+      t.ok(counts.moves > expectedOf(200), "no moves at all");
+      t.ok(counts.waiting > expectedOf(50), "too few dependencies");
     },
   );
 
-t.test(
-  "ten thousand moves among hosts that are full are put in order",
-  async (t) => {
-    const hosts = Array.from({ length: 100 }, (_, i) => host(`h${i}`, 101));
-    const vms = Array.from({ length: 10_000 }, (_, i) =>
-      vm(`v${i}`, 1, `h${i % 100}`),
-    );
-    const targets = Object.fromEntries(
-      vms.map(({ id }, i) => [id, `h${(i + 1) % 100}`]),
-    );
-    const { actions, left } = order({ hosts, vms }, targets);
-    t.equal(actions.length, 10_000);
-    t.same(left, []);
-    const links = actions.reduce((sum, { after }) => sum + after.length, 0);
-    t.ok(links <= 20_000, `${links} things to wait for: in proportion`);
-  },
-);
+t.test("ten thousand moves among full hosts are ordered", async (t) => {
+  const hosts = Array.from({ length: 100 }, (_, i) => host(`h${i}`, 101));
+  const vms = Array.from({ length: 10_000 }, (_, i) =>
+    vm(`v${i}`, 1, `h${i % 100}`),
+  );
+  const targets = Object.fromEntries(
+    vms.map(({ id }, i) => [id, `h${(i + 1) % 100}`]),
+  );
+  const { actions, left } = order({ hosts, vms }, targets);
+  t.equal(actions.length, 10_000);
+  t.same(left, []);
+  const links = actions.reduce((sum, { after }) => sum + after.length, 0);
+  t.ok(links <= 20_000, `${links} dependencies: in proportion`);
+});

@@ -2,7 +2,7 @@ import type { HostModel, VmModel } from "@xo-server/placement";
 
 export const GIB = 2 ** 30;
 
-/** A host that takes anything, with 4 cores. */
+/** A host that accepts any VM, with 4 cores. */
 export function host(id: string, gib = 4): HostModel {
   return {
     id,
@@ -14,7 +14,7 @@ export function host(id: string, gib = 4): HostModel {
   };
 }
 
-/** A VM that can be anywhere, with 1 VCPU. */
+/** A VM that is eligible for any host, with 1 VCPU. */
 export function vm(id: string, gib: number, on?: string, load = 0): VmModel {
   return {
     id,

@@ -30,7 +30,9 @@ const MEDIUM_SEEDS = 12;
 
 type Property = (model: PoolModel, random: SeededRandom) => string[];
 
-/** Many pools, with the seed of the first that the property does not hold for. */
+/**
+ * Many pools, with the seed of the first for which the property does not hold.
+ */
 function holdsFor(shape: PoolShape, usual: number, property: Property): string {
   for (const seed of seeds(usual)) {
     const wrong = property(randomPool(seed, shape), new SeededRandom(seed));
@@ -58,17 +60,19 @@ function runs(model: PoolModel, vm: string): boolean {
   return new Standing(model).homes.has(vm);
 }
 
-/** Each of these has a place or is told to have none, and no other one is spoken of. */
+/**
+ * Each of these VMs is either placed or unplaced, and no other VM is mentioned.
+ */
 function tellsOfAll(plan: Plan, vms: readonly string[]): string[] {
   const told = [
     ...plan.actions.filter(({ kind }) => kind === "start"),
     ...plan.unplaced,
   ].map(({ vm }) => vm);
   const [is, should] = [told.sort().join(), [...vms].sort().join()];
-  return is === should ? [] : [`it tells of ${is}, not of ${should}`];
+  return is === should ? [] : [`it has ${is}, not ${should}`];
 }
 
-/** No host takes, once all is done, what is said to have no place. */
+/** After the plan no host accepts an unplaced VM. */
 function refusesRightly(
   model: PoolModel,
   plan: Plan,
@@ -87,7 +91,7 @@ function refusesRightly(
 }
 
 forPools(
-  "starts break no rule, and leave out what no host takes",
+  "starts violate no rule, and leave out only VMs that no host accepts",
   (model, random) => {
     const limits = randomLimits(random);
     const order = random.pick(["spread", "pack"] as const);
@@ -104,7 +108,7 @@ forPools(
 );
 
 forPools(
-  "a failover breaks no rule, and restarts all that it can",
+  "a failover violates no rule, and restarts all that it can",
   (model, random) => {
     const limits = randomLimits(random);
     const failed = random.some(
@@ -120,25 +124,25 @@ forPools(
     const must = fallen.filter(
       ({ restart }) => restart?.priority === "restart",
     );
-    const homeless = new Set(plan.unplaced.map(({ vm }) => vm));
-    const survives = !must.some(({ id }) => homeless.has(id));
+    const unassigned = new Set(plan.unplaced.map(({ vm }) => vm));
+    const survives = !must.some(({ id }) => unassigned.has(id));
     return [
       ...checkPlan(left, plan, { limits }),
       ...tellsOfAll(plan, idsOf(fallen.filter(({ restart }) => restart))),
       ...refusesRightly(left, plan, limits),
       ...(plan.survives === survives ? [] : [`survives: ${plan.survives}`]),
-      ...(plan.lost.toSorted().join() ===
+      ...(plan.notRestarted.toSorted().join() ===
       idsOf(fallen.filter(({ restart }) => !restart))
         .sort()
         .join()
         ? []
-        : [`lost: ${plan.lost.join()}`]),
+        : [`lost: ${plan.notRestarted.join()}`]),
     ];
   },
 );
 
 forPools(
-  "an evacuation breaks no rule, and leaves nothing behind that it does not name",
+  "an evacuation violates no rule, and reports every VM that stays",
   (model, random) => {
     const limits = randomLimits(random);
     const hosts = random
@@ -160,54 +164,54 @@ forPools(
 );
 
 forPools(
-  "repairs break no rule, and leave no breach behind that they do not name",
+  "a repair violates no rule, and reports every violation that stays",
   (model, random) => {
     const limits = randomLimits(random);
     const plan = planRepair(indexPool(model), { limits });
     const before = breaches(new Standing(model, limits));
     const then = afterPlan(model, plan);
     const anew = [...breaches(then)].filter((vm) => !before.has(vm));
-    // Of two that are not apart, one is named.
+    // Of two that violate anti-affinity, one is named.
     for (const { vm } of plan.unplaced) then.remove(vm);
     const left = [...breaches(then)];
     return [
       ...checkPlan(model, plan, { limits }),
-      ...left.map((vm) => `${vm} is still against a rule`),
-      ...anew.map((vm) => `${vm} was not against a rule before`),
+      ...left.map((vm) => `${vm} still violates a rule`),
+      ...anew.map((vm) => `${vm} did not violate a rule before`),
     ];
   },
   true,
 );
 
-/** VMs that run against a strict group or a location. */
+/** Running VMs that violate a required group or host affinity. */
 function breaches(standing: Standing): Set<string> {
   const out = new Set<string>();
   for (const [vm, host] of standing.homes) {
     const refusals = standing.refusals(vm, host);
-    if (refusals.has("group") || refusals.has("location")) out.add(vm);
+    if (refusals.has("group") || refusals.has("host-affinity")) out.add(vm);
   }
   return out;
 }
 
 function randomPolicy(random: SeededRandom, model: PoolModel): BalancePolicy {
   return {
-    goal: random.pick(["performance", "density"]),
+    goal: random.pick(["performance", "consolidate"]),
     cpuHigh: random.pick([0.3, 0.6, 0.85]),
     cpuLow: random.pick([0.1, 0.25]),
     memoryHigh: random.pick([0.5, 0.9]),
-    moveCost: random.pick([0, 0.001, 0.05]),
-    mostMoves: random.pick([1, 5, 50]),
+    migrationCost: random.pick([0, 0.001, 0.05]),
+    maxMigrations: random.pick([1, 5, 50]),
     excluded: random.some(
       model.vms.map(({ id }) => id),
       0.1,
     ),
-    repairs: random.chance(0.5),
+    enforceRules: random.chance(0.5),
     limits: randomLimits(random),
   };
 }
 
 forPools(
-  "balancing breaks no rule, keeps to its bounds, and says truly what it empties",
+  "balancing violates no rule, keeps its limits, and reports what it evacuates",
   (model, random) => {
     const policy = randomPolicy(random, model);
     const plan = planBalance(indexPool(model), policy);
@@ -219,12 +223,12 @@ forPools(
       .filter((id) => then.countedOn(id).length === 0);
     const told = plan.emptied;
     const wrong = checkPlan(model, plan, { limits: policy.limits! });
-    if (plan.actions.length > policy.mostMoves)
+    if (plan.actions.length > policy.maxMigrations)
       wrong.push(`${plan.actions.length} moves`);
     for (const { vm, kind } of plan.actions)
-      if (kind !== "move" || policy.excluded!.includes(vm))
+      if (kind !== "migrate" || policy.excluded!.includes(vm))
         wrong.push(`it moves ${vm}`);
-    if (policy.goal === "density")
+    if (policy.goal === "consolidate")
       if (told.toSorted().join() !== emptied.sort().join())
         wrong.push(`emptied: ${told.join()}, not ${emptied.join()}`);
     for (const { host, vms } of plan.figuresAfter)
@@ -236,7 +240,7 @@ forPools(
 );
 
 t.test(
-  "a balanced pool is left alone: a second plan moves nothing",
+  "a balanced pool stays unchanged: a second plan moves nothing",
   async (t) => {
     const property: Property = (model, random) => {
       const policy = { ...randomPolicy(random, model), mostMoves: 1_000 };

@@ -19,7 +19,7 @@ export function up(
   };
 }
 
-/** A VM that has to restart, on network "n" and SR "s". */
+/** A VM that must restart, on network "n" and SR "s". */
 export function ha(
   id: string,
   gib: number,
@@ -42,7 +42,7 @@ export const bestEffort = {
   restart: { priority: "best-effort", order: 0, delay: 0 },
 } as const;
 
-/** A VM of 1 GiB that nobody starts anew. */
+/** An unprotected VM of 1 GiB. */
 export function plain(id: string, host: string): VmModel {
   const on = { networks: ["n"], srs: ["s"] };
   return { id, host, memory: GIB, vcpus: 1, ...on };

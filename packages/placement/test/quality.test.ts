@@ -25,7 +25,7 @@ function* pools(): Generator<{ seed: number; model: PoolModel }> {
 }
 
 t.test(
-  "a failover that can be survived is never called one that cannot",
+  "a failover that can be survived is never reported as proven infeasible",
   async (t) => {
     const wrong: string[] = [];
     let missed = 0;
@@ -77,7 +77,7 @@ t.test(
 );
 
 t.test(
-  "starts that all have a place are found, and none is said to have one that has not",
+  "feasible starts are found, and infeasible ones are never reported as placed",
   async (t) => {
     let missed = 0;
     const wrong: string[] = [];

@@ -7,8 +7,8 @@ import {
 } from "@xo-server/placement";
 import { host, vm } from "./pool-of.js";
 import {
-  checkPlan,
   expectedOf,
+  checkPlan,
   randomPool,
   seeds,
   small,
@@ -24,29 +24,43 @@ function repair(model: PoolModel): Plan {
 
 function told({ actions }: Plan): readonly string[] {
   return actions.map(({ vm, from, to, purpose }) => {
-    return `${vm} ${from} > ${to}${purpose === "repair" ? "" : ` (${purpose})`}`;
+    return `${vm} ${from} > ${to}${purpose === "enforce-rules" ? "" : ` (${purpose})`}`;
   });
 }
 
 const hosts = [host("a", 8), host("b", 8), host("c", 8)];
 
-t.test("of members that are apart, all but one leave a host", async (t) => {
-  const model: PoolModel = {
-    hosts,
-    vms: [vm("v", 1, "a"), vm("w", 1, "a"), vm("x", 1, "a")],
-    groups: [{ id: "g", kind: "apart", strict: true, vms: ["v", "w", "x"] }],
-  };
-  t.same(told(repair(model)), ["v a > b", "w a > c"]);
-});
+t.test(
+  "of members that violate anti-affinity, all but one leave the host",
+  async (t) => {
+    const model: PoolModel = {
+      hosts,
+      vms: [vm("v", 1, "a"), vm("w", 1, "a"), vm("x", 1, "a")],
+      groups: [
+        {
+          id: "g",
+          kind: "anti-affinity",
+          required: true,
+          vms: ["v", "w", "x"],
+        },
+      ],
+    };
+    t.same(told(repair(model)), ["v a > b", "w a > c"]);
+  },
+);
 
-t.test("those leave that score worst there, or that can", async (t) => {
+t.test("VMs with the lowest score leave, or those that can", async (t) => {
   const model: PoolModel = {
     hosts,
     vms: [vm("v", 1, "a"), vm("w", 1, "a")],
-    groups: [{ id: "g", kind: "apart", strict: true, vms: ["v", "w"] }],
+    groups: [
+      { id: "g", kind: "anti-affinity", required: true, vms: ["v", "w"] },
+    ],
   };
-  const locations = [{ id: "l", vms: ["v"], hosts: ["a"], score: 10 }];
-  t.same(told(repair({ ...model, locations })), ["w a > b"]);
+  const hostAffinities = [{ id: "l", vms: ["v"], hosts: ["a"], score: 10 }];
+  t.same(told(repair({ ...model, hostAffinities: hostAffinities })), [
+    "w a > b",
+  ]);
   const vms = [
     { ...vm("v", 1, "a"), pinned: "VM_LACKS_FEATURE" },
     vm("w", 1, "a"),
@@ -55,13 +69,13 @@ t.test("those leave that score worst there, or that can", async (t) => {
 });
 
 t.test(
-  "what is together gathers where most of it is and all of it can be",
+  "VMs with affinity gather where most of them are and all fit",
   async (t) => {
     const model = (gib: number): PoolModel => ({
       hosts: [host("a", gib), host("b", 16)],
       vms: [vm("v", 2, "a"), vm("w", 2, "a"), vm("x", 2, "b")],
       groups: [
-        { id: "g", kind: "together", strict: true, vms: ["v", "w", "x"] },
+        { id: "g", kind: "affinity", required: true, vms: ["v", "w", "x"] },
       ],
     });
     t.same(told(repair(model(8))), ["x b > a"]);
@@ -69,11 +83,11 @@ t.test(
   },
 );
 
-t.test("a VM leaves where a location forbids it to be", async (t) => {
+t.test("a VM leaves a host that a host affinity forbids", async (t) => {
   const model: PoolModel = {
     hosts,
     vms: [vm("v", 1, "a"), vm("w", 1, "b")],
-    locations: [
+    hostAffinities: [
       { id: "k", vms: ["v"], hosts: ["c"], score: Infinity },
       { id: "l", vms: ["w"], hosts: ["b"], score: -Infinity },
     ],
@@ -82,7 +96,7 @@ t.test("a VM leaves where a location forbids it to be", async (t) => {
 });
 
 t.test(
-  "wishes are met where they can be: groups and locations with a score",
+  "preferences are improved: preferred groups and host affinities",
   async (t) => {
     const model: PoolModel = {
       hosts,
@@ -91,10 +105,10 @@ t.test(
         ...[vm("x", 1, "a"), vm("y", 1, "b"), vm("z", 1, "a")],
       ],
       groups: [
-        { id: "g", kind: "apart", strict: false, vms: ["v", "w"] },
-        { id: "h", kind: "together", strict: false, vms: ["x", "y"] },
+        { id: "g", kind: "anti-affinity", required: false, vms: ["v", "w"] },
+        { id: "h", kind: "affinity", required: false, vms: ["x", "y"] },
       ],
-      locations: [{ id: "l", vms: ["z"], hosts: ["c"], score: 1 }],
+      hostAffinities: [{ id: "l", vms: ["z"], hosts: ["c"], score: 1 }],
     };
     const plan = repair(model);
     t.same(plan.actions.length, 3);
@@ -106,7 +120,7 @@ t.test(
 );
 
 t.test(
-  "a group that wishes to be together gathers where no single VM would go",
+  "a preferred affinity group gathers where no single VM would go",
   async (t) => {
     const model: PoolModel = {
       hosts: [host("a", 8), host("b", 3)],
@@ -115,48 +129,47 @@ t.test(
         { ...vm("other", 1, "b"), pinned: "VM_HAS_PCI_ATTACHED" },
       ],
       groups: [
-        { id: "g", kind: "together", strict: false, vms: ["x", "y", "z"] },
+        { id: "g", kind: "affinity", required: false, vms: ["x", "y", "z"] },
       ],
     };
     t.same(told(repair(model)), ["y b > a", "z b > a"]);
   },
 );
 
-t.test("others make room for what has to leave", async (t) => {
+t.test("others make room for VMs that must leave", async (t) => {
   const model: PoolModel = {
     hosts: [host("a"), host("b"), host("c")],
     vms: [vm("v", 3, "a"), vm("w", 3, "b"), vm("x", 1, "c")],
-    locations: [{ id: "l", vms: ["v"], hosts: ["b"], score: Infinity }],
+    hostAffinities: [{ id: "l", vms: ["v"], hosts: ["b"], score: Infinity }],
   };
   const plan = repair(model);
   t.same(checkPlan(model, plan), []);
   t.same(told(plan), ["w b > c (make-room)", "v a > b"]);
 });
 
-t.test("what stays against a rule is named", async (t) => {
+t.test("VMs that still violate a rule are reported", async (t) => {
   const model: PoolModel = {
     hosts: [host("a"), host("b", 1)],
     vms: [vm("v", 2, "a"), vm("w", 2, "a")],
-    groups: [{ id: "g", kind: "apart", strict: true, vms: ["v", "w"] }],
+    groups: [
+      { id: "g", kind: "anti-affinity", required: true, vms: ["v", "w"] },
+    ],
   };
   const plan = repair(model);
   t.same(told(plan), []);
-  t.match(plan.unplaced, [{ vm: "w", crowded: false }]);
+  t.match(plan.unplaced, [{ vm: "w", fitsAlone: false }]);
   t.equal(plan.isProven, false);
 });
 
-t.test(
-  "nothing is done where nothing is broken, and nothing twice",
-  async (t) => {
-    let moves = 0;
-    let again = 0;
-    for (const seed of seeds(SEEDS)) {
-      const model = randomPool(seed, { ...small, breaches: true });
-      const plan = repair(model);
-      moves += plan.actions.length;
-      again += repair(settled(model, plan)).actions.length;
-    }
-    t.ok(moves > expectedOf(40), `${moves} moves`);
-    t.equal(again, 0, "moves of a second plan");
-  },
-);
+t.test("nothing is done without violations, and nothing twice", async (t) => {
+  let moves = 0;
+  let again = 0;
+  for (const seed of seeds(SEEDS)) {
+    const model = randomPool(seed, { ...small, breaches: true });
+    const plan = repair(model);
+    moves += plan.actions.length;
+    again += repair(settled(model, plan)).actions.length;
+  }
+  t.ok(moves > expectedOf(40), `${moves} moves`);
+  t.equal(again, 0, "moves of a second plan");
+});

@@ -1,7 +1,7 @@
 import type { HostModel, Plan, PoolModel } from "@xo-server/placement";
 import { afterPlan } from "./reference/index.js";
 
-/** The pool once a plan is done, with the same loads of VMs and of what else hosts do. */
+/** The pool after a plan, with the same loads of VMs and of everything else. */
 export function settled(model: PoolModel, plan: Plan): PoolModel {
   const { homes } = afterPlan(model, plan);
   const vms = model.vms.map((vm) => {

@@ -27,7 +27,7 @@ function pool(...hosts: readonly (readonly number[])[]): PoolModel {
   };
 }
 
-t.test("one host less is survived, two are not", async (t) => {
+t.test("one host failure is survived, two are not", async (t) => {
   const survival = survivedFailures(indexPool(pool([4], [4], [4])));
   t.equal(survival.failures, 1);
   t.equal(survival.atMost, 1);
@@ -44,13 +44,13 @@ t.test("one host less is survived, two are not", async (t) => {
   );
 });
 
-t.test("free memory in pieces that are too small is none", async (t) => {
+t.test("fragmented free memory does not count", async (t) => {
   const survival = survivedFailures(indexPool(pool([6], [6], [6], [6])));
   t.equal(survival.failures, 0);
   t.equal(survival.worst?.hosts.length, 1);
 });
 
-t.test("where nothing has to restart all hosts may die", async (t) => {
+t.test("without VMs that must restart all hosts may fail", async (t) => {
   const survival = survivedFailures(
     indexPool({
       hosts: [up("a", 4), up("b", 4)],
@@ -62,7 +62,7 @@ t.test("where nothing has to restart all hosts may die", async (t) => {
   t.equal(survival.worst, undefined);
 });
 
-t.test("hosts that are down do not count, disabled ones do", async (t) => {
+t.test("hosts that are down are not counted, disabled ones are", async (t) => {
   const model = pool([4], [4], [4]);
   const [first, ...others] = model.hosts;
   const state = (state: "down" | "disabled") =>
@@ -74,19 +74,21 @@ t.test("hosts that are down do not count, disabled ones do", async (t) => {
   t.equal(state("disabled").worst?.hosts.length, 2);
 });
 
-t.test("no more is looked at than asked for", async (t) => {
+t.test("no more failures are examined than requested", async (t) => {
   const survival = survivedFailures(indexPool(pool([1], [1], [1])), {
-    most: 1,
+    maxFailures: 1,
   });
   t.equal(survival.failures, 1);
   t.equal(survival.atMost, 3);
   t.equal(survival.isExact, false);
 });
 
-t.test("groups that are apart need hosts, not only memory", async (t) => {
+t.test("anti-affinity groups need hosts, not only memory", async (t) => {
   const model = pool([1], [1], [1], []);
   const vms = model.vms.map(({ id }) => id);
-  const groups = [{ id: "g", kind: "apart", strict: true, vms }] as const;
+  const groups = [
+    { id: "g", kind: "anti-affinity", required: true, vms },
+  ] as const;
   const survival = survivedFailures(indexPool({ ...model, groups }));
   t.equal(survival.failures, 1);
   t.same(survival.worst?.conflict?.rules.map(({ rule }) => rule).sort(), [
@@ -95,16 +97,15 @@ t.test("groups that are apart need hosts, not only memory", async (t) => {
   ]);
 });
 
-t.test(
-  "a hundred hosts that are the same take one set for each number",
-  async (t) => {
-    const hosts = Array.from({ length: 100 }, () => [3, 3, 3]);
-    const survival = survivedFailures(indexPool(pool(...hosts)), { most: 2 });
-    t.equal(survival.failures, 0);
-    t.equal(survival.isExact, true);
-    t.ok(survival.steps.every(({ sets }) => sets <= 3));
-  },
-);
+t.test("a hundred equal hosts take one set per number", async (t) => {
+  const hosts = Array.from({ length: 100 }, () => [3, 3, 3]);
+  const survival = survivedFailures(indexPool(pool(...hosts)), {
+    maxFailures: 2,
+  });
+  t.equal(survival.failures, 0);
+  t.equal(survival.isExact, true);
+  t.ok(survival.steps.every(({ sets }) => sets <= 3));
+});
 
 t.test("random pools: as many as an exact search finds", async (t) => {
   const wrong: string[] = [];
@@ -121,7 +122,7 @@ t.test("random pools: as many as an exact search finds", async (t) => {
   t.same(wrong, []);
 });
 
-t.test("random pools: the same within limits", async (t) => {
+t.test("random pools: the same with limits", async (t) => {
   const wrong: string[] = [];
   const all = [{ vcpusPerCore: 0.7 }, { memoryReserve: 0.2 }];
   for (const seed of seeds(SEEDS / 4)) {
@@ -144,7 +145,9 @@ t.test(
     for (const seed of seeds(12)) {
       const model = randomPool(seed, shape);
       const pool = indexPool(model);
-      const { failures, atMost, worst } = survivedFailures(pool, { most: 3 });
+      const { failures, atMost, worst } = survivedFailures(pool, {
+        maxFailures: 3,
+      });
       const alive = model.hosts.filter(({ state }) => state !== "down");
       const ids = alive.map(({ id }) => id);
       for (let size = 1; size <= Math.min(2, failures); size++)

@@ -5,7 +5,7 @@ import {
   explainAction,
   indexPool,
   InvalidModel,
-  mendPlan,
+  updatePlan,
   placeVm,
   planStarts,
   whatIf,
@@ -48,15 +48,15 @@ const threeHosts = (more: Partial<PoolModel> = {}): PoolModel => ({
 });
 
 t.test(
-  "what if: a host out shows where its VMs go and what is survived",
+  "what if: a host that goes down shows where its VMs go and what is survived",
   async (t) => {
     const pool = indexPool(threeHosts());
     const { before, after, placed } = whatIf(pool, [
-      { kind: "host-out", host: "h1" },
+      { kind: "host-down", host: "h1" },
     ]);
     t.equal(before.hosts, 3);
     t.equal(after.hosts, 2);
-    t.equal(after.vms, 3, "the VM of the host that is out runs elsewhere");
+    t.equal(after.vms, 3, "the VM of the host that is down runs elsewhere");
     t.same(
       placed.actions.map(({ vm }) => vm),
       ["a"],
@@ -68,7 +68,7 @@ t.test(
 );
 
 t.test(
-  "what if: VMs that do not run stay as they are unless a change names them",
+  "what if: halted VMs stay as they are unless a change names them",
   async (t) => {
     const model = threeHosts();
     const pool = indexPool({ ...model, vms: [...model.vms, vm("halted")] });
@@ -103,12 +103,12 @@ t.test("a VM is agile if every host has what it needs", async (t) => {
   t.match(agilityOf(pool, "local"), {
     agile: false,
     hosts: ["h1"],
-    why: [{ rule: "sr", sr: "disk of h1" }],
+    reasons: [{ rule: "sr", sr: "disk of h1" }],
   });
 });
 
 t.test(
-  "placing a VM lists all hosts, the best first, with every rule of those that refuse it",
+  "placing a VM lists all hosts, best first, with every rule of those that refuse it",
   async (t) => {
     const model = threeHosts({
       hosts: [
@@ -118,7 +118,7 @@ t.test(
         host("h4"),
       ],
       vms: [vm("busy", { host: "h4" }), vm("small", { host: "h3" }), vm("x")],
-      locations: [{ id: "not h4", vms: ["x"], hosts: ["h4"], score: -5 }],
+      hostAffinities: [{ id: "not h4", vms: ["x"], hosts: ["h4"], score: -5 }],
     });
     const { host: chosen, candidates } = placeVm(indexPool(model), "x");
     t.equal(chosen, "h2");
@@ -126,16 +126,16 @@ t.test(
       candidates.map(({ host }) => host),
       ["h2", "h4", "h1", "h3"],
     );
-    t.match(candidates[1], { score: { locations: -5 }, refusals: [] });
+    t.match(candidates[1], { score: { hostAffinity: -5 }, refusals: [] });
     t.same(candidates[2]?.refusals, [
       { rule: "state", state: "disabled" },
       { rule: "network", network: "lan" },
     ]);
-    t.same(candidates[3]?.refusals, [{ rule: "memory", lacks: GIB }]);
+    t.same(candidates[3]?.refusals, [{ rule: "memory", missing: GIB }]);
   },
 );
 
-t.test("a VM that no host takes is told the smallest conflict", async (t) => {
+t.test("a VM that no host accepts gets the smallest conflict", async (t) => {
   const model = threeHosts({
     hosts: [host("h1", { state: "disabled" }), host("h2", { srs: [] })],
     vms: [vm("x")],
@@ -146,12 +146,12 @@ t.test("a VM that no host takes is told the smallest conflict", async (t) => {
   t.same(
     conflict?.rules.map(({ rule }) => rule).sort(),
     ["sr", "state"],
-    "without either of them a host would take it",
+    "without either of them a host would accept it",
   );
 });
 
 t.test(
-  "an action is explained as all hosts looked when it was decided",
+  "an action is explained with the hosts as they were when it was decided",
   async (t) => {
     const pool = indexPool(
       threeHosts({
@@ -166,7 +166,7 @@ t.test(
   },
 );
 
-t.test("a plan is mended: what can stay stays", async (t) => {
+t.test("a plan is updated: valid placements stay", async (t) => {
   const started = planStarts(
     indexPool(
       threeHosts({ vms: ["a", "b", "c", "d", "e", "f"].map((id) => vm(id)) }),
@@ -177,34 +177,34 @@ t.test("a plan is mended: what can stay stays", async (t) => {
   const before = placeOf(started);
 
   t.test(
-    "a host goes out: only its VMs go elsewhere; it comes back: nothing moves",
+    "a host goes down: only its VMs go elsewhere; it comes up: nothing moves",
     async (t) => {
-      const without = mendPlan(started, { kind: "host-out", host: "h2" });
+      const without = updatePlan(started, { kind: "host-down", host: "h2" });
       const after = placeOf(without);
       t.equal(after.size, 6);
       for (const [id, to] of before)
         if (to === "h2") t.not(after.get(id), "h2");
         else t.equal(after.get(id), to);
-      const back = mendPlan(without, { kind: "host-in", host: "h2" });
+      const back = updatePlan(without, { kind: "host-up", host: "h2" });
       t.same(placeOf(back), after);
     },
   );
 
-  t.test("what had no place gets one when a host joins", async (t) => {
-    const full = mendPlan(started, {
+  t.test("unplaced VMs are placed when a host joins", async (t) => {
+    const full = updatePlan(started, {
       kind: "vm",
       vm: vm("big", { memory: 8 * GIB }),
     });
-    t.match(full.plan.unplaced, [{ vm: "big", crowded: true }]);
-    const { plan } = mendPlan(full, { kind: "host", host: host("h9") });
+    t.match(full.plan.unplaced, [{ vm: "big", fitsAlone: true }]);
+    const { plan } = updatePlan(full, { kind: "host", host: host("h9") });
     t.same(plan.unplaced, []);
     t.match(plan.actions.at(-1), { vm: "big", to: "h9" });
   });
 
-  t.test("a VM goes, and one grows out of its host", async (t) => {
-    const gone = mendPlan(started, { kind: "vm-gone", vm: "a" });
+  t.test("a VM is removed, and one outgrows its host", async (t) => {
+    const gone = updatePlan(started, { kind: "vm-removed", vm: "a" });
     t.notOk(placeOf(gone).has("a"));
-    const grown = mendPlan(gone, {
+    const grown = updatePlan(gone, {
       kind: "vm",
       vm: vm("b", { memory: 6 * GIB }),
     });
@@ -216,15 +216,15 @@ t.test("a plan is mended: what can stay stays", async (t) => {
     t.ok([...used.values()].every((gib) => gib <= 8));
   });
 
-  t.test("what ran on a host that died restarts", async (t) => {
+  t.test("VMs of a failed host restart", async (t) => {
     const running = planStarts(indexPool(threeHosts()));
     t.same(running.plan.actions, []);
-    const { plan } = mendPlan(running, { kind: "host-out", host: "h1" });
+    const { plan } = updatePlan(running, { kind: "host-down", host: "h1" });
     t.match(plan.actions, [{ vm: "a", purpose: "restart", kind: "start" }]);
   });
 });
 
-t.test("what runs is no plan's to move when a plan is mended", async (t) => {
+t.test("updating a plan moves no running VM", async (t) => {
   const model = threeHosts({
     hosts: [host("h1"), host("h2")],
     vms: [vm("runs", { host: "h1" }), vm("x"), vm("y"), vm("z")],
@@ -234,48 +234,51 @@ t.test("what runs is no plan's to move when a plan is mended", async (t) => {
     Object.fromEntries(plan.actions.map(({ vm, to }) => [vm, to]));
   const onH1 = started.plan.actions.find(({ to }) => to === "h1")!.vm;
 
-  t.test("it grows: what was to start beside it goes elsewhere", async (t) => {
-    const grown = vm("runs", { host: "h1", memory: 8 * GIB });
-    const mended = mendPlan(started, { kind: "vm", vm: grown });
-    t.same(placeOf(mended), { x: "h2", y: "h2", z: "h2" });
-    t.same(mended.plan.unplaced, []);
-  });
-
   t.test(
-    "somebody started a VM elsewhere: it is no longer planned",
+    "it grows: VMs that were to start beside it go elsewhere",
     async (t) => {
-      const now = vm(onH1, { host: "h2", memory: 3 * GIB });
-      const { plan } = mendPlan(started, { kind: "vm", vm: now });
-      t.equal(plan.actions.length, 2);
-      t.notOk(plan.actions.some(({ vm }) => vm === onH1));
+      const grown = vm("runs", { host: "h1", memory: 8 * GIB });
+      const mended = updatePlan(started, { kind: "vm", vm: grown });
+      t.same(placeOf(mended), { x: "h2", y: "h2", z: "h2" });
+      t.same(mended.plan.unplaced, []);
     },
   );
 
-  t.test("a host comes back empty", async (t) => {
-    const out = mendPlan(started, { kind: "host-out", host: "h1" });
+  t.test("a VM that was started elsewhere is no longer planned", async (t) => {
+    const now = vm(onH1, { host: "h2", memory: 3 * GIB });
+    const { plan } = updatePlan(started, { kind: "vm", vm: now });
+    t.equal(plan.actions.length, 2);
+    t.notOk(plan.actions.some(({ vm }) => vm === onH1));
+  });
+
+  t.test("a host comes up empty", async (t) => {
+    const out = updatePlan(started, { kind: "host-down", host: "h1" });
     t.same(placeOf(out), { runs: "h2", x: "h2", y: "h2", z: "h2" });
-    const back = mendPlan(out, { kind: "host-in", host: "h1" });
+    const back = updatePlan(out, { kind: "host-up", host: "h1" });
     t.same(placeOf(back), placeOf(out));
   });
 
   t.test(
-    "a VM without a place is no proof while others keep theirs",
+    "an unplaced VM is no proof while others keep their hosts",
     async (t) => {
       const big = vm("big", { memory: 7 * GIB });
-      const { plan } = mendPlan(started, { kind: "vm", vm: big });
+      const { plan } = updatePlan(started, { kind: "vm", vm: big });
       t.match(plan.unplaced, [{ vm: "big" }]);
       t.equal(plan.isProven, false);
     },
   );
 });
 
-t.test("changes and questions name what is there", async (t) => {
+t.test("changes and requests must name existing ids", async (t) => {
   const pool = indexPool(threeHosts());
   t.throws(
-    () => changePool(pool, { kind: "host-out", host: "h9" }),
+    () => changePool(pool, { kind: "host-down", host: "h9" }),
     InvalidModel,
   );
-  t.throws(() => changePool(pool, { kind: "vm-gone", vm: "x" }), InvalidModel);
+  t.throws(
+    () => changePool(pool, { kind: "vm-removed", vm: "x" }),
+    InvalidModel,
+  );
   t.throws(() => placeVm(pool, "x"), InvalidModel);
   t.throws(() => agilityOf(pool, "x"), InvalidModel);
 });

@@ -28,18 +28,18 @@ import type { Sentence } from "../src/placement/rule-text.js";
 const english = { text: en, formats: new Formats("en", en) };
 const policy: Policy = {
   mode: "automatic",
-  goal: "density",
+  goal: "consolidate",
   cpuHigh: 0.85,
   cpuLow: 0.65,
   memoryHigh: 0.9,
-  moveCost: 0.01,
-  mostMoves: 5,
+  migrationCost: 0.01,
+  maxMigrationsPerRun: 5,
   parallel: 2,
   intervalSeconds: 60,
   coolDownSeconds: 600,
   holdSeconds: 100,
   excludedTags: ["db", "big iron"],
-  repairs: true,
+  enforceRules: true,
 };
 const said = (sentence: Sentence) =>
   sentence
@@ -57,12 +57,12 @@ t.test("a policy that is only looked at stays as it is", async (t) => {
 t.test("a policy says which numbers the server would not take", async (t) => {
   const entries = toEntries(policy);
   const wrong = {
-    mostMoves: "0",
+    maxMigrationsPerRun: "0",
     parallel: "1.5",
     intervalSeconds: "9",
     coolDown: "",
     hold: "1441",
-    moveCost: "much",
+    migrationCost: "much",
   };
   const faults = faultsOf({ ...entries, ...wrong });
   t.same(Object.keys(faults).sort(), Object.keys(wrong).sort());
@@ -77,25 +77,25 @@ t.test("a policy says which numbers the server would not take", async (t) => {
 });
 
 t.test("numbers are read with a point or a comma", async (t) => {
-  const entries = { ...toEntries(policy), moveCost: "0,05", hold: "1,5" };
+  const entries = { ...toEntries(policy), migrationCost: "0,05", hold: "1,5" };
   t.same(faultsOf(entries), {});
-  t.match(toPolicy(entries), { moveCost: 0.05, holdSeconds: 90 });
+  t.match(toPolicy(entries), { migrationCost: 0.05, holdSeconds: 90 });
 });
 
 /** Codes that the server tells. */
 const reasons: readonly StandingReason[] = [
   "balanced",
-  "no-better",
+  "no-beneficial-migration",
   "imbalance",
-  "moving",
+  "migrating",
   "measuring",
   "dry-run",
   "not-connected",
   "rolling-reboot",
-  "hosts-change",
+  "host-maintenance",
   "host-failed",
   "no-statistics",
-  "others-move",
+  "other-migrations",
   "no-plan",
   "failed",
   "gave-up",
@@ -143,7 +143,7 @@ t.test(
     const reason = { code: "toString", message: "as the server says" };
     t.equal(said(reasonWords({ reason }, 0, english)), "as the server says");
     t.same(reasonWords({}, 0, english), []);
-    t.equal(toneOf({ state: "backing-off" }), "bad");
+    t.equal(toneOf({ state: "back-off" }), "bad");
     t.equal(toneOf({ state: "off" }), "");
   },
 );
@@ -175,7 +175,9 @@ t.test("what was moved is told with the figures of then", async (t) => {
     "[h1]: CPU 91%, memory 60%",
   );
   t.equal(
-    said(runReason(run("a"), { purpose: "repair", from: "h1" }, english)),
+    said(
+      runReason(run("a"), { purpose: "enforce-rules", from: "h1" }, english),
+    ),
     "Violation of a placement rule",
   );
   t.equal(
@@ -209,26 +211,26 @@ t.test(
       ],
     );
     t.equal(runTone(going), "busy");
-    t.equal(moveTone({ status: "left" }), "warn");
+    t.equal(moveTone({ status: "skipped" }), "warn");
   },
 );
 
 t.test("moves that stopped midway say how far they came", async (t) => {
-  const step = { kind: "move", vm: "v2", to: "h2" };
+  const step = { kind: "migrate", vm: "v2", to: "h2" };
   const error = new RpcError(-32000, "the plan stopped", {
     code: "STOPPED_MIDWAY",
     done: [step],
-    left: [step, step],
+    skipped: [step, step],
     failed: [{ step, error: { code: "SR_FULL", message: "no room" } }],
   });
-  t.same(midwayOf(error), { done: 1, left: 2, vm: "v2", reason: "no room" });
+  t.same(midwayOf(error), { done: 1, skipped: 2, vm: "v2", reason: "no room" });
   const aborted = new RpcError(-32000, "given up", {
     code: "ABORTED",
     done: [],
     failed: [],
-    left: [step],
+    skipped: [step],
   });
-  t.match(midwayOf(aborted), { done: 0, left: 1, reason: "given up" });
+  t.match(midwayOf(aborted), { done: 0, skipped: 1, reason: "given up" });
   t.equal(midwayOf(new RpcError(2, "forbidden", null)), undefined);
   t.equal(midwayOf(new Error("lost")), undefined);
 });

@@ -165,10 +165,10 @@ t.test("figures before and after, and whether more is survived", async (t) => {
   t.equal(worse?.trend, "worse");
 });
 
-const score = (room: number, locations = 0) => ({
-  locations,
+const score = (headroom: number, hostAffinity = 0) => ({
+  hostAffinity,
   groups: 0,
-  room,
+  headroom,
 });
 const answer: WhereAnswer = {
   vm: "v",

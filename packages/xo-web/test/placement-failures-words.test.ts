@@ -35,7 +35,7 @@ t.test("a refusal names what is missing, with a link to it", async (t) => {
     "SR [SR s] nicht erreichbar",
   );
   t.equal(
-    plain(ruleSentence({ rule: "memory", lacks: 1.5 * GIB }, german)),
+    plain(ruleSentence({ rule: "memory", missing: 1.5 * GIB }, german)),
     "1,5 GiB Arbeitsspeicher fehlen",
   );
   t.equal(
@@ -47,11 +47,11 @@ t.test("a refusal names what is missing, with a link to it", async (t) => {
     "Host is down",
   );
   t.equal(
-    plain(ruleSentence({ rule: "vcpus", lacks: 1 }, english)),
+    plain(ruleSentence({ rule: "vcpus", missing: 1 }, english)),
     "1 vCPU too many",
   );
   t.equal(
-    plain(ruleSentence({ rule: "device", kind: "x/y", lacks: 2 }, english)),
+    plain(ruleSentence({ rule: "device", kind: "x/y", missing: 2 }, english)),
     "2 free [gpuGroup x] missing",
   );
 });
@@ -70,7 +70,7 @@ t.test(
   async (t) => {
     const rules = [
       { rule: "memory", needed: 8 * GIB, free: 4 * GIB },
-      { rule: "location", location: "l" },
+      { rule: "host-affinity", hostAffinity: "l" },
     ] as const;
     t.match(
       conflictLead({ rules, size: "smallest" }, english),
@@ -103,14 +103,17 @@ t.test("a few hosts are named, many are counted", async (t) => {
 });
 
 t.test("a score tells what is not nothing, and the room", async (t) => {
-  t.same(scoreWords({ locations: 0, groups: 0, room: 0.25 }, english), [
+  t.same(scoreWords({ hostAffinity: 0, groups: 0, headroom: 0.25 }, english), [
     "25% free",
   ]);
-  t.same(scoreWords({ locations: 10, groups: -1, room: -0.1 }, english), [
-    "+10 from host affinity rules",
-    "-1 from affinity and anti-affinity rules",
-    "10% overload",
-  ]);
+  t.same(
+    scoreWords({ hostAffinity: 10, groups: -1, headroom: -0.1 }, english),
+    [
+      "+10 from host affinity rules",
+      "-1 from affinity and anti-affinity rules",
+      "10% overload",
+    ],
+  );
 });
 
 t.test("rules that are not known here keep their names", async (t) => {

@@ -80,7 +80,7 @@ const fleet = fleetOf(
 );
 
 function start(vm: string, to: string, order = 0): Action {
-  const score = { locations: 0, groups: 0, room: 0.5 };
+  const score = { hostAffinity: 0, groups: 0, headroom: 0.5 };
   return {
     kind: "start",
     vm,
@@ -96,7 +96,7 @@ function planOf(more: Partial<FailoverPlan>): FailoverPlan {
   return {
     failed: ["h2"],
     survives: true,
-    lost: [],
+    notRestarted: [],
     actions: [],
     unplaced: [],
     isProven: false,
@@ -180,7 +180,7 @@ t.test(
   async (t) => {
     const move: Action = {
       ...start("c", "h3"),
-      kind: "move",
+      kind: "migrate",
       from: "h10",
       purpose: "make-room",
     };
@@ -196,7 +196,7 @@ t.test(
 );
 
 t.test("of what does not restart, those that must come first", async (t) => {
-  const none = { refusals: [], crowded: true };
+  const none = { refusals: [], fitsAlone: true };
   const { unplaced } = outcomeOf(
     planOf({ unplaced: ["b", "a"].map((vm) => ({ vm, ...none })) }),
     fleet,
@@ -236,7 +236,9 @@ t.test("the answer is a sentence that says whether it is exact", async (t) => {
     tone: "warn",
   });
   const holds = { failures: 3, atMost: 9, isExact: false };
-  const steps = [{ failures: 3, holds: "yes", by: "sets", sets: 84 }] as const;
+  const steps = [
+    { failures: 3, holds: "yes", by: "exhaustive", sets: 84 },
+  ] as const;
   t.match(
     of({ ...holds, steps }).words,
     /at least any 3 host failures, more failures were/,
@@ -264,11 +266,17 @@ t.test(
 
 t.test("each number of failures says how it was decided", async (t) => {
   t.equal(
-    stepWords({ failures: 1, holds: "yes", by: "sets", sets: 64 }, english),
+    stepWords(
+      { failures: 1, holds: "yes", by: "exhaustive", sets: 64 },
+      english,
+    ),
     "1 failure: tolerated (all 64 sets of hosts planned)",
   );
   t.equal(
-    stepWords({ failures: 3, holds: "no", by: "one", sets: 9 }, english),
+    stepWords(
+      { failures: 3, holds: "no", by: "counterexample", sets: 9 },
+      english,
+    ),
     "3 failures: not tolerated (counterexample found)",
   );
 });

@@ -26,11 +26,11 @@ const english = { text: en, formats: new Formats("en", en) };
 
 function move(vm: string, after: number[] = [], more = {}): Action {
   return {
-    ...({ kind: "move", purpose: "overload" } as const),
+    ...({ kind: "migrate", purpose: "overload" } as const),
     vm,
     from: "h1",
     to: "h2",
-    score: { locations: 0, groups: 0, room: 0.48 },
+    score: { hostAffinity: 0, groups: 0, headroom: 0.48 },
     order: 0,
     after,
     ...more,
@@ -124,7 +124,7 @@ t.test(
       said(moveReason(full, 0, english)),
       "Memory usage of [h1] is 95%, above 80%; 48% remain free on [h2].",
     );
-    const tight = { score: { locations: 0, groups: 0, room: -0.1 } };
+    const tight = { score: { hostAffinity: 0, groups: 0, headroom: -0.1 } };
     t.match(
       said(moveReason(plan([move("a", [], tight)]), 0, english)),
       /; \[h2\] is overloaded by 10% afterwards\.$/,
@@ -137,14 +137,20 @@ t.test(
   async (t) => {
     const makesRoom = [
       move("a", [], { purpose: "make-room" }),
-      move("b", [0], { purpose: "repair" }),
+      move("b", [0], { purpose: "enforce-rules" }),
     ];
     t.match(
       said(moveReason(plan(makesRoom), 0, english)),
       /^Makes room for \[b\]/,
     );
     const purposes: readonly Purpose[] = [
-      ...(["evacuate", "balance", "density", "repair", "make-room"] as const),
+      ...([
+        "evacuate",
+        "balance",
+        "consolidate",
+        "enforce-rules",
+        "make-room",
+      ] as const),
       ...(["start", "restart"] as const),
     ];
     for (const purpose of purposes)
@@ -192,12 +198,16 @@ t.test("where nothing is to be done, the figures say so", async (t) => {
     /CPU usage of a host: 91% \(threshold 85%\).*memory usage: 60%/,
   );
   const headings = [
-    nothingToDo(plan([]), "density", english),
-    nothingToDo(plan([], { stopped: "no-better" }), "performance", english),
-    nothingToDo(plan([]), "repairs", english),
+    nothingToDo(plan([]), "consolidate", english),
+    nothingToDo(
+      plan([], { stopped: "no-beneficial-migration" }),
+      "performance",
+      english,
+    ),
+    nothingToDo(plan([]), "enforce-rules", english),
     nothingToDo(plan([]), "evacuate", english),
     nothingToDo(
-      plan([], { unplaced: [{ vm: "a", refusals: [], crowded: true }] }),
+      plan([], { unplaced: [{ vm: "a", refusals: [], fitsAlone: true }] }),
       ...(["evacuate", english] as const),
     ),
   ].map((one) => one.heading);
@@ -213,7 +223,7 @@ t.test("where nothing is to be done, the figures say so", async (t) => {
 t.test("that there could be more is said where it is so", async (t) => {
   t.equal(stoppedWords(plan([move("a")]), english), undefined);
   t.match(
-    stoppedWords(plan([move("a")], { stopped: "most-moves" }), english),
+    stoppedWords(plan([move("a")], { stopped: "max-migrations" }), english),
     /At most 1 migration/,
   );
 });
@@ -226,14 +236,14 @@ t.test("a plan is the same as long as its moves are", async (t) => {
 });
 
 t.test("each goal has its question", async (t) => {
-  t.same(planQuestion("p", "density", ["h1"]), {
+  t.same(planQuestion("p", "consolidate", ["h1"]), {
     method: "placement.recommend",
-    params: { pool: "p", goal: "density" },
+    params: { pool: "p", goal: "consolidate" },
   });
   t.same(planQuestion("p", "evacuate", ["h1"]), {
     method: "placement.planEvacuation",
     params: { hosts: ["h1"] },
   });
   t.equal(goalOf("toString"), "performance");
-  t.equal(goalOf("repairs"), "repairs");
+  t.equal(goalOf("enforce-rules"), "enforce-rules");
 });

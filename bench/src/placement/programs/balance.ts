@@ -5,7 +5,7 @@ import { unevenPool } from "../problems.js";
 import { timed } from "../timed.js";
 
 // A pool where some hosts have too much to do: who moves.
-const { hosts, vms, goal, mostMoves } = await readJob<BalanceJob>();
+const { hosts, vms, goal, maxMigrationsPerRun } = await readJob<BalanceJob>();
 const index = timed(() => indexPool(unevenPool(hosts, vms)));
 const {
   value: plan,
@@ -14,12 +14,12 @@ const {
 } = timed(() =>
   planBalance(index.value, {
     goal,
-    mostMoves,
+    maxMigrations: maxMigrationsPerRun,
     cpuHigh: 0.85,
     cpuLow: 0.65,
     memoryHigh: 0.9,
-    moveCost: 0.0001,
-    repairs: true,
+    migrationCost: 0.0001,
+    enforceRules: true,
   }),
 );
 const above = (list: typeof plan.figuresAfter) =>

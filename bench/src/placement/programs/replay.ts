@@ -16,7 +16,7 @@ const model = JSON.parse(readFileSync(file, "utf8"), revive) as PoolModel;
 const runs = Array.from({ length: times }, () => {
   const index = timed(() => indexPool(model));
   const plan = timed(() => planStarts(index.value));
-  const one = timed(() => survivedFailures(index.value, { most: 1 }));
+  const one = timed(() => survivedFailures(index.value, { maxFailures: 1 }));
   return { index, plan, one };
 });
 const { actions, unplaced } = runs[0]!.plan.value.plan;

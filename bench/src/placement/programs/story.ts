@@ -1,6 +1,6 @@
 import {
   indexPool,
-  mendPlan,
+  updatePlan,
   planFailover,
   planStarts,
   type Plan,
@@ -16,7 +16,7 @@ const host = model.hosts[model.hosts.length >> 1]!.id;
 const index = timed(() => indexPool(model));
 const plan = timed(() => planStarts(index.value));
 const planned = plan.value;
-const mend = timed(() => mendPlan(planned, { kind: "host-out", host }));
+const mend = timed(() => updatePlan(planned, { kind: "host-down", host }));
 const mended = mend.value.plan;
 const running = indexPool(afterStarts(model, planned.plan));
 const failover = timed(() => planFailover(running, [host]));

@@ -7,7 +7,9 @@ import { timed } from "../timed.js";
 // How many hosts may die.
 const { pool: shape, most } = await readJob<SurvivalJob>();
 const pool = indexPool(mixedPool(shape));
-const { value, ms, cpuMs } = timed(() => survivedFailures(pool, { most }));
+const { value, ms, cpuMs } = timed(() =>
+  survivedFailures(pool, { maxFailures: most }),
+);
 reportFigures({
   ms,
   cpuMs,

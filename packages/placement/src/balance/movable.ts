@@ -1,10 +1,10 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { Residents } from "../moves/residents.js";
 import { unitWith } from "../repair/units.js";
 
-/** VMs that the policy, XAPI and nothing else keep from moving. */
+/** Whether a VM may move: not excluded by the policy and not pinned. */
 export function toMayMove(
-  { vms, vmModels }: Layout["pool"],
+  { vms, vmModels }: Assignment["pool"],
   excluded: readonly string[] = [],
 ): (vm: number) => boolean {
   const stay = new Set<number>();
@@ -15,16 +15,16 @@ export function toMayMove(
   return (vm) => vmModels[vm]!.pinned === undefined && !stay.has(vm);
 }
 
-/** What can leave a host as one, in the order of their first VMs. */
+/** Units on a host, in the order of their first VMs. */
 export function unitsOn(
-  layout: Layout,
+  assignment: Assignment,
   residents: Residents,
   host: number,
 ): readonly (readonly number[])[] {
   const vms = [...residents.on(host)].sort((a, b) => a - b);
   return vms
-    .map((vm) => ({ vm, unit: unitWith(layout, vm) }))
+    .map((vm) => ({ vm, unit: unitWith(assignment, vm) }))
     .filter(({ vm, unit }) => unit[0] === vm)
     .map(({ unit }) => unit)
-    .filter((unit) => unit.every((vm) => layout.hostOf[vm] === host));
+    .filter((unit) => unit.every((vm) => assignment.hostOf[vm] === host));
 }

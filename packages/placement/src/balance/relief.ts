@@ -1,91 +1,101 @@
 import type { BalancePlan } from "../model/balance.js";
 import { UP } from "../pool/indexed-pool.js";
-import type { Balancing } from "./balancing.js";
-import { amountOf } from "./bounds.js";
-import { Heat } from "./heat.js";
+import type { BalanceSearch } from "./balance-search.js";
+import { demandOf } from "./thresholds.js";
+import { Overload } from "./overload.js";
 import { findSwap } from "./swap.js";
 
-/** Hosts that would take a VM, those with least to do first, that are compared. */
-const COMPARED = 16;
-/** Scores of moves differ in the last digits. */
+/**
+ * Maximum number of accepting targets compared per unit, the least used first.
+ */
+const MAX_COMPARED = 16;
+/** Tolerance for comparing gains. */
 const ROUNDING = 1e-12;
 
-/** Relieves hosts that have too much to do, the hottest first, as long as a move gains more than it costs. */
-export class Relief {
-  readonly #work: Balancing;
-  readonly #heat: Heat;
-  /** Hosts for which nothing was found since a VM moved. */
+/**
+ * Relieves overloaded hosts, the most overloaded first, while a move gains more
+ * than it costs.
+ */
+export class OverloadRelief {
+  readonly #search: BalanceSearch;
+  readonly #overload: Overload;
+  /** Hosts without a beneficial move since the last move. */
   readonly #stuck = new Set<number>();
   #hasMoved = false;
-  #isOverMost = false;
+  #isOverLimit = false;
 
-  constructor(work: Balancing) {
-    this.#work = work;
-    this.#heat = new Heat(work.layout.pool.hosts.size, work.bounds);
+  constructor(search: BalanceSearch) {
+    this.#search = search;
+    this.#overload = new Overload(
+      search.assignment.pool.hosts.size,
+      search.thresholds,
+    );
   }
 
   run(): BalancePlan["stopped"] {
     for (let host = this.#next(); host >= 0; host = this.#next()) {
-      if (this.#work.left <= 0) return "most-moves";
+      if (this.#search.movesLeft <= 0) return "max-migrations";
       const hasFound = this.#relieve(host);
       this.#hasMoved ||= hasFound;
-      if (hasFound) this.#heat.cool(host);
+      if (hasFound) this.#overload.endIfBelowLow(host);
       else this.#stuck.add(host);
     }
-    if (this.#heat.hosts.length === 0) return "balanced";
-    return this.#isOverMost ? "most-moves" : "no-better";
+    if (this.#overload.hosts.length === 0) return "balanced";
+    return this.#isOverLimit ? "max-migrations" : "no-beneficial-migration";
   }
 
-  /** The hottest; -1: there is nothing left to do. */
+  /** The most overloaded host; -1: done. */
   #next(): number {
-    const host = this.#hottest();
+    const host = this.#mostOverloaded();
     if (host >= 0) return host;
-    const isNew = this.#hasMoved || this.#heat.settle();
+    const isNew = this.#hasMoved || this.#overload.endIfNotAboveHigh();
     this.#hasMoved = false;
     this.#stuck.clear();
-    return isNew ? this.#hottest() : -1;
+    return isNew ? this.#mostOverloaded() : -1;
   }
 
-  #hottest(): number {
-    let hottest = -1;
+  #mostOverloaded(): number {
+    let worst = -1;
     let most = -Infinity;
-    for (const host of this.#heat.hosts) {
-      const heat = this.#heat.of(host);
-      if (this.#stuck.has(host) || heat < most) continue;
-      if (heat === most && host > hottest) continue;
-      hottest = host;
-      most = heat;
+    for (const host of this.#overload.hosts) {
+      const overload = this.#overload.severityOf(host);
+      if (this.#stuck.has(host) || overload < most) continue;
+      if (overload === most && host > worst) continue;
+      worst = host;
+      most = overload;
     }
-    return hottest;
+    return worst;
   }
 
   #relieve(host: number): boolean {
     const targets = this.#targets(host);
     const best = this.#bestMove(host, targets);
     if (best !== undefined) {
-      this.#work.move(best.unit, best.to, "overload");
+      this.#search.move(best.unit, best.to, "overload");
       return true;
     }
-    if (this.#work.left < 2) {
-      this.#isOverMost = true;
+    if (this.#search.movesLeft < 2) {
+      this.#isOverLimit = true;
       return false;
     }
-    return findSwap(this.#work, this.#heat, { host, targets });
+    return findSwap(this.#search, this.#overload, { host, targets });
   }
 
-  /** Hosts that have little to do of what this one has too much of, the least first. */
+  /** Hosts that have capacity of the overloaded resource, by ascending use. */
   #targets(from: number): readonly number[] {
-    const { layout, bounds } = this.#work;
-    const ofCpu = this.#heat.isRelievedOfCpu(from);
-    const { pool } = layout;
+    const { assignment: assignment, thresholds: thresholds } = this.#search;
+    const ofCpu = this.#overload.isRelievedOfCpu(from);
+    const { pool } = assignment;
     return [...pool.hosts.ids.keys()]
       .filter(
         (host) =>
-          host !== from && pool.hostState[host] === UP && bounds.staysLow(host),
+          host !== from &&
+          pool.hostState[host] === UP &&
+          thresholds.staysBelowLow(host),
       )
       .map((host) => ({
         host,
-        share: ofCpu ? bounds.cpu(host) : bounds.memory(host),
+        share: ofCpu ? thresholds.cpu(host) : thresholds.memory(host),
       }))
       .sort((a, b) => a.share - b.share || a.host - b.host)
       .map(({ host }) => host);
@@ -97,9 +107,9 @@ export class Relief {
   ): { readonly unit: readonly number[]; readonly to: number } | undefined {
     let best: { unit: readonly number[]; to: number } | undefined;
     let most = ROUNDING;
-    for (const unit of this.#work.unitsOn(from)) {
-      if (unit.length > this.#work.left) {
-        this.#isOverMost = true;
+    for (const unit of this.#search.unitsOn(from)) {
+      if (unit.length > this.#search.movesLeft) {
+        this.#isOverLimit = true;
         continue;
       }
       const found = this.#bestTarget({ unit, from, targets }, most);
@@ -110,36 +120,39 @@ export class Relief {
     return best;
   }
 
-  /** @param least what it has to gain beyond its cost */
+  /** @param least minimum gain after cost */
   #bestTarget(
-    { unit, from, targets }: Search,
+    { unit, from, targets }: TargetSearch,
     least: number,
   ): { readonly to: number; readonly net: number } | undefined {
-    const { bounds, layout } = this.#work;
-    const amount = amountOf(layout.pool, unit);
-    const cost = this.#work.costOf(unit);
-    if (this.#heat.fall(from, amount) - cost <= least) return undefined;
+    const { thresholds: thresholds, assignment: assignment } = this.#search;
+    const amount = demandOf(assignment.pool, unit);
+    const cost = this.#search.costOf(unit);
+    if (this.#overload.maxGain(from, amount) - cost <= least) return undefined;
     let most = least;
     let best = -1;
     let compared = 0;
-    for (const to of this.#work.worthAsking(targets, unit)) {
-      if (!bounds.staysLow(to, amount)) continue;
-      const net = this.#heat.gain(from, to, amount) - cost;
+    for (const to of this.#search.preferredTargets(targets, unit)) {
+      if (!thresholds.staysBelowLow(to, amount)) continue;
+      const net = this.#overload.gain(from, to, amount) - cost;
       const isBetter = net > most + ROUNDING;
       if (isBetter)
-        if (!this.#work.takes(to, unit) || !this.#work.isNoWorse(to, unit))
+        if (
+          !this.#search.accepts(to, unit) ||
+          !this.#search.keepsPreferences(to, unit)
+        )
           continue;
       if (isBetter) {
         best = to;
         most = net;
       }
-      if (++compared >= COMPARED) break;
+      if (++compared >= MAX_COMPARED) break;
     }
     return best < 0 ? undefined : { to: best, net: most };
   }
 }
 
-interface Search {
+interface TargetSearch {
   readonly unit: readonly number[];
   readonly from: number;
   readonly targets: readonly number[];

@@ -1,15 +1,15 @@
-import type { Balancing } from "./balancing.js";
-import { amountOf, minus, type Amount } from "./bounds.js";
-import type { Heat } from "./heat.js";
+import type { BalanceSearch } from "./balance-search.js";
+import { demandOf, minus, type Demand } from "./thresholds.js";
+import type { Overload } from "./overload.js";
 
-/** Hosts, VMs that leave and VMs that come in return, that are looked at. */
-const MOST_HOSTS = 8;
-const MOST_VMS = 16;
+/** Limits of the hosts to swap with and of the VMs per host considered. */
+const MAX_HOSTS = 8;
+const MAX_VMS = 16;
 const ROUNDING = 1e-12;
 
 export interface SwapSearch {
   readonly host: number;
-  /** Hosts to swap with, the best first. */
+  /** Hosts to swap with, best first. */
   readonly targets: readonly number[];
 }
 
@@ -21,62 +21,68 @@ interface Swap {
 }
 
 /**
- * Has a VM leave a host where none can go without another coming in return.
- * @returns whether it has found any
+ * Relieves a host by swapping a VM for one of another host, when no single move
+ * is possible.
+ * @returns whether a swap was made
  */
 export function findSwap(
-  work: Balancing,
-  heat: Heat,
-  search: SwapSearch,
+  search: BalanceSearch,
+  overload: Overload,
+  options: SwapSearch,
 ): boolean {
-  const swaps = listSwaps(work, heat, search);
+  const swaps = listSwaps(search, overload, options);
   swaps.sort((a, b) => b.net - a.net || a.out - b.out || a.back - b.back);
-  return swaps.some((swap) => tryBoth(work, search.host, swap));
+  return swaps.some((swap) => tryBoth(search, options.host, swap));
 }
 
-/** Those that pay. */
+/** Swaps that gain more than they cost. */
 function listSwaps(
-  work: Balancing,
-  heat: Heat,
+  search: BalanceSearch,
+  overload: Overload,
   { host, targets }: SwapSearch,
 ): Swap[] {
   const swaps: Swap[] = [];
-  const key = toKey(work, heat, host);
-  const leaving = singles(work, host).sort((a, b) => key(b) - key(a) || a - b);
-  for (const to of targets.slice(0, MOST_HOSTS)) {
-    const coming = singles(work, to).sort((a, b) => key(a) - key(b) || a - b);
-    for (const out of leaving.slice(0, MOST_VMS))
-      for (const back of coming.slice(0, MOST_VMS)) {
-        const net = netOf(work, heat, { host, to, out, back });
+  const key = toKey(search, overload, host);
+  const leaving = singles(search, host).sort(
+    (a, b) => key(b) - key(a) || a - b,
+  );
+  for (const to of targets.slice(0, MAX_HOSTS)) {
+    const coming = singles(search, to).sort((a, b) => key(a) - key(b) || a - b);
+    for (const out of leaving.slice(0, MAX_VMS))
+      for (const back of coming.slice(0, MAX_VMS)) {
+        const net = netOf(search, overload, { host, to, out, back });
         if (net > ROUNDING) swaps.push({ out, back, to, net });
       }
   }
   return swaps;
 }
 
-function singles(work: Balancing, host: number): number[] {
-  return work
+function singles(search: BalanceSearch, host: number): number[] {
+  return search
     .unitsOn(host)
     .filter(({ length }) => length === 1)
     .map((unit) => unit[0]!);
 }
 
-/** How much of what a host has too much of a VM takes. */
+/** Demand of a VM for the overloaded resource. */
 function toKey(
-  { layout: { pool } }: Balancing,
-  heat: Heat,
+  { assignment: { pool } }: BalanceSearch,
+  overload: Overload,
   host: number,
 ): (vm: number) => number {
   const { vmLoad, vmMemory } = pool;
-  return heat.isRelievedOfCpu(host)
+  return overload.isRelievedOfCpu(host)
     ? (vm) => vmLoad[vm]!
     : (vm) => vmMemory[vm]!;
 }
 
-/** What a swap gains beyond its cost; -Infinity where it would be too much for the other host. */
+/**
+ * Gain of a swap minus its cost; -Infinity when the other host would exceed its
+ * limits.
+ */
 function netOf(
-  work: Balancing,
-  heat: Heat,
+  search: BalanceSearch,
+  overload: Overload,
   {
     host,
     to,
@@ -84,36 +90,36 @@ function netOf(
     back,
   }: { host: number; to: number; out: number; back: number },
 ): number {
-  const { pool } = work.layout;
-  const amount = minus(amountOf(pool, [out]), amountOf(pool, [back]));
-  if (!work.bounds.staysLow(to, amount)) return -Infinity;
-  if (!isReliefOnly(work, host, amount)) return -Infinity;
-  return heat.gain(host, to, amount) - work.costOf([out, back]);
+  const { pool } = search.assignment;
+  const amount = minus(demandOf(pool, [out]), demandOf(pool, [back]));
+  if (!search.thresholds.staysBelowLow(to, amount)) return -Infinity;
+  if (!isReliefOnly(search, host, amount)) return -Infinity;
+  return overload.gain(host, to, amount) - search.costOf([out, back]);
 }
 
-/** What a host has little of may become more, but not too much. */
+/** Whether the use of the other resource stays below its limit. */
 function isReliefOnly(
-  { bounds }: Balancing,
+  { thresholds: thresholds }: BalanceSearch,
   host: number,
-  { load, memory }: Amount,
+  { load, memory }: Demand,
 ): boolean {
   const more = { load: -load, memory: -memory };
   return (
-    (load >= 0 || bounds.cpu(host, more) <= bounds.cpuLow) &&
-    (memory >= 0 || bounds.memory(host, more) <= bounds.memoryLow)
+    (load >= 0 || thresholds.cpu(host, more) <= thresholds.cpuLow) &&
+    (memory >= 0 || thresholds.memory(host, more) <= thresholds.memoryLow)
   );
 }
 
-/** One after the other, whichever way there is room for. */
-function tryBoth(work: Balancing, host: number, swap: Swap): boolean {
+/** Tries both orders of the two moves. */
+function tryBoth(search: BalanceSearch, host: number, swap: Swap): boolean {
   const { out, back, to } = swap;
   const first = { vm: out, to, purpose: "overload" } as const;
   const second = { vm: back, to: host, purpose: "balance" } as const;
-  return trySteps(work, [first, second]) || trySteps(work, [second, first]);
+  return trySteps(search, [first, second]) || trySteps(search, [second, first]);
 }
 
 function trySteps(
-  work: Balancing,
+  search: BalanceSearch,
   steps: readonly {
     readonly vm: number;
     readonly to: number;
@@ -121,14 +127,14 @@ function trySteps(
   }[],
 ): boolean {
   let done = 0;
-  let wish = 0;
+  let preference = 0;
   for (const { vm, to, purpose } of steps) {
-    if (!work.takes(to, [vm])) break;
-    if (work.hasWishes) wish += work.wishGain(to, [vm]);
-    work.move([vm], to, purpose);
+    if (!search.accepts(to, [vm])) break;
+    if (search.hasPreferences) preference += search.preferenceGain(to, [vm]);
+    search.move([vm], to, purpose);
     done++;
   }
-  if (done === steps.length && wish >= 0) return true;
-  work.undo(done);
+  if (done === steps.length && preference >= 0) return true;
+  search.undo(done);
   return false;
 }

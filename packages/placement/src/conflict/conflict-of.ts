@@ -1,99 +1,117 @@
-import { kindOf } from "../fit/vm-kinds.js";
-import type { Layout } from "../layout/layout.js";
+import { kindOf } from "../solver/vm-kinds.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { Conflict } from "../model/rule.js";
 import {
-  findIrreducible,
-  findSmallest,
+  findIrreducibleCore,
+  findSmallestCore,
   isIrreducible,
-  type Core,
-} from "./cores.js";
+  type UnsatisfiableCore,
+} from "./unsatisfiable-cores.js";
 import { smallestHittingSet } from "./hitting-set.js";
-import { Oracle } from "./oracle.js";
-import { findRefused, type Refused } from "./refused.js";
+import { FeasibilityOracle } from "./feasibility-oracle.js";
+import { findRefused, type RefusedVm } from "./refused.js";
 import { Refusals } from "./refusals.js";
-import { countMembers, findSimple, hasSingle, toRoomAtoms } from "./singles.js";
+import {
+  countMembers,
+  findCommonConflict,
+  hasSingleConstraintConflict,
+  capacityConstraints,
+} from "./common-conflicts.js";
 import { toConflict } from "./to-conflict.js";
 
-/** VMs that differ times hosts, up to which all that keeps them out is looked at. */
-const MOST_LOOKS = 200_000;
-/** The same times rules, up to which the smallest set is looked for in any case. */
-const MOST_WORK = 1_000_000;
+/** Limit of VM kinds times hosts for conflict analysis. */
+const MAX_CHECKS = 200_000;
+/** Limit of checks times rules for the search of a smallest conflict. */
+const MAX_CHECKS_FOR_SMALLEST = 1_000_000;
 
 /**
- * Why no host takes one VM, all others being where they are: the fewest rules
- * that make each host refuse it.
- * @param layout does not have the VM
- * @returns undefined: a host takes it, or there are too many rules to tell
+ * Why no host accepts one VM: the fewest rules by which every host refuses it.
+ * @param assignment does not have the VM
+ * @returns undefined: a host accepts it, or the search exceeded its limit
  */
-export function conflictFor(layout: Layout, vm: number): Conflict | undefined {
-  const refusals = new Refusals(layout);
-  const atoms = smallestHittingSet(refusals.ofAll(vm));
-  if (atoms === undefined) return undefined;
-  return toConflict(layout, [vm], refusals, { atoms, size: "smallest" });
+export function conflictFor(
+  assignment: Assignment,
+  vm: number,
+): Conflict | undefined {
+  const refusals = new Refusals(assignment);
+  const constraints = smallestHittingSet(refusals.ofAll(vm));
+  if (constraints === undefined) return undefined;
+  return toConflict(assignment, [vm], refusals, {
+    constraints: constraints,
+    size: "smallest",
+  });
 }
 
 /**
- * Why VMs cannot all be placed, which is proven.
- * @param layout has none of them
+ * The conflicting rules, when it is proven that VMs cannot all be placed.
+ * @param assignment has none of the VMs
  * @param budget steps
  * @returns undefined: not found within the budget
  */
 export function conflictOf(
-  layout: Layout,
+  assignment: Assignment,
   vms: readonly number[],
   budget: number,
 ): Conflict | undefined {
-  const { pool } = layout;
+  const { pool } = assignment;
   const kinds = [...new Map(vms.map((vm) => [kindOf(pool, vm), vm])).values()];
-  const looks = kinds.length * pool.hosts.size;
-  if (looks > MOST_LOOKS) return undefined;
-  const refusals = new Refusals(layout);
-  const oracle = new Oracle(layout, vms, { refusals, budget });
+  const checks = kinds.length * pool.hosts.size;
+  if (checks > MAX_CHECKS) return undefined;
+  const refusals = new Refusals(assignment);
+  const oracle = new FeasibilityOracle(assignment, vms, { refusals, budget });
   const by = { refusals, oracle };
-  const refused = findRefused(layout, kinds, refusals);
-  if (refused && isSmall(layout, vms, by, refused))
-    return toConflict(layout, [refused.vm], refusals, {
-      atoms: refused.atoms,
+  const refused = findRefused(assignment, kinds, refusals);
+  if (refused && isKnownSmallest(assignment, vms, by, refused))
+    return toConflict(assignment, [refused.vm], refusals, {
+      constraints: refused.constraints,
       size: "smallest",
     });
-  const simple = findSimple(layout, vms, by);
-  if (simple) return toConflict(layout, vms, refusals, simple);
-  const atoms = allAtoms(layout, vms, { kinds, refusals });
-  const isFew = atoms.length * looks <= MOST_WORK;
-  const smallest = isFew ? findSmallest(oracle, atoms) : undefined;
-  if (smallest) return toConflict(layout, vms, refusals, smallest);
-  if (refused && isIrreducible(oracle, refused.atoms))
-    return toConflict(layout, [refused.vm], refusals, {
-      atoms: refused.atoms,
+  const simple = findCommonConflict(assignment, vms, by);
+  if (simple) return toConflict(assignment, vms, refusals, simple);
+  const constraints = allConstraints(assignment, vms, { kinds, refusals });
+  const isFew = constraints.length * checks <= MAX_CHECKS_FOR_SMALLEST;
+  const smallest = isFew ? findSmallestCore(oracle, constraints) : undefined;
+  if (smallest) return toConflict(assignment, vms, refusals, smallest);
+  if (refused && isIrreducible(oracle, refused.constraints))
+    return toConflict(assignment, [refused.vm], refusals, {
+      constraints: refused.constraints,
       size: "irreducible",
     });
-  const core: Core | undefined = findIrreducible(oracle, atoms);
-  return core && toConflict(layout, vms, refusals, core);
+  const core: UnsatisfiableCore | undefined = findIrreducibleCore(
+    oracle,
+    constraints,
+  );
+  return core && toConflict(assignment, vms, refusals, core);
 }
 
-/** Whether there is no smaller set of rules, as far as that is seen at once. */
-function isSmall(
-  layout: Layout,
+/** Whether it is already known that no smaller set exists. */
+function isKnownSmallest(
+  assignment: Assignment,
   vms: readonly number[],
-  by: { refusals: Refusals; oracle: Oracle },
-  { atoms }: Refused,
+  by: { refusals: Refusals; oracle: FeasibilityOracle },
+  { constraints: constraints }: RefusedVm,
 ): boolean {
-  if (atoms.length < 2) return true;
-  return atoms.length === 2 && !hasSingle(layout, vms, by);
+  if (constraints.length < 2) return true;
+  return (
+    constraints.length === 2 &&
+    !hasSingleConstraintConflict(assignment, vms, by)
+  );
 }
 
-/** All rules that VMs could be in conflict with. */
-function allAtoms(
-  layout: Layout,
+/** All rules that the VMs could conflict with. */
+function allConstraints(
+  assignment: Assignment,
   vms: readonly number[],
   { kinds, refusals }: { kinds: readonly number[]; refusals: Refusals },
 ): number[] {
-  const { pool } = layout;
-  const found = new Set(toRoomAtoms(layout, vms, refusals));
-  for (const group of countMembers(layout, vms).keys())
-    found.add(refusals.atoms.numberOf("group", pool.groups.models[group]!.id));
+  const { pool } = assignment;
+  const found = new Set(capacityConstraints(assignment, vms, refusals));
+  for (const group of countMembers(assignment, vms).keys())
+    found.add(
+      refusals.constraints.numberOf("group", pool.groups.models[group]!.id),
+    );
   for (const vm of kinds)
-    for (const atoms of refusals.ofAll(vm))
-      for (const atom of atoms) found.add(atom);
+    for (const constraints of refusals.ofAll(vm))
+      for (const constraint of constraints) found.add(constraint);
   return [...found];
 }

@@ -1,27 +1,27 @@
-/** Beyond so many looks the smallest set is not certain. */
-const MOST_LOOKS = 20_000;
+/** Limit of search steps per size. */
+const MAX_STEPS = 20_000;
 
 /**
- * The smallest set of numbers with one of each list; of equal ones the first
- * that is found by the order of the numbers in the lists.
- * @returns undefined: a list is empty, or there are too many
+ * The smallest set with at least one number of each list; ties are resolved by
+ * the order of the numbers in the lists.
+ * @returns undefined: a list is empty, or the limit was exceeded
  */
 export function smallestHittingSet(
   lists: readonly (readonly number[])[],
 ): readonly number[] | undefined {
-  const wanted = withoutWider(lists);
-  if (wanted.some((list) => list.length === 0)) return undefined;
-  for (let size = 0; size <= wanted.length; size++) {
-    const looks = { left: MOST_LOOKS };
-    const found = hit(wanted, size, looks);
+  const minimal = withoutSupersets(lists);
+  if (minimal.some((list) => list.length === 0)) return undefined;
+  for (let size = 0; size <= minimal.length; size++) {
+    const checks = { left: MAX_STEPS };
+    const found = hit(minimal, size, checks);
     if (found !== undefined) return found.sort((a, b) => a - b);
-    if (looks.left < 0) return undefined;
+    if (checks.left < 0) return undefined;
   }
   return undefined;
 }
 
-/** A list that has all of another one is hit with it. */
-function withoutWider(
+/** A superset of another list is hit whenever that list is. */
+function withoutSupersets(
   lists: readonly (readonly number[])[],
 ): readonly (readonly number[])[] {
   const distinct = new Map(lists.map((list) => [list.join(), list]));
@@ -38,14 +38,14 @@ function withoutWider(
 function hit(
   lists: readonly (readonly number[])[],
   size: number,
-  looks: { left: number },
+  checks: { left: number },
 ): number[] | undefined {
   const [first] = lists;
   if (first === undefined) return [];
-  if (size === 0 || --looks.left < 0) return undefined;
+  if (size === 0 || --checks.left < 0) return undefined;
   for (const number of first) {
     const rest = lists.filter((list) => !list.includes(number));
-    const found = hit(rest, size - 1, looks);
+    const found = hit(rest, size - 1, checks);
     if (found !== undefined) return [number, ...found];
   }
   return undefined;

@@ -1,42 +1,42 @@
-import { kindOf } from "../fit/vm-kinds.js";
-import type { Layout } from "../layout/layout.js";
+import { kindOf } from "../solver/vm-kinds.js";
+import type { Assignment } from "../assignment/assignment.js";
 import { refusalsOf } from "../rules/host-rules.js";
-import { Atoms } from "./atoms.js";
+import { Constraints } from "./constraints.js";
 
-/** Which rules keep VMs out of hosts before anything is placed; each answer is looked up once. */
+/** Caches which rules exclude hosts for VMs before anything is placed. */
 export class Refusals {
-  readonly atoms = new Atoms();
-  readonly #layout: Layout;
+  readonly constraints = new Constraints();
+  readonly #assignment: Assignment;
   readonly #byKind = new Map<string, (readonly number[])[]>();
   readonly #byVm = new Map<number, (readonly number[])[]>();
 
-  /** @param layout has none of the VMs that will be asked for */
-  constructor(layout: Layout) {
-    this.#layout = layout;
+  /** @param assignment has none of the VMs in question */
+  constructor(assignment: Assignment) {
+    this.#assignment = assignment;
   }
 
-  /** @returns numbers of atoms; none: the host takes the VM */
+  /** @returns numbers of constraints; empty: the host accepts the VM */
   of(vm: number, host: number): readonly number[] {
     const row = this.#rowOf(vm);
     return (row[host] ??= this.#find(vm, host));
   }
 
-  /** Of each host. */
+  /** For each host. */
   ofAll(vm: number): readonly (readonly number[])[] {
-    return this.#layout.pool.hosts.ids.map((_, host) => this.of(vm, host));
+    return this.#assignment.pool.hosts.ids.map((_, host) => this.of(vm, host));
   }
 
   #find(vm: number, host: number): readonly number[] {
-    const atoms = refusalsOf(this.#layout, vm, host).map((rule) =>
-      this.atoms.ofRefusal(this.#layout, rule, vm),
+    const constraints = refusalsOf(this.#assignment, vm, host).map((rule) =>
+      this.constraints.ofRefusal(this.#assignment, rule, vm),
     );
-    return [...new Set(atoms)];
+    return [...new Set(constraints)];
   }
 
   #rowOf(vm: number): (readonly number[])[] {
     const known = this.#byVm.get(vm);
     if (known !== undefined) return known;
-    const kind = kindOf(this.#layout.pool, vm);
+    const kind = kindOf(this.#assignment.pool, vm);
     const row = this.#byKind.get(kind) ?? [];
     this.#byKind.set(kind, row);
     this.#byVm.set(vm, row);

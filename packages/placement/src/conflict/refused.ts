@@ -1,51 +1,55 @@
-import { Chooser } from "../place/chooser.js";
-import type { Layout } from "../layout/layout.js";
+import { HostSelector } from "../place/host-selector.js";
+import type { Assignment } from "../assignment/assignment.js";
 import { smallestHittingSet } from "./hitting-set.js";
 import type { Refusals } from "./refusals.js";
 
 /** A VM that all hosts refuse, and the fewest rules by which they do. */
-export interface Refused {
+export interface RefusedVm {
   readonly vm: number;
-  readonly atoms: readonly number[];
+  readonly constraints: readonly number[];
 }
 
-/** Of so many VMs the one with the fewest rules is looked for. */
-const MOST_COMPARED = 4;
+/** The VM with the fewest rules is searched among this many. */
+const MAX_COMPARED = 4;
 
 /**
  * @param vms one of each kind
- * @returns a VM that all hosts refuse by one and the same rule, if there is
- *   one; or else of some that all hosts refuse the one with the fewest rules
+ * @returns preferably a VM that all hosts refuse by the same rule; otherwise,
+ *   of some refused VMs, the one with the fewest rules
  */
 export function findRefused(
-  layout: Layout,
+  assignment: Assignment,
   vms: readonly number[],
   refusals: Refusals,
-): Refused | undefined {
-  const chooser = new Chooser(layout);
+): RefusedVm | undefined {
+  const selector = new HostSelector(assignment);
   const isRefused = (vm: number) =>
-    !layout.pool.hosts.ids.some((_, host) => chooser.allows(vm, host));
+    !assignment.pool.hosts.ids.some((_, host) => selector.allows(vm, host));
   const refused = vms.filter(isRefused);
-  // Those that are out have least in common with others.
-  const { ids } = layout.pool.hosts;
+  // Unavailable hosts first: they have the least in common with others.
+  const { ids } = assignment.pool.hosts;
   const hosts = [...ids.keys()].sort(
-    (a, b) => layout.pool.hostState[b]! - layout.pool.hostState[a]! || a - b,
+    (a, b) =>
+      assignment.pool.hostState[b]! - assignment.pool.hostState[a]! || a - b,
   );
   for (const vm of refused) {
-    const atom = commonOf(hosts, vm, refusals);
-    if (atom !== undefined) return { vm, atoms: [atom] };
+    const constraint = commonConstraint(hosts, vm, refusals);
+    if (constraint !== undefined) return { vm, constraints: [constraint] };
   }
-  let best: Refused | undefined;
-  for (const vm of refused.slice(0, MOST_COMPARED)) {
-    const atoms = smallestHittingSet(refusals.ofAll(vm));
-    if (atoms && atoms.length < (best?.atoms.length ?? Infinity))
-      best = { vm, atoms };
+  let best: RefusedVm | undefined;
+  for (const vm of refused.slice(0, MAX_COMPARED)) {
+    const constraints = smallestHittingSet(refusals.ofAll(vm));
+    if (
+      constraints &&
+      constraints.length < (best?.constraints.length ?? Infinity)
+    )
+      best = { vm, constraints: constraints };
   }
   return best;
 }
 
-/** A rule by which each of the hosts refuses the VM. */
-function commonOf(
+/** A rule by which every host refuses the VM. */
+function commonConstraint(
   hosts: readonly number[],
   vm: number,
   refusals: Refusals,
@@ -54,8 +58,8 @@ function commonOf(
   let common = refusals.of(vm, hosts[0]!);
   for (const host of hosts) {
     if (common.length === 0) break;
-    const atoms = refusals.of(vm, host);
-    common = common.filter((atom) => atoms.includes(atom));
+    const constraints = refusals.of(vm, host);
+    common = common.filter((constraint) => constraints.includes(constraint));
   }
   return common[0];
 }

@@ -1,67 +1,78 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { Conflict, ConflictRule } from "../model/rule.js";
 import { UP } from "../pool/indexed-pool.js";
-import type { Atom } from "./atoms.js";
-import type { Core } from "./cores.js";
+import type { Constraint } from "./constraints.js";
+import type { UnsatisfiableCore } from "./unsatisfiable-cores.js";
 import type { Refusals } from "./refusals.js";
 
-/** @param vms those that the rules are in conflict about */
+/** @param vms VMs that the conflict is about */
 export function toConflict(
-  layout: Layout,
+  assignment: Assignment,
   vms: readonly number[],
   refusals: Refusals,
-  { atoms, size }: Core,
+  { constraints: constraints, size }: UnsatisfiableCore,
 ): Conflict {
-  const inOrder = atoms
-    .map((number) => refusals.atoms.list[number]!)
-    .sort(compareAtoms);
-  const rules = inOrder.map((atom): ConflictRule => {
-    if (atom.rule === "state")
-      return { rule: "state", hosts: outOf(layout, vms, refusals, atoms) };
-    if (atom.rule === "memory")
-      return { rule: "memory", ...toMemory(layout, vms) };
-    return toRule(layout, atom);
+  const inOrder = constraints
+    .map((number) => refusals.constraints.list[number]!)
+    .sort(compareConstraints);
+  const rules = inOrder.map((constraint): ConflictRule => {
+    if (constraint.rule === "state")
+      return {
+        rule: "state",
+        hosts: blockedHosts(assignment, vms, refusals, constraints),
+      };
+    if (constraint.rule === "memory")
+      return { rule: "memory", ...toMemory(assignment, vms) };
+    return toRule(assignment, constraint);
   });
   return { rules, size };
 }
 
-const ORDER: readonly Atom["rule"][] = [
+const ORDER: readonly Constraint["rule"][] = [
   ...(["state", "memory", "vcpus", "network", "sr"] as const),
-  ...(["device", "cpu", "location", "group", "pinned"] as const),
+  ...(["device", "cpu", "host-affinity", "group", "pinned"] as const),
 ];
 
-function compareAtoms(a: Atom, b: Atom): number {
+function compareConstraints(a: Constraint, b: Constraint): number {
   const byRule = ORDER.indexOf(a.rule) - ORDER.indexOf(b.rule);
-  return byRule !== 0 ? byRule : a.of < b.of ? -1 : 1;
+  return byRule !== 0 ? byRule : a.subject < b.subject ? -1 : 1;
 }
 
-/** Hosts that would help if they took VMs; or else all that are kept out by nothing else of the conflict. */
-function outOf(
-  { pool }: Layout,
+/**
+ * Hosts that would solve the conflict if they accepted VMs; if there are none,
+ * those that no other rule of the conflict excludes.
+ */
+function blockedHosts(
+  { pool }: Assignment,
   vms: readonly number[],
   refusals: Refusals,
-  atoms: readonly number[],
+  constraints: readonly number[],
 ): string[] {
-  const state = refusals.atoms.find("state")!;
-  const others = atoms.filter((atom) => atom !== state);
+  const state = refusals.constraints.find("state")!;
+  const others = constraints.filter((constraint) => constraint !== state);
   const out = [...pool.hosts.ids.keys()].filter(
     (host) => pool.hostState[host] !== UP,
   );
   const helpful = out.filter((host) =>
-    vms.some((vm) => refusals.of(vm, host).every((atom) => atom === state)),
+    vms.some((vm) =>
+      refusals.of(vm, host).every((constraint) => constraint === state),
+    ),
   );
   const free = out.filter((host) =>
     vms.some((vm) =>
-      others.every((atom) => !refusals.of(vm, host).includes(atom)),
+      others.every((constraint) => !refusals.of(vm, host).includes(constraint)),
     ),
   );
   const named = helpful.length > 0 ? helpful : free;
   return named.map((host) => pool.hosts.ids[host]!);
 }
 
-/** Of one VM what the host has that has most; of several what all hosts have. */
+/**
+ * For one VM the most free memory of any host; for several the sum over all
+ * hosts.
+ */
 function toMemory(
-  { pool, limits, freeMemory }: Layout,
+  { pool, limits, freeMemory }: Assignment,
   vms: readonly number[],
 ) {
   const needed = vms.reduce((sum, vm) => sum + pool.vmMemory[vm]!, 0);
@@ -77,7 +88,10 @@ function toMemory(
   return { needed, free: Math.floor(vms.length === 1 ? most : sum) };
 }
 
-function toRule({ limits }: Layout, { rule, of }: Atom): ConflictRule {
+function toRule(
+  { limits }: Assignment,
+  { rule, subject: of }: Constraint,
+): ConflictRule {
   switch (rule) {
     case "vcpus":
       return { rule, perCore: limits.vcpusPerCore ?? Infinity };
@@ -89,14 +103,14 @@ function toRule({ limits }: Layout, { rule, of }: Atom): ConflictRule {
       return { rule, kind: of };
     case "cpu":
       return { rule, needs: of };
-    case "location":
-      return { rule, location: of };
+    case "host-affinity":
+      return { rule, hostAffinity: of };
     case "group":
       return { rule, group: of };
     case "pinned":
       return { rule, vm: of };
     case "state":
     case "memory":
-      throw new Error(`${rule} is told with its figures`);
+      throw new Error(`${rule} is reported with its amounts`);
   }
 }

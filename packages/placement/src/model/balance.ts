@@ -2,33 +2,46 @@ import type { Limits } from "./limits.js";
 import type { Plan } from "./plan.js";
 
 /**
- * When hosts have too much to do, and what it may cost to change that. Shares
- * of a host are 0 to 1.
+ * When hosts count as overloaded, and what a migration may cost. All shares are
+ * of a host, 0 to 1.
  */
 export interface BalancePolicy {
-  /** performance: relieve hosts that have too much to do. density: that, and empty hosts that can be spared. */
-  readonly goal: "performance" | "density";
-  /** Of cores; above it a host has too much to do. */
+  /**
+   * performance: relieve overloaded hosts. consolidate: also evacuate hosts
+   * that are not needed.
+   */
+  readonly goal: "performance" | "consolidate";
+  /** Share of cores. Above it a host is overloaded. */
   readonly cpuHigh: number;
-  /** Of cores; until it is below, VMs leave it; above it none comes. */
+  /**
+   * Share of cores. VMs are migrated away until the host is below it; no host
+   * is filled beyond it.
+   */
   readonly cpuLow: number;
-  /** Of memory; above it VMs leave, until there is a tenth more free than that. */
+  /**
+   * Share of memory. Above it VMs are migrated away until the share is 0.1
+   * lower.
+   */
   readonly memoryHigh: number;
   /**
-   * What a move has to gain for each GiB of the VM: the fall of the sum of
-   * squares of the shares in use, over hosts. Emptying a host gains 1.
+   * Minimum gain of a migration per GiB of the VM's memory. Gain is the
+   * decrease of the sum of squared shares in use, over all hosts. Evacuating a
+   * host gains 1.
    */
-  readonly moveCost: number;
-  /** Actions of one plan. */
-  readonly mostMoves: number;
-  /** VM ids that stay. */
+  readonly migrationCost: number;
+  /** Maximum number of migrations in one plan. */
+  readonly maxMigrations: number;
+  /** Ids of VMs that must not be migrated. */
   readonly excluded?: readonly string[];
-  /** Whether breaches of groups and locations are mended first. */
-  readonly repairs: boolean;
+  /** Whether violations of affinity rules are corrected first. */
+  readonly enforceRules: boolean;
   readonly limits?: Limits;
 }
 
-/** Shares of a host in use, 0 to 1; above 1 where it has more to do than it can. */
+/**
+ * Shares of a host in use, 0 to 1; above 1 when more is demanded than the host
+ * has.
+ */
 export interface HostFigures {
   readonly host: string;
   readonly cpu: number;
@@ -39,11 +52,15 @@ export interface HostFigures {
 export interface BalancePlan extends Plan {
   readonly figuresBefore: readonly HostFigures[];
   readonly figuresAfter: readonly HostFigures[];
-  /** Hosts that run VMs now and none once it is done, of goal density. */
+  /**
+   * Hosts that run VMs now and none after the plan. Only for the goal
+   * `consolidate`.
+   */
   readonly emptied: readonly string[];
   /**
-   * balanced: no host has too much to do, and none can be spared. no-better: one has, and
-   * no move pays. most-moves: there was more to do.
+   * balanced: no host is overloaded and none can be evacuated.
+   * no-beneficial-migration: a host is overloaded, but no migration gains more
+   * than it costs. max-migrations: the limit was reached.
    */
-  readonly stopped: "balanced" | "no-better" | "most-moves";
+  readonly stopped: "balanced" | "no-beneficial-migration" | "max-migrations";
 }

@@ -1,13 +1,16 @@
 import type { HostModel, VmModel } from "./pool-model.js";
 
-/** One thing that has become, or would be, different in a pool. */
+/** One change of a pool, real or hypothetical. */
 export type Change =
-  /** Nothing runs there any more, and what ran there does not run. */
-  | { readonly kind: "host-out"; readonly host: string }
-  /** It takes VMs again; what ran there when it went out does not run. */
-  | { readonly kind: "host-in"; readonly host: string }
-  /** A host that is new, or another description of the one with its id. */
+  /** The host is down. Its VMs do not run. */
+  | { readonly kind: "host-down"; readonly host: string }
+  /**
+   * The host accepts VMs again. VMs that it ran before it went down stay
+   * halted.
+   */
+  | { readonly kind: "host-up"; readonly host: string }
+  /** Adds a host, or replaces the description of the host with this id. */
   | { readonly kind: "host"; readonly host: HostModel }
-  /** A VM that is new, or another description of the one with its id. */
+  /** Adds a VM, or replaces the description of the VM with this id. */
   | { readonly kind: "vm"; readonly vm: VmModel }
-  | { readonly kind: "vm-gone"; readonly vm: string };
+  | { readonly kind: "vm-removed"; readonly vm: string };

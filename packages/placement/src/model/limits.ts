@@ -1,10 +1,18 @@
-/** What hosts may be given, beyond what the model says. */
+/** Limits on the use of hosts, beyond those of the model. */
 export interface Limits {
-  /** VCPUs for each physical CPU; absent: any number, as XAPI has it. */
+  /**
+   * Maximum number of VCPUs per physical CPU. Absent: unlimited, as in XAPI.
+   */
   readonly vcpusPerCore?: number;
-  /** Of a host's memory, 0 to 1, kept free by what is placed anew. Absent: 0. */
+  /**
+   * Share of a host's memory, 0 to 1, that new placements leave free. Absent:
+   * 0.
+   */
   readonly memoryReserve?: number;
 }
 
-/** spread: most room first. pack: least room that does. */
+/**
+ * spread: prefer the host with the most headroom. pack: prefer the host with
+ * the least sufficient headroom.
+ */
 export type Order = "spread" | "pack";

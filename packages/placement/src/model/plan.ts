@@ -1,73 +1,90 @@
 import type { Candidate, Conflict, Score } from "./rule.js";
 
 /** Where one VM should run, and why. */
-export interface Placement {
+export interface VmPlacement {
   readonly vm: string;
-  /** Absent: no host takes it. */
+  /** Absent: no host accepts the VM. */
   readonly host?: string;
-  /** All hosts, the best first; those that refuse it last. */
+  /** All hosts, best first. Hosts that refuse the VM are last. */
   readonly candidates: readonly Candidate[];
-  /** Why no host takes it. */
+  /** Why no host accepts the VM. */
   readonly conflict?: Conflict;
 }
 
-/** What an action is for. */
+/** Why an action is planned. */
 export type Purpose =
-  /** It was to start. */
+  /** The VM was requested to start. */
   | "start"
-  /** Its host died. */
+  /** The VM's host failed. */
   | "restart"
-  /** Its host is to be empty. */
+  /** The VM's host is being evacuated. */
   | "evacuate"
-  /** Its host has too much to do. */
+  /** The VM's host is overloaded. */
   | "overload"
-  /** Hosts differ too much in what they have to do. */
+  /**
+   * Counterpart of another migration: the load of the hosts differs too much.
+   */
   | "balance"
-  /** Its host can be spared. */
-  | "density"
-  /** It was against a group or a location. */
-  | "repair"
-  /** Another one needs its place. */
+  /** The VM's host is not needed and is being evacuated. */
+  | "consolidate"
+  /** The VM violates an affinity rule. */
+  | "enforce-rules"
+  /** Another VM needs the capacity. */
   | "make-room";
 
 /**
- * One step. It may begin when those of `after` have ended, at the same time
- * as any others: however they overlap, no host ever has more than it can, no
- * strict "apart" group two members on a host (a VM that moves counts on both),
- * and no VM is where it cannot be. "Together" holds when the plan is done.
+ * One step of a plan. It may begin when all actions in `after` have ended,
+ * concurrently with any others. However actions overlap, no capacity is
+ * exceeded, no two members of a required anti-affinity group share a host (a
+ * migrating VM counts on both hosts), and no VM is on a host that refuses it.
+ * Affinity holds when the plan is complete.
  */
 export interface Action {
-  readonly kind: "start" | "move";
+  readonly kind: "start" | "migrate";
   readonly vm: string;
-  /** Of a move. */
+  /** Source host of a migration. */
   readonly from?: string;
   readonly to: string;
   readonly purpose: Purpose;
   readonly score: Score;
-  /** XAPI `VM.order` of what starts: those of a lower one have started before, and their delay has passed. 0 of moves. */
+  /**
+   * XAPI `VM.order` of a VM that starts: VMs with a lower order have started
+   * before, and their start delay has passed. 0 for migrations.
+   */
   readonly order: number;
-  /** Indices of actions, each lower than its own. */
+  /** Indices of actions, each lower than the action's own index. */
   readonly after: readonly number[];
 }
 
-/** A VM that the plan has no place for. */
+/** A VM that the plan does not place. */
 export interface Unplaced {
   readonly vm: string;
-  /** How many hosts each rule keeps out, by the rule's name; a host can be under several. */
+  /**
+   * Number of hosts that each rule excludes, by the rule's name. One host can
+   * be excluded by several rules.
+   */
   readonly refusals: readonly {
     readonly rule: string;
     readonly hosts: number;
   }[];
-  /** Hosts would take it alone: all of what is to be placed does not fit. */
-  readonly crowded: boolean;
+  /**
+   * Some host would accept this VM alone: the VMs to be placed do not all fit.
+   */
+  readonly fitsAlone: boolean;
 }
 
 export interface Plan {
-  /** In an order in which they can be done one by one. */
+  /** In an order in which they can be executed one by one. */
   readonly actions: readonly Action[];
   readonly unplaced: readonly Unplaced[];
-  /** Why not all could be placed; absent where all are, or where the reason was not found within the budget. */
+  /**
+   * Why not all VMs could be placed. Absent when all are placed, or when no
+   * conflict was found within the budget.
+   */
   readonly conflict?: Conflict;
-  /** True: it is proven that not all can be placed. False with some unplaced: no way was found. */
+  /**
+   * True: it is proven that not all VMs can be placed. False with some
+   * unplaced: no solution was found.
+   */
   readonly isProven: boolean;
 }

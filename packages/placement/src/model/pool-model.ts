@@ -1,90 +1,114 @@
 /**
- * What is known of a pool when it is asked what should run where. Ids are any
- * texts; the order of lists means nothing. What a list names and the pool does
- * not have is an error of whoever made the model (`indexPool` throws).
+ * The state of a pool that plans are computed from. Ids are arbitrary strings;
+ * the order of lists has no meaning. `indexPool` throws when a list names an id
+ * that does not exist.
  */
 export interface PoolModel {
   readonly hosts: readonly HostModel[];
   readonly vms: readonly VmModel[];
   readonly groups?: readonly GroupModel[];
-  readonly locations?: readonly LocationModel[];
+  readonly hostAffinities?: readonly HostAffinityModel[];
 }
 
-/** up: takes VMs. disabled: its VMs go on, none comes. down: nothing runs there. */
+/**
+ * up: accepts VMs. disabled: its VMs continue to run, but it accepts none.
+ * down: nothing runs there.
+ */
 export type HostState = "up" | "disabled" | "down";
 
 export interface HostModel {
   readonly id: string;
   readonly state: HostState;
-  /** Bytes that VMs can have in all: what is built in, less what the hypervisor and the control domain keep. */
+  /**
+   * Bytes available to VMs: physical memory minus that of the hypervisor and
+   * the control domain.
+   */
   readonly memory: number;
   /** Physical CPUs, as XAPI counts them. */
   readonly cores: number;
-  /** Of `cores`, in use as measured, by VMs and all else. Absent: what its VMs' `load` adds up to. */
+  /**
+   * Number of `cores` in use as measured, by VMs and everything else. Absent:
+   * the sum of the `load` of its VMs.
+   */
   readonly load?: number;
-  /** Ids of networks that a VM can have an interface on there. */
+  /** Ids of networks that a VM on this host can have an interface on. */
   readonly networks: readonly string[];
   /** Ids of SRs that are plugged there. */
   readonly srs: readonly string[];
-  /** GPUs, SR-IOV functions and the like, in all. */
+  /** Total counts of GPUs, SR-IOV functions and similar devices. */
   readonly devices?: readonly DeviceCount[];
-  /** What a VM that was started there can find: a VM that runs goes only to the same. Such as a CPU vendor. */
+  /**
+   * CPU compatibility class, such as the vendor. A running VM can only migrate
+   * to a host of the same class.
+   */
   readonly cpu?: string;
 }
 
 export interface DeviceCount {
-  /** Such as the id of a GPU group or of an SR-IOV network. */
+  /** For example the id of a GPU group or of an SR-IOV network. */
   readonly kind: string;
   readonly count: number;
 }
 
 export interface VmModel {
   readonly id: string;
-  /** Bytes that it takes of a host. */
+  /** Bytes that the VM occupies on a host. */
   readonly memory: number;
   readonly vcpus: number;
-  /** Cores that it keeps busy, as measured. Absent: 0. */
+  /** Number of cores in use, as measured. Absent: 0. */
   readonly load?: number;
-  /** Ids of SRs with its disks. */
+  /** Ids of the SRs of its disks. */
   readonly srs: readonly string[];
-  /** Ids of networks with its interfaces. */
+  /** Ids of the networks of its interfaces. */
   readonly networks: readonly string[];
   readonly devices?: readonly DeviceCount[];
-  /** Where it runs. Absent: it does not. */
+  /** Id of the host that runs the VM. Absent: it is not running. */
   readonly host?: string;
-  /** The CPU that it found where it runs. Absent: any will do. */
+  /** CPU compatibility class that the running VM depends on. Absent: any. */
   readonly cpu?: string;
-  /** Why it cannot move while it runs: XAPI's code, such as VM_HAS_PCI_ATTACHED. It may still start elsewhere. */
+  /**
+   * Why the running VM cannot be migrated: a XAPI error code such as
+   * VM_HAS_PCI_ATTACHED. It may still start on another host.
+   */
   readonly pinned?: string;
-  /** Absent: nobody starts it anew when its host dies. */
+  /** Absent: the VM is not restarted when its host fails. */
   readonly restart?: RestartModel;
 }
 
 /** XAPI `VM.ha_restart_priority`, `VM.order` and `VM.start_delay`. */
 export interface RestartModel {
-  /** "restart": has to; "best-effort": if there is room after those. */
+  /** restart: must be restarted. best-effort: restarted if capacity is left. */
   readonly priority: "restart" | "best-effort";
-  /** Lower ones first; those of one order have started before the next begin. */
+  /**
+   * VMs of a lower order start first; they have started before the next order
+   * begins.
+   */
   readonly order: number;
-  /** Seconds after which the next order may begin. */
+  /** Seconds to wait before the next order may begin. */
   readonly delay: number;
 }
 
 export interface GroupModel {
   readonly id: string;
-  /** together: all on one host. apart: no two on one host. */
-  readonly kind: "together" | "apart";
-  /** A rule that nothing breaks; or else a wish that costs `weight` for each VM that it is not met for. */
-  readonly strict: boolean;
+  /** affinity: all on one host. anti-affinity: no two on one host. */
+  readonly kind: "affinity" | "anti-affinity";
+  /**
+   * True: a hard constraint. False: a preference that costs `weight` for each
+   * VM that violates it.
+   */
+  readonly required: boolean;
   readonly vms: readonly string[];
   /** Above 0; absent: 1. */
   readonly weight?: number;
 }
 
-export interface LocationModel {
+export interface HostAffinityModel {
   readonly id: string;
   readonly vms: readonly string[];
   readonly hosts: readonly string[];
-  /** Added to the score of these hosts. Infinity: only there; -Infinity: never there. */
+  /**
+   * Added to the score of these hosts. Infinity: only these hosts are allowed.
+   * -Infinity: these hosts are excluded.
+   */
   readonly score: number;
 }

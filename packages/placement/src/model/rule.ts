@@ -1,58 +1,73 @@
-/** A rule by which a host does not take a VM. */
+/** A rule by which a host refuses a VM. */
 export type Rule =
   /** The host is disabled or down. */
   | { readonly rule: "state"; readonly state: "disabled" | "down" }
-  /** Bytes that are missing there. */
-  | { readonly rule: "memory"; readonly lacks: number }
-  /** VCPUs above what the host may have by `Limits.vcpusPerCore`. */
-  | { readonly rule: "vcpus"; readonly lacks: number }
+  /** `missing`: bytes. */
+  | { readonly rule: "memory"; readonly missing: number }
+  /** `missing`: VCPUs above the limit that `Limits.vcpusPerCore` sets. */
+  | { readonly rule: "vcpus"; readonly missing: number }
   | { readonly rule: "network"; readonly network: string }
   | { readonly rule: "sr"; readonly sr: string }
-  | { readonly rule: "device"; readonly kind: string; readonly lacks: number }
-  /** It runs, and found this CPU. */
+  | { readonly rule: "device"; readonly kind: string; readonly missing: number }
+  /** The VM is running and depends on this CPU compatibility class. */
   | { readonly rule: "cpu"; readonly needs: string }
-  | { readonly rule: "location"; readonly location: string }
-  /** `vm`: the member of the group that is in the way. */
+  | { readonly rule: "host-affinity"; readonly hostAffinity: string }
+  /** `vm`: the member of the group that conflicts. */
   | { readonly rule: "group"; readonly group: string; readonly vm: string }
-  /** It runs elsewhere and cannot move: XAPI's code. */
+  /**
+   * The VM is running on another host and cannot be migrated. `reason` is
+   * XAPI's error code.
+   */
   | { readonly rule: "pinned"; readonly reason: string };
 
 export type RuleName = Rule["rule"];
 
-/** How good a host is for a VM: preferences first, room second. */
+/**
+ * How well a host suits a VM. Preferences are compared first, headroom second.
+ */
 export interface Score {
-  /** What locations say. */
-  readonly locations: number;
-  /** What groups that are not strict say, 0 or less for "apart", 0 or more for "together". */
+  /** Sum of the scores of preferred host affinities. */
+  readonly hostAffinity: number;
+  /**
+   * Sum of the weights of preferred groups: 0 or less for anti-affinity, 0 or
+   * more for affinity.
+   */
   readonly groups: number;
-  /** What stays free of memory or CPU with the VM there, whichever is scarcer: 1 all of it, 0 none, less: overloaded. */
-  readonly room: number;
+  /**
+   * Share of memory or CPU that stays free with the VM placed there, whichever
+   * is scarcer. 1: all; 0: none; below 0: overloaded.
+   */
+  readonly headroom: number;
 }
 
-/** A host, as seen by a VM that looks for one. */
+/** A host, evaluated for one VM. */
 export interface Candidate {
   readonly host: string;
-  /** All the rules that keep it out; none: it can go there. */
+  /** All rules that exclude the host. Empty: the host accepts the VM. */
   readonly refusals: readonly Rule[];
-  /** Of hosts that take it. */
+  /** Present when the host accepts the VM. */
   readonly score?: Score;
 }
 
-/** Why something cannot be: rules that cannot all hold. Without any one of them it could be. */
+/** An infeasible subset of the rules: they cannot all hold. */
 export interface Conflict {
   readonly rules: readonly ConflictRule[];
   /**
-   * smallest: there is none with fewer rules. irreducible: none of these can be
-   * left out, though another set may be smaller.
+   * smallest: no conflict with fewer rules exists. irreducible: without any one
+   * of these rules the rest can hold, but a smaller conflict may exist.
    */
   readonly size: "smallest" | "irreducible";
 }
 
-/** A rule of the model, taken as a whole. */
+/** A rule of the model as a whole, not for one host. */
 export type ConflictRule =
-  /** Hosts that take no VMs. */
+  /** Hosts that accept no VMs. */
   | { readonly rule: "state"; readonly hosts: readonly string[] }
-  /** The VMs need so many bytes where so many are free: of one VM, on the host that has most; of several, on all hosts that are up, which may be more, but in pieces. */
+  /**
+   * Bytes. For one VM `free` is that of the host with the most; for several VMs
+   * it is the sum over all hosts that are up, which can exceed `needed` when it
+   * is fragmented.
+   */
   | {
       readonly rule: "memory";
       readonly needed: number;
@@ -63,6 +78,6 @@ export type ConflictRule =
   | { readonly rule: "sr"; readonly sr: string }
   | { readonly rule: "device"; readonly kind: string }
   | { readonly rule: "cpu"; readonly needs: string }
-  | { readonly rule: "location"; readonly location: string }
+  | { readonly rule: "host-affinity"; readonly hostAffinity: string }
   | { readonly rule: "group"; readonly group: string }
   | { readonly rule: "pinned"; readonly vm: string };

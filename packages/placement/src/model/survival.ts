@@ -1,25 +1,28 @@
 import type { Plan } from "./plan.js";
 import type { Conflict } from "./rule.js";
 
-/** What restarts where when these hosts die at the same time. */
+/** Where VMs restart when these hosts fail at the same time. */
 export interface FailoverPlan extends Plan {
   readonly failed: readonly string[];
-  /** All VMs of priority "restart" have a place. */
+  /** All VMs with priority `restart` are placed. */
   readonly survives: boolean;
-  /** VMs that ran there and nobody starts anew. */
-  readonly lost: readonly string[];
+  /** VMs of the failed hosts that are not protected by HA. */
+  readonly notRestarted: readonly string[];
 }
 
-/** How many hosts may die at the same time, whichever they are, with all VMs of priority "restart" started anew. */
+/**
+ * How many hosts can fail at the same time, for any choice of hosts, with all
+ * VMs of priority `restart` restarted.
+ */
 export interface Survival {
-  /** So many, for certain. */
+  /** Proven lower bound. */
   readonly failures: number;
-  /** More than so many, for certain not. Equal to `failures` where that is exact. */
+  /** Proven upper bound. Equal to `failures` when the result is exact. */
   readonly atMost: number;
   readonly isExact: boolean;
   /** How each number of failures, from 1 on, was decided. */
   readonly steps: readonly SurvivalStep[];
-  /** Hosts that may not die together, the fewest found, and why. */
+  /** A set of hosts, the smallest found, that cannot fail together, and why. */
   readonly worst?: {
     readonly hosts: readonly string[];
     readonly unplaced: readonly string[];
@@ -30,8 +33,11 @@ export interface Survival {
 export interface SurvivalStep {
   readonly failures: number;
   readonly holds: "yes" | "no" | "unknown";
-  /** sets: each set of hosts was planned. bound: a proof for all sets at once. one: a set that fails. budget: given up. */
-  readonly by: "sets" | "bound" | "one" | "budget";
-  /** Sets that were planned. */
+  /**
+   * exhaustive: every set of hosts was planned. bound: proven for all sets at
+   * once. counterexample: a set fails. budget: undecided, the budget was spent.
+   */
+  readonly by: "exhaustive" | "bound" | "counterexample" | "budget";
+  /** Number of sets that were planned. */
   readonly sets: number;
 }

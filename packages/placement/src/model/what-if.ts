@@ -2,24 +2,24 @@ import type { Plan } from "./plan.js";
 import type { Rule } from "./rule.js";
 import type { Survival } from "./survival.js";
 
-/** A pool in a few figures. */
+/** Capacity of a pool. */
 export interface PoolFigures {
-  /** Hosts that take VMs. */
+  /** Hosts that accept VMs. */
   readonly hosts: number;
-  /** VMs that run. */
+  /** Running VMs. */
   readonly vms: number;
-  /** Bytes, of hosts that take VMs. */
+  /** Bytes, over hosts that accept VMs. */
   readonly memory: { readonly size: number; readonly free: number };
-  /** Cores, of hosts that take VMs; busy ones as measured. */
+  /** Cores, over hosts that accept VMs; `busy` as measured. */
   readonly cpu: { readonly cores: number; readonly busy: number };
   readonly survival: Survival;
 }
 
-/** A pool as it is and as it would be. */
+/** A pool before and after hypothetical changes. */
 export interface WhatIf {
   readonly before: PoolFigures;
   readonly after: PoolFigures;
-  /** What would start where: VMs that are new, and those whose host went out. */
+  /** Where VMs would start: new ones, and those whose host went down. */
   readonly placed: Plan;
 }
 
@@ -27,8 +27,11 @@ export interface WhatIf {
 export interface Agility {
   readonly vm: string;
   readonly agile: boolean;
-  /** Ids of hosts that could run it were they empty, whatever their state. */
+  /**
+   * Ids of hosts that could run the VM if they were empty, in whatever state
+   * they are.
+   */
   readonly hosts: readonly string[];
-  /** What keeps it from the others, each once. */
-  readonly why: readonly Rule[];
+  /** The rules that exclude the other hosts, each once. */
+  readonly reasons: readonly Rule[];
 }

@@ -1,25 +1,24 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { Move } from "./move.js";
-import { separateMembers } from "./separate-members.js";
-import { shareRoom } from "./share-room.js";
-import { withoutImplied } from "./without-implied.js";
+import { orderAntiAffinity } from "./order-anti-affinity.js";
+import { shareCapacity } from "./share-capacity.js";
+import { withoutImplied } from "./transitive-reduction.js";
 
-/** Which moves have to have ended before others begin: indices, by index. */
+/** For each move, the indices of the moves that must end before it begins. */
 export type Dependencies = readonly (readonly number[])[];
 
 /**
- * What has to wait for what, so that moves can overlap in any way that this
- * allows and nothing is ever broken.
+ * Dependencies between moves. Moves may overlap in any way that the
+ * dependencies allow without violating a rule.
  *
- * Room: each VM that comes has its own part of what is free or becomes free,
- * so none takes what another waits for, whichever is first. Groups that are
- * apart: a member comes when those that were there have left. A VM moves when
- * its move before has ended.
- * @param now as it is before the first
- * @param moves each can be done when those before it have been
+ * Capacity: each arriving VM gets its own part of what is free or is freed by
+ * VMs that leave. Anti-affinity: a member arrives after the members on that
+ * host have left. A VM's next move begins after its previous one.
+ * @param now the assignment before the first move
+ * @param moves each is possible when all before it are done
  */
 export function dependenciesOf(
-  now: Layout,
+  now: Assignment,
   moves: readonly Move[],
 ): Dependencies {
   const found = moves.map(() => new Set<number>());
@@ -30,8 +29,8 @@ export function dependenciesOf(
     last.set(vm, index);
   }
   const link = (index: number, before: number) => found[index]!.add(before);
-  shareRoom(now, moves, link);
-  separateMembers(now, moves, link);
+  shareCapacity(now, moves, link);
+  orderAntiAffinity(now, moves, link);
   const out: number[][] = [];
   for (const set of found)
     out.push(

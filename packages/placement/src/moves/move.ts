@@ -1,13 +1,13 @@
 import type { Purpose } from "../model/plan.js";
 
-/** A VM that should run elsewhere. */
-export interface Wanted {
+/** A VM and the host that it should move to. */
+export interface TargetMove {
   readonly vm: number;
   readonly to: number;
   readonly purpose: Purpose;
 }
 
-/** One step of it. */
-export interface Move extends Wanted {
+/** One migration. */
+export interface Move extends TargetMove {
   readonly from: number;
 }

@@ -1,59 +1,65 @@
-import type { Layout } from "../layout/layout.js";
-import type { Move, Wanted } from "./move.js";
-import { Sequence } from "./sequence.js";
+import type { Assignment } from "../assignment/assignment.js";
+import type { Move, TargetMove } from "./move.js";
+import { MoveSequence } from "./move-sequence.js";
 
-/** So often are moves put in order anew without those that are in a knot. */
-const MOST_ROUNDS = 16;
+/**
+ * Maximum number of rounds; each leaves out the VMs that could not reach their
+ * target.
+ */
+const MAX_ROUNDS = 16;
 
-export interface Ordered {
-  /** Each can be done when those before it have been. */
+export interface OrderedMoves {
+  /** Each is possible when all before it are done. */
   readonly moves: readonly Move[];
-  /** VMs that stay where they are, as there is no way to where they should go. */
-  readonly left: readonly number[];
-  readonly after: Layout;
+  /** VMs that stay because their target cannot be reached. */
+  readonly unreachable: readonly number[];
+  readonly result: Assignment;
 }
 
 /**
- * In which order VMs can go where they should. Cycles are broken by a
- * stop-over on a third host; where there is none, those VMs are left, and with
- * them any that have to be on one host with them.
- * @param now as it is before; not changed
- * @param wanted each VM once, in the order that is best; a VM that is there already is passed over
+ * Orders moves. Cycles are broken via a third host; where none is available,
+ * these VMs stay, together with the VMs that must share a host with them.
+ * @param now the assignment before; not changed
+ * @param requested each VM once, in order of preference; VMs that are on their
+ *   target already are skipped
  */
-export function orderMoves(now: Layout, wanted: readonly Wanted[]): Ordered {
-  let rest = wanted.filter(({ vm, to }) => now.hostOf[vm] !== to);
+export function orderMoves(
+  now: Assignment,
+  requested: readonly TargetMove[],
+): OrderedMoves {
+  let rest = requested.filter(({ vm, to }) => now.hostOf[vm] !== to);
   const left: number[] = [];
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const after = now.clone();
-    const sequence = new Sequence(after, rest);
-    const { moves, waiting, strayed } = sequence;
+    const sequence = new MoveSequence(after, rest);
+    const { moves, waiting, detoured: strayed } = sequence;
     const stuck = withUnits(now, waiting, rest);
     left.push(...stuck);
     const isDone =
       stuck.length === waiting.length &&
       waiting.every((vm) => !strayed.has(vm));
-    if (isDone) return { moves, left, after };
+    if (isDone) return { moves, unreachable: left, result: after };
     const isStuck = new Set(stuck);
     rest = rest.filter(({ vm }) => !isStuck.has(vm));
   }
   const none = rest.map(({ vm }) => vm);
-  return { moves: [], left: [...left, ...none], after: now.clone() };
+  return { moves: [], unreachable: [...left, ...none], result: now.clone() };
 }
 
-/** Those VMs, and all others that were to move and have to be on one host with one of them. */
+/** These VMs and all others of their units that were to move. */
 function withUnits(
-  { pool }: Layout,
+  { pool }: Assignment,
   vms: readonly number[],
-  wanted: readonly Wanted[],
+  requested: readonly TargetMove[],
 ): readonly number[] {
   if (vms.length === 0) return [];
   const units = new Set(vms.map((vm) => unitOf(pool.groups.unitOf, vm)));
-  return wanted
+  return requested
     .map(({ vm }) => vm)
     .filter((vm) => units.has(unitOf(pool.groups.unitOf, vm)));
 }
 
-/** A VM that is newer than the groups is alone. */
+/** VMs added after indexing are a unit of their own. */
 function unitOf(units: Int32Array, vm: number): number {
   return units[vm] ?? vm;
 }

@@ -1,26 +1,30 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 
-/** VMs by host, while a layout changes. */
+/** VMs by host, while an assignment changes. */
 export class Residents {
-  readonly #layout: Layout;
+  readonly #assignment: Assignment;
   readonly #lists: number[][];
 
-  constructor(layout: Layout) {
-    this.#layout = layout;
-    this.#lists = layout.pool.hosts.ids.map(() => []);
-    for (const [vm, host] of layout.hostOf.entries())
+  constructor(assignment: Assignment) {
+    this.#assignment = assignment;
+    this.#lists = assignment.pool.hosts.ids.map(() => []);
+    for (const [vm, host] of assignment.hostOf.entries())
       if (host >= 0) this.#lists[host]!.push(vm);
   }
 
-  /** Of those listed, who still runs there; in no order that means anything, each once. */
+  /**
+   * Listed VMs that are still on the host, each once, in no particular order.
+   */
   on(host: number): readonly number[] {
-    const { hostOf } = this.#layout;
+    const { hostOf } = this.#assignment;
     return this.#lists[host]!.filter((vm) => hostOf[vm] === host);
   }
 
-  /** To be told of each that has come; those that leave are found out. */
-  came(vm: number): void {
-    const list = this.#lists[this.#layout.hostOf[vm]!]!;
+  /**
+   * Must be called for each VM that arrives. VMs that have left are detected.
+   */
+  add(vm: number): void {
+    const list = this.#lists[this.#assignment.hostOf[vm]!]!;
     if (!list.includes(vm)) list.push(vm);
   }
 }

@@ -1,50 +1,56 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import { groups } from "../rules/groups.js";
 import type { HostRule } from "../rules/host-rule.js";
 import { allows, rulesFor } from "../rules/host-rules.js";
 
-/** What hosts refuse while moves go on: as ever, but for strict groups that are together, which may be parted on the way. */
+/**
+ * The rules during moves: as usual, except that units of required affinity may
+ * be split.
+ */
 export class StepRules {
-  readonly #layout: Layout;
+  readonly #assignment: Assignment;
   readonly #rules: readonly HostRule[];
-  readonly #hasApart: boolean;
+  readonly #hasAntiAffinity: boolean;
 
-  constructor(layout: Layout) {
-    this.#layout = layout;
-    this.#rules = rulesFor(layout).filter((rule) => rule !== groups);
-    this.#hasApart = layout.pool.groups.models.some(isStrictlyApart);
-  }
-
-  /** @param host one that the VM is not counted on */
-  allows(vm: number, host: number): boolean {
-    const hasMemory =
-      this.#layout.freeMemory[host]! >= this.#layout.pool.vmMemory[vm]! - 1;
-    return (
-      hasMemory &&
-      allows(this.#rules, this.#layout, vm, host) &&
-      (!this.#hasApart || this.#isApart(vm, host))
+  constructor(assignment: Assignment) {
+    this.#assignment = assignment;
+    this.#rules = rulesFor(assignment).filter((rule) => rule !== groups);
+    this.#hasAntiAffinity = assignment.pool.groups.models.some(
+      isRequiredAntiAffinity,
     );
   }
 
-  #isApart(vm: number, host: number): boolean {
-    const { pool, members } = this.#layout;
+  /** @param host a host that the VM is not counted on */
+  allows(vm: number, host: number): boolean {
+    const hasMemory =
+      this.#assignment.freeMemory[host]! >=
+      this.#assignment.pool.vmMemory[vm]! - 1;
+    return (
+      hasMemory &&
+      allows(this.#rules, this.#assignment, vm, host) &&
+      (!this.#hasAntiAffinity || this.#keepsAntiAffinity(vm, host))
+    );
+  }
+
+  #keepsAntiAffinity(vm: number, host: number): boolean {
+    const { pool, members } = this.#assignment;
     const { groupsOf, models } = pool.groups;
     const end = groupsOf.offsets[vm + 1] ?? 0;
     for (let at = groupsOf.offsets[vm] ?? 0; at < end; at++) {
       const group = groupsOf.values[at]!;
-      if (!isStrictlyApart(models[group]!)) continue;
+      if (!isRequiredAntiAffinity(models[group]!)) continue;
       if (members.get(group, host) > 0) return false;
     }
     return true;
   }
 }
 
-export function isStrictlyApart({
+export function isRequiredAntiAffinity({
   kind,
-  strict,
+  required,
 }: {
   readonly kind: string;
-  readonly strict: boolean;
+  readonly required: boolean;
 }): boolean {
-  return strict && kind === "apart";
+  return required && kind === "anti-affinity";
 }

@@ -1,25 +1,25 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { Action } from "../model/plan.js";
 import { scoreOf } from "../place/score.js";
 import { dependenciesOf } from "./dependencies.js";
 import type { Move } from "./move.js";
 
 /**
- * Moves as actions that can overlap, each with the score of its host when
- * those before it are done.
- * @param now as it is before the first; not changed
- * @param moves each can be done when those before it have been
+ * Converts moves to actions that can overlap, each with the score of its host
+ * at that point.
+ * @param now the assignment before the first move; not changed
+ * @param moves each is possible when all before it are done
  */
-export function toActions(now: Layout, moves: readonly Move[]): Action[] {
-  const layout = now.clone();
-  const { vms, hosts } = layout.pool;
+export function toActions(now: Assignment, moves: readonly Move[]): Action[] {
+  const assignment = now.clone();
+  const { vms, hosts } = assignment.pool;
   const after = dependenciesOf(now, moves);
   return moves.map(({ vm, from, to, purpose }, index) => {
-    layout.remove(vm);
-    const score = scoreOf(layout, vm, to);
-    layout.add(vm, to);
+    assignment.remove(vm);
+    const score = scoreOf(assignment, vm, to);
+    assignment.add(vm, to);
     return {
-      kind: "move",
+      kind: "migrate",
       vm: vms.ids[vm]!,
       from: hosts.ids[from]!,
       to: hosts.ids[to]!,

@@ -1,37 +1,42 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { Plan, Purpose } from "../model/plan.js";
-import { toUnplacedAll } from "../plans/unplaced.js";
-import type { Wanted } from "./move.js";
+import { toUnplacedAll } from "../place/unplaced.js";
+import type { TargetMove } from "./move.js";
 import { orderMoves } from "./order-moves.js";
 import { toActions } from "./to-actions.js";
 
-/** VMs that run elsewhere in the one layout than in the other. */
+/** VMs that are on different hosts in the two assignments. */
 export function movedBetween(
-  now: Layout,
-  then: Layout,
+  now: Assignment,
+  then: Assignment,
   purposeOf: (vm: number) => Purpose,
-): Wanted[] {
-  const wanted: Wanted[] = [];
+): TargetMove[] {
+  const requested: TargetMove[] = [];
   for (const [vm, to] of then.hostOf.entries()) {
     const from = now.hostOf[vm]!;
     if (from >= 0 && to >= 0 && from !== to)
-      wanted.push({ vm, to, purpose: purposeOf(vm) });
+      requested.push({ vm, to, purpose: purposeOf(vm) });
   }
-  return wanted;
+  return requested;
 }
 
 /**
- * @param now as it is before
- * @param wanted in the order that is best
- * @param homeless VMs that should move and have no place; those that cannot get to theirs join them
+ * @param now the assignment before
+ * @param requested in order of preference
+ * @param unassigned VMs without a target; VMs that cannot reach their target
+ *   are added
  */
 export function toMovePlan(
-  now: Layout,
-  wanted: readonly Wanted[],
-  homeless: readonly number[],
+  now: Assignment,
+  requested: readonly TargetMove[],
+  unassigned: readonly number[],
 ): Pick<Plan, "actions" | "unplaced"> {
-  const { moves, left, after } = orderMoves(now, wanted);
-  const unplaced = [...new Set([...homeless, ...left])].sort((a, b) => a - b);
+  const {
+    moves,
+    unreachable: left,
+    result: after,
+  } = orderMoves(now, requested);
+  const unplaced = [...new Set([...unassigned, ...left])].sort((a, b) => a - b);
   for (const vm of unplaced) after.remove(vm);
   return {
     actions: toActions(now, moves),

@@ -1,45 +1,52 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { Score } from "../model/rule.js";
 
-/** How good a host is for a VM that is not counted there. */
-export function scoreOf(layout: Layout, vm: number, host: number): Score {
-  const { vmMemory, vmLoad } = layout.pool;
+/** How well a host suits a VM that is not counted there. */
+export function scoreOf(
+  assignment: Assignment,
+  vm: number,
+  host: number,
+): Score {
+  const { vmMemory, vmLoad } = assignment.pool;
   return {
-    locations: locationScore(layout, vm, host),
-    groups: groupScore(layout, vm, host),
-    room: layout.roomOf(host, vmMemory[vm], vmLoad[vm]),
+    hostAffinity: hostAffinityScore(assignment, vm, host),
+    groups: groupScore(assignment, vm, host),
+    headroom: assignment.headroomOf(host, vmMemory[vm], vmLoad[vm]),
   };
 }
 
-/** @returns below 0 where the first is better */
+/** @returns a negative number when `a` is better */
 export function compareScores(
   a: Score,
   b: Score,
-  order: Layout["order"],
+  order: Assignment["order"],
 ): number {
-  const preferred = b.locations + b.groups - (a.locations + a.groups);
+  const preferred = b.hostAffinity + b.groups - (a.hostAffinity + a.groups);
   if (preferred !== 0) return preferred;
-  return order === "spread" ? b.room - a.room : a.room - b.room;
+  return order === "spread" ? b.headroom - a.headroom : a.headroom - b.headroom;
 }
 
-export function locationScore(
-  { pool }: Layout,
+export function hostAffinityScore(
+  { pool }: Assignment,
   vm: number,
   host: number,
 ): number {
-  const { soft, byNumber } = pool.locations;
+  const { soft, byNumber } = pool.hostAffinities;
   const end = soft.offsets[vm + 1] ?? 0;
   let score = 0;
   for (let at = soft.offsets[vm] ?? 0; at < end; at++) {
-    const location = byNumber[soft.values[at]!]!;
-    if (location.hosts.has(host)) score += location.score;
+    const hostAffinity = byNumber[soft.values[at]!]!;
+    if (hostAffinity.hosts.has(host)) score += hostAffinity.score;
   }
   return score;
 }
 
-/** Each member there counts: against groups that wish to be apart, for those that wish to be together. */
+/**
+ * Each member on the host counts: negatively for anti-affinity, positively for
+ * affinity.
+ */
 export function groupScore(
-  { pool, members }: Layout,
+  { pool, members }: Assignment,
   vm: number,
   host: number,
 ): number {
@@ -48,10 +55,10 @@ export function groupScore(
   let score = 0;
   for (let at = groupsOf.offsets[vm] ?? 0; at < end; at++) {
     const group = groupsOf.values[at]!;
-    const { strict, kind, weight = 1 } = models[group]!;
-    if (strict) continue;
+    const { required: required, kind, weight = 1 } = models[group]!;
+    if (required) continue;
     const there = members.get(group, host);
-    score += kind === "apart" ? -weight * there : weight * there;
+    score += kind === "anti-affinity" ? -weight * there : weight * there;
   }
   return score;
 }

@@ -1,21 +1,23 @@
-import { Layout } from "../layout/layout.js";
+import { Assignment } from "../assignment/assignment.js";
 import type { Rule } from "../model/rule.js";
 import type { Agility } from "../model/what-if.js";
 import type { IndexedPool } from "../pool/indexed-pool.js";
 import { refusalsOf } from "../rules/host-rules.js";
 
-/** What hangs on the hosts as they are built and connected, not on what runs there. */
+/**
+ * Rules that depend on hardware and connections of hosts, not on running VMs.
+ */
 const BINDING: ReadonlySet<string> = new Set([
-  ...["memory", "device", "network", "sr", "location"],
+  ...["memory", "device", "network", "sr", "host-affinity"],
 ]);
 
 /**
- * Where a VM could restart, were all other VMs gone.
- * @throws InvalidModel for a VM that the pool does not have
+ * The hosts that could run a VM if no other VM were running.
+ * @throws InvalidModel for an unknown VM
  */
 export function agilityOf(pool: IndexedPool, id: string): Agility {
   const vm = pool.vms.of(id);
-  const empty = Layout.of(pool, new Int32Array(pool.vms.size).fill(-1));
+  const empty = Assignment.of(pool, new Int32Array(pool.vms.size).fill(-1));
   const hosts: string[] = [];
   const why = new Map<string, Rule>();
   for (const [host, name] of pool.hosts.ids.entries()) {
@@ -26,12 +28,12 @@ export function agilityOf(pool: IndexedPool, id: string): Agility {
     for (const rule of binding) why.set(keyOf(rule), rule);
   }
   const agile = hosts.length === pool.hosts.size;
-  return { vm: id, agile, hosts, why: [...why.values()] };
+  return { vm: id, agile, hosts, reasons: [...why.values()] };
 }
 
-/** What lacks differs from host to host: the last one is told. */
+/** The missing amount differs between hosts: the last one is reported. */
 function keyOf(rule: Rule): string {
   return Object.entries(rule)
-    .filter(([name]) => name !== "lacks")
+    .filter(([name]) => name !== "missing")
     .join();
 }

@@ -4,8 +4,11 @@ export interface PlanOptions {
   readonly limits?: Limits;
   /** Absent: spread. */
   readonly order?: Order;
-  /** Steps of an exhaustive search, where it is not found at once, before it is given up. Absent: 100,000. */
+  /** Maximum number of steps of the complete search. Absent: 100,000. */
   readonly budget?: number;
-  /** Whether to look for the rules in conflict if not all fit. Absent: true. */
+  /**
+   * Whether to search for the conflicting rules when not all VMs fit. Absent:
+   * true.
+   */
   readonly explains?: boolean;
 }

@@ -1,9 +1,9 @@
-import { Balancing } from "../balance/balancing.js";
-import { emptyHosts } from "../balance/density.js";
-import { figuresOf } from "../balance/figures.js";
+import { BalanceSearch } from "../balance/balance-search.js";
+import { consolidateHosts } from "../balance/consolidation.js";
+import { figuresOf } from "../balance/utilization.js";
 import { toMayMove } from "../balance/movable.js";
-import { Relief } from "../balance/relief.js";
-import { Layout } from "../layout/layout.js";
+import { OverloadRelief } from "../balance/relief.js";
+import { Assignment } from "../assignment/assignment.js";
 import type { BalancePlan, BalancePolicy } from "../model/balance.js";
 import type { Purpose } from "../model/plan.js";
 import type { Move } from "../moves/move.js";
@@ -11,27 +11,27 @@ import { orderMoves } from "../moves/order-moves.js";
 import { toActions } from "../moves/to-actions.js";
 import { movedBetween } from "../moves/to-plan.js";
 import type { IndexedPool } from "../pool/indexed-pool.js";
-import { Improvement } from "../repair/improve.js";
-import { Repair } from "../repair/repair.js";
+import { PreferenceImprovement } from "../repair/preference-improvement.js";
+import { RuleRepair } from "../repair/rule-repair.js";
 
-/** What one kind of move betters may let another follow; so often all are looked at. */
-const MOST_ROUNDS = 4;
+/** One phase can enable moves of another; limit of repetitions. */
+const MAX_ROUNDS = 4;
 
 /**
- * Moves that mend breaches, where the policy says so, relieve hosts that have
- * too much to do, and empty hosts that can be spared. Planned again once it is
- * done, with the same loads, there is nothing to do, but for what `mostMoves`
- * has put off.
+ * Corrects rule violations (if the policy says so), relieves overloaded hosts,
+ * and evacuates hosts that are not needed. Planning again after the plan is
+ * executed, with the same loads, yields no actions, unless `maxMigrations`
+ * limited the first plan.
  */
 export function planBalance(
   pool: IndexedPool,
   policy: BalancePolicy,
 ): BalancePlan {
   const { limits = {} } = policy;
-  const now = Layout.now(pool, { limits });
-  const { moves, after, stopped } = balance(now, policy);
+  const now = Assignment.current(pool, { limits });
+  const { moves, result, stopped } = balance(now, policy);
   const figuresBefore = figuresOf(now);
-  const figuresAfter = figuresOf(after);
+  const figuresAfter = figuresOf(result);
   const isEmptied = (host: number) =>
     figuresBefore[host]!.vms > 0 && figuresAfter[host]!.vms === 0;
   return {
@@ -42,7 +42,7 @@ export function planBalance(
     unplaced: [],
     isProven: false,
     emptied:
-      policy.goal === "density"
+      policy.goal === "consolidate"
         ? pool.hosts.ids.filter((_, host) => isEmptied(host))
         : [],
   };
@@ -50,91 +50,111 @@ export function planBalance(
 
 interface Balanced {
   readonly moves: readonly Move[];
-  readonly after: Layout;
+  readonly result: Assignment;
   readonly stopped: BalancePlan["stopped"];
 }
 
-/** A host that was emptied and had to help another after all is not emptied in the first place. */
-function balance(now: Layout, policy: BalancePolicy): Balanced {
+/** Repeats without evacuating hosts that received VMs again afterwards. */
+function balance(now: Assignment, policy: BalancePolicy): Balanced {
   const spared = new Set<number>();
   for (;;) {
-    const balanced = balanceBut(now, policy, spared);
-    const { moves, after } = balanced;
-    const used = new Set(after.hostOf);
+    const balanced = balanceExcept(now, policy, spared);
+    const { moves, result } = balanced;
+    const used = new Set(result.hostOf);
     const inVain = moves.filter(
-      ({ from, purpose }) => purpose === "density" && used.has(from),
+      ({ from, purpose }) => purpose === "consolidate" && used.has(from),
     );
     if (inVain.every(({ from }) => spared.has(from))) return balanced;
     for (const { from } of inVain) spared.add(from);
   }
 }
 
-/** @param spared hosts that are not emptied */
-function balanceBut(
-  now: Layout,
+/** @param spared hosts that are not evacuated */
+function balanceExcept(
+  now: Assignment,
   policy: BalancePolicy,
   spared: ReadonlySet<number>,
 ): Balanced {
   const moves: Move[] = [];
-  let layout = now.clone();
+  let assignment = now.clone();
   let stopped: BalancePlan["stopped"] = "balanced";
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = moves.length;
-    if (policy.repairs) {
-      const repaired = repair(layout, policy, policy.mostMoves - moves.length);
-      layout = repaired.after;
+    if (policy.enforceRules) {
+      const repaired = repair(
+        assignment,
+        policy,
+        policy.maxMigrations - moves.length,
+      );
+      assignment = repaired.result;
       moves.push(...repaired.moves);
     }
-    const work = new Balancing(layout, policy, policy.mostMoves - moves.length);
-    stopped = new Relief(work).run();
-    if (policy.goal === "density")
-      stopped = worse(stopped, emptyHosts(work, spared));
+    const work = new BalanceSearch(
+      assignment,
+      policy,
+      policy.maxMigrations - moves.length,
+    );
+    stopped = new OverloadRelief(work).run();
+    if (policy.goal === "consolidate")
+      stopped = worse(stopped, consolidateHosts(work, spared));
     moves.push(...work.moves);
     if (moves.length === before) break;
   }
-  return { ...direct(now, moves, layout), stopped };
+  return { ...direct(now, moves, assignment), stopped };
 }
 
-/** Repairs that can be done in so many moves, stop-overs among them. */
+/**
+ * Corrections that fit into the maximum number of moves, including moves via
+ * third hosts.
+ */
 function repair(
-  layout: Layout,
+  assignment: Assignment,
   policy: BalancePolicy,
-  mostMoves: number,
-): Pick<Balanced, "moves" | "after"> {
-  const mayMove = toMayMove(layout.pool, policy.excluded);
-  for (let most = mostMoves; most > 0; most >>= 1) {
-    const then = layout.clone();
-    const strict = new Repair(then, { mayMove, most });
-    strict.run();
-    new Improvement(then, { mayMove, most: strict.left }).run();
-    const wanted = movedBetween(layout, then, (vm) => strict.purposeOf(vm));
-    const { moves, after } = orderMoves(layout, wanted);
-    if (moves.length <= mostMoves) return { moves, after };
+  maxMoves: number,
+): Pick<Balanced, "moves" | "result"> {
+  const mayMove = toMayMove(assignment.pool, policy.excluded);
+  for (let most = maxMoves; most > 0; most >>= 1) {
+    const then = assignment.clone();
+    const repair = new RuleRepair(then, { mayMove, maxMoves: most });
+    repair.run();
+    new PreferenceImprovement(then, {
+      mayMove,
+      maxMoves: repair.movesLeft,
+    }).run();
+    const requested = movedBetween(assignment, then, (vm) =>
+      repair.purposeOf(vm),
+    );
+    const { moves, result } = orderMoves(assignment, requested);
+    if (moves.length <= maxMoves) return { moves, result };
   }
-  return { moves: [], after: layout };
+  return { moves: [], result: assignment };
 }
 
-/** A VM that moves more than once goes straight to where it ends, if there is a way. */
+/** Replaces several moves of a VM by one direct move, if possible. */
 function direct(
-  now: Layout,
+  now: Assignment,
   moves: readonly Move[],
-  after: Layout,
-): Pick<Balanced, "moves" | "after"> {
+  result: Assignment,
+): Pick<Balanced, "moves" | "result"> {
   const purposes = new Map<number, Purpose>();
   for (const { vm, purpose } of moves)
     if (!purposes.has(vm) || purpose === "balance") purposes.set(vm, purpose);
-  if (purposes.size === moves.length) return { moves, after };
-  const wanted = movedBetween(now, after, (vm) => purposes.get(vm)!);
-  const ordered = orderMoves(now, wanted);
+  if (purposes.size === moves.length) return { moves, result };
+  const requested = movedBetween(now, result, (vm) => purposes.get(vm)!);
+  const ordered = orderMoves(now, requested);
   const isWorse =
-    ordered.left.length > 0 || ordered.moves.length > moves.length;
-  return isWorse ? { moves, after } : ordered;
+    ordered.unreachable.length > 0 || ordered.moves.length > moves.length;
+  return isWorse ? { moves, result } : ordered;
 }
 
 function worse(
   a: BalancePlan["stopped"],
   b: BalancePlan["stopped"],
 ): BalancePlan["stopped"] {
-  const order = ["balanced", "no-better", "most-moves"] as const;
+  const order = [
+    "balanced",
+    "no-beneficial-migration",
+    "max-migrations",
+  ] as const;
   return order.indexOf(a) > order.indexOf(b) ? a : b;
 }

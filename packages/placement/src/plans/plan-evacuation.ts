@@ -1,37 +1,40 @@
-import { fit } from "../fit/fit.js";
-import { Layout } from "../layout/layout.js";
+import { assignAndExplain } from "../conflict/assign-and-explain.js";
+import { Assignment } from "../assignment/assignment.js";
 import type { Plan } from "../model/plan.js";
-import { RoomMaker } from "../moves/make-room.js";
-import type { Wanted } from "../moves/move.js";
+import { Displacement } from "../moves/displacement.js";
+import type { TargetMove } from "../moves/move.js";
 import { movedBetween, toMovePlan } from "../moves/to-plan.js";
 import { DISABLED, UP, type IndexedPool } from "../pool/indexed-pool.js";
 import type { PlanOptions } from "./options.js";
 
 /**
- * Where the VMs go that run on hosts which are to be empty. Others move only
- * where that makes room for VMs that have no place else.
- * @throws InvalidModel for a host that the pool does not have
+ * Plans the evacuation of hosts. Other VMs move only to make room for VMs that
+ * have no other host.
+ * @throws InvalidModel for an unknown host
  */
 export function planEvacuation(
-  given: IndexedPool,
+  original: IndexedPool,
   hosts: readonly string[],
   options: PlanOptions = {},
 ): Plan {
-  const pool = closed(given, hosts);
-  const now = Layout.now(pool, options);
+  const pool = closed(original, hosts);
+  const now = Assignment.current(pool, options);
   const then = now.clone();
-  const leaving = takeOut(then, new Set(hosts.map((id) => pool.hosts.of(id))));
-  const found = fit(then, leaving, options);
-  const homeless = partedFrom(then, found.unplaced, found.placed);
-  for (const vm of homeless) if (then.hostOf[vm]! >= 0) then.remove(vm);
-  const maker = new RoomMaker(then, () => true);
-  const units = inUnits(then, homeless);
+  const leaving = removeVmsOf(
+    then,
+    new Set(hosts.map((id) => pool.hosts.of(id))),
+  );
+  const found = assignAndExplain(then, leaving, options);
+  const unassigned = withUnitMembers(then, found.unplaced, found.placed);
+  for (const vm of unassigned) if (then.hostOf[vm]! >= 0) then.remove(vm);
+  const maker = new Displacement(then, () => true);
+  const units = inUnits(then, unassigned);
   const failed = units.filter((unit) => maker.place(unit) === undefined).flat();
-  const isProven = !units.every((unit) => maker.isThinkable(unit));
+  const isProven = !units.every((unit) => maker.couldHost(unit));
   return {
     ...toMovePlan(
       now,
-      inOrder(now, then, [...found.placed, ...homeless]),
+      inOrder(now, then, [...found.placed, ...unassigned]),
       failed,
     ),
     isProven,
@@ -39,7 +42,7 @@ export function planEvacuation(
   };
 }
 
-/** Nothing comes to these hosts. */
+/** The hosts accept no VMs. */
 function closed(pool: IndexedPool, hosts: readonly string[]): IndexedPool {
   const hostState = pool.hostState.slice();
   for (const id of hosts) {
@@ -49,18 +52,21 @@ function closed(pool: IndexedPool, hosts: readonly string[]): IndexedPool {
   return { ...pool, hostState };
 }
 
-/** @returns the VMs that ran there, which run nowhere now */
-function takeOut(layout: Layout, hosts: ReadonlySet<number>): number[] {
+/** @returns the VMs of these hosts, now unassigned */
+function removeVmsOf(
+  assignment: Assignment,
+  hosts: ReadonlySet<number>,
+): number[] {
   const out: number[] = [];
-  for (const [vm, host] of layout.hostOf.entries())
+  for (const [vm, host] of assignment.hostOf.entries())
     if (hosts.has(host)) out.push(vm);
-  for (const vm of out) layout.remove(vm);
+  for (const vm of out) assignment.remove(vm);
   return out;
 }
 
-/** VMs without a place, and those that have one without which they may not go. */
-function partedFrom(
-  { pool }: Layout,
+/** Unplaced VMs, and placed ones that must share a host with them. */
+function withUnitMembers(
+  { pool }: Assignment,
   unplaced: readonly number[],
   placed: readonly number[],
 ): readonly number[] {
@@ -71,7 +77,7 @@ function partedFrom(
 }
 
 function inUnits(
-  { pool }: Layout,
+  { pool }: Assignment,
   vms: readonly number[],
 ): readonly (readonly number[])[] {
   const units = new Map<number, number[]>();
@@ -84,16 +90,16 @@ function inUnits(
   return [...units.values()];
 }
 
-/** Those that make room first, then as they were placed. */
+/** Displaced VMs first, then in order of placement. */
 function inOrder(
-  now: Layout,
-  then: Layout,
+  now: Assignment,
+  then: Assignment,
   leaving: readonly number[],
-): readonly Wanted[] {
+): readonly TargetMove[] {
   const rank = new Map(leaving.map((vm, index) => [vm, index]));
-  const wanted = movedBetween(now, then, (vm) =>
+  const requested = movedBetween(now, then, (vm) =>
     rank.has(vm) ? "evacuate" : "make-room",
   );
-  const rankOf = ({ vm }: Wanted) => rank.get(vm) ?? -1;
-  return wanted.sort((a, b) => rankOf(a) - rankOf(b) || a.vm - b.vm);
+  const rankOf = ({ vm }: TargetMove) => rank.get(vm) ?? -1;
+  return requested.sort((a, b) => rankOf(a) - rankOf(b) || a.vm - b.vm);
 }

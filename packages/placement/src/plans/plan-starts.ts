@@ -1,45 +1,45 @@
-import { fit } from "../fit/fit.js";
-import { Layout } from "../layout/layout.js";
+import { assignAndExplain } from "../conflict/assign-and-explain.js";
+import { Assignment } from "../assignment/assignment.js";
 import type { Plan } from "../model/plan.js";
 import type { IndexedPool } from "../pool/indexed-pool.js";
 import type { PlanOptions } from "./options.js";
 import type { Planned } from "./planned.js";
 import { toStart } from "./start-action.js";
-import { toUnplacedAll } from "./unplaced.js";
+import { toUnplacedAll } from "../place/unplaced.js";
 
 export interface StartOptions extends PlanOptions {
-  /** Ids; absent: all VMs that do not run. */
+  /** VM ids. Absent: all VMs that are not running. */
   readonly vms?: readonly string[];
 }
 
 /**
- * Where VMs start that do not run; those that run stay where they are.
- * @throws InvalidModel for a VM that the pool does not have
+ * Plans where VMs start. Running VMs stay where they are.
+ * @throws InvalidModel for an unknown VM
  */
 export function planStarts(
   pool: IndexedPool,
   options: StartOptions = {},
 ): Planned {
-  const layout = Layout.now(pool, options);
-  const wanted = (options.vms ?? pool.vms.ids)
+  const assignment = Assignment.current(pool, options);
+  const requested = (options.vms ?? pool.vms.ids)
     .map((id) => pool.vms.of(id))
-    .filter((vm) => layout.hostOf[vm]! < 0 && !pool.gone.has(vm));
-  return { pool, layout, plan: startAll(layout, wanted, options) };
+    .filter((vm) => assignment.hostOf[vm]! < 0 && !pool.removedVms.has(vm));
+  return { pool, assignment, plan: startAll(assignment, requested, options) };
 }
 
-/** Starts VMs in a layout, which has them afterwards. */
+/** Plans starts in an assignment, which has the VMs afterwards. */
 export function startAll(
-  layout: Layout,
+  assignment: Assignment,
   vms: readonly number[],
   options: PlanOptions = {},
 ): Plan {
-  const found = fit(layout, vms, options);
-  const actions = found.placed.map((vm) => toStart(layout, vm, "start"));
+  const found = assignAndExplain(assignment, vms, options);
+  const actions = found.placed.map((vm) => toStart(assignment, vm, "start"));
   actions.sort((a, b) => a.order - b.order);
   return {
     actions,
     isProven: found.isProven,
-    unplaced: toUnplacedAll(layout, found.unplaced),
+    unplaced: toUnplacedAll(assignment, found.unplaced),
     ...(found.conflict && { conflict: found.conflict }),
   };
 }

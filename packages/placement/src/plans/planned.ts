@@ -1,11 +1,14 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { Plan } from "../model/plan.js";
 import type { IndexedPool } from "../pool/indexed-pool.js";
 
-/** A plan, the pool that it is for, and who runs where once it is done: what is needed to mend it. */
+/**
+ * A plan with the pool it was computed for and the resulting assignment: the
+ * input of `updatePlan`.
+ */
 export interface Planned {
   readonly pool: IndexedPool;
   readonly plan: Plan;
-  /** Nobody changes it. */
-  readonly layout: Layout;
+  /** Must not be changed. */
+  readonly assignment: Assignment;
 }

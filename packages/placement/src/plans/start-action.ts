@@ -1,14 +1,21 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { Action, Purpose } from "../model/plan.js";
 import { scoreOf } from "../place/score.js";
 
-/** The start of a VM where the layout has it. The score is that of its host without it, all others being there. */
-export function toStart(layout: Layout, vm: number, purpose: Purpose): Action {
-  const { pool, hostOf } = layout;
+/**
+ * The start of a VM on the host that the assignment gives it. The score is
+ * computed without the VM, with all others placed.
+ */
+export function toStart(
+  assignment: Assignment,
+  vm: number,
+  purpose: Purpose,
+): Action {
+  const { pool, hostOf } = assignment;
   const host = hostOf[vm]!;
-  layout.release(vm, host);
-  const score = scoreOf(layout, vm, host);
-  layout.hold(vm, host);
+  assignment.release(vm, host);
+  const score = scoreOf(assignment, vm, host);
+  assignment.reserve(vm, host);
   return {
     kind: "start",
     purpose,

@@ -1,28 +1,28 @@
-import { Layout } from "../layout/layout.js";
+import { Assignment } from "../assignment/assignment.js";
 import type { Survival } from "../model/survival.js";
 import type { IndexedPool } from "../pool/indexed-pool.js";
 import { countFailures } from "../survival/count-failures.js";
-import { toFleet } from "../survival/fleet.js";
-import { toWorst } from "../survival/worst.js";
+import { toFailureModel } from "../survival/failure-model.js";
+import { toWorstSet } from "../survival/worst-set.js";
 import type { PlanOptions } from "./options.js";
 
 export interface SurvivalOptions extends PlanOptions {
-  /** More failures than so many are not looked at. Absent: as many as there are hosts. */
-  readonly most?: number;
+  /** Maximum number of failures to examine. Absent: the number of hosts. */
+  readonly maxFailures?: number;
 }
 
 /**
- * How many hosts, whichever they are, may die at the same time, with all VMs
- * of priority "restart" started anew on those that are left. Hosts that are
- * down already do not count; those that are disabled may die as well.
+ * How many hosts can fail at the same time, for any choice of hosts, with all
+ * VMs of priority `restart` restarted on the others. Hosts that are down are
+ * not counted; disabled hosts can fail.
  */
 export function survivedFailures(
   pool: IndexedPool,
   options: SurvivalOptions = {},
 ): Survival {
-  const fleet = toFleet(Layout.now(pool, options));
+  const fleet = toFailureModel(Assignment.current(pool, options));
   const hosts = fleet.alive.length;
-  const most = Math.min(options.most ?? hosts, hosts);
+  const most = Math.min(options.maxFailures ?? hosts, hosts);
   const { steps, failing } = countFailures(fleet, most, options.budget);
   const failures = steps.findIndex(({ holds }) => holds !== "yes");
   const survived = failures < 0 ? steps.length : failures;
@@ -32,6 +32,6 @@ export function survivedFailures(
     atMost,
     isExact: survived === atMost,
     steps,
-    ...(failing && { worst: toWorst(fleet, failing, options) }),
+    ...(failing && { worst: toWorstSet(fleet, failing, options) }),
   };
 }

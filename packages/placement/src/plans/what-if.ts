@@ -1,4 +1,4 @@
-import { Layout } from "../layout/layout.js";
+import { Assignment } from "../assignment/assignment.js";
 import type { Change } from "../model/change.js";
 import type { PoolFigures, WhatIf } from "../model/what-if.js";
 import {
@@ -12,13 +12,13 @@ import { startAll } from "./plan-starts.js";
 import { survivedFailures } from "./survived-failures.js";
 
 export interface WhatIfOptions extends PlanOptions {
-  /** Failures beyond which nobody asks. */
-  readonly most?: number;
+  /** Maximum number of failures to examine. */
+  readonly maxFailures?: number;
 }
 
 /**
- * What a pool would be like with changes: what starts where because of them,
- * and how many host failures it survives before and after.
+ * A pool with hypothetical changes: what would start where, and how many host
+ * failures it survives before and after.
  * @throws InvalidModel as `changePool`
  */
 export function whatIf(
@@ -27,10 +27,13 @@ export function whatIf(
   options: WhatIfOptions = {},
 ): WhatIf {
   const changed = changes.reduce(changePool, pool);
-  const layout = Layout.now(changed, options);
-  const placed = startAll(layout, wantedBy(changes, changed, layout));
-  // As if all that had been placed already ran.
-  const after = { ...changed, vmHost: layout.hostOf.slice() };
+  const assignment = Assignment.current(changed, options);
+  const placed = startAll(
+    assignment,
+    affectedVms(changes, changed, assignment),
+  );
+  // The pool as if all placed VMs were running.
+  const after = { ...changed, vmHost: assignment.hostOf.slice() };
   return {
     before: figuresOf(pool, options),
     after: figuresOf(after, options),
@@ -38,27 +41,27 @@ export function whatIf(
   };
 }
 
-/** VMs that the changes name, and those that ran where they put a host out. */
-function wantedBy(
+/** VMs named by the changes, and VMs of hosts that the changes take down. */
+function affectedVms(
   changes: readonly Change[],
   pool: IndexedPool,
-  { hostOf }: Layout,
+  { hostOf }: Assignment,
 ): number[] {
   const named = new Set<number>();
   const out = new Set<number>();
   for (const change of changes)
     if (change.kind === "vm") named.add(pool.vms.of(change.vm.id));
-    else if (change.kind === "host-out") out.add(pool.hosts.of(change.host));
+    else if (change.kind === "host-down") out.add(pool.hosts.of(change.host));
     else if (change.kind === "host" && change.host.state === "down")
       out.add(pool.hosts.of(change.host.id));
   return [...pool.vmHost.keys()].filter((vm) => {
-    if (hostOf[vm]! >= 0 || pool.gone.has(vm)) return false;
+    if (hostOf[vm]! >= 0 || pool.removedVms.has(vm)) return false;
     return named.has(vm) || out.has(pool.vmHost[vm]!);
   });
 }
 
 function figuresOf(pool: IndexedPool, options: WhatIfOptions): PoolFigures {
-  const layout = Layout.now(pool, options);
+  const assignment = Assignment.current(pool, options);
   const up = [...pool.hostState.keys()].filter(
     (host) => pool.hostState[host] === UP,
   );
@@ -68,8 +71,8 @@ function figuresOf(pool: IndexedPool, options: WhatIfOptions): PoolFigures {
   return {
     hosts: up.length,
     vms: pool.vmHost.reduce((all, host) => all + Number(runs(host)), 0),
-    memory: { size: sum(pool.hostMemory), free: sum(layout.freeMemory) },
-    cpu: { cores: sum(pool.hostCores), busy: sum(layout.load) },
+    memory: { size: sum(pool.hostMemory), free: sum(assignment.freeMemory) },
+    cpu: { cores: sum(pool.hostCores), busy: sum(assignment.load) },
     survival: survivedFailures(pool, options),
   };
 }

@@ -1,8 +1,8 @@
-/** A set of small numbers, 32 to a word. */
+/** A set of small integers, 32 per word. */
 export class BitSet {
   readonly #words: Uint32Array;
 
-  /** @param size numbers are below it */
+  /** @param size exclusive upper bound of the elements */
   constructor(size: number, words = new Uint32Array((size + 31) >>> 5)) {
     this.#words = words;
   }
@@ -21,13 +21,13 @@ export class BitSet {
     this.#words[number >>> 5]! |= 1 << (number & 31);
   }
 
-  /** Keeps what is in both. */
+  /** Keeps the elements that are in both sets. */
   intersect(other: BitSet): void {
     for (let word = 0; word < this.#words.length; word++)
       this.#words[word]! &= other.#words[word]!;
   }
 
-  /** Takes out what is in the other. */
+  /** Removes the elements of the other set. */
   subtract(other: BitSet): void {
     for (let word = 0; word < this.#words.length; word++)
       this.#words[word]! &= ~other.#words[word]!;

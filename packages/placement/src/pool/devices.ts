@@ -1,10 +1,13 @@
-import { InvalidModel } from "../invalid-model.js";
+import { InvalidModel } from "../model/invalid-model.js";
 import type { DeviceCount } from "../model/pool-model.js";
 
-/** What hosts have and VMs take of GPUs and the like; only VMs that take some are listed. */
+/**
+ * Devices such as GPUs: capacity of hosts, demand of VMs. Only VMs with a
+ * demand are listed.
+ */
 export interface Devices {
   readonly kinds: readonly string[];
-  /** Of each kind, of each host: `kind * hosts + host`. */
+  /** Count of each kind on each host, at `kind * hosts + host`. */
   readonly onHosts: Float64Array;
   readonly ofVms: ReadonlyMap<number, readonly DeviceNeed[]>;
 }
@@ -36,7 +39,7 @@ export function indexDevices(hosts: WithDevices, vms: WithDevices): Devices {
   for (const [host, { devices = [] }] of hosts.entries())
     for (const { kind, count } of devices) {
       const number = numbers.get(kind);
-      // What no VM takes does not matter.
+      // Kinds that no VM demands are ignored.
       if (number !== undefined) onHosts[number * hosts.length + host]! += count;
     }
   return { kinds: [...numbers.keys()], onHosts, ofVms };

@@ -1,30 +1,36 @@
-import { InvalidModel } from "../invalid-model.js";
+import { InvalidModel } from "../model/invalid-model.js";
 import type { GroupModel } from "../model/pool-model.js";
-import type { Numbered } from "./numbered.js";
-import { toRagged, type Ragged } from "./ragged.js";
+import type { IdIndex } from "./id-index.js";
+import { toRaggedArray, type RaggedArray } from "./ragged-array.js";
 
-/** Groups by number, and both ways between them and VMs. */
+/** Groups by number, with the mappings from groups to VMs and back. */
 export interface Groups {
   readonly models: readonly GroupModel[];
-  readonly vmsOf: Ragged;
-  readonly groupsOf: Ragged;
-  /** The lowest VM of those that must all be on one host with a VM; itself where there are none. */
+  readonly vmsOf: RaggedArray;
+  readonly groupsOf: RaggedArray;
+  /**
+   * Of each VM, the lowest VM that required affinity ties it to; the VM itself
+   * when there is none.
+   */
   readonly unitOf: Int32Array;
-  /** Members of units of more than one VM, by their lowest. */
+  /** Members of units with more than one VM, by their lowest VM. */
   readonly units: ReadonlyMap<number, readonly number[]>;
 }
 
 export function indexGroups(
-  given: readonly GroupModel[],
-  vms: Numbered,
+  input: readonly GroupModel[],
+  vms: IdIndex,
 ): Groups {
-  const models = [...given].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const models = [...input].sort((a, b) => (a.id < b.id ? -1 : 1));
   const groups: number[] = [];
   const members: number[] = [];
   for (const [group, { id, vms: ids, weight = 1 }] of models.entries()) {
     if (models[group - 1]?.id === id)
-      throw new InvalidModel(`group ${id} is there twice`);
-    if (!(weight > 0)) throw new InvalidModel(`group ${id} weighs ${weight}`);
+      throw new InvalidModel(`duplicate group ${id}`);
+    if (!(weight > 0))
+      throw new InvalidModel(
+        `group ${id}: weight must be above 0, is ${weight}`,
+      );
     const numbers = [...new Set(ids.map((vm) => vms.of(vm)))];
     for (const vm of numbers.sort((a, b) => a - b)) {
       groups.push(group);
@@ -34,22 +40,22 @@ export function indexGroups(
   const unitOf = findUnits(models, vms);
   return {
     models,
-    vmsOf: toRagged(models.length, groups, members),
-    groupsOf: toRagged(vms.size, members, groups),
+    vmsOf: toRaggedArray(models.length, groups, members),
+    groupsOf: toRaggedArray(vms.size, members, groups),
     unitOf,
     units: listUnits(unitOf),
   };
 }
 
-function findUnits(models: readonly GroupModel[], vms: Numbered): Int32Array {
+function findUnits(models: readonly GroupModel[], vms: IdIndex): Int32Array {
   const unitOf = new Int32Array(vms.size).map((_, vm) => vm);
   const find = (vm: number): number => {
     let top = vm;
     while (unitOf[top] !== top) top = unitOf[top]!;
     return (unitOf[vm] = top);
   };
-  for (const { kind, strict, vms: ids } of models) {
-    if (kind !== "together" || !strict) continue;
+  for (const { kind, required: required, vms: ids } of models) {
+    if (kind !== "affinity" || !required) continue;
     const members = ids.map((id) => find(vms.of(id)));
     const lowest = Math.min(...members);
     for (const member of members) unitOf[find(member)] = find(lowest);
@@ -58,7 +64,7 @@ function findUnits(models: readonly GroupModel[], vms: Numbered): Int32Array {
   return toLowest(unitOf);
 }
 
-/** Unions may have put a higher one on top. */
+/** After the unions the representative may not be the lowest VM. */
 function toLowest(unitOf: Int32Array): Int32Array {
   const lowest = new Map<number, number>();
   for (const [vm, top] of unitOf.entries())

@@ -1,17 +1,17 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 
-/** VMs that run and have to be on one host with this one; with itself, which may be all. */
+/** Running VMs that must share a host with this one, including itself. */
 export function unitWith(
-  { pool, hostOf }: Layout,
+  { pool, hostOf }: Assignment,
   vm: number,
 ): readonly number[] {
   const members = pool.groups.units.get(pool.groups.unitOf[vm] ?? vm);
   return members?.filter((member) => hostOf[member]! >= 0) ?? [vm];
 }
 
-/** Hosts that some of these VMs are on, those with most of them first. */
-export function mostThere(
-  { hostOf }: Layout,
+/** Hosts of these VMs, those with most of them first. */
+export function hostsByMembers(
+  { hostOf }: Assignment,
   vms: readonly number[],
 ): readonly number[] {
   const counts = new Map<number, number>();

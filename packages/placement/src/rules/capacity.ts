@@ -1,11 +1,11 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { HostRule } from "./host-rule.js";
 
-/** Sums of many numbers that are no whole ones differ in the last digits. */
+/** Tolerance for sums of non-integers. */
 const ROUNDING = 1e-6;
 
-function lacksMemory(
-  { pool, limits, freeMemory }: Layout,
+function missingMemory(
+  { pool, limits, freeMemory }: Assignment,
   vm: number,
   host: number,
 ): number {
@@ -13,20 +13,21 @@ function lacksMemory(
   return pool.vmMemory[vm]! - (freeMemory[host]! - kept);
 }
 
-/** No more memory than there is: hosts never promise any twice. */
+/** No overcommit of memory. */
 export const memory: HostRule = {
   name: "memory",
-  allows: (layout, vm, host) => lacksMemory(layout, vm, host) <= ROUNDING,
-  explain: (layout, vm, host) => {
-    const lacks = lacksMemory(layout, vm, host);
-    return lacks > ROUNDING
-      ? [{ rule: "memory", lacks: Math.ceil(lacks) }]
+  allows: (assignment, vm, host) =>
+    missingMemory(assignment, vm, host) <= ROUNDING,
+  explain: (assignment, vm, host) => {
+    const missing = missingMemory(assignment, vm, host);
+    return missing > ROUNDING
+      ? [{ rule: "memory", missing: Math.ceil(missing) }]
       : [];
   },
 };
 
-function lacksVcpus(
-  { pool, limits, vcpus }: Layout,
+function missingVcpus(
+  { pool, limits, vcpus }: Assignment,
   vm: number,
   host: number,
 ): number {
@@ -36,33 +37,41 @@ function lacksVcpus(
 
 export const vcpus: HostRule = {
   name: "vcpus",
-  matters: ({ limits }) => limits.vcpusPerCore !== undefined,
-  allows: (layout, vm, host) => lacksVcpus(layout, vm, host) <= ROUNDING,
-  explain: (layout, vm, host) => {
-    const lacks = lacksVcpus(layout, vm, host);
-    return lacks > ROUNDING ? [{ rule: "vcpus", lacks: Math.ceil(lacks) }] : [];
+  isRelevant: ({ limits }) => limits.vcpusPerCore !== undefined,
+  allows: (assignment, vm, host) =>
+    missingVcpus(assignment, vm, host) <= ROUNDING,
+  explain: (assignment, vm, host) => {
+    const missing = missingVcpus(assignment, vm, host);
+    return missing > ROUNDING
+      ? [{ rule: "vcpus", missing: Math.ceil(missing) }]
+      : [];
   },
 };
 
-/** GPUs, SR-IOV functions and the like. */
+/** GPUs, SR-IOV functions and similar devices. */
 export const devices: HostRule = {
   name: "device",
-  matters: ({ pool }) => pool.devices.ofVms.size > 0,
-  allows: (layout, vm, host) => lacking(layout, vm, host).length === 0,
-  explain: (layout, vm, host) =>
-    lacking(layout, vm, host).map(({ kind, lacks }) => ({
+  isRelevant: ({ pool }) => pool.devices.ofVms.size > 0,
+  allows: (assignment, vm, host) =>
+    missingDevices(assignment, vm, host).length === 0,
+  explain: (assignment, vm, host) =>
+    missingDevices(assignment, vm, host).map(({ kind, missing }) => ({
       rule: "device",
-      lacks,
-      kind: layout.pool.devices.kinds[kind]!,
+      missing,
+      kind: assignment.pool.devices.kinds[kind]!,
     })),
 };
 
-function lacking({ pool, freeDevices }: Layout, vm: number, host: number) {
+function missingDevices(
+  { pool, freeDevices }: Assignment,
+  vm: number,
+  host: number,
+) {
   const needs = pool.devices.ofVms.get(vm) ?? [];
   return needs
     .map(({ kind, count }) => ({
       kind,
-      lacks: count - freeDevices[kind * pool.hosts.size + host]!,
+      missing: count - freeDevices[kind * pool.hosts.size + host]!,
     }))
-    .filter(({ lacks }) => lacks > 0);
+    .filter(({ missing }) => missing > 0);
 }

@@ -1,28 +1,33 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { GroupModel } from "../model/pool-model.js";
 import type { Rule } from "../model/rule.js";
 import type { HostRule } from "./host-rule.js";
 
-/** Strict groups: no two members on one host, or all on one. */
+/**
+ * Required groups: anti-affinity (no two members on one host) and affinity (all
+ * on one host).
+ */
 export const groups: HostRule = {
   name: "group",
-  matters: ({ pool }) => pool.groups.models.some(({ strict }) => strict),
-  allows: (layout, vm, host) => {
-    const { groupsOf } = layout.pool.groups;
+  isRelevant: ({ pool }) =>
+    pool.groups.models.some(({ required: required }) => required),
+  allows: (assignment, vm, host) => {
+    const { groupsOf } = assignment.pool.groups;
     const end = groupsOf.offsets[vm + 1] ?? 0;
     for (let at = groupsOf.offsets[vm] ?? 0; at < end; at++)
-      if (!groupAllows(layout, groupsOf.values[at]!, vm, host)) return false;
+      if (!groupAllows(assignment, groupsOf.values[at]!, vm, host))
+        return false;
     return true;
   },
-  explain: (layout, vm, host) => {
-    const { groupsOf, models } = layout.pool.groups;
+  explain: (assignment, vm, host) => {
+    const { groupsOf, models } = assignment.pool.groups;
     const end = groupsOf.offsets[vm + 1] ?? 0;
     const out: Rule[] = [];
     for (let at = groupsOf.offsets[vm] ?? 0; at < end; at++) {
       const group = groupsOf.values[at]!;
-      if (groupAllows(layout, group, vm, host)) continue;
-      const other = inTheWay(layout, group, vm, host);
-      const name = layout.pool.vms.ids[other]!;
+      if (groupAllows(assignment, group, vm, host)) continue;
+      const other = conflictingMember(assignment, group, vm, host);
+      const name = assignment.pool.vms.ids[other]!;
       out.push({ rule: "group", group: models[group]!.id, vm: name });
     }
     return out;
@@ -30,20 +35,21 @@ export const groups: HostRule = {
 };
 
 function groupAllows(
-  layout: Layout,
+  assignment: Assignment,
   group: number,
   vm: number,
   host: number,
 ): boolean {
-  const { strict, kind } = layout.pool.groups.models[group]!;
-  if (!strict) return true;
-  if (kind === "apart") return layout.members.get(group, host) === 0;
-  return inTheWay(layout, group, vm, host) < 0;
+  const { required: required, kind } = assignment.pool.groups.models[group]!;
+  if (!required) return true;
+  if (kind === "anti-affinity")
+    return assignment.members.get(group, host) === 0;
+  return conflictingMember(assignment, group, vm, host) < 0;
 }
 
-/** A member for whose sake the group keeps the VM out; -1: none. */
-function inTheWay(
-  { pool, hostOf }: Layout,
+/** A member that makes the group refuse the VM; -1: none. */
+function conflictingMember(
+  { pool, hostOf }: Assignment,
   group: number,
   vm: number,
   host: number,
@@ -54,7 +60,7 @@ function inTheWay(
     const other = vmsOf.values[at]!;
     const there = hostOf[other]!;
     if (other === vm || there < 0) continue;
-    if ((there === host) === (kind === "apart")) return other;
+    if ((there === host) === (kind === "anti-affinity")) return other;
   }
   return -1;
 }

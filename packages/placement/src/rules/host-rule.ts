@@ -1,17 +1,27 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import type { Rule } from "../model/rule.js";
 
 /**
- * One rule by which hosts refuse VMs, told in two ways that must agree: fast
- * for the search, and in words' worth of detail for people. The VM is not
- * counted on the host while it is asked.
+ * One rule by which hosts refuse VMs, in two consistent forms: `allows` is
+ * fast, for searches; `explain` has the details, for users. The VM must not be
+ * counted on the host.
  */
 export interface HostRule {
-  /** How its refusals are called. Absent: one or the other, as `explain` tells. */
+  /**
+   * Name of its refusals. Absent: they have several names, given by `explain`.
+   */
   readonly name?: Rule["rule"];
-  /** Whether a pool has anything that this rule is about. Absent: always. */
-  readonly matters?: (layout: Layout) => boolean;
-  readonly allows: (layout: Layout, vm: number, host: number) => boolean;
-  /** Not empty where `allows` is false. */
-  readonly explain: (layout: Layout, vm: number, host: number) => Rule[];
+  /** Whether the rule applies to any object of the pool. Absent: always. */
+  readonly isRelevant?: (assignment: Assignment) => boolean;
+  readonly allows: (
+    assignment: Assignment,
+    vm: number,
+    host: number,
+  ) => boolean;
+  /** Not empty when `allows` returns false. */
+  readonly explain: (
+    assignment: Assignment,
+    vm: number,
+    host: number,
+  ) => Rule[];
 }

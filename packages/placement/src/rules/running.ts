@@ -1,37 +1,39 @@
-import type { Layout } from "../layout/layout.js";
+import type { Assignment } from "../assignment/assignment.js";
 import { DOWN } from "../pool/indexed-pool.js";
 import type { HostRule } from "./host-rule.js";
 
-/** The host that it would have to leave while it runs; -1: none. */
-function leaves({ pool }: Layout, vm: number, host: number): number {
+/** The host that a running VM would have to leave; -1: none. */
+function sourceHost({ pool }: Assignment, vm: number, host: number): number {
   const from = pool.vmHost[vm]!;
   const runs = from >= 0 && pool.hostState[from] !== DOWN;
   return runs && from !== host ? from : -1;
 }
 
-/** What runs on one kind of CPU does not go on on another. */
+/** A running VM cannot be migrated to an incompatible CPU. */
 export const cpu: HostRule = {
   name: "cpu",
-  matters: ({ pool }) =>
+  isRelevant: ({ pool }) =>
     new Set(pool.hostModels.map(({ cpu: found }) => found)).size > 1,
-  allows: (layout, vm, host) => {
-    if (leaves(layout, vm, host) < 0) return true;
-    const needs = layout.pool.vmModels[vm]!.cpu;
-    return needs === undefined || layout.pool.hostModels[host]!.cpu === needs;
+  allows: (assignment, vm, host) => {
+    if (sourceHost(assignment, vm, host) < 0) return true;
+    const needs = assignment.pool.vmModels[vm]!.cpu;
+    return (
+      needs === undefined || assignment.pool.hostModels[host]!.cpu === needs
+    );
   },
-  explain: (layout, vm, host) => {
-    if (cpu.allows(layout, vm, host)) return [];
-    return [{ rule: "cpu", needs: layout.pool.vmModels[vm]!.cpu! }];
+  explain: (assignment, vm, host) => {
+    if (cpu.allows(assignment, vm, host)) return [];
+    return [{ rule: "cpu", needs: assignment.pool.vmModels[vm]!.cpu! }];
   },
 };
 
 export const pinned: HostRule = {
   name: "pinned",
-  allows: (layout, vm, host) =>
-    layout.pool.vmModels[vm]!.pinned === undefined ||
-    leaves(layout, vm, host) < 0,
-  explain: (layout, vm, host) => {
-    if (pinned.allows(layout, vm, host)) return [];
-    return [{ rule: "pinned", reason: layout.pool.vmModels[vm]!.pinned! }];
+  allows: (assignment, vm, host) =>
+    assignment.pool.vmModels[vm]!.pinned === undefined ||
+    sourceHost(assignment, vm, host) < 0,
+  explain: (assignment, vm, host) => {
+    if (pinned.allows(assignment, vm, host)) return [];
+    return [{ rule: "pinned", reason: assignment.pool.vmModels[vm]!.pinned! }];
   },
 };

@@ -1,40 +1,52 @@
 import type { SurvivalStep } from "../model/survival.js";
-import { VolumeBound } from "./bound.js";
-import { findWorse } from "./dominance.js";
-import type { Fleet } from "./fleet.js";
-import { Judge } from "./judge.js";
-import { countSets, setsOf } from "./sets.js";
-import { suspects } from "./suspects.js";
+import { VolumeBound } from "./volume-bound.js";
+import { findDominating } from "./dominance.js";
+import type { FailureModel } from "./failure-model.js";
+import { FailureChecker } from "./failure-checker.js";
+import { countSets, hostSets } from "./host-sets.js";
+import { likelyFailingSets } from "./likely-failing-sets.js";
 
-/** So many sets are judged for one number of failures, or else another proof is needed. */
-const MOST_SETS = 50_000;
-/** Looks at a VM on a host, over all sets. */
-const MOST_LOOKS = 1e9;
-/** Once one number is not decided, sets of so many VMs at most are planned. */
-const MOST_VMS = 5_000;
+/** Maximum number of sets examined per number of failures. */
+const MAX_SETS = 50_000;
+/** Limit of checks of a VM on a host, over all sets. */
+const MAX_CHECKS = 1e9;
+/**
+ * Maximum number of VMs of a set that is planned after a number of failures was
+ * undecided.
+ */
+const MAX_VMS = 5_000;
 
-export interface Counted {
+export interface FailureCount {
   readonly steps: readonly SurvivalStep[];
-  /** A set that is not survived, proven. */
+  /** A set that provably cannot fail together. */
   readonly failing?: readonly number[];
 }
 
-/** Decides one number of failures after the other, until one is not survived or `most` is reached. */
+/**
+ * Decides each number of failures in turn, until one is not survived or `most`
+ * is reached.
+ */
 export function countFailures(
-  fleet: Fleet,
+  model: FailureModel,
   most: number,
   budget: number | undefined,
-): Counted {
-  const judge = new Judge(fleet, budget);
-  const worse = findWorse(fleet);
-  const bound = new VolumeBound(fleet);
+): FailureCount {
+  const checker = new FailureChecker(model, budget);
+  const worse = findDominating(model);
+  const bound = new VolumeBound(model);
   const steps: SurvivalStep[] = [];
   for (let failures = 1; failures <= most; failures++) {
-    const { step, failing } = decide({ fleet, judge, bound, worse, failures });
+    const { step, failing } = decide({
+      model,
+      checker,
+      bound,
+      worse,
+      failures,
+    });
     steps.push(step);
     if (failing) return { steps, failing };
     if (step.holds === "unknown")
-      return lookBeyond({ fleet, judge, most, steps });
+      return findSmallestFailingSet({ model, checker, most, steps });
   }
   return { steps };
 }
@@ -45,57 +57,68 @@ interface Decided {
 }
 
 interface Question {
-  readonly fleet: Fleet;
-  readonly judge: Judge;
+  readonly model: FailureModel;
+  readonly checker: FailureChecker;
   readonly bound: VolumeBound;
   readonly worse: readonly (readonly number[])[];
   readonly failures: number;
 }
 
 function decide(question: Question): Decided {
-  const { fleet, judge, bound, failures } = question;
+  const { model, checker, bound, failures } = question;
   if (bound.holds(failures))
     return { step: { failures, holds: "yes", by: "bound", sets: 0 } };
-  const likely = suspects(fleet, failures);
+  const likely = likelyFailingSets(model, failures);
   for (const [before, set] of likely.entries())
-    if (judge.judge(set) === "fails") return toFailing(set, before + 1);
+    if (checker.check(set) === "fails") return toFailing(set, before + 1);
   return judgeAll(question);
 }
 
 function toFailing(failing: readonly number[], sets: number): Decided {
   const failures = failing.length;
-  return { step: { failures, holds: "no", by: "one", sets }, failing };
+  return {
+    step: { failures, holds: "no", by: "counterexample", sets },
+    failing,
+  };
 }
 
-function judgeAll({ fleet, judge, worse, failures }: Question): Decided {
-  const all = () => setsOf(fleet.alive, failures, worse);
+function judgeAll({ model, checker, worse, failures }: Question): Decided {
+  const all = () => hostSets(model.alive, failures, worse);
   const unknown = { failures, holds: "unknown", by: "budget" } as const;
-  if (countSets(all(), MOST_SETS) > MOST_SETS)
+  if (countSets(all(), MAX_SETS) > MAX_SETS)
     return { step: { ...unknown, sets: 0 } };
   let isCertain = true;
   let sets = 0;
   for (const set of all()) {
-    if (judge.looks > MOST_LOOKS || judge.isSpent)
+    if (checker.checks > MAX_CHECKS || checker.isSpent)
       return { step: { ...unknown, sets } };
     sets++;
-    const verdict = judge.judge(set);
+    const verdict = checker.check(set);
     if (verdict === "fails") return toFailing(set, sets);
     isCertain &&= verdict === "survives";
   }
   return isCertain
-    ? { step: { failures, holds: "yes", by: "sets", sets } }
+    ? { step: { failures, holds: "yes", by: "exhaustive", sets } }
     : { step: { ...unknown, sets } };
 }
 
 interface Beyond {
-  readonly fleet: Fleet;
-  readonly judge: Judge;
+  readonly model: FailureModel;
+  readonly checker: FailureChecker;
   readonly most: number;
   readonly steps: readonly SurvivalStep[];
 }
 
-/** From a number on that is not decided: some set, as small as can be found, that is not survived. */
-function lookBeyond({ fleet, judge, most, steps }: Beyond): Counted {
+/**
+ * After an undecided number: searches for a failing set that is as small as
+ * possible.
+ */
+function findSmallestFailingSet({
+  model,
+  checker,
+  most,
+  steps,
+}: Beyond): FailureCount {
   const known = steps.length;
   let low = known;
   let high = most + 1;
@@ -106,7 +129,7 @@ function lookBeyond({ fleet, judge, most, steps }: Beyond): Counted {
         ? Math.min(low + step, high - 1)
         : (low + high) >> 1;
     step *= 2;
-    const found = findFailing(fleet, judge, failures);
+    const found = findFailing(model, checker, failures);
     if (found === undefined) low = failures;
     else {
       failing = found;
@@ -119,18 +142,26 @@ function lookBeyond({ fleet, judge, most, steps }: Beyond): Counted {
     ...({ holds: "unknown", by: "budget" } as const),
   }));
   if (failing === undefined) return { steps: [...steps, ...open] };
-  const last = { failures: high, holds: "no", by: "one", sets: 1 } as const;
+  const last = {
+    failures: high,
+    holds: "no",
+    by: "counterexample",
+    sets: 1,
+  } as const;
   return { steps: [...steps, ...open, last], failing };
 }
 
 function findFailing(
-  fleet: Fleet,
-  judge: Judge,
+  model: FailureModel,
+  checker: FailureChecker,
   failures: number,
 ): readonly number[] | undefined {
-  return suspects(fleet, failures).find((set) => {
-    if (judge.lacksMemory(set)) return true;
-    const vms = set.reduce((sum, host) => sum + fleet.fallen[host]!.length, 0);
-    return vms <= MOST_VMS && judge.judge(set) === "fails";
+  return likelyFailingSets(model, failures).find((set) => {
+    if (checker.lacksMemory(set)) return true;
+    const vms = set.reduce(
+      (sum, host) => sum + model.restarting[host]!.length,
+      0,
+    );
+    return vms <= MAX_VMS && checker.check(set) === "fails";
   });
 }

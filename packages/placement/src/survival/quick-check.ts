@@ -1,27 +1,24 @@
 import { UP } from "../pool/indexed-pool.js";
 import type { DeviceNeed } from "../pool/devices.js";
 import type { BitSet } from "../pool/bit-set.js";
-import { strictGroupsOf, type Fleet } from "./fleet.js";
+import { requiredGroupsOf, type FailureModel } from "./failure-model.js";
 
 interface Need {
   readonly memory: number;
   readonly vcpus: number;
   readonly devices: readonly DeviceNeed[];
-  readonly apart: readonly number[];
-  readonly reach: BitSet;
-  /** A group holds it to others: too much for a quick look. */
-  readonly isBound: boolean;
+  readonly antiAffinity: readonly number[];
+  readonly eligibleHosts: BitSet;
+  /** Units of several VMs are not handled by the quick check. */
+  readonly hasAffinity: boolean;
 }
 
-/** Sums of numbers that are no whole ones differ in the last digits. */
+/** Tolerance for sums of non-integers. */
 const ROUNDING = 1e-6;
 
-/**
- * Whether all that has to restart finds a host by a first look: big ones
- * first, each on the first host that takes it. No arrays are made for a set.
- */
+/** First-fit decreasing of the VMs to restart. Allocates no arrays per set. */
 export class QuickCheck {
-  readonly #fleet: Fleet;
+  readonly #model: FailureModel;
   readonly #needs: readonly Need[];
   readonly #isOut: Uint8Array;
   readonly #free: Float64Array;
@@ -29,22 +26,22 @@ export class QuickCheck {
   readonly #vcpus: Float64Array;
   readonly #devices: Float64Array;
   readonly #mostVcpus: Float64Array;
-  /** Group and host, as one number, of VMs that have been placed. */
+  /** Group and host as one number, of placed VMs. */
   readonly #taken = new Set<number>();
-  /** Looks at a VM on a host so far. */
-  looks = 0;
+  /** Number of checks of a VM on a host so far. */
+  checks = 0;
 
-  constructor(fleet: Fleet) {
-    const { now, kinds } = fleet;
+  constructor(model: FailureModel) {
+    const { now, kinds } = model;
     const { pool, limits } = now;
-    this.#fleet = fleet;
+    this.#model = model;
     this.#needs = kinds.map((vm) => ({
       memory: pool.vmMemory[vm]!,
       vcpus: pool.vmVcpus[vm]!,
       devices: pool.devices.ofVms.get(vm) ?? [],
-      apart: strictGroupsOf(now, vm, "apart"),
-      reach: pool.reach.hostsOf(vm),
-      isBound: strictGroupsOf(now, vm, "together").length > 0,
+      antiAffinity: requiredGroupsOf(now, vm, "anti-affinity"),
+      eligibleHosts: pool.eligibility.hostsOf(vm),
+      hasAffinity: requiredGroupsOf(now, vm, "affinity").length > 0,
     }));
     this.#isOut = new Uint8Array(pool.hosts.size);
     const reserve = limits.memoryReserve ?? 0;
@@ -59,30 +56,30 @@ export class QuickCheck {
     );
   }
 
-  /** @returns false: not found so; there may still be a way */
+  /** @returns false: first fit found no solution; there may still be one */
   survives(failed: readonly number[]): boolean {
-    const { now, fallen } = this.#fleet;
+    const { now, restarting: restarting } = this.#model;
     this.#isOut.fill(0);
     for (const host of failed) this.#isOut[host] = 1;
     this.#memory.set(this.#free);
     this.#vcpus.set(now.vcpus);
     this.#devices.set(now.freeDevices);
     this.#taken.clear();
-    if (failed.length === 1) return this.#placeAll(fallen[failed[0]!]!);
+    if (failed.length === 1) return this.#placeAll(restarting[failed[0]!]!);
     const { vmMemory } = now.pool;
-    const vms = failed.flatMap((host) => fallen[host]!);
+    const vms = failed.flatMap((host) => restarting[host]!);
     return this.#placeAll(vms.sort((a, b) => vmMemory[b]! - vmMemory[a]!));
   }
 
   #placeAll(vms: readonly number[]): boolean {
-    return vms.every((vm) => this.#place(this.#fleet.kindOf.get(vm)!));
+    return vms.every((vm) => this.#place(this.#model.kindOf.get(vm)!));
   }
 
   #place(kind: number): boolean {
     const need = this.#needs[kind]!;
-    if (need.isBound) return false;
+    if (need.hasAffinity) return false;
     for (let host = 0; host < this.#isOut.length; host++) {
-      this.looks++;
+      this.checks++;
       if (!this.#takes(need, host)) continue;
       this.#put(need, host);
       return true;
@@ -91,15 +88,15 @@ export class QuickCheck {
   }
 
   #takes(need: Need, host: number): boolean {
-    const { now } = this.#fleet;
+    const { now } = this.#model;
     const { pool } = now;
     if (this.#memory[host]! + ROUNDING < need.memory) return false;
     if (this.#isOut[host] === 1 || pool.hostState[host] !== UP) return false;
-    if (!need.reach.has(host)) return false;
+    if (!need.eligibleHosts.has(host)) return false;
     if (this.#vcpus[host]! + need.vcpus > this.#mostVcpus[host]!) return false;
     for (const { kind, count } of need.devices)
       if (this.#devices[kind * pool.hosts.size + host]! < count) return false;
-    for (const group of need.apart)
+    for (const group of need.antiAffinity)
       if (
         now.members.get(group, host) > 0 ||
         this.#taken.has(group * pool.hosts.size + host)
@@ -114,6 +111,7 @@ export class QuickCheck {
     this.#vcpus[host]! += need.vcpus;
     for (const { kind, count } of need.devices)
       this.#devices[kind * hosts + host]! -= count;
-    for (const group of need.apart) this.#taken.add(group * hosts + host);
+    for (const group of need.antiAffinity)
+      this.#taken.add(group * hosts + host);
   }
 }

@@ -1,34 +1,34 @@
 import type { Change, HostState, PoolModel } from "@xo-server/placement";
 import type { SeededRandom } from "./seeded-random.js";
 
-/** The model as it is after a change, made anew. */
+/** A new model after a change. */
 export function changedModel(model: PoolModel, change: Change): PoolModel {
   switch (change.kind) {
-    case "host-out":
+    case "host-down":
       return withState(model, change.host, "down");
-    case "host-in":
+    case "host-up":
       return withState(emptied(model, change.host), change.host, "up");
     case "host":
       return { ...model, hosts: withOne(model.hosts, change.host) };
     case "vm":
       return { ...model, vms: withOne(model.vms, change.vm) };
-    case "vm-gone":
+    case "vm-removed":
       return withoutVm(model, change.vm);
   }
 }
 
-/** Any change; what is new has an id behind all others. */
+/** A random change; new objects get ids that sort last. */
 export function randomChange(model: PoolModel, random: SeededRandom): Change {
   const host = random.pick(model.hosts);
-  const kinds = ["host-out", "host-in", "host", "new-host", "new-vm"] as const;
-  const vmKinds = model.vms.length > 0 ? (["vm", "vm-gone"] as const) : [];
+  const kinds = ["host-down", "host-up", "host", "new-host", "new-vm"] as const;
+  const vmKinds = model.vms.length > 0 ? (["vm", "vm-removed"] as const) : [];
   const kind = random.pick([...kinds, ...vmKinds]);
   const grown = random.pick([0.5, 2]);
   const ids = [...model.hosts, ...model.vms].map(({ id }) => id).sort();
   const newId = `${ids.at(-1)}z`;
   switch (kind) {
-    case "host-out":
-    case "host-in":
+    case "host-down":
+    case "host-up":
       return { kind, host: host.id };
     case "host":
       return { kind, host: { ...host, memory: host.memory * grown } };
@@ -38,7 +38,7 @@ export function randomChange(model: PoolModel, random: SeededRandom): Change {
       const vm = random.pick(model.vms);
       return { kind, vm: { ...vm, memory: vm.memory * grown } };
     }
-    case "vm-gone":
+    case "vm-removed":
       return { kind, vm: random.pick(model.vms).id };
     case "new-vm": {
       const vm = { id: newId, memory: 2 ** 31, vcpus: 1 };
@@ -54,7 +54,7 @@ function withState(model: PoolModel, id: string, state: HostState): PoolModel {
   return { ...model, hosts };
 }
 
-/** What ran there when the host went down does not run. */
+/** VMs of a host that went down are not running. */
 function emptied(model: PoolModel, id: string): PoolModel {
   const isDown = model.hosts.some(
     (host) => host.id === id && host.state === "down",
@@ -81,6 +81,6 @@ function withoutVm(model: PoolModel, id: string): PoolModel {
     ...model,
     vms: model.vms.filter((vm) => vm.id !== id),
     groups: withoutIt(model.groups),
-    locations: withoutIt(model.locations),
+    hostAffinities: withoutIt(model.hostAffinities),
   };
 }

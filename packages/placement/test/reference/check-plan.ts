@@ -5,14 +5,17 @@ import { Standing } from "./standing.js";
 export interface CheckOptions {
   readonly limits?: Limits;
   readonly seed?: number;
-  /** Random orders in which the actions are tried, beside one by one and as many at a time as can be. */
+  /**
+   * Number of random execution orders that are tried, besides one by one and as
+   * parallel as possible.
+   */
   readonly orders?: number;
 }
 
 /**
- * Does what a plan says, in many orders that it allows, and looks at every step
- * whether a rule is broken that was not before.
- * @returns what is wrong, in words; empty: nothing
+ * Executes a plan in many orders that it allows, and checks at every step that
+ * no rule is violated that was not violated before.
+ * @returns what is wrong; empty: nothing
  */
 export function checkPlan(
   model: PoolModel,
@@ -29,11 +32,11 @@ export function checkPlan(
   return [...new Set(wrong)];
 }
 
-/** Who runs where once the plan is done. */
+/** Host of each VM after the plan. */
 export function afterPlan(model: PoolModel, plan: Plan): Standing {
   const standing = new Standing(model);
   for (const { kind, vm, to } of plan.actions) {
-    if (kind === "move") standing.remove(vm);
+    if (kind === "migrate") standing.remove(vm);
     standing.put(vm, to);
   }
   return standing;
@@ -44,24 +47,24 @@ function checkShape({ actions, unplaced }: Plan): string[] {
   for (const [index, { vm, after, kind, from, to }] of actions.entries()) {
     if (after.some((one) => !(one >= 0 && one < index)))
       wrong.push(`${index}: after ${after.join()}`);
-    if ((kind === "move") !== (from !== undefined))
+    if ((kind === "migrate") !== (from !== undefined))
       wrong.push(`${index}: a ${kind} from ${from}`);
     if (from === to) wrong.push(`${index}: ${vm} moves to where it is`);
   }
   const started = actions.filter(({ kind }) => kind === "start");
   const names = [...started, ...unplaced].map(({ vm }) => vm);
   if (new Set(names).size < names.length)
-    wrong.push("a VM starts twice, or starts and has no place");
+    wrong.push("a VM starts twice, or starts and is unplaced");
   return wrong;
 }
 
-/** An index to begin of `begin`, or one to end of `end`. */
+/** Index of an action to begin from `begin`, or to end from `end`. */
 type Choose = (begin: readonly number[], end: readonly number[]) => number;
 
 const oneByOne: Choose = (begin, end) => end[0] ?? begin[0]!;
 const asManyAsCanBe: Choose = (begin, end) => begin[0] ?? end[0]!;
 
-/** One way of doing a plan. */
+/** One execution of a plan. */
 class Run {
   readonly #standing: Standing;
   readonly #actions: readonly Action[];
@@ -96,11 +99,11 @@ class Run {
     this.#going.add(index);
     if (standing.homes.get(vm) !== from)
       this.#say(index, `is on ${standing.homes.get(vm)}`);
-    if (this.#moves(vm) > 1) this.#say(index, "is under way already");
+    if (this.#moves(vm) > 1) this.#say(index, "is migrating already");
     if (kind === "start" && standing.countedOn(to).some(({ id }) => id === vm))
-      this.#say(index, "is there already");
+      this.#say(index, "is on its target already");
     const refusals = standing.refusals(vm, to);
-    // What is together may be parted on the way.
+    // Affinity may be violated during execution.
     if (standing.isApart(vm, to)) refusals.delete("group");
     if (refusals.size > 0) this.#say(index, [...refusals].join());
     standing.count(vm, to);
@@ -122,7 +125,7 @@ class Run {
   #checkTogether(): void {
     for (const [index, { vm }] of this.#actions.entries())
       if (!this.#standing.isTogether(vm, this.#standing.homes.get(vm)!))
-        this.#say(index, "is not together with its group at the end");
+        this.#say(index, "is not on the host of its affinity group at the end");
   }
 
   #say(index: number, what: string): void {

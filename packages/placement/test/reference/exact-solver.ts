@@ -3,9 +3,9 @@ import { withHostsDown } from "./random-pool.js";
 import { Standing } from "./standing.js";
 
 /**
- * Tries everything: is there a host for each of these VMs, which do not run,
- * with all others where they are?
- * @returns who goes where; undefined: there is no way
+ * Exhaustive search for a host for each of these VMs, which are not running;
+ * all others stay where they are.
+ * @returns host of each VM; undefined: infeasible
  */
 export function placeAll(
   model: PoolModel,
@@ -15,7 +15,10 @@ export function placeAll(
   return new Search(model, vms, limits).find();
 }
 
-/** VMs that have to be started anew when these hosts die; one that is down already changes nothing. */
+/**
+ * VMs that must restart when these hosts fail; hosts that are down already have
+ * no effect.
+ */
 export function mustRestart(
   model: PoolModel,
   failed: readonly string[],
@@ -34,7 +37,7 @@ function hasToRestart(
   return restart?.priority === "restart";
 }
 
-/** Whether all that have to restart can, when these hosts die. */
+/** Whether all VMs that must restart can, when these hosts fail. */
 export function survives(
   model: PoolModel,
   failed: readonly string[],
@@ -44,7 +47,7 @@ export function survives(
   return placeAll(withHostsDown(model, failed), vms, limits) !== undefined;
 }
 
-/** How many hosts that are not down may die, whichever they are. */
+/** How many hosts that are not down can fail, whichever they are. */
 export function failuresSurvived(
   model: PoolModel,
   limits: Limits = {},
@@ -57,7 +60,7 @@ export function failuresSurvived(
   return ids.length;
 }
 
-/** All sets of so many of a list. */
+/** All subsets of a size. */
 export function* setsOf<T>(
   list: readonly T[],
   size: number,
@@ -69,13 +72,16 @@ export function* setsOf<T>(
       yield [list[first]!, ...rest];
 }
 
-/** Depth first, with every state remembered that leads nowhere. */
+/** Depth first, with every failed state cached. */
 class Search {
   readonly #standing: Standing;
   readonly #vms: readonly string[];
   readonly #hosts: readonly string[];
   readonly #dead = new Set<string>();
-  /** Hosts that refuse the same VMs when they are empty: alike, if as much is left of them. */
+  /**
+   * Hosts that refuse the same VMs when empty: equivalent if they have the same
+   * capacity left.
+   */
   readonly #kindOf: ReadonlyMap<string, string>;
 
   constructor(model: PoolModel, vms: readonly string[], limits: Limits) {
@@ -111,9 +117,9 @@ class Search {
     );
   }
 
-  /** By what does not change while VMs are placed. */
+  /** By what does not change during placement. */
   #kind(host: string): string {
-    const fixed = new Set(["state", "sr", "network", "location"]);
+    const fixed = new Set(["state", "sr", "network", "host-affinity"]);
     return this.#vms
       .map((vm) =>
         [...this.#standing.refusals(vm, host)].some((rule) => fixed.has(rule)),
@@ -122,7 +128,7 @@ class Search {
       .join("");
   }
 
-  /** Equal where what is left of the hosts is, but for the names of hosts that are alike. */
+  /** Equal for states that differ only by the names of equivalent hosts. */
   #state(at: number): string {
     const left = this.#hosts.map((id) => {
       const { memory, cores, devices = [] } = this.#standing.hosts.get(id)!;
@@ -140,9 +146,9 @@ class Search {
   }
 
   #strictGroups(vm: string): string[] {
-    const apart = this.#standing.groupsOf(vm, "apart", true);
-    const together = this.#standing.groupsOf(vm, "together", true);
-    return [...apart, ...together].map(({ id }) => id);
+    const antiAffinity = this.#standing.groupsOf(vm, "anti-affinity", true);
+    const together = this.#standing.groupsOf(vm, "affinity", true);
+    return [...antiAffinity, ...together].map(({ id }) => id);
   }
 }
 

@@ -2,7 +2,7 @@ import type {
   DeviceCount,
   GroupModel,
   HostModel,
-  LocationModel,
+  HostAffinityModel,
   PoolModel,
   RestartModel,
   VmModel,
@@ -15,11 +15,14 @@ type Range = readonly [least: number, most: number];
 export interface PoolShape {
   readonly hosts: Range;
   readonly vms: Range;
-  /** VMs may run against groups and locations: there is something to repair. */
+  /**
+   * Running VMs may violate groups and host affinities, so that there is
+   * something to repair.
+   */
   readonly breaches?: boolean;
 }
 
-/** What the exact solver can take. */
+/** Limits of the exact solver. */
 export const small: PoolShape = { hosts: [1, 6], vms: [0, 20] };
 export const medium: PoolShape = { hosts: [10, 40], vms: [50, 400] };
 
@@ -34,11 +37,14 @@ interface Traits {
   readonly devices: boolean;
   readonly cpus: boolean;
   readonly pinned: boolean;
-  /** Share of the hosts' memory that is not given to VMs that run. */
+  /** Share of the hosts' memory that running VMs leave free. */
   readonly spare: number;
 }
 
-/** A pool by chance, the same for the same seed; what runs is by the rules, unless `breaches`. */
+/**
+ * A random pool, the same for the same seed. Running VMs violate no rule,
+ * unless `breaches`.
+ */
 export function randomPool(seed: number, shape: PoolShape = small): PoolModel {
   const random = new SeededRandom(seed);
   const traits: Traits = {
@@ -60,7 +66,9 @@ export function randomPool(seed: number, shape: PoolShape = small): PoolModel {
     hosts,
     vms: halted,
     groups: random.chance(0.7) ? randomGroups(random, halted) : [],
-    locations: random.chance(0.5) ? randomLocations(random, hosts, halted) : [],
+    hostAffinities: random.chance(0.5)
+      ? randomLocations(random, hosts, halted)
+      : [],
   };
   const start = { random, traits, breaches: shape.breaches === true };
   return { ...model, vms: startSome(model, start) };
@@ -88,14 +96,14 @@ export function shuffledPool(model: PoolModel, seed: number): PoolModel {
       networks: random.shuffled(vm.networks),
     })),
     groups: shuffleVms(model.groups),
-    locations: shuffleVms(model.locations).map((location) => ({
+    hostAffinities: shuffleVms(model.hostAffinities).map((location) => ({
       ...location,
       hosts: random.shuffled(location.hosts),
     })),
   };
 }
 
-/** The pool where hosts are as busy as their VMs are. */
+/** The pool with hosts that are as busy as their VMs. */
 export function withoutOwnLoad(model: PoolModel): PoolModel {
   const hosts = model.hosts.map((host) => {
     const { load, ...rest } = host;
@@ -104,7 +112,7 @@ export function withoutOwnLoad(model: PoolModel): PoolModel {
   return { ...model, hosts };
 }
 
-/** The pool where nothing runs. */
+/** The pool with no running VMs. */
 export function withNothingRunning(model: PoolModel): PoolModel {
   const vms = model.vms.map((vm) => {
     const { host, ...rest } = vm;
@@ -113,7 +121,7 @@ export function withNothingRunning(model: PoolModel): PoolModel {
   return { ...model, vms };
 }
 
-/** The pool once these hosts have died. */
+/** The pool after these hosts have failed. */
 export function withHostsDown(
   model: PoolModel,
   ids: readonly string[],
@@ -192,8 +200,8 @@ function randomGroups(
   const most = Math.max(1, Math.ceil(vms.length / 8));
   return named("g", random.between(1, most)).map((id) => ({
     id,
-    kind: random.pick(["apart", "apart", "together"] as const),
-    strict: random.chance(0.5),
+    kind: random.pick(["anti-affinity", "anti-affinity", "affinity"] as const),
+    required: random.chance(0.5),
     vms: random
       .shuffled(vms)
       .slice(0, random.between(1, 4))
@@ -206,7 +214,7 @@ function randomLocations(
   random: SeededRandom,
   hosts: readonly HostModel[],
   vms: readonly VmModel[],
-): LocationModel[] {
+): HostAffinityModel[] {
   const most = Math.max(1, Math.ceil(vms.length / 10));
   return named("l", random.between(1, most)).map((id) => ({
     id,
@@ -225,7 +233,7 @@ interface Start {
   readonly breaches: boolean;
 }
 
-/** Most VMs run, on a host by chance that takes them. */
+/** Most VMs run, on a random host that accepts them. */
 function startSome(
   model: PoolModel,
   { random, traits: { spare }, breaches }: Start,
@@ -234,7 +242,8 @@ function startSome(
   return model.vms.map((vm) => {
     if (random.chance(0.15)) return vm;
     const ignored = new Set<string>(["state"]);
-    if (breaches && random.chance(0.2)) ignored.add("group").add("location");
+    if (breaches && random.chance(0.2))
+      ignored.add("group").add("host-affinity");
     const host = random.shuffled(model.hosts).find(({ id, memory }) => {
       const used = standing
         .countedOn(id)

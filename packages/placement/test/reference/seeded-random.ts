@@ -14,7 +14,7 @@ export class SeededRandom {
     return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000;
   }
 
-  /** A whole number, both ends included. */
+  /** An integer, both bounds included. */
   between(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -36,7 +36,7 @@ export class SeededRandom {
     return out;
   }
 
-  /** Each of the list with the same chance. */
+  /** An element of the list, with equal probability. */
   some<T>(list: readonly T[], share: number): T[] {
     return list.filter(() => this.chance(share));
   }

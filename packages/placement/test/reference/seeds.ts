@@ -1,4 +1,7 @@
-/** How many times as many random pools as usual are tried: `XO_PLACEMENT_SEEDS=20` for a long night. */
+/**
+ * Factor for the number of random pools: `XO_PLACEMENT_SEEDS=20` for a long
+ * test.
+ */
 const TIMES = Number(process.env["XO_PLACEMENT_SEEDS"] ?? 1);
 
 /**

@@ -3,7 +3,7 @@ import type {
   GroupModel,
   HostModel,
   Limits,
-  LocationModel,
+  HostAffinityModel,
   PoolModel,
   RuleName,
   Score,
@@ -11,22 +11,22 @@ import type {
 } from "@xo-server/placement";
 
 /**
- * Who counts on which host, and what the rules say of it, by sums made anew at
- * every question: slow, and with nothing in common with the planner.
+ * Which VMs count on which host, and the rules, computed from scratch for every
+ * question: slow, and sharing no code with the planner.
  */
 export class Standing {
   readonly hosts = new Map<string, HostModel>();
   readonly vms = new Map<string, VmModel>();
-  /** Where each VM runs that does. */
+  /** Host of each running VM. */
   readonly homes = new Map<string, string>();
   readonly #counted = new Map<string, Set<string>>();
   readonly #groups = new Map<string, GroupModel[]>();
-  readonly #locations = new Map<string, LocationModel[]>();
+  readonly #hostAffinities = new Map<string, HostAffinityModel[]>();
   readonly #limits: Limits;
-  /** Cores of each host that are busy with what is no VM. */
+  /** Cores of each host in use by others than VMs. */
   readonly #otherLoad = new Map<string, number>();
 
-  /** As the model says: VMs of hosts that are down run nowhere. */
+  /** As the model says: VMs of hosts that are down do not run. */
   constructor(model: PoolModel, limits: Limits = {}) {
     this.#limits = limits;
     for (const host of model.hosts) {
@@ -36,9 +36,9 @@ export class Standing {
     for (const vm of model.vms) this.vms.set(vm.id, vm);
     for (const group of model.groups ?? [])
       for (const vm of new Set(group.vms)) push(this.#groups, vm, group);
-    for (const location of model.locations ?? [])
+    for (const location of model.hostAffinities ?? [])
       for (const vm of new Set(location.vms))
-        push(this.#locations, vm, location);
+        push(this.#hostAffinities, vm, location);
     for (const { id, load } of model.hosts)
       this.#otherLoad.set(id, otherLoad(model, id, load));
     for (const { id, host } of model.vms)
@@ -46,7 +46,7 @@ export class Standing {
         this.put(id, host);
   }
 
-  /** It runs there. */
+  /** The VM runs there. */
   put(vm: string, host: string): void {
     this.homes.set(vm, host);
     this.count(vm, host);
@@ -58,7 +58,7 @@ export class Standing {
     this.uncount(vm, host);
   }
 
-  /** It takes its part of the host, wherever it runs. */
+  /** The VM takes its demand from the host, wherever it runs. */
   count(vm: string, host: string): void {
     this.#counted.get(host)!.add(vm);
   }
@@ -71,7 +71,7 @@ export class Standing {
     return [...this.#counted.get(host)!].map((vm) => this.vms.get(vm)!);
   }
 
-  /** Names of all rules by which a VM may not come to a host, or not stay in it. */
+  /** Names of all rules by which a VM may not come to a host, or stay there. */
   refusals(id: string, hostId: string): Set<RuleName> {
     const vm = this.vms.get(id)!;
     const host = this.hosts.get(hostId)!;
@@ -85,7 +85,7 @@ export class Standing {
     const leaves = home !== undefined && home !== hostId;
     refuseIf(leaves && vm.pinned !== undefined, "pinned");
     refuseIf(leaves && vm.cpu !== undefined && vm.cpu !== host.cpu, "cpu");
-    refuseIf(this.#isMislocated(vm, host), "location");
+    refuseIf(this.#isMislocated(vm, host), "host-affinity");
     refuseIf(this.#isOvercommitted(vm, host), "memory");
     refuseIf(this.#hasTooManyVcpus(vm, host), "vcpus");
     refuseIf(this.#lacksDevices(vm, host), "device");
@@ -96,16 +96,16 @@ export class Standing {
     return out;
   }
 
-  /** No other member of a strict group that is apart counts there. */
+  /** No other member of a required anti-affinity group counts there. */
   isApart(id: string, host: string): boolean {
-    return this.groupsOf(id, "apart", true).every(
+    return this.groupsOf(id, "anti-affinity", true).every(
       ({ vms }) => !vms.some((other) => other !== id && this.#has(host, other)),
     );
   }
 
-  /** All members that run of strict groups that are together run there. */
+  /** All running members of required affinity groups run there. */
   isTogether(id: string, host: string): boolean {
-    return this.groupsOf(id, "together", true).every(({ vms }) =>
+    return this.groupsOf(id, "affinity", true).every(({ vms }) =>
       vms.every(
         (other) => other === id || (this.homes.get(other) ?? host) === host,
       ),
@@ -115,20 +115,22 @@ export class Standing {
   groupsOf(
     vm: string,
     kind: GroupModel["kind"],
-    strict: boolean,
+    required: boolean,
   ): readonly GroupModel[] {
     const groups = this.#groups.get(vm) ?? [];
-    return groups.filter((one) => one.kind === kind && one.strict === strict);
+    return groups.filter(
+      (one) => one.kind === kind && one.required === required,
+    );
   }
 
-  /** Of a host with the VM there that does not count there yet. */
+  /** Of a host with the VM placed there, which does not count there yet. */
   score(id: string, hostId: string): Score {
     const vm = this.vms.get(id)!;
     const host = this.hosts.get(hostId)!;
-    const locations = (this.#locations.get(id) ?? [])
+    const hostAffinities = (this.#hostAffinities.get(id) ?? [])
       .filter(({ score, hosts }) => isFinite(score) && hosts.includes(hostId))
       .reduce((sum, { score }) => sum + score, 0);
-    const wish = (kind: GroupModel["kind"]) =>
+    const preference = (kind: GroupModel["kind"]) =>
       this.groupsOf(id, kind, false).reduce(
         (sum, { weight = 1, vms }) =>
           sum +
@@ -141,9 +143,9 @@ export class Standing {
     const used = sum(all, ({ memory }) => memory) / host.memory;
     const load = this.#otherLoad.get(hostId)! + sum(all, loadOf);
     return {
-      locations,
-      groups: wish("together") - wish("apart"),
-      room: Math.min(1 - used, 1 - load / host.cores),
+      hostAffinity: hostAffinities,
+      groups: preference("affinity") - preference("anti-affinity"),
+      headroom: Math.min(1 - used, 1 - load / host.cores),
     };
   }
 
@@ -152,7 +154,7 @@ export class Standing {
   }
 
   #isMislocated({ id }: VmModel, host: HostModel): boolean {
-    return (this.#locations.get(id) ?? []).some(({ score, hosts }) =>
+    return (this.#hostAffinities.get(id) ?? []).some(({ score, hosts }) =>
       hosts.includes(host.id) ? score === -Infinity : score === Infinity,
     );
   }

@@ -2,31 +2,34 @@ import { checkName, checkText, toJson } from "../schema/limits.js";
 import type { PlacementRuleRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** What VMs of a pool have to do with each other, or with its hosts. */
+/** An affinity rule for VMs of a pool, with each other or with hosts. */
 export interface PlacementRule {
   readonly id: string;
   /** The pool's id. */
   readonly pool: string;
   readonly name: string;
-  /** together: all on one host; apart: no two on one host; location: on these hosts, or not there. */
-  readonly kind: "together" | "apart" | "location";
-  /** Nothing breaks it; or else it is a wish. */
-  readonly strict: boolean;
-  /** Ids. */
+  /**
+   * affinity: all on one host; anti-affinity: no two on one host; host-affinity:
+   * only on these hosts, or on none of them.
+   */
+  readonly kind: "affinity" | "anti-affinity" | "host-affinity";
+  /** True: a hard constraint. False: a preference. */
+  readonly required: boolean;
+  /** Ids of VMs. */
   readonly vms?: readonly string[];
-  /** Instead of `vms`: those that have it, now or later. */
+  /** Instead of `vms`: all VMs with this tag, now or later. */
   readonly tag?: string;
-  /** Ids; of a location. */
+  /** Ids of hosts; only of a host affinity. */
   readonly hosts?: readonly string[];
-  /** Of a location: below 0 the hosts are avoided. */
+  /** Only of a host affinity. Below 0 the hosts are avoided. */
   readonly score?: number;
-  /** Of a wish for VMs to be together or apart. */
+  /** Only of a preferred affinity or anti-affinity. */
   readonly weight?: number;
 }
 
 export type NewPlacementRule = Omit<PlacementRule, "id">;
 
-/** Rules of placement. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Placement rules. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
 export class PlacementRules {
   readonly #context: RepositoryContext;
 
@@ -99,9 +102,26 @@ function toRule({
   name,
   body_json,
 }: PlacementRuleRow): PlacementRule {
-  const body = JSON.parse(body_json) as Omit<
-    PlacementRule,
-    "id" | "pool" | "name"
-  >;
-  return { ...body, id, pool: pool_id, name };
+  const { strict, ...body } = JSON.parse(body_json) as RuleBody;
+  return {
+    ...body,
+    id,
+    pool: pool_id,
+    name,
+    kind: oldKinds[body.kind] ?? body.kind,
+    required: body.required ?? strict ?? false,
+  };
 }
+
+type RuleBody = Omit<PlacementRule, "id" | "pool" | "name" | "required"> & {
+  readonly required?: boolean;
+  /** Name of `required` in release 0.1. */
+  readonly strict?: boolean;
+};
+
+/** Kinds of release 0.1, which stored rules and imported configurations have. */
+const oldKinds: Readonly<Record<string, PlacementRule["kind"]>> = {
+  together: "affinity",
+  apart: "anti-affinity",
+  location: "host-affinity",
+};

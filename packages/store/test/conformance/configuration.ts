@@ -40,8 +40,8 @@ export async function fillStore(store: Store) {
   await store.placementRules.create({
     pool: "p",
     name: "databases",
-    kind: "apart",
-    strict: true,
+    kind: "anti-affinity",
+    required: true,
     vms: ["a", "b"],
   });
   await store.balancerPolicies.set("p", { mode: "automatic" });

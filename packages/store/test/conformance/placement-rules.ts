@@ -8,8 +8,8 @@ export async function testPlacementRules(t: Test, harness: StoreHarness) {
     const rule = {
       pool: "p",
       name: "near the disks",
-      kind: "location" as const,
-      strict: false,
+      kind: "host-affinity" as const,
+      required: false,
       tag: "database",
       hosts: ["h"],
       score: 2.5,
@@ -20,8 +20,13 @@ export async function testPlacementRules(t: Test, harness: StoreHarness) {
     t.same(again.placementRules.get(made.id), { ...rule, id: made.id });
     t.same([...again.placementRules.list("p")], [{ ...rule, id: made.id }]);
     t.equal(again.placementRules.size, 2);
-    const apart = { pool: "p", name: "apart", kind: "apart", strict: true };
-    const other = { ...apart, kind: "apart" as const, vms: ["a", "b"] };
+    const apart = {
+      pool: "p",
+      name: "anti-affinity",
+      kind: "anti-affinity",
+      required: true,
+    };
+    const other = { ...apart, kind: "anti-affinity" as const, vms: ["a", "b"] };
     await again.placementRules.replace(made.id, other);
     t.same(again.placementRules.get(made.id), { ...other, id: made.id });
     await again.placementRules.delete(made.id);

@@ -1,43 +1,44 @@
 import { Turns } from "@xo-server/inventory";
 import type { BalancePolicy } from "@xo-server/placement";
 import type { BalancerRunPage, Store } from "@xo-server/store";
-import { toBalancePolicy, type BalancePlanner } from "./look.js";
+import { toCurrentState } from "./deprecated-names.js";
+import { toBalancePolicy, type BalancePlanner } from "./balancer-input.js";
 import { checkPolicy, toPolicy, type Policy } from "./policy.js";
 import { PoolBalancer, type PoolBalancerParts } from "./pool-balancer.js";
-import type { SetPolicy } from "./pool-pass.js";
-import type { PoolSight } from "./pool-sight.js";
-import type { Cause, RanPlan } from "./run-plan.js";
-import type { ToldState } from "./watch-keeper.js";
+import type { StoredPolicy } from "./pool-pass.js";
+import type { PoolObservation } from "./pool-observation.js";
+import type { Cause, RunResult } from "./plan-runner.js";
+import type { PublishedState } from "./pool-lease.js";
 
 export interface BalancerParts extends Omit<
   PoolBalancerParts,
-  "pool" | "policy" | "look"
+  "pool" | "policy" | "observe"
 > {
   readonly store: Pick<
     Store,
     "balancerPolicies" | "balancerRuns" | "balancerWatches" | "onChange"
   >;
-  readonly look: (
+  readonly observe: (
     pool: string,
     excludedTags: readonly string[],
-  ) => Promise<PoolSight>;
+  ) => Promise<PoolObservation>;
 }
 
-/** How it is with one pool. */
-export interface PoolStanding {
+/** Policy and state of one pool. */
+export interface PoolStatus {
   readonly policy: Policy;
-  /** False: it is the default, nobody has set one. */
+  /** False: the default policy, none has been set. */
   readonly isSet: boolean;
-  readonly told: ToldState;
-  /** Another server with the same store balances it. */
-  readonly isElsewhere: boolean;
+  readonly published: PublishedState;
+  /** Another server with the same database balances the pool. */
+  readonly isOnOtherServer: boolean;
 }
 
-/** Balances the pools that have a policy which is not off. */
+/** Balances all pools whose policy is not off. */
 export class Balancer {
   readonly #parts: BalancerParts;
   readonly #pools = new Map<string, PoolBalancer>();
-  /** When each policy was set that has been acted on. */
+  /** Time of the last policy change that was applied, by pool. */
   readonly #known = new Map<string, number>();
   readonly #placement: BalancePlanner;
   #stopListening: () => void = () => undefined;
@@ -47,7 +48,7 @@ export class Balancer {
     this.#placement = oneAtATime(parts.placement);
   }
 
-  /** When pools can be looked at. */
+  /** To be called when pools can be observed. */
   start(): void {
     const { store } = this.#parts;
     this.#stopListening = store.onChange((table) => {
@@ -61,25 +62,28 @@ export class Balancer {
     await Promise.all(Array.from(this.#pools.values(), (one) => one.stop()));
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no pass and no run is in progress. */
   async idle(): Promise<void> {
     await Promise.all(Array.from(this.#pools.values(), (one) => one.idle()));
   }
 
-  policyOf(pool: string): SetPolicy {
+  policyOf(pool: string): StoredPolicy {
     const stored = this.#parts.store.balancerPolicies.get(pool);
     return { policy: toPolicy(stored?.body), setAt: stored?.updatedAt ?? 0 };
   }
 
-  /** As the planner takes it where somebody asks for a plan: what has been moved lately counts as any other. */
+  /**
+   * The policy for requested plans, without the cooldown of recently migrated
+   * VMs.
+   */
   async planPolicyOf(pool: string): Promise<BalancePolicy> {
     const { policy } = this.policyOf(pool);
-    const { staying } = await this.#parts.look(pool, policy.excludedTags);
+    const { staying } = await this.#parts.observe(pool, policy.excludedTags);
     return toBalancePolicy(policy, staying);
   }
 
   /**
-   * What is not given stays.
+   * Members that are not given stay.
    * @throws XoError INVALID_PARAMETERS, STORE_UNAVAILABLE
    */
   async setPolicy(pool: string, change: Partial<Policy>): Promise<Policy> {
@@ -89,27 +93,31 @@ export class Balancer {
     return policy;
   }
 
-  /** Of those pools, by their ids. @throws XoError STORE_UNAVAILABLE */
-  async standings(
-    pools: readonly string[],
-  ): Promise<Map<string, PoolStanding>> {
+  /**
+   * By pool id.
+   * @throws XoError STORE_UNAVAILABLE
+   */
+  async statuses(pools: readonly string[]): Promise<Map<string, PoolStatus>> {
     const watches = await this.#parts.store.balancerWatches.list();
     const others = new Map(
       watches
         .filter(({ owner }) => owner !== this.#parts.owner)
-        .map((one) => [one.pool, one.state as ToldState]),
+        .map((one) => [one.pool, toCurrentState(one.state)]),
     );
     return new Map(
-      pools.map((pool) => [pool, this.#standingOf(pool, others.get(pool))]),
+      pools.map((pool) => [pool, this.#statusOf(pool, others.get(pool))]),
     );
   }
 
   /** @throws XoError as PoolPass.runNow */
-  run(pool: string, cause: Cause, isDry: boolean): Promise<RanPlan> {
+  run(pool: string, cause: Cause, isDry: boolean): Promise<RunResult> {
     return this.#poolOf(pool).runNow(cause, isDry);
   }
 
-  /** Newest first. @throws XoError STORE_UNAVAILABLE, INVALID_PARAMETERS */
+  /**
+   * Newest first.
+   * @throws XoError STORE_UNAVAILABLE, INVALID_PARAMETERS
+   */
   history(
     pool: string,
     page: { readonly limit?: number; readonly cursor?: string },
@@ -117,16 +125,21 @@ export class Balancer {
     return this.#parts.store.balancerRuns.list({ pool, ...page });
   }
 
-  #standingOf(pool: string, other: ToldState | undefined): PoolStanding {
+  #statusOf(pool: string, other: PublishedState | undefined): PoolStatus {
     const here = this.#pools.get(pool);
     const isElsewhere = other !== undefined && here?.isHere !== true;
-    const off: ToldState = { state: { state: "off" }, since: 0 };
+    const off: PublishedState = { state: { state: "off" }, since: 0 };
     const { policy, setAt } = this.policyOf(pool);
-    const told = isElsewhere ? other : (here?.told ?? off);
-    return { policy, isSet: setAt > 0, told, isElsewhere };
+    const published = isElsewhere ? other : (here?.published ?? off);
+    return {
+      policy,
+      isSet: setAt > 0,
+      published,
+      isOnOtherServer: isElsewhere,
+    };
   }
 
-  /** Each policy that was set since, by whichever server. */
+  /** Applies policies that were changed since, by any server. */
   #apply(): void {
     for (const {
       pool,
@@ -148,7 +161,7 @@ export class Balancer {
         pool,
         placement: this.#placement,
         policy: () => this.policyOf(pool),
-        look: (tags) => this.#parts.look(pool, tags),
+        observe: (tags) => this.#parts.observe(pool, tags),
       });
       this.#pools.set(pool, one);
     }
@@ -156,7 +169,10 @@ export class Balancer {
   }
 }
 
-/** Of a hundred pools that are looked at in the same second one after the other is planned for: others wait for the planner, too. */
+/**
+ * Queues the requests of many pools here, so that other users of the planner
+ * need not wait for all of them.
+ */
 function oneAtATime(placement: BalancePlanner): BalancePlanner {
   const turns = new Turns(1);
   return {

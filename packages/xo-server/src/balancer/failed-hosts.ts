@@ -1,16 +1,19 @@
-import { RECOVERY_MS, type PoolSight } from "./pool-sight.js";
+import { RECOVERY_MS, type PoolObservation } from "./pool-observation.js";
 
-/** When hosts went down, as far as this server saw it. */
+/** When hosts went down, as far as this server observed it. */
 export class FailedHosts {
   readonly #failedAt = new Map<string, number>();
 
-  /** In ms since the epoch, by id; of those that are up again as well, until what ran there has had its time. */
+  /**
+   * ms since the epoch, by host id. Hosts that are up again stay listed during
+   * the recovery time.
+   */
   get failedAt(): ReadonlyMap<string, number> {
     return this.#failedAt;
   }
 
-  /** One that is down at the first look may have failed just now. */
-  look({ hosts, isConnected }: PoolSight, now: number): void {
+  /** A host that is down in the first observation counts as just failed. */
+  update({ hosts, isConnected }: PoolObservation, now: number): void {
     if (!isConnected) return;
     const down = new Set<string>();
     for (const { id, isUp } of hosts) if (!isUp) down.add(id);

@@ -1,81 +1,125 @@
 import { XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
+import { toCurrentPolicy } from "./deprecated-names.js";
 
 const seconds = (minimum: number, description: string) =>
   Type.Integer({ minimum, maximum: 86_400, description });
 const share = (description: string) =>
   Type.Number({ minimum: 0.05, maximum: 1, description });
 
-/** How a pool is balanced, as it is given and kept. */
+/** Members of a policy, for the API and the database. */
 export const policyMembers = {
   mode: Type.Enum(["off", "dry-run", "automatic"], {
-    description: "dry-run: what would be moved is written down, nothing moves.",
+    description: "dry-run: planned migrations are recorded, no VM is migrated.",
   }),
-  goal: Type.Enum(["performance", "density"], {
+  goal: Type.Enum(["performance", "consolidate"], {
     description:
-      "performance: hosts that have too much to do are relieved. density: that, and hosts that can be spared are emptied.",
+      "performance: relieve overloaded hosts. consolidate: also evacuate hosts that are not needed.",
   }),
-  cpuHigh: share("Of a host's cores in use; above it VMs leave it."),
-  cpuLow: share("Until its use is below; above it none comes."),
-  memoryHigh: share("Of a host's memory in use; above it VMs leave it."),
-  moveCost: Type.Number({
+  cpuHigh: share(
+    "Share of a host's cores in use. Above it the host is overloaded.",
+  ),
+  cpuLow: share(
+    "Share of a host's cores in use. An overloaded host is relieved until it is below; no host is filled beyond it.",
+  ),
+  memoryHigh: share(
+    "Share of a host's memory in use. Above it the host is overloaded.",
+  ),
+  migrationCost: Type.Number({
     minimum: 0,
     maximum: 1,
     description:
-      "What a move has to gain for each GiB of the VM: the fall of the sum of squares of shares in use, over hosts.",
+      "Minimum gain of a migration per GiB of the VM's memory. Gain: decrease of the sum of squared shares in use, over all hosts.",
   }),
-  mostMoves: Type.Integer({
+  maxMigrationsPerRun: Type.Integer({
     minimum: 1,
     maximum: 100,
-    description: "Of one run.",
+    description: "Maximum number of migrations in one run.",
   }),
   parallel: Type.Integer({
     minimum: 1,
     maximum: 16,
-    description: "Moves at a time.",
+    description: "Maximum number of concurrent migrations.",
   }),
-  intervalSeconds: seconds(10, "Between two looks."),
-  coolDownSeconds: seconds(0, "A VM that was moved stays for so long."),
-  holdSeconds: seconds(0, "What is out of balance has to last for so long."),
+  intervalSeconds: seconds(10, "Interval between two evaluations of the pool."),
+  coolDownSeconds: seconds(
+    0,
+    "Time during which a migrated VM is not migrated again.",
+  ),
+  holdSeconds: seconds(
+    0,
+    "Time that an imbalance must last before migrations start.",
+  ),
   excludedTags: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
     maxItems: 64,
-    description: "VMs with one of these stay where they are.",
+    description: "VMs with one of these tags are not migrated.",
   }),
-  repairs: Type.Boolean({
-    description: "Breaches of groups and locations are mended as well.",
+  enforceRules: Type.Boolean({
+    description: "Whether violations of affinity rules are corrected too.",
   }),
+};
+
+/** Members that a client may set. The last three are deprecated. */
+export const policyChangeMembers = {
+  ...Type.Partial(Type.Object(policyMembers)).properties,
+  goal: Type.Optional(
+    Type.Enum(["performance", "consolidate", "density"], {
+      description: "Deprecated: density (consolidate).",
+    }),
+  ),
+  moveCost: Type.Optional({
+    ...policyMembers.migrationCost,
+    description: "Deprecated: see migrationCost.",
+  }),
+  mostMoves: Type.Optional({
+    ...policyMembers.maxMigrationsPerRun,
+    description: "Deprecated: see maxMigrationsPerRun.",
+  }),
+  repairs: Type.Optional({
+    ...policyMembers.enforceRules,
+    description: "Deprecated: see enforceRules.",
+  }),
+};
+
+/** Members that clients of release 0.1 read. */
+export const oldPolicyMembers = {
+  moveCost: Type.Number({ description: "Deprecated: see migrationCost." }),
+  mostMoves: Type.Integer({
+    description: "Deprecated: see maxMigrationsPerRun.",
+  }),
+  repairs: Type.Boolean({ description: "Deprecated: see enforceRules." }),
 };
 
 export type Policy = Readonly<
   Static<ReturnType<typeof Type.Object<typeof policyMembers>>>
 >;
 
-/** Of a pool that nobody has set one for. */
+/** Policy of pools for which none has been set. */
 export const defaultPolicy: Policy = {
   mode: "off",
   goal: "performance",
   cpuHigh: 0.85,
   cpuLow: 0.65,
   memoryHigh: 0.9,
-  moveCost: 0.01,
-  mostMoves: 5,
+  migrationCost: 0.01,
+  maxMigrationsPerRun: 5,
   parallel: 2,
   intervalSeconds: 60,
   coolDownSeconds: 600,
   holdSeconds: 120,
   excludedTags: [],
-  repairs: true,
+  enforceRules: true,
 };
 
-/** @param body as the store has it: of an older version, what is new is missing */
+/** @param body stored JSON; members that it does not have get their defaults */
 export function toPolicy(body: unknown): Policy {
-  return { ...defaultPolicy, ...(body as Partial<Policy> | undefined) };
+  return { ...defaultPolicy, ...toCurrentPolicy(body) };
 }
 
-/** @throws XoError INVALID_PARAMETERS: there is no room between its marks */
+/** @throws XoError INVALID_PARAMETERS: the thresholds contradict each other */
 export function checkPolicy({ cpuHigh, cpuLow }: Policy): void {
   if (cpuLow < cpuHigh) return;
   throw new XoError("INVALID_PARAMETERS", {
-    reason: "cpuLow has to be below cpuHigh",
+    reason: "cpuLow must be below cpuHigh",
   });
 }

@@ -1,99 +1,107 @@
 import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
-import { busy, PoolPass, stateOf, type PoolPassParts } from "./pool-pass.js";
+import {
+  busy,
+  PoolPass,
+  pausedByError,
+  type PoolPassParts,
+} from "./pool-pass.js";
 import { toReason } from "./pool-run.js";
-import type { Cause, RanPlan } from "./run-plan.js";
+import type { Cause, RunResult } from "./plan-runner.js";
 import type { BalancerState } from "./state.js";
-import { WatchKeeper, type ToldState } from "./watch-keeper.js";
+import { PoolLease, type PublishedState } from "./pool-lease.js";
 
 export interface PoolBalancerParts extends Omit<
   PoolPassParts,
-  "watch" | "onState" | "store"
+  "lease" | "onState" | "store"
 > {
   readonly store: Pick<Store, "balancerRuns" | "balancerWatches">;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** Balances one pool, again and again: one pass at a time, and one at each interval of its policy. */
+/**
+ * Runs the passes of one pool one after another: at the interval of its policy,
+ * earlier when a wait ends.
+ */
 export class PoolBalancer {
   readonly #parts: PoolBalancerParts;
   readonly #pass: PoolPass;
-  readonly #watch: WatchKeeper;
+  readonly #lease: PoolLease;
   #state: BalancerState = { state: "off" };
   #since: number;
   #next: number | undefined;
   #timer: unknown;
-  #lane: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
   #isStopped = false;
 
   constructor(parts: PoolBalancerParts) {
     this.#parts = parts;
     this.#since = parts.clock.now();
-    this.#watch = new WatchKeeper({
+    this.#lease = new PoolLease({
       ...parts,
-      told: () => this.told,
+      published: () => this.published,
       onLost: () => {
-        this.#pass.forget();
+        this.#pass.clearCache();
       },
     });
     this.#pass = new PoolPass({
       ...parts,
-      watch: this.#watch,
+      lease: this.#lease,
       onState: (state) => {
-        this.#become(state);
+        this.#setState(state);
       },
     });
   }
 
-  /** False: another server balances the pool, or nobody does. */
+  /** False: another server balances the pool, or none. */
   get isHere(): boolean {
-    return this.#watch.isHeld;
+    return this.#lease.isHeld;
   }
 
-  get told(): ToldState {
+  get published(): PublishedState {
     const next = this.#next === undefined ? {} : { next: this.#next };
     return { state: this.#state, since: this.#since, ...next };
   }
 
-  /** Soon, and from then on as the policy says. */
+  /** Schedules a pass now; the policy determines the next ones. */
   wake(): void {
     this.#passAfter(0);
   }
 
   /** @throws XoError as PoolPass.runNow */
-  async runNow(cause: Cause, isDry: boolean): Promise<RanPlan> {
-    if (this.#state.state === "moving") throw busy(this.#parts.pool);
+  async runNow(cause: Cause, isDry: boolean): Promise<RunResult> {
+    if (this.#state.state === "migrating") throw busy(this.#parts.pool);
     try {
-      return await this.#inTurn(() => this.#pass.runNow(cause, isDry));
+      return await this.#enqueue(() => this.#pass.runNow(cause, isDry));
     } finally {
-      this.#endMoving();
+      this.#endMigrating();
       this.wake();
     }
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no pass and no run is in progress. */
   async idle(): Promise<void> {
-    await this.#lane;
+    await this.#queue;
   }
 
-  /** Nothing more is begun; what has begun is left to the pool. */
+  /** No more migrations start; those in progress are left to XAPI. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#parts.clock.clearTimeout(this.#timer);
-    if (this.#state.state === "moving") this.#watch.stop();
-    else await this.#watch.release().catch(() => undefined);
+    if (this.#state.state === "migrating") this.#lease.stop();
+    else await this.#lease.release().catch(() => undefined);
   }
 
-  /** What comes next is told by the pass that follows. */
-  #endMoving(): void {
-    if (this.#state.state === "moving") this.#become({ state: "off" });
+  /** The following pass sets the actual state. */
+  #endMigrating(): void {
+    if (this.#state.state === "migrating") this.#setState({ state: "off" });
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#lane.then(work);
-    this.#lane = turn.catch(() => undefined);
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(work);
+    this.#queue = turn.catch(() => undefined);
     return turn;
   }
 
@@ -103,11 +111,11 @@ export class PoolBalancer {
     if (this.#isStopped) return;
     this.#next = clock.now() + ms;
     this.#timer = clock.setTimeout(() => {
-      void this.#inTurn(() => this.#passAndGoOn());
+      void this.#enqueue(() => this.#passAndSchedule());
     }, ms);
   }
 
-  async #passAndGoOn(): Promise<void> {
+  async #passAndSchedule(): Promise<void> {
     if (this.#isStopped) return;
     try {
       await this.#pass.pass();
@@ -115,23 +123,23 @@ export class PoolBalancer {
       if (!this.#isStopped) this.#fail(error);
     }
     if (this.#isStopped) return;
-    if (this.#parts.policy().policy.mode === "off") await this.#rest();
-    else await this.#goOn();
+    if (this.#parts.policy().policy.mode === "off") await this.#stopPasses();
+    else await this.#scheduleNext();
   }
 
-  async #rest(): Promise<void> {
+  async #stopPasses(): Promise<void> {
     this.#parts.clock.clearTimeout(this.#timer);
     this.#next = undefined;
-    await this.#watch.release().catch(() => undefined);
+    await this.#lease.release().catch(() => undefined);
   }
 
-  async #goOn(): Promise<void> {
+  async #scheduleNext(): Promise<void> {
     this.#passAfter(this.#untilNext());
-    // What others are told is what has come of it.
-    if (this.isHere) await this.#watch.keep().catch(() => undefined);
+    // Publishes the outcome for other servers.
+    if (this.isHere) await this.#lease.renew().catch(() => undefined);
   }
 
-  /** In ms: sooner than the interval where something ends before. */
+  /** In ms; less than the interval when a wait ends earlier. */
   #untilNext(): number {
     const { policy, clock } = this.#parts;
     const interval = policy().policy.intervalSeconds * 1000;
@@ -142,21 +150,23 @@ export class PoolBalancer {
 
   #fail(error: unknown): void {
     const { logger, pool } = this.#parts;
-    this.#become(stateOf(error));
-    // While the store is gone it says so itself.
+    this.#setState(pausedByError(error));
+    // Database failures are reported by the database itself.
     if (toReason(error).code !== "STORE_UNAVAILABLE")
-      logger.warn(`load balancer: pool ${pool} is not looked at`, { error });
+      logger.warn(`load balancer: pool ${pool} could not be evaluated`, {
+        error,
+      });
   }
 
-  #become(state: BalancerState): void {
+  #setState(state: BalancerState): void {
     const { pool, logger, clock } = this.#parts;
     const before = this.#state;
     this.#state = state;
     if (before.state === state.state) return;
     this.#since = clock.now();
-    if (state.state === "backing-off" && state.until === undefined)
+    if (state.state === "back-off" && state.until === undefined)
       logger.warn(
-        `load balancer: pool ${pool} is left alone after ${state.failures} failed runs`,
+        `load balancer: pool ${pool}: stopped after ${state.failures} consecutive failed runs`,
       );
   }
 }

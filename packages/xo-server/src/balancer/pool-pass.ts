@@ -2,22 +2,32 @@ import { XoError } from "@xo-server/model";
 import type { BalancePlan } from "@xo-server/placement";
 import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
-import { restOf, verdictOf } from "./decide.js";
+import { waitingStateOf, decide } from "./decide.js";
 import { FailedHosts } from "./failed-hosts.js";
-import { planPool, toLook, type BalancePlanner, type Look } from "./look.js";
-import { balancerItself } from "./move-vm.js";
+import {
+  planPool,
+  toBalancerInput,
+  type BalancePlanner,
+  type BalancerInput,
+} from "./balancer-input.js";
+import { balancerUser } from "./migrate-vm.js";
 import type { Policy } from "./policy.js";
 import { toReason, type StopReason } from "./pool-run.js";
-import { pauseReasonOf, type PoolSight } from "./pool-sight.js";
-import type { Cause, Moving, PlanRunner, RanPlan } from "./run-plan.js";
-import { RunsOfPool } from "./runs-of-pool.js";
+import { pauseReasonOf, type PoolObservation } from "./pool-observation.js";
+import type {
+  Cause,
+  RunProgress,
+  PlanRunner,
+  RunResult,
+} from "./plan-runner.js";
+import { PoolRuns } from "./pool-runs.js";
 import type { BalancerState } from "./state.js";
-import type { WatchKeeper } from "./watch-keeper.js";
+import type { PoolLease } from "./pool-lease.js";
 
-/** A policy, as it is now. */
-export interface SetPolicy {
+/** The current policy of a pool. */
+export interface StoredPolicy {
   readonly policy: Policy;
-  /** Milliseconds since the epoch; 0: nobody has set it. */
+  /** ms since the epoch; 0: none has been set. */
   readonly setAt: number;
 }
 
@@ -25,34 +35,39 @@ export interface PoolPassParts {
   readonly pool: string;
   readonly owner: string;
   readonly store: Pick<Store, "balancerRuns">;
-  readonly policy: () => SetPolicy;
-  readonly look: (excludedTags: readonly string[]) => Promise<PoolSight>;
+  readonly policy: () => StoredPolicy;
+  readonly observe: (
+    excludedTags: readonly string[],
+  ) => Promise<PoolObservation>;
   readonly placement: BalancePlanner;
   readonly runner: Pick<PlanRunner, "run">;
-  readonly watch: Pick<WatchKeeper, "keep" | "isHeld">;
+  readonly lease: Pick<PoolLease, "renew" | "isHeld">;
   readonly onState: (state: BalancerState) => void;
   readonly clock: Pick<Clock, "now">;
 }
 
-/** Looks at a pool once, plans, and has it done if it is time: what comes of it is told as states. */
+/**
+ * One pass: observes a pool, plans, and executes the plan if it is due. Reports
+ * the resulting states.
+ */
 export class PoolPass {
   readonly #parts: PoolPassParts;
-  readonly #runs: RunsOfPool;
+  readonly #runs: PoolRuns;
   readonly #failed = new FailedHosts();
-  /** Since when each look has found something to do. */
+  /** Since when each pass has found migrations to do. */
   #unbalancedSince: number | undefined;
 
   constructor(parts: PoolPassParts) {
     this.#parts = parts;
-    this.#runs = new RunsOfPool({ ...parts, now: () => parts.clock.now() });
+    this.#runs = new PoolRuns({ ...parts, now: () => parts.clock.now() });
   }
 
-  /** Another server may have done something. */
-  forget(): void {
-    this.#runs.forget();
+  /** Another server may have added runs. */
+  clearCache(): void {
+    this.#runs.clearCache();
   }
 
-  /** @throws XoError STORE_UNAVAILABLE; what the planner throws */
+  /** @throws XoError STORE_UNAVAILABLE; errors of the planner */
   async pass(): Promise<void> {
     const { onState, policy } = this.#parts;
     if (policy().policy.mode === "off") {
@@ -60,90 +75,90 @@ export class PoolPass {
       onState({ state: "off" });
       return;
     }
-    if (!(await this.#take())) return;
-    const look = await this.#look();
-    const rest = restOf(look.facts);
-    if (rest === undefined) return this.#planAndAct(look);
+    if (!(await this.#acquire())) return;
+    const input = await this.#observe();
+    const rest = waitingStateOf(input.facts);
+    if (rest === undefined) return this.#planAndAct(input);
     this.#unbalancedSince = undefined;
     onState(rest);
   }
 
   /**
-   * Whatever the mode is, and however short it is out of balance.
-   * @throws XoError INCORRECT_STATE: it is being done, or there is reason to
-   *   leave the pool alone; what the planner throws
+   * Runs regardless of the mode and of how long the imbalance lasts.
+   * @throws XoError INCORRECT_STATE: a run is in progress, or the balancer is
+   *   paused; errors of the planner
    */
-  async runNow(cause: Cause, isDry: boolean): Promise<RanPlan> {
+  async runNow(cause: Cause, isDry: boolean): Promise<RunResult> {
     const { pool } = this.#parts;
-    if (!(await this.#take(true))) throw busy(pool);
-    const look = await this.#look();
-    const { pause } = look.facts;
-    const mayLook = isDry && pause?.code !== "not-connected";
-    if (pause !== undefined && !mayLook)
+    if (!(await this.#acquire(true))) throw busy(pool);
+    const input = await this.#observe();
+    const { pause } = input.facts;
+    const mayPlan = isDry && pause?.code !== "not-connected";
+    if (pause !== undefined && !mayPlan)
       throw new XoError("INCORRECT_STATE", {
         object: pool,
         property: "load balancer",
         actual: `paused: ${pause.code}`,
-        expected: "watching",
+        expected: "idle",
       });
-    return this.#carryOut(await this.#plan(look), look, { cause, isDry });
+    return this.#carryOut(await this.#plan(input), input, { cause, isDry });
   }
 
-  /** @returns false: another server has it */
-  async #take(takesOver = false): Promise<boolean> {
-    const kept = await this.#parts.watch.keep(takesOver);
-    if (kept === "still") return true;
-    this.#runs.forget();
+  /** @returns false: another server has the lease */
+  async #acquire(takesOver = false): Promise<boolean> {
+    const kept = await this.#parts.lease.renew(takesOver);
+    if (kept === "renewed") return true;
+    this.#runs.clearCache();
     this.#unbalancedSince = undefined;
     if (kept === false) return false;
     await this.#runs.interrupt();
     return true;
   }
 
-  async #look(): Promise<Look> {
-    const { look, clock } = this.#parts;
+  async #observe(): Promise<BalancerInput> {
+    const { observe, clock } = this.#parts;
     const { policy, setAt } = this.#parts.policy();
-    const sight = await look(policy.excludedTags);
+    const observation = await observe(policy.excludedTags);
     const runs = await this.#runs.recent();
-    return toLook(sight, {
+    return toBalancerInput(observation, {
       policy,
-      lookedAt: setAt,
+      resetAt: setAt,
       failed: this.#failed,
       runs,
       now: clock.now(),
     });
   }
 
-  async #plan(look: Look): Promise<BalancePlan> {
+  async #plan(input: BalancerInput): Promise<BalancePlan> {
     const { pool, placement } = this.#parts;
-    return planPool(pool, look, await this.#runs.recent(), placement);
+    return planPool(pool, input, await this.#runs.recent(), placement);
   }
 
-  async #planAndAct(look: Look): Promise<void> {
-    const { now, policy } = look.facts;
-    const plan = await this.#plan(look);
+  async #planAndAct(input: BalancerInput): Promise<void> {
+    const { now, policy } = input.facts;
+    const plan = await this.#plan(input);
     await this.#runs.noteMeasured(plan);
     const moves = plan.actions.length;
     const since = this.#unbalancedSince;
     const finding = { moves, stopped: plan.stopped, since };
-    const verdict = verdictOf(look.facts, finding);
+    const verdict = decide(input.facts, finding);
     if (verdict.act === "rest") {
       this.#parts.onState(verdict.state);
       this.#unbalancedSince = moves > 0 ? (since ?? now) : undefined;
       return;
     }
-    const cause = { cause: "automatic", person: balancerItself } as const;
+    const cause = { cause: "automatic", person: balancerUser } as const;
     const isDry = policy.mode === "dry-run";
-    await this.#carryOut(plan, look, { cause, isDry });
-    const after = restOf((await this.#look()).facts);
-    this.#parts.onState(after ?? { state: "watching", why: "balanced" });
+    await this.#carryOut(plan, input, { cause, isDry });
+    const after = waitingStateOf((await this.#observe()).facts);
+    this.#parts.onState(after ?? { state: "idle", why: "balanced" });
   }
 
   #carryOut(
     plan: BalancePlan,
-    { facts }: Look,
+    { facts }: BalancerInput,
     how: { readonly cause: Cause; readonly isDry: boolean },
-  ): Promise<RanPlan> {
+  ): Promise<RunResult> {
     const { pool, runner } = this.#parts;
     this.#unbalancedSince = undefined;
     return runner.run({
@@ -152,34 +167,37 @@ export class PoolPass {
       plan,
       policy: facts.policy,
       runs: this.#runs,
-      whyNot: (vms) => this.#whyNot(how.cause, vms),
-      onMoving: (moving) => this.#onMoving(moving),
+      stopReason: (vms) => this.#stopReason(how.cause, vms),
+      onProgress: (moving) => this.#onMoving(moving),
     });
   }
 
-  async #whyNot(
+  async #stopReason(
     { cause }: Cause,
     vms: ReadonlySet<string>,
   ): Promise<StopReason | undefined> {
-    const { watch, policy, look, clock } = this.#parts;
-    if (!watch.isHeld)
-      return { code: "other-server", message: "another server balances it" };
+    const { lease, policy, observe, clock } = this.#parts;
+    if (!lease.isHeld)
+      return {
+        code: "other-server",
+        message: "another server balances the pool",
+      };
     if (cause === "automatic" && policy().policy.mode !== "automatic")
-      return { code: "off", message: "it was set off" };
-    const sight = await look([]);
-    const moving = sight.moving.filter((vm) => !vms.has(vm));
-    this.#failed.look(sight, clock.now());
+      return { code: "off", message: "the load balancer was switched off" };
+    const observation = await observe([]);
+    const moving = observation.moving.filter((vm) => !vms.has(vm));
+    this.#failed.update(observation, clock.now());
     const { failedAt } = this.#failed;
     const now = clock.now();
-    const reason = pauseReasonOf({ ...sight, moving }, failedAt, now);
+    const reason = pauseReasonOf({ ...observation, moving }, failedAt, now);
     return reason && { code: reason.code, message: `paused: ${reason.code}` };
   }
 
-  async #onMoving(moving: Moving): Promise<void> {
-    const { watch, onState, pool } = this.#parts;
-    onState({ state: "moving", ...moving });
-    // From now on nobody takes it over.
-    if (moving.done === 0 && (await watch.keep()) === false) throw busy(pool);
+  async #onMoving(moving: RunProgress): Promise<void> {
+    const { lease, onState, pool } = this.#parts;
+    onState({ state: "migrating", ...moving });
+    // While migrations are in progress no other server takes the lease.
+    if (moving.done === 0 && (await lease.renew()) === false) throw busy(pool);
   }
 }
 
@@ -187,13 +205,13 @@ export function busy(pool: string): XoError {
   return new XoError("INCORRECT_STATE", {
     object: pool,
     property: "load balancer",
-    actual: "moving",
+    actual: "migrating",
     expected: "idle",
   });
 }
 
-/** Nothing could be found out. */
-export function stateOf(error: unknown): BalancerState {
+/** The state after a pass that failed. */
+export function pausedByError(error: unknown): BalancerState {
   const { message } = toReason(error);
   return { state: "paused", reason: { code: "no-plan", message } };
 }

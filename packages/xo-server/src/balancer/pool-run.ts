@@ -7,7 +7,7 @@ import type { PlanStep } from "../placement/plan-step.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import type { MoveRecord, RunRecord } from "./run-record.js";
 
-/** Why what has not begun is left. */
+/** Why migrations that have not started are skipped. */
 export interface StopReason {
   readonly code: string;
   readonly message: string;
@@ -17,21 +17,33 @@ export interface PoolRunParts {
   readonly store: Pick<Store, "balancerRuns">;
   readonly clock: Pick<Clock, "now">;
   readonly logger: Pick<Logger, "warn">;
-  /** Asked right before each move. @returns why it, and all that come after, are not to be */
+  /**
+   * Called before each migration.
+   * @returns why it and all further ones must be skipped
+   */
   readonly check: (move: MoveRecord) => Promise<StopReason | undefined>;
   readonly move: (move: MoveRecord, work: TaskContext) => Promise<void>;
-  /** A move has ended. @param done how many have */
+  /**
+   * Called when a migration has ended.
+   * @param done number of migrations that have ended
+   */
   readonly onChange: (done: number) => void;
-  /** The server is about to end: how a move ends is not known any more. */
+  /** During shutdown of the server the outcome of a migration is unknown. */
   readonly isStopping: () => boolean;
 }
 
-/** Moves that any one host sends or gets at a time: more only make each other slow. */
+/**
+ * Maximum number of concurrent migrations per host, as source or target: more
+ * slow each other down.
+ */
 const PER_HOST = 2;
 
 export type RunEnd = "success" | "failure" | "stopped";
 
-/** The moves of one plan, each written down before it begins and when it has ended. */
+/**
+ * Executes the migrations of one plan. Each is recorded before it starts and
+ * when it has ended.
+ */
 export class PoolRun {
   readonly #id: string;
   readonly #parts: PoolRunParts;
@@ -49,12 +61,12 @@ export class PoolRun {
     return this.#record;
   }
 
-  /** What has not begun is left. */
+  /** Skips migrations that have not started. */
   stop(reason: StopReason): void {
     this.#stopped ??= reason;
   }
 
-  /** Never rejects: what goes wrong is told. */
+  /** Never rejects: errors are recorded. */
   async run(
     steps: readonly PlanStep[],
     parallel: number,
@@ -63,7 +75,9 @@ export class PoolRun {
     const limits = { parallel, perHost: PER_HOST };
     await this.#moveAll(new PlanSchedule(steps, limits), work);
     const left = this.#record.moves.map((move) =>
-      move.status === "waiting" ? { ...move, status: "left" as const } : move,
+      move.status === "waiting"
+        ? { ...move, status: "skipped" as const }
+        : move,
     );
     this.#record = { ...this.#record, moves: left };
     const failed = left.find(({ status }) => status === "failed");
@@ -75,7 +89,9 @@ export class PoolRun {
     return isWhole ? "success" : "stopped";
   }
 
-  /** The first that fails ends it: those under way come to their end, the rest is left. */
+  /**
+   * After the first failure no more migrations start; those in progress finish.
+   */
   async #moveAll(schedule: PlanSchedule, work: TaskContext): Promise<void> {
     const running = new Set<Promise<void>>();
     let hasFailed = false;
@@ -104,7 +120,7 @@ export class PoolRun {
 
   #isOver(work: TaskContext): boolean {
     if (work.signal.aborted)
-      this.stop({ code: "ABORTED", message: "somebody has given it up" });
+      this.stop({ code: "ABORTED", message: "canceled" });
     return this.#stopped !== undefined;
   }
 
@@ -114,9 +130,9 @@ export class PoolRun {
     if (reason !== undefined) this.stop(reason);
     if (this.#isOver(work)) return;
     const { vmName, toName } = move;
-    await this.#set(index, { status: "moving", begunAt: this.#now });
+    await this.#set(index, { status: "migrating", startedAt: this.#now });
     try {
-      await work.part(`move ${vmName} to ${toName}`, (part) =>
+      await work.part(`migrate ${vmName} to ${toName}`, (part) =>
         this.#parts.move(move, part),
       );
       await this.#set(index, { status: "done", endedAt: this.#now });
@@ -136,7 +152,7 @@ export class PoolRun {
     return this.#parts.clock.now();
   }
 
-  /** One after the other: the last one is the newest. */
+  /** Writes are sequential, so that the last one is the newest. */
   #set(index: number, change: Partial<MoveRecord>): Promise<void> {
     const moves = this.#record.moves.with(index, {
       ...this.#record.moves[index]!,
@@ -147,13 +163,15 @@ export class PoolRun {
     return this.#writing;
   }
 
-  /** What cannot be written down now is so at the end. */
+  /** A failed write is repaired by the next one. */
   async #write(): Promise<void> {
     const { store, logger } = this.#parts;
     try {
       await store.balancerRuns.write(this.#id, { body: this.#record });
     } catch (error) {
-      logger.warn("a move of the load balancer is not written down", { error });
+      logger.warn("load balancer: a migration could not be recorded", {
+        error,
+      });
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Catalog, Predicate, ViewObject } from "@xo-server/inventory";
 import type { BalancerRun } from "@xo-server/store";
 import { recordOf, type MoveRecord, type RunRecord } from "./run-record.js";
 
-/** A run as clients get it; times are ms since the epoch. */
+/** A run as clients get it. Times are ms since the epoch. */
 export interface PublicRun extends RunRecord {
   readonly id: string;
   readonly pool: string;
@@ -10,11 +10,11 @@ export interface PublicRun extends RunRecord {
   readonly start: number;
   readonly end?: number;
   readonly taskId?: string;
-  /** Moves of VMs that the reader may not see. */
+  /** Number of migrations of VMs that the caller may not read. */
   readonly hidden: number;
 }
 
-/** Whether a reader may see a VM; undefined: all of them, those that are gone as well. */
+/** Whether the caller may read a VM; undefined: all, deleted ones too. */
 export type MaySee = ((vm: string) => boolean) | undefined;
 
 export function toMaySee(

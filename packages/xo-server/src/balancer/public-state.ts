@@ -1,7 +1,7 @@
-import type { PoolStanding } from "./balancer.js";
+import type { PoolStatus } from "./balancer.js";
 import type { BalancerState, PauseReason, StateName } from "./state.js";
 
-/** Why a pool is in its state; what a code comes with is in docs/balancing.md. */
+/** Why a pool is in its state. docs/balancing.md lists the codes. */
 export interface PublicReason {
   readonly code: string;
   /** In English. */
@@ -11,10 +11,10 @@ export interface PublicReason {
   readonly since?: number;
   /** Ids. */
   readonly hosts?: readonly string[];
-  /** VMs that would be moved, or are moved by others. */
+  /** Number of planned migrations, or of migrations by others. */
   readonly moves?: number;
   readonly failures?: number;
-  /** Id in the history; `done` of `total` moves have ended. */
+  /** Id of the run in the history; `done` of `total` migrations have ended. */
   readonly run?: string;
   readonly done?: number;
   readonly total?: number;
@@ -25,21 +25,21 @@ export interface PublicState {
   /** ms since the epoch. */
   readonly since: number;
   readonly reason?: PublicReason;
-  /** When it looks next, in ms since the epoch. */
+  /** Time of the next evaluation, ms since the epoch. */
   readonly next?: number;
-  /** Another server with the same store balances the pool. */
+  /** Another server with the same database balances the pool. */
   readonly elsewhere: boolean;
-  /** Somebody has to look. */
+  /** Set when an administrator must act: the reason. */
   readonly notice?: string;
 }
 
 export function toPublicState({
-  told,
-  isElsewhere,
-}: PoolStanding): PublicState {
-  const { state, since, next } = told;
+  published,
+  isOnOtherServer: isElsewhere,
+}: PoolStatus): PublicState {
+  const { state, since, next } = published;
   const reason = reasonOf(state);
-  const isStuck = state.state === "backing-off" && state.until === undefined;
+  const isStuck = state.state === "back-off" && state.until === undefined;
   return {
     state: state.state,
     since,
@@ -50,55 +50,60 @@ export function toPublicState({
   };
 }
 
-function reasonOf(told: BalancerState): PublicReason | undefined {
-  switch (told.state) {
+function reasonOf(published: BalancerState): PublicReason | undefined {
+  switch (published.state) {
     case "off":
       return undefined;
-    case "watching":
-      return { code: told.why, message: watching[told.why] };
-    case "holding": {
-      const { until, moves } = told;
-      const message = "out of balance; moves begin if that lasts";
+    case "idle":
+      return { code: published.why, message: idleMessages[published.why] };
+    case "pending": {
+      const { until, moves } = published;
+      const message = "imbalance detected; migrations start if it lasts";
       return { code: "imbalance", message, until, moves };
     }
-    case "moving": {
-      const { run, done, total } = told;
-      const message = `${done} of ${total} moves have ended`;
-      return { code: "moving", message, run, done, total };
+    case "migrating": {
+      const { run, done, total } = published;
+      const message = `${done} of ${total} migrations have ended`;
+      return { code: "migrating", message, run, done, total };
     }
-    case "cooling":
-      return { code: told.why, message: cooling[told.why], until: told.until };
+    case "cooldown":
+      return {
+        code: published.why,
+        message: cooldownMessages[published.why],
+        until: published.until,
+      };
     case "paused":
-      return toPublicPause(told.reason);
-    case "backing-off":
-      return toBackOff(told);
+      return toPublicPause(published.reason);
+    case "back-off":
+      return toBackOff(published);
   }
 }
 
-const watching = {
-  balanced: "no host has too much to do",
-  "no-better": "a host has too much to do, and no move pays",
+const idleMessages = {
+  balanced: "no host is overloaded",
+  "no-beneficial-migration":
+    "a host is overloaded, but no migration is beneficial",
 } as const;
-const cooling = {
-  measuring: "waits until what hosts measure is of after the moves",
-  "dry-run": "what would be moved has been written down",
+const cooldownMessages = {
+  measuring: "waiting for metrics from after the migrations",
+  "dry-run": "planned migrations have been recorded",
 } as const;
 
 function toBackOff({
   failures,
   until,
-}: Extract<BalancerState, { state: "backing-off" }>): PublicReason {
+}: Extract<BalancerState, { state: "back-off" }>): PublicReason {
   return until === undefined
     ? {
         code: "gave-up",
         failures,
-        message: `${failures} runs have failed, one after the other: look at the history, then set the policy again or have it run`,
+        message: `${failures} consecutive runs failed: check the history, then set the policy again or start a run`,
       }
     : {
         code: "failed",
         failures,
         until,
-        message: "the last run has failed",
+        message: "the last run failed",
       };
 }
 
@@ -107,21 +112,24 @@ function toPublicPause(reason: PauseReason): PublicReason {
     case "not-connected":
       return { ...reason, message: "the pool is not connected" };
     case "rolling-reboot":
-      return { ...reason, message: "a rolling reboot is under way" };
-    case "hosts-change":
+      return { ...reason, message: "a rolling reboot is in progress" };
+    case "host-maintenance":
       return {
         ...reason,
-        message: "hosts are being emptied, shut down or started",
+        message: "hosts are being evacuated, shut down or started",
       };
     case "host-failed":
-      return { ...reason, message: "a host is down: its VMs start elsewhere" };
+      return {
+        ...reason,
+        message: "a host is down: its VMs restart on other hosts",
+      };
     case "no-statistics":
-      return { ...reason, message: "hosts do not tell what they measure" };
-    case "others-move":
+      return { ...reason, message: "no current metrics from some hosts" };
+    case "other-migrations":
       return {
         code: reason.code,
         moves: reason.vms.length,
-        message: "VMs are being moved already",
+        message: "other VM migrations are in progress",
       };
     case "no-plan":
       return reason;

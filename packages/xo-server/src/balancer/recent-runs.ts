@@ -5,17 +5,17 @@ import { recordOf, type MoveRecord } from "./run-record.js";
 type RunFacts = Pick<Facts, "movedAt" | "dryRunAt" | "failures" | "failedAt">;
 
 /**
- * What runs of before mean for the next.
+ * What previous runs mean for the next decision.
  * @param runs newest first
- * @param lookedAt when somebody has last looked, in ms since the epoch: failures of before do not count
+ * @param resetAt failures before do not count, ms since the epoch
  */
 export function factsOf(
   runs: readonly BalancerRun[],
-  lookedAt: number,
+  resetAt: number,
 ): RunFacts {
-  const moved = runs.find((run) => recordOf(run).moves.some(hasBegun));
-  const dry = runs.find((run) => isDryByItself(run));
-  const failed = failuresOf(runs, lookedAt);
+  const moved = runs.find((run) => recordOf(run).moves.some(hasStarted));
+  const dry = runs.find((run) => isAutomaticDryRun(run));
+  const failed = failuresOf(runs, resetAt);
   return {
     movedAt: moved && endOf(moved),
     dryRunAt: dry && endOf(dry),
@@ -24,38 +24,41 @@ export function factsOf(
   };
 }
 
-/** VMs that were moved after that time, as far as these runs tell. What a server was at when it died counts. */
-export function coolingVms(
+/**
+ * VMs migrated after `since`. Migrations that were in progress when a server
+ * crashed count.
+ */
+export function vmsInCooldown(
   runs: readonly BalancerRun[],
   since: number,
 ): Set<string> {
   const vms = new Set<string>();
   for (const run of runs)
     for (const move of recordOf(run).moves)
-      if (hasBegun(move) && (move.endedAt ?? endOf(run)) > since)
+      if (hasStarted(move) && (move.endedAt ?? endOf(run)) > since)
         vms.add(move.vm);
   return vms;
 }
 
-/** The newest first; one that went well ends them, as somebody does who looks. */
+/** Consecutive failed runs, newest first, since the last success or reset. */
 function failuresOf(
   runs: readonly BalancerRun[],
-  lookedAt: number,
+  resetAt: number,
 ): readonly BalancerRun[] {
   const failed: BalancerRun[] = [];
   for (const run of runs) {
-    if (run.startedAt < lookedAt || run.status === "success") break;
+    if (run.startedAt < resetAt || run.status === "success") break;
     if (run.status === "failure") failed.push(run);
   }
   return failed;
 }
 
-function isDryByItself(run: BalancerRun): boolean {
+function isAutomaticDryRun(run: BalancerRun): boolean {
   return run.status === "dry-run" && recordOf(run).by.cause === "automatic";
 }
 
-function hasBegun({ status }: MoveRecord): boolean {
-  return status === "moving" || status === "done" || status === "failed";
+function hasStarted({ status }: MoveRecord): boolean {
+  return status === "migrating" || status === "done" || status === "failed";
 }
 
 function endOf({ startedAt, endedAt = startedAt }: BalancerRun): number {

@@ -1,10 +1,14 @@
 import type { Action, BalancePlan, HostFigures } from "@xo-server/placement";
 import type { BalancerRun } from "@xo-server/store";
+import { toCurrentRecord } from "./deprecated-names.js";
 import type { Policy } from "./policy.js";
 
-/** waiting: not begun. left: it never was. planned: of a dry run. */
+/**
+ * planned: of a dry run. waiting: not started yet. skipped: will not be
+ * started.
+ */
 export type MoveStatus =
-  "planned" | "waiting" | "moving" | "done" | "failed" | "left";
+  "planned" | "waiting" | "migrating" | "done" | "failed" | "skipped";
 
 export interface MoveRecord extends Pick<Action, "purpose" | "score"> {
   readonly vm: string;
@@ -15,21 +19,21 @@ export interface MoveRecord extends Pick<Action, "purpose" | "score"> {
   readonly toName: string;
   readonly status: MoveStatus;
   /** ms since the epoch. */
-  readonly begunAt?: number;
+  readonly startedAt?: number;
   readonly endedAt?: number;
-  /** Why it failed, or was left. */
+  /** Why it failed. */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** Who wanted it. */
+/** What triggered the run. */
 export interface RunBy {
-  /** automatic: the balancer did, by itself. */
+  /** automatic: the balancer itself. */
   readonly cause: "automatic" | "manual";
   readonly userId: string;
   readonly userName: string;
 }
 
-/** What is kept of a run. */
+/** The stored part of a run. */
 export interface RunRecord {
   readonly by: RunBy;
   readonly goal: Policy["goal"];
@@ -38,19 +42,22 @@ export interface RunRecord {
   readonly figuresBefore: readonly HostFigures[];
   /** As planned. */
   readonly figuresAfter: readonly HostFigures[];
-  /** As they were found when all of what is measured was of after the moves. */
+  /** As measured after the run. */
   readonly figuresMeasured?: readonly HostFigures[];
   /** As planned: see gainOf. */
   readonly gain: number;
   readonly emptied: readonly string[];
-  /** Why it did not come to its end, or is not begun. */
+  /** Why the run did not complete. */
   readonly reason?: { readonly code: string; readonly message: string };
 }
 
-/** Hosts beyond these are not told of: a record has its bounds. */
-const MOST_HOSTS = 256;
+/** Limit of the size of a record. */
+const MAX_HOSTS = 256;
 
-/** The fall of the sum of squares of the shares in use, over hosts, of CPU and of memory, whichever falls more; and 1 for each host that is emptied. */
+/**
+ * Decrease of the sum of squared shares in use over all hosts, of CPU or
+ * memory, whichever is larger; plus 1 for each evacuated host.
+ */
 export function gainOf({
   figuresBefore,
   figuresAfter,
@@ -66,7 +73,7 @@ function sum(figures: readonly HostFigures[], share: "cpu" | "memory") {
   return figures.reduce((total, one) => total + one[share] ** 2, 0);
 }
 
-/** @param nameOf of a VM or host, by its id */
+/** @param nameOf name of a VM or host by its id */
 export function toRecord(
   plan: BalancePlan,
   about: Pick<RunRecord, "by" | "goal"> & { readonly isDry: boolean },
@@ -80,8 +87,8 @@ export function toRecord(
     stopped,
     emptied,
     gain: gainOf(plan),
-    figuresBefore: figuresBefore.slice(0, MOST_HOSTS),
-    figuresAfter: figuresAfter.slice(0, MOST_HOSTS),
+    figuresBefore: figuresBefore.slice(0, MAX_HOSTS),
+    figuresAfter: figuresAfter.slice(0, MAX_HOSTS),
     moves: plan.actions.map((action) => ({
       vm: action.vm,
       vmName: nameOf(action.vm),
@@ -97,5 +104,5 @@ export function toRecord(
 }
 
 export function recordOf(run: BalancerRun): RunRecord {
-  return run.body as RunRecord;
+  return toCurrentRecord(run.body);
 }

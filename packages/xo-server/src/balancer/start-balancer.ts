@@ -10,34 +10,34 @@ import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Audit } from "../operations/audit.js";
 import type { Witness } from "../operations/witness.js";
-import type { Placement } from "../placement/placement.js";
+import type { PlacementService } from "../placement/placement-service.js";
 import type { Pools } from "../pools/pools.js";
 import type { Stats } from "../stats/start-stats.js";
 import type { StopStack } from "../boot/stop-stack.js";
 import type { Tasks } from "../tasks/tasks.js";
 import { Balancer } from "./balancer.js";
-import { readSight } from "./read-sight.js";
-import { PlanRunner } from "./run-plan.js";
+import { observePool } from "./observe-pool.js";
+import { PlanRunner } from "./plan-runner.js";
 
 export interface StartBalancerParts {
   readonly store: Store;
   readonly tasks: Tasks;
   readonly stats: Stats;
-  readonly placement: Placement;
+  readonly placement: PlacementService;
   readonly catalog: Catalog;
   readonly inventory: Inventory;
   readonly objects: PoolObjects;
   readonly pools: Pick<Pools, "list">;
   readonly audit: Audit;
   readonly witness: Witness;
-  /** dataDir: two servers of one machine have different ones. */
+  /** dataDir distinguishes two servers on one machine. */
   readonly config: Pick<Config, "dataDir">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly stops: StopStack;
 }
 
-/** The load balancer, that does nothing before its `start` is called. */
+/** Creates the load balancer, which is inactive until `start` is called. */
 export function startBalancer(parts: StartBalancerParts): Balancer {
   const { store, catalog, config, stops } = parts;
   const owner = createHash("sha256")
@@ -55,7 +55,7 @@ export function startBalancer(parts: StartBalancerParts): Balancer {
     ...parts,
     owner,
     runner,
-    look: (pool, tags) => readSight(pool, tags, sources),
+    observe: (pool, tags) => observePool(pool, tags, sources),
   });
   stops.push("load balancer", () => {
     isStopping = true;

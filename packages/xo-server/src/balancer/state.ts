@@ -1,59 +1,65 @@
-/** Why a pool is left alone. */
+/** Why a pool is not balanced at the moment. */
 export type PauseReason =
   | { readonly code: "not-connected" }
-  /** Since: ms since the epoch. */
+  /** `since`: ms since the epoch. */
   | { readonly code: "rolling-reboot"; readonly since: number }
-  /** They go down, come up, or are being emptied. */
-  | { readonly code: "hosts-change"; readonly hosts: readonly string[] }
-  /** A host is down that was not a moment ago: what ran there starts elsewhere. */
+  /** Hosts are being evacuated, shut down, started or updated. */
+  | { readonly code: "host-maintenance"; readonly hosts: readonly string[] }
+  /** A host failed recently: its VMs restart on other hosts first. */
   | {
       readonly code: "host-failed";
       readonly hosts: readonly string[];
       readonly until: number;
     }
-  /** What they have to do is not known, or was long ago. */
+  /** Hosts have no metrics, or only old ones. */
   | { readonly code: "no-statistics"; readonly hosts: readonly string[] }
-  /** Somebody else moves VMs. */
-  | { readonly code: "others-move"; readonly vms: readonly string[] }
-  /** No plan could be made. */
+  /** Other migrations in the pool are in progress. */
+  | { readonly code: "other-migrations"; readonly vms: readonly string[] }
+  /** Planning failed. */
   | { readonly code: "no-plan"; readonly message: string };
 
 /**
- * How it is with a pool; times are ms since the epoch.
+ * State of the balancer for one pool. Times are ms since the epoch.
  *
- *            ┌──────── nothing to do ◄──────────────┐
- *            ▼                                      │
- * off ──► watching ── out of balance ──► holding ───┤ it has lasted
- *  ▲         ▲ ▲                            │       ▼
- *  │         │ └── figures are new ── cooling ◄── moving
- *  │         │                                      │ failed
- *  │         └───────── time has passed ── backing-off
- *  └── from all of them; and any but moving is paused while there is a reason
+ *             ┌──────────── nothing to do ◄───────────────┐
+ *             ▼                                           │
+ * off ───► idle ──── imbalance ────► pending ─────────────┤ it has lasted
+ *  ▲        ▲ ▲                                           ▼
+ *  │        │ └── new metrics ───── cooldown ◄─────── migrating
+ *  │        │                                             │ failed
+ *  │        └────── time has passed ─────────────────── back-off
+ *  └── from every state; every state but migrating becomes paused on a reason
  */
 export type BalancerState =
   | { readonly state: "off" }
-  | { readonly state: "watching"; readonly why: "balanced" | "no-better" }
   | {
-      readonly state: "holding";
+      readonly state: "idle";
+      readonly why: "balanced" | "no-beneficial-migration";
+    }
+  | {
+      readonly state: "pending";
       readonly until: number;
       readonly moves: number;
     }
   | {
-      readonly state: "moving";
+      readonly state: "migrating";
       readonly run: string;
       readonly done: number;
       readonly total: number;
     }
-  /** measuring: until figures are those of after the moves. dry-run: the same would be written down again. */
+  /**
+   * measuring: until metrics are from after the migrations. dry-run: until the
+   * same result would be recorded again.
+   */
   | {
-      readonly state: "cooling";
+      readonly state: "cooldown";
       readonly why: "measuring" | "dry-run";
       readonly until: number;
     }
   | { readonly state: "paused"; readonly reason: PauseReason }
-  /** Without `until`: until somebody looks. */
+  /** Without `until`: until an administrator resets it. */
   | {
-      readonly state: "backing-off";
+      readonly state: "back-off";
       readonly failures: number;
       readonly until?: number;
     };

@@ -13,9 +13,9 @@ import { RollingPlans } from "../hosts/rolling-plans.js";
 import { startJobs, type StartedJobs } from "../jobs/start-jobs.js";
 import type { Services } from "../methods/services.js";
 import { CatchUp } from "../objects/catch-up.js";
-import { Evacuations } from "../placement/evacuations.js";
-import { Placement } from "../placement/placement.js";
-import { StartHosts } from "../placement/start-hosts.js";
+import { EvacuationPlanner } from "../placement/evacuations.js";
+import { PlacementService } from "../placement/placement-service.js";
+import { StartHostSelector } from "../placement/start-host-selector.js";
 import { Plugins } from "../plugins/plugins.js";
 import { HostProber } from "../pools/host-prober.js";
 import { PoolDoors } from "../pools/pool-doors.js";
@@ -128,7 +128,7 @@ export async function startServices(
     options,
     stops,
   );
-  const placement = new Placement({
+  const placement = new PlacementService({
     inventory,
     store,
     clock,
@@ -200,8 +200,13 @@ export async function startServices(
     transfers,
     oneTimePaths,
     placement,
-    startHosts: new StartHosts({ placement, objects, inventory }),
-    evacuations: new Evacuations({ placement, objects, inventory, clock }),
+    startHosts: new StartHostSelector({ placement, objects, inventory }),
+    evacuations: new EvacuationPlanner({
+      placement,
+      objects,
+      inventory,
+      clock,
+    }),
     balancer,
     rollingPlans: new RollingPlans(store.settings),
     missingPatches,

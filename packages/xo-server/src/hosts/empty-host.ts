@@ -1,5 +1,8 @@
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import type { Evacuations, HostLeave } from "../placement/evacuations.js";
+import type {
+  EvacuationPlanner,
+  HostEvacuationPlan,
+} from "../placement/evacuations.js";
 import { untrackedTask, type TaskContext } from "../tasks/task-context.js";
 import { allStuck, refuseStuck, stuckOn } from "./stuck-vms.js";
 
@@ -7,7 +10,7 @@ import { allStuck, refuseStuck, stuckOn } from "./stuck-vms.js";
 export interface LeaveParts {
   readonly objects: PoolObjects;
   /** Absent: XAPI finds one for each. */
-  readonly evacuations?: Pick<Evacuations, "plans"> | undefined;
+  readonly evacuations?: Pick<EvacuationPlanner, "plans"> | undefined;
   readonly work?: TaskContext | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -52,7 +55,7 @@ export async function evacuateAll(
 export async function planLeave(
   host: PoolObject,
   parts: LeaveParts,
-): Promise<HostLeave | undefined> {
+): Promise<HostEvacuationPlan | undefined> {
   const stuck = await stuckOn(host, parts.objects);
   const leave = await leaveOf(host, parts);
   refuseStuck(allStuck(host, { stuck, leave }, parts.objects), leave?.conflict);
@@ -63,14 +66,14 @@ export async function planLeave(
 export async function leaveOf(
   host: PoolObject,
   { evacuations, work = untrackedTask, signal = work.signal }: LeaveParts,
-): Promise<HostLeave | undefined> {
+): Promise<HostEvacuationPlan | undefined> {
   const leaves = await evacuations?.plans([host], { work, signal });
   return leaves?.get(host.id);
 }
 
 interface Move {
   readonly parts: LeaveParts;
-  readonly leave: HostLeave | undefined;
+  readonly leave: HostEvacuationPlan | undefined;
   readonly network?: PoolObject | undefined;
 }
 

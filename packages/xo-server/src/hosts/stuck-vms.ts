@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import type { HostLeave } from "../placement/evacuations.js";
+import type { HostEvacuationPlan } from "../placement/evacuations.js";
 
 /** A VM that cannot be moved away from its host, in XAPI's words. */
 export interface StuckVm {
@@ -53,7 +53,7 @@ export function allStuck(
     leave,
   }: {
     readonly stuck: readonly StuckVm[];
-    readonly leave: HostLeave | undefined;
+    readonly leave: HostEvacuationPlan | undefined;
   },
   objects: PoolObjects,
 ): StuckVm[] {

@@ -1,5 +1,9 @@
 import { Type } from "typebox";
-import { defaultPolicy, policyMembers } from "../balancer/policy.js";
+import {
+  defaultPolicy,
+  oldPolicyMembers,
+  policyMembers,
+} from "../balancer/policy.js";
 
 const time = Type.Integer({ description: "Milliseconds since the epoch." });
 const optionalTime = Type.Optional(time);
@@ -9,6 +13,7 @@ const Policy = Type.Object({
   pool: Type.String(),
   isSet: Type.Boolean({ description: "False: these are the defaults." }),
   ...policyMembers,
+  ...oldPolicyMembers,
 });
 
 const Reason = Type.Object(
@@ -24,7 +29,7 @@ const Reason = Type.Object(
     total: count,
     run: Type.Optional(Type.String()),
   },
-  { description: "Why; docs/balancing.md has the codes." },
+  { description: "Why; docs/balancing.md lists the codes." },
 );
 
 const Standing = Type.Object({
@@ -32,27 +37,29 @@ const Standing = Type.Object({
   name: Type.String(),
   policy: Policy,
   state: Type.Enum([
-    ...["off", "watching", "holding", "moving"],
-    ...["cooling", "paused", "backing-off"],
+    ...["off", "idle", "pending", "migrating"],
+    ...["cooldown", "paused", "back-off"],
   ]),
   since: time,
   reason: Type.Optional(Reason),
   next: Type.Optional(
-    Type.Integer({ description: "When it looks next; ms since the epoch." }),
+    Type.Integer({
+      description: "Time of the next evaluation, ms since the epoch.",
+    }),
   ),
   elsewhere: Type.Boolean({
-    description: "Another server with the same store balances the pool.",
+    description: "Another server with the same database balances the pool.",
   }),
   notice: Type.Optional(
-    Type.String({ description: "Somebody has to look, and why." }),
+    Type.String({ description: "An administrator must act: the reason." }),
   ),
 });
 
 const Figures = Type.Array(
   Type.Object({
     host: Type.String(),
-    cpu: Type.Number({ description: "Share of its cores in use." }),
-    memory: Type.Number({ description: "Share of its memory in use." }),
+    cpu: Type.Number({ description: "Share of its cores in use, 0 to 1." }),
+    memory: Type.Number({ description: "Share of its memory in use, 0 to 1." }),
     vms: Type.Integer(),
   }),
 );
@@ -68,18 +75,18 @@ const Move = Type.Object({
   to: Type.String(),
   toName: Type.String(),
   purpose: Type.String({
-    description: "overload, balance, density, repair or make-room.",
+    description: "overload, balance, consolidate, enforce-rules or make-room.",
   }),
   score: Type.Object({
-    locations: Type.Number(),
+    hostAffinity: Type.Number(),
     groups: Type.Number(),
-    room: Type.Number(),
+    headroom: Type.Number(),
   }),
   status: Type.Enum([
-    ...["planned", "waiting", "moving"],
-    ...["done", "failed", "left"],
+    ...["planned", "waiting", "migrating"],
+    ...["done", "failed", "skipped"],
   ]),
-  begunAt: optionalTime,
+  startedAt: optionalTime,
   endedAt: optionalTime,
   error: Failure,
 });
@@ -101,22 +108,25 @@ const Run = Type.Object({
   }),
   goal: Type.String(),
   stopped: Type.String({
-    description: "balanced, no-better or most-moves: why no more is moved.",
+    description:
+      "balanced, no-beneficial-migration or max-migrations: why the plan has no more migrations.",
   }),
   moves: Type.Array(Move),
-  hidden: Type.Integer({ description: "Moves of VMs that you may not see." }),
+  hidden: Type.Integer({
+    description: "Number of migrations of VMs that the caller may not read.",
+  }),
   figuresBefore: Figures,
   figuresAfter: Figures,
   figuresMeasured: Type.Optional(Figures),
   gain: Type.Number({
     description:
-      "Planned: fall of the sum of squares of shares in use, over hosts; 1 for each host that is emptied.",
+      "Planned decrease of the sum of squared shares in use, over all hosts; plus 1 for each evacuated host.",
   }),
   emptied: Type.Array(Type.String()),
   reason: Failure,
 });
 
-/** What the operations of the load balancer answer. */
+/** Results of the load balancer's operations. */
 export const balancerShapes = { Policy, Standing, Run };
 
 const pool = "00000000-0000-4000-8000-000000000001";
@@ -124,12 +134,12 @@ const pool = "00000000-0000-4000-8000-000000000001";
 export const stateExample = {
   pool,
   name: "production",
-  state: "watching",
+  state: "idle",
   elsewhere: false,
   policy: { pool, isSet: true, ...defaultPolicy, mode: "automatic" },
   since: 1_790_000_000_000,
   next: 1_790_000_060_000,
-  reason: { code: "balanced", message: "no host has too much to do" },
+  reason: { code: "balanced", message: "no host is overloaded" },
 };
 
 const figures = [
@@ -148,7 +158,7 @@ export const historyExample = {
   start: 1_790_000_000_000,
   end: 1_790_000_020_000,
   goal: "performance",
-  stopped: "most-moves",
+  stopped: "max-migrations",
   gain: 0.12,
   by: {
     cause: "automatic",

@@ -1,10 +1,14 @@
 import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { Type, type Static } from "typebox";
-import type { Balancer, PoolStanding } from "../balancer/balancer.js";
-import { policyMembers } from "../balancer/policy.js";
+import type { Balancer, PoolStatus } from "../balancer/balancer.js";
+import {
+  toCurrentPolicy,
+  toOldPolicyMembers,
+} from "../balancer/deprecated-names.js";
+import { policyChangeMembers } from "../balancer/policy.js";
 import { toMaySee, toPublicRun } from "../balancer/public-run.js";
 import { toPublicState } from "../balancer/public-state.js";
-import { balancerItself } from "../balancer/move-vm.js";
+import { balancerUser } from "../balancer/migrate-vm.js";
 import { readableTo } from "../objects/readable.js";
 import {
   defineOperation,
@@ -35,7 +39,7 @@ const onPool = (action: string) => ({
   id: ({ pool: id }: { readonly pool: string }) => id,
 });
 
-/** The load balancer: moves VMs by itself. */
+/** The load balancer: automatic migration of VMs. */
 export function balancerMethods(parts: BalancerMethodParts): Operation[] {
   return [
     ...policyMethods(parts),
@@ -47,13 +51,18 @@ export function balancerMethods(parts: BalancerMethodParts): Operation[] {
 function policyMethods({ balancer }: BalancerMethodParts): Operation[] {
   const toPolicy = (id: string) => {
     const { policy, setAt } = balancer.policyOf(id);
-    return { pool: id, isSet: setAt > 0, ...policy };
+    return {
+      pool: id,
+      isSet: setAt > 0,
+      ...policy,
+      ...toOldPolicyMembers(policy),
+    };
   };
   const path = "/pools/{pool}/balancer/policy";
   return [
     defineOperation({
       name: "balancer.getPolicy",
-      summary: "How the load balancer treats a pool.",
+      summary: "Returns the load balancer policy of a pool.",
       params: Type.Object({ pool }, closed),
       result: Policy,
       permission: onPool("read"),
@@ -69,11 +78,8 @@ function policyMethods({ balancer }: BalancerMethodParts): Operation[] {
     defineOperation({
       name: "balancer.setPolicy",
       summary:
-        "Sets how the load balancer treats a pool; what is not given stays. Set off, it begins no more moves.",
-      params: Type.Object(
-        { pool, ...Type.Partial(Type.Object(policyMembers)).properties },
-        closed,
-      ),
+        "Sets the load balancer policy of a pool. Members that are not given stay. mode off: no more migrations are started.",
+      params: Type.Object({ pool, ...policyChangeMembers }, closed),
       result: Policy,
       permission: onPool("administrate:set"),
       changes: true,
@@ -85,7 +91,7 @@ function policyMethods({ balancer }: BalancerMethodParts): Operation[] {
         example: stateExample.policy,
       },
       async handler({ pool: id, ...change }) {
-        await balancer.setPolicy(id, change);
+        await balancer.setPolicy(id, toCurrentPolicy(change));
         return toPolicy(id);
       },
     }),
@@ -96,13 +102,13 @@ function stateMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
   return [
     defineOperation({
       name: "balancer.getAll",
-      summary: "Pools, how they are balanced, and how it is with each.",
+      summary: "Lists pools with their load balancer policy and state.",
       params: Type.Object({}, closed),
       result: Type.Array(Standing),
       permission: "viewer",
       async handler(_, context) {
         const pools = await readablePools(catalog, context);
-        const standings = await balancer.standings([...pools.keys()]);
+        const standings = await balancer.statuses([...pools.keys()]);
         return Array.from(standings, ([id, one]) =>
           toStanding(id, pools.get(id) ?? "", one),
         );
@@ -110,7 +116,8 @@ function stateMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
     }),
     defineOperation({
       name: "balancer.getState",
-      summary: "What the load balancer does to a pool now, and why.",
+      summary:
+        "Returns the current state of the load balancer for a pool, with the reason.",
       params: Type.Object({ pool }, closed),
       result: Standing,
       permission: onPool("read"),
@@ -122,7 +129,7 @@ function stateMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
         example: stateExample,
       },
       async handler({ pool: id }) {
-        const standings = await balancer.standings([id]);
+        const standings = await balancer.statuses([id]);
         return toStanding(id, nameOf(catalog, id), standings.get(id)!);
       },
     }),
@@ -136,12 +143,12 @@ function runMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
     defineOperation({
       name: "balancer.run",
       summary:
-        "Balances a pool now, whatever its mode is; answers when that has ended. dryRun: tells what would be moved.",
+        "Runs the load balancer for a pool now, in any mode, and returns when the run has ended. dryRun: only plans.",
       params: Type.Object(
         {
           pool,
           dryRun: Type.Optional(
-            Type.Boolean({ description: "Nothing is moved." }),
+            Type.Boolean({ description: "Plan only: no VM is migrated." }),
           ),
         },
         closed,
@@ -159,7 +166,7 @@ function runMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
     }),
     defineOperation({
       name: "balancer.getHistory",
-      summary: "What the load balancer did to a pool, newest first.",
+      summary: "Lists the load balancer runs of a pool, newest first.",
       params: Type.Object(
         {
           pool,
@@ -167,7 +174,7 @@ function runMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
           cursor: Type.Optional(
             Type.String({
               maxLength: 256,
-              description: "Of the page before.",
+              description: "Cursor of the previous page.",
             }),
           ),
         },
@@ -197,28 +204,21 @@ function runMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
   ];
 }
 
-function toCause({
-  user: person = balancerItself,
-  task: work,
-}: HandlerContext) {
+function toCause({ user: person = balancerUser, task: work }: HandlerContext) {
   return { cause: "manual", person, work } as const;
 }
 
-function toStanding(
-  id: string,
-  name: string,
-  standing: PoolStanding,
-): Standing {
+function toStanding(id: string, name: string, standing: PoolStatus): Standing {
   const { policy, isSet } = standing;
   return {
     pool: id,
     name,
-    policy: { pool: id, isSet, ...policy },
+    policy: { pool: id, isSet, ...policy, ...toOldPolicyMembers(policy) },
     ...toPublicState(standing),
   } as Standing;
 }
 
-/** Names by ids. There are hundreds at most. */
+/** Names by id. */
 async function readablePools(
   catalog: BalancerMethodParts["catalog"],
   context: CallContext,

@@ -14,46 +14,58 @@ import { idOf } from "./on-object.js";
 export interface PlacementRuleParts {
   readonly store: Pick<Store, "placementRules">;
   readonly objects: Pick<PoolObjects, "get">;
-  /** Of pools that are known, by their ids. */
+  /** Ids of all known pools. */
   readonly pools: () => readonly string[];
-  /** Those of a pool's own. */
+  /** XAPI's own VM groups of a pool. */
   readonly xapiGroups: (pool: string) => readonly XapiGroup[];
 }
 
-const id = Type.String({ minLength: 1, description: "Of a rule." });
+const id = Type.String({ minLength: 1, description: "Id of a rule." });
 const pool = idOf("a pool");
 const name = Type.String({ minLength: 1, maxLength: 256 });
-const kind = Type.Enum(["together", "apart", "location"], {
+const kinds = ["affinity", "anti-affinity", "host-affinity"] as const;
+/** Kinds of release 0.1, still accepted. */
+const oldKinds = {
+  together: "affinity",
+  apart: "anti-affinity",
+  location: "host-affinity",
+} as const;
+const kindText =
+  "affinity: all on one host; anti-affinity: no two on one host; host-affinity: only on these hosts, or on none of them (negative score).";
+const kind = Type.Enum(kinds, { description: kindText });
+const kindInput = Type.Enum(["together", "apart", "location", ...kinds], {
+  description: `${kindText} Deprecated: together, apart, location.`,
+});
+const required = Type.Boolean({
   description:
-    "together: all on one host; apart: no two on one host; location: on these hosts, or not there.",
+    "true: a hard constraint, never violated; false: a preference (soft constraint).",
 });
-const strict = Type.Boolean({
-  description: "Nothing breaks it; or else it is a wish.",
-});
+const strict = Type.Boolean({ description: "Deprecated: see required." });
 const ids = (description: string) =>
   Type.Array(Type.String({ minLength: 1 }), { maxItems: 1_000, description });
 const about = {
-  vms: Type.Optional(ids("VMs that it is about.")),
+  vms: Type.Optional(ids("Ids of the VMs of the rule.")),
   tag: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 256,
-      description: "Instead of vms: those that have it, now or later.",
+      description: "Instead of vms: all VMs with this tag, now or later.",
     }),
   ),
-  hosts: Type.Optional(ids("Of a location.")),
+  hosts: Type.Optional(ids("Ids of hosts, of a host affinity.")),
   score: Type.Optional(
     Type.Number({
       minimum: -1e6,
       maximum: 1e6,
-      description: "Of a location: below 0 the hosts are avoided. Default: 1.",
+      description:
+        "Of a host affinity: below 0 the hosts are avoided. Default: 1.",
     }),
   ),
   weight: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
       maximum: 1e6,
-      description: "Of a wish to be together or apart. Default: 1.",
+      description: "Of a preferred affinity or anti-affinity. Default: 1.",
     }),
   ),
 };
@@ -64,17 +76,18 @@ const PublicRule = Type.Object({
   pool,
   name,
   kind,
+  required,
   strict,
   ...about,
   source: Type.Optional(
-    Type.String({ description: "xapi: it is the pool's, changed there." }),
+    Type.String({ description: "xapi: defined in the pool, changed there." }),
   ),
 });
 type PublicRule = Static<typeof PublicRule>;
 
-const MOST_RULES = 1_000;
+const MAX_RULES = 1_000;
 
-/** Rules that say what may, should or must run where. */
+/** Rules for the placement of VMs: affinity, anti-affinity, host affinity. */
 export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
   const { placementRules } = parts.store;
   const find = (ruleId: string): PlacementRule => {
@@ -85,7 +98,7 @@ export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
   const onRule = {
     action: "administrate:place",
     resource: "pool",
-    // Of a rule that is not there, nothing is either.
+    // An unknown rule gives an unknown pool, which nobody has a right on.
     id: (params: { readonly id: string }) =>
       placementRules.get(params.id)?.pool ?? params.id,
   };
@@ -93,8 +106,18 @@ export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
     getAll(parts),
     defineOperation({
       name: "placementRule.create",
-      summary: "A new rule for VMs of a pool; its id.",
-      params: Type.Object({ pool, name, kind, strict, ...about }, closed),
+      summary: "Creates a placement rule for VMs of a pool. Returns its id.",
+      params: Type.Object(
+        {
+          pool,
+          name,
+          kind: kindInput,
+          required: Type.Optional(required),
+          strict: Type.Optional(strict),
+          ...about,
+        },
+        closed,
+      ),
       result: Type.String(),
       permission: {
         action: "administrate:place",
@@ -103,11 +126,14 @@ export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
       },
       changes: true,
       rest: route("post", "", "CreatePlacementRule", 201),
-      async handler(rule) {
-        if (placementRules.size >= MOST_RULES)
+      async handler({ kind: kindName, required: isRequired, strict, ...more }) {
+        const required = isRequired ?? strict;
+        if (required === undefined) throw invalid("required is missing");
+        const rule = { ...more, kind: toKind(kindName), required };
+        if (placementRules.size >= MAX_RULES)
           throw new XoError("LIMIT_REACHED", {
-            limit: MOST_RULES,
-            what: "rules of placement",
+            limit: MAX_RULES,
+            what: "placement rules",
           });
         await checkRule(rule, parts.objects);
         return (await placementRules.create(toBody(rule))).id;
@@ -116,12 +142,13 @@ export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
     defineOperation({
       name: "placementRule.set",
       summary:
-        "Changes a rule; what is not given stays. VMs take the place of a tag, and the other way round.",
+        "Changes a placement rule. Members that are not given stay; vms replace a tag, a tag replaces vms.",
       params: Type.Object(
         {
           id,
           name: Type.Optional(name),
-          kind: Type.Optional(kind),
+          kind: Type.Optional(kindInput),
+          required: Type.Optional(required),
           strict: Type.Optional(strict),
           ...about,
         },
@@ -131,13 +158,19 @@ export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
       permission: onRule,
       changes: true,
       rest: route("patch", "/{id}", "UpdatePlacementRule", 204),
-      async handler({ id: ruleId, ...patch }) {
+      async handler({ id: ruleId, kind: kindName, strict, ...patch }) {
         const { vms, tag, ...old } = find(ruleId);
         const named =
           patch.vms === undefined && patch.tag === undefined
             ? { vms, tag }
             : {};
-        const rule = toBody({ ...old, ...named, ...patch });
+        const rule = toBody({
+          ...old,
+          ...named,
+          ...(strict === undefined ? {} : { required: strict }),
+          ...(kindName === undefined ? {} : { kind: toKind(kindName) }),
+          ...patch,
+        });
         await checkRule(rule, parts.objects);
         await placementRules.replace(ruleId, rule);
         return true;
@@ -145,7 +178,7 @@ export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
     }),
     defineOperation({
       name: "placementRule.delete",
-      summary: "Deletes a rule; nothing moves because of it.",
+      summary: "Deletes a placement rule. No VM is migrated because of it.",
       params: Type.Object({ id }, closed),
       result: Type.Boolean(),
       permission: onRule,
@@ -163,22 +196,22 @@ function getAll({ store, pools, xapiGroups }: PlacementRuleParts): Operation {
   return defineOperation({
     name: "placementRule.getAll",
     summary:
-      "Rules of placement, of one pool or of all that the caller may see; also those that pools have themselves.",
+      "Lists the placement rules of one pool, or of all pools that the caller may read, including XAPI's VM groups.",
     params: Type.Object({ pool: Type.Optional(pool) }, closed),
     result: Type.Array(PublicRule),
     permission: "viewer",
     rest: {
       ...route("get", "", "GetPlacementRules", 200),
       exposure: "allow",
-      example: [{ id: EXAMPLE, name: "databases", kind: "apart" }],
+      example: [{ id: EXAMPLE, name: "databases", kind: "anti-affinity" }],
     },
     handler: (params, context) => {
       if (params.pool !== undefined) context.check("read", "pool", params.pool);
-      const asked =
+      const requested =
         params.pool === undefined
           ? pools().filter((one) => maySee(one, context))
           : [params.pool];
-      return asked.flatMap((one) => [
+      return requested.flatMap((one) => [
         ...Array.from(store.placementRules.list(one), toPublic),
         ...xapiGroups(one).map((group) => ofXapi(one, group)),
       ]);
@@ -199,19 +232,28 @@ function maySee(pool: string, rights: Pick<HandlerContext, "check">): boolean {
 function toPublic({ vms, hosts, ...rule }: PlacementRule): PublicRule {
   return {
     ...rule,
+    strict: rule.required,
     ...(vms === undefined ? {} : { vms: [...vms] }),
     ...(hosts === undefined ? {} : { hosts: [...hosts] }),
   };
 }
 
 function ofXapi(pool: string, { id, name, vms }: XapiGroup): PublicRule {
-  const rule = { id, pool, name, kind: "apart" as const, strict: false };
-  return { ...rule, vms: [...vms], source: "xapi" };
+  return {
+    id,
+    pool,
+    name,
+    kind: "anti-affinity",
+    required: false,
+    strict: false,
+    vms: [...vms],
+    source: "xapi",
+  };
 }
 
-interface GivenRule extends Pick<
+interface RuleInput extends Pick<
   NewPlacementRule,
-  "pool" | "name" | "kind" | "strict"
+  "pool" | "name" | "kind" | "required"
 > {
   readonly vms?: readonly string[] | undefined;
   readonly tag?: string | undefined;
@@ -220,40 +262,40 @@ interface GivenRule extends Pick<
   readonly weight?: number | undefined;
 }
 
-/** Without what a rule of its kind does not have. */
-function toBody(given: GivenRule): NewPlacementRule {
-  const { pool, name, kind, strict, vms, tag, hosts, score, weight } = given;
-  const isLocation = kind === "location";
+/** Leaves out members that do not apply to the kind of the rule. */
+function toBody(input: RuleInput): NewPlacementRule {
+  const { pool, name, kind, required, vms, tag, hosts, score, weight } = input;
+  const isHostAffinity = kind === "host-affinity";
   return {
     pool,
     name,
     kind,
-    strict,
+    required,
     ...(vms === undefined ? {} : { vms: [...new Set(vms)] }),
     ...(tag === undefined ? {} : { tag }),
-    ...(isLocation && hosts !== undefined
+    ...(isHostAffinity && hosts !== undefined
       ? { hosts: [...new Set(hosts)] }
       : {}),
-    ...(isLocation && score !== undefined ? { score } : {}),
-    ...(!isLocation && weight !== undefined ? { weight } : {}),
+    ...(isHostAffinity && score !== undefined ? { score } : {}),
+    ...(!isHostAffinity && weight !== undefined ? { weight } : {}),
   };
 }
 
-/** Objects that are looked at in one turn: some 20 us each. */
-const A_TURN = 25;
+/** Objects checked per turn of the event loop: each is parsed, about 20 us. */
+const CHECKS_PER_TURN = 25;
 
 /** @throws XoError INVALID_PARAMETERS, NO_SUCH_OBJECT */
 async function checkRule(
-  { pool, kind, vms, tag, hosts = [], score = 1 }: GivenRule,
+  { pool, kind, vms, tag, hosts = [], score = 1 }: RuleInput,
   objects: Pick<PoolObjects, "get">,
 ): Promise<void> {
   if ((vms === undefined) === (tag === undefined))
-    throw invalid("a rule is about vms or about a tag");
-  if (kind === "location") {
-    if (hosts.length === 0) throw invalid("a location has hosts");
-    if (score === 0) throw invalid("a score of 0 says nothing");
+    throw invalid("a rule needs either vms or a tag");
+  if (kind === "host-affinity") {
+    if (hosts.length === 0) throw invalid("a host affinity needs hosts");
+    if (score === 0) throw invalid("score must not be 0");
   } else if (vms !== undefined && new Set(vms).size < 2)
-    throw invalid(`${kind} is about two VMs or more`);
+    throw invalid(`${kind} needs two VMs or more`);
   for (const [type, ids] of [
     ["VM", vms ?? []],
     ["host", hosts],
@@ -261,8 +303,17 @@ async function checkRule(
     for (const [index, one] of ids.entries()) {
       if (objects.get(one, type).object["$pool"] !== pool)
         throw invalid(`${type} ${one} is not in the pool`);
-      if (index % A_TURN === A_TURN - 1) await new Promise(setImmediate);
+      if (index % CHECKS_PER_TURN === CHECKS_PER_TURN - 1)
+        await new Promise(setImmediate);
     }
+}
+
+function toKind(
+  kind: (typeof kinds)[number] | keyof typeof oldKinds,
+): (typeof kinds)[number] {
+  return Object.hasOwn(oldKinds, kind)
+    ? oldKinds[kind as keyof typeof oldKinds]
+    : (kind as (typeof kinds)[number]);
 }
 
 function invalid(reason: string): XoError {

@@ -1,4 +1,5 @@
 import { XoError } from "@xo-server/model";
+import { toCurrentValue } from "../balancer/deprecated-names.js";
 import type { BalancePolicy, PoolModel } from "@xo-server/placement";
 import { Type } from "typebox";
 import type { Clock } from "../clock.js";
@@ -9,38 +10,38 @@ import {
   type Operation,
 } from "../operations/operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
-import { toChanges } from "../placement/given-changes.js";
+import { parseChanges } from "../placement/parse-changes.js";
 import { applyPlan } from "../placement/apply-plan.js";
-import type { Placement } from "../placement/placement.js";
+import type { PlacementService } from "../placement/placement-service.js";
 import * as schemas from "../placement/schemas.js";
 import { idOf } from "./on-object.js";
 
 export interface PlacementMethodParts {
-  readonly placement: Pick<Placement, "model" | "planner">;
+  readonly placement: Pick<PlacementService, "model" | "planner">;
   readonly objects: PoolObjects;
   readonly clock: Clock;
-  /** By which a pool is balanced, with the VMs that stay. */
+  /** The balancer policy of a pool, with the VMs that must not be migrated. */
   readonly policyOf?: (pool: string) => Promise<BalancePolicy>;
 }
 
-/** Of a pool that nobody has said anything of. */
-const usualPolicy: BalancePolicy = {
+/** Policy of a pool without one. */
+const fallbackPolicy: BalancePolicy = {
   goal: "performance",
   cpuHigh: 0.85,
   cpuLow: 0.65,
   memoryHigh: 0.9,
-  moveCost: 0.01,
-  mostMoves: 5,
-  repairs: true,
+  migrationCost: 0.01,
+  maxMigrations: 5,
+  enforceRules: true,
 };
 
-const MOST_ACTIONS = 10_000;
-const MOST_CHANGES = 1_000;
+const MAX_ACTIONS = 10_000;
+const MAX_CHANGES = 1_000;
 /**
- * Failures at a time that are looked at where nobody says how many: with up to
- * some 2,000 sets of hosts, planning each takes well under a second.
+ * Default of `maxFailures`: at most about 2,000 sets of hosts, which are planned
+ * in well under a second.
  */
-function usualMost({ hosts }: PoolModel): number {
+function defaultMaxFailures({ hosts }: PoolModel): number {
   return hosts.length <= 24 ? 3 : 2;
 }
 
@@ -49,12 +50,16 @@ const vm = idOf("a VM");
 const hosts = Type.Array(Type.String({ minLength: 1 }), {
   minItems: 1,
   maxItems: 1_000,
-  description: "Ids of hosts of a pool.",
+  description: "Ids of hosts of one pool.",
 });
 const goal = Type.Optional(
-  Type.Enum(["performance", "density", "repairs"], {
-    description: "Default: that of the pool's policy.",
-  }),
+  Type.Enum(
+    ["performance", "consolidate", "enforce-rules", "density", "repairs"],
+    {
+      description:
+        "Default: the goal of the pool's policy. Deprecated: density (consolidate), repairs (enforce-rules).",
+    },
+  ),
 );
 
 const ofPool = (action: string) => ({
@@ -63,7 +68,7 @@ const ofPool = (action: string) => ({
   id: (params: { readonly pool: string }) => params.pool,
 });
 
-/** What should run where, and why. Plans tell of all VMs of a pool, by id. */
+/** Placement of VMs, with reasons. Plans contain the ids of all VMs of a pool. */
 export function placementMethods(parts: PlacementMethodParts): Operation[] {
   return [...planMethods(parts), ...balanceMethods(parts), apply(parts)];
 }
@@ -81,7 +86,7 @@ function planMethods({
     defineOperation({
       name: "placement.placeVm",
       summary:
-        "Where a VM should run: all hosts, what keeps it out of each, how good each is, and whether it could restart on any.",
+        "Evaluates all hosts for a VM: which rules exclude each host, its score, and whether the VM is agile.",
       params: Type.Object({ vm }),
       result: schemas.PlacedVm,
       permission: { action: "read", resource: "VM", id: ({ vm }) => vm },
@@ -94,14 +99,19 @@ function planMethods({
         const placed = await planner.place(model, vm, {}, call);
         const agility = await planner.agility(model, vm, call);
         const home = model.vms.find(({ id }) => id === vm)?.host;
-        const here = placed.candidates.find(({ host }) => host === home);
-        const told = { ...placed, ...(here && { here }), agility };
-        return told as never;
+        const current = placed.candidates.find(({ host }) => host === home);
+        const why = agility.reasons;
+        return {
+          ...placed,
+          ...(current && { current, here: current }),
+          agility: { ...agility, why },
+        } as never;
       },
     }),
     defineOperation({
       name: "placement.planEvacuation",
-      summary: "Where the VMs of hosts would go that are to be empty.",
+      summary:
+        "Plans the evacuation of hosts: where their VMs would be migrated to.",
       params: Type.Object({ hosts }),
       result: schemas.PlanResult,
       permission: {
@@ -117,7 +127,8 @@ function planMethods({
     }),
     defineOperation({
       name: "placement.planFailover",
-      summary: "What would restart where if hosts died at the same time.",
+      summary:
+        "Failover plan: where VMs would restart if hosts failed at the same time.",
       params: Type.Object({ pool, hosts }),
       result: schemas.FailoverResult,
       permission: ofPool("read"),
@@ -127,20 +138,29 @@ function planMethods({
       handler: async ({ pool, hosts }, context) => {
         const model = await read(pool, context);
         const { signal } = context;
-        return planner.failover(model, hosts, {}, { signal }) as never;
+        const plan = await planner.failover(model, hosts, {}, { signal });
+        return { ...plan, lost: plan.notRestarted } as never;
       },
     }),
     defineOperation({
       name: "placement.getSurvival",
-      summary: "How many hosts of a pool may die at the same time.",
+      summary:
+        "Number of host failures to tolerate: how many hosts of a pool can fail at the same time.",
       params: Type.Object({
         pool,
-        most: Type.Optional(
+        maxFailures: Type.Optional(
           Type.Integer({
             minimum: 1,
             maximum: 64,
             description:
-              "More are not looked at. Default: 3 in pools of up to 24 hosts, else 2.",
+              "Maximum number of failures to examine. Default: 3 in pools of up to 24 hosts, else 2.",
+          }),
+        ),
+        most: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 64,
+            description: "Deprecated: see maxFailures.",
           }),
         ),
       }),
@@ -151,30 +171,37 @@ function planMethods({
       }),
       handler: async ({ pool, most: asked }, context) => {
         const model = await read(pool, context);
-        const most = asked ?? usualMost(model);
+        const most = asked ?? defaultMaxFailures(model);
         const { signal } = context;
-        return planner.survival(model, { most }, { signal }) as never;
+        return planner.survival(
+          model,
+          { maxFailures: most },
+          { signal },
+        ) as never;
       },
     }),
     defineOperation({
       name: "placement.whatIf",
       summary:
-        "What a pool would be like with changes: hosts out or in, VMs more, other or gone.",
+        "Capacity and survivable failures of a pool with hypothetical changes of hosts and VMs.",
       params: Type.Object({
         pool,
-        changes: Type.Array(schemas.GivenChange, { maxItems: MOST_CHANGES }),
-        hosts: Type.Optional({ ...hosts, description: "That are out." }),
+        changes: Type.Array(schemas.ChangeInput, { maxItems: MAX_CHANGES }),
+        hosts: Type.Optional({ ...hosts, description: "Hosts that are down." }),
       }),
       result: schemas.WhatIfResult,
       permission: ofPool("read"),
       rest: route("post", "/pools/{pool}/placement/what-if", "PlanWhatIf", {}),
       handler: async ({ pool, changes, hosts = [] }, context) => {
         const model = await read(pool, context);
-        const out = hosts.map((host) => ({ kind: "host-out" as const, host }));
-        const all = [...toChanges(changes, model), ...out];
-        const most = { most: usualMost(model) };
+        const down = hosts.map((host) => ({
+          kind: "host-down" as const,
+          host,
+        }));
+        const all = [...parseChanges(changes, model), ...down];
+        const options = { maxFailures: defaultMaxFailures(model) };
         const { signal } = context;
-        return planner.whatIf(model, all, most, { signal }) as never;
+        return planner.whatIf(model, all, options, { signal }) as never;
       },
     }),
   ];
@@ -182,31 +209,33 @@ function planMethods({
 
 function balanceMethods({
   placement,
-  policyOf = () => Promise.resolve(usualPolicy),
+  policyOf = () => Promise.resolve(fallbackPolicy),
 }: PlacementMethodParts): Operation[] {
   const { planner } = placement;
   const recommend = async (
-    { pool, goal }: { readonly pool: string; readonly goal?: string },
+    params: { readonly pool: string; readonly goal?: string },
     context: HandlerContext,
   ) => {
+    const { pool } = params;
+    const goal = toCurrentValue(params.goal);
     const model = checked(await placement.model(pool), pool, context);
     const { excluded = [], ...own } = await policyOf(pool);
     const call = { signal: context.signal };
-    if (goal === "repairs")
+    if (goal === "enforce-rules")
       return {
         model,
         policy: own,
         plan: await planner.repair(model, {}, call),
       };
     const policy = { ...own, goal: goal ?? own.goal } as BalancePolicy;
-    const asked = { ...policy, excluded };
-    return { model, policy, plan: await planner.balance(model, asked, call) };
+    const plan = await planner.balance(model, { ...policy, excluded }, call);
+    return { model, policy, plan };
   };
   return [
     defineOperation({
       name: "placement.recommend",
       summary:
-        "Moves that would make a pool better, with reasons: relieve hosts, empty them, or keep rules again.",
+        "Recommends migrations, with reasons: relieve overloaded hosts, consolidate VMs on fewer hosts, or correct rule violations.",
       params: Type.Object({ pool, goal }),
       result: schemas.Recommendation,
       permission: ofPool("read"),
@@ -223,7 +252,7 @@ function balanceMethods({
     defineOperation({
       name: "placement.explain",
       summary:
-        "Why a recommendation moves a VM where it does, or leaves it: all hosts as they were at that step.",
+        "Explains a recommendation for a VM: all hosts, evaluated at that step of the plan.",
       params: Type.Object({ pool, goal, vm }),
       result: schemas.PlacementResult,
       permission: ofPool("read"),
@@ -246,13 +275,14 @@ function apply({ objects, clock }: PlacementMethodParts): Operation {
   return defineOperation({
     name: "placement.apply",
     summary:
-      "Does what a plan says, each step checked again before; the first failure ends it.",
+      "Executes actions of a plan. Each action is checked again before it begins; the first failure ends the execution.",
     params: Type.Object({
       pool,
-      actions: Type.Array(schemas.GivenAction, {
+      actions: Type.Array(schemas.ActionInput, {
         minItems: 1,
-        maxItems: MOST_ACTIONS,
-        description: "Of a plan: all, or some; `after` are positions in it.",
+        maxItems: MAX_ACTIONS,
+        description:
+          "All or some actions of a plan; `after` are indices in this list.",
       }),
     }),
     result: schemas.OutcomeResult,
@@ -269,13 +299,17 @@ function apply({ objects, clock }: PlacementMethodParts): Operation {
       const named = actions.flatMap(({ vm, to, from = to }) => [vm, from, to]);
       await checkPools(new Set(named), pool, objects);
       const { task: work, signal } = context;
-      const told = await applyPlan(actions, {
+      const steps = actions.map(({ kind, ...step }) => ({
+        ...step,
+        kind: kind === "move" ? ("migrate" as const) : kind,
+      }));
+      const applied = await applyPlan(steps, {
         objects,
         clock,
         work,
         signal,
       });
-      return told as never;
+      return applied as never;
     },
   });
 }
@@ -291,7 +325,7 @@ function route(
   return { ...more, method, path, operationId, exposure: "allow" };
 }
 
-/** A plan tells of all hosts: whoever asks for one may see them. */
+/** Plans contain all hosts of a pool: the caller needs the right to read them. */
 function checked(
   model: PoolModel,
   pool: string,
@@ -302,10 +336,10 @@ function checked(
   return model;
 }
 
-/** Each object is parsed, in some 20 us: so many between two looks at what else is to be done. */
-const IN_ONE_TURN = 64;
+/** Objects checked per turn of the event loop: each is parsed, about 20 us. */
+const CHECKS_PER_TURN = 64;
 
-/** @throws XoError NO_SUCH_OBJECT; INVALID_PARAMETERS: one is of another pool */
+/** @throws XoError NO_SUCH_OBJECT; INVALID_PARAMETERS for an object of another pool */
 async function checkPools(
   ids: ReadonlySet<string>,
   pool: string,
@@ -314,7 +348,7 @@ async function checkPools(
   let count = 0;
   for (const id of ids) {
     checkPool(id, pool, objects);
-    if (++count % IN_ONE_TURN === 0) await new Promise(setImmediate);
+    if (++count % CHECKS_PER_TURN === 0) await new Promise(setImmediate);
   }
 }
 

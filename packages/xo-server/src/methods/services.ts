@@ -21,9 +21,9 @@ import type { LiveReaders } from "../objects/live-readers.js";
 import type { ObjectListing } from "../objects/object-listing.js";
 import type { ObjectNotices } from "../objects/object-notices.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import type { Evacuations } from "../placement/evacuations.js";
-import type { Placement } from "../placement/placement.js";
-import type { StartHosts } from "../placement/start-hosts.js";
+import type { EvacuationPlanner } from "../placement/evacuations.js";
+import type { PlacementService } from "../placement/placement-service.js";
+import type { StartHostSelector } from "../placement/start-host-selector.js";
 import type { Plugins } from "../plugins/plugins.js";
 import type { DemoPools } from "../pools/demo-pools.js";
 import type { HostProber } from "../pools/host-prober.js";
@@ -76,9 +76,9 @@ export interface Services {
   readonly transfers: Transfers;
   readonly oneTimePaths: OneTimePaths;
 
-  readonly placement: Placement;
-  readonly startHosts: StartHosts;
-  readonly evacuations: Evacuations;
+  readonly placement: PlacementService;
+  readonly startHosts: StartHostSelector;
+  readonly evacuations: EvacuationPlanner;
   readonly balancer: Balancer;
   readonly rollingPlans: RollingPlans;
   readonly missingPatches: MissingPatches;

@@ -1,53 +1,64 @@
 import { XoError } from "@xo-server/model";
 import type { PlanStep } from "./plan-step.js";
-import { runPlan, type PlanOutcome, type RunPlanOptions } from "./run-plan.js";
+import {
+  executePlan,
+  type PlanOutcome,
+  type ExecutePlanOptions,
+} from "./execute-plan.js";
 
-/** Steps that are named in an answer. */
-const MOST_TOLD = 1_000;
+/** Maximum number of steps per list of a result. */
+const MAX_REPORTED = 1_000;
 
-/** What was done, and what not. */
-export interface ToldOutcome extends Omit<PlanOutcome, "isAborted"> {
-  readonly done: readonly PlanStep[];
+/** Outcome of a plan, as clients get it. */
+export interface AppliedPlan extends Omit<PlanOutcome, "isAborted"> {
+  /** Deprecated name of `skipped`. */
+  readonly left: readonly PlanStep[];
 }
 
 /**
- * Does a plan, or says how far it came.
- * @throws XoError INVALID_PARAMETERS: a step waits for one that does not come
- *   before it; STOPPED_MIDWAY, ABORTED: with `done`, `failed` and `left`
+ * Executes a plan.
+ * @throws XoError INVALID_PARAMETERS: `after` of a step has an index that is not
+ *   lower; STOPPED_MIDWAY, ABORTED: with `done`, `failed` and `skipped`
  */
 export async function applyPlan(
   steps: readonly PlanStep[],
-  options: RunPlanOptions,
-): Promise<ToldOutcome> {
+  options: ExecutePlanOptions,
+): Promise<AppliedPlan> {
   for (const [index, { after = [] }] of steps.entries())
     for (const other of after) if (other >= index) throw outOfOrder(index);
-  const { isAborted, ...outcome } = await runPlan(steps, options);
-  const told = toTold(outcome);
+  const { isAborted, ...outcome } = await executePlan(steps, options);
+  const applied = toAppliedPlan(outcome);
   const [first] = outcome.failed;
-  if (isAborted) throw new XoError("ABORTED", { what: "the plan", ...told });
-  if (first === undefined) return told;
+  if (isAborted) throw new XoError("ABORTED", { what: "the plan", ...applied });
+  if (first === undefined) return applied;
   const { step, error } = first;
   const where = `${step.kind} of ${step.vm}`;
   const reason = error.message;
-  const data = { what: "the plan", where, reason, ...told };
+  const data = { what: "the plan", where, reason, ...applied };
   throw new XoError("STOPPED_MIDWAY", { ...data, cause: error });
 }
 
 function outOfOrder(index: number): XoError {
-  const reason = `action ${index} waits for one that does not come before it`;
+  const reason = `action ${index}: "after" must contain lower indices only`;
   return new XoError("INVALID_PARAMETERS", { reason });
 }
 
-function toTold({ done, failed, left }: ToldOutcome): ToldOutcome {
+function toAppliedPlan({
+  done,
+  failed,
+  skipped,
+}: Omit<PlanOutcome, "isAborted">): AppliedPlan {
   const bare = ({ kind, vm, from, to }: PlanStep): PlanStep => ({
     kind,
     vm,
     to,
     ...(from === undefined ? {} : { from }),
   });
+  const notStarted = skipped.slice(0, MAX_REPORTED).map(bare);
   return {
-    done: done.slice(0, MOST_TOLD).map(bare),
+    done: done.slice(0, MAX_REPORTED).map(bare),
     failed: failed.map(({ step, error }) => ({ step: bare(step), error })),
-    left: left.slice(0, MOST_TOLD).map(bare),
+    skipped: notStarted,
+    left: notStarted,
   };
 }

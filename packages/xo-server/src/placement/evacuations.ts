@@ -5,10 +5,10 @@ import type { Clock } from "../clock.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { applyPlan } from "./apply-plan.js";
-import type { Placement } from "./placement.js";
+import type { PlacementService } from "./placement-service.js";
 
 export interface EvacuationParts {
-  readonly placement: Pick<Placement, "model" | "planner" | "rules">;
+  readonly placement: Pick<PlacementService, "model" | "planner" | "rules">;
   readonly objects: PoolObjects;
   readonly inventory: Pick<Inventory, "catchUp">;
   readonly clock: Clock;
@@ -19,24 +19,27 @@ export interface EvacuationCall {
   readonly signal: AbortSignal;
 }
 
-/** Where the guests of one host are to go. */
-export interface HostLeave {
-  /** Ids of VMs that have a place. */
+/** Plan for the evacuation of one host. */
+export interface HostEvacuationPlan {
+  /** Ids of VMs that have a target. */
   readonly placed: ReadonlySet<string>;
-  /** VMs that certainly have none, or none that rules allow. */
+  /** VMs that cannot be evacuated, proven or because of placement rules. */
   readonly stuck: readonly Unplaced[];
   readonly conflict?: Conflict | undefined;
-  /** XAPI, that does not know all that the plan does, would do worse. */
+  /**
+   * XAPI's own evacuation would not follow the plan: it does not know our
+   * rules, or other VMs must make room.
+   */
   readonly isNeeded: boolean;
   /**
-   * Moves them as planned.
+   * Executes the plan.
    * @throws XoError STOPPED_MIDWAY, ABORTED
    */
   run(call: EvacuationCall, network?: PoolObject): Promise<void>;
 }
 
-/** Plans by which hosts are emptied. */
-export class Evacuations {
+/** Plans the evacuation of hosts. */
+export class EvacuationPlanner {
   readonly #parts: EvacuationParts;
 
   constructor(parts: EvacuationParts) {
@@ -44,17 +47,18 @@ export class Evacuations {
   }
 
   /**
-   * For each host as if it alone were to be empty.
-   * @param hosts of one pool
-   * @param without VMs that will not run any more
-   * @returns by host; undefined: nobody could plan, and the work was told why
+   * Plans each host as if it alone were evacuated.
+   * @param hosts hosts of one pool
+   * @param without ids of VMs that will not be running
+   * @returns plans by host id; undefined: planning failed, a warning was added
+   *   to the task
    * @throws XoError ABORTED
    */
   async plans(
     hosts: readonly PoolObject[],
     call: EvacuationCall,
     without: ReadonlySet<string> = new Set(),
-  ): Promise<ReadonlyMap<string, HostLeave> | undefined> {
+  ): Promise<ReadonlyMap<string, HostEvacuationPlan> | undefined> {
     const [first] = hosts;
     if (first === undefined) return new Map();
     const pool = String(first.object["$pool"]);
@@ -62,7 +66,7 @@ export class Evacuations {
     const hasRules = rules.list(pool).length > 0;
     try {
       const model = await this.#model(pool, hosts, without);
-      const leaves = new Map<string, HostLeave>();
+      const leaves = new Map<string, HostEvacuationPlan>();
       for (const { id } of hosts) {
         const { signal } = call;
         const plan = await planner.evacuation(model, [id], {}, { signal });
@@ -72,12 +76,15 @@ export class Evacuations {
     } catch (error) {
       if (error instanceof XoError && error.code === "ABORTED") throw error;
       const { message } = error as Error;
-      call.work.warn(`XAPI places VMs by itself: ${message}`);
+      call.work.warn(`no evacuation plan, XAPI chooses the hosts: ${message}`);
       return undefined;
     }
   }
 
-  /** As the pool is now. Whether a guest of these hosts can move at all, XAPI has been asked. */
+  /**
+   * The current model. `pinned` is removed from VMs of these hosts: the caller
+   * has asked XAPI whether they can be migrated.
+   */
   async #model(
     pool: string,
     hosts: readonly PoolObject[],
@@ -96,7 +103,7 @@ export class Evacuations {
     return { ...model, vms };
   }
 
-  #toLeave(plan: Plan, hasRules: boolean): HostLeave {
+  #toLeave(plan: Plan, hasRules: boolean): HostEvacuationPlan {
     const { actions, unplaced, isProven, conflict } = plan;
     const { objects, clock } = this.#parts;
     return {

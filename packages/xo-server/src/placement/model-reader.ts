@@ -2,13 +2,13 @@ import type { Inventory, Queries, Steps } from "@xo-server/inventory";
 import type {
   GroupModel,
   HostModel,
-  LocationModel,
+  HostAffinityModel,
   PoolModel,
   VmModel,
 } from "@xo-server/placement";
 import type { PlacementRules } from "./placement-rules.js";
 import { internalNetworks, readHost } from "./read-host.js";
-import { PoolRecords, textsIn } from "./read-records.js";
+import { PoolRecords, stringsIn } from "./read-records.js";
 import { readVm } from "./read-vm.js";
 
 export interface ModelSources {
@@ -17,10 +17,10 @@ export interface ModelSources {
   readonly rules: PlacementRules;
 }
 
-/** The number of the metric: see nowMetrics of the inventory. */
+/** Index of the CPU metric in nowMetrics of the inventory. */
 const CPU = 0;
 
-/** Makes the planner's model of a pool, a record a step. */
+/** Builds the planner's model of a pool, one record per step. */
 export class ModelReader {
   readonly #sources: ModelSources;
   readonly #records: PoolRecords;
@@ -35,8 +35,8 @@ export class ModelReader {
   #model: PoolModel | undefined;
 
   /**
-   * @param pool its id
-   * @param connection the inventory's name of it
+   * @param pool id of the pool
+   * @param connection id of the pool connection
    */
   constructor(pool: string, connection: string, sources: ModelSources) {
     this.#sources = sources;
@@ -45,7 +45,7 @@ export class ModelReader {
     this.#records = new PoolRecords(sources.inventory, connection);
   }
 
-  /** There when all steps are done. */
+  /** Available when all steps are done. */
   get model(): PoolModel {
     return this.#model!;
   }
@@ -64,7 +64,7 @@ export class ModelReader {
       hosts: this.#hosts,
       vms: this.#vms,
       groups: [...stored.groups, ...this.#xapiGroups()],
-      locations: [...stored.locations, ...this.#affinities()],
+      hostAffinities: [...stored.locations, ...this.#hostAffinities()],
     };
   }
 
@@ -100,9 +100,9 @@ export class ModelReader {
       const cpu = now.get(String(record.uuid), CPU);
       const vm = readVm(record, records, { cpu, cpus: this.#cpus });
       this.#vms.push(vm);
-      for (const tag of textsIn(record.tags))
+      for (const tag of stringsIn(record.tags))
         if (this.#tags.has(tag)) add(this.#byTag, tag, vm.id);
-      for (const group of textsIn(record.groups))
+      for (const group of stringsIn(record.groups))
         add(this.#byGroup, group, vm.id);
       const affinity = records.id("host", record.affinity);
       if (affinity !== undefined && this.#cpus.has(affinity))
@@ -110,19 +110,19 @@ export class ModelReader {
     }
   }
 
-  /** XAPI keeps them apart where it can. */
+  /** XAPI's VM groups with `placement` anti_affinity: preferences. */
   #xapiGroups(): GroupModel[] {
     return Array.from(this.#byGroup, ([ref, vms]) => {
       const record = this.#records.get("VM_group", ref);
       const isApart = record?.placement === "anti_affinity" && vms.length > 1;
       const id = String(record?.uuid);
       return isApart
-        ? [{ id, kind: "apart" as const, strict: false, vms }]
+        ? [{ id, kind: "anti-affinity" as const, required: false, vms }]
         : [];
     }).flat();
   }
 
-  #affinities(): LocationModel[] {
+  #hostAffinities(): HostAffinityModel[] {
     return Array.from(this.#byAffinity, ([host, vms]) => ({
       id: `affinity-${host}`,
       vms,

@@ -1,21 +1,24 @@
-import type { GroupModel, LocationModel } from "@xo-server/placement";
+import type { GroupModel, HostAffinityModel } from "@xo-server/placement";
 import type { PlacementRule, Store } from "@xo-server/store";
 
-/** VMs that rules are about, by what names them. */
-export interface RuledVms {
-  /** Ids of VMs that are there. */
+/** Objects that rules refer to. */
+export interface RuleTargets {
+  /** Ids of existing VMs. */
   readonly vms: ReadonlySet<string>;
   readonly byTag: ReadonlyMap<string, readonly string[]>;
-  /** Ids of hosts that are there. */
+  /** Ids of existing hosts. */
   readonly hosts: ReadonlySet<string>;
 }
 
 export interface ModelRules {
   readonly groups: GroupModel[];
-  readonly locations: LocationModel[];
+  readonly locations: HostAffinityModel[];
 }
 
-/** Rules that were made here, as the store has them. XAPI's own come with its objects: see ModelReader. */
+/**
+ * The placement rules in the database. XAPI's own rules are read with its
+ * objects: see ModelReader.
+ */
 export class PlacementRules {
   readonly #store: Pick<Store["placementRules"], "list">;
 
@@ -23,39 +26,42 @@ export class PlacementRules {
     this.#store = store;
   }
 
-  /** @param pool its id; absent: of all pools */
+  /** @param pool id of the pool; absent: all pools */
   list(pool?: string): readonly PlacementRule[] {
     return [...this.#store.list(pool)];
   }
 
-  /** Strict ones that say something about a VM. */
-  strictOf(
+  /** Required rules that apply to a VM. */
+  requiredRulesOf(
     pool: string,
     vm: string,
     tags: readonly string[],
   ): readonly PlacementRule[] {
     return this.list(pool).filter(
       (rule) =>
-        rule.strict &&
+        rule.required &&
         (rule.tag === undefined
           ? rule.vms?.includes(vm) === true
           : tags.includes(rule.tag)),
     );
   }
 
-  /** Tags by which rules of a pool name VMs. */
+  /** Tags that the rules of a pool refer to. */
   tagsOf(pool: string): ReadonlySet<string> {
     return new Set(this.list(pool).flatMap(({ tag }) => tag ?? []));
   }
 
-  /** As the planner takes them. What is not there any more is left out. */
-  toModel(pool: string, ruled: RuledVms): ModelRules {
+  /**
+   * Converts rules for the planner. References to objects that no longer exist
+   * are left out.
+   */
+  toModel(pool: string, ruled: RuleTargets): ModelRules {
     const groups: GroupModel[] = [];
-    const locations: LocationModel[] = [];
+    const locations: HostAffinityModel[] = [];
     for (const rule of this.list(pool)) {
       const vms = vmsOf(rule, ruled);
-      if (rule.kind === "location") {
-        if (vms.length > 0) locations.push(toLocation(rule, vms, ruled));
+      if (rule.kind === "host-affinity") {
+        if (vms.length > 0) locations.push(toHostAffinity(rule, vms, ruled));
       } else if (vms.length > 1) groups.push(toGroup(rule, rule.kind, vms));
     }
     return { groups, locations };
@@ -64,29 +70,35 @@ export class PlacementRules {
 
 function vmsOf(
   { tag, vms = [] }: PlacementRule,
-  ruled: RuledVms,
+  ruled: RuleTargets,
 ): readonly string[] {
   if (tag !== undefined) return ruled.byTag.get(tag) ?? [];
   return [...new Set(vms)].filter((id) => ruled.vms.has(id));
 }
 
 function toGroup(
-  { id, strict, weight }: PlacementRule,
+  { id, required, weight }: PlacementRule,
   kind: GroupModel["kind"],
   vms: readonly string[],
 ): GroupModel {
-  return { id, kind, strict, vms, ...(weight === undefined ? {} : { weight }) };
+  return {
+    id,
+    kind,
+    required,
+    vms,
+    ...(weight === undefined ? {} : { weight }),
+  };
 }
 
-function toLocation(
-  { id, strict, score = 1, hosts = [] }: PlacementRule,
+function toHostAffinity(
+  { id, required, score = 1, hosts = [] }: PlacementRule,
   vms: readonly string[],
-  ruled: RuledVms,
-): LocationModel {
+  ruled: RuleTargets,
+): HostAffinityModel {
   return {
     id,
     vms,
-    score: strict ? Math.sign(score) * Infinity : score,
+    score: required ? Math.sign(score) * Infinity : score,
     hosts: [...new Set(hosts)].filter((host) => ruled.hosts.has(host)),
   };
 }

@@ -1,13 +1,13 @@
 import type { PlanStep } from "./plan-step.js";
 
 export interface ScheduleLimits {
-  /** Steps at a time. */
+  /** Maximum number of concurrent steps. */
   readonly parallel: number;
-  /** Of them, those that a host has to do with: it sends a VM, or gets one. */
+  /** Maximum number of concurrent steps per host, as source or target. */
   readonly perHost: number;
 }
 
-/** Which steps may begin now. It knows neither time nor XAPI. */
+/** Decides which steps may start, from dependencies and limits alone. */
 export class PlanSchedule {
   readonly #steps: readonly PlanStep[];
   readonly #limits: ScheduleLimits;
@@ -22,7 +22,7 @@ export class PlanSchedule {
     this.#waiting = new Set(steps.keys());
   }
 
-  /** Numbers of steps that have not begun. */
+  /** Indices of steps that have not started. */
   get waiting(): readonly number[] {
     return [...this.#waiting];
   }
@@ -35,7 +35,9 @@ export class PlanSchedule {
     return [...this.#done];
   }
 
-  /** The least order of starts that have not ended; Infinity: all have. */
+  /**
+   * The lowest order of starts that have not ended; Infinity: all have ended.
+   */
   get order(): number {
     let least = Infinity;
     for (const one of [...this.#waiting, ...this.#running]) {
@@ -45,7 +47,7 @@ export class PlanSchedule {
     return least;
   }
 
-  /** @param order starts of a later one do not begin yet */
+  /** @param order starts with a higher order must wait */
   next(order: number): number | undefined {
     if (this.#running.size >= this.#limits.parallel) return undefined;
     for (const one of this.#waiting)
@@ -59,7 +61,7 @@ export class PlanSchedule {
     this.#occupy(this.#steps[one]!, 1);
   }
 
-  /** @param isDone false: it failed */
+  /** @param isDone false: the step failed */
   end(one: number, isDone: boolean): void {
     this.#running.delete(one);
     if (isDone) this.#done.add(one);

@@ -1,29 +1,30 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 
-/** What is to be done to one VM: see Action of placement. */
+/** One action on a VM: see Action of the placement package. */
 export interface PlanStep {
-  readonly kind: "start" | "move";
+  readonly kind: "start" | "migrate";
   readonly vm: string;
   readonly from?: string;
   readonly to: string;
-  /** VMs of a lower one have started before. Of what starts. */
+  /** Only for starts: VMs with a lower order start first. */
   readonly order?: number;
-  /** Numbers of steps that end before. */
+  /** Indices of steps that must end before. */
   readonly after?: readonly number[];
 }
 
 export interface StepOptions {
-  /** By which VMs move; absent: that of management. */
+  /** Network for migrations; absent: the management network. */
   readonly network?: PoolObject | undefined;
 }
 
 /**
- * Does one step, if it still makes sense: what was planned is looked at anew,
- * as XAPI has it now. A VM that is there already stays.
- * @throws XoError NO_SUCH_OBJECT, NOT_CONNECTED, INCORRECT_STATE: the VM is not where it was; what XAPI refused
+ * Executes a step after checking the VM's current state in XAPI. Does nothing
+ * when the VM is running on the target already.
+ * @throws XoError NO_SUCH_OBJECT, NOT_CONNECTED, INCORRECT_STATE (the VM is not
+ *   on the source host); XAPI's errors
  */
-export async function doStep(
+export async function executeStep(
   step: PlanStep,
   objects: PoolObjects,
   options: StepOptions = {},
@@ -82,7 +83,7 @@ function check(
     });
 }
 
-/** How a step failed, for clients. */
+/** Error of a step, as clients get it. */
 export interface StepError {
   readonly code: string;
   readonly message: string;

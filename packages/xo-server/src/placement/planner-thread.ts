@@ -1,19 +1,22 @@
 import { XoError } from "@xo-server/model";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../clock.js";
-import { buffersOf } from "./pieces.js";
-import type { Answer, Question } from "./planner-worker.js";
+import { buffersOf } from "./sliced-serialization.js";
+import type { PlannerResponse, PlannerRequest } from "./planner-worker.js";
 
-/** After its last answer. Starting it takes some 60 ms. */
+/** Idle time after which the thread ends. Starting it takes about 60 ms. */
 const IDLE_MS = 30_000;
 
-/** One thread that plans, there while it is needed. It is asked one thing at a time. */
+/**
+ * A worker thread for planning, started on demand. Handles one request at a
+ * time.
+ */
 export class PlannerThread {
   readonly #clock: Clock;
   readonly #file: URL;
   #worker: Worker | undefined;
   #idle: unknown;
-  /** The model that it has. */
+  /** Number of the model that the thread holds. */
   #model: number | undefined;
 
   constructor(clock: Clock, file: URL) {
@@ -30,16 +33,19 @@ export class PlannerThread {
   }
 
   /**
-   * @param signal ends the thread, and throws its reason
-   * @throws XoError INTERNAL: the thread broke
+   * @param signal terminates the thread; its reason is thrown
+   * @throws XoError INTERNAL: the thread failed
    */
-  async ask(question: Question, signal: AbortSignal): Promise<Answer> {
+  async request(
+    question: PlannerRequest,
+    signal: AbortSignal,
+  ): Promise<PlannerResponse> {
     this.#clock.clearTimeout(this.#idle);
     const worker = (this.#worker ??= this.#start());
     worker.ref();
     try {
       const answer = await this.#answer(worker, question, signal);
-      // It may have been the model that it could not use.
+      // The model itself may be the cause: send it again next time.
       if (!("packed" in answer)) this.#model = undefined;
       return answer;
     } catch (error) {
@@ -61,9 +67,11 @@ export class PlannerThread {
   }
 
   #start(): Worker {
-    // Loaders and hooks of the main program are nothing to it, and slow to load.
+    // The loaders and hooks of the main program are not needed, and slow to
+    // load.
     const worker = new Worker(this.#file, { execArgv: [] });
-    // One that breaks while nobody asks is made anew; without a listener it would end the process.
+    // A thread that fails while idle is replaced on demand. Without a listener
+    // the error would end the process.
     worker.on("error", () => {
       if (this.#worker === worker) void this.stop();
     });
@@ -72,15 +80,18 @@ export class PlannerThread {
 
   #answer(
     worker: Worker,
-    question: Question,
+    question: PlannerRequest,
     signal: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<PlannerResponse> {
     const ending = new AbortController();
     const once = { signal: ending.signal };
-    const answer = new Promise<Answer>((resolve, reject) => {
+    const answer = new Promise<PlannerResponse>((resolve, reject) => {
       const broke = (error?: unknown) => {
-        const reason = error instanceof Error ? error.message : "it ended";
-        reject(new XoError("INTERNAL", { reason: `the planner: ${reason}` }));
+        const reason =
+          error instanceof Error ? error.message : "the thread exited";
+        reject(
+          new XoError("INTERNAL", { reason: `planner failed: ${reason}` }),
+        );
       };
       const stop = () => {
         reject(signal.reason as Error);
@@ -107,7 +118,7 @@ export class PlannerThread {
     });
   }
 
-  #send(worker: Worker, question: Question): void {
+  #send(worker: Worker, question: PlannerRequest): void {
     const { args, packedModel } = question;
     const moved = [args, packedModel].flatMap((one) =>
       one === undefined ? [] : buffersOf(one),

@@ -16,15 +16,18 @@ import {
 } from "@xo-server/placement";
 import { parentPort } from "node:worker_threads";
 import {
-  atOnce,
+  runToEnd,
   buffersOf,
-  Packing,
-  Unpacking,
-  type Packed,
-} from "./pieces.js";
+  SlicedSerializer,
+  SlicedDeserializer,
+  type SerializedValue,
+} from "./sliced-serialization.js";
 
-/** What the planner can be asked for; each takes an indexed pool first. */
-export const problems = {
+/**
+ * Planning functions that can be requested. The first parameter of each is the
+ * indexed pool.
+ */
+export const plannerFunctions = {
   starts: (...given: Parameters<typeof planStarts>) =>
     planStarts(...given).plan,
   place: placeVm,
@@ -37,29 +40,29 @@ export const problems = {
   whatIf,
   agility: agilityOf,
 };
-export type Problems = typeof problems;
+export type PlannerFunctions = typeof plannerFunctions;
 
-export interface Question {
-  readonly name: keyof Problems;
-  /** Which model it is. */
+export interface PlannerRequest {
+  readonly name: keyof PlannerFunctions;
+  /** Number of the model. */
   readonly model: number;
-  /** Absent: it is the model of the question before. */
-  readonly packedModel?: Packed;
-  /** By their position. */
-  readonly args: Packed;
+  /** Absent: the thread holds the model already. */
+  readonly packedModel?: SerializedValue;
+  /** By position. */
+  readonly args: SerializedValue;
 }
 
-export type Answer =
-  | { readonly packed: Packed }
-  /** `isInvalid`: what was asked makes no sense; else the planner failed. */
+export type PlannerResponse =
+  | { readonly packed: SerializedValue }
+  /** `isInvalid`: the request is invalid; otherwise the planner failed. */
   | { readonly reason: string; readonly isInvalid: boolean };
 
 let held: { readonly model: number; readonly pool: IndexedPool } | undefined;
 
-function answer(question: Question): Answer {
+function answer(question: PlannerRequest): PlannerResponse {
   try {
     const args = Object.values(unpack(question.args) as object) as never[];
-    const solve = problems[question.name] as (
+    const solve = plannerFunctions[question.name] as (
       pool: IndexedPool,
       ...args: never[]
     ) => unknown;
@@ -70,29 +73,29 @@ function answer(question: Question): Answer {
   }
 }
 
-function poolOf({ model, packedModel }: Question): IndexedPool {
+function poolOf({ model, packedModel }: PlannerRequest): IndexedPool {
   if (packedModel !== undefined) {
     held = undefined;
     const pool = indexPool(unpack(packedModel) as PoolModel);
     held = { model, pool };
   }
-  if (held?.model !== model) throw new Error("the model is not here");
+  if (held?.model !== model) throw new Error("the model was not sent");
   return held.pool;
 }
 
-function unpack(packed: Packed): unknown {
-  const unpacking = new Unpacking(packed);
-  atOnce(unpacking.steps());
+function unpack(packed: SerializedValue): unknown {
+  const unpacking = new SlicedDeserializer(packed);
+  runToEnd(unpacking.steps());
   return unpacking.value;
 }
 
-function pack(value: unknown): Packed {
-  const packing = new Packing(value);
-  atOnce(packing.steps());
-  return packing.packed;
+function pack(value: unknown): SerializedValue {
+  const packing = new SlicedSerializer(value);
+  runToEnd(packing.steps());
+  return packing.result;
 }
 
-parentPort?.on("message", (question: Question) => {
+parentPort?.on("message", (question: PlannerRequest) => {
   const told = answer(question);
   const moved = "packed" in told ? buffersOf(told.packed) : [];
   parentPort?.postMessage(told, moved);

@@ -6,7 +6,7 @@ import type {
   BalancePolicy,
   Change,
   FailoverPlan,
-  Placement as Placed,
+  VmPlacement as Placed,
   Plan,
   PlanOptions,
   PoolModel,
@@ -17,34 +17,42 @@ import type {
   WhatIfOptions,
 } from "@xo-server/placement";
 import { systemClock, type Clock } from "../clock.js";
-import { Packing, Unpacking, type Packed } from "./pieces.js";
+import {
+  SlicedSerializer,
+  SlicedDeserializer,
+  type SerializedValue,
+} from "./sliced-serialization.js";
 import { PlannerThread } from "./planner-thread.js";
-import type { Answer, Problems, Question } from "./planner-worker.js";
+import type {
+  PlannerResponse,
+  PlannerFunctions,
+  PlannerRequest,
+} from "./planner-worker.js";
 
 export interface PlannerOptions {
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly clock?: Clock;
-  /** What one question may take of the thread. */
+  /** Maximum duration of one request. */
   readonly timeLimitMs?: number;
-  /** Of the thread: tests have others. */
+  /** Module of the thread; tests replace it. */
   readonly file?: URL;
 }
 
-/** Of one question. */
+/** Options of one request. */
 export interface PlanCall {
-  /** Nobody wants it any more. */
+  /** Cancels the request. */
   readonly signal?: AbortSignal;
 }
 
-/** Questions that wait: each holds a model. */
-const MOST_WAITING = 16;
+/** Maximum number of queued requests: each holds a model in memory. */
+const MAX_WAITING = 16;
 const TIME_LIMIT_MS = 60_000;
 
 /**
- * The pure functions of placement, done in a thread of their own, one at a
- * time and in the order in which they are asked. All throw XoError:
- * INVALID_PARAMETERS (what is asked names what the model does not have),
- * QUEUE_FULL, ABORTED, CALL_TIMEOUT, INTERNAL (the thread broke).
+ * Runs the functions of the placement package in a worker thread, one at a
+ * time, in order of request. All methods throw XoError: INVALID_PARAMETERS (the
+ * request has ids that the model does not have), QUEUE_FULL, ABORTED,
+ * CALL_TIMEOUT, INTERNAL (the thread failed).
  */
 export class Planner {
   readonly #inventory: Pick<Inventory, "runInSlices">;
@@ -52,7 +60,7 @@ export class Planner {
   readonly #timeLimitMs: number;
   readonly #thread: PlannerThread;
   readonly #turns = new Turns(1);
-  /** Numbers of models: one that is asked about again is not sent again. */
+  /** Numbers of models: a model that the thread holds is not sent again. */
   readonly #models = new WeakMap<PoolModel, number>();
   #lastModel = 0;
   #waiting = 0;
@@ -69,13 +77,13 @@ export class Planner {
     this.#thread = new PlannerThread(clock, file);
   }
 
-  /** A thread is there. */
+  /** Whether the thread is running. */
   get isUp(): boolean {
     return this.#thread.isUp;
   }
 
   starts(model: PoolModel, options: StartOptions = {}, call?: PlanCall) {
-    return this.#ask<Plan>("starts", { model, args: [options], call });
+    return this.#request<Plan>("starts", { model, args: [options], call });
   }
 
   place(
@@ -84,7 +92,7 @@ export class Planner {
     options: PlanOptions = {},
     call?: PlanCall,
   ) {
-    return this.#ask<Placed>("place", { model, args: [vm, options], call });
+    return this.#request<Placed>("place", { model, args: [vm, options], call });
   }
 
   explain(
@@ -96,7 +104,7 @@ export class Planner {
     const { signal, ...rest } = options;
     const call = signal && { signal };
     const args = [plan, index, rest];
-    return this.#ask<Placed>("explain", { model, args, call });
+    return this.#request<Placed>("explain", { model, args, call });
   }
 
   evacuation(
@@ -106,7 +114,7 @@ export class Planner {
     call?: PlanCall,
   ) {
     const args = [hosts, options];
-    return this.#ask<Plan>("evacuation", { model, args, call });
+    return this.#request<Plan>("evacuation", { model, args, call });
   }
 
   failover(
@@ -116,19 +124,27 @@ export class Planner {
     call?: PlanCall,
   ) {
     const args = [hosts, options];
-    return this.#ask<FailoverPlan>("failover", { model, args, call });
+    return this.#request<FailoverPlan>("failover", { model, args, call });
   }
 
   survival(model: PoolModel, options: SurvivalOptions = {}, call?: PlanCall) {
-    return this.#ask<Survival>("survival", { model, args: [options], call });
+    return this.#request<Survival>("survival", {
+      model,
+      args: [options],
+      call,
+    });
   }
 
   balance(model: PoolModel, policy: BalancePolicy, call?: PlanCall) {
-    return this.#ask<BalancePlan>("balance", { model, args: [policy], call });
+    return this.#request<BalancePlan>("balance", {
+      model,
+      args: [policy],
+      call,
+    });
   }
 
   repair(model: PoolModel, options: PlanOptions = {}, call?: PlanCall) {
-    return this.#ask<Plan>("repair", { model, args: [options], call });
+    return this.#request<Plan>("repair", { model, args: [options], call });
   }
 
   whatIf(
@@ -138,19 +154,22 @@ export class Planner {
     call?: PlanCall,
   ) {
     const args = [changes, options];
-    return this.#ask<WhatIf>("whatIf", { model, args, call });
+    return this.#request<WhatIf>("whatIf", { model, args, call });
   }
 
   agility(model: PoolModel, vm: string, call?: PlanCall) {
-    return this.#ask<Agility>("agility", { model, args: [vm], call });
+    return this.#request<Agility>("agility", { model, args: [vm], call });
   }
 
   stop(): Promise<void> {
     return this.#thread.stop();
   }
 
-  async #ask<T>(name: keyof Problems, asked: Asked): Promise<T> {
-    if (this.#waiting >= MOST_WAITING)
+  async #request<T>(
+    name: keyof PlannerFunctions,
+    asked: RequestParts,
+  ): Promise<T> {
+    if (this.#waiting >= MAX_WAITING)
       throw new XoError("QUEUE_FULL", {
         what: "the planner",
         size: this.#waiting,
@@ -163,7 +182,10 @@ export class Planner {
     return (await this.#unpack(answer)) as T;
   }
 
-  async #answer(name: keyof Problems, asked: Asked): Promise<Packed> {
+  async #answer(
+    name: keyof PlannerFunctions,
+    asked: RequestParts,
+  ): Promise<SerializedValue> {
     const { model, call, args } = asked;
     if (call?.signal?.aborted === true) throw aborted();
     const limit = new AbortController();
@@ -177,7 +199,7 @@ export class Planner {
     call?.signal?.addEventListener("abort", stop);
     try {
       const question = await this.#toQuestion(name, model, args);
-      return toResult(await this.#thread.ask(question, limit.signal));
+      return toResult(await this.#thread.request(question, limit.signal));
     } finally {
       this.#clock.clearTimeout(timer);
       call?.signal?.removeEventListener("abort", stop);
@@ -185,10 +207,10 @@ export class Planner {
   }
 
   async #toQuestion(
-    name: keyof Problems,
+    name: keyof PlannerFunctions,
     model: PoolModel,
     args: readonly unknown[],
-  ): Promise<Question> {
+  ): Promise<PlannerRequest> {
     const number = this.#models.get(model) ?? ++this.#lastModel;
     this.#models.set(model, number);
     const packedArgs = await this.#pack({ ...args });
@@ -198,38 +220,38 @@ export class Planner {
       : { ...question, packedModel: await this.#pack(model) };
   }
 
-  async #pack(value: unknown): Promise<Packed> {
-    const packing = new Packing(value);
+  async #pack(value: unknown): Promise<SerializedValue> {
+    const packing = new SlicedSerializer(value);
     await this.#inventory.runInSlices("placement", packing.steps());
-    return packing.packed;
+    return packing.result;
   }
 
-  async #unpack(packed: Packed): Promise<unknown> {
-    const unpacking = new Unpacking(packed);
+  async #unpack(packed: SerializedValue): Promise<unknown> {
+    const unpacking = new SlicedDeserializer(packed);
     await this.#inventory.runInSlices("placement", unpacking.steps());
     return unpacking.value;
   }
 }
 
-interface Asked {
+interface RequestParts {
   readonly model: PoolModel;
   readonly args: readonly unknown[];
   readonly call: PlanCall | undefined;
 }
 
-function toResult(answer: Answer): Packed {
+function toResult(answer: PlannerResponse): SerializedValue {
   if ("packed" in answer) return answer.packed;
   const { reason, isInvalid } = answer;
   throw isInvalid
     ? new XoError("INVALID_PARAMETERS", { reason })
-    : new XoError("INTERNAL", { reason: `the planner: ${reason}` });
+    : new XoError("INTERNAL", { reason: `planner failed: ${reason}` });
 }
 
 function aborted(): XoError {
   return new XoError("ABORTED", { what: "planning" });
 }
 
-/** Who waits for a turn need not. */
+/** Rejects on abort without waiting for the turn in the queue. */
 function unlessAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,

@@ -1,12 +1,12 @@
 import type { Inventory, XapiRecord } from "@xo-server/inventory";
 import { NULL_REF } from "@xo-server/model";
 
-/** Records of one pool, by reference. */
+/** Records of one pool, by opaque reference. */
 export class PoolRecords {
   readonly #inventory: Pick<Inventory, "list" | "peek" | "column">;
   readonly #pool: string;
 
-  /** @param pool the inventory's name of it */
+  /** @param pool id of the pool connection */
   constructor(
     inventory: Pick<Inventory, "list" | "peek" | "column">,
     pool: string,
@@ -25,32 +25,38 @@ export class PoolRecords {
       : undefined;
   }
 
-  /** One field: of those that lists need, without reading the record. */
+  /**
+   * One field that the mirror keeps as a column: cheaper than reading the
+   * record.
+   */
   field(className: string, ref: unknown, name: string): unknown {
     if (typeof ref !== "string" || ref === NULL_REF) return undefined;
     const key = { poolId: this.#pool, className, ref };
     return this.#inventory.column(key, name);
   }
 
-  /** The id of what a reference stands for. */
+  /** UUID of the object that the reference stands for. */
   id(className: string, ref: unknown): string | undefined {
     const uuid = this.field(className, ref, "uuid");
     return typeof uuid === "string" ? uuid : undefined;
   }
 
   ids(className: string, refs: unknown): string[] {
-    return textsIn(refs).flatMap((ref) => this.id(className, ref) ?? []);
+    return stringsIn(refs).flatMap((ref) => this.id(className, ref) ?? []);
   }
 }
 
-export function textsIn(value: unknown): readonly string[] {
+export function stringsIn(value: unknown): readonly string[] {
   return Array.isArray(value)
     ? value.filter((one: unknown): one is string => typeof one === "string")
     : [];
 }
 
-/** XAPI's integers are numbers, texts or BigInt, as the transport has it. @returns 0 for what is none */
-export function amountIn(value: unknown): number {
+/**
+ * XAPI's integers are numbers, strings or BigInt, depending on the transport.
+ * @returns 0 for anything that is not a positive number
+ */
+export function numberIn(value: unknown): number {
   const number = Number(value);
   return Number.isFinite(number) && number > 0 ? number : 0;
 }

@@ -2,22 +2,22 @@ import type { XapiRecord } from "@xo-server/inventory";
 import type { DeviceCount, RestartModel, VmModel } from "@xo-server/placement";
 import { gpuKind } from "./read-host.js";
 import {
-  amountIn,
+  numberIn,
   keysIn,
   memberIn,
-  textsIn,
+  stringsIn,
   type PoolRecords,
 } from "./read-records.js";
 
-/** What a VM is to the planner. */
+/** Data about hosts that a VM's model needs. */
 export interface VmContext {
-  /** Measured, 0 to 1 of all its VCPUs; NaN: not known. */
+  /** Measured use of all its VCPUs, 0 to 1; NaN: unknown. */
   readonly cpu: number;
-  /** CPU vendor by the id of a host that is in the model. */
+  /** CPU vendor by host id. */
   readonly cpus: ReadonlyMap<string, string | undefined>;
 }
 
-/** A VM that is no template, no snapshot and no control domain. */
+/** @param record a VM that is not a template, snapshot or control domain */
 export function readVm(
   record: XapiRecord,
   records: PoolRecords,
@@ -55,29 +55,31 @@ function vcpusOf(
   metrics: XapiRecord | undefined,
   isRunning: boolean,
 ): number {
-  const now = isRunning ? amountIn(metrics?.VCPUs_number) : 0;
-  return now || amountIn(record.VCPUs_at_startup);
+  const now = isRunning ? numberIn(metrics?.VCPUs_number) : 0;
+  return now || numberIn(record.VCPUs_at_startup);
 }
 
 /**
- * What XAPI keeps free for it on its host: all that it may have, though its
- * balloon may hold some of it now; or more, while it is made smaller.
+ * Bytes that XAPI reserves for the VM on its host: the dynamic maximum,
+ * whatever its balloon holds now; more while its memory is being reduced.
  */
 function memoryOf(
   record: XapiRecord,
   metrics: XapiRecord | undefined,
   isRunning: boolean,
 ): number {
-  const has = isRunning ? amountIn(metrics?.memory_actual) : 0;
+  const has = isRunning ? numberIn(metrics?.memory_actual) : 0;
   const may =
-    amountIn(record.memory_dynamic_max) || amountIn(record.memory_static_max);
-  return Math.max(has, may) + amountIn(record.memory_overhead);
+    numberIn(record.memory_dynamic_max) || numberIn(record.memory_static_max);
+  return Math.max(has, may) + numberIn(record.memory_overhead);
 }
 
-/** An empty drive needs nothing; an image that is in it must be in reach. */
+/**
+ * An empty CD drive needs no SR; an inserted image needs the SR that has it.
+ */
 function srsOf(record: XapiRecord, records: PoolRecords): string[] {
   const ids = new Set<string>();
-  for (const vbd of textsIn(record.VBDs)) {
+  for (const vbd of stringsIn(record.VBDs)) {
     const vdi = records.field("VBD", vbd, "VDI");
     const sr = records.id("SR", records.field("VDI", vdi, "SR"));
     if (sr !== undefined) ids.add(sr);
@@ -87,7 +89,7 @@ function srsOf(record: XapiRecord, records: PoolRecords): string[] {
 
 function networksOf(record: XapiRecord, records: PoolRecords): string[] {
   const ids = new Set<string>();
-  for (const vif of textsIn(record.VIFs)) {
+  for (const vif of stringsIn(record.VIFs)) {
     const id = records.id("network", records.field("VIF", vif, "network"));
     if (id !== undefined) ids.add(id);
   }
@@ -96,7 +98,7 @@ function networksOf(record: XapiRecord, records: PoolRecords): string[] {
 
 function gpusOf(record: XapiRecord, records: PoolRecords): DeviceCount[] {
   const counts = new Map<string, number>();
-  for (const ref of textsIn(record.VGPUs)) {
+  for (const ref of stringsIn(record.VGPUs)) {
     const gpu = records.get("VGPU", ref);
     const group = records.id("GPU_group", gpu?.GPU_group);
     if (group === undefined) continue;
@@ -107,14 +109,17 @@ function gpusOf(record: XapiRecord, records: PoolRecords): DeviceCount[] {
   return Array.from(counts, ([kind, count]) => ({ kind, count }));
 }
 
-/** Why XAPI would not move it, in XAPI's words; the list of what it allows has the last one. */
+/**
+ * XAPI's error code when the VM cannot be migrated. `allowed_operations` is
+ * checked last, because it has no reason.
+ */
 function pinnedBy(record: XapiRecord): string | undefined {
   if (memberIn(record.blocked_operations, "pool_migrate") !== undefined)
     return "OPERATION_BLOCKED";
-  if (textsIn(record.attached_PCIs).length > 0) return "VM_HAS_PCI_ATTACHED";
-  if (textsIn(record.VGPUs).length > 0) return "VM_HAS_VGPU";
-  if (textsIn(record.VUSBs).length > 0) return "VM_HAS_VUSBS";
-  const allowed = textsIn(record.allowed_operations);
+  if (stringsIn(record.attached_PCIs).length > 0) return "VM_HAS_PCI_ATTACHED";
+  if (stringsIn(record.VGPUs).length > 0) return "VM_HAS_VGPU";
+  if (stringsIn(record.VUSBs).length > 0) return "VM_HAS_VUSBS";
+  const allowed = stringsIn(record.allowed_operations);
   if (allowed.length === 0 || allowed.includes("pool_migrate"))
     return undefined;
   return keysIn(record.current_operations).length > 0
@@ -127,7 +132,7 @@ function restartOf(record: XapiRecord): RestartModel | undefined {
   if (priority !== "restart" && priority !== "best-effort") return undefined;
   return {
     priority,
-    order: amountIn(record.order),
-    delay: amountIn(record.start_delay),
+    order: numberIn(record.order),
+    delay: numberIn(record.start_delay),
   };
 }

@@ -1,19 +1,19 @@
 import { Type } from "typebox";
 
-/* What the planner takes and tells, as clients see it: see the types of the placement package. */
+/* Input and output of the planner, as clients see them: see the types of the placement package. */
 
 const id = Type.String({ minLength: 1, maxLength: 256 });
 const ids = Type.Array(id);
 const bytes = Type.Number({ minimum: 0 });
 const optional = Type.Optional;
 
-/** One rule that keeps a VM from a host: `rule` says which, other members what of it. */
+/** A rule by which a host refuses a VM. Members depend on the rule. */
 const Refusal = Type.Object(
   { rule: Type.String() },
   {
     additionalProperties: true,
     description:
-      "state, memory, vcpus, network, sr, device, cpu, location, group or pinned, with what it is about.",
+      "rule: state, memory, vcpus, network, sr, device, cpu, host-affinity, group or pinned; other members: its subject.",
   },
 );
 
@@ -22,14 +22,15 @@ const Conflict = Type.Object({
     Type.Object({ rule: Type.String() }, { additionalProperties: true }),
   ),
   size: Type.String({
-    description: "smallest, or irreducible: another set may be smaller.",
+    description:
+      "smallest: no conflict with fewer rules exists; irreducible: no rule can be left out.",
   }),
 });
 
 const Score = Type.Object({
-  locations: Type.Number(),
+  hostAffinity: Type.Number(),
   groups: Type.Number(),
-  room: Type.Number(),
+  headroom: Type.Number(),
 });
 
 const Candidate = Type.Object({
@@ -42,27 +43,29 @@ const placementMembers = {
   vm: id,
   host: optional(id),
   candidates: Type.Array(Candidate, {
-    description: "All hosts, the best first, those that refuse it last.",
+    description: "All hosts, best first, hosts that refuse the VM last.",
   }),
   conflict: optional(Conflict),
 };
 
-/** Where one VM should run, and why. */
+/** Evaluation of all hosts for one VM. */
 export const PlacementResult = Type.Object(placementMembers);
 
 export const PlacedVm = Type.Object({
   ...placementMembers,
-  here: optional(Candidate),
+  current: optional(Candidate),
+  here: optional({ ...Candidate, description: "Deprecated: see current." }),
   agility: Type.Object({
     vm: id,
     agile: Type.Boolean(),
     hosts: ids,
-    why: Type.Array(Refusal),
+    reasons: Type.Array(Refusal),
+    why: Type.Array(Refusal, { description: "Deprecated: see reasons." }),
   }),
 });
 
 export const ActionResult = Type.Object({
-  kind: Type.String({ description: "start or move." }),
+  kind: Type.String({ description: "start or migrate." }),
   vm: id,
   from: optional(id),
   to: id,
@@ -80,7 +83,7 @@ const planMembers = {
       refusals: Type.Array(
         Type.Object({ rule: Type.String(), hosts: Type.Integer() }),
       ),
-      crowded: Type.Boolean(),
+      fitsAlone: Type.Boolean(),
     }),
   ),
   conflict: optional(Conflict),
@@ -93,7 +96,8 @@ export const FailoverResult = Type.Object({
   ...planMembers,
   failed: ids,
   survives: Type.Boolean(),
-  lost: ids,
+  notRestarted: ids,
+  lost: Type.Array(id, { description: "Deprecated: see notRestarted." }),
 });
 
 export const SurvivalResult = Type.Object({
@@ -140,7 +144,7 @@ const HostFigures = Type.Array(
   }),
 );
 
-/** Of the goal `repairs`: without the figures. */
+/** The goal `enforce-rules` has no figures. */
 export const Recommendation = Type.Object({
   ...planMembers,
   figuresBefore: optional(HostFigures),
@@ -150,10 +154,12 @@ export const Recommendation = Type.Object({
   policy: Type.Object({}, { additionalProperties: true }),
 });
 
-/** One step that is to be done; what the planner says besides may stay with it. */
-export const GivenAction = Type.Object(
+/** An action to execute; other members of a planned action are ignored. */
+export const ActionInput = Type.Object(
   {
-    kind: Type.Enum(["start", "move"]),
+    kind: Type.Enum(["start", "migrate", "move"], {
+      description: "Deprecated: move (migrate).",
+    }),
     vm: id,
     from: optional(id),
     to: id,
@@ -172,10 +178,20 @@ const counted = Type.Array(
 const many = Type.Array(id, { maxItems: 4096 });
 const amount = optional(bytes);
 
-/** What a host or a VM would be; of one that is there, what is not said stays. */
-export const GivenChange = Type.Union([
-  Type.Object({ kind: Type.Enum(["host-out", "host-in"]), host: id }),
-  Type.Object({ kind: Type.Enum(["vm-gone"]), vm: id }),
+/** A hypothetical change. Members that are not given stay as they are. */
+export const ChangeInput = Type.Union([
+  Type.Object({
+    kind: Type.Enum(["host-down", "host-up", "host-out", "host-in"], {
+      description: "Deprecated: host-out (host-down), host-in (host-up).",
+    }),
+    host: id,
+  }),
+  Type.Object({
+    kind: Type.Enum(["vm-removed", "vm-gone"], {
+      description: "Deprecated: vm-gone (vm-removed).",
+    }),
+    vm: id,
+  }),
   Type.Object({
     kind: Type.Enum(["host"]),
     host: Type.Object({
@@ -229,5 +245,6 @@ export const OutcomeResult = Type.Object({
       error: Type.Object({ code: Type.String(), message: Type.String() }),
     }),
   ),
-  left: Type.Array(Step),
+  skipped: Type.Array(Step),
+  left: Type.Array(Step, { description: "Deprecated: see skipped." }),
 });

@@ -1,14 +1,16 @@
 import type { Inventory } from "@xo-server/inventory";
 import { PoolRecords } from "./read-records.js";
 
-/** A rule that the pool itself has: XAPI keeps its VMs apart where it can. */
+/**
+ * A VM group of XAPI with anti-affinity: XAPI separates its VMs where possible.
+ */
 export interface XapiGroup {
   readonly id: string;
   readonly name: string;
   readonly vms: readonly string[];
 }
 
-/** @param connection the inventory's name of the pool */
+/** @param connection id of the pool connection */
 export function xapiGroupsOf(
   inventory: Pick<Inventory, "list" | "peek" | "column">,
   connection: string,

@@ -5,10 +5,10 @@ import type { Action, BalancePlan, BalancePolicy } from "@xo-server/placement";
 import { openStore, type AuditEntry, type Store } from "@xo-server/store";
 import type { Test } from "tap";
 import { Balancer } from "../../src/balancer/balancer.js";
-import type { BalancePlanner } from "../../src/balancer/look.js";
+import type { BalancePlanner } from "../../src/balancer/balancer-input.js";
 import { defaultPolicy, type Policy } from "../../src/balancer/policy.js";
 import { recordOf, type RunRecord } from "../../src/balancer/run-record.js";
-import { PlanRunner } from "../../src/balancer/run-plan.js";
+import { PlanRunner } from "../../src/balancer/plan-runner.js";
 import { createAudit } from "../../src/operations/audit.js";
 import type { WitnessedCall } from "../../src/operations/witness.js";
 import { Tasks } from "../../src/tasks/tasks.js";
@@ -81,21 +81,21 @@ export class BalancerBench {
 
   plan(policy: BalancePolicy): BalancePlan {
     this.policies.push(policy);
-    const { excluded = [], mostMoves } = policy;
+    const { excluded = [], maxMigrations: maxMigrationsPerRun } = policy;
     const figures = this.pool.figures();
     const actions: Action[] = this.wishes
       .filter(([vm, to]) => this.pool.hostOf(vm) !== to)
       .filter(([vm]) => !excluded.includes(vm))
-      .slice(0, mostMoves)
+      .slice(0, maxMigrationsPerRun)
       .map(([vm, to]) => ({
-        kind: "move",
+        kind: "migrate",
         vm,
         from: this.pool.hostOf(vm),
         to,
         purpose: "overload",
         order: 0,
         after: [],
-        score: { locations: 0, groups: 0, room: 0.5 },
+        score: { hostAffinity: 0, groups: 0, headroom: 0.5 },
       }));
     return {
       actions,
@@ -104,7 +104,7 @@ export class BalancerBench {
       emptied: [],
       figuresBefore: figures,
       figuresAfter: figures,
-      stopped: actions.length === 0 ? "balanced" : "no-better",
+      stopped: actions.length === 0 ? "balanced" : "no-beneficial-migration",
     };
   }
 }
@@ -168,7 +168,7 @@ export class BalancerServer {
               : bench.planner.balance(model, policy),
         },
       },
-      look: async (_pool, tags) => pool.sight(tags),
+      observe: async (_pool, tags) => pool.sight(tags),
     });
   }
 
@@ -189,11 +189,11 @@ export class BalancerServer {
   }
 
   async standing() {
-    return (await this.balancer.standings([POOL])).get(POOL)!;
+    return (await this.balancer.statuses([POOL])).get(POOL)!;
   }
 
   async state() {
-    return (await this.standing()).told.state;
+    return (await this.standing()).published.state;
   }
 
   /** Newest first. */

@@ -7,14 +7,14 @@ t.test("what is out of balance is moved when it has lasted", async (t) => {
   const server = await bench.start();
   await server.set({ mode: "automatic", holdSeconds: 120 });
   await bench.pass(0);
-  t.match(await server.state(), { state: "holding", moves: 1 });
+  t.match(await server.state(), { state: "pending", moves: 1 });
   await bench.pass(119 * SECOND);
   t.equal(bench.pool.hostOf("x"), "a");
   await bench.pass(SECOND);
   t.equal(bench.pool.hostOf("x"), "b");
-  t.match(await server.state(), { state: "cooling", why: "measuring" });
+  t.match(await server.state(), { state: "cooldown", why: "measuring" });
   await bench.pass(MINUTE);
-  t.match(await server.state(), { state: "watching", why: "balanced" });
+  t.match(await server.state(), { state: "idle", why: "balanced" });
 });
 
 t.test("a moment out of balance moves nothing", async (t) => {
@@ -49,8 +49,8 @@ t.test("who moved what and why is written down", async (t) => {
         to: "b",
         purpose: "overload",
         status: "done",
-        score: { room: 0.5 },
-        begunAt: Number,
+        score: { headroom: 0.5 },
+        startedAt: Number,
         endedAt: Number,
       },
     ],
@@ -124,9 +124,9 @@ t.test("so many are moved at a time, and in a run", async (t) => {
   ];
   pool.isSlow = true;
   const server = await bench.start();
-  await server.setKeen({ parallel: 2, mostMoves: 3 });
+  await server.setKeen({ parallel: 2, maxMigrationsPerRun: 3 });
   await bench.pass(0);
-  t.match(await server.state(), { state: "moving", done: 0, total: 3 });
+  t.match(await server.state(), { state: "migrating", done: 0, total: 3 });
   while (pool.going.length > 0) {
     pool.endMoves();
     await bench.settle();
@@ -145,7 +145,7 @@ t.test("a dry run moves nothing and is told once", async (t) => {
   const runs = await server.history();
   t.match(runs, [{ status: "dry-run", moves: [{ status: "planned" }] }]);
   t.equal(runs.length, 1);
-  t.match(await server.state(), { state: "cooling", why: "dry-run" });
+  t.match(await server.state(), { state: "cooldown", why: "dry-run" });
   await bench.pass(2 * MINUTE);
   t.equal((await server.history()).length, 2);
 });

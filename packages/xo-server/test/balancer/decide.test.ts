@@ -1,9 +1,9 @@
 import t from "tap";
 import {
-  MOST_FAILURES,
-  restOf,
+  MAX_FAILURES,
+  waitingStateOf,
   SETTLE_MS,
-  verdictOf,
+  decide,
   type Facts,
 } from "../../src/balancer/decide.js";
 import { defaultPolicy } from "../../src/balancer/policy.js";
@@ -12,30 +12,30 @@ const MINUTE = 60_000;
 const NOW = 1_000 * MINUTE;
 const policy = { ...defaultPolicy, mode: "automatic" } as const;
 const facts: Facts = { now: NOW, policy, measuredAt: NOW, failures: 0 };
-const found = { moves: 2, stopped: "most-moves" } as const;
+const found = { moves: 2, stopped: "max-migrations" } as const;
 
 t.test("a pool that is off is off, whatever else is so", async (t) => {
   const off = { ...policy, mode: "off" } as const;
   const pause = { code: "not-connected" } as const;
-  t.same(restOf({ ...facts, policy: off, pause }), { state: "off" });
+  t.same(waitingStateOf({ ...facts, policy: off, pause }), { state: "off" });
 });
 
 t.test("a reason to pause goes before all but that", async (t) => {
   const pause = { code: "not-connected" } as const;
-  const rest = restOf({ ...facts, pause, failures: 9, movedAt: NOW });
+  const rest = waitingStateOf({ ...facts, pause, failures: 9, movedAt: NOW });
   t.same(rest, { state: "paused", reason: pause });
 });
 
 t.test("nothing hinders: it is planned", async (t) => {
-  t.equal(restOf(facts), undefined);
+  t.equal(waitingStateOf(facts), undefined);
 });
 
 t.test("after a run it waits until all figures are of after", async (t) => {
   const movedAt = NOW - MINUTE;
   const cooling = (measuredAt: number) =>
-    restOf({ ...facts, movedAt, measuredAt });
+    waitingStateOf({ ...facts, movedAt, measuredAt });
   t.same(cooling(movedAt + SETTLE_MS - 1), {
-    state: "cooling",
+    state: "cooldown",
     why: "measuring",
     until: movedAt + SETTLE_MS,
   });
@@ -46,41 +46,51 @@ t.test("a dry run is not written down again at once", async (t) => {
   const dry = { ...policy, mode: "dry-run", coolDownSeconds: 60 } as const;
   const dryRunAt = NOW - MINUTE + 1;
   const until = dryRunAt + MINUTE;
-  const expected = { state: "cooling", why: "dry-run", until };
-  t.same(restOf({ ...facts, policy: dry, dryRunAt }), expected);
-  t.equal(restOf({ ...facts, policy: dry, dryRunAt: NOW - MINUTE }), undefined);
-  t.equal(restOf({ ...facts, dryRunAt }), undefined, "nothing was moved");
+  const expected = { state: "cooldown", why: "dry-run", until };
+  t.same(waitingStateOf({ ...facts, policy: dry, dryRunAt }), expected);
+  t.equal(
+    waitingStateOf({ ...facts, policy: dry, dryRunAt: NOW - MINUTE }),
+    undefined,
+  );
+  t.equal(
+    waitingStateOf({ ...facts, dryRunAt }),
+    undefined,
+    "nothing was moved",
+  );
 });
 
 t.test("it backs off longer each time, and then for good", async (t) => {
   const after = (failures: number, ms: number) =>
-    restOf({ ...facts, failures, failedAt: NOW - ms });
-  t.match(after(1, MINUTE - 1), { state: "backing-off", failures: 1 });
+    waitingStateOf({ ...facts, failures, failedAt: NOW - ms });
+  t.match(after(1, MINUTE - 1), { state: "back-off", failures: 1 });
   t.equal(after(1, MINUTE), undefined);
-  t.match(after(2, 2 * MINUTE - 1), { state: "backing-off", until: NOW + 1 });
+  t.match(after(2, 2 * MINUTE - 1), { state: "back-off", until: NOW + 1 });
   t.equal(after(2, 2 * MINUTE), undefined);
-  const last = after(MOST_FAILURES, 1_000 * MINUTE);
-  t.same(last, { state: "backing-off", failures: MOST_FAILURES });
+  const last = after(MAX_FAILURES, 1_000 * MINUTE);
+  t.same(last, { state: "back-off", failures: MAX_FAILURES });
 });
 
 t.test("what is out of balance has to last", async (t) => {
-  const held = { act: "rest", state: { state: "holding", moves: 2 } };
-  t.match(verdictOf(facts, found), held);
+  const held = { act: "rest", state: { state: "pending", moves: 2 } };
+  t.match(decide(facts, found), held);
   const since = NOW - policy.holdSeconds * 1000;
-  t.match(verdictOf(facts, { ...found, since: since + 1 }), {
+  t.match(decide(facts, { ...found, since: since + 1 }), {
     act: "rest",
-    state: { state: "holding", until: NOW + 1 },
+    state: { state: "pending", until: NOW + 1 },
   });
-  t.same(verdictOf(facts, { ...found, since }), { act: "move" });
+  t.same(decide(facts, { ...found, since }), { act: "move" });
 });
 
 t.test("nothing to move says whether that is well", async (t) => {
-  const verdict = (stopped: "balanced" | "no-better") =>
-    verdictOf(facts, { moves: 0, stopped });
+  const verdict = (stopped: "balanced" | "no-beneficial-migration") =>
+    decide(facts, { moves: 0, stopped });
   const watching = (why: string) => ({
     act: "rest",
-    state: { state: "watching", why },
+    state: { state: "idle", why },
   });
   t.same(verdict("balanced"), watching("balanced"));
-  t.same(verdict("no-better"), watching("no-better"));
+  t.same(
+    verdict("no-beneficial-migration"),
+    watching("no-beneficial-migration"),
+  );
 });

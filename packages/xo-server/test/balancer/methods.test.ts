@@ -60,7 +60,7 @@ t.test("a policy is read and set, what is not given stays", async (t) => {
     isSet: false,
     mode: "off",
     cpuHigh: 0.85,
-    mostMoves: 5,
+    maxMigrationsPerRun: 5,
   });
   await t.rejects(call("setPolicy", { mode: "automatic" }, reader), {
     code: "FORBIDDEN",
@@ -91,7 +91,7 @@ t.test("states say why and when", async (t) => {
   const holding = {
     pool: POOL,
     name: "production",
-    state: "holding",
+    state: "pending",
     reason: { code: "imbalance", moves: 1, until: Number },
     next: bench.clock.now() + MINUTE,
     policy: { mode: "automatic" },
@@ -139,8 +139,8 @@ t.test("when somebody has to look, a notice says so", async (t) => {
   await server.setKeen({ coolDownSeconds: 0 });
   await bench.pass(20 * MINUTE);
   t.match(await call("getState", {}), {
-    state: "backing-off",
-    notice: /3 runs have failed/,
+    state: "back-off",
+    notice: /3 consecutive runs failed/,
     reason: { code: "gave-up", failures: 3 },
   });
 });

@@ -13,14 +13,14 @@ export class RandomPool {
     cpuHigh: 0.8,
     cpuLow: 0.6,
     memoryHigh: 0.9,
-    moveCost: 0.001,
-    mostMoves: 4,
+    migrationCost: 0.001,
+    maxMigrationsPerRun: 4,
     parallel: 2,
     intervalSeconds: 60,
     coolDownSeconds: 300,
     holdSeconds: 0,
     excludedTags: ["stay"],
-    repairs: true,
+    enforceRules: true,
   };
   /** What was against the rules. */
   readonly broken: string[] = [];

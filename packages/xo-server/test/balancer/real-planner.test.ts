@@ -18,7 +18,7 @@ t.test("an overloaded host is relieved, and then all is quiet", async (t) => {
   pool.addHosts("a", "b", "c");
   for (let vm = 0; vm < 8; vm++) pool.addVm(`vm${vm}`, "a");
   const server = await bench.start();
-  await server.set({ mode: "automatic", mostMoves: 2 });
+  await server.set({ mode: "automatic", maxMigrationsPerRun: 2 });
   await bench.pass(30 * MINUTE);
   for (const { host, cpu } of pool.figures()) t.ok(cpu < 0.85, host);
   const { length } = pool.asked;
@@ -36,7 +36,7 @@ t.test("hosts that can be spared are emptied", async (t) => {
   for (const host of ["a", "b", "c"])
     pool.addVm(`on ${host}`, host, { load: 0.5 });
   const server = await bench.start();
-  await server.setKeen({ goal: "density" });
+  await server.setKeen({ goal: "consolidate" });
   await bench.pass(30 * MINUTE);
   const used = pool.figures().filter(({ vms }) => vms > 0);
   t.equal(used.length, 1);
@@ -66,7 +66,7 @@ t.test(
     const runs = await server.history();
     t.ok(bench.pool.asked.length > 0, `${bench.pool.asked.length} moves`);
     const largest = Math.max(...runs.map(({ moves }) => moves.length));
-    t.ok(largest <= random.policy.mostMoves, `${largest} in a run`);
+    t.ok(largest <= random.policy.maxMigrationsPerRun, `${largest} in a run`);
     const { balancer } = server;
     t.equal((await balancer.history(POOL, { limit: 1 })).runs.length, 1);
   },

@@ -1,6 +1,6 @@
 import type { BalancerRun } from "@xo-server/store";
 import t from "tap";
-import { coolingVms, factsOf } from "../../src/balancer/recent-runs.js";
+import { vmsInCooldown, factsOf } from "../../src/balancer/recent-runs.js";
 import type { MoveStatus } from "../../src/balancer/run-record.js";
 
 type Moves = readonly (readonly [vm: string, MoveStatus, endedAt?: number])[];
@@ -32,19 +32,19 @@ t.test("failures count until a run goes well, or somebody looks", async (t) => {
 
 t.test("only what has begun was moved", async (t) => {
   const runs = [
-    runAt(9, "stopped", [["d", "left"]]),
+    runAt(9, "stopped", [["d", "skipped"]]),
     runAt(8, "dry-run", [["c", "planned"]]),
     runAt(7, "success", [["a", "done", 6]]),
     runAt(5, "failure", [
       ["b", "failed", 4],
       ["e", "waiting"],
     ]),
-    runAt(3, "interrupted", [["f", "moving"]]),
+    runAt(3, "interrupted", [["f", "migrating"]]),
   ];
   t.match(factsOf(runs, 0), { movedAt: 7, dryRunAt: 8 });
-  t.same([...coolingVms(runs, 0)], ["a", "b", "f"]);
-  t.same([...coolingVms(runs, 3)], ["a", "b"], "f was seen until 3");
-  t.same([...coolingVms(runs, 6)], []);
+  t.same([...vmsInCooldown(runs, 0)], ["a", "b", "f"]);
+  t.same([...vmsInCooldown(runs, 3)], ["a", "b"], "f was seen until 3");
+  t.same([...vmsInCooldown(runs, 6)], []);
 });
 
 t.test("a run that nothing is known of says nothing", async (t) => {

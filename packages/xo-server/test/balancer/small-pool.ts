@@ -1,6 +1,6 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { HostFigures, PoolModel } from "@xo-server/placement";
-import type { PoolSight } from "../../src/balancer/pool-sight.js";
+import type { PoolObservation } from "../../src/balancer/pool-observation.js";
 import type {
   PoolObject,
   PoolObjects,
@@ -89,7 +89,7 @@ export class SmallPool {
     for (const end of this.going.splice(0)) end();
   }
 
-  sight(excludedTags: readonly string[]): PoolSight {
+  sight(excludedTags: readonly string[]): PoolObservation {
     const vms = [...this.vms];
     const ids = (found: typeof vms) => found.map(([id]) => id);
     const { isConnected, rollingSince } = this;
@@ -100,7 +100,7 @@ export class SmallPool {
         id,
         ...host,
         measuredAt: host.measuredAt ?? this.#clock.now(),
-        guests: vms.filter(([, vm]) => vm.host === id).length,
+        vms: vms.filter(([, vm]) => vm.host === id).length,
       })),
       moving: ids(
         vms.filter(([, { operations }]) => operations.includes("pool_migrate")),

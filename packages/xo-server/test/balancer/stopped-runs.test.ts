@@ -1,5 +1,5 @@
 import t from "tap";
-import { RECOVERY_MS } from "../../src/balancer/pool-sight.js";
+import { RECOVERY_MS } from "../../src/balancer/pool-observation.js";
 import { MINUTE, setUpOverloaded } from "./balancer-bench.js";
 
 t.test("set off, it begins no more", async (t) => {
@@ -20,7 +20,7 @@ t.test("set off, it begins no more", async (t) => {
   t.same(pool.asked, [["x", "b"]], "what had begun came to its end");
   const [run] = await server.history();
   t.match(run, { status: "stopped", reason: { code: "off" } });
-  t.match(run?.moves, [{ status: "done" }, { status: "left" }]);
+  t.match(run?.moves, [{ status: "done" }, { status: "skipped" }]);
   t.same(await server.state(), { state: "off" });
 });
 
@@ -90,7 +90,7 @@ t.test(
     await bench.pass(0);
     const [run] = await server.history();
     t.match(run, { status: "stopped", reason: { code: "changed" } });
-    t.match(await server.state(), { state: "cooling" }, "that is no failure");
+    t.match(await server.state(), { state: "cooldown" }, "that is no failure");
   },
 );
 
@@ -127,11 +127,11 @@ t.test("after three failed runs somebody has to look", async (t) => {
   const server = await bench.start();
   await server.setKeen({ coolDownSeconds: 0 });
   await bench.pass(0);
-  t.match(await server.state(), { state: "backing-off", failures: 1 });
+  t.match(await server.state(), { state: "back-off", failures: 1 });
   t.match((await server.history())[0], {
     status: "failure",
     reason: { code: "VM_LACKS_FEATURE" },
-    moves: [{ status: "failed" }, { status: "left" }, { status: "left" }],
+    moves: [{ status: "failed" }, { status: "skipped" }, { status: "skipped" }],
   });
   t.match(server.audited, [
     { outcome: "failure", errorCode: "VM_LACKS_FEATURE" },
@@ -139,7 +139,7 @@ t.test("after three failed runs somebody has to look", async (t) => {
   await bench.pass(60 * MINUTE);
   t.equal((await server.history()).length, 3);
   const standing = await server.standing();
-  t.same(standing.told.state, { state: "backing-off", failures: 3 });
+  t.same(standing.published.state, { state: "back-off", failures: 3 });
   t.equal(standing.policy.mode, "automatic", "the mode stays");
   t.equal(server.warnings.length, 1);
   await server.stop();
@@ -147,7 +147,7 @@ t.test("after three failed runs somebody has to look", async (t) => {
   await bench.pass(10 * MINUTE);
   t.match(await again.state(), { failures: 3 }, "so it is after a restart");
   pool.stubborn.clear();
-  await again.set({ mostMoves: 4 });
+  await again.set({ maxMigrationsPerRun: 4 });
   await bench.pass(0);
   t.equal(pool.hostOf("z"), "b", "somebody has looked");
 });

@@ -1,10 +1,10 @@
 import t from "tap";
-import { balancerItself } from "../../src/balancer/move-vm.js";
+import { balancerUser } from "../../src/balancer/migrate-vm.js";
 import { MINUTE, POOL, setUpOverloaded } from "./balancer-bench.js";
 
 const cause = {
   cause: "manual" as const,
-  person: { ...balancerItself, id: "ada", name: "ada" },
+  person: { ...balancerUser, id: "ada", name: "ada" },
 };
 
 t.test("of two servers one balances a pool", async (t) => {
@@ -18,10 +18,10 @@ t.test("of two servers one balances a pool", async (t) => {
   await bench.pass(5 * MINUTE);
   t.equal(bench.pool.asked.length, 1);
   const standings = [await one.standing(), await two.standing()];
-  const isElsewhere = standings.map((standing) => standing.isElsewhere);
+  const isElsewhere = standings.map((standing) => standing.isOnOtherServer);
   t.same(isElsewhere.toSorted(), [false, true]);
-  t.match(standings[0]!.told.state, { state: "watching" });
-  t.match(standings[1]!.told.state, { state: "watching" }, "as told");
+  t.match(standings[0]!.published.state, { state: "idle" });
+  t.match(standings[1]!.published.state, { state: "idle" }, "as told");
   const [first, second] = isElsewhere[0] ? [two, one] : [one, two];
   await first.kill();
   bench.wishes = [["y", "b"]];
@@ -29,7 +29,7 @@ t.test("of two servers one balances a pool", async (t) => {
   t.equal(bench.pool.hostOf("y"), "a", "it may be back");
   await bench.pass(2 * MINUTE);
   t.equal(bench.pool.hostOf("y"), "b");
-  t.equal((await second.standing()).isElsewhere, false);
+  t.equal((await second.standing()).isOnOtherServer, false);
 });
 
 t.test(
@@ -47,10 +47,10 @@ t.test(
     const again = await bench.start();
     t.match(await again.state(), {
       state: "paused",
-      reason: { code: "others-move", vms: ["x"] },
+      reason: { code: "other-migrations", vms: ["x"] },
     });
     t.match(await again.history(), [
-      { status: "interrupted", moves: [{ status: "moving" }] },
+      { status: "interrupted", moves: [{ status: "migrating" }] },
     ]);
     pool.vms.get("x")!.operations = [];
     await bench.pass(2 * MINUTE);

@@ -2,7 +2,7 @@ import t from "tap";
 import { ModelReader } from "../../src/placement/model-reader.js";
 import { PlacementRules } from "../../src/placement/placement-rules.js";
 import type { PlacementRule } from "@xo-server/store";
-import { atOnce } from "../../src/placement/pieces.js";
+import { runToEnd } from "../../src/placement/sliced-serialization.js";
 
 type Records = Record<string, Record<string, Record<string, unknown>>>;
 
@@ -141,7 +141,7 @@ function read(all: Records, rules: readonly PlacementRule[] = []) {
     queries: { now: now as never },
     rules: new PlacementRules({ list: () => rules.values() as never }),
   });
-  atOnce(reader.steps());
+  runToEnd(reader.steps());
   return reader.model;
 }
 
@@ -220,19 +220,39 @@ t.test("a VM on a host that is not known runs nowhere", async (t) => {
 });
 
 t.test("rules: those of the pool and ours", async (t) => {
-  const rule = { pool: "POOL", name: "x", strict: true } as const;
-  const { groups, locations } = read(records(), [
-    { ...rule, id: "1", kind: "together", strict: false, tag: "db", weight: 3 },
-    { ...rule, id: "2", kind: "apart", vms: ["A", "C", "gone", "A"] },
-    { ...rule, id: "3", kind: "apart", vms: ["A", "gone"] },
-    { ...rule, id: "4", kind: "location", vms: ["A"], hosts: ["H", "gone"] },
-    { ...rule, id: "5", kind: "location", tag: "db", hosts: ["H"], score: -2 },
-    { ...rule, id: "6", kind: "location", tag: "none", hosts: ["H"] },
+  const rule = { pool: "POOL", name: "x", required: true } as const;
+  const { groups, hostAffinities: locations } = read(records(), [
+    {
+      ...rule,
+      id: "1",
+      kind: "affinity",
+      required: false,
+      tag: "db",
+      weight: 3,
+    },
+    { ...rule, id: "2", kind: "anti-affinity", vms: ["A", "C", "gone", "A"] },
+    { ...rule, id: "3", kind: "anti-affinity", vms: ["A", "gone"] },
+    {
+      ...rule,
+      id: "4",
+      kind: "host-affinity",
+      vms: ["A"],
+      hosts: ["H", "gone"],
+    },
+    {
+      ...rule,
+      id: "5",
+      kind: "host-affinity",
+      tag: "db",
+      hosts: ["H"],
+      score: -2,
+    },
+    { ...rule, id: "6", kind: "host-affinity", tag: "none", hosts: ["H"] },
   ]);
   t.same(groups, [
-    { id: "1", kind: "together", strict: false, vms: ["A", "B"], weight: 3 },
-    { id: "2", kind: "apart", strict: true, vms: ["A", "C"] },
-    { id: "APART", kind: "apart", strict: false, vms: ["A", "B"] },
+    { id: "1", kind: "affinity", required: false, vms: ["A", "B"], weight: 3 },
+    { id: "2", kind: "anti-affinity", required: true, vms: ["A", "C"] },
+    { id: "APART", kind: "anti-affinity", required: false, vms: ["A", "B"] },
   ]);
   t.same(locations, [
     { id: "4", vms: ["A"], hosts: ["H"], score: Infinity },

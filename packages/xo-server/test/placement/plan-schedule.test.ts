@@ -3,7 +3,7 @@ import { PlanSchedule } from "../../src/placement/plan-schedule.js";
 import type { PlanStep } from "../../src/placement/plan-step.js";
 
 const move = (vm: string, from: string, to: string, after: number[] = []) =>
-  ({ kind: "move", vm, from, to, after }) as const;
+  ({ kind: "migrate", vm, from, to, after }) as const;
 const start = (vm: string, to: string, order = 0) =>
   ({ kind: "start", vm, to, order }) as const;
 

@@ -39,7 +39,7 @@ t.test("what is planned in the thread comes back whole", async (t) => {
   const plan = await planner.starts(given);
   t.equal(plan.actions.length, 600);
   t.equal(new Set(plan.actions.map(({ vm }) => vm)).size, 600);
-  t.ok(plan.actions.every(({ score }) => Number.isFinite(score.room)));
+  t.ok(plan.actions.every(({ score }) => Number.isFinite(score.headroom)));
   t.ok(sliced.steps > 20, "in pieces");
 
   t.test("a model that it has is not sent again", async (t) => {
@@ -49,15 +49,18 @@ t.test("what is planned in the thread comes back whole", async (t) => {
     t.ok(sliced.steps - before < 8);
   });
 
-  t.test("strict rules come through: infinity and all", async (t) => {
-    const only = { id: "only", vms: ["v0"], hosts: ["h3"], score: Infinity };
-    const bound = { ...given, locations: [only] };
-    const placement = await planner.place(bound, "v0");
-    t.equal(placement.host, "h3");
-    t.match(placement.candidates.at(-1)?.refusals, [
-      { rule: "location", location: "only" },
-    ]);
-  });
+  t.test(
+    "required host affinities (infinite scores) reach the planner",
+    async (t) => {
+      const only = { id: "only", vms: ["v0"], hosts: ["h3"], score: Infinity };
+      const bound = { ...given, hostAffinities: [only] };
+      const placement = await planner.place(bound, "v0");
+      t.equal(placement.host, "h3");
+      t.match(placement.candidates.at(-1)?.refusals, [
+        { rule: "host-affinity", hostAffinity: "only" },
+      ]);
+    },
+  );
 
   t.test("what the model does not have is the caller's error", async (t) => {
     const code = "INVALID_PARAMETERS";

@@ -2,7 +2,7 @@ import { XapiError } from "@xo-server/model";
 import t from "tap";
 import type { PoolObjects } from "../../src/objects/pool-objects.js";
 import type { PlanStep } from "../../src/placement/plan-step.js";
-import { runPlan } from "../../src/placement/run-plan.js";
+import { executePlan } from "../../src/placement/execute-plan.js";
 import {
   untrackedTask,
   type TaskContext,
@@ -60,7 +60,7 @@ class FakePool {
 }
 
 const move = (vm: string, from: string, to: string, after: number[] = []) =>
-  ({ kind: "move", vm, from, to, after }) as const;
+  ({ kind: "migrate", vm, from, to, after }) as const;
 const start = (vm: string, to: string, order = 0): PlanStep => ({
   kind: "start",
   vm,
@@ -81,12 +81,12 @@ t.test("moves and starts as planned; what is there stays", async (t) => {
     ...[move("b", "x", "y"), start("c", "x"), start("d", "x")],
   ];
   const done: string[] = [];
-  const outcome = await runPlan(steps, {
+  const outcome = await executePlan(steps, {
     objects: pool.objects,
     work: untrackedTask,
     onDone: ({ vm }) => done.push(vm),
   });
-  t.match(outcome, { failed: [], left: [], isAborted: false });
+  t.match(outcome, { failed: [], skipped: [], isAborted: false });
   t.equal(outcome.done.length, 4);
   t.same(done.toSorted(), ["a", "b", "c", "d"]);
   t.same(pool.calls.toSorted(), [
@@ -103,7 +103,7 @@ t.test("the first failure ends it, what is under way ends well", async (t) => {
     ...[move("a", "x", "y"), move("b", "x", "y")],
     move("c", "x", "y"),
   ];
-  const running = runPlan(steps, {
+  const running = executePlan(steps, {
     objects: pool.objects,
     work: untrackedTask,
   });
@@ -116,7 +116,7 @@ t.test("the first failure ends it, what is under way ends well", async (t) => {
   t.match(outcome.failed, [
     { step: steps[0], error: { code: "HOST_NOT_ENOUGH_FREE_MEMORY" } },
   ]);
-  t.same(outcome.left, [steps[2]]);
+  t.same(outcome.skipped, [steps[2]]);
 });
 
 t.test("what is not as planned is not touched", async (t) => {
@@ -133,7 +133,7 @@ t.test("what is not as planned is not touched", async (t) => {
   ] as const) {
     const pool = new FakePool();
     prepare(pool);
-    const outcome = await runPlan([move("a", "x", "y")], {
+    const outcome = await executePlan([move("a", "x", "y")], {
       objects: pool.objects,
       work: untrackedTask,
     });
@@ -147,7 +147,7 @@ t.test("starts wait for lower orders and their delays", async (t) => {
   const clock = new FakeClock();
   pool.delays.set("a", 30).set("b", 10);
   const steps = [start("c", "x", 7), start("a", "x", 1), start("b", "x", 1)];
-  const running = runPlan(steps, {
+  const running = executePlan(steps, {
     objects: pool.objects,
     work: untrackedTask,
     clock,
@@ -168,7 +168,7 @@ t.test("who gives it up waits no longer; nothing more begins", async (t) => {
   const abort = new AbortController();
   pool.delays.set("a", 30);
   const work: TaskContext = { ...untrackedTask, signal: abort.signal };
-  const running = runPlan([start("a", "x", 1), start("b", "x", 2)], {
+  const running = executePlan([start("a", "x", 1), start("b", "x", 2)], {
     objects: pool.objects,
     work,
     clock,
@@ -178,7 +178,7 @@ t.test("who gives it up waits no longer; nothing more begins", async (t) => {
   const outcome = await running;
   t.match(outcome, { isAborted: true, failed: [] });
   t.same(
-    outcome.left.map(({ vm }) => vm),
+    outcome.skipped.map(({ vm }) => vm),
     ["b"],
   );
   t.equal(clock.waiting, 0);

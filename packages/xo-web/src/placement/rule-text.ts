@@ -53,14 +53,14 @@ export function ruleSentence(rule: Rule, { text, formats }: Wording): Sentence {
     case "state":
       return [refusals[rule.state]];
     case "memory":
-      return sentenceOf(refusals.memory, { size: formats.size(rule.lacks) });
+      return sentenceOf(refusals.memory, { size: formats.size(rule.missing) });
     case "vcpus":
-      return [formats.plural(refusals.vcpus, rule.lacks)];
+      return [formats.plural(refusals.vcpus, rule.missing)];
     case "cpu":
       return sentenceOf(refusals.cpu, { cpu: rule.needs });
     case "device":
       return sentenceOf(refusals.device, {
-        n: formats.count(rule.lacks),
+        n: formats.count(rule.missing),
         device: deviceOf(rule.kind),
       });
     case "pinned":
@@ -74,7 +74,7 @@ export function ruleSentence(rule: Rule, { text, formats }: Wording): Sentence {
       });
     case "network":
     case "sr":
-    case "location":
+    case "host-affinity":
       return sentenceOf(refusals[rule.rule], mentionOf(rule));
   }
 }
@@ -111,7 +111,7 @@ export function conflictSentence(
       return sentenceOf(conflicts.pinned, { vm: { type: "VM", id: rule.vm } });
     case "network":
     case "sr":
-    case "location":
+    case "host-affinity":
       return sentenceOf(conflicts[rule.rule], mentionOf(rule));
   }
 }
@@ -142,7 +142,7 @@ export function scoreWords(score: Score, { text, formats }: Wording): string[] {
   const { scores } = text.placementFailures;
   const signed = (value: number) =>
     `${value > 0 ? "+" : ""}${formats.number(value)}`;
-  const { locations, groups, room } = score;
+  const { hostAffinity: locations, groups, headroom: room } = score;
   return [
     ...(locations === 0 ? [] : [fillIn(scores.locations, signed(locations))]),
     ...(groups === 0 ? [] : [fillIn(scores.groups, signed(groups))]),
@@ -164,7 +164,7 @@ function mentionOf(
   rule: Readonly<
     | { rule: "network"; network: string }
     | { rule: "sr"; sr: string }
-    | { rule: "location"; location: string }
+    | { rule: "host-affinity"; hostAffinity: string }
   >,
 ): Readonly<Record<string, Mention>> {
   switch (rule.rule) {
@@ -172,8 +172,8 @@ function mentionOf(
       return { network: { type: "network", id: rule.network } };
     case "sr":
       return { sr: { type: "SR", id: rule.sr } };
-    case "location":
-      return { rule: { type: "rule", id: rule.location } };
+    case "host-affinity":
+      return { rule: { type: "rule", id: rule.hostAffinity } };
   }
 }
 

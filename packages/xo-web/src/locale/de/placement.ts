@@ -27,12 +27,12 @@ export const placement: Messages["placement"] = {
       heading: "Lastverteilung",
       lead: "Migriert VMs von überlasteten Hosts. Eine Migration wird nur geplant, wenn ihr Gewinn die Kosten übersteigt.",
     },
-    density: {
+    consolidate: {
       name: "Konsolidieren",
       heading: "Konsolidierung",
       lead: "Migriert VMs auf weniger Hosts, damit Hosts ausgeschaltet werden können. Kein Host wird überlastet.",
     },
-    repairs: {
+    "enforce-rules": {
       name: "Regeln durchsetzen",
       heading: "Regeln durchsetzen",
       lead: "Migriert VMs, die eine Platzierungsregel verletzen.",
@@ -65,7 +65,7 @@ export const placement: Messages["placement"] = {
   whyMove: "Migration {n}",
   whyHeading: "Mögliche Hosts von {name}",
   whyLead: "Der beste Host zuerst, ausgeschlossene Hosts zuletzt.",
-  mostMoves: {
+  maxMigrationsPerRun: {
     one: "Höchstens {n} Migration pro Lauf: Weitere können folgen.",
     other: "Höchstens {n} Migrationen pro Lauf: Weitere können folgen.",
   },
@@ -93,7 +93,7 @@ export const placement: Messages["placement"] = {
   reasons: {
     cpu: "CPU-Auslastung von {host} ist {now}, über {high}",
     memory: "RAM-Auslastung von {host} ist {now}, über {high}",
-    density: "{host} kann geleert werden",
+    consolidate: "{host} kann geleert werden",
     evacuate: "{host} wird evakuiert",
     makeRoom: "Schafft Platz für {vm}",
     leaves: "; auf {host} bleiben {n} frei.",
@@ -101,10 +101,10 @@ export const placement: Messages["placement"] = {
   },
   nothing: {
     balanced: "Die Last ist ausgeglichen",
-    dense: "Kein Host kann geleert werden",
+    consolidated: "Kein Host kann geleert werden",
     noBetter: "Keine lohnende Migration",
-    repairs: "Keine Regelverletzungen",
-    repairsLead: "Alle VMs entsprechen den Platzierungsregeln.",
+    rulesKept: "Keine Regelverletzungen",
+    rulesKeptLead: "Alle VMs entsprechen den Platzierungsregeln.",
     evacuate: "Keine laufenden VMs",
     evacuateLead: "Die Hosts sind leer.",
     impossible: "Keine Lösung",
@@ -119,7 +119,7 @@ export const placement: Messages["placement"] = {
     other: "{n} VMs können nicht platziert werden",
   },
   proven: "Es ist bewiesen, dass es für alle VMs zusammen keine Lösung gibt.",
-  crowded: "Hat allein Platz, aber nicht mit allen anderen VMs.",
+  fitsAlone: "Hat allein Platz, aber nicht mit allen anderen VMs.",
   refused: "{rule}: {hosts}",
   moreVms: { one: "und {n} weitere", other: "und {n} weitere" },
   rules: {
@@ -132,8 +132,8 @@ export const placement: Messages["placement"] = {
     now: "Status",
     unnamed: "unbenannt",
     fromPool: "Im Pool selbst definiert und dort zu ändern.",
-    isStrict: "Erforderlich",
-    isWish: "Bevorzugt",
+    isRequired: "Erforderlich",
+    isPreferred: "Bevorzugt",
     kept: "Erfüllt",
     broken: {
       one: "{n} VM verletzt die Regel",
@@ -151,10 +151,10 @@ export const placement: Messages["placement"] = {
     deleteLead:
       "VMs werden nicht migriert. Die Regel beschränkt sie nicht mehr.",
     sentences: {
-      apart: "Anti-Affinität: verschiedene Hosts.",
-      apartWish: "Anti-Affinität (bevorzugt): verschiedene Hosts.",
-      together: "Affinität: derselbe Host.",
-      togetherWish: "Affinität (bevorzugt): derselbe Host.",
+      "anti-affinity": "Anti-Affinität: verschiedene Hosts.",
+      antiAffinityPreferred: "Anti-Affinität (bevorzugt): verschiedene Hosts.",
+      affinity: "Affinität: derselbe Host.",
+      affinityPreferred: "Affinität (bevorzugt): derselbe Host.",
       only: "Host-Affinität: nur auf {hosts}.",
       never: "Host-Anti-Affinität: nie auf {hosts}.",
       rather: "Host-Affinität (bevorzugt): auf {hosts}.",
@@ -164,15 +164,15 @@ export const placement: Messages["placement"] = {
     name: "Name",
     kind: "Art",
     kinds: {
-      apart: {
+      "anti-affinity": {
         name: "Anti-Affinität",
         hint: "VMs laufen auf verschiedenen Hosts. Der Ausfall eines Hosts betrifft nur eine davon.",
       },
-      together: {
+      affinity: {
         name: "Affinität",
         hint: "VMs laufen auf demselben Host. Verkehr zwischen ihnen bleibt auf dem Host.",
       },
-      location: {
+      "host-affinity": {
         name: "Host-Affinität",
         hint: "VMs laufen nur auf ausgewählten Hosts oder nie auf ihnen.",
       },
@@ -195,19 +195,20 @@ export const placement: Messages["placement"] = {
     direction: "Richtung",
     there: "VMs laufen auf diesen Hosts",
     away: "VMs laufen nicht auf diesen Hosts",
-    strict: "Erforderlich",
-    strictHints: {
-      apart:
+    required: "Erforderlich",
+    requiredHints: {
+      "anti-affinity":
         "Eine VM startet nicht, wenn das die Regel verletzt. Administratoren können die Regel übergehen.",
-      together:
+      affinity:
         "Eine VM startet nicht auf einem anderen Host als die anderen VMs.",
-      location: "Eine VM startet auf keinem anderen Host.",
+      "host-affinity": "Eine VM startet auf keinem anderen Host.",
       away: "Eine VM startet nicht auf diesen Hosts.",
     },
-    wishHints: {
-      apart: "Gibt es keinen anderen Host, laufen zwei VMs auf demselben Host.",
-      together: "Geht es nicht anders, laufen VMs auf verschiedenen Hosts.",
-      location: "Geht es nicht anders, laufen VMs auf anderen Hosts.",
+    preferredHints: {
+      "anti-affinity":
+        "Gibt es keinen anderen Host, laufen zwei VMs auf demselben Host.",
+      affinity: "Geht es nicht anders, laufen VMs auf verschiedenen Hosts.",
+      "host-affinity": "Geht es nicht anders, laufen VMs auf anderen Hosts.",
       away: "Geht es nicht anders, laufen VMs auf diesen Hosts.",
     },
     weight: "Gewicht",
@@ -221,7 +222,7 @@ export const placement: Messages["placement"] = {
       number: "Muss eine Zahl größer als 0 sein.",
     },
   },
-  midway: "{done} abgeschlossen, {left} nicht gestartet. {reason}",
+  midway: "{done} abgeschlossen, {skipped} nicht gestartet. {reason}",
   preferred: {
     one: "{n} VM hat einen bevorzugten Host (VM-Affinität).",
     other: "{n} VMs haben einen bevorzugten Host (VM-Affinität).",
@@ -232,12 +233,12 @@ export const placement: Messages["placement"] = {
     standing: "Status",
     states: {
       off: "Aus",
-      watching: "Bereit",
-      holding: "Anstehend",
-      moving: "Migriert VMs",
-      cooling: "Abkühlphase",
+      idle: "Bereit",
+      pending: "Anstehend",
+      migrating: "Migriert VMs",
+      cooldown: "Abkühlphase",
       paused: "Pausiert",
-      "backing-off": "Wartezeit nach Fehlern",
+      "back-off": "Wartezeit nach Fehlern",
     },
     since: "seit {time}",
     offLead: "Die Lastverteilung ist aus. Keine VM wird automatisch migriert.",
@@ -247,20 +248,21 @@ export const placement: Messages["placement"] = {
       "Ein anderer Server mit derselben Datenbank verteilt die Last dieses Pools.",
     stateReasons: {
       balanced: "Kein Host ist überlastet.",
-      "no-better": "Ein Host ist überlastet, aber keine Migration lohnt sich.",
+      "no-beneficial-migration":
+        "Ein Host ist überlastet, aber keine Migration lohnt sich.",
       imbalance: "Ungleichgewicht erkannt: {moves} in {time}, falls es anhält.",
-      moving: "{done} von {total} Migrationen beendet.",
+      migrating: "{done} von {total} Migrationen beendet.",
       measuring: "VMs wurden migriert. Noch {time} bis zu neuen Messwerten.",
       "dry-run":
         "Der Plan steht im Verlauf. Nächster Probelauf in {time}, falls das Ungleichgewicht anhält.",
       "not-connected": "Der Pool ist getrennt.",
       "rolling-reboot": "Ein rollierender Neustart läuft.",
-      "hosts-change":
+      "host-maintenance":
         "Wird evakuiert, heruntergefahren oder gestartet: {hosts}.",
       "host-failed":
         "Ausgefallen: {hosts}. Noch {time} bis zum Neustart der VMs.",
       "no-statistics": "Keine neuen Messwerte von {hosts}.",
-      "others-move": "Andere Migrationen laufen: {moves}.",
+      "other-migrations": "Andere Migrationen laufen: {moves}.",
       "no-plan": "Es konnte kein Plan berechnet werden: {message}",
       failed: "Nach {failures}: neuer Versuch in {time}.",
       "gave-up":
@@ -292,11 +294,11 @@ export const placement: Messages["placement"] = {
     goal: "Richtlinie",
     goals: {
       performance: "Leistung: überlastete Hosts entlasten.",
-      density:
+      consolidate:
         "Konsolidieren: auch Hosts leeren, damit sie ausgeschaltet werden können.",
     },
-    repairs: "Platzierungsregeln durchsetzen",
-    repairsHint: "VMs, die eine Regel verletzen, werden migriert.",
+    enforceRules: "Platzierungsregeln durchsetzen",
+    enforceRulesHint: "VMs, die eine Regel verletzen, werden migriert.",
     thresholds: "Schwellwerte für Überlast",
     hysteresis:
       "Über {high} CPU-Auslastung werden VMs von einem Host migriert, bis er unter {low} liegt. Keine Migration bringt einen anderen Host über {low}. Für Arbeitsspeicher gilt dasselbe: über {memoryHigh}, bis unter {memoryLow}. Die Hysterese verhindert ein Hin und Her.",
@@ -314,7 +316,10 @@ export const placement: Messages["placement"] = {
         name: "RAM-Schwellwert für Überlast",
         hint: "RAM-Auslastung eines Hosts, über der VMs migriert werden.",
       },
-      mostMoves: { name: "Maximale Migrationen pro Lauf", hint: "1 bis 100." },
+      maxMigrationsPerRun: {
+        name: "Maximale Migrationen pro Lauf",
+        hint: "1 bis 100.",
+      },
       parallel: { name: "Parallele Migrationen", hint: "1 bis 16." },
       intervalSeconds: {
         name: "Prüfintervall (Sekunden)",
@@ -328,7 +333,7 @@ export const placement: Messages["placement"] = {
         name: "Abkühlphase einer migrierten VM (Minuten)",
         hint: "In dieser Zeit wird die VM nicht erneut migriert.",
       },
-      moveCost: {
+      migrationCost: {
         name: "Migrationskosten",
         hint: "Erforderlicher Gewinn pro GiB Arbeitsspeicher der VM, von 0 (jeder Gewinn) bis 1. Zwei Hosts bei 90 % und 30 %, die je 60 % erreichen, gewinnen 0,18. Standard: 0,01.",
       },
@@ -362,10 +367,10 @@ export const placement: Messages["placement"] = {
     moves: {
       planned: "Geplant",
       waiting: "Wartet",
-      moving: "Wird migriert",
+      migrating: "Wird migriert",
       done: "Migriert",
       failed: "Fehlgeschlagen",
-      left: "Übersprungen",
+      skipped: "Übersprungen",
     },
     by: "von {user}",
     byItself: "automatisch",

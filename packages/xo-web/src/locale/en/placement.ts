@@ -25,12 +25,12 @@ export const placement = {
       heading: "Load balancing",
       lead: "Migrates VMs away from overloaded hosts. A migration is planned only if its gain exceeds its cost.",
     },
-    density: {
+    consolidate: {
       name: "Consolidate",
       heading: "Consolidation",
       lead: "Migrates VMs to fewer hosts so that hosts can be powered off. No host becomes overloaded.",
     },
-    repairs: {
+    "enforce-rules": {
       name: "Enforce rules",
       heading: "Rule enforcement",
       lead: "Migrates VMs that violate a placement rule.",
@@ -61,7 +61,7 @@ export const placement = {
   whyMove: "Migration {n}",
   whyHeading: "Possible hosts of {name}",
   whyLead: "Best host first, excluded hosts last.",
-  mostMoves: {
+  maxMigrationsPerRun: {
     one: "At most {n} migration per run: more can follow.",
     other: "At most {n} migrations per run: more can follow.",
   },
@@ -86,7 +86,7 @@ export const placement = {
   reasons: {
     cpu: "CPU usage of {host} is {now}, above {high}",
     memory: "Memory usage of {host} is {now}, above {high}",
-    density: "{host} can be emptied",
+    consolidate: "{host} can be emptied",
     evacuate: "{host} is evacuated",
     makeRoom: "Makes room for {vm}",
     leaves: "; {n} remain free on {host}.",
@@ -94,10 +94,10 @@ export const placement = {
   },
   nothing: {
     balanced: "Load is balanced",
-    dense: "No host can be emptied",
+    consolidated: "No host can be emptied",
     noBetter: "No beneficial migration",
-    repairs: "No rule violations",
-    repairsLead: "All VMs comply with the placement rules.",
+    rulesKept: "No rule violations",
+    rulesKeptLead: "All VMs comply with the placement rules.",
     evacuate: "No running VMs",
     evacuateLead: "The hosts are empty.",
     impossible: "No solution",
@@ -112,7 +112,7 @@ export const placement = {
     other: "{n} VMs cannot be placed",
   },
   proven: "It is proven that no solution exists for all VMs.",
-  crowded: "Fits alone, but not together with all other VMs.",
+  fitsAlone: "Fits alone, but not together with all other VMs.",
   refused: "{rule}: {hosts}",
   moreVms: { one: "and {n} more", other: "and {n} more" },
   rules: {
@@ -125,8 +125,8 @@ export const placement = {
     now: "Status",
     unnamed: "unnamed",
     fromPool: "Defined in the pool itself; edit it there.",
-    isStrict: "Required",
-    isWish: "Preferred",
+    isRequired: "Required",
+    isPreferred: "Preferred",
     kept: "Compliant",
     broken: { one: "{n} VM in violation", other: "{n} VMs in violation" },
     showRepair: "Show corrections",
@@ -140,10 +140,10 @@ export const placement = {
     deleteAsk: "Delete rule “{name}”?",
     deleteLead: "VMs are not migrated. The rule no longer restricts them.",
     sentences: {
-      apart: "Anti-affinity: different hosts.",
-      apartWish: "Anti-affinity (preferred): different hosts.",
-      together: "Affinity: same host.",
-      togetherWish: "Affinity (preferred): same host.",
+      "anti-affinity": "Anti-affinity: different hosts.",
+      antiAffinityPreferred: "Anti-affinity (preferred): different hosts.",
+      affinity: "Affinity: same host.",
+      affinityPreferred: "Affinity (preferred): same host.",
       only: "Host affinity: only on {hosts}.",
       never: "Host anti-affinity: never on {hosts}.",
       rather: "Host affinity (preferred): on {hosts}.",
@@ -153,15 +153,15 @@ export const placement = {
     name: "Name",
     kind: "Type",
     kinds: {
-      apart: {
+      "anti-affinity": {
         name: "Anti-affinity",
         hint: "VMs run on different hosts. The failure of one host affects only one of them.",
       },
-      together: {
+      affinity: {
         name: "Affinity",
         hint: "VMs run on the same host. Traffic between them stays on the host.",
       },
-      location: {
+      "host-affinity": {
         name: "Host affinity",
         hint: "VMs run only on selected hosts, or never on them.",
       },
@@ -184,18 +184,19 @@ export const placement = {
     direction: "Direction",
     there: "VMs run on these hosts",
     away: "VMs do not run on these hosts",
-    strict: "Required",
-    strictHints: {
-      apart:
+    required: "Required",
+    requiredHints: {
+      "anti-affinity":
         "A VM does not start if this violates the rule. Administrators can override the rule.",
-      together: "A VM does not start on another host than the other VMs.",
-      location: "A VM does not start on any other host.",
+      affinity: "A VM does not start on another host than the other VMs.",
+      "host-affinity": "A VM does not start on any other host.",
       away: "A VM does not start on these hosts.",
     },
-    wishHints: {
-      apart: "If there is no other host, two VMs run on the same host.",
-      together: "If there is no other way, VMs run on different hosts.",
-      location: "If there is no other way, VMs run on other hosts.",
+    preferredHints: {
+      "anti-affinity":
+        "If there is no other host, two VMs run on the same host.",
+      affinity: "If there is no other way, VMs run on different hosts.",
+      "host-affinity": "If there is no other way, VMs run on other hosts.",
       away: "If there is no other way, VMs run on these hosts.",
     },
     weight: "Weight",
@@ -209,7 +210,7 @@ export const placement = {
       number: "Must be a number greater than 0.",
     },
   },
-  midway: "{done} completed, {left} not started. {reason}",
+  midway: "{done} completed, {skipped} not started. {reason}",
   preferred: {
     one: "{n} VM has a preferred host (VM affinity).",
     other: "{n} VMs have a preferred host (VM affinity).",
@@ -220,12 +221,12 @@ export const placement = {
     standing: "Status",
     states: {
       off: "Off",
-      watching: "Idle",
-      holding: "Pending",
-      moving: "Migrating VMs",
-      cooling: "Cooldown",
+      idle: "Idle",
+      pending: "Pending",
+      migrating: "Migrating VMs",
+      cooldown: "Cooldown",
       paused: "Paused",
-      "backing-off": "Back-off",
+      "back-off": "Back-off",
     },
     since: "for {time}",
     offLead: "The load balancer is off. No VM is migrated automatically.",
@@ -234,19 +235,20 @@ export const placement = {
     elsewhere: "Another server with the same database balances this pool.",
     stateReasons: {
       balanced: "No host is overloaded.",
-      "no-better": "A host is overloaded, but no migration is beneficial.",
+      "no-beneficial-migration":
+        "A host is overloaded, but no migration is beneficial.",
       imbalance: "Imbalance detected: {moves} start in {time} if it persists.",
-      moving: "{done} of {total} migrations ended.",
+      migrating: "{done} of {total} migrations ended.",
       measuring: "VMs were migrated. Waiting {time} for new statistics.",
       "dry-run":
         "The plan is recorded in the history. Next dry run in {time} if the imbalance persists.",
       "not-connected": "The pool is disconnected.",
       "rolling-reboot": "A rolling reboot is in progress.",
-      "hosts-change": "Evacuating, shutting down or starting: {hosts}.",
+      "host-maintenance": "Evacuating, shutting down or starting: {hosts}.",
       "host-failed":
         "Failed: {hosts}. Waiting {time} for the restart of its VMs.",
       "no-statistics": "No new statistics from {hosts}.",
-      "others-move": "Other migrations in progress: {moves}.",
+      "other-migrations": "Other migrations in progress: {moves}.",
       "no-plan": "No plan could be calculated: {message}",
       failed: "After {failures}: retry in {time}.",
       "gave-up":
@@ -275,10 +277,11 @@ export const placement = {
     goal: "Policy",
     goals: {
       performance: "Performance: relieve overloaded hosts.",
-      density: "Consolidate: also empty hosts so that they can be powered off.",
+      consolidate:
+        "Consolidate: also empty hosts so that they can be powered off.",
     },
-    repairs: "Enforce placement rules",
-    repairsHint: "VMs that violate a rule are migrated.",
+    enforceRules: "Enforce placement rules",
+    enforceRulesHint: "VMs that violate a rule are migrated.",
     thresholds: "Overload thresholds",
     hysteresis:
       "Above {high} CPU usage VMs are migrated away from a host until it is below {low}. No migration raises another host above {low}. The same applies to memory: above {memoryHigh}, until below {memoryLow}. The hysteresis prevents oscillation.",
@@ -296,7 +299,10 @@ export const placement = {
         name: "Memory overload threshold",
         hint: "Memory usage of a host above which VMs are migrated.",
       },
-      mostMoves: { name: "Maximum migrations per run", hint: "1 to 100." },
+      maxMigrationsPerRun: {
+        name: "Maximum migrations per run",
+        hint: "1 to 100.",
+      },
       parallel: { name: "Parallel migrations", hint: "1 to 16." },
       intervalSeconds: {
         name: "Check interval (seconds)",
@@ -310,7 +316,7 @@ export const placement = {
         name: "Cooldown of a migrated VM (minutes)",
         hint: "The VM is not migrated again within this time.",
       },
-      moveCost: {
+      migrationCost: {
         name: "Migration cost",
         hint: "Required gain per GiB of memory of the VM, from 0 (any gain) to 1. Two hosts at 90% and 30% that become 60% each gain 0.18. Default: 0.01.",
       },
@@ -344,10 +350,10 @@ export const placement = {
     moves: {
       planned: "Planned",
       waiting: "Waiting",
-      moving: "Migrating",
+      migrating: "Migrating",
       done: "Migrated",
       failed: "Failed",
-      left: "Skipped",
+      skipped: "Skipped",
     },
     by: "by {user}",
     byItself: "automatic",

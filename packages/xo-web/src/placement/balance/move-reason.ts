@@ -33,8 +33,8 @@ function causeOf(
     if (vm !== undefined)
       return sentenceOf(reasons.makeRoom, { vm: { type: "VM", id: vm } });
   }
-  if (purpose === "density" && from !== undefined)
-    return sentenceOf(reasons.density, { host });
+  if (purpose === "consolidate" && from !== undefined)
+    return sentenceOf(reasons.consolidate, { host });
   if (purpose === "evacuate" && from !== undefined)
     return sentenceOf(reasons.evacuate, { host });
   return [purposeWords(purpose, wording.text)];
@@ -68,7 +68,7 @@ function overBy(
 
 function targetOf({ to, score }: Action, wording: Wording): Sentence {
   const { reasons } = wording.text.placement;
-  const { room } = score;
+  const { headroom: room } = score;
   const values = { host: { type: "host", id: to } };
   return room >= 0
     ? sentenceOf(reasons.leaves, {

@@ -6,19 +6,19 @@ export type Mode = (typeof modes)[number];
 /** How a pool is balanced, as `balancer.getPolicy` tells it. Shares are 0 to 1. */
 export interface Policy {
   readonly mode: Mode;
-  readonly goal: "performance" | "density";
+  readonly goal: "performance" | "consolidate";
   readonly cpuHigh: number;
   readonly cpuLow: number;
   readonly memoryHigh: number;
   /** What a move has to gain for each GiB. */
-  readonly moveCost: number;
-  readonly mostMoves: number;
+  readonly migrationCost: number;
+  readonly maxMigrationsPerRun: number;
   readonly parallel: number;
   readonly intervalSeconds: number;
   readonly coolDownSeconds: number;
   readonly holdSeconds: number;
   readonly excludedTags: readonly string[];
-  readonly repairs: boolean;
+  readonly enforceRules: boolean;
 }
 
 /** What stands in the fields of the form: shares in percent, numbers as text. */
@@ -28,8 +28,8 @@ export interface PolicyEntries {
   cpuHigh: number;
   cpuLow: number;
   memoryHigh: number;
-  moveCost: string;
-  mostMoves: string;
+  migrationCost: string;
+  maxMigrationsPerRun: string;
   parallel: string;
   intervalSeconds: string;
   /** Minutes. */
@@ -38,7 +38,7 @@ export interface PolicyEntries {
   hold: string;
   /** With commas between them. */
   excludedTags: string;
-  repairs: boolean;
+  enforceRules: boolean;
 }
 
 export function toEntries(policy: Policy): PolicyEntries {
@@ -48,12 +48,12 @@ export function toEntries(policy: Policy): PolicyEntries {
   return {
     mode: policy.mode,
     goal: policy.goal,
-    repairs: policy.repairs,
+    enforceRules: policy.enforceRules,
     cpuHigh: percent(policy.cpuHigh),
     cpuLow: percent(policy.cpuLow),
     memoryHigh: percent(policy.memoryHigh),
-    moveCost: String(policy.moveCost),
-    mostMoves: String(policy.mostMoves),
+    migrationCost: String(policy.migrationCost),
+    maxMigrationsPerRun: String(policy.maxMigrationsPerRun),
     parallel: String(policy.parallel),
     intervalSeconds: String(policy.intervalSeconds),
     coolDown: minutes(policy.coolDownSeconds),
@@ -64,12 +64,12 @@ export function toEntries(policy: Policy): PolicyEntries {
 
 /** What the server takes: whole numbers, or minutes that are whole seconds of a day. */
 const bounds = {
-  mostMoves: { least: 1, most: 100, isWhole: true },
+  maxMigrationsPerRun: { least: 1, most: 100, isWhole: true },
   parallel: { least: 1, most: 16, isWhole: true },
   intervalSeconds: { least: 10, most: 86_400, isWhole: true },
   coolDown: { least: 0, most: 1_440, isWhole: false },
   hold: { least: 0, most: 1_440, isWhole: false },
-  moveCost: { least: 0, most: 1, isWhole: false },
+  migrationCost: { least: 0, most: 1, isWhole: false },
 } as const;
 export type Bounded = keyof typeof bounds;
 
@@ -92,17 +92,17 @@ export function faultsOf(entries: PolicyEntries): PolicyFaults {
 
 /** The parameters of `balancer.setPolicy`, without the pool. */
 export function toPolicy(entries: PolicyEntries): Record<string, Json> {
-  const { mode, goal, repairs, cpuHigh, cpuLow, memoryHigh } = entries;
+  const { mode, goal, enforceRules, cpuHigh, cpuLow, memoryHigh } = entries;
   const seconds = (minutes: string) => Math.round(toNumber(minutes) * 60);
   return {
     mode,
     goal,
-    repairs,
+    enforceRules,
     cpuHigh: cpuHigh / 100,
     cpuLow: cpuLow / 100,
     memoryHigh: memoryHigh / 100,
-    moveCost: toNumber(entries.moveCost),
-    mostMoves: toNumber(entries.mostMoves),
+    migrationCost: toNumber(entries.migrationCost),
+    maxMigrationsPerRun: toNumber(entries.maxMigrationsPerRun),
     parallel: toNumber(entries.parallel),
     intervalSeconds: toNumber(entries.intervalSeconds),
     coolDownSeconds: seconds(entries.coolDown),

@@ -14,7 +14,12 @@ export type Recommendation = Plan &
   };
 
 /** What somebody wants of a pool. */
-export const goals = ["performance", "density", "repairs", "evacuate"] as const;
+export const goals = [
+  "performance",
+  "consolidate",
+  "enforce-rules",
+  "evacuate",
+] as const;
 export type Goal = (typeof goals)[number];
 
 /** What an address says; else the first. */

@@ -7,7 +7,7 @@ import { busiest } from "./host-changes.js";
 export type RunStatus =
   "pending" | "success" | "failure" | "stopped" | "interrupted" | "dry-run";
 export type MoveStatus =
-  "planned" | "waiting" | "moving" | "done" | "failed" | "left";
+  "planned" | "waiting" | "migrating" | "done" | "failed" | "skipped";
 
 interface Told {
   readonly code: string;
@@ -39,7 +39,7 @@ export interface Run {
     readonly cause: "automatic" | "manual";
     readonly userName: string;
   };
-  readonly goal: "performance" | "density";
+  readonly goal: "performance" | "consolidate";
   readonly moves: readonly RunMove[];
   /** Moves of VMs that may not be seen. */
   readonly hidden: number;
@@ -70,10 +70,10 @@ const runTones: Readonly<Record<RunStatus, string>> = {
 const moveTones: Readonly<Record<MoveStatus, string>> = {
   planned: "",
   waiting: "",
-  moving: "busy",
+  migrating: "busy",
   done: "good",
   failed: "bad",
-  left: "warn",
+  skipped: "warn",
 };
 
 export function runTone({ status }: Pick<Run, "status">): string {

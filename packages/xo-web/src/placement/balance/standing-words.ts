@@ -22,14 +22,14 @@ export function nothingToDo(
   const { nothing } = wording.text.placement;
   if (plan.unplaced.length > 0)
     return { heading: nothing.impossible, lead: nothing.impossibleLead };
-  if (goal === "repairs")
-    return { heading: nothing.repairs, lead: nothing.repairsLead };
+  if (goal === "enforce-rules")
+    return { heading: nothing.rulesKept, lead: nothing.rulesKeptLead };
   if (goal === "evacuate")
     return { heading: nothing.evacuate, lead: nothing.evacuateLead };
-  if (plan.stopped === "no-better")
+  if (plan.stopped === "no-beneficial-migration")
     return { heading: nothing.noBetter, lead: figuresOf(plan, wording) };
   return {
-    heading: goal === "density" ? nothing.dense : nothing.balanced,
+    heading: goal === "consolidate" ? nothing.consolidated : nothing.balanced,
     lead: figuresOf(plan, wording),
   };
 }
@@ -56,7 +56,10 @@ export function stoppedWords(
   plan: Recommendation,
   { text, formats }: Wording,
 ): string | undefined {
-  if (plan.stopped !== "most-moves" || plan.actions.length === 0)
+  if (plan.stopped !== "max-migrations" || plan.actions.length === 0)
     return undefined;
-  return formats.plural(text.placement.mostMoves, plan.actions.length);
+  return formats.plural(
+    text.placement.maxMigrationsPerRun,
+    plan.actions.length,
+  );
 }

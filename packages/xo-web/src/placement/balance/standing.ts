@@ -2,13 +2,7 @@ import { sentenceOf, type Sentence, type Wording } from "../rule-text.js";
 import type { Policy } from "./policy.js";
 
 export type StateName =
-  | "off"
-  | "watching"
-  | "holding"
-  | "moving"
-  | "cooling"
-  | "paused"
-  | "backing-off";
+  "off" | "idle" | "pending" | "migrating" | "cooldown" | "paused" | "back-off";
 
 /** How it is with the load balancer of a pool, as `balancer.getState` tells it. Times in ms since 1970. */
 export interface Standing {
@@ -36,12 +30,12 @@ export interface StandingReason {
 
 const tones: Readonly<Record<StateName, string>> = {
   off: "",
-  watching: "good",
-  holding: "warn",
-  moving: "busy",
-  cooling: "busy",
+  idle: "good",
+  pending: "warn",
+  migrating: "busy",
+  cooldown: "busy",
   paused: "warn",
-  "backing-off": "bad",
+  "back-off": "bad",
 };
 
 export function toneOf({ state }: Pick<Standing, "state">): string {

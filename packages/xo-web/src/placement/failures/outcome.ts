@@ -48,7 +48,7 @@ export function outcomeOf(plan: FailoverPlan, fleet: Fleet): Outcome {
   }));
   return {
     plan,
-    lost: plan.lost,
+    lost: plan.notRestarted,
     lines: linesOf(plan, fleet),
     restarts: plan.actions.filter(({ kind }) => kind === "start").length,
     arriving: arrivingOf(plan, fleet),
@@ -61,7 +61,7 @@ export function outcomeOf(plan: FailoverPlan, fleet: Fleet): Outcome {
 function linesOf({ actions }: FailoverPlan, fleet: Fleet): OutcomeLine[] {
   const groups = new Map<string, FailoverPlan["actions"][number][]>();
   for (const action of actions) {
-    const key = action.kind === "move" ? "moves" : `order ${action.order}`;
+    const key = action.kind === "migrate" ? "moves" : `order ${action.order}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [action]);
     else group.push(action);
@@ -69,7 +69,7 @@ function linesOf({ actions }: FailoverPlan, fleet: Fleet): OutcomeLine[] {
   return [...groups].flatMap(([key, group]): OutcomeLine[] => {
     const vms = group.map((action) => ({ action, vm: fleet.vm(action.vm) }));
     const [first] = group;
-    const isMoves = first?.kind === "move";
+    const isMoves = first?.kind === "migrate";
     return [
       {
         kind: "order",
@@ -107,7 +107,7 @@ function arrivingOf(
   for (const { kind, vm, from, to } of actions) {
     const memory = fleet.vm(vm)?.memory ?? 0;
     add(to, memory, 1);
-    if (kind === "move" && from !== undefined) add(from, -memory, -1);
+    if (kind === "migrate" && from !== undefined) add(from, -memory, -1);
   }
   return sums;
 }

@@ -53,7 +53,8 @@ export function stepWords(
   { text, formats }: Wording,
 ): string {
   const { steps } = text.placementFailures;
-  const how = by === "sets" ? formats.plural(steps.sets, sets) : steps.by[by];
+  const how =
+    by === "exhaustive" ? formats.plural(steps.sets, sets) : steps.by[by];
   return fill(steps.line, {
     failures: formats.plural(steps.failures, failures),
     holds: steps.holds[holds],

@@ -33,7 +33,7 @@ async function changesOf(
 ): Promise<readonly GivenChange[]> {
   switch (draft.kind) {
     case "removeHost":
-      return [{ kind: "host-out", host: draft.host }];
+      return [{ kind: "host-down", host: draft.host }];
     case "addHosts": {
       const like = await readHost(call, pool, draft.host);
       return times(draft.count, (n) => ({

@@ -1,7 +1,11 @@
 import type { Json } from "@xo-server/kit";
 import { toNumber } from "../balance/policy.js";
 
-export const ruleKinds = ["apart", "together", "location"] as const;
+export const ruleKinds = [
+  "anti-affinity",
+  "affinity",
+  "host-affinity",
+] as const;
 export type RuleKind = (typeof ruleKinds)[number];
 
 /** As `placementRule.getAll` tells it. */
@@ -11,7 +15,7 @@ export interface PlacementRule {
   readonly name: string;
   readonly kind: RuleKind;
   /** Nothing breaks it; or else it is a wish. */
-  readonly strict: boolean;
+  readonly required: boolean;
   readonly vms?: readonly string[];
   /** Instead of `vms`. */
   readonly tag?: string;
@@ -28,7 +32,7 @@ export interface PlacementRule {
 export interface RuleEntries {
   name: string;
   kind: RuleKind;
-  strict: boolean;
+  required: boolean;
   by: "vms" | "tag";
   vms: readonly string[];
   tag: string;
@@ -43,15 +47,15 @@ export function toEntries(rule: PlacementRule | undefined): RuleEntries {
   const score = rule?.score ?? 1;
   return {
     name: rule?.name ?? "",
-    kind: rule?.kind ?? "apart",
-    strict: rule?.strict ?? false,
+    kind: rule?.kind ?? "anti-affinity",
+    required: rule?.required ?? false,
     by: rule?.tag === undefined ? "vms" : "tag",
     vms: rule?.vms ?? [],
     tag: rule?.tag ?? "",
     hosts: rule?.hosts ?? [],
     isAway: score < 0,
     weight: String(
-      rule?.kind === "location" ? Math.abs(score) : (rule?.weight ?? 1),
+      rule?.kind === "host-affinity" ? Math.abs(score) : (rule?.weight ?? 1),
     ),
   };
 }
@@ -63,31 +67,40 @@ const MOST_WEIGHT = 1_000_000;
 
 export function faultsOf(entries: RuleEntries): RuleFaults {
   const faults: RuleFaults = {};
-  const { name, kind, by, vms, tag, hosts, strict } = entries;
+  const { name, kind, by, vms, tag, hosts, required: required } = entries;
   if (name.trim() === "") faults.name = "required";
   if (by === "tag") {
     if (tag.trim() === "") faults.tag = "required";
-  } else if (vms.length < (kind === "location" ? 1 : 2))
-    faults.vms = kind === "location" ? "vms" : "two";
-  if (kind === "location" && hosts.length === 0) faults.hosts = "hosts";
+  } else if (vms.length < (kind === "host-affinity" ? 1 : 2))
+    faults.vms = kind === "host-affinity" ? "vms" : "two";
+  if (kind === "host-affinity" && hosts.length === 0) faults.hosts = "hosts";
   const weight = toNumber(entries.weight);
-  if (!strict && !(weight > 0 && weight <= MOST_WEIGHT))
+  if (!required && !(weight > 0 && weight <= MOST_WEIGHT))
     faults.weight = "number";
   return faults;
 }
 
 /** What the operations take, without id and pool. What it does not have is left out. */
 export function toRule(entries: RuleEntries): Record<string, Json> {
-  const { name, kind, strict, by, vms, tag, hosts, isAway } = entries;
-  const weight = strict ? 1 : toNumber(entries.weight);
+  const {
+    name,
+    kind,
+    required: required,
+    by,
+    vms,
+    tag,
+    hosts,
+    isAway,
+  } = entries;
+  const weight = required ? 1 : toNumber(entries.weight);
   return {
     name: name.trim(),
     kind,
-    strict,
+    required,
     ...(by === "tag" ? { tag: tag.trim() } : { vms: [...vms] }),
-    ...(kind === "location"
+    ...(kind === "host-affinity"
       ? { hosts: [...hosts], score: isAway ? -weight : weight }
-      : strict
+      : required
         ? {}
         : { weight }),
   };

@@ -6,17 +6,18 @@ const NAMED = 4;
 
 /** What a rule wants, in a sentence. */
 export function ruleWords(
-  { kind, hosts = [], score = 1, strict }: PlacementRule,
+  { kind, hosts = [], score = 1, required: required }: PlacementRule,
   { text, formats }: Wording,
 ): Sentence {
   const { sentences, hostCount } = text.placement.rules;
-  if (kind === "apart") return [sentences[strict ? "apart" : "apartWish"]];
-  if (kind === "together")
-    return [sentences[strict ? "together" : "togetherWish"]];
+  if (kind === "anti-affinity")
+    return [sentences[required ? "anti-affinity" : "antiAffinityPreferred"]];
+  if (kind === "affinity")
+    return [sentences[required ? "affinity" : "affinityPreferred"]];
   const template =
     score < 0
-      ? sentences[strict ? "never" : "ratherNot"]
-      : sentences[strict ? "only" : "rather"];
+      ? sentences[required ? "never" : "ratherNot"]
+      : sentences[required ? "only" : "rather"];
   return sentenceOf(template, {
     hosts:
       hosts.length > NAMED

@@ -2,7 +2,7 @@ import { computed, type ComputedRef } from "vue";
 import { exactText } from "../../filters/value-text.js";
 import { useObjects } from "../../live/use-window.js";
 import type { Vm } from "../../objects/vm.js";
-import type { PlacedVm } from "./breaches.js";
+import type { PlacedVm } from "./violations.js";
 import type { PlacementRule } from "./placement-rule.js";
 
 /** A window takes so many ids. */

@@ -1,8 +1,8 @@
-import type { Agility, Candidate, Placement } from "@xo-server/placement";
+import type { Agility, Candidate, VmPlacement } from "@xo-server/placement";
 
 /** What `placement.placeVm` tells: where a VM could be, and how its present host looks to it. */
-export type WhereAnswer = Placement & {
-  readonly here?: Candidate | null;
+export type WhereAnswer = VmPlacement & {
+  readonly current?: Candidate | null;
   readonly agility?: Agility;
 };
 
@@ -40,12 +40,12 @@ export function standingOf(
 }
 
 function verdictOf(
-  { host: best, here, candidates }: WhereAnswer,
+  { host: best, current, candidates }: WhereAnswer,
   host: string | undefined,
 ): Standing["verdict"] {
   if (best === undefined) return "none";
   if (host === undefined) return "start";
-  const own = here ?? candidates.find((one) => one.host === host);
+  const own = current ?? candidates.find((one) => one.host === host);
   const top = candidates.find((one) => one.host === best);
   return best === host || isAsGood(own, top) ? "best" : "better";
 }
@@ -58,10 +58,12 @@ function isAsGood(
   top: Candidate | undefined,
 ): boolean {
   if (own?.score === undefined || top?.score === undefined) return false;
-  const wished = ({ locations, groups }: NonNullable<Candidate["score"]>) =>
-    locations + groups;
+  const wished = ({
+    hostAffinity: locations,
+    groups,
+  }: NonNullable<Candidate["score"]>) => locations + groups;
   return (
     wished(own.score) >= wished(top.score) &&
-    Math.abs(top.score.room - own.score.room) < NO_MATTER
+    Math.abs(top.score.headroom - own.score.headroom) < NO_MATTER
   );
 }

@@ -1,0 +1,46 @@
+import { InvalidModel } from "../model/invalid-model.js";
+import type { HostAffinityModel } from "../model/pool-model.js";
+import type { IdIndex } from "./id-index.js";
+import { toRaggedArray, type RaggedArray } from "./ragged-array.js";
+import type { IndexedHostAffinity } from "./eligibility.js";
+
+/** Host affinities by number. */
+export interface HostAffinities {
+  readonly models: readonly HostAffinityModel[];
+  readonly byNumber: readonly IndexedHostAffinity[];
+  /** Of each VM, the preferred ones: those with a finite score. */
+  readonly soft: RaggedArray;
+  /** Of each VM, the required ones. */
+  readonly hard: RaggedArray;
+}
+
+export function indexHostAffinities(
+  input: readonly HostAffinityModel[],
+  vms: IdIndex,
+  hosts: IdIndex,
+): HostAffinities {
+  const models = [...input].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const soft = { rows: [] as number[], values: [] as number[] };
+  const hard = { rows: [] as number[], values: [] as number[] };
+  for (const [hostAffinity, { id, score, vms: ids }] of models.entries()) {
+    if (models[hostAffinity - 1]?.id === id)
+      throw new InvalidModel(`duplicate host affinity ${id}`);
+    if (Number.isNaN(score))
+      throw new InvalidModel(`host affinity ${id}: score is not a number`);
+    const into = Number.isFinite(score) ? soft : hard;
+    for (const vm of new Set(ids)) {
+      into.rows.push(vms.of(vm));
+      into.values.push(hostAffinity);
+    }
+  }
+  return {
+    models,
+    byNumber: models.map(({ hosts: ids, score }) => ({
+      score,
+      isOnly: score > 0,
+      hosts: new Set(ids.map((id) => hosts.of(id))),
+    })),
+    soft: toRaggedArray(vms.size, soft.rows, soft.values),
+    hard: toRaggedArray(vms.size, hard.rows, hard.values),
+  };
+}

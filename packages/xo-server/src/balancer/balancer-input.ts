@@ -1,0 +1,98 @@
+import type { BalancePlan, BalancePolicy } from "@xo-server/placement";
+import type { BalancerRun } from "@xo-server/store";
+import type { PlacementService } from "../placement/placement-service.js";
+import type { Facts } from "./decide.js";
+import type { FailedHosts } from "./failed-hosts.js";
+import type { Policy } from "./policy.js";
+import {
+  measuredAtOf,
+  pauseReasonOf,
+  type PoolObservation,
+} from "./pool-observation.js";
+import { vmsInCooldown, factsOf } from "./recent-runs.js";
+
+/** Everything that a decision about a pool is based on. */
+export interface BalancerInput {
+  readonly observation: PoolObservation;
+  readonly facts: Facts;
+}
+
+export interface BalancerInputParts {
+  readonly policy: Policy;
+  /**
+   * When the failure count was last reset, by setting the policy or a manual
+   * run. ms since the epoch.
+   */
+  readonly resetAt: number;
+  /** Newest first. */
+  readonly runs: readonly BalancerRun[];
+  readonly failed: FailedHosts;
+  readonly now: number;
+}
+
+export function toBalancerInput(
+  observation: PoolObservation,
+  parts: BalancerInputParts,
+): BalancerInput {
+  const { policy, runs, resetAt: lookedAt, failed, now } = parts;
+  failed.update(observation, now);
+  const facts: Facts = {
+    now,
+    policy,
+    measuredAt: measuredAtOf(observation),
+    pause: pauseReasonOf(observation, failed.failedAt, now),
+    ...factsOf(runs, lookedAt),
+  };
+  return { observation, facts };
+}
+
+export interface BalancePlanner {
+  readonly model: PlacementService["model"];
+  readonly planner: Pick<PlacementService["planner"], "balance">;
+}
+
+/**
+ * Plans the migrations that would be done now.
+ * @throws XoError errors of the planner
+ */
+export async function planPool(
+  pool: string,
+  { observation, facts }: BalancerInput,
+  runs: readonly BalancerRun[],
+  placement: BalancePlanner,
+): Promise<BalancePlan> {
+  const { policy, now } = facts;
+  const cooling = vmsInCooldown(runs, now - policy.coolDownSeconds * 1000);
+  // Ids of VMs that no longer exist are ignored by the planner.
+  const excluded = [...new Set([...observation.staying, ...cooling])];
+  const found = await placement.model(pool);
+  return placement.planner.balance(found, toBalancePolicy(policy, excluded));
+}
+
+/**
+ * The policy as the planner takes it.
+ * @param excluded ids of VMs that must not be migrated
+ */
+export function toBalancePolicy(
+  {
+    goal,
+    cpuHigh,
+    cpuLow,
+    memoryHigh,
+    migrationCost: migrationCost,
+    maxMigrationsPerRun: maxMigrationsPerRun,
+    enforceRules: repairs,
+  }: Policy,
+  excluded: readonly string[] = [],
+): BalancePolicy {
+  return {
+    goal,
+    cpuHigh,
+    cpuLow,
+    memoryHigh,
+    migrationCost: migrationCost,
+    maxMigrations: maxMigrationsPerRun,
+    enforceRules: repairs,
+    excluded,
+  };
+}

@@ -1,0 +1,88 @@
+import type { PauseReason } from "./state.js";
+
+/** State of a host that the decision to migrate VMs depends on. */
+export interface ObservedHost {
+  readonly id: string;
+  readonly isUp: boolean;
+  readonly isEnabled: boolean;
+  /** XAPI's names of its current operations. */
+  readonly operations: readonly string[];
+  /** Number of running VMs, without the control domain. */
+  readonly vms: number;
+  /** Time of its latest metrics, ms since the epoch; -Infinity: none. */
+  readonly measuredAt: number;
+}
+
+/** State of a pool at one moment. */
+export interface PoolObservation {
+  readonly isConnected: boolean;
+  /** Start of an unfinished rolling reboot, ms since the epoch. */
+  readonly rollingSince?: number;
+  readonly hosts: readonly ObservedHost[];
+  /** Ids of VMs that are being migrated. */
+  readonly moving: readonly string[];
+  /**
+   * Ids of VMs that must not be migrated: with an excluded tag, or with an
+   * operation in progress.
+   */
+  readonly staying: readonly string[];
+}
+
+/** Metrics older than this are not used, in ms. */
+const MAX_AGE_MS = 60_000;
+/** Time in which VMs of a failed host restart elsewhere, in ms. */
+export const RECOVERY_MS = 300_000;
+/** Operations that take a host down or bring it up. */
+const CHANGING_OPERATIONS = new Set([
+  ...["evacuate", "shutdown", "reboot", "power_on", "apply_updates", "enable"],
+]);
+
+/**
+ * Why the pool must not be balanced now; undefined: it may. Derived from the
+ * observed state alone, so that nothing has to be switched off before or on
+ * again after maintenance.
+ * @param failedAt by host id, when the failure was observed
+ */
+export function pauseReasonOf(
+  observation: PoolObservation,
+  failedAt: ReadonlyMap<string, number>,
+  now: number,
+): PauseReason | undefined {
+  const { isConnected, rollingSince, hosts, moving } = observation;
+  if (!isConnected) return { code: "not-connected" };
+  if (rollingSince !== undefined)
+    return { code: "rolling-reboot", since: rollingSince };
+  const changing = hosts.filter(isChanging).map(({ id }) => id);
+  if (changing.length > 0) return { code: "host-maintenance", hosts: changing };
+  const failed = [...failedAt].filter(([, at]) => now < at + RECOVERY_MS);
+  if (failed.length > 0) {
+    const until = Math.max(...failed.map(([, at]) => at)) + RECOVERY_MS;
+    return { code: "host-failed", hosts: failed.map(([id]) => id), until };
+  }
+  const silent = hosts
+    .filter(({ isUp, measuredAt }) => isUp && now - measuredAt > MAX_AGE_MS)
+    .map(({ id }) => id);
+  if (silent.length > 0) return { code: "no-statistics", hosts: silent };
+  return moving.length > 0
+    ? { code: "other-migrations", vms: moving }
+    : undefined;
+}
+
+/** A disabled host with running VMs is being evacuated, or about to be. */
+function isChanging({
+  isUp,
+  isEnabled,
+  operations,
+  vms: guests,
+}: ObservedHost) {
+  return (
+    operations.some((one) => CHANGING_OPERATIONS.has(one)) ||
+    (isUp && !isEnabled && guests > 0)
+  );
+}
+
+/** Time of the oldest of the hosts' latest metrics. */
+export function measuredAtOf({ hosts }: PoolObservation): number {
+  const times = hosts.filter(({ isUp }) => isUp).map((one) => one.measuredAt);
+  return Math.min(...times);
+}

@@ -1,0 +1,99 @@
+import t from "tap";
+import { FailedHosts } from "../../src/balancer/failed-hosts.js";
+import {
+  measuredAtOf,
+  pauseReasonOf,
+  RECOVERY_MS,
+  type PoolObservation,
+  type ObservedHost,
+} from "../../src/balancer/pool-observation.js";
+
+const NOW = 1_000_000_000;
+const host = (id: string, more: Partial<ObservedHost> = {}): ObservedHost => ({
+  id,
+  isUp: true,
+  isEnabled: true,
+  operations: [],
+  vms: 3,
+  measuredAt: NOW,
+  ...more,
+});
+const sightOf = (...hosts: ObservedHost[]): PoolObservation => ({
+  isConnected: true,
+  hosts,
+  moving: [],
+  staying: [],
+});
+const nobody = new Map<string, number>();
+const reasonOf = (sight: PoolObservation, failedAt = nobody) =>
+  pauseReasonOf(sight, failedAt, NOW);
+
+t.test("a pool that is well is not left alone", async (t) => {
+  const maintained = host("b", { isEnabled: false, vms: 0 });
+  const off = host("c", { isUp: false, measuredAt: -Infinity, vms: 0 });
+  t.equal(reasonOf(sightOf(host("a"), maintained, off)), undefined);
+});
+
+t.test("a pool is left alone while it changes by other hands", async (t) => {
+  const well = sightOf(host("a"));
+  const reasons: [PoolObservation, object][] = [
+    [{ ...well, isConnected: false }, { code: "not-connected" }],
+    [
+      { ...well, rollingSince: 7 },
+      { code: "rolling-reboot", since: 7 },
+    ],
+    [
+      { ...well, moving: ["v"] },
+      { code: "other-migrations", vms: ["v"] },
+    ],
+    [
+      sightOf(host("a"), host("b", { operations: ["evacuate"] })),
+      { code: "host-maintenance", hosts: ["b"] },
+    ],
+    [
+      sightOf(host("a"), host("b", { isEnabled: false })),
+      { code: "host-maintenance", hosts: ["b"] },
+    ],
+    [
+      sightOf(host("a"), host("b", { measuredAt: NOW - 60_001 })),
+      { code: "no-statistics", hosts: ["b"] },
+    ],
+    [
+      sightOf(host("a", { measuredAt: -Infinity })),
+      { code: "no-statistics", hosts: ["a"] },
+    ],
+  ];
+  for (const [sight, reason] of reasons) t.same(reasonOf(sight), reason);
+  const starting = sightOf(host("a", { operations: ["vm_start"] }));
+  t.equal(reasonOf(starting), undefined, "of no concern");
+});
+
+t.test("what ran on a host that failed has time to start", async (t) => {
+  const failed = new FailedHosts();
+  const down = sightOf(host("a"), host("b", { isUp: false }));
+  failed.update(sightOf(host("a"), host("b")), NOW - 2);
+  failed.update(down, NOW - 1);
+  failed.update(down, NOW);
+  const until = NOW - 1 + RECOVERY_MS;
+  const reason = { code: "host-failed", hosts: ["b"], until };
+  t.same(reasonOf(down, new Map(failed.failedAt)), reason);
+  const back = sightOf(host("a"), host("b"));
+  failed.update(back, NOW);
+  t.same(reasonOf(back, new Map(failed.failedAt)), reason, "although it is up");
+  failed.update(back, until);
+  t.equal(failed.failedAt.size, 0);
+  failed.update(down, until);
+  failed.update(down, until + RECOVERY_MS);
+  const later = pauseReasonOf(
+    sightOf(host("a", { measuredAt: Infinity }), host("b", { isUp: false })),
+    failed.failedAt,
+    until + RECOVERY_MS,
+  );
+  t.equal(later, undefined, "a host that stays down is none that fails");
+});
+
+t.test("figures are as old as those of the slowest host", async (t) => {
+  const slow = host("b", { measuredAt: NOW - 5 });
+  const down = host("c", { isUp: false, measuredAt: 0 });
+  t.equal(measuredAtOf(sightOf(host("a"), slow, down)), NOW - 5);
+});
