@@ -8,8 +8,8 @@ export {
 } from "./config/load-config.js";
 export type { Config } from "./config/config.js";
 export { toExampleConfig } from "./config/example-config.js";
-export type { Demo, DemoPool, StartDemoPools } from "./boot/demo.js";
-export { ExitCode } from "./boot/exit-code.js";
+export type { Demo, DemoPool, StartDemoPools } from "./pools/demo.js";
+export { ExitCode } from "./lifecycle/exit-code.js";
 export { createLoggers, type Loggers } from "./log/logger.js";
 export type { CreatePool, LivePool } from "./pools/pools.js";
 export type { PoolSettings } from "./pools/pool-settings.js";

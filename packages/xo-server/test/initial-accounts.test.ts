@@ -1,5 +1,5 @@
 import t from "tap";
-import type { Demo } from "../src/boot/demo.js";
+import type { Demo } from "../src/pools/demo.js";
 import { startTestServer } from "./test-server.js";
 
 /** A simulator that starts when it is told to. */

@@ -1,6 +1,6 @@
 import t from "tap";
 import { createLoggers } from "../src/log/logger.js";
-import { StopStack } from "../src/boot/stop-stack.js";
+import { StopStack } from "../src/lifecycle/stop-stack.js";
 
 t.test(
   "what was started last is stopped first, one after the other",

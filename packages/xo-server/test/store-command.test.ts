@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
 import { parseCommandLine } from "../src/commands/command-line.js";
-import { ExitCode } from "../src/boot/exit-code.js";
+import { ExitCode } from "../src/lifecycle/exit-code.js";
 import { runStoreCommand } from "../src/commands/store-command.js";
 import { startTestServer } from "./test-server.js";
 

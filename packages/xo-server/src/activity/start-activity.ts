@@ -1,8 +1,8 @@
 import type { Inventory } from "@xo-server/inventory";
 import { systemClock } from "../clock.js";
 import type { Objects } from "../objects/start-objects.js";
-import type { ServerOptions } from "../boot/server-options.js";
-import type { StopStack } from "../boot/stop-stack.js";
+import type { StartOptions } from "../config/start-options.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import { Activity } from "./activity.js";
 import { ActivityListeners } from "./activity-listeners.js";
 
@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 export function startActivity(
   inventory: Inventory,
   { catalog }: Objects,
-  options: Pick<ServerOptions, "config" | "loggers" | "clock">,
+  options: Pick<StartOptions, "config" | "loggers" | "clock">,
   stops: StopStack,
 ): StartedActivity {
   const { config, loggers, clock = systemClock } = options;

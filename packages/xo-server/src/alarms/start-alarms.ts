@@ -1,9 +1,9 @@
 import type { Store } from "@xo-server/store";
 import { systemClock } from "../clock.js";
 import type { Objects } from "../objects/start-objects.js";
-import type { ServerOptions } from "../boot/server-options.js";
+import type { StartOptions } from "../config/start-options.js";
 import type { PoolStatus } from "../status/status.js";
-import type { StopStack } from "../boot/stop-stack.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import { AlarmListeners } from "./alarm-listeners.js";
 import { Alarms } from "./alarms.js";
 
@@ -22,7 +22,7 @@ export interface AlarmSources {
 /** Rules are followed from `alarms.start()` on. */
 export function startAlarms(
   { store, objects, listPools }: AlarmSources,
-  options: Pick<ServerOptions, "config" | "loggers" | "clock">,
+  options: Pick<StartOptions, "config" | "loggers" | "clock">,
   stops: StopStack,
 ): StartedAlarms {
   const { config, loggers, clock = systemClock } = options;

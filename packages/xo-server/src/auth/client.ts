@@ -1,11 +1,19 @@
 import type { Session } from "./session.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 
-/** Who an operation is done for: a connection, or a single request. */
+/** The other end of a call: a connection, or a single request. */
 export interface Client extends StatusSubscriber {
-  /** Undefined: nobody has signed in. */
+  /** Undefined: anonymous. */
   readonly session: Session | undefined;
   setSession(session: Session | undefined): void;
-  /** @param reason told to the other end */
+  /** @param reason sent to the other end */
   close(reason?: string): void;
 }
+
+/** Of calls that the server makes itself: nothing can be sent, and there is no session that could end. */
+export const noClient: Client = {
+  session: undefined,
+  setSession: () => undefined,
+  trySend: () => false,
+  close: () => undefined,
+};

@@ -1,6 +1,6 @@
 import type { Store } from "@xo-server/store";
 import { systemClock } from "../clock.js";
-import type { ServerOptions } from "../boot/server-options.js";
+import type { StartOptions } from "../config/start-options.js";
 import { ExternalUsers } from "./external-users.js";
 import { LdapDirectory } from "./ldap/ldap-directory.js";
 import { OidcProvider } from "./oidc/oidc-provider.js";
@@ -14,7 +14,7 @@ import { SignInLog } from "./sign-in-log.js";
 export function createSignInService(
   store: Store,
   people: AuthenticatedUsers,
-  options: Pick<ServerOptions, "config" | "loggers" | "clock" | "env">,
+  options: Pick<StartOptions, "config" | "loggers" | "clock" | "env">,
 ): SignInService {
   const { loggers, clock = systemClock, env } = options;
   const { ldap, oidc } = options.config;

@@ -1,7 +1,7 @@
 import type { Store } from "@xo-server/store";
 import { systemClock } from "../clock.js";
-import type { ServerOptions } from "../boot/server-options.js";
-import type { StopStack } from "../boot/stop-stack.js";
+import type { StartOptions } from "../config/start-options.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import { startTokenCleanup } from "./token-cleanup.js";
 import { createInitialAccounts } from "./initial-accounts.js";
 import { createSignInService } from "./create-sign-in.js";
@@ -20,7 +20,7 @@ export interface AuthService {
 
 export async function startAuth(
   store: Store,
-  options: Pick<ServerOptions, "config" | "loggers" | "clock" | "env">,
+  options: Pick<StartOptions, "config" | "loggers" | "clock" | "env">,
   stops: StopStack,
 ): Promise<AuthService> {
   const { loggers, clock = systemClock, env } = options;

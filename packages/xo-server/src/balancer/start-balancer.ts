@@ -13,7 +13,7 @@ import type { Witness } from "../operations/witness.js";
 import type { PlacementService } from "../placement/placement-service.js";
 import type { Pools } from "../pools/pools.js";
 import type { Stats } from "../stats/start-stats.js";
-import type { StopStack } from "../boot/stop-stack.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Tasks } from "../tasks/tasks.js";
 import { Balancer } from "./balancer.js";
 import { observePool } from "./observe-pool.js";

@@ -1,19 +1,11 @@
-import type { Clock } from "../clock.js";
-import type { LoadedConfig } from "../config/load-config.js";
-import type { StartDemoPools } from "./demo.js";
-import type { Loggers } from "../log/logger.js";
+import type { StartOptions } from "../config/start-options.js";
+import type { StartDemoPools } from "../pools/demo.js";
 import type { CreatePool } from "../pools/pools.js";
 
-export interface ServerOptions extends LoadedConfig {
-  readonly loggers: Loggers;
-  /** Profiles of simulated pools, in place of those of the config. */
-  readonly demo?: readonly string[] | undefined;
+export interface ServerOptions extends StartOptions {
   readonly startDemoPools?: StartDemoPools;
-  /** Aborted: whatever is still starting gives up. */
+  /** Aborted: the start is given up. */
   readonly signal?: AbortSignal;
-  /** Default: real ones, of xen-api and inventory. */
+  /** Default: connections of xen-api, mirrored by inventory. */
   readonly createPool?: CreatePool;
-  readonly clock?: Clock;
-  /** Where secrets may come from; default: that of the process. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
 }

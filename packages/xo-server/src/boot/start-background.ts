@@ -3,7 +3,7 @@ import type { Dispatcher } from "../operations/dispatcher.js";
 import { Recovery } from "../recovery/recovery.js";
 import { XapiTaskWatch } from "../tasks/xapi-task-watch.js";
 import type { StartedServices } from "./start-services.js";
-import type { StopStack } from "./stop-stack.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 
 /** Starts what acts without a client: recovery of interrupted tasks, jobs, the load balancer, alarms and activity. */
 export function startBackground(

@@ -12,12 +12,12 @@ import { DemoPools } from "../pools/demo-pools.js";
 import { createLivePools } from "../pools/live-pools.js";
 import { createPools, type Pools } from "../pools/pools.js";
 import { StoredPools } from "../pools/stored-pools.js";
-import type { Parser } from "./parser.js";
+import type { Parser } from "../parser/parser.js";
 import type { ServerOptions } from "./server-options.js";
 import { startMonitor } from "./start-monitor.js";
-import { startParser } from "./start-parser.js";
+import { startParser } from "../parser/start-parser.js";
 import { startStore } from "./start-store.js";
-import type { StopStack } from "./stop-stack.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 
 /** The database, the pools and the mirror of their objects. */
 export interface Core {
@@ -48,7 +48,16 @@ export async function startCore(
   const parser = startParser(options, stops);
   const store = await startStore(options, stops);
   const storedIds = Array.from(store.servers.list(), ({ id }) => id);
-  const inventory = await startInventory(monitor, storedIds, options, stops);
+  const inventory = await startInventory(
+    {
+      monitor,
+      storedIds,
+      hasSnapshotCache:
+        options.demo === undefined && options.createPool === undefined,
+    },
+    options,
+    stops,
+  );
   const views = startObjects(inventory, options, stops);
   const pools = createPools({
     createPool:

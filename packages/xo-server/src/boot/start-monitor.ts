@@ -1,6 +1,6 @@
 import { createLoopMonitor, type LoopMonitor } from "@xo-server/perf";
 import type { ServerOptions } from "./server-options.js";
-import type { StopStack } from "./stop-stack.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 
 /** The detector of event-loop blocks. */
 export function startMonitor(

@@ -9,7 +9,7 @@ import { startBackground } from "./start-background.js";
 import { startCore } from "./start-core.js";
 import { startServices } from "./start-services.js";
 import { startWeb } from "./start-web.js";
-import { StopStack } from "./stop-stack.js";
+import { StopStack } from "../lifecycle/stop-stack.js";
 
 export interface Server {
   readonly url: string;

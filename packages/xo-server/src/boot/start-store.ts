@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openStore, type Store, type StoreOptions } from "@xo-server/store";
 import type { Config } from "../config/config.js";
 import type { ServerOptions } from "./server-options.js";
-import type { StopStack } from "./stop-stack.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 
 /** Those of a demo, or of a test, are gone with it: they need not withstand anybody who steals them. */
 const TEMPORARY_COST = { ln: 10, r: 8, p: 1 };

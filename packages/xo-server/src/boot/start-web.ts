@@ -10,7 +10,7 @@ import { toHealth } from "../status/health.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 import type { StartedServices } from "./start-services.js";
-import type { StopStack } from "./stop-stack.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 
 export interface WebParts {
   readonly core: Core;

@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { AuditRecord, AuditVerdict, Store } from "@xo-server/store";
-import { ExitCode } from "../boot/exit-code.js";
+import { ExitCode } from "../lifecycle/exit-code.js";
 import type { AuditCommand, CommandResult } from "./store-command-types.js";
 import { writeAuditEntry, ok } from "./command-result.js";
 

@@ -1,6 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { DEFAULT_DEMO } from "../boot/demo.js";
-import { ExitCode } from "../boot/exit-code.js";
+import { DEFAULT_DEMO } from "../pools/demo.js";
+import { ExitCode } from "../lifecycle/exit-code.js";
 import type { ConfigOverrides } from "../config/load-config.js";
 import { storeCommands } from "./store-command-line.js";
 import type { StoreCommand } from "./store-command-types.js";

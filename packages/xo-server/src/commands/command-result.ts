@@ -1,5 +1,5 @@
 import type { Store } from "@xo-server/store";
-import { ExitCode } from "../boot/exit-code.js";
+import { ExitCode } from "../lifecycle/exit-code.js";
 import type { CommandResult, StoreCommand } from "./store-command-types.js";
 
 export function ok(lines: readonly string[]): CommandResult {

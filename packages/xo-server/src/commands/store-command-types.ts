@@ -1,4 +1,4 @@
-import type { ExitCode } from "../boot/exit-code.js";
+import type { ExitCode } from "../lifecycle/exit-code.js";
 
 /** What the command line asks of the store, whether or not a server runs. */
 export type StoreCommand = UserCommand | ConfigCommand | AuditCommand;

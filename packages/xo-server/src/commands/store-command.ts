@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { openStore, type Store, type User } from "@xo-server/store";
 import { loadConfig } from "../config/load-config.js";
-import { ExitCode } from "../boot/exit-code.js";
+import { ExitCode } from "../lifecycle/exit-code.js";
 import { createPassword } from "../auth/initial-accounts.js";
 import { toStoreOptions } from "../boot/start-store.js";
 import { runAuditCommand } from "./audit-command.js";

@@ -11,7 +11,7 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
 import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
 import type { Pools } from "../pools/pools.js";
-import type { StopStack } from "../boot/stop-stack.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Tasks } from "../tasks/tasks.js";
 import { JobRunner } from "./job-runner.js";
 import { Jobs } from "./jobs.js";

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from "node:v8";
 import type { Histogram, LoopMonitor } from "@xo-server/perf";
-import type { ParserFigures } from "../boot/parser.js";
+import type { ParserFigures } from "../parser/parser.js";
 import { byLabel, counter, gauge, type Metric } from "./exposition.js";
 
 export interface ProcessFigures {

@@ -6,7 +6,7 @@ import type { Consoles } from "../consoles/consoles.js";
 import type { LimitHits } from "../limits/limit-hits.js";
 import type { Tls } from "../api/tls/start-tls.js";
 import type { Objects } from "../objects/start-objects.js";
-import type { Parser } from "../boot/parser.js";
+import type { Parser } from "../parser/parser.js";
 import type { Pools } from "../pools/pools.js";
 import type { Stats } from "../stats/start-stats.js";
 import { version } from "../config/version.js";

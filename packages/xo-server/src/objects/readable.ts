@@ -1,22 +1,26 @@
 import type { Predicate } from "@xo-server/inventory";
-import { nobody } from "../operations/on-behalf.js";
-import type { CallContext } from "../operations/operation.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import { noClient, type Client } from "../auth/client.js";
 import type { Extent } from "../rights/rights.js";
 
-/** What somebody may see of a type of objects, now; undefined: everything. Equal rights give the same predicate. */
+/** The objects of a type that a caller may see; undefined: all. Equal rights give the same predicate. */
 export type Readable = (type: string) => Predicate | undefined;
 
+interface Reader {
+  readonly client: Client;
+  readonly user?: AuthenticatedUser | undefined;
+}
+
 /**
- * Asked again, it tells of the rights of then. Whoever has not signed in, and
- * got here nevertheless, is in the demo and sees everything, until they sign in.
+ * Each call of the result uses the rights that the caller has then. Anonymous
+ * callers reach this only in the demo, and see all objects until they sign in.
  */
-export function readableTo({ client, user: person }: CallContext): Readable {
-  if (client === nobody && person !== undefined)
-    return (type) => toPredicate(person.rights.extent("read", type));
+export function readableTo({ client, user }: Reader): Readable {
+  if (client === noClient && user !== undefined)
+    return (type) => toPredicate(user.rights.extent("read", type));
   return (type) => {
     const { session } = client;
-    if (session === undefined)
-      return person === undefined ? undefined : nothing;
+    if (session === undefined) return user === undefined ? undefined : nothing;
     const rights = session.user()?.rights;
     return rights === undefined
       ? nothing

@@ -3,47 +3,42 @@ import {
   machineMemory,
   memoryBudget,
   type Inventory,
-  type SnapshotCacheOptions,
 } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
 import { systemClock } from "../clock.js";
 import { toCacheLimits } from "../config/cache-limits.js";
-import type { ServerOptions } from "../boot/server-options.js";
-import type { StopStack } from "../boot/stop-stack.js";
-import { toMemoryOptions } from "./inventory-memory.js";
+import type { StartOptions } from "../config/start-options.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
+import { toSnapshotCacheOptions } from "./snapshot-cache-options.js";
 
-/**
- * The mirror of all pools, with what it remembers of the last run.
- * @param stored ids of pools that are not in the config
- */
+export interface InventorySources {
+  readonly monitor: LoopMonitor;
+  /** Ids of the pool connections that are stored in the database, not in the config. */
+  readonly storedIds: readonly string[];
+  /** False: no snapshot cache is read or written. The pools of a demo or of a test do not exist at the next start. */
+  readonly hasSnapshotCache: boolean;
+}
+
+/** The mirror of all pools. It begins with the snapshot cache of the previous run. */
 export async function startInventory(
-  monitor: LoopMonitor,
-  stored: readonly string[],
-  options: ServerOptions,
+  { monitor, storedIds, hasSnapshotCache }: InventorySources,
+  { config, loggers, clock = systemClock }: StartOptions,
   stops: StopStack,
 ): Promise<Inventory> {
-  const { config, loggers, clock = systemClock } = options;
-  const memory = await openMemory(options, stored);
+  const logger = loggers.named("xo:inventory");
+  const snapshotCache = hasSnapshotCache
+    ? await toSnapshotCacheOptions(config, logger, storedIds)
+    : undefined;
   const inventory = createInventory({
     ...config.inventory,
     ...toCacheLimits(config.inventory, memoryBudget(machineMemory())),
-    ...(memory === undefined ? {} : { snapshotCache: memory }),
+    ...(snapshotCache === undefined ? {} : { snapshotCache }),
     clock,
-    logger: loggers.named("xo:inventory"),
+    logger,
     runSection: (label, section) => {
       monitor.runSection(label, section);
     },
   });
   stops.push("inventory", () => inventory.stop());
   return inventory;
-}
-
-/** Pools of a demo are others the next time; those of a test bring their own. */
-async function openMemory(
-  { config, demo, createPool, loggers }: ServerOptions,
-  stored: readonly string[],
-): Promise<SnapshotCacheOptions | undefined> {
-  return demo === undefined && createPool === undefined
-    ? toMemoryOptions(config, loggers.named("xo:inventory"), stored)
-    : undefined;
 }

@@ -12,8 +12,8 @@ import { systemClock } from "../clock.js";
 import { LiveReaders } from "./live-readers.js";
 import { ObjectListing } from "./object-listing.js";
 import { ObjectNotices } from "./object-notices.js";
-import type { ServerOptions } from "../boot/server-options.js";
-import type { StopStack } from "../boot/stop-stack.js";
+import type { StartOptions } from "../config/start-options.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 
 /** The pools' objects as the outside sees them, and who asks for them. */
 export interface Objects {
@@ -30,7 +30,7 @@ export function startObjects(
     config,
     loggers,
     clock = systemClock,
-  }: Pick<ServerOptions, "config" | "loggers" | "clock">,
+  }: Pick<StartOptions, "config" | "loggers" | "clock">,
   stops: StopStack,
 ): Objects {
   const logger = loggers.named("xo:objects");

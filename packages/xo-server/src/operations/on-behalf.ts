@@ -1,26 +1,18 @@
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { TaskContext } from "../tasks/task-context.js";
-import type { Client } from "../auth/client.js";
+import { noClient } from "../auth/client.js";
 import { permissionOf, type CallContext } from "./operation.js";
 
-/** Nobody is connected: nothing can be sent, and there is no session that could end. */
-export const nobody: Client = {
-  session: undefined,
-  setSession: () => undefined,
-  trySend: () => false,
-  close: () => undefined,
-};
-
-/** A call that no connection makes: that of a job, of a task that goes on after a restart. */
+/** A call that the server makes for a user: that of a job, or of an interrupted task that is resumed. */
 export function onBehalfOf(
-  person: AuthenticatedUser,
-  work?: TaskContext,
+  user: AuthenticatedUser,
+  task?: TaskContext,
 ): CallContext {
   return {
-    user: person,
-    permission: permissionOf(person),
-    client: nobody,
+    user,
+    permission: permissionOf(user),
+    client: noClient,
     address: "",
-    ...(work === undefined ? {} : { task: work }),
+    ...(task === undefined ? {} : { task }),
   };
 }

@@ -1,5 +1,5 @@
-import type { ServerOptions } from "../boot/server-options.js";
-import type { StopStack } from "../boot/stop-stack.js";
+import type { StartOptions } from "../config/start-options.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { DemoPools } from "./demo-pools.js";
 import { toPoolSettings } from "./pool-settings.js";
 import type { Pools } from "./pools.js";
@@ -7,7 +7,7 @@ import type { Pools } from "./pools.js";
 /** Only starts it: a pool that cannot be reached does not keep the server from being up. */
 export async function connectPools(
   { pools, demoPools }: { pools: Pools; demoPools: DemoPools },
-  { config, demo }: ServerOptions,
+  { config, demo }: StartOptions,
   stops: StopStack,
 ): Promise<void> {
   stops.push("demo", () => demoPools.stop());

@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { Demo, DemoPool, StartDemoPools } from "../boot/demo.js";
+import type { Demo, DemoPool, StartDemoPools } from "./demo.js";
 import type { Logger } from "../log/logger.js";
 import { toDemoSettings } from "./pool-settings.js";
 import type { Pools } from "./pools.js";

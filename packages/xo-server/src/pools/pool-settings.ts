@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.js";
 import type { Server, ServerCredentials } from "@xo-server/store";
-import type { DemoPool } from "../boot/demo.js";
+import type { DemoPool } from "./demo.js";
 
 type PoolConfig = Config["pools"][number];
 

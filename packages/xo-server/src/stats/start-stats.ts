@@ -2,10 +2,10 @@ import { machineMemory, type Inventory } from "@xo-server/inventory";
 import { systemClock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Objects } from "../objects/start-objects.js";
-import type { Parser } from "../boot/parser.js";
+import type { Parser } from "../parser/parser.js";
 import type { Pools } from "../pools/pools.js";
-import type { ServerOptions } from "../boot/server-options.js";
-import type { StopStack } from "../boot/stop-stack.js";
+import type { StartOptions } from "../config/start-options.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import { Follower } from "./follower.js";
 import { HostStats } from "./host-stats.js";
 import { LiveHosts } from "./live-hosts.js";
@@ -34,7 +34,7 @@ const MISSED = 3;
 export function startStats(
   { xports }: Pick<Parser, "xports">,
   { inventory, objects, poolObjects, pools }: StatsSources,
-  { config, loggers, clock = systemClock }: ServerOptions,
+  { config, loggers, clock = systemClock }: StartOptions,
   stops: StopStack,
 ): Stats {
   const { follow, intervalMs, memoryBytes } = config.stats;

@@ -1,7 +1,7 @@
 import type { LoopMonitor } from "@xo-server/perf";
 import type { Clock } from "../clock.js";
-import type { Parser } from "../boot/parser.js";
-import type { StopStack } from "../boot/stop-stack.js";
+import type { Parser } from "../parser/parser.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import { PerformanceRing, type PerformanceSample } from "./performance-ring.js";
 import { RecentDelays, type DelayFigures } from "./recent-delays.js";
 import type { Status } from "./status.js";

@@ -1,7 +1,7 @@
 import type { LoopMonitor } from "@xo-server/perf";
 import type { Clock } from "../clock.js";
 import { CounterRate } from "./counter-rate.js";
-import type { ParserFigures } from "../boot/parser.js";
+import type { ParserFigures } from "../parser/parser.js";
 import { RecentDelays } from "./recent-delays.js";
 import type { ServerStatus } from "./status.js";
 

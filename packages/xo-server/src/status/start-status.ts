@@ -1,14 +1,13 @@
 import { systemClock } from "../clock.js";
-import type { Pools } from "../pools/pools.js";
-import type { ServerOptions } from "../boot/server-options.js";
-import type { StopStack } from "../boot/stop-stack.js";
+import type { StartOptions } from "../config/start-options.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import { version } from "../config/version.js";
 import {
   createServerStatus,
   type ServerStatusOptions,
 } from "./server-status.js";
 import { createStatusFeed, type StatusFeed } from "./status-feed.js";
-import { toTotals, type Status } from "./status.js";
+import { toTotals, type PoolStatus, type Status } from "./status.js";
 
 /** @returns the status of now, at each call */
 export function startStatus({
@@ -18,9 +17,9 @@ export function startStatus({
   clock = systemClock,
   ...rest
 }: Omit<ServerStatusOptions, "version" | "demo" | "clock"> &
-  Pick<ServerOptions, "demo" | "clock"> & {
+  Pick<StartOptions, "demo" | "clock"> & {
     readonly stops: StopStack;
-    readonly pools: Pools;
+    readonly pools: { list(): readonly PoolStatus[] };
   }): () => Status {
   const server = createServerStatus({
     ...rest,
@@ -44,7 +43,7 @@ export function startStatus({
 /** The same as revisions, for who follows it. */
 export function startStatusFeed(
   read: () => Status,
-  { clock = systemClock }: ServerOptions,
+  { clock = systemClock }: StartOptions,
   stops: StopStack,
 ): StatusFeed {
   const feed = createStatusFeed({ read, clock });

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import type { Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
-import type { StopStack } from "../boot/stop-stack.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import { StepJournal } from "./step-journal.js";
 import { Tasks, type PendingTask } from "./tasks.js";
 

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import type { Catalog } from "@xo-server/inventory";
 import { balancerMethods } from "../../src/methods/balancer.js";
-import { nobody } from "../../src/operations/on-behalf.js";
+import { noClient } from "../../src/auth/client.js";
 import type { CallContext } from "../../src/operations/operation.js";
 import { Rights } from "../../src/rights/rights.js";
 import { MiniCatalog } from "../mini-catalog.js";
@@ -21,7 +21,12 @@ function toContext(name: string, actions: Record<string, string>): CallContext {
     groups: [],
     rights: new Rights(privileges),
   };
-  return { user: person, permission: "user", client: nobody, address: "here" };
+  return {
+    user: person,
+    permission: "user",
+    client: noClient,
+    address: "here",
+  };
 }
 
 const operator = toContext("ada", { pool: "*", VM: "*" });

@@ -6,12 +6,12 @@ import type { Logger } from "../log/logger.js";
 import { toPoolSettings } from "../pools/pool-settings.js";
 
 /**
- * Where the objects of pools are kept for the next start: in
- * `<dataDir>/inventory`. What is kept of pools that are not named any more goes.
- * @param stored ids of pools that were named over the API
- * @returns undefined: nothing is kept
+ * The snapshot cache is in `<dataDir>/inventory`. Files of pools that are
+ * neither in the config nor stored are deleted.
+ * @param stored ids of pool connections of the database
+ * @returns undefined: there is no cache
  */
-export async function toMemoryOptions(
+export async function toSnapshotCacheOptions(
   { dataDir, inventory, pools }: Config,
   logger: Logger,
   stored: readonly string[] = [],
@@ -21,7 +21,7 @@ export async function toMemoryOptions(
   const path = inventory.keyFile || join(dataDir, "inventory.key");
   const key = await readInventoryKey({ path, logger });
   if (key === undefined) return undefined;
-  // Also of those that are not enabled just now.
+  // Disabled pools keep their files.
   const named = pools.map((pool) => ({ ...pool, enabled: true }));
   return {
     directory: join(dataDir, "inventory"),

@@ -1,10 +1,10 @@
 import { createParser, type Parser } from "./parser.js";
-import type { ServerOptions } from "./server-options.js";
-import type { StopStack } from "./stop-stack.js";
+import type { StartOptions } from "../config/start-options.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 
 /** The parser pool. */
 export function startParser(
-  { config, loggers }: ServerOptions,
+  { config, loggers }: StartOptions,
   stops: StopStack,
 ): Parser {
   const parser = createParser(config.parserPool, loggers.named("xo:parser"));

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { toMemoryOptions } from "../src/objects/inventory-memory.js";
+import { toSnapshotCacheOptions } from "../src/objects/snapshot-cache-options.js";
 import { loadConfig } from "../src/config/load-config.js";
 
 const logger = {
@@ -26,7 +26,7 @@ function configOf(home: string) {
 
 t.test("pools of the config are kept, enabled or not", async (t) => {
   const home = t.testdir({ "config.yaml": pools });
-  const options = await toMemoryOptions(configOf(home), logger);
+  const options = await toSnapshotCacheOptions(configOf(home), logger);
   t.match(options, {
     directory: join(home, "data", "inventory"),
     checkpointMs: 5_000,
@@ -38,11 +38,11 @@ t.test("pools of the config are kept, enabled or not", async (t) => {
 
 t.test("pools that were named over the API are kept, too", async (t) => {
   const both = t.testdir({ "config.yaml": pools });
-  t.match(await toMemoryOptions(configOf(both), logger, ["s1"]), {
+  t.match(await toSnapshotCacheOptions(configOf(both), logger, ["s1"]), {
     retainOnly: ["paris", "rome", "s1"],
   });
   const alone = t.testdir({ "config.yaml": "" });
-  t.match(await toMemoryOptions(configOf(alone), logger, ["s1"]), {
+  t.match(await toSnapshotCacheOptions(configOf(alone), logger, ["s1"]), {
     retainOnly: ["s1"],
   });
 });
@@ -53,7 +53,7 @@ t.test("the key may be elsewhere", async (t) => {
   t.testdir({
     "config.yaml": `inventory: { keyFile: "${keyFile}" }\n${pools}`,
   });
-  await toMemoryOptions(configOf(home), logger);
+  await toSnapshotCacheOptions(configOf(home), logger);
   t.ok(existsSync(keyFile));
   t.notOk(existsSync(join(home, "data", "inventory.key")));
 });
@@ -64,6 +64,6 @@ for (const [what, yaml] of [
 ] as const)
   t.test(`nothing is kept nor made when ${what}`, async (t) => {
     const home = t.testdir({ "config.yaml": yaml });
-    t.equal(await toMemoryOptions(configOf(home), logger), undefined);
+    t.equal(await toSnapshotCacheOptions(configOf(home), logger), undefined);
     t.notOk(existsSync(join(home, "data")));
   });

@@ -7,9 +7,14 @@ import {
 import type { Decoder } from "@xo-server/xen-api";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
-import type { DelayBucket } from "../status/recent-delays.js";
 
-/** Figures of the parser pool; tasks are all since the start. */
+/** Delays of at most `upTo` ms and more than those of the bucket before. */
+export interface DelayBucket {
+  readonly upTo: number;
+  readonly count: number;
+}
+
+/** Metrics of the parser pool; `tasks` counts all since the start. */
 export interface ParserFigures {
   readonly threads: number;
   readonly queued: number;
@@ -18,14 +23,14 @@ export interface ParserFigures {
   readonly runP99Ms: number;
 }
 
-/** What reads the pools' answers, and how it is doing. */
+/** The decoder of the pools' responses, and its metrics. */
 export interface Parser {
-  /** The introduction: parser-pool knows formats, xen-api asks for a decoder, neither knows the other. */
+  /** Of parser-pool, for xen-api: neither package imports the other. */
   readonly decoder: Decoder;
-  /** Reads what hosts measure. */
+  /** Decodes RRDs and RRD updates of hosts. */
   readonly xports: Pick<ParserPool, "readXport" | "readRrd">;
   readFigures(): ParserFigures;
-  /** How long tasks have waited and run since the start: a histogram that only grows. */
+  /** Times that tasks have waited and run since the start: cumulative histograms. */
   readonly readWaits: () => readonly DelayBucket[];
   readonly readRuns: () => readonly DelayBucket[];
 }
@@ -36,7 +41,7 @@ export function createParser(
 ): Parser {
   const pool: ParserPool = createParserPool({
     ...config,
-    // 0 leaves the number to the pool, which counts the processors.
+    // 0: as many as the pool derives from the number of processors.
     ...(maxThreads === 0 ? {} : { maxThreads }),
     logger,
   });
@@ -53,7 +58,7 @@ function ofAll(pool: ParserPool): PriorityStats[] {
   return Object.values(pool.stats().priorities);
 }
 
-/** Of several histograms with the same buckets, the sum. */
+/** The sum of several histograms with the same buckets. */
 function toBuckets(histograms: readonly HistogramSnapshot[]): DelayBucket[] {
   return histograms[0]!.bucketsMs.map((upTo, bucket) => ({
     upTo,
@@ -73,7 +78,7 @@ function toFigures(pool: ParserPool): ParserFigures {
   };
 }
 
-/** Of several histograms with the same buckets: the upper edge of the bucket that holds it, in ms. */
+/** Of several histograms with the same buckets: the upper bound of the bucket of the 99th percentile, in ms. */
 function p99(histograms: readonly HistogramSnapshot[]): number {
   const total = histograms.reduce((sum, { count }) => sum + count, 0);
   const maxMs = Math.max(...histograms.map((one) => one.maxMs));

@@ -1,0 +1,56 @@
+import { startAuth } from "../auth/start-auth.js";
+import { TotpEnrollments } from "../auth/totp-enrollments.js";
+import { Consoles } from "../consoles/consoles.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
+import type { Services } from "../methods/services.js";
+import { ResourceSets } from "../resource-sets/resource-sets.js";
+import type { ServerOptions } from "./server-options.js";
+import type { Core } from "./start-core.js";
+
+export interface AuthServices {
+  readonly auth: Pick<
+    Services,
+    | "users"
+    | "signIn"
+    | "sessions"
+    | "tickets"
+    | "totpEnrollments"
+    | "resourceSets"
+  >;
+  readonly consoles: Consoles;
+}
+
+/** Users, sessions, and what follows changes of a session's rights. */
+export async function startAuthServices(
+  core: Core,
+  options: ServerOptions,
+  stops: StopStack,
+): Promise<AuthServices> {
+  const { clock, store, audit, inventory, objects, pools, views } = core;
+  const started = await startAuth(store, options, stops);
+  const { users, signIn, sessions, tickets } = started;
+  const consoles = new Consoles({
+    config: options.config.consoles,
+    inventory,
+    pools,
+    audit,
+    hits: core.limitHits,
+    clock,
+    findObject: (id) => objects.find(id),
+    sessions,
+  });
+  sessions.onRights((client) => {
+    views.readers.renew(client);
+    views.notices.renew(client);
+    consoles.renew(client);
+  });
+  const auth = {
+    users,
+    signIn,
+    sessions,
+    tickets,
+    totpEnrollments: new TotpEnrollments(clock),
+    resourceSets: new ResourceSets({ ...views, store, clock }),
+  };
+  return { auth, consoles };
+}

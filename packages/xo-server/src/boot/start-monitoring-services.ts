@@ -1,0 +1,36 @@
+import { startActivity } from "../activity/start-activity.js";
+import { startAlarms } from "../alarms/start-alarms.js";
+import { version } from "../config/version.js";
+import { Plugins } from "../plugins/plugins.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
+import type { Services } from "../methods/services.js";
+import type { ServerOptions } from "./server-options.js";
+import type { Core } from "./start-core.js";
+
+type MonitoringServices = Pick<
+  Services,
+  "activity" | "activityListeners" | "alarms" | "alarmListeners" | "plugins"
+>;
+
+/** The activity log, alarms and plug-ins. */
+export function startMonitoringServices(
+  { store, inventory, pools, views }: Core,
+  options: ServerOptions,
+  stops: StopStack,
+): MonitoringServices {
+  const { activity, listeners: activityListeners } = startActivity(
+    inventory,
+    views,
+    options,
+    stops,
+  );
+  const { alarms, listeners: alarmListeners } = startAlarms(
+    { store, objects: views, listPools: () => pools.list() },
+    options,
+    stops,
+  );
+  const logger = options.loggers.named("xo:api");
+  const plugins = new Plugins({ store, version, logger });
+  plugins.start();
+  return { activity, activityListeners, alarms, alarmListeners, plugins };
+}

@@ -1,0 +1,58 @@
+import type { StopStack } from "../lifecycle/stop-stack.js";
+import type { Services } from "../methods/services.js";
+import { CatchUp } from "../objects/catch-up.js";
+import { startTasks, type StartedTasks } from "../tasks/start-tasks.js";
+import { TaskSubscriptions } from "../tasks/task-subscriptions.js";
+import { OneTimePaths } from "../transfers/one-time-paths.js";
+import { Transfers } from "../transfers/transfers.js";
+import type { ServerOptions } from "./server-options.js";
+import type { Core } from "./start-core.js";
+
+export interface TaskServices {
+  readonly work: Pick<
+    Services,
+    "tasks" | "taskSubscriptions" | "transfers" | "oneTimePaths"
+  >;
+  readonly catchUp: CatchUp;
+  /** Tasks of the previous run, and the steps that they persisted. */
+  readonly previousRun: Pick<StartedTasks, "interrupted" | "steps">;
+}
+
+/** Tasks, and transfers of files. */
+export async function startTaskServices(
+  { clock, store, audit, inventory, objects, views }: Core,
+  { config, loggers }: ServerOptions,
+  stops: StopStack,
+): Promise<TaskServices> {
+  const logger = loggers.named("xo:api");
+  const oneTimePaths = new OneTimePaths({ clock });
+  stops.push("one-time paths", () => {
+    oneTimePaths.stop();
+  });
+  const { tasks, steps, interrupted } = await startTasks(
+    store,
+    config.dataDir,
+    { clock, logger, stops },
+  );
+  const taskSubscriptions = new TaskSubscriptions({ tasks, clock });
+  stops.push("task subscriptions", () => {
+    taskSubscriptions.stop();
+  });
+  const { catalog } = views;
+  const catchUp = new CatchUp({ inventory, catalog, clock, logger });
+  const transfers = new Transfers({
+    paths: oneTimePaths,
+    audit,
+    tasks,
+    clock,
+    caughtUp: async (id) => {
+      const pool = objects.connectionOf(id);
+      if (pool !== undefined) await catchUp.with([pool]);
+    },
+  });
+  return {
+    work: { tasks, taskSubscriptions, transfers, oneTimePaths },
+    catchUp,
+    previousRun: { steps, interrupted },
+  };
+}

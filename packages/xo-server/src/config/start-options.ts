@@ -1,0 +1,14 @@
+import type { Clock } from "../clock.js";
+import type { Loggers } from "../log/logger.js";
+import type { LoadedConfig } from "./load-config.js";
+
+/** What every part of the server is started with. */
+export interface StartOptions extends LoadedConfig {
+  readonly loggers: Loggers;
+  /** Profiles of simulated pools, in place of the pools of the config. */
+  readonly demo?: readonly string[] | undefined;
+  /** Default: the system clock. */
+  readonly clock?: Clock;
+  /** Environment variables, of which some hold secrets. Default: those of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
