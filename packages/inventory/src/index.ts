@@ -1,6 +1,6 @@
-export { createInventory } from "./create-inventory.js";
-export { machineMemory, memoryBudget } from "./memory-budget.js";
-export type { MachineMemory, MemoryBudget } from "./memory-budget.js";
+export { createInventory } from "./mirror/create-inventory.js";
+export { machineMemory, memoryBudget } from "./mirror/memory-budget.js";
+export type { MachineMemory, MemoryBudget } from "./mirror/memory-budget.js";
 export type {
   AddPoolOptions,
   Inventory,
@@ -9,7 +9,7 @@ export type {
   ObjectKey,
   PoolHandle,
   PoolStatusListener,
-} from "./inventory.js";
+} from "./mirror/inventory.js";
 export type {
   SnapshotCacheOptions,
   SnapshotCacheStats,
@@ -39,7 +39,7 @@ export {
   createCatalog,
   type CatalogOptions,
 } from "./catalog/create-catalog.js";
-export { Turns } from "./snapshot-cache/turns.js";
+export { Semaphore } from "./snapshot-cache/semaphore.js";
 export { canonicalJson } from "./catalog/canonical-json.js";
 export {
   addDigest,
@@ -49,9 +49,9 @@ export {
   subtractDigest,
   type Digest,
 } from "./catalog/digest.js";
-export { holdsFor } from "./catalog/holds-for.js";
+export { evaluatePredicate } from "./catalog/evaluate-predicate.js";
 export { MemberPicker } from "./catalog/member-picker.js";
-export { createMergePatch } from "./catalog/patch-writer.js";
+export { writeMergePatch } from "./catalog/patch-writer.js";
 export { compileFilter } from "./filter/compile-filter.js";
 export { createObjectFilter } from "./filter/object-filter.js";
 export { filterFields, unionOfFields } from "./filter/filter-fields.js";
@@ -70,7 +70,7 @@ export type {
   LiveQuery,
   LiveRequest,
   LiveUpdate,
-  NowTable,
+  MetricsTable,
   Page,
   PageRequest,
   Queries,
@@ -78,6 +78,6 @@ export type {
   Selection,
   SortKey,
 } from "./query/query.js";
-export { nowMetrics } from "./query/now-metrics.js";
+export { metricNames } from "./query/metrics.js";
 export type { View, ViewLinks, ViewObject, ViewSource } from "./views/view.js";
 export { toMaskedRecord } from "./views/masked-record.js";

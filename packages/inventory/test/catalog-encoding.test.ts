@@ -4,7 +4,7 @@ import t from "tap";
 import {
   addDigest,
   canonicalJson,
-  createMergePatch,
+  writeMergePatch,
   digestOf,
   digestToText,
   EMPTY_DIGEST,
@@ -106,7 +106,7 @@ t.test("a patch that is made leads from before to after", async (t) => {
       zz: "x".repeat(random(600)),
     };
     const after = changed(before, random);
-    const patch = createMergePatch(bytesOf(before), bytesOf(after));
+    const patch = writeMergePatch(bytesOf(before), bytesOf(after));
     if (patch === undefined) {
       wholes++;
       continue;
@@ -122,7 +122,7 @@ t.test("a patch that is made leads from before to after", async (t) => {
 
 t.test("no patch where it would have to set null", async (t) => {
   const patch = (before: object, after: object) =>
-    createMergePatch(bytesOf(before), bytesOf(after))?.toString();
+    writeMergePatch(bytesOf(before), bytesOf(after))?.toString();
   const pad = { zz: "x".repeat(100) };
   t.equal(patch({ a: 1, ...pad }, { a: null, ...pad }), undefined);
   t.equal(patch(pad, { a: { b: null }, ...pad }), undefined);

@@ -1,7 +1,7 @@
-import type { Clock } from "@xo-server/xen-api";
+import type { WallClock } from "@xo-server/kit";
 
 /** Time that moves when told to. */
-export class FakeClock implements Clock {
+export class FakeClock implements WallClock {
   #now = 1_000_000;
   readonly #timers = new Map<number, { due: number; callback: () => void }>();
   #last = 0;

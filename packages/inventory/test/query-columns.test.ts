@@ -104,7 +104,7 @@ t.test("who knows the rest hears of what differs only", async (t) => {
     "now.cpu": null,
   });
   t.same((await ask(copy, { paths })).columns.size, 0, "nothing differs");
-  const now = queries.now("VM");
+  const now = queries.metrics("VM");
   now.set("b", 0, 0.4567);
   now.commit();
   const figures = await ask(copy, { paths });
@@ -213,8 +213,10 @@ t.test(
         );
       if (random.below(4) === 0) table.freeAtOnce();
       if (random.below(3) === 0) table.flush();
-      queries.now("VM").set(`${random.below(60)}`, 1, random.below(9) << 20);
-      if (random.below(3) === 0) queries.now("VM").commit();
+      queries
+        .metrics("VM")
+        .set(`${random.below(60)}`, 1, random.below(9) << 20);
+      if (random.below(3) === 0) queries.metrics("VM").commit();
     };
     const selections = [{}, { filter: "power_state:running" }, { search: "1" }];
     const all = ["name_label", "power_state", "tags", "now.memory"];
@@ -230,7 +232,7 @@ t.test(
         "name_label",
       ]).map((object) => {
         const { tags, name_label, power_state } = object;
-        const now = queries.now("VM").get(object.id, 1);
+        const now = queries.metrics("VM").get(object.id, 1);
         return [
           object.id,
           {
@@ -242,7 +244,7 @@ t.test(
         ];
       });
       // What was set and not committed is not seen yet.
-      queries.now("VM").commit();
+      queries.metrics("VM").commit();
       await ask(copy, { ...selection, paths: all });
       t.strictSame(copy.sent, Object.fromEntries(expected), `round ${round}`);
     }

@@ -1,9 +1,9 @@
 import {
   createQueries,
-  nowMetrics,
+  metricNames,
   type LiveQuery,
   type LiveRequest,
-  type NowTable,
+  type MetricsTable,
   type Selection,
 } from "@xo-server/inventory";
 import t from "tap";
@@ -70,7 +70,7 @@ class World {
   readonly table = new FakeViewTable();
   /** What is measured, by id, as it was set last. */
   readonly #measured = new Map<string, Record<string, number>>();
-  now: NowTable | undefined;
+  now: MetricsTable | undefined;
   readonly #where = (value: unknown) =>
     (value as FakeObject)["power_state"] !== "Paused";
   #last = 0;
@@ -123,7 +123,7 @@ class World {
   measure(): void {
     const { random, table } = this;
     const id = random.pick(table.ids);
-    const metric = random.below(nowMetrics.length);
+    const metric = random.below(metricNames.length);
     const value = random.pick([
       random.below(1e6) / 1e6,
       random.below(9) - 4,
@@ -134,8 +134,8 @@ class World {
     ]);
     this.now?.set(id, metric, value);
     const now = { ...this.#measured.get(id) };
-    delete now[nowMetrics[metric]!];
-    if (!Number.isNaN(value)) now[nowMetrics[metric]!] = value + 0;
+    delete now[metricNames[metric]!];
+    if (!Number.isNaN(value)) now[metricNames[metric]!] = value + 0;
     if (Object.keys(now).length === 0) this.#measured.delete(id);
     else this.#measured.set(id, now);
   }
@@ -210,7 +210,7 @@ t.test(
           },
         },
       });
-      world.now = queries.now("VM");
+      world.now = queries.metrics("VM");
       let isQuiet = false;
       table.betweenTurns = () => {
         if (isQuiet || random.below(4) > 0) return;

@@ -180,7 +180,11 @@ t.test("wrong questions get typed errors", async (t) => {
     }),
     { code },
   );
-  t.equal(queries.stats.readers, 0, "no reader is left of a wrong request");
+  t.equal(
+    queries.stats.subscriptions,
+    0,
+    "no reader is left of a wrong request",
+  );
 });
 
 t.test("a live query tells everything first, then what differs", async (t) => {

@@ -13,4 +13,3 @@ export {
   type LoopTimes,
 } from "./loop-monitor.js";
 export type { BlockTrace, BlockedAt } from "./block-tracer.js";
-export type { Clock } from "./clock.js";

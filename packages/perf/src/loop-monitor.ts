@@ -1,16 +1,19 @@
 import {
+  backgroundMonotonicClock,
+  type Logger,
+  type MonotonicClock,
+} from "@xo-server/kit";
+import {
   startBlockTracer,
   type BlockTrace,
   type BlockTracer,
   type BlockedAt,
 } from "./block-tracer.js";
-import { processClock, type Clock } from "./clock.js";
 import {
   createHistogram,
   type Histogram,
   type HistogramSnapshot,
 } from "./histogram.js";
-import type { Logger } from "./logger.js";
 import { createSections } from "./sections.js";
 
 /** Time that the event loop has spent waiting and working, in milliseconds, since the process began. */
@@ -27,7 +30,7 @@ export interface LoopMonitorOptions {
   /** Stacks of blocks by `blocked-at`: very dear, only for the hunt. */
   readonly traceBlocks?: boolean;
   readonly logger?: Pick<Logger, "warn">;
-  readonly clock?: Clock;
+  readonly clock?: MonotonicClock;
   readonly loopTimes?: () => LoopTimes;
   /** The package `blocked-at`, loaded when blocks are traced. */
   readonly blockedAt?: BlockedAt;
@@ -88,7 +91,7 @@ class TimerLoopMonitor implements LoopMonitor {
   readonly histogram = createHistogram();
   readonly blocks = createHistogram();
   readonly #options: LoopMonitorOptions;
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
   readonly #thresholdMs: number;
   readonly #probeMs: number;
   readonly #loopTimes: () => LoopTimes;
@@ -103,7 +106,7 @@ class TimerLoopMonitor implements LoopMonitor {
 
   constructor(options: LoopMonitorOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? processClock;
+    this.#clock = options.clock ?? backgroundMonotonicClock;
     this.#thresholdMs = options.thresholdMs ?? 50;
     this.#probeMs = options.probeMs ?? 20;
     this.#loopTimes =

@@ -1,7 +1,8 @@
-import type { Clock, LoopTimes } from "@xo-server/perf";
+import type { MonotonicClock } from "@xo-server/kit";
+import type { LoopTimes } from "@xo-server/perf";
 
-/** A clock that moves when told to, and an event loop whose idle time is told too. */
-export interface FakeClock extends Clock {
+/** A clock that the test advances, with the idle and active times of a simulated event loop. */
+export interface FakeClock extends MonotonicClock {
   /** The loop waits: due timers run in their turn. */
   wait(ms: number): void;
   /** The loop works for `ms`; timers wait until it is done with all its work. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createQueries, nowMetrics } from "@xo-server/inventory";
+import { createQueries, metricNames } from "@xo-server/inventory";
 import { openStore } from "@xo-server/store";
 import type { Test } from "tap";
 import { AlarmListeners } from "../src/alarms/alarm-listeners.js";
@@ -109,7 +109,7 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
     await stop();
     await rm(folder, { recursive: true, force: true });
   });
-  const now = queries.now("VM");
+  const now = queries.metrics("VM");
   /** What is under way in memory and in the store, whose changes are in one lane, is done by then. */
   const settle = async () => {
     for (let round = 0; round < 6; round++) {
@@ -147,8 +147,8 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
     ask,
     alarms,
     /** As a host measures it. */
-    measure(id: string, metric: (typeof nowMetrics)[number], value: number) {
-      now.set(id, nowMetrics.indexOf(metric), value);
+    measure(id: string, metric: (typeof metricNames)[number], value: number) {
+      now.set(id, metricNames.indexOf(metric), value);
       now.commit();
     },
     now,

@@ -140,12 +140,12 @@ t.test("catalog and queries have figures too", async (t) => {
     columns: 12,
     columnBytes: 13,
     columnLimitBytes: 14,
-    nowBytes: 17,
+    metricsBytes: 17,
   };
   const families = read(
     toExposition([
       ...toCatalogMetrics({ ...catalog, built: 10, unchanged: 11 }),
-      ...toQueryMetrics({ ...queries, results: 15, readers: 16 }),
+      ...toQueryMetrics({ ...queries, results: 15, subscriptions: 16 }),
     ]),
   );
   const values = [...families.values()].flatMap(({ samples }) => [

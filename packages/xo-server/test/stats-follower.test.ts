@@ -13,7 +13,7 @@ const inventory = {
   },
 };
 
-/** Keeps what is told, as NowTable does. */
+/** Keeps what is told, as MetricsTable does. */
 class FakeNow {
   readonly values = new Map<string, number[]>();
   commits = 0;

@@ -1,8 +1,12 @@
-/** Orders of keys that were sorted lately, by the number of keys. */
-const SHAPES_KEPT = 8;
-const MOST_KEYS_KEPT = 128;
+/** Number of key orders that are cached per number of keys. */
+const MAX_SHAPES = 8;
+const MAX_CACHED_KEYS = 128;
 
-/** Objects of a class have few shapes: sorting their 60 keys each time would cost more than all the rest. */
+/**
+ * The keys of an object in insertion order, and sorted. Objects of a class have
+ * few shapes; sorting their 60 keys each time would dominate the cost of
+ * encoding.
+ */
 interface Shape {
   readonly keys: readonly string[];
   readonly sorted: readonly string[];
@@ -10,12 +14,14 @@ interface Shape {
   readonly quoted: readonly string[];
 }
 
+/** By number of keys; the oldest shape is dropped at MAX_SHAPES. */
 const shapes = new Map<number, Shape[]>();
 
 /**
- * The canonical JSON of a value (RFC 8785): keys sorted by their UTF-16 code
- * units, no spaces, numbers and strings as JSON.stringify writes them.
- * Undefined members are left out. BigInts, which JSON has not, become numbers.
+ * Canonical JSON of a value (RFC 8785): keys sorted by UTF-16 code units, no
+ * spaces, numbers and strings as JSON.stringify writes them. Undefined members
+ * are omitted; BigInts, which JSON does not have, become numbers; values that
+ * JSON cannot represent become `null`.
  */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
@@ -41,8 +47,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * The same of an object, member by member.
- * @param onMember hears where each begins, in code units
+ * Canonical JSON of an object.
+ * @param onMember called with the offset of each member in code units
  */
 export function canonicalMembers(
   object: Readonly<Record<string, unknown>>,
@@ -61,7 +67,10 @@ export function canonicalMembers(
   return `${text}}`;
 }
 
-/** Would JSON.stringify write it canonically? */
+/**
+ * Whether JSON.stringify produces canonical JSON: all keys are sorted and there
+ * is no BigInt.
+ */
 function isCanonical(value: object): boolean {
   if (Array.isArray(value)) return value.every(isCanonicalMember);
   const keys = Object.keys(value);
@@ -79,13 +88,13 @@ function isCanonicalMember(member: unknown): boolean {
 }
 
 function shapeOf(keys: readonly string[]): Shape {
-  if (keys.length > MOST_KEYS_KEPT) return createShape(keys);
-  const known = shapes.get(keys.length) ?? [];
-  for (const shape of known) if (isSame(shape.keys, keys)) return shape;
+  if (keys.length > MAX_CACHED_KEYS) return createShape(keys);
+  const cached = shapes.get(keys.length) ?? [];
+  for (const shape of cached) if (isSame(shape.keys, keys)) return shape;
   const shape = createShape(keys);
-  if (known.length === SHAPES_KEPT) known.shift();
-  known.push(shape);
-  shapes.set(keys.length, known);
+  if (cached.length === MAX_SHAPES) cached.shift();
+  cached.push(shape);
+  shapes.set(keys.length, cached);
   return shape;
 }
 
@@ -95,7 +104,7 @@ function createShape(keys: readonly string[]): Shape {
   return { keys, sorted, quoted };
 }
 
-function isSame(some: readonly string[], others: readonly string[]): boolean {
-  for (let i = 0; i < some.length; i++) if (some[i] !== others[i]) return false;
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
 }

@@ -3,28 +3,39 @@ import type { ViewObject } from "../views/view.js";
 import type { Predicate } from "../filter/predicate.js";
 import type { Digest } from "./digest.js";
 
-/** The objects of all pools as the outside sees them. Rows are numbered by class, across pools. */
+/**
+ * The objects of all pools as clients see them (views). Rows are numbered per
+ * class, across pools.
+ */
 export interface Catalog {
-  /** Types that there are views for. */
+  /** All object types. */
   readonly types: readonly string[];
-  /** The class whose records have this type; undefined for an unknown type. */
+  /** The XAPI class of an object type; undefined for an unknown type. */
   classOf(type: string): string | undefined;
   /**
-   * Keeps the views of a class from now on. Resolves when those of all records
-   * that are there have been made, in slices of the event loop.
-   * @param onBegin called with the table before its first row is made, if this
-   *   call is the one that begins: who observes it from there hears of every row
+   * Keeps the views of a class from now on. Resolves when the views of all
+   * existing records have been built, in slices of the event loop. Further
+   * calls return the same table.
+   * @param onBegin called with the table before its first row is built, only by
+   *   the call that starts it: an observer registered there is notified of
+   *   every row
    * @throws XoError INVALID_PARAMETERS for a class without a view
    */
   follow(
     className: string,
     onBegin?: (table: ViewTable) => void,
   ): Promise<ViewTable>;
-  /** The tables of followed classes that are complete. */
+  /** Complete tables by class name. */
   readonly tables: ReadonlyMap<string, ViewTable>;
-  /** One object by its id, or by its XAPI reference; of any class, followed or not. */
+  /**
+   * Finds an object by its id or its XAPI reference, of any class, followed or
+   * not.
+   */
   get(id: string): CatalogEntry | undefined;
-  /** Resolves when the views of all that has changed by now have been made and told. */
+  /**
+   * Resolves when all changes known to the inventory have been applied to the
+   * views and published.
+   */
   settled(): Promise<void>;
   readonly feed: ViewFeed;
   readonly stats: CatalogStats;
@@ -34,12 +45,16 @@ export interface Catalog {
 export interface CatalogEntry {
   readonly id: string;
   readonly type: string;
-  /** The inventory's name for the pool, not its uuid. */
+  /** Id of the pool connection, not the pool's UUID. */
   readonly pool: string;
+  /** Canonical JSON in UTF-8. */
   readonly json: Buffer;
 }
 
-/** The views of one class. A row keeps its number until its removal has been told; then another object may get it. */
+/**
+ * The views of one class. A row number is reused only after the removal of its
+ * object has been published.
+ */
 export interface ViewTable {
   readonly className: string;
   /** Rows are 0 to `rows` - 1; some are free. */
@@ -48,43 +63,56 @@ export interface ViewTable {
   readonly count: number;
   isLive(row: number): boolean;
   id(row: number): string;
-  /** The id's bytes, where it is a uuid: as text it would be made and encoded again. @returns how many; 0: it is none */
+  /**
+   * Writes the id as ASCII if it is a UUID, without creating a string. @returns
+   * the number of bytes; 0 when the id is no UUID
+   */
   writeId(row: number, bytes: Uint8Array, at: number): number;
   type(row: number): string;
-  /** The inventory's name for the row's pool. */
+  /** Id of the row's pool connection. */
   pool(row: number): string;
   findId(id: string): number;
-  /** Revision (of the feed) of the row's last change. */
+  /** Feed revision of the row's last change. */
   revision(row: number): number;
-  /** The object as canonical JSON (RFC 8785) in UTF-8, made once for all readers. Not to be changed. */
+  /**
+   * The object as canonical JSON (RFC 8785) in UTF-8, encoded once for all
+   * readers. Must not be changed.
+   */
   json(row: number): Buffer;
-  /** The same as an object. Not to be changed. */
+  /** The object. Must not be changed. */
   object(row: number): ViewObject;
   /**
-   * Whether the object passes a test. The answer is remembered until the object
-   * changes: for tests that are asked again and again, such as what somebody may see.
+   * Whether the object satisfies a predicate. The result is cached until the
+   * object changes: for predicates that are evaluated repeatedly, such as the
+   * rights of a user.
    */
   passes(row: number, test: Predicate): boolean;
   /** Number of objects and digest of one type. */
   summary(type: string): TypeSummary;
   observe(observer: RowObserver): () => void;
-  /** Work in slices of the event loop, behind what changes bring. */
+  /** Runs steps in slices of the event loop, in the lane of the views. */
   run(steps: Steps): Promise<void>;
 }
 
 export interface TypeSummary {
   readonly count: number;
-  /** Sum of the digests of all objects of the type: see digest.ts. */
+  /** Sum of the digests of all objects of the type, see digest.ts. */
   readonly digest: Digest;
 }
 
-/** Hears of every row as it is made: while `view` is at hand, nobody has to read it again. */
+/**
+ * Notified of every row when it is built, while the object is at hand and need
+ * not be read again.
+ */
 export interface RowObserver {
-  /** The row is new or differs from before. */
+  /** The row is new or has changed. */
   rowSet(row: number, view: ViewObject): void;
-  /** Called before the row's number is free; its id can still be read. */
+  /** Called while the removed row's id can still be read. */
   rowRemoved(row: number): void;
-  /** The rows told since the last time are all of a window; the feed has them under these revisions. */
+  /**
+   * All rows notified since the last call are published as this frame;
+   * `frame.first` to `frame.last` are their revisions.
+   */
   flushed(frame: Frame): void;
 }
 
@@ -96,33 +124,50 @@ export interface ViewChange {
   readonly type: string;
   readonly pool: string;
   readonly kind: ViewChangeKind;
-  /** The whole object; absent for `remove`. */
+  /** Canonical JSON of the whole object; absent for `remove`. */
   readonly json?: Buffer;
-  /** RFC 7386 patch from the object of before, where that was still known. */
+  /**
+   * RFC 7386 patch from the previous version; absent when that is no longer
+   * cached or no patch can express the change.
+   */
   readonly patch?: Buffer;
 }
 
-/** What one window brought for one class. A change of an object comes once a window, however often it changed. */
+/**
+ * The changes of one class in one window. An object occurs once, however often
+ * it changed; except with another type: a `remove` and an `add` of the same
+ * row.
+ */
 export interface Frame {
   readonly className: string;
-  /** Of the changes: `first` to `last`, one each. */
+  /** Revisions of the changes: one each, from `first` to `last`. */
   readonly first: number;
   readonly last: number;
   readonly changes: readonly ViewChange[];
-  /** Types that changed, as they are after it. */
+  /** Summaries after the frame, of the types that changed. */
   readonly summaries: ReadonlyMap<string, TypeSummary>;
-  /** Bytes that it holds. */
+  /** Retained bytes, including cached encodings. */
   readonly byteLength: number;
-  /** The frame in a reader's dress, encoded at the first call and shared by all later ones. */
-  encoded(dress: string, encode: (frame: Frame) => Buffer): Buffer;
+  /**
+   * The frame in one encoding: `encode` runs at the first call per name, later
+   * calls return the same bytes.
+   * @param encoding name of the encoding, unique for what `encode` produces
+   */
+  encoded(encoding: string, encode: (frame: Frame) => Buffer): Buffer;
 }
 
-/** Frames of all followed classes, remembered up to a bound of bytes. */
+/**
+ * Frames of all followed classes. The last ones are retained up to a bound of
+ * bytes.
+ */
 export interface ViewFeed {
-  /** Of this process: cursors of another one mean nothing here. */
+  /** Random per process: cursors of another process are not valid here. */
   readonly epoch: string;
   readonly revision: number;
-  /** Frames after `revision`; `resync`: too long ago, of another epoch or never: read everything. */
+  /**
+   * Frames after a cursor; "resync" when some are no longer retained or the
+   * cursor is of another process: read everything again.
+   */
   since(cursor: FeedCursor): readonly Frame[] | "resync";
   subscribe(listener: (frame: Frame) => void): () => void;
 }
@@ -135,9 +180,9 @@ export interface FeedCursor {
 export interface CatalogStats {
   readonly classes: number;
   readonly objects: number;
-  /** Bytes of row tables and of the index of dependencies. */
+  /** Bytes of row tables and dependency indexes. */
   readonly tableBytes: number;
-  /** Encoded objects that are kept. */
+  /** Cache of encoded objects. */
   readonly cache: {
     readonly objects: number;
     readonly bytes: number;
@@ -146,7 +191,7 @@ export interface CatalogStats {
     readonly misses: number;
   };
   readonly feedBytes: number;
-  /** Views made, and those of them that turned out as before. */
+  /** Views built, and those that were equal to the previous version. */
   readonly built: number;
   readonly unchanged: number;
 }

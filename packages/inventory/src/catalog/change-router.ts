@@ -1,25 +1,28 @@
 import type { ChangeBatch } from "../feed/change-ring.js";
-import type { ObjectKey } from "../inventory.js";
+import type { ObjectKey } from "../mirror/inventory.js";
 import type { View } from "../views/view.js";
-import type { CatalogParts } from "./class-parts.js";
+import type { CatalogContext } from "./class-context.js";
 import type { FollowedClass } from "./followed-class.js";
-import { ReadContent } from "./read-content.js";
+import { FieldDigests } from "./field-digests.js";
 
 export interface ChangeRouterOptions {
-  readonly parts: CatalogParts;
+  readonly context: CatalogContext;
   readonly views: ReadonlyMap<string, View>;
-  /** By class. */
+  /** By class name. */
   readonly followed: ReadonlyMap<string, FollowedClass>;
-  /** A pool's own object has changed. */
+  /** Called when the record of a pool itself has changed. */
   readonly onPoolChange: (pool: number) => void;
 }
 
-/** Tells followed classes which of their rows a change of a record concerns. */
+/**
+ * Maps changes of records to rows of followed classes: the record's own row,
+ * and all rows whose views have read the record, its id or its UUID.
+ */
 export class ChangeRouter {
   readonly #options: ChangeRouterOptions;
-  /** By class: fields only grow in number, as classes are followed. */
-  readonly #contents = new Map<string, ReadContent>();
-  /** Counts batches of changes. */
+  /** By class name. The set of fields only grows, as more classes are followed. */
+  readonly #fieldDigests = new Map<string, FieldDigests>();
+  /** Number of the current batch of changes. */
   #batch = 0;
 
   constructor(options: ChangeRouterOptions) {
@@ -28,104 +31,114 @@ export class ChangeRouter {
 
   get byteLength(): number {
     let bytes = 0;
-    for (const content of this.#contents.values()) bytes += content.byteLength;
+    for (const content of this.#fieldDigests.values())
+      bytes += content.byteLength;
     return bytes;
   }
 
   onChanges(changes: ChangeBatch): void {
     this.#batch++;
     let className = "";
-    let reaction: (index: number) => void = () => undefined;
+    let handler: (index: number) => void = () => undefined;
     for (let i = 0; i < changes.count; i++) {
-      // Changes of a class come in runs.
+      // Consecutive changes are mostly of one class.
       if (changes.className(i) !== className) {
         className = changes.className(i);
-        reaction = this.#reactionTo(className, changes);
+        handler = this.#handlerFor(className, changes);
       }
-      reaction(i);
+      handler(i);
     }
   }
 
-  /** What a change of this class calls for. */
-  #reactionTo(
+  /** Creates the handler for changes of a class. */
+  #handlerFor(
     className: string,
     changes: ChangeBatch,
   ): (index: number) => void {
-    const own = this.#options.followed.get(className);
+    const followed = this.#options.followed.get(className);
     const readers = this.readersOf(className);
     const byUuid = [...this.#options.followed.values()].filter((one) =>
       one.readsByUuid(className),
     );
     const isPool = className === "pool";
-    if (own === undefined && readers.length + byUuid.length === 0 && !isPool)
+    if (
+      followed === undefined &&
+      readers.length + byUuid.length === 0 &&
+      !isPool
+    )
       return () => undefined;
-    const content = this.#contentOf(className, readers);
-    // The id of a record that is not followed may follow from what it says.
-    const mayMove =
-      own === undefined &&
+    const content = this.#fieldDigestsOf(className, readers);
+    // The id of a record of a class that is not followed may depend on its
+    // content.
+    const mayChangeId =
+      followed === undefined &&
       this.#options.views.get(className)?.idOf !== undefined;
     return (index) => {
       const poolId = changes.poolId(index);
-      const pool = this.#options.parts.pools.numberOf(poolId);
+      const pool = this.#options.context.pools.numberOf(poolId);
       const kind = changes.kind(index);
       const ref = changes.ref(index);
       if (isPool) this.#options.onPoolChange(pool);
-      const isCompared = own?.onOwnChange(pool, ref, kind) ?? !mayMove;
+      const isCompared =
+        followed?.onRecordChange(pool, ref, kind) ?? !mayChangeId;
       const isRead =
         readers.length > 0 &&
-        this.#concerns(content, { poolId, className, ref });
+        this.#affectsReaders(content, { poolId, className, ref });
       for (const reader of readers) {
         if (isRead) reader.onContentChange(pool, ref);
         if (kind !== "update" || !isCompared) reader.onIdChange(pool, ref);
       }
       if (kind === "remove") return;
       for (const reader of byUuid)
-        this.#onUuid(reader, { poolId, className, ref });
+        this.#markUuidReaders(reader, { poolId, className, ref });
     };
   }
 
-  /** What the readers of a class read of its records; undefined: all of it. */
-  #contentOf(
+  /**
+   * Digests of the fields that views read of a class; undefined when a view
+   * declares no fields, so that every change counts.
+   */
+  #fieldDigestsOf(
     className: string,
     readers: readonly FollowedClass[],
-  ): ReadContent | undefined {
+  ): FieldDigests | undefined {
     const fields = new Set<string>();
     for (const { view } of readers) {
       if (view.reads === undefined) return undefined;
       for (const field of view.reads[className] ?? []) fields.add(field);
     }
-    const known = this.#contents.get(className);
-    if (known !== undefined && fields.size === known.fields.length)
-      return known;
-    const content = new ReadContent([...fields]);
-    this.#contents.set(className, content);
+    const cached = this.#fieldDigests.get(className);
+    if (cached !== undefined && fields.size === cached.fields.length)
+      return cached;
+    const content = new FieldDigests([...fields]);
+    this.#fieldDigests.set(className, content);
     return content;
   }
 
-  /** Does a change of the record concern who reads it? */
-  #concerns(
-    content: ReadContent | undefined,
+  /** Whether a change of the record concerns the views that read it. */
+  #affectsReaders(
+    content: FieldDigests | undefined,
     { poolId, className, ref }: ObjectKey,
   ): boolean {
     if (content === undefined) return true;
     if (content.fields.length === 0) return false;
-    const { inventory, pools } = this.#options.parts;
+    const { inventory, pools } = this.#options.context;
     const pool = pools.numberOf(poolId);
     const record = inventory.peek(poolId, className, ref);
     if (record !== undefined)
-      return content.differs(pool, ref, { record, batch: this.#batch });
-    content.forget(pool, ref);
+      return content.hasChanged(pool, ref, { record, batch: this.#batch });
+    content.remove(pool, ref);
     return true;
   }
 
-  #onUuid(reader: FollowedClass, object: ObjectKey): void {
-    const { inventory, pools } = this.#options.parts;
+  #markUuidReaders(reader: FollowedClass, object: ObjectKey): void {
+    const { inventory, pools } = this.#options.context;
     const uuid = inventory.column(object, "uuid");
     if (typeof uuid === "string")
       reader.onUuid(pools.numberOf(object.poolId), uuid);
   }
 
-  /** Followed classes whose views read records or ids of this one. */
+  /** Followed classes whose views read records or ids of a class. */
   readersOf(className: string): FollowedClass[] {
     return [...this.#options.followed.values()].filter((one) =>
       one.reads(className),

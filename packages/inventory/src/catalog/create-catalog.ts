@@ -1,8 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { XoError } from "@xo-server/model";
-import type { Clock, Logger } from "@xo-server/xen-api";
-import { silentLogger, systemClock } from "../defaults.js";
-import type { Inventory } from "../inventory.js";
+import {
+  silentLogger,
+  wallClock,
+  type Logger,
+  type WallClock,
+} from "@xo-server/kit";
+import type { Inventory } from "../mirror/inventory.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { View } from "../views/view.js";
 import { views as allViews } from "../views/views.js";
@@ -13,7 +17,8 @@ import type {
   ViewFeed,
   ViewTable,
 } from "./catalog.js";
-import type { CatalogParts } from "./class-parts.js";
+import { CatalogScheduler } from "./catalog-scheduler.js";
+import type { CatalogContext } from "./class-context.js";
 import { ChangeRouter } from "./change-router.js";
 import { EntryFinder } from "./entry-finder.js";
 import { FollowedClass } from "./followed-class.js";
@@ -24,22 +29,23 @@ import { FrameRing } from "./view-feed.js";
 import type { LinkSources } from "./view-links.js";
 
 export interface CatalogOptions {
-  /** Default: those of all classes that have one. */
+  /** Default: the views of all classes that have one. */
   readonly views?: readonly View[];
-  readonly clock?: Clock;
-  /** Least time between two tellings: what changes meanwhile is told together. What changes in a calm is told soon. */
+  readonly clock?: WallClock;
+  /**
+   * Window in milliseconds: changes within it are published together; default
+   * 50. After a quiet period a change is published within 10 ms.
+   */
   readonly windowMs?: number;
-  /** Bytes of encoded objects that are kept. */
+  /** Bound of the cache of encoded objects in bytes; default 64 MiB. */
   readonly viewCacheBytes?: number;
-  /** Bytes of frames that the feed remembers. */
+  /** Bound of the frames that the feed retains, in bytes; default 32 MiB. */
   readonly feedBytes?: number;
   readonly logger?: Logger;
   readonly random?: () => number;
 }
 
-/** Changes that a pool tells at once are taken in within this, as a rule. */
-const SOON_MS = 10;
-
+/** Creates a catalog that follows no class yet. */
 export function createCatalog(
   inventory: Inventory,
   options: CatalogOptions = {},
@@ -49,26 +55,21 @@ export function createCatalog(
 
 class InventoryCatalog implements Catalog {
   readonly #views: ReadonlyMap<string, View>;
+  /** Class name by object type. */
   readonly #classes = new Map<string, string>();
-  readonly #clock: Clock;
-  readonly #windowMs: number;
-  readonly #parts: CatalogParts;
+  readonly #context: CatalogContext;
+  readonly #scheduler: CatalogScheduler;
   readonly #links: LinkSources;
+  /** By class name: the promise of every `follow`. */
   readonly #ready = new Map<string, Promise<ViewTable>>();
   readonly #followed = new Map<string, FollowedClass>();
+  /** By class name: complete tables. */
   readonly #tables = new Map<string, ViewTable>();
   readonly #finder: EntryFinder;
   readonly #unsubscribe: () => void;
   readonly #router: ChangeRouter;
-  /** Pools whose own object has changed since the last flush. */
+  /** Numbers of pools whose own record has changed since the last flush. */
   readonly #changedPools = new Set<number>();
-  #timer: unknown;
-  #isFlushing = false;
-  #flushedAt = -Infinity;
-  #isStopped = false;
-  /** Who waits for the flush that is coming, and for the one after it. */
-  #waiting: (() => void)[] = [];
-  #waitingLonger: (() => void)[] = [];
 
   constructor(inventory: Inventory, options: CatalogOptions) {
     const {
@@ -79,9 +80,7 @@ class InventoryCatalog implements Catalog {
     this.#views = new Map(views.map((view) => [view.className, view]));
     for (const { className, types } of views)
       for (const type of types) this.#classes.set(type, className);
-    this.#clock = options.clock ?? systemClock;
-    this.#windowMs = options.windowMs ?? 50;
-    this.#parts = {
+    this.#context = {
       inventory,
       logger,
       pools: new PoolDirectory(inventory),
@@ -94,25 +93,33 @@ class InventoryCatalog implements Catalog {
       }),
       counters: { built: 0, unchanged: 0 },
     };
+    this.#scheduler = new CatalogScheduler({
+      clock: options.clock ?? wallClock,
+      windowMs: options.windowMs ?? 50,
+      runInSlices: (lane, steps) => inventory.runInSlices(lane, steps),
+      flush: () => this.#flush(),
+      hasChanges: () => this.#hasChanges(),
+      logger,
+    });
     this.#links = {
       inventory,
-      pools: this.#parts.pools,
+      pools: this.#context.pools,
       views: this.#views,
-      shownId: (pool, className, ref) =>
-        this.#followed.get(className)?.shownId(pool, ref),
+      currentId: (pool, className, ref) =>
+        this.#followed.get(className)?.currentId(pool, ref),
       onIdRead: (className, read) => {
         this.#followed.get(className)?.onIdRead(read);
       },
     };
     this.#router = new ChangeRouter({
-      parts: this.#parts,
+      context: this.#context,
       views: this.#views,
       followed: this.#followed,
       onPoolChange: (pool) => {
         this.#onPoolChange(pool);
       },
     });
-    this.#finder = new EntryFinder(this.#parts, this.#links, this.#followed);
+    this.#finder = new EntryFinder(this.#context, this.#links, this.#followed);
     this.#unsubscribe = inventory.subscribe((changes) => {
       this.#router.onChanges(changes);
     });
@@ -131,7 +138,7 @@ class InventoryCatalog implements Catalog {
   }
 
   get feed(): ViewFeed {
-    return this.#parts.feed;
+    return this.#context.feed;
   }
 
   async follow(
@@ -143,7 +150,7 @@ class InventoryCatalog implements Catalog {
     const view = this.#views.get(className);
     if (view === undefined)
       throw new XoError("INVALID_PARAMETERS", {
-        reason: `there is no view of ${className}`,
+        reason: `class ${className} has no view`,
       });
     const followed = this.#createFollowed(view);
     this.#followed.set(className, followed);
@@ -158,16 +165,11 @@ class InventoryCatalog implements Catalog {
   }
 
   settled(): Promise<void> {
-    if (this.#isStopped || (this.#timer === undefined && !this.#isFlushing))
-      return Promise.resolve();
-    return new Promise((resolve) => {
-      // A flush that runs may be past what has changed last.
-      (this.#isFlushing ? this.#waitingLonger : this.#waiting).push(resolve);
-    });
+    return this.#scheduler.settled();
   }
 
   get stats(): CatalogStats {
-    const { cache, counters, feed } = this.#parts;
+    const { cache, counters, feed } = this.#context;
     let objects = 0;
     let tableBytes = 0;
     for (const { table, byteLength } of this.#followed.values()) {
@@ -186,21 +188,17 @@ class InventoryCatalog implements Catalog {
   }
 
   stop(): void {
-    this.#isStopped = true;
     this.#unsubscribe();
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#release();
-    this.#release();
+    this.#scheduler.stop();
   }
 
   #createFollowed(view: View): FollowedClass {
     return new FollowedClass({
       view,
-      catalog: this.#parts,
+      context: this.#context,
       links: this.#links,
       onDirty: () => {
-        this.#schedule();
+        this.#scheduler.schedule();
       },
       onIdChanged: (className, pool, ref) => {
         for (const reader of this.#router.readersOf(className))
@@ -210,73 +208,37 @@ class InventoryCatalog implements Catalog {
   }
 
   async #fill(className: string, followed: FollowedClass): Promise<ViewTable> {
-    // A lane of its own: what changes meanwhile does not wait for it.
-    await this.#run(`views of ${className}`, followed.fill());
-    if (this.#isStopped) throw new XoError("CLOSED", { what: "the catalog" });
+    // A lane of its own: flushes of other classes do not wait for it.
+    await this.#scheduler.run(`views of ${className}`, followed.fill());
+    if (this.#scheduler.isStopped)
+      throw new XoError("CLOSED", { what: "the catalog" });
     this.#tables.set(className, followed.table);
     return followed.table;
   }
 
   #onPoolChange(pool: number): void {
     this.#changedPools.add(pool);
-    this.#parts.pools.outdate(pool);
-    this.#schedule();
+    this.#context.pools.markOutdated(pool);
+    this.#scheduler.schedule();
   }
 
-  #schedule(): void {
-    if (this.#timer !== undefined || this.#isFlushing || this.#isStopped)
-      return;
-    const sinceLast = this.#clock.now() - this.#flushedAt;
-    this.#timer = this.#clock.setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.#isFlushing = true;
-        void this.#run("views", this.#flush()).catch((error: unknown) => {
-          this.#parts.logger.error("the catalog failed", { error });
-          this.#flushed();
-        });
-      },
-      Math.max(this.#windowMs - sinceLast, Math.min(this.#windowMs, SOON_MS)),
-    );
-  }
-
+  /** Updates the views of all dirty rows and publishes the changes. */
   *#flush(): Steps {
-    const { pools } = this.#parts;
+    const { pools } = this.#context;
     const changed = [...this.#changedPools];
     this.#changedPools.clear();
     for (const pool of changed) pools.id(pool);
-    const moved = pools.takeMoved();
+    const moved = pools.takeChangedIds();
     const followed = [...this.#followed.values()];
     for (const pool of changed)
       for (const one of followed) yield* one.markPool(pool, moved.has(pool));
     for (const one of followed) if (one.isDirty) yield* one.flush();
-    this.#flushed();
   }
 
-  /** What came meanwhile has a window of its own. */
-  #flushed(): void {
-    this.#isFlushing = false;
-    this.#flushedAt = this.#clock.now();
-    const followed = [...this.#followed.values()];
-    this.#release();
-    if (this.#changedPools.size > 0 || followed.some((one) => one.isDirty))
-      this.#schedule();
-    else this.#release();
-  }
-
-  #release(): void {
-    const waiting = this.#waiting;
-    this.#waiting = this.#waitingLonger;
-    this.#waitingLonger = [];
-    for (const resolve of waiting) resolve();
-  }
-
-  /** Work that ends early when the catalog stops. */
-  #run(lane: string, steps: Steps): Promise<void> {
-    return this.#parts.inventory.runInSlices(lane, this.#untilStopped(steps));
-  }
-
-  *#untilStopped(steps: Steps): Steps {
-    while (!this.#isStopped && steps.next().done !== true) yield;
+  #hasChanges(): boolean {
+    return (
+      this.#changedPools.size > 0 ||
+      [...this.#followed.values()].some(({ isDirty }) => isDirty)
+    );
   }
 }

@@ -1,28 +1,34 @@
 import { PagedRows } from "./paged-rows.js";
 import { ShardedIndex } from "./sharded-index.js";
 
-/** A row of `edges`. Edges are numbered from 1; 0: none. */
+/** Layout of an edge. Edges are numbered from 1; 0 means none. */
 const Edge = {
-  /** Of what is read; hashes that clash cost a view made for nothing, no more. */
+  /**
+   * Hash of what is read. A collision only causes an unnecessary rebuild of a
+   * view.
+   */
   hash: 0,
-  /** The row that reads it. */
+  /** The row whose view reads it. */
   row: 1,
-  /** Neighbours among the edges of the same hash: one target may have 50,000 readers. */
+  /**
+   * Doubly linked list of the edges with the same hash: one target may have
+   * 50,000 readers.
+   */
   next: 2,
   previous: 3,
-  /** The row's next edge; of a free edge: the next free one. */
+  /** The next edge of the same row; of a free edge: the next free one. */
   nextOfRow: 4,
 } as const;
 
 /**
- * Who reads what: rows by the hashes of what their views have read.
+ * Dependencies of views: rows by the hashes of what their views have read.
  *
  *     byHash: hash ─> edge ⇄ edge ⇄ edge        (all readers of one target)
  *     first:  row  ─> edge → edge → edge        (all that one row reads)
  */
 export class DependencyIndex {
   readonly #edges = new PagedRows(5);
-  readonly #first = new PagedRows(1);
+  readonly #firstEdge = new PagedRows(1);
   readonly #byHash = new ShardedIndex();
   #lastEdge = 0;
   #freeEdge = 0;
@@ -35,31 +41,34 @@ export class DependencyIndex {
 
   get byteLength(): number {
     return (
-      this.#edges.byteLength + this.#first.byteLength + this.#byHash.byteLength
+      this.#edges.byteLength +
+      this.#firstEdge.byteLength +
+      this.#byHash.byteLength
     );
   }
 
-  /** From now on the row reads these, and nothing else. The same as before costs a look. */
+  /** Replaces the dependencies of a row. Cheap when they are the same as before. */
   set(row: number, hashes: Int32Array, count: number): void {
-    this.#first.reserve(row);
+    this.#firstEdge.reserve(row);
     if (this.#isSame(row, hashes, count)) return;
     this.clear(row);
-    // From the end, so that the row's chain has their order.
+    // Backwards, so that the row's list has the same order.
     for (let i = count - 1; i >= 0; i--) this.#link(row, hashes[i]!);
   }
 
-  /** The row reads nothing any more. */
+  /** Removes all dependencies of a row. */
   clear(row: number): void {
-    this.#first.reserve(row);
-    let edge = this.#first.get(row, 0);
+    this.#firstEdge.reserve(row);
+    let edge = this.#firstEdge.get(row, 0);
     while (edge !== 0) {
       const next = this.#edges.get(edge, Edge.nextOfRow);
       this.#unlink(edge);
       edge = next;
     }
-    this.#first.set(row, 0, 0);
+    this.#firstEdge.set(row, 0, 0);
   }
 
+  /** Calls `visit` for each row that depends on the hash. */
   forEachReader(hash: number, visit: (row: number) => void): void {
     let edge = this.#headOf(hash);
     while (edge !== 0) {
@@ -69,7 +78,7 @@ export class DependencyIndex {
   }
 
   #isSame(row: number, hashes: Int32Array, count: number): boolean {
-    let edge = this.#first.get(row, 0);
+    let edge = this.#firstEdge.get(row, 0);
     for (let i = 0; i < count; i++) {
       if (edge === 0 || this.#edges.get(edge, Edge.hash) !== hashes[i])
         return false;
@@ -86,19 +95,19 @@ export class DependencyIndex {
 
   #link(row: number, hash: number): void {
     const edges = this.#edges;
-    const edge = this.#takeEdge();
+    const edge = this.#allocateEdge();
     const head = this.#headOf(hash);
     edges.set(edge, Edge.hash, hash);
     edges.set(edge, Edge.row, row);
-    edges.set(edge, Edge.nextOfRow, this.#first.get(row, 0));
-    this.#first.set(row, 0, edge);
+    edges.set(edge, Edge.nextOfRow, this.#firstEdge.get(row, 0));
+    this.#firstEdge.set(row, 0, edge);
     if (head === 0) {
       edges.set(edge, Edge.next, 0);
       edges.set(edge, Edge.previous, 0);
       this.#byHash.add(hash, edge);
       return;
     }
-    // Behind the head, which stays: the index need not be touched.
+    // Inserted behind the head: the hash index stays unchanged.
     const second = edges.get(head, Edge.next);
     edges.set(edge, Edge.next, second);
     edges.set(edge, Edge.previous, head);
@@ -122,7 +131,7 @@ export class DependencyIndex {
     this.#count--;
   }
 
-  #takeEdge(): number {
+  #allocateEdge(): number {
     this.#count++;
     const free = this.#freeEdge;
     if (free !== 0) {

@@ -1,23 +1,24 @@
-/** 64 bits in two halves, both signed 32-bit numbers. */
+/** A 64-bit digest in two halves, both signed 32-bit integers. */
 export interface Digest {
   readonly high: number;
   readonly low: number;
 }
 
-/** Of no object at all. */
+/** Digest of the empty set. */
 export const EMPTY_DIGEST: Digest = { high: 0, low: 0 };
 
 /**
- * Digest of an object: over the UTF-8 bytes of its canonical JSON, as words of
- * four bytes, least significant first, the last one filled up with zeros. Two
- * lanes of 32 bits, because that is what a browser multiplies fast:
+ * Digest of an object: over the UTF-8 bytes of its canonical JSON, as
+ * little-endian words of four bytes, the last one padded with zeros. Two lanes
+ * of 32 bits, because browsers multiply those fast:
  *
  *     high = xorshift15((high ^ word) * 0x9e3779b1)
  *     low  = (rotateLeft13(low) + word) * 0x85ebca77
  *
- * and at the end low = mix(low ^ length), high = mix(high + low). It finds
- * copies that differ; it keeps nobody from forging one.
- * @param length bytes that count; default: all
+ * and at the end low = mix(low ^ length), high = mix(high + low). Detects
+ * copies that differ; it is not cryptographic. Clients implement it, too: do
+ * not change.
+ * @param length number of bytes that count; default: all
  */
 export function digestOf(bytes: Uint8Array, length = bytes.length): Digest {
   let high = 0x243f6a88;
@@ -47,26 +48,35 @@ export function digestOf(bytes: Uint8Array, length = bytes.length): Digest {
   return { high: mix((high + low) | 0), low };
 }
 
-/** The digest of a set with one more object: order does not matter. */
-export function addDigest(set: Digest, one: Digest): Digest {
-  return { high: (set.high + one.high) | 0, low: (set.low + one.low) | 0 };
+/** The digest of a set plus one object. The order does not matter. */
+export function addDigest(set: Digest, object: Digest): Digest {
+  return {
+    high: (set.high + object.high) | 0,
+    low: (set.low + object.low) | 0,
+  };
 }
 
-/** The digest of a set without one of its objects. */
-export function subtractDigest(set: Digest, one: Digest): Digest {
-  return { high: (set.high - one.high) | 0, low: (set.low - one.low) | 0 };
+/** The digest of a set minus one of its objects. */
+export function subtractDigest(set: Digest, object: Digest): Digest {
+  return {
+    high: (set.high - object.high) | 0,
+    low: (set.low - object.low) | 0,
+  };
 }
 
-/** 16 hexadecimal digits, high half first. */
+/** 16 hexadecimal digits, the high half first. */
 export function digestToText({ high, low }: Digest): string {
-  return hex(high) + hex(low);
+  return toHex(high) + toHex(low);
 }
 
-function hex(half: number): string {
+function toHex(half: number): string {
   return (half >>> 0).toString(16).padStart(8, "0");
 }
 
-/** murmur3's finalizer (Austin Appleby, public domain): every bit of the input moves half of the output. */
+/**
+ * Finalizer of MurmurHash3 (Austin Appleby, public domain): every input bit
+ * affects half of the output bits.
+ */
 function mix(half: number): number {
   let mixed = half ^ (half >>> 16);
   mixed = Math.imul(mixed, 0x85ebca6b);

@@ -1,36 +1,41 @@
 import { isRef, type Ref } from "@xo-server/model";
 import type { View } from "../views/view.js";
 import type { CatalogEntry } from "./catalog.js";
-import type { CatalogParts } from "./class-parts.js";
+import type { CatalogContext } from "./class-context.js";
 import type { FollowedClass } from "./followed-class.js";
 import { copyOf } from "./view-encoder.js";
 import type { LinkSources } from "./view-links.js";
-import { ViewMaker } from "./view-maker.js";
+import { ViewBuilder } from "./view-builder.js";
 
 const UUID_LENGTH = 36;
 
-/** Finds one object of any class: in the tables of those that are followed, else in the inventory, made on the spot and not kept. */
+/**
+ * Finds one object of any class: in the tables of followed classes, otherwise
+ * in the inventory; then its view is built for this call only.
+ */
 export class EntryFinder {
-  readonly #parts: CatalogParts;
+  readonly #context: CatalogContext;
   readonly #links: LinkSources;
   readonly #followed: ReadonlyMap<string, FollowedClass>;
-  readonly #makers = new Map<string, ViewMaker>();
+  readonly #builders = new Map<string, ViewBuilder>();
 
   constructor(
-    parts: CatalogParts,
+    parts: CatalogContext,
     links: LinkSources,
     followed: ReadonlyMap<string, FollowedClass>,
   ) {
-    this.#parts = parts;
+    this.#context = parts;
     this.#links = links;
     this.#followed = followed;
   }
 
   find(id: string): CatalogEntry | undefined {
-    return isRef(id) ? this.#byRef(id) : (this.#shown(id) ?? this.#stored(id));
+    return isRef(id)
+      ? this.#findByRef(id)
+      : (this.#findFollowed(id) ?? this.#findInInventory(id));
   }
 
-  #shown(id: string): CatalogEntry | undefined {
+  #findFollowed(id: string): CatalogEntry | undefined {
     for (const { table } of this.#followed.values()) {
       const row = table.findId(id);
       if (row < 0) continue;
@@ -40,24 +45,30 @@ export class EntryFinder {
     return undefined;
   }
 
-  /** A record that has the id's uuid, if its object has this id. */
-  #stored(id: string): CatalogEntry | undefined {
-    const { inventory, pools } = this.#parts;
+  /**
+   * Looks the id up as a UUID in the inventory; the object counts only if its
+   * view has this id.
+   */
+  #findInInventory(id: string): CatalogEntry | undefined {
+    const { inventory, pools } = this.#context;
     for (const [uuid, poolId] of this.#uuidsOf(id)) {
       const found = inventory.getByUuid(uuid, poolId);
       if (found === undefined) continue;
       const pool = pools.numberOf(found.poolId);
-      const entry = this.#make(found.className, pool, found.ref);
+      const entry = this.#build(found.className, pool, found.ref);
       if (entry?.id === id) return entry;
     }
     return undefined;
   }
 
-  /** The id itself and, where it is made of a pool's id and another uuid, that one in that pool. */
+  /**
+   * UUIDs that an id may refer to: the id itself, and for `<pool id>-<uuid>`
+   * (templates of the product) the UUID in that pool.
+   */
   #uuidsOf(id: string): [uuid: string, poolId?: string][] {
     const uuids: [string, string?][] = [[id]];
     if (id.length !== 2 * UUID_LENGTH + 1) return uuids;
-    const { inventory, pools } = this.#parts;
+    const { inventory, pools } = this.#context;
     const own = id.slice(0, UUID_LENGTH);
     for (const name of inventory.pools)
       if (pools.id(pools.numberOf(name)) === own)
@@ -65,30 +76,30 @@ export class EntryFinder {
     return uuids;
   }
 
-  #byRef(ref: Ref): CatalogEntry | undefined {
-    const { inventory, pools } = this.#parts;
+  #findByRef(ref: Ref): CatalogEntry | undefined {
+    const { inventory, pools } = this.#context;
     for (const poolId of inventory.pools)
       for (const className of this.#links.views.keys())
         if (inventory.getObject(poolId, className, ref) !== undefined)
-          return this.#make(className, pools.numberOf(poolId), ref);
+          return this.#build(className, pools.numberOf(poolId), ref);
     return undefined;
   }
 
-  #make(className: string, pool: number, ref: Ref): CatalogEntry | undefined {
+  #build(className: string, pool: number, ref: Ref): CatalogEntry | undefined {
     const view = this.#links.views.get(className);
     if (view === undefined) return undefined;
-    const made = this.#makerOf(view).make(pool, ref);
-    if (typeof made === "string") return undefined;
-    const json = copyOf(this.#parts.encoder.encode(made.view).bytes);
-    const { id, type } = made;
-    return { id, type, pool: this.#parts.pools.name(pool), json };
+    const built = this.#builderOf(view).build(pool, ref);
+    if (typeof built === "string") return undefined;
+    const json = copyOf(this.#context.encoder.encode(built.view).bytes);
+    const { id, type } = built;
+    return { id, type, pool: this.#context.pools.name(pool), json };
   }
 
-  #makerOf(view: View): ViewMaker {
-    const known = this.#makers.get(view.className);
+  #builderOf(view: View): ViewBuilder {
+    const known = this.#builders.get(view.className);
     if (known !== undefined) return known;
-    const maker = new ViewMaker(view, this.#links, this.#parts.logger);
-    this.#makers.set(view.className, maker);
+    const maker = new ViewBuilder(view, this.#links, this.#context.logger);
+    this.#builders.set(view.className, maker);
     return maker;
   }
 }

@@ -2,9 +2,9 @@ import type { Ref } from "@xo-server/model";
 import type { ChangeKind } from "../feed/change-ring.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { View } from "../views/view.js";
-import type { CatalogParts, ClassParts } from "./class-parts.js";
+import type { CatalogContext, ClassContext } from "./class-context.js";
 import { DependencyIndex } from "./dependency-index.js";
-import { RowFlag, RowTable } from "./row-table.js";
+import { RowFlag, ViewRowTable } from "./view-row-table.js";
 import { RowWriter } from "./row-writer.js";
 import { TypeSummaries } from "./type-summaries.js";
 import {
@@ -14,50 +14,53 @@ import {
   type IdRead,
   type LinkSources,
 } from "./view-links.js";
-import { ViewMaker } from "./view-maker.js";
+import { ViewBuilder } from "./view-builder.js";
 import { ViewRows } from "./view-rows.js";
 
-/** Rows that are only looked at, between two looks at the clock. */
-const ROWS_A_LOOK = 4096;
+/** Rows scanned in one step of the slicer. */
+const ROWS_PER_STEP = 4096;
 
 export interface FollowedClassOptions {
   readonly view: View;
-  readonly catalog: CatalogParts;
+  readonly context: CatalogContext;
   readonly links: LinkSources;
-  /** There is a row to be made anew. */
+  /** Called when a row becomes dirty. */
   readonly onDirty: () => void;
   readonly onIdChanged: (className: string, pool: number, ref: Ref) => void;
 }
 
-/** One class whose views are kept: what its rows are, what they read, and which of them are to be made anew. */
+/**
+ * One class whose views are kept: its rows, what their views depend on, and
+ * which rows have to be rebuilt.
+ */
 export class FollowedClass {
   readonly table: ViewRows;
   readonly #options: FollowedClassOptions;
-  readonly #parts: ClassParts;
+  readonly #context: ClassContext;
   readonly #writer: RowWriter;
   #dirty: number[] = [];
 
   constructor(options: FollowedClassOptions) {
-    const { view, catalog, links } = options;
+    const { view, context, links } = options;
     this.#options = options;
-    this.#parts = {
-      ...catalog,
+    this.#context = {
+      ...context,
       view,
-      rows: new RowTable(),
+      rows: new ViewRowTable(),
       dependencies: new DependencyIndex(),
       summaries: new TypeSummaries(),
-      maker: new ViewMaker(view, links, catalog.logger),
+      builder: new ViewBuilder(view, links, context.logger),
       types: [...view.types],
     };
-    this.table = new ViewRows(this.#parts);
+    this.table = new ViewRows(this.#context);
     this.#writer = new RowWriter({
-      parts: this.#parts,
+      context: this.#context,
       table: this.table,
-      mark: (row) => {
-        this.#mark(row);
+      markDirty: (row) => {
+        this.#markDirty(row);
       },
       onIdChanged: (row) => {
-        const { rows } = this.#parts;
+        const { rows } = this.#context;
         options.onIdChanged(view.className, rows.pool(row), rows.ref(row));
       },
     });
@@ -69,91 +72,96 @@ export class FollowedClass {
 
   /** Bytes of the tables. */
   get byteLength(): number {
-    return this.#parts.rows.byteLength + this.#parts.dependencies.byteLength;
+    return (
+      this.#context.rows.byteLength + this.#context.dependencies.byteLength
+    );
   }
 
   get isDirty(): boolean {
     return this.#dirty.length > 0;
   }
 
-  /** Does any of its views read records or ids of that class? */
+  /** Whether any view of this class reads records or ids of another class. */
   reads(className: string): boolean {
-    return this.#parts.maker.links.classes.has(className);
+    return this.#context.builder.links.classes.has(className);
   }
 
   readsByUuid(className: string): boolean {
-    return this.#parts.maker.links.uuidClasses.has(className);
+    return this.#context.builder.links.uuidClasses.has(className);
   }
 
-  /** The id of a record whose row is up to date. */
-  shownId(pool: number, ref: Ref): string | undefined {
-    const { rows } = this.#parts;
+  /** Id of a record whose row is up to date; otherwise undefined. */
+  currentId(pool: number, ref: Ref): string | undefined {
+    const { rows } = this.#context;
     const row = rows.findRef(pool, ref);
     if (row < 0 || rows.has(row, RowFlag.dirty)) return undefined;
-    return rows.has(row, RowFlag.live | RowFlag.held)
+    return rows.has(row, RowFlag.live | RowFlag.shadowed)
       ? rows.id(row)
       : undefined;
   }
 
-  /** A view is made with an id of this class, read from the record. */
+  /**
+   * A view of another class was built with an id of this class that was derived
+   * from the record, before the row was updated.
+   */
   onIdRead({ pool, ref, id }: IdRead): void {
-    const { rows } = this.#parts;
+    const { rows } = this.#context;
     const row = rows.findRef(pool, ref);
     if (row < 0 || !rows.has(row, RowFlag.built)) return;
-    const isKnown = rows.has(row, RowFlag.live | RowFlag.held);
+    const isKnown = rows.has(row, RowFlag.live | RowFlag.shadowed);
     if ((isKnown ? rows.id(row) : undefined) !== id)
-      rows.setFlag(row, RowFlag.idLeaked, true);
+      rows.setFlag(row, RowFlag.idReadBeforePublish, true);
   }
 
   /**
-   * A record of the class itself has changed.
-   * @returns whether its id before and after will be compared when its view is made
+   * A record of this class has changed.
+   * @returns whether the rebuild will compare the record's id before and after
    */
-  onOwnChange(pool: number, ref: Ref, kind: ChangeKind): boolean {
-    const { rows } = this.#parts;
+  onRecordChange(pool: number, ref: Ref, kind: ChangeKind): boolean {
+    const { rows } = this.#context;
     let row = rows.findRef(pool, ref);
     if (row < 0 && kind === "remove") return false;
-    if (row < 0) row = rows.take(pool, ref);
-    this.#mark(row);
+    if (row < 0) row = rows.allocate(pool, ref);
+    this.#markDirty(row);
     return rows.has(row, RowFlag.built);
   }
 
-  /** A record has changed that its views may have read. */
+  /** A record that views of this class may have read has changed. */
   onContentChange(pool: number, ref: Ref): void {
     this.#markReaders(contentHash(pool, ref));
   }
 
-  /** A record has come or gone, or has another id. */
+  /** A record was added or removed, or its id has changed. */
   onIdChange(pool: number, ref: Ref): void {
     this.#markReaders(idHash(pool, ref));
   }
 
-  /** There is a record with this uuid now. */
+  /** A record with this UUID exists now. */
   onUuid(pool: number, uuid: string): void {
     this.#markReaders(uuidHash(pool, uuid));
   }
 
-  /** Makes the views of all records that are there. Nothing is told of it. */
+  /** Builds the views of all existing records, without publishing them. */
   *fill(): Steps {
-    const { inventory, pools, rows, view, summaries } = this.#parts;
+    const { inventory, pools, rows, view, summaries } = this.#context;
     const { className } = view;
     for (const poolId of inventory.pools) {
       const pool = pools.numberOf(poolId);
       for (const { ref } of inventory.list(className, { poolId })) {
         const known = rows.findRef(pool, ref);
-        const row = known < 0 ? rows.take(pool, ref) : known;
+        const row = known < 0 ? rows.allocate(pool, ref) : known;
         if (!rows.has(row, RowFlag.built)) this.#writer.rebuild(row);
         yield;
       }
     }
-    yield* this.#finish();
+    yield* this.#finishFlush();
     summaries.takeChanged();
-    this.#writer.isTelling = true;
+    this.#writer.isPublishing = true;
   }
 
-  /** Makes what is to be made anew by now, and tells what differs. */
+  /** Rebuilds the rows that are dirty now and publishes what differs. */
   *flush(): Steps {
-    const { rows } = this.#parts;
+    const { rows } = this.#context;
     const dirty = this.#dirty;
     this.#dirty = [];
     for (const row of dirty) {
@@ -161,39 +169,42 @@ export class FollowedClass {
       this.#writer.rebuild(row);
       yield;
     }
-    yield* this.#finish();
+    yield* this.#finishFlush();
   }
 
-  /** The pool's own object has changed: those who read it are to be made anew; `all`: its id has. */
+  /**
+   * Marks rows as dirty after a change of the pool's own record: rows that read
+   * it, or all rows of the pool when its id has changed.
+   */
   *markPool(pool: number, all: boolean): Steps {
-    const { rows } = this.#parts;
+    const { rows } = this.#context;
     const flag = all ? RowFlag.taken : RowFlag.readsPool;
     for (let row = 0; row < rows.rows; row++) {
-      if (rows.has(row, flag) && rows.pool(row) === pool) this.#mark(row);
-      if (row % ROWS_A_LOOK === 0) yield;
+      if (rows.has(row, flag) && rows.pool(row) === pool) this.#markDirty(row);
+      if (row % ROWS_PER_STEP === 0) yield;
     }
   }
 
-  *#finish(): Steps {
+  *#finishFlush(): Steps {
     let row: number | undefined;
-    while ((row = this.#writer.takeLeaving()) !== undefined) {
-      this.#writer.finishLeaving(row);
+    while ((row = this.#writer.takePendingRemoval()) !== undefined) {
+      this.#writer.finishRemoval(row);
       yield;
     }
     this.#writer.publish();
   }
 
   #markReaders(hash: number): void {
-    this.#parts.dependencies.forEachReader(hash, (row) => {
-      this.#mark(row);
+    this.#context.dependencies.forEachReader(hash, (row) => {
+      this.#markDirty(row);
     });
   }
 
-  #mark(row: number): void {
-    const { rows } = this.#parts;
+  #markDirty(row: number): void {
+    const { rows } = this.#context;
     if (rows.has(row, RowFlag.dirty)) return;
     rows.setFlag(row, RowFlag.dirty, true);
-    this.table.forgetAnswers(row);
+    this.table.invalidateResults(row);
     this.#dirty.push(row);
     this.#options.onDirty();
   }

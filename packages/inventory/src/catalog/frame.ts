@@ -1,6 +1,6 @@
 import type { Frame, TypeSummary, ViewChange } from "./catalog.js";
 
-/** What a change takes beside its bytes, by estimate. */
+/** Memory of a change besides its bytes, estimated. */
 const CHANGE_BYTES = 512;
 
 export interface FrameContent {
@@ -10,16 +10,17 @@ export interface FrameContent {
   readonly summaries: ReadonlyMap<string, TypeSummary>;
 }
 
-/** A frame that is encoded once for each dress, whoever asks. */
-export class EncodedOnce implements Frame {
+/** A frame that caches its encodings. */
+export class EncodedFrame implements Frame {
   readonly className: string;
   readonly first: number;
   readonly last: number;
   readonly changes: readonly ViewChange[];
   readonly summaries: ReadonlyMap<string, TypeSummary>;
-  /** Called with the bytes that the frame has grown by. */
-  onGrown: (bytes: number) => void = () => undefined;
-  readonly #dresses = new Map<string, Buffer>();
+  /** Called with the number of bytes that a new encoding has added. */
+  onGrow: (bytes: number) => void = () => undefined;
+  /** By name of the encoding. */
+  readonly #encodings = new Map<string, Buffer>();
   #byteLength: number;
 
   constructor({ className, first, changes, summaries }: FrameContent) {
@@ -35,13 +36,13 @@ export class EncodedOnce implements Frame {
     return this.#byteLength;
   }
 
-  encoded(dress: string, encode: (frame: Frame) => Buffer): Buffer {
-    const known = this.#dresses.get(dress);
-    if (known !== undefined) return known;
+  encoded(encoding: string, encode: (frame: Frame) => Buffer): Buffer {
+    const cached = this.#encodings.get(encoding);
+    if (cached !== undefined) return cached;
     const bytes = encode(this);
-    this.#dresses.set(dress, bytes);
+    this.#encodings.set(encoding, bytes);
     this.#byteLength += bytes.length;
-    this.onGrown(bytes.length);
+    this.onGrow(bytes.length);
     return bytes;
   }
 }

@@ -6,18 +6,24 @@ const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** The members of one object in canonical JSON, one after the other, as places in its bytes. */
+/**
+ * Iterates over the members of an object in canonical JSON. Positions are byte
+ * offsets; nothing is parsed or copied.
+ */
 export class MemberCursor {
   readonly bytes: Uint8Array;
-  /** The key with its quotes. */
+  /** The key, including its quotes. */
   keyStart = 0;
   keyEnd = 0;
   valueStart = 0;
   valueEnd = 0;
-  /** False behind the last one. */
+  /** False behind the last member. */
   hasMember = false;
 
-  /** @param at where the object's brace opens; the cursor is at its first member then */
+  /**
+   * @param at offset of the object's opening brace; the cursor starts at its
+   *   first member
+   */
   constructor(bytes: Uint8Array, at: number) {
     this.bytes = bytes;
     this.moveTo(at + 1);
@@ -27,25 +33,25 @@ export class MemberCursor {
     return this.bytes[this.valueStart] === OPEN_BRACE;
   }
 
-  /** To the member whose key begins here, if one does. */
+  /** Moves to the member whose key begins at this offset, if one does. */
   moveTo(at: number): void {
     const { bytes } = this;
     this.keyStart = at;
     this.hasMember = bytes[at] === QUOTE;
     if (!this.hasMember) return;
-    const keyEnd = endOfText(bytes, at);
+    const keyEnd = endOfString(bytes, at);
     this.keyEnd = keyEnd;
     this.valueStart = keyEnd + 1;
     this.valueEnd = endOfValue(bytes, keyEnd + 1);
   }
 
   next(): void {
-    // Behind a value there is a comma or the end of the object.
+    // A value is followed by a comma or the end of the object.
     if (this.bytes[this.valueEnd] === COMMA) this.moveTo(this.valueEnd + 1);
     else this.hasMember = false;
   }
 
-  /** The key as text. */
+  /** The key as a string. */
   key(): string {
     const { bytes, keyStart, keyEnd } = this;
     const text = Buffer.from(bytes.subarray(keyStart, keyEnd)).toString();
@@ -53,10 +59,10 @@ export class MemberCursor {
   }
 }
 
-/** Where the value that begins at `at` ends. */
+/** Offset behind the value that begins at `at`. */
 function endOfValue(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!;
-  if (first === QUOTE) return endOfText(bytes, at);
+  if (first === QUOTE) return endOfString(bytes, at);
   if (first === OPEN_BRACE || first === OPEN_BRACKET)
     return endOfNested(bytes, at);
   let end = at;
@@ -75,7 +81,7 @@ function endOfNested(bytes: Uint8Array, at: number): number {
   while (end < length) {
     const byte = bytes[end]!;
     if (byte === QUOTE) {
-      end = endOfText(bytes, end);
+      end = endOfString(bytes, end);
       continue;
     }
     end++;
@@ -86,7 +92,7 @@ function endOfNested(bytes: Uint8Array, at: number): number {
   return end;
 }
 
-function endOfText(bytes: Uint8Array, at: number): number {
+function endOfString(bytes: Uint8Array, at: number): number {
   const { length } = bytes;
   let end = at + 1;
   while (end < length) {

@@ -1,13 +1,17 @@
 const PAGE_BITS = 10;
 const PAGE_ROWS = 1 << PAGE_BITS;
-const IN_PAGE = PAGE_ROWS - 1;
+const PAGE_MASK = PAGE_ROWS - 1;
 
-/** Rows of 32-bit numbers that grow without moving: a table of a million rows copied at once would be felt. */
+/**
+ * A growing table of 32-bit integers in pages of 1,024 rows. Growth copies
+ * nothing: copying a table of a million rows would block the event loop
+ * noticeably.
+ */
 export class PagedRows {
   readonly #stride: number;
   readonly #pages: Int32Array[] = [];
 
-  /** @param stride cells of a row */
+  /** @param stride number of cells per row */
   constructor(stride: number) {
     this.#stride = stride;
   }
@@ -16,7 +20,7 @@ export class PagedRows {
     return this.#pages.length * PAGE_ROWS * this.#stride * 4;
   }
 
-  /** Makes sure that the row is there; new rows hold zeros. */
+  /** Ensures that the row exists; new rows are zero. */
   reserve(row: number): void {
     while (row >> PAGE_BITS >= this.#pages.length)
       this.#pages.push(new Int32Array(PAGE_ROWS * this.#stride));
@@ -24,12 +28,12 @@ export class PagedRows {
 
   get(row: number, cell: number): number {
     return this.#pages[row >> PAGE_BITS]![
-      (row & IN_PAGE) * this.#stride + cell
+      (row & PAGE_MASK) * this.#stride + cell
     ]!;
   }
 
   set(row: number, cell: number, value: number): void {
-    this.#pages[row >> PAGE_BITS]![(row & IN_PAGE) * this.#stride + cell] =
+    this.#pages[row >> PAGE_BITS]![(row & PAGE_MASK) * this.#stride + cell] =
       value;
   }
 }

@@ -1,4 +1,4 @@
-import { membersOf, type MemberPlaces } from "./member-places.js";
+import { findMembers, type MemberOffsets } from "./member-offsets.js";
 import { MemberCursor, OPEN_BRACE } from "./member-cursor.js";
 
 const COMMA = 0x2c;
@@ -7,32 +7,33 @@ const CLOSE_BRACE = 0x7d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
-/** Bytes that are compared in one call. */
+/** Bytes compared by one call of Buffer.compare. */
 const CHUNK = 256;
 const NULL = Buffer.from("null");
 const MEMBER_NULL = Buffer.from(":null");
 
 /**
- * Makes JSON Merge Patches (RFC 7386) from the canonical JSON of an object
- * before and after, without parsing either: keys stand in the same order in
- * both, so that they are merged like two sorted lists, and what is equal before
- * the first difference and behind the last one is not looked at in detail.
+ * Creates JSON Merge Patches (RFC 7386) from the canonical JSON of an object
+ * before and after, without parsing: keys have the same order in both, so that
+ * they are merged like two sorted lists. Equal bytes before the first and
+ * behind the last difference are skipped. Changes here must pass
+ * test/catalog-property.test.ts.
  */
 export class PatchWriter {
   #out = Buffer.alloc(4096);
   #length = 0;
-  /** Where `skip` has come to. */
+  /** Index of the last member that `#skip` reached. */
   #member = 0;
 
   /**
-   * @param members of `bytes`, where they are known
-   * @returns undefined where a patch cannot say it (RFC 7386 cannot set null)
-   *   or would not be shorter than the object
+   * @param members of `bytes`, if they are known
+   * @returns undefined when no patch can express the change (RFC 7386 cannot
+   *   set null) or the patch would not be shorter than the object
    */
   write(
     before: Buffer,
     bytes: Buffer,
-    members = membersOf(bytes),
+    members = findMembers(bytes),
   ): Buffer | undefined {
     this.#length = 0;
     this.#member = 0;
@@ -50,26 +51,30 @@ export class PatchWriter {
     }
     this.#byte(CLOSE_BRACE);
     if (this.#length >= bytes.length) return undefined;
-    // From node's shared pool: patches are short, and go in the order in which they came.
+    // Allocated from Node's shared pool: patches are short and are released in
+    // the order of their creation.
     return Buffer.from(this.#out.subarray(0, this.#length));
   }
 
-  /** Passes over members that are equal in both. @param end up to here in `now` the two are equal */
+  /**
+   * Skips members that are equal in both objects. @param end both objects are
+   * equal up to this offset in `now`
+   */
   #skip(
     old: MemberCursor,
     now: MemberCursor,
-    { places, count }: MemberPlaces,
+    { offsets, count }: MemberOffsets,
     end: number,
   ): void {
     if (!old.hasMember || !now.hasMember) return;
     const ahead = old.keyStart - now.keyStart;
     const { keyStart } = now;
     let member = this.#member;
-    while (member < count && places[member]! < keyStart) member++;
-    // A member is equal if the comma behind it is, too.
-    while (member + 1 < count && places[member + 1]! <= end) member++;
+    while (member < count && offsets[member]! < keyStart) member++;
+    // A member is equal only if the comma behind it is equal, too.
+    while (member + 1 < count && offsets[member + 1]! <= end) member++;
     this.#member = member;
-    const at = places[member]!;
+    const at = offsets[member]!;
     if (at === keyStart) return;
     now.moveTo(at);
     old.moveTo(at + ahead);
@@ -83,7 +88,10 @@ export class PatchWriter {
     return true;
   }
 
-  /** The next member of one or both. */
+  /**
+   * Processes the next member of one or both objects. @returns false when no
+   * patch can express it
+   */
   #step(old: MemberCursor, now: MemberCursor): boolean {
     const order = compareKeys(old, now);
     if (order < 0) this.#remove(old);
@@ -134,7 +142,7 @@ export class PatchWriter {
     this.#reserve(end - start);
     const out = this.#out;
     let length = this.#length;
-    // Mostly a few bytes: a call for each copy would cost more.
+    // Usually few bytes: calling Buffer.copy for each would cost more.
     for (let i = start; i < end; i++) out[length++] = bytes[i]!;
     this.#length = length;
   }
@@ -147,33 +155,33 @@ export class PatchWriter {
   }
 }
 
-/** How many bytes are equal from these places on. */
+/** Number of equal bytes from these offsets on. */
 function equalRun(a: Buffer, from: number, b: Buffer, at: number): number {
-  const most = Math.min(a.length - from, b.length - at);
+  const limit = Math.min(a.length - from, b.length - at);
   let run = 0;
-  while (run + CHUNK <= most && isEqual(a, from + run, b, at + run))
+  while (run + CHUNK <= limit && isEqual(a, from + run, b, at + run))
     run += CHUNK;
-  while (run < most && a[from + run] === b[at + run]) run++;
+  while (run < limit && a[from + run] === b[at + run]) run++;
   return run;
 }
 
-/** How many bytes at the end are equal; none of the first `start` counts. */
+/** Number of equal bytes at the end, not counting the first `start` bytes. */
 function equalEnd(before: Buffer, after: Buffer, start: number): number {
-  const most = Math.min(before.length, after.length) - start;
+  const limit = Math.min(before.length, after.length) - start;
   const [i, j] = [before.length, after.length];
   let end = CHUNK;
-  while (end <= most && isEqual(before, i - end, after, j - end)) end += CHUNK;
+  while (end <= limit && isEqual(before, i - end, after, j - end)) end += CHUNK;
   end -= CHUNK;
-  while (end < most && before[i - end - 1] === after[j - end - 1]) end++;
+  while (end < limit && before[i - end - 1] === after[j - end - 1]) end++;
   return end;
 }
 
-/** One call for many bytes: node compares them 20 times as fast as a loop. */
+/** Buffer.compare is 20 times as fast as a loop. */
 function isEqual(a: Buffer, from: number, b: Buffer, at: number): boolean {
   return a.compare(b, at, at + CHUNK, from, from + CHUNK) === 0;
 }
 
-/** Do both stand at the same place of the equal end? */
+/** Whether both cursors are at the same position in the equal end. */
 function isBehind(
   old: MemberCursor,
   now: MemberCursor,
@@ -184,11 +192,14 @@ function isBehind(
   return left <= equalEnd && left === old.bytes.length - old.keyStart;
 }
 
-/** Below 0: the old member has no equal in the new object. Above 0: the other way round. */
+/**
+ * Negative: the old member does not exist in the new object; positive: the new
+ * member did not exist before; 0: same key.
+ */
 function compareKeys(old: MemberCursor, now: MemberCursor): number {
   if (!old.hasMember) return 1;
   if (!now.hasMember) return -1;
-  // A key's closing quote is in: none is the beginning of another.
+  // The closing quote is compared, too: no key is a prefix of another.
   let isPlain = true;
   for (let i = 0; ; i++) {
     const a = old.bytes[old.keyStart + i]!;
@@ -202,12 +213,15 @@ function compareKeys(old: MemberCursor, now: MemberCursor): number {
   }
 }
 
-/** Are keys ordered by this byte as they are by their text's code units? */
+/** Whether this byte sorts like the code unit of the key's text. */
 function isPlainByte(byte: number): boolean {
   return byte < 0x80 && byte !== BACKSLASH;
 }
 
-/** A quote ends a key: it comes before every other byte, blanks and exclamation marks included. */
+/**
+ * A quote ends a key: it sorts before every other byte, including space and
+ * exclamation mark.
+ */
 function order(a: number, b: number): number {
   if (a === QUOTE) return -1;
   return b === QUOTE ? 1 : a - b;
@@ -222,7 +236,10 @@ function isSameValue(old: MemberCursor, now: MemberCursor): boolean {
   return true;
 }
 
-/** A member `null` would be lost on the way; that a text looks like one costs the patch, no more. */
+/**
+ * Whether the value may contain a null member, which a patch would delete. A
+ * string that looks like one only costs the patch.
+ */
 function mayHoldNull({ bytes, valueStart, valueEnd }: MemberCursor): boolean {
   const at = Buffer.from(
     bytes.buffer,
@@ -235,10 +252,11 @@ function mayHoldNull({ bytes, valueStart, valueEnd }: MemberCursor): boolean {
 const writer = new PatchWriter();
 
 /**
- * An RFC 7386 patch between two objects in canonical JSON; undefined where none
- * can say it (it cannot set null), or where it would not be shorter.
+ * Writes an RFC 7386 patch between two objects in canonical JSON, as UTF-8
+ * bytes. Undefined when no patch can express the change (RFC 7386 cannot set
+ * null) or it would not be shorter.
  */
-export function createMergePatch(
+export function writeMergePatch(
   before: Buffer,
   after: Buffer,
 ): Buffer | undefined {

@@ -1,23 +1,26 @@
 import { XoError, type Ref } from "@xo-server/model";
-import type { Inventory } from "../inventory.js";
-import { MOST_POOLS } from "./row-table.js";
+import type { Inventory } from "../mirror/inventory.js";
+import { MAX_POOLS } from "./view-row-table.js";
 
 interface PoolEntry {
   readonly name: string;
-  /** Reference and id of the pool's own object, as far as it is known. */
+  /** Reference and UUID of the pool's own record, as read last. */
   ref: Ref | undefined;
   id: string | undefined;
-  /** Something has happened to the pool's own object since. */
+  /** The pool's own record has changed since it was read. */
   isOutdated: boolean;
   wasRead: boolean;
 }
 
-/** Pools by number, for ever, and the object that each pool is itself. */
+/**
+ * Numbers the pools (numbers are never reused) and caches reference and id of
+ * each pool's own record.
+ */
 export class PoolDirectory {
   readonly #inventory: Inventory;
   readonly #entries: PoolEntry[] = [];
   readonly #numbers = new Map<string, number>();
-  #moved = new Set<number>();
+  #changedIds = new Set<number>();
 
   constructor(inventory: Inventory) {
     this.#inventory = inventory;
@@ -31,9 +34,9 @@ export class PoolDirectory {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
     const number = this.#entries.length;
-    if (number === MOST_POOLS)
+    if (number === MAX_POOLS)
       throw new XoError("UNSUPPORTED", {
-        what: `a pool beyond ${MOST_POOLS}`,
+        what: `a pool beyond ${MAX_POOLS}`,
         reason: "rows have 16 bits for its number",
       });
     this.#entries.push({
@@ -51,12 +54,12 @@ export class PoolDirectory {
     return this.#entries[pool]!.name;
   }
 
-  /** The pool's own object has changed, come or gone. */
-  outdate(pool: number): void {
+  /** The pool's own record was added, changed or removed. */
+  markOutdated(pool: number): void {
     this.#entries[pool]!.isOutdated = true;
   }
 
-  /** Id of the pool's own object; undefined while it is not known. */
+  /** UUID of the pool's own record; undefined while the pool has none. */
   id(pool: number): string | undefined {
     return this.#entry(pool).id;
   }
@@ -65,10 +68,13 @@ export class PoolDirectory {
     return this.#entry(pool).ref;
   }
 
-  /** Pools of which somebody has read another id than before, since this was asked last: also when it is back to the old one. */
-  takeMoved(): ReadonlySet<number> {
-    const moved = this.#moved;
-    this.#moved = new Set();
+  /**
+   * Pools whose id has changed after it was read, since the last call; also
+   * when it has changed back.
+   */
+  takeChangedIds(): ReadonlySet<number> {
+    const moved = this.#changedIds;
+    this.#changedIds = new Set();
     return moved;
   }
 
@@ -76,12 +82,12 @@ export class PoolDirectory {
     const entry = this.#entries[pool]!;
     if (!entry.isOutdated) return entry;
     const { id, wasRead } = entry;
-    this.#read(entry);
-    if (wasRead && entry.id !== id) this.#moved.add(pool);
+    this.#readEntry(entry);
+    if (wasRead && entry.id !== id) this.#changedIds.add(pool);
     return entry;
   }
 
-  #read(entry: PoolEntry): void {
+  #readEntry(entry: PoolEntry): void {
     entry.isOutdated = false;
     entry.wasRead = true;
     entry.ref = undefined;

@@ -1,90 +1,102 @@
 import type { ViewChange } from "./catalog.js";
-import type { ClassParts } from "./class-parts.js";
+import type { ClassContext } from "./class-context.js";
 import { digestOf } from "./digest.js";
-import { HeldRows } from "./held-rows.js";
+import { ShadowedRows } from "./shadowed-rows.js";
 import { PatchWriter } from "./patch-writer.js";
-import { RowFlag } from "./row-table.js";
+import { RowFlag } from "./view-row-table.js";
 import { copyOf, type EncodedView } from "./view-encoder.js";
-import type { MadeView } from "./view-maker.js";
+import type { BuiltView } from "./view-builder.js";
 import type { ViewRows } from "./view-rows.js";
 
-/** Changes that a frame holds at most: a pool that joins brings as many frames as it takes. */
-const MOST_CHANGES = 2048;
+/** Changes per frame at most: a pool that is added results in several frames. */
+const MAX_CHANGES = 2048;
 
 export interface RowWriterOptions {
-  readonly parts: ClassParts;
+  readonly context: ClassContext;
   readonly table: ViewRows;
-  /** The row's view is to be made anew. */
-  readonly mark: (row: number) => void;
-  /** The id of the row's record is another one now. */
+  /** The row's view has to be rebuilt. */
+  readonly markDirty: (row: number) => void;
+  /** The id of the row's record has changed. */
   readonly onIdChanged: (row: number) => void;
 }
 
-/** Brings rows up to date with their records, and gathers what that changes. */
+/**
+ * Brings rows up to date with their records and collects the changes for the
+ * next frame.
+ */
 export class RowWriter {
   readonly #options: RowWriterOptions;
-  readonly #parts: ClassParts;
-  readonly #held = new HeldRows();
+  readonly #context: ClassContext;
+  readonly #shadowed = new ShadowedRows();
   readonly #patches = new PatchWriter();
-  /** Rows whose record is gone, until it is clear that nobody takes their id. */
-  #leaving: number[] = [];
-  /** Rows whose removal is not told yet. */
+  /**
+   * Rows whose record was removed. They are finished last: another record may
+   * take over their id.
+   */
+  #pendingRemovals: number[] = [];
+  /** Rows that are freed after their removal has been published. */
   #toFree: number[] = [];
   #changes: ViewChange[] = [];
-  /** False while the class is read for the first time: nobody knows its rows yet. */
-  isTelling = false;
+  /** False during the initial fill: there are no readers yet. */
+  isPublishing = false;
 
   constructor(options: RowWriterOptions) {
     this.#options = options;
-    this.#parts = options.parts;
+    this.#context = options.context;
   }
 
-  /** Makes the row's view anew. */
+  /** Rebuilds the row's view. */
   rebuild(row: number): void {
-    const { rows, maker, counters } = this.#parts;
+    const { rows, builder, counters } = this.#context;
     rows.setFlag(row, RowFlag.dirty, false);
-    const made = maker.make(rows.pool(row), rows.ref(row));
-    if (made === "gone") {
-      this.#leave(row);
+    const built = builder.build(rows.pool(row), rows.ref(row));
+    if (built === "gone") {
+      this.#deferRemoval(row);
       return;
     }
     counters.built++;
-    this.#noteReads(row);
-    if (made === "hidden") this.#hide(row);
+    this.#recordReads(row);
+    if (built === "hidden") this.#hide(row);
     else {
-      const shown = this.#rowFor(row, made.id);
-      if (shown >= 0) this.#show(shown, made);
+      const target = this.#rowFor(row, built.id);
+      if (target >= 0) this.#publishRow(target, built);
     }
-    if (this.#changes.length >= MOST_CHANGES) this.publish();
+    if (this.#changes.length >= MAX_CHANGES) this.publish();
   }
 
-  /** The next row whose record is gone, after all others were brought up to date. */
-  takeLeaving(): number | undefined {
-    return this.#leaving.pop();
+  /**
+   * The next row whose record was removed; to be called after all other rows
+   * are up to date.
+   */
+  takePendingRemoval(): number | undefined {
+    return this.#pendingRemovals.pop();
   }
 
-  /** Removes the row, unless its record is back or another record has the same id. */
-  finishLeaving(row: number): void {
-    const { rows } = this.#parts;
+  /**
+   * Removes the row, unless its record exists again or another record has the
+   * same id.
+   */
+  finishRemoval(row: number): void {
+    const { rows } = this.#context;
     if (!rows.has(row, RowFlag.live)) return;
-    if (!this.#isGone(row)) {
+    if (!this.#isRemoved(row)) {
       if (rows.has(row, RowFlag.dirty)) this.rebuild(row);
       return;
     }
-    const heir = this.#held.first(rows.id(row));
-    if (heir === undefined) {
-      this.#retire(row);
-      this.#release(row);
+    const successor = this.#shadowed.firstOf(rows.id(row));
+    if (successor === undefined) {
+      this.#unpublish(row);
+      this.#releaseRow(row);
     } else {
-      this.#takeOver(row, heir);
+      this.#adoptRecord(row, successor);
       this.rebuild(row);
     }
-    if (this.#changes.length >= MOST_CHANGES) this.publish();
+    if (this.#changes.length >= MAX_CHANGES) this.publish();
   }
 
-  /** Tells what has been gathered. */
+  /** Publishes the collected changes as a frame and frees removed rows. */
   publish(): void {
-    const { rows, feed, summaries, view } = this.#parts;
+    const { rows, feed, summaries, view } = this.#context;
     const changes = this.#changes;
     if (changes.length > 0) {
       this.#changes = [];
@@ -96,99 +108,106 @@ export class RowWriter {
       changes.forEach(({ row }, index) => {
         rows.setRevision(row, frame.first + index);
       });
-      this.#options.table.tellFlushed(frame);
-      feed.tell(frame);
+      this.#options.table.notifyFlushed(frame);
+      feed.notify(frame);
     }
     for (const row of this.#toFree) rows.free(row);
     this.#toFree = [];
   }
 
-  #noteReads(row: number): void {
-    const { rows, dependencies, maker } = this.#parts;
-    const { hashes, count, readsPool } = maker.links;
+  #recordReads(row: number): void {
+    const { rows, dependencies, builder } = this.#context;
+    const { hashes, count, readsPool } = builder.links;
     dependencies.set(row, hashes, count);
     rows.setFlag(row, RowFlag.readsPool, readsPool);
   }
 
-  #leave(row: number): void {
-    const { rows } = this.#parts;
+  #deferRemoval(row: number): void {
+    const { rows } = this.#context;
     if (!rows.has(row, RowFlag.live)) {
-      this.#release(row);
+      this.#releaseRow(row);
       return;
     }
-    // Not up to date, for whoever asks for its id meanwhile.
+    // Dirty: `currentId` must not report the id meanwhile.
     rows.setFlag(row, RowFlag.dirty, true);
-    this.#leaving.push(row);
+    this.#pendingRemovals.push(row);
   }
 
   #hide(row: number): void {
-    const { rows } = this.#parts;
-    const known = RowFlag.live | RowFlag.held | RowFlag.idLeaked;
-    const isOther = rows.has(row, known);
-    if (rows.has(row, RowFlag.live)) this.#retire(row);
-    this.#unhold(row);
-    this.#noteId(row, isOther);
+    const { rows } = this.#context;
+    const flags = RowFlag.live | RowFlag.shadowed | RowFlag.idReadBeforePublish;
+    const hadId = rows.has(row, flags);
+    if (rows.has(row, RowFlag.live)) this.#unpublish(row);
+    this.#unshadow(row);
+    this.#checkId(row, hadId);
   }
 
-  /** The row to show the row's record under `id`; -1: none, another record has that id. */
+  /**
+   * The row that shows this row's record under `id`; -1 when another existing
+   * record has that id.
+   */
   #rowFor(row: number, id: string): number {
-    const { rows } = this.#parts;
-    const had = rows.has(row, RowFlag.live | RowFlag.held)
+    const { rows } = this.#context;
+    const previousId = rows.has(row, RowFlag.live | RowFlag.shadowed)
       ? rows.id(row)
       : undefined;
-    this.#noteId(row, had !== id);
-    if (had === id && rows.has(row, RowFlag.live)) return row;
-    if (rows.has(row, RowFlag.live)) this.#retire(row);
-    this.#unhold(row);
-    const holder = rows.findId(id);
-    if (holder < 0) rows.setId(row, id);
-    else if (this.#isGone(holder)) {
-      this.#takeOver(holder, row);
-      this.#noteReads(holder);
-      return holder;
-    } else this.#hold(row, id, holder);
-    return holder < 0 ? row : -1;
+    this.#checkId(row, previousId !== id);
+    if (previousId === id && rows.has(row, RowFlag.live)) return row;
+    if (rows.has(row, RowFlag.live)) this.#unpublish(row);
+    this.#unshadow(row);
+    const ownerRow = rows.findId(id);
+    if (ownerRow < 0) rows.setId(row, id);
+    else if (this.#isRemoved(ownerRow)) {
+      this.#adoptRecord(ownerRow, row);
+      this.#recordReads(ownerRow);
+      return ownerRow;
+    } else this.#shadow(row, id, ownerRow);
+    return ownerRow < 0 ? row : -1;
   }
 
-  /** Who has read another id than the record has now must read it again. Of the first id nobody has read it from here. */
-  #noteId(row: number, isOther: boolean): void {
-    const { rows } = this.#parts;
-    const hasLeaked = rows.has(row, RowFlag.idLeaked);
+  /**
+   * Rebuilds readers that have seen another id than the record has now. The
+   * first id of a row has no earlier readers.
+   */
+  #checkId(row: number, isChanged: boolean): void {
+    const { rows } = this.#context;
+    const wasRead = rows.has(row, RowFlag.idReadBeforePublish);
     const isFirst = !rows.has(row, RowFlag.built);
-    rows.setFlag(row, RowFlag.idLeaked, false);
+    rows.setFlag(row, RowFlag.idReadBeforePublish, false);
     rows.setFlag(row, RowFlag.built, true);
-    if (hasLeaked || (isOther && !isFirst)) this.#options.onIdChanged(row);
+    if (wasRead || (isChanged && !isFirst)) this.#options.onIdChanged(row);
   }
 
-  #show(row: number, made: MadeView): void {
-    const { rows, encoder, summaries, counters } = this.#parts;
-    const encoded = encoder.encode(made.view);
+  #publishRow(row: number, built: BuiltView): void {
+    const { rows, encoder, summaries, counters } = this.#context;
+    const encoded = encoder.encode(built.view);
     const digest = digestOf(encoded.bytes);
-    const type = this.#typeNumber(made.type);
+    const type = this.#typeNumber(built.type);
     const isKnown = rows.has(row, RowFlag.live);
     const isSameType = isKnown && rows.type(row) === type;
-    // Whoever has read what was there in between must hear that it is as before.
-    const hasLeaked = rows.has(row, RowFlag.leaked);
-    if (isSameType && !hasLeaked && rows.hasDigest(row, digest)) {
+    // If the version in between was read, its readers must be notified even
+    // when the object is as before.
+    const wasRead = rows.has(row, RowFlag.readBeforePublish);
+    if (isSameType && !wasRead && rows.hasDigest(row, digest)) {
       counters.unchanged++;
       return;
     }
-    rows.setFlag(row, RowFlag.leaked, false);
-    if (isKnown) this.#forgetState(row);
-    if (isKnown && !isSameType) this.#gather(row, "remove");
+    rows.setFlag(row, RowFlag.readBeforePublish, false);
+    if (isKnown) this.#subtractFromSummary(row);
+    if (isKnown && !isSameType) this.#collect(row, "remove");
     rows.setType(row, type);
     rows.setDigest(row, digest);
     rows.setLive(row, true);
-    summaries.add(made.type, digest);
-    this.#keep(row, encoded, isSameType);
-    this.#options.table.tellSet(row, made.view);
+    summaries.add(built.type, digest);
+    this.#storeEncoded(row, encoded, isSameType);
+    this.#options.table.notifySet(row, built.view);
   }
 
-  /** Keeps the object as the row has it now, and gathers the change. */
-  #keep(row: number, encoded: EncodedView, isUpdate: boolean): void {
+  /** Caches the encoded object and collects the change. */
+  #storeEncoded(row: number, encoded: EncodedView, isUpdate: boolean): void {
     const { bytes, members } = encoded;
-    const { cache, rows, feed } = this.#parts;
-    if (!this.isTelling) {
+    const { cache, rows, feed } = this.#context;
+    if (!this.isPublishing) {
       rows.setRevision(row, feed.revision);
       if (cache.hasRoom(bytes.length)) cache.set(rows, row, copyOf(bytes));
       else cache.drop(rows, row);
@@ -198,19 +217,19 @@ export class RowWriter {
     const patch = before && this.#patches.write(before, bytes, members);
     const json = copyOf(bytes);
     cache.set(rows, row, json);
-    this.#gather(row, isUpdate ? "update" : "add", {
+    this.#collect(row, isUpdate ? "update" : "add", {
       json,
       ...(patch === undefined ? {} : { patch }),
     });
   }
 
-  #gather(
+  #collect(
     row: number,
     kind: ViewChange["kind"],
     content: Pick<ViewChange, "json" | "patch"> = {},
   ): void {
-    if (!this.isTelling) return;
-    const { rows, types, pools } = this.#parts;
+    if (!this.isPublishing) return;
+    const { rows, types, pools } = this.#context;
     this.#changes.push({
       row,
       id: rows.id(row),
@@ -221,77 +240,82 @@ export class RowWriter {
     });
   }
 
-  /** The row is not shown any more; it may be again. */
-  #retire(row: number): void {
-    const { rows, cache } = this.#parts;
-    rows.setFlag(row, RowFlag.leaked, false);
-    this.#options.table.tellRemoved(row);
-    this.#gather(row, "remove");
-    this.#forgetState(row);
+  /** The row is no longer shown; it may be shown again later. */
+  #unpublish(row: number): void {
+    const { rows, cache } = this.#context;
+    rows.setFlag(row, RowFlag.readBeforePublish, false);
+    this.#options.table.notifyRemoved(row);
+    this.#collect(row, "remove");
+    this.#subtractFromSummary(row);
     cache.drop(rows, row);
-    const heir = this.#held.first(rows.id(row));
+    const successor = this.#shadowed.firstOf(rows.id(row));
     rows.setLive(row, false);
-    rows.dropId(row);
-    if (heir !== undefined) this.#options.mark(heir);
+    rows.removeId(row);
+    if (successor !== undefined) this.#options.markDirty(successor);
   }
 
-  /** The row's record is gone, and so is the row. */
-  #release(row: number): void {
-    const { rows, dependencies } = this.#parts;
-    this.#unhold(row);
+  /** Frees the row of a removed record, after the next frame. */
+  #releaseRow(row: number): void {
+    const { rows, dependencies } = this.#context;
+    this.#unshadow(row);
     dependencies.clear(row);
-    rows.dropRef(row);
+    rows.removeRef(row);
     rows.setFlag(row, RowFlag.taken | RowFlag.dirty, false);
     this.#toFree.push(row);
   }
 
-  /** A row whose record is gone goes on with the record of another row that has the same id: outside, the object has changed. */
-  #takeOver(row: number, heir: number): void {
-    const { rows } = this.#parts;
-    const pool = rows.pool(heir);
-    const ref = rows.ref(heir);
-    this.#release(heir);
-    rows.dropRef(row);
+  /**
+   * Assigns the record of a shadowed row to a row whose record was removed: for
+   * clients the same object has changed.
+   */
+  #adoptRecord(row: number, successor: number): void {
+    const { rows } = this.#context;
+    const pool = rows.pool(successor);
+    const ref = rows.ref(successor);
+    this.#releaseRow(successor);
+    rows.removeRef(row);
     rows.setRef(row, pool, ref);
     rows.setFlag(row, RowFlag.dirty, false);
   }
 
-  #hold(row: number, id: string, holder: number): void {
-    const { rows, pools, view, logger } = this.#parts;
+  #shadow(row: number, id: string, ownerRow: number): void {
+    const { rows, pools, view, logger } = this.#context;
     rows.storeId(row, id);
-    rows.setFlag(row, RowFlag.held, true);
-    this.#held.add(id, row);
+    rows.setFlag(row, RowFlag.shadowed, true);
+    this.#shadowed.add(id, row);
     logger.debug(
-      `${view.className} ${id} is in ${pools.name(rows.pool(holder))} and in ${pools.name(rows.pool(row))}: the first is shown`,
+      `${view.className} ${id} is in ${pools.name(rows.pool(ownerRow))} and in ${pools.name(rows.pool(row))}: the first one is shown`,
     );
   }
 
-  #unhold(row: number): void {
-    const { rows } = this.#parts;
-    if (!rows.has(row, RowFlag.held)) return;
+  #unshadow(row: number): void {
+    const { rows } = this.#context;
+    if (!rows.has(row, RowFlag.shadowed)) return;
     const id = rows.id(row);
-    this.#held.remove(id, row);
-    rows.setFlag(row, RowFlag.held, false);
-    // Others wait for the same id: if nobody has it now, one of them may.
-    const heir = this.#held.first(id);
-    if (heir !== undefined && rows.findId(id) < 0) this.#options.mark(heir);
+    this.#shadowed.remove(id, row);
+    rows.setFlag(row, RowFlag.shadowed, false);
+    // Other rows are shadowed under the same id: if no row has it now, one of
+    // them gets it.
+    const successor = this.#shadowed.firstOf(id);
+    if (successor !== undefined && rows.findId(id) < 0)
+      this.#options.markDirty(successor);
   }
 
-  /** What the row was counts no more in its type's summary. */
-  #forgetState(row: number): void {
-    const { rows, summaries, types } = this.#parts;
+  /** Subtracts the previous version from the summary of its type. */
+  #subtractFromSummary(row: number): void {
+    const { rows, summaries, types } = this.#context;
     summaries.remove(types[rows.type(row)]!, rows.digest(row));
   }
 
-  #isGone(row: number): boolean {
-    const { rows, pools, inventory, view } = this.#parts;
+  #isRemoved(row: number): boolean {
+    const { rows, pools, inventory, view } = this.#context;
     const pool = pools.name(rows.pool(row));
     const ref = rows.ref(row);
     return inventory.getObject(pool, view.className, ref) === undefined;
   }
 
   #typeNumber(type: string): number {
-    const { types } = this.#parts;
+    const { types } = this.#context;
     const known = types.indexOf(type);
     return known >= 0 ? known : types.push(type) - 1;
   }

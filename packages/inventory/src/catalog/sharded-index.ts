@@ -2,7 +2,10 @@ import { HashIndex } from "../store/hash-index.js";
 
 const SHARD_BITS = 6;
 
-/** Rows by hash, in parts that grow one at a time: the whole of a fleet's index at once would hold the loop too long. */
+/**
+ * Maps hashes to rows, in 64 shards that grow one at a time: growing the index
+ * of a large fleet at once would block the event loop.
+ */
 export class ShardedIndex {
   readonly #shards = Array.from(
     { length: 1 << SHARD_BITS },
@@ -15,7 +18,10 @@ export class ShardedIndex {
     return bytes;
   }
 
-  /** All rows of this hash: look them up in here, with its `first`, `next` and `rowAt`. */
+  /**
+   * The shard that contains all rows of a hash: use its `first`, `next` and
+   * `rowAt`.
+   */
   shard(hash: number): HashIndex {
     return this.#shards[Math.imul(hash, 0x9e3779b1) >>> (32 - SHARD_BITS)]!;
   }

@@ -6,28 +6,31 @@ import {
   type Digest,
 } from "./digest.js";
 
-const NOTHING: TypeSummary = { count: 0, digest: EMPTY_DIGEST };
+const EMPTY_SUMMARY: TypeSummary = { count: 0, digest: EMPTY_DIGEST };
 
-/** Number and digest of the objects of each type, kept up to date by difference. */
+/** Count and digest of the objects of each type, updated incrementally. */
 export class TypeSummaries {
   readonly #summaries = new Map<string, TypeSummary>();
   #changed = new Set<string>();
 
   get(type: string): TypeSummary {
-    return this.#summaries.get(type) ?? NOTHING;
+    return this.#summaries.get(type) ?? EMPTY_SUMMARY;
   }
 
-  add(type: string, one: Digest): void {
+  add(type: string, object: Digest): void {
     const { count, digest } = this.get(type);
-    this.#set(type, { count: count + 1, digest: addDigest(digest, one) });
+    this.#set(type, { count: count + 1, digest: addDigest(digest, object) });
   }
 
-  remove(type: string, one: Digest): void {
+  remove(type: string, object: Digest): void {
     const { count, digest } = this.get(type);
-    this.#set(type, { count: count - 1, digest: subtractDigest(digest, one) });
+    this.#set(type, {
+      count: count - 1,
+      digest: subtractDigest(digest, object),
+    });
   }
 
-  /** Those that changed since this was asked last. */
+  /** Summaries that have changed since the last call. */
   takeChanged(): ReadonlyMap<string, TypeSummary> {
     const changed = this.#changed;
     this.#changed = new Set();

@@ -1,14 +1,20 @@
-/** What an entry takes beside its bytes: the Buffer, its ArrayBuffer and the place here, by estimate. */
+/**
+ * Memory of an entry besides its bytes (Buffer, ArrayBuffer, entry object),
+ * estimated.
+ */
 const ENTRY_BYTES = 256;
 
-/** As in RecordCache. */
-const NEWCOMERS = 4;
+/**
+ * When the cache is full, one of this many offered objects is admitted, as in
+ * RecordCache.
+ */
+const ADMISSION_ODDS = 4;
 
-/** Rows know their place in the cache: no map. */
+/** The table stores each row's index in the cache, so that no map is needed. */
 export interface CacheOwner {
   /** -1: not in the cache. */
-  cachePlace(row: number): number;
-  setCachePlace(row: number, place: number): void;
+  cacheIndex(row: number): number;
+  setCacheIndex(row: number, place: number): void;
 }
 
 interface Entry {
@@ -18,9 +24,9 @@ interface Entry {
 }
 
 /**
- * Encoded objects, bounded by bytes. What must go is drawn by lot, not by age:
- * when everything is read in turn and does not quite fit, a cache by age misses
- * every time, this one in proportion to what does not fit.
+ * Cache of encoded objects, bounded by bytes. Eviction is random, not by age:
+ * when a scan over all objects does not quite fit, an LRU cache misses every
+ * time, this one only in proportion to what does not fit.
  */
 export class ViewCache {
   readonly #limit: number;
@@ -53,10 +59,10 @@ export class ViewCache {
     return bytes;
   }
 
-  /** The same, without counting. */
+  /** Like `get`, without counting a hit or miss. */
   peek(owner: CacheOwner, row: number): Buffer | undefined {
-    const place = owner.cachePlace(row);
-    return place < 0 ? undefined : this.#entries[place]!.bytes;
+    const index = owner.cacheIndex(row);
+    return index < 0 ? undefined : this.#entries[index]!.bytes;
   }
 
   set(owner: CacheOwner, row: number, bytes: Buffer): void {
@@ -66,37 +72,37 @@ export class ViewCache {
     while (this.#bytes + size > this.#limit)
       this.#dropAt(Math.floor(this.#random() * this.#entries.length));
     this.#bytes += size;
-    owner.setCachePlace(row, this.#entries.push({ owner, row, bytes }) - 1);
+    owner.setCacheIndex(row, this.#entries.push({ owner, row, bytes }) - 1);
   }
 
   /**
-   * The same for what was only read: of those that find the cache full, one in
-   * a few gets in. What is read in turn does not drive out what would have been
-   * read next; what has changed does, for its next patch needs it.
+   * Like `set`, for an object that was only read: when the cache is full, only
+   * one of ADMISSION_ODDS is admitted. Changed objects are always admitted,
+   * because their next patch needs them.
    */
   offer(owner: CacheOwner, row: number, bytes: Buffer): void {
-    if (this.hasRoom(bytes.length) || this.#random() * NEWCOMERS < 1)
+    if (this.hasRoom(bytes.length) || this.#random() * ADMISSION_ODDS < 1)
       this.set(owner, row, bytes);
   }
 
-  /** Is there room without dropping another? */
+  /** Whether it fits without evicting another entry. */
   hasRoom(length: number): boolean {
     return this.#bytes + length + ENTRY_BYTES <= this.#limit;
   }
 
   drop(owner: CacheOwner, row: number): void {
-    const place = owner.cachePlace(row);
-    if (place >= 0) this.#dropAt(place);
+    const index = owner.cacheIndex(row);
+    if (index >= 0) this.#dropAt(index);
   }
 
-  #dropAt(place: number): void {
-    const entry = this.#entries[place]!;
+  #dropAt(index: number): void {
+    const entry = this.#entries[index]!;
     const last = this.#entries.pop()!;
-    entry.owner.setCachePlace(entry.row, -1);
+    entry.owner.setCacheIndex(entry.row, -1);
     this.#bytes -= sizeOf(entry.bytes);
     if (last === entry) return;
-    this.#entries[place] = last;
-    last.owner.setCachePlace(last.row, place);
+    this.#entries[index] = last;
+    last.owner.setCacheIndex(last.row, index);
   }
 }
 

@@ -1,21 +1,24 @@
-import type { Logger } from "@xo-server/xen-api";
+import type { Logger } from "@xo-server/kit";
 import type { FeedCursor, Frame, ViewFeed } from "./catalog.js";
-import { EncodedOnce, type FrameContent } from "./frame.js";
+import { EncodedFrame, type FrameContent } from "./frame.js";
 
 export interface FrameRingOptions {
   readonly epoch: string;
-  /** Bytes of frames that are remembered. */
+  /** Bound of the retained frames in bytes. */
   readonly limit: number;
   readonly logger: Pick<Logger, "error">;
 }
 
-/** Numbers the changes of views, remembers the last frames, and tells each as it comes. */
+/**
+ * Assigns revisions to changes of views, retains the last frames, and notifies
+ * subscribers.
+ */
 export class FrameRing implements ViewFeed {
   readonly #options: FrameRingOptions;
   readonly #listeners = new Set<(frame: Frame) => void>();
-  #frames: (EncodedOnce | undefined)[] = [];
-  /** Frames before this place are forgotten; places are cut off in bulk. */
-  #oldest = 0;
+  #frames: (EncodedFrame | undefined)[] = [];
+  /** Index of the oldest retained frame; the array is trimmed in bulk. */
+  #oldestIndex = 0;
   #bytes = 0;
   #revision = 0;
 
@@ -27,7 +30,7 @@ export class FrameRing implements ViewFeed {
     return this.#options.epoch;
   }
 
-  /** Of the last change; 0 before the first. */
+  /** Revision of the last change; 0 before the first. */
   get revision(): number {
     return this.#revision;
   }
@@ -36,22 +39,25 @@ export class FrameRing implements ViewFeed {
     return this.#bytes;
   }
 
-  /** Gives the changes their revisions. `tell` has to follow. */
+  /** Assigns revisions to the changes. `notify` must follow. */
   push(content: Omit<FrameContent, "first">): Frame {
-    const frame = new EncodedOnce({ ...content, first: this.#revision + 1 });
+    const frame = new EncodedFrame({ ...content, first: this.#revision + 1 });
     this.#revision = frame.last;
     this.#frames.push(frame);
     this.#bytes += frame.byteLength;
-    frame.onGrown = (bytes) => {
+    frame.onGrow = (bytes) => {
       this.#bytes += bytes;
-      this.#forget();
+      this.#trim();
     };
-    this.#forget();
+    this.#trim();
     return frame;
   }
 
-  /** A listener that throws disturbs nobody else. */
-  tell(frame: Frame): void {
+  /**
+   * Calls all subscribers. An error of one is logged and does not affect
+   * others.
+   */
+  notify(frame: Frame): void {
     for (const listener of this.#listeners)
       try {
         listener(frame);
@@ -65,10 +71,10 @@ export class FrameRing implements ViewFeed {
   since({ epoch, revision }: FeedCursor): readonly Frame[] | "resync" {
     if (epoch !== this.epoch || !(revision <= this.#revision)) return "resync";
     if (revision === this.#revision) return [];
-    const oldest = this.#frames[this.#oldest];
+    const oldest = this.#frames[this.#oldestIndex];
     if (oldest === undefined || revision < oldest.first - 1) return "resync";
-    const frames = this.#frames.slice(this.#placeAfter(revision));
-    return frames as EncodedOnce[];
+    const frames = this.#frames.slice(this.#indexAfter(revision));
+    return frames as EncodedFrame[];
   }
 
   subscribe(listener: (frame: Frame) => void): () => void {
@@ -76,9 +82,9 @@ export class FrameRing implements ViewFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The first frame with a change after `revision`. */
-  #placeAfter(revision: number): number {
-    let low = this.#oldest;
+  /** Index of the first frame with a change after `revision`. */
+  #indexAfter(revision: number): number {
+    let low = this.#oldestIndex;
     let high = this.#frames.length;
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -88,17 +94,19 @@ export class FrameRing implements ViewFeed {
     return low;
   }
 
-  #forget(): void {
+  #trim(): void {
     while (this.#bytes > this.#options.limit) {
-      const frame = this.#frames[this.#oldest];
+      const frame = this.#frames[this.#oldestIndex];
       if (frame === undefined) break;
       this.#bytes -= frame.byteLength;
-      // Who still holds it may encode it: that is no longer ours.
-      frame.onGrown = () => undefined;
-      this.#frames[this.#oldest++] = undefined;
+      // A subscriber that still uses the frame may encode it; that no longer
+      // counts here.
+      frame.onGrow = () => undefined;
+      this.#frames[this.#oldestIndex++] = undefined;
     }
-    if (this.#oldest < 64 || this.#oldest < this.#frames.length / 2) return;
-    this.#frames = this.#frames.slice(this.#oldest);
-    this.#oldest = 0;
+    if (this.#oldestIndex < 64 || this.#oldestIndex < this.#frames.length / 2)
+      return;
+    this.#frames = this.#frames.slice(this.#oldestIndex);
+    this.#oldestIndex = 0;
   }
 }

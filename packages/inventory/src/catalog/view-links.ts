@@ -1,46 +1,61 @@
 import { isRef, type Ref } from "@xo-server/model";
-import type { Inventory } from "../inventory.js";
+import type { Inventory } from "../mirror/inventory.js";
 import type { XapiRecord } from "../store/record-rows.js";
 import type { View, ViewLinks } from "../views/view.js";
-import { hashText } from "./packed-text.js";
+import { hashText } from "./packed-uuid.js";
 import type { PoolDirectory } from "./pool-directory.js";
 
-/** Seeds beyond any pool's number, so that the three kinds of reads do not meet. */
-const CONTENT = 1 << 16;
-const UUID = 1 << 17;
+/**
+ * Seeds above all pool numbers (16 bits), so that the three kinds of
+ * dependencies have different hashes.
+ */
+const CONTENT_SEED = 1 << 16;
+const UUID_SEED = 1 << 17;
 
-/** Where a list of references is looked through for one that was read already: most repeats follow at once. */
+/**
+ * Number of previous entries that are checked for a repeated read: most repeats
+ * follow immediately.
+ */
 const LOOK_BACK = 8;
 
-/** Many views read the same few SRs and hosts; metrics, of which there are many, are each read by one. */
-const FEW = 1024;
+/**
+ * Classes with more objects are read without the record cache: the few SRs and
+ * hosts are read by many views, each of the many metrics only by one.
+ */
+const MAX_CACHED_COUNT = 1024;
 
-/** Hash of "the object that `ref` points to is there, under its id". */
+/**
+ * Dependency on the id of the object that `ref` points to, and on its
+ * existence.
+ */
 export function idHash(pool: number, ref: Ref): number {
   return hashText(ref, pool);
 }
 
-/** Hash of "what the record that `ref` points to says". */
+/** Dependency on the content of the record that `ref` points to. */
 export function contentHash(pool: number, ref: Ref): number {
-  return hashText(ref, pool | CONTENT);
+  return hashText(ref, pool | CONTENT_SEED);
 }
 
-/** Hash of "which record has this uuid". */
+/** Dependency on which record has this UUID. */
 export function uuidHash(pool: number, uuid: string): number {
-  return hashText(uuid, pool | UUID);
+  return hashText(uuid, pool | UUID_SEED);
 }
 
 export interface LinkSources {
   readonly inventory: Inventory;
   readonly pools: PoolDirectory;
   readonly views: ReadonlyMap<string, View>;
-  /** The id of a record whose row is up to date; undefined: look at the record. */
-  readonly shownId: (
+  /**
+   * Id of a record whose row is up to date; undefined when it has to be derived
+   * from the record.
+   */
+  readonly currentId: (
     pool: number,
     className: string,
     ref: Ref,
   ) => string | undefined;
-  /** A view is made with this id, from the record. */
+  /** Called when an id was derived from a record and used in a view. */
   readonly onIdRead: (className: string, read: IdRead) => void;
 }
 
@@ -50,7 +65,11 @@ export interface IdRead {
   readonly id: string | undefined;
 }
 
-/** What a view reads beside its record, and a note of all that it has read: also of what was not there, so that its coming is noticed. */
+/**
+ * Links for building a view that record every read as a dependency, including
+ * reads of objects that do not exist, so that the view is rebuilt when they are
+ * created.
+ */
 export class RecordedLinks implements ViewLinks {
   readonly #sources: LinkSources;
   readonly #classes = new Set<string>();
@@ -65,7 +84,7 @@ export class RecordedLinks implements ViewLinks {
     this.#sources = sources;
   }
 
-  /** Forgets what was read, for a record of this pool. */
+  /** Starts a new record of a pool: clears the recorded reads. */
   begin(pool: number): void {
     this.#pool = pool;
     this.#poolName = this.#sources.pools.name(pool);
@@ -73,7 +92,10 @@ export class RecordedLinks implements ViewLinks {
     this.#count = 0;
   }
 
-  /** Hashes of what was read since `begin`: the first `count`. */
+  /**
+   * Hashes of the reads since `begin`: only the first `count` entries are
+   * valid.
+   */
   get hashes(): Int32Array {
     return this.#hashes;
   }
@@ -84,12 +106,12 @@ export class RecordedLinks implements ViewLinks {
     return this.#readsPool;
   }
 
-  /** Classes of which anything was ever read. */
+  /** Classes of which anything was ever read by this view. */
   get classes(): ReadonlySet<string> {
     return this.#classes;
   }
 
-  /** Classes of which a record was ever looked up by its uuid. */
+  /** Classes of which a record was ever looked up by UUID. */
   get uuidClasses(): ReadonlySet<string> {
     return this.#uuidClasses;
   }
@@ -101,9 +123,9 @@ export class RecordedLinks implements ViewLinks {
   id(className: string, ref: unknown): string | undefined {
     if (!isRef(ref)) return undefined;
     this.#classes.add(className);
-    this.#note(idHash(this.#pool, ref));
+    this.#recordRead(idHash(this.#pool, ref));
     const pool = this.#pool;
-    const shown = this.#sources.shownId(pool, className, ref);
+    const shown = this.#sources.currentId(pool, className, ref);
     if (shown !== undefined) return shown;
     const id = this.#idOf(className, ref);
     this.#sources.onIdRead(className, { pool, ref, id });
@@ -123,16 +145,16 @@ export class RecordedLinks implements ViewLinks {
   record(className: string, ref: unknown): XapiRecord | undefined {
     if (!isRef(ref)) return undefined;
     this.#classes.add(className);
-    this.#note(contentHash(this.#pool, ref));
+    this.#recordRead(contentHash(this.#pool, ref));
     const { inventory } = this.#sources;
-    return inventory.count(this.#poolName, className) > FEW
+    return inventory.count(this.#poolName, className) > MAX_CACHED_COUNT
       ? inventory.peek(this.#poolName, className, ref)
       : inventory.get(this.#poolName, className, ref);
   }
 
   recordByUuid(className: string, uuid: string): XapiRecord | undefined {
     this.#uuidClasses.add(className);
-    this.#note(uuidHash(this.#pool, uuid));
+    this.#recordRead(uuidHash(this.#pool, uuid));
     const found = this.#sources.inventory.getByUuid(uuid, this.#poolName);
     if (found?.className !== className) return undefined;
     return this.record(className, found.ref);
@@ -158,7 +180,7 @@ export class RecordedLinks implements ViewLinks {
     return record && view.idOf({ ref, record, links: this });
   }
 
-  #note(hash: number): void {
+  #recordRead(hash: number): void {
     const from = Math.max(0, this.#count - LOOK_BACK);
     for (let i = from; i < this.#count; i++)
       if (this.#hashes[i] === hash) return;

@@ -1,96 +1,97 @@
-import type { Logger } from "@xo-server/xen-api";
+import type { Logger } from "@xo-server/kit";
 import type { Steps } from "../slicer/slicer.js";
 import type { Predicate } from "../filter/predicate.js";
 import type { ViewObject } from "../views/view.js";
 import type { Frame, RowObserver, TypeSummary, ViewTable } from "./catalog.js";
-import type { ClassParts } from "./class-parts.js";
+import type { ClassContext } from "./class-context.js";
 import { digestOf } from "./digest.js";
-import { holdsFor } from "./holds-for.js";
-import { RowAnswers } from "./row-answers.js";
-import { RowFlag } from "./row-table.js";
+import { evaluatePredicate } from "./evaluate-predicate.js";
+import { PredicateResults } from "./predicate-results.js";
+import { RowFlag } from "./view-row-table.js";
 import { copyOf } from "./view-encoder.js";
 
-/** The rows of one class for those who read them. */
+/** The rows of one class, for reading. */
 export class ViewRows implements ViewTable {
-  readonly #parts: ClassParts;
+  readonly #context: ClassContext;
   readonly #observers = new Set<RowObserver>();
-  readonly #answers = new RowAnswers();
+  readonly #results = new PredicateResults();
 
-  constructor(parts: ClassParts) {
-    this.#parts = parts;
+  constructor(parts: ClassContext) {
+    this.#context = parts;
   }
 
   get className(): string {
-    return this.#parts.view.className;
+    return this.#context.view.className;
   }
 
   get rows(): number {
-    return this.#parts.rows.rows;
+    return this.#context.rows.rows;
   }
 
   get count(): number {
-    return this.#parts.rows.live;
+    return this.#context.rows.live;
   }
 
   isLive(row: number): boolean {
-    return this.#parts.rows.has(row, RowFlag.live);
+    return this.#context.rows.has(row, RowFlag.live);
   }
 
   id(row: number): string {
-    return this.#parts.rows.id(row);
+    return this.#context.rows.id(row);
   }
 
   writeId(row: number, bytes: Uint8Array, at: number): number {
-    return this.#parts.rows.writeId(row, bytes, at);
+    return this.#context.rows.writeId(row, bytes, at);
   }
 
   type(row: number): string {
-    return this.#parts.types[this.#parts.rows.type(row)]!;
+    return this.#context.types[this.#context.rows.type(row)]!;
   }
 
   pool(row: number): string {
-    return this.#parts.pools.name(this.#parts.rows.pool(row));
+    return this.#context.pools.name(this.#context.rows.pool(row));
   }
 
   findId(id: string): number {
-    return this.#parts.rows.findId(id);
+    return this.#context.rows.findId(id);
   }
 
   revision(row: number): number {
-    return this.#parts.rows.revision(row);
+    return this.#context.rows.revision(row);
   }
 
   json(row: number): Buffer {
-    const { cache, rows } = this.#parts;
+    const { cache, rows } = this.#context;
     return cache.get(rows, row) ?? this.#read(row).json;
   }
 
   object(row: number): ViewObject {
-    const { cache, rows } = this.#parts;
-    const known = cache.get(rows, row);
-    return known === undefined
+    const { cache, rows } = this.#context;
+    const cached = cache.get(rows, row);
+    return cached === undefined
       ? this.#read(row).view
-      : (JSON.parse(known.toString()) as ViewObject);
+      : (JSON.parse(cached.toString()) as ViewObject);
   }
 
   passes(row: number, test: Predicate): boolean {
-    const known = this.#answers.get(row, test);
-    if (known !== undefined) return known;
-    const { rows } = this.#parts;
-    const holds = holdsFor(test, this.json(row));
-    // What has changed and is not told yet may be read already, and may change again.
-    if (!rows.has(row, RowFlag.dirty | RowFlag.leaked))
-      this.#answers.set(row, test, holds);
+    const cached = this.#results.get(row, test);
+    if (cached !== undefined) return cached;
+    const { rows } = this.#context;
+    const holds = evaluatePredicate(test, this.json(row));
+    // An unpublished change may already be visible here and may change again:
+    // do not cache.
+    if (!rows.has(row, RowFlag.dirty | RowFlag.readBeforePublish))
+      this.#results.set(row, test, holds);
     return holds;
   }
 
-  /** The row's object may differ from now on. */
-  forgetAnswers(row: number): void {
-    this.#answers.forget(row);
+  /** The row's object may have changed. */
+  invalidateResults(row: number): void {
+    this.#results.invalidate(row);
   }
 
   summary(type: string): TypeSummary {
-    return this.#parts.summaries.get(type);
+    return this.#context.summaries.get(type);
   }
 
   observe(observer: RowObserver): () => void {
@@ -99,54 +100,54 @@ export class ViewRows implements ViewTable {
   }
 
   run(steps: Steps): Promise<void> {
-    return this.#parts.inventory.runInSlices("views", steps);
+    return this.#context.inventory.runInSlices("views", steps);
   }
 
-  tellSet(row: number, view: ViewObject): void {
-    this.#answers.forget(row);
+  notifySet(row: number, view: ViewObject): void {
+    this.#results.invalidate(row);
     for (const one of this.#observers)
-      guarded(this.#parts.logger, () => {
+      callObserver(this.#context.logger, () => {
         one.rowSet(row, view);
       });
   }
 
-  tellRemoved(row: number): void {
-    this.#answers.forget(row);
+  notifyRemoved(row: number): void {
+    this.#results.invalidate(row);
     for (const one of this.#observers)
-      guarded(this.#parts.logger, () => {
+      callObserver(this.#context.logger, () => {
         one.rowRemoved(row);
       });
   }
 
-  tellFlushed(frame: Frame): void {
+  notifyFlushed(frame: Frame): void {
     for (const one of this.#observers)
-      guarded(this.#parts.logger, () => {
+      callObserver(this.#context.logger, () => {
         one.flushed(frame);
       });
   }
 
   #read(row: number): { readonly view: ViewObject; readonly json: Buffer } {
-    const { maker, rows, cache, encoder } = this.#parts;
-    const made = maker.make(rows.pool(row), rows.ref(row));
-    const view = typeof made === "string" ? this.#stub(row) : made.view;
+    const { builder, rows, cache, encoder } = this.#context;
+    const built = builder.build(rows.pool(row), rows.ref(row));
+    const view = typeof built === "string" ? this.#stub(row) : built.view;
     const { bytes } = encoder.encode(view);
     const json = copyOf(bytes);
-    // What has changed since the row was told must not pass for what was told: patches are made from there.
+    // Only the published version may be cached: patches are computed from it.
     if (rows.hasDigest(row, digestOf(bytes))) cache.offer(rows, row, json);
-    else rows.setFlag(row, RowFlag.leaked, true);
+    else rows.setFlag(row, RowFlag.readBeforePublish, true);
     return { view, json };
   }
 
-  /** Of an object that is gone, until that is told. */
+  /** Stand-in for a removed object until its removal is published. */
   #stub(row: number): ViewObject {
     return { id: this.id(row), type: this.type(row) };
   }
 }
 
-/** An observer that throws disturbs nobody else. */
-function guarded(logger: Pick<Logger, "error">, tell: () => void): void {
+/** Calls an observer; an error is logged and does not affect others. */
+function callObserver(logger: Pick<Logger, "error">, call: () => void): void {
   try {
-    tell();
+    call();
   } catch (error) {
     logger.error("an observer of the catalog failed", { error });
   }

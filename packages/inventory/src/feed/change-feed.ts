@@ -1,4 +1,4 @@
-import type { Logger } from "@xo-server/xen-api";
+import type { Logger } from "@xo-server/kit";
 import {
   ChangeRing,
   type BatchRefs,

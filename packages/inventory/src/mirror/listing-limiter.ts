@@ -1,4 +1,4 @@
-import type { Clock } from "@xo-server/xen-api";
+import type { WallClock } from "@xo-server/kit";
 
 /**
  * A listing that takes longer keeps running but no longer counts: a slow or
@@ -17,7 +17,7 @@ interface Slot {
  * end; one after the other, the first is complete early and the last no later.
  */
 export class ListingLimiter {
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   readonly #maxConcurrent: number;
   /** Listings that count towards the limit, the oldest first. */
   readonly #slots = new Set<Slot>();
@@ -25,7 +25,7 @@ export class ListingLimiter {
   /** Releases the oldest slot after its timeout; set while a pool waits. */
   #timer: unknown;
 
-  constructor(maxConcurrent: number, clock: Clock) {
+  constructor(maxConcurrent: number, clock: WallClock) {
     this.#maxConcurrent = Math.max(1, maxConcurrent);
     this.#clock = clock;
   }

@@ -1,11 +1,11 @@
 import { XoError } from "@xo-server/model";
-import { isOlderToken, type Clock, type Logger } from "@xo-server/xen-api";
+import { pause, type Logger, type WallClock } from "@xo-server/kit";
+import { isOlderToken } from "@xo-server/xen-api";
 import { listingOrder } from "./class-order.js";
 import { CountCheck } from "./count-check.js";
 import { inParallel } from "./in-parallel.js";
 import { listingFailure } from "./listing-failure.js";
 import type { ListingLimiter } from "./listing-limiter.js";
-import { pause } from "./pause.js";
 import type { PoolSource } from "./pool-source.js";
 import { TokenWaiters } from "./token-waiters.js";
 import { untilConnected } from "./until-connected.js";
@@ -44,7 +44,7 @@ export interface ReflectorOptions {
   readonly parallelLists: number;
   readonly backoff: BackoffOptions;
   readonly random: () => number;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
   readonly onState: () => void;
 }

@@ -46,21 +46,21 @@ export class ChangeLog {
     this.#followers.delete(follower);
   }
 
-  noteSet(row: number, isReplaced: boolean): void {
+  recordSet(row: number, isReplaced: boolean): void {
     this.#version++;
     if (this.#followers.size === 0) return;
     this.#open.touched.add(row);
     if (isReplaced) this.#open.replaced.add(row);
   }
 
-  noteRemoved(row: number): void {
+  recordRemoved(row: number): void {
     this.#version++;
     if (this.#followers.size === 0) return;
     this.#open.removed.set(row, this.#version);
     this.#open.replaced.add(row);
   }
 
-  noteColumn(row: number, column: Column): void {
+  recordColumn(row: number, column: Column): void {
     this.#version++;
     if (this.#followers.size === 0) return;
     const { byColumn } = this.#open;
@@ -70,16 +70,17 @@ export class ChangeLog {
   }
 
   /** So many rows have other values in a column that nobody notes which. @returns the version from which on that holds */
-  noteRenewed(): number {
+  recordBulkChange(): number {
     return ++this.#version;
   }
 
-  close(): void {
+  closeEpoch(): void {
     this.#version++;
     this.#epochs.push(new Epoch(this.#open.number + 1));
-    let needed = this.closed;
-    for (const { seen } of this.#followers) needed = Math.min(needed, seen);
-    while (this.#epochs[0]!.number <= needed) this.#epochs.shift();
+    let oldestNeeded = this.closed;
+    for (const { seen } of this.#followers)
+      oldestNeeded = Math.min(oldestNeeded, seen);
+    while (this.#epochs[0]!.number <= oldestNeeded) this.#epochs.shift();
   }
 
   /** Rows with another object than before, or other values in these columns; `touched`: other values anywhere in the object as well. */

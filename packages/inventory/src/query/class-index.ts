@@ -1,11 +1,11 @@
-import type { Logger } from "@xo-server/xen-api";
+import type { Logger } from "@xo-server/kit";
 import type { ViewTable } from "../catalog/catalog.js";
 import type { ColumnBudget } from "./column-budget.js";
 import { Columns } from "./columns.js";
 import { Projection } from "./projection.js";
 import type { SharedResult } from "./shared-result.js";
 import { toPath, type ValuePath } from "./value-path.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 export interface ClassIndexOptions {
   readonly table: ViewTable;
@@ -22,7 +22,7 @@ export class ClassIndex {
   /** By the question's key. */
   readonly results = new Map<string, SharedResult>();
   readonly #options: ClassIndexOptions;
-  readonly #ready: readonly ValuePath[];
+  readonly #readyPaths: readonly ValuePath[];
   readonly #projections = new Map<string, Projection>();
   readonly #unobserve: () => void;
   #isUpdating = false;
@@ -34,28 +34,29 @@ export class ClassIndex {
     this.table = table;
     this.columns = new Columns(table, {
       onRow: (row) => {
-        for (const one of this.#projections.values()) one.forget(row);
+        for (const one of this.#projections.values()) one.invalidate(row);
       },
-      onMeasured: (rows) => {
-        for (const one of this.#projections.values()) one.forgetNow(rows);
+      onMetrics: (rows) => {
+        for (const one of this.#projections.values())
+          one.invalidateMetrics(rows);
       },
       onFlush: () => {
         this.#schedule();
       },
     });
-    this.#ready = ["type", ...options.columns].map(toPath);
-    this.columns.expect(this.#ready);
+    this.#readyPaths = ["type", ...options.columns].map(toPath);
+    this.columns.maintain(this.#readyPaths);
     this.#unobserve = table.observe(this.columns);
     budget.add(this.columns);
   }
 
   /** Makes the columns that are to be ready; those of rows that were not told. */
   async begin(): Promise<void> {
-    await this.table.run(this.#begin());
+    await this.table.run(this.#fillColumns());
   }
 
   /** Of these fields; to be given back to `releaseProjection`. */
-  takeProjection(fields: readonly string[] | undefined): Projection {
+  acquireProjection(fields: readonly string[] | undefined): Projection {
     const key = Projection.keyOf(fields);
     const projection =
       this.#projections.get(key) ?? new Projection(this.columns, fields);
@@ -76,9 +77,9 @@ export class ClassIndex {
     this.results.clear();
   }
 
-  *#begin(): Work<void> {
+  *#fillColumns(): SlicedTask<void> {
     yield* this.columns.begin();
-    this.columns.release(yield* this.columns.take(this.#ready));
+    this.columns.release(yield* this.columns.acquire(this.#readyPaths));
     this.#options.budget.enforce();
   }
 
@@ -100,7 +101,7 @@ export class ClassIndex {
       while (done !== log.closed) {
         done = log.closed;
         for (const shared of [...this.results.values()]) {
-          yield* this.#updateOne(shared);
+          yield* this.#updateResult(shared);
           yield;
         }
       }
@@ -110,13 +111,13 @@ export class ClassIndex {
   }
 
   /** One that fails disturbs no other. */
-  *#updateOne(shared: SharedResult): Work<void> {
+  *#updateResult(shared: SharedResult): SlicedTask<void> {
     if (shared.isClosed) return;
     try {
       yield* shared.update();
     } catch (error) {
       this.#options.logger.error("a live query could not be updated", {
-        question: shared.result.question.key,
+        question: shared.result.query.key,
         error,
       });
     }

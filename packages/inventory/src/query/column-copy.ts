@@ -1,9 +1,9 @@
 import type { Column } from "./column.js";
 import { MISSING } from "./dictionary.js";
-import { nowMetricOf, nowSteps } from "./now-metrics.js";
+import { metricOf, metricSteps } from "./metrics.js";
 import { NumberColumn } from "./number-column.js";
 import { ValueColumn } from "./value-column.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /** Numbers, and values as JSON, that are written between two yields. */
 const NUMBER_STEP = 1_024;
@@ -11,7 +11,7 @@ const VALUE_STEP = 64;
 
 /** Not known; any other number is a whole one from 0 on. */
 const UNKNOWN = -1;
-const MOST = 2 ** 31 - 1;
+const MAX_VALUE = 2 ** 31 - 1;
 
 /**
  * What a column says of some rows, at the time when each was added. Codes keep
@@ -22,14 +22,14 @@ export interface ColumnCopy {
   readonly changedAt: number;
   add(row: number): void;
   /** @param push takes the JSON, piece by piece */
-  write(push: (json: string) => void): Work<void>;
+  write(push: (json: string) => void): SlicedTask<void>;
   close(): void;
 }
 
-/** @param most rows */
-export function copyColumn(column: Column, most: number): ColumnCopy {
-  if (column instanceof ValueColumn) return new ValueCopy(column, most);
-  if (column instanceof NumberColumn) return new NumberCopy(column, most);
+/** @param maxRows rows */
+export function copyColumn(column: Column, maxRows: number): ColumnCopy {
+  if (column instanceof ValueColumn) return new ValueCopy(column, maxRows);
+  if (column instanceof NumberColumn) return new NumberCopy(column, maxRows);
   throw new TypeError("a column of another kind");
 }
 
@@ -42,7 +42,7 @@ class NumberCopy implements ColumnCopy {
 
   constructor(column: NumberColumn, most: number) {
     this.#column = column;
-    this.#step = nowSteps[nowMetricOf(column.path)]!;
+    this.#step = metricSteps[metricOf(column.path)]!;
     this.#numbers = new Int32Array(most);
     this.changedAt = column.changedAt;
   }
@@ -51,10 +51,10 @@ class NumberCopy implements ColumnCopy {
     const steps = Math.round(this.#column.value(row) / this.#step);
     this.#numbers[this.#count++] = Number.isNaN(steps)
       ? UNKNOWN
-      : Math.min(Math.max(steps, 0), MOST);
+      : Math.min(Math.max(steps, 0), MAX_VALUE);
   }
 
-  *write(push: (json: string) => void): Work<void> {
+  *write(push: (json: string) => void): SlicedTask<void> {
     push(`{"step":${this.#step},"values":[`);
     yield* writeNumbers(this.#numbers.subarray(0, this.#count), push);
     push("]}");
@@ -83,7 +83,7 @@ class ValueCopy implements ColumnCopy {
   }
 
   /** With indexes where a value comes twice and more, on average. */
-  *write(push: (json: string) => void): Work<void> {
+  *write(push: (json: string) => void): SlicedTask<void> {
     const codes = this.#codes.subarray(0, this.#count);
     const { indexes, distinct } = yield* this.#index(codes);
     const isCoded = 2 * distinct.length <= codes.length;
@@ -103,7 +103,7 @@ class ValueCopy implements ColumnCopy {
   }
 
   /** Which of the distinct codes each is. */
-  *#index(codes: Int32Array): Work<{
+  *#index(codes: Int32Array): SlicedTask<{
     readonly indexes: Int32Array;
     readonly distinct: Int32Array;
   }> {
@@ -123,7 +123,10 @@ class ValueCopy implements ColumnCopy {
     return { indexes, distinct: distinct.subarray(0, count) };
   }
 
-  *#writeValues(codes: Int32Array, push: (json: string) => void): Work<void> {
+  *#writeValues(
+    codes: Int32Array,
+    push: (json: string) => void,
+  ): SlicedTask<void> {
     const { dictionary } = this.#column;
     for (let from = 0; from < codes.length; from += VALUE_STEP) {
       const some = codes.subarray(from, from + VALUE_STEP);
@@ -143,7 +146,7 @@ class ValueCopy implements ColumnCopy {
 function* writeNumbers(
   numbers: Int32Array,
   push: (json: string) => void,
-): Work<void> {
+): SlicedTask<void> {
   for (let from = 0; from < numbers.length; from += NUMBER_STEP) {
     const some = numbers.subarray(from, from + NUMBER_STEP);
     let json = from > 0 ? "," : "";

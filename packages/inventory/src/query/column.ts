@@ -1,7 +1,7 @@
 import type { Predicate } from "../filter/predicate.js";
 import type { SortValue } from "./sort-value.js";
 import type { ValuePath } from "./value-path.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 let lastChange = 0;
 
@@ -23,7 +23,7 @@ export interface Column {
   /** Rises, over all columns, whenever a row's value changes. */
   readonly changedAt: number;
   /** Version of the log when so many rows changed that nobody noted which; 0: never. */
-  readonly renewedAt: number;
+  readonly bulkChangedAt: number;
   /** By estimate. */
   readonly byteLength: number;
   /** Has the row's object been read? */
@@ -39,13 +39,13 @@ export interface Column {
   /** To be closed. */
   openTest(test: Predicate): ColumnTest;
   /** Stable. What has nothing to sort by comes last in either direction. */
-  sort(rows: Int32Array, descending: boolean): Work<Int32Array>;
+  sort(rows: Int32Array, descending: boolean): SlicedTask<Int32Array>;
 }
 
 /** A test of a column's values. */
 export interface ColumnTest {
   holds(row: number): boolean;
   /** After the first pass: answers for many distinct values are not worth their memory. */
-  settle(): void;
+  finishFirstPass(): void;
   close(): void;
 }

@@ -39,11 +39,11 @@ export class MembersDigest {
   #low = 0x13198a2e;
   #count = 0;
 
-  add(birth: number): void {
-    this.#high = Math.imul(this.#high ^ birth, 0x9e3779b1);
+  add(serial: number): void {
+    this.#high = Math.imul(this.#high ^ serial, 0x9e3779b1);
     this.#high ^= this.#high >>> 15;
     this.#low = Math.imul(
-      ((this.#low << 13) | (this.#low >>> 19)) + birth,
+      ((this.#low << 13) | (this.#low >>> 19)) + serial,
       0x85ebca77,
     );
     this.#count++;

@@ -3,11 +3,11 @@ import type { ViewObject } from "../views/view.js";
 import { ChangeLog } from "./change-log.js";
 import type { Column } from "./column.js";
 import { IdOrder } from "./id-order.js";
-import { nowMetricOf } from "./now-metrics.js";
-import { Measured } from "./now-table.js";
+import { metricOf } from "./metrics.js";
+import { LatestMetrics } from "./latest-metrics.js";
 import { ValueColumn } from "./value-column.js";
 import { pathKey, type ValuePath } from "./value-path.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /** Objects that are read between two yields: some microseconds each. */
 const STEP = 8;
@@ -17,7 +17,7 @@ let lastUse = 0;
 export interface ColumnsListener {
   readonly onRow: (row: number) => void;
   /** What is measured of these rows differs; `all`: of any. */
-  readonly onMeasured: (rows: Iterable<number> | "all") => void;
+  readonly onMetrics: (rows: Iterable<number> | "all") => void;
   readonly onFlush: () => void;
 }
 
@@ -26,27 +26,27 @@ export class Columns implements RowObserver {
   readonly table: ViewTable;
   readonly log = new ChangeLog();
   readonly ids: IdOrder;
-  readonly measured: Measured;
+  readonly metrics: LatestMetrics;
   readonly #columns = new Map<string, Column>();
   readonly #onRow: (row: number) => void;
   readonly #onFlush: () => void;
   /** By row, which of all objects that ever were there it has; 0: none. */
-  #births = new Uint32Array(64);
-  #born = 0;
+  #serials = new Uint32Array(64);
+  #lastSerial = 0;
 
   constructor(
     table: ViewTable,
-    { onRow, onMeasured, onFlush }: ColumnsListener,
+    { onRow, onMetrics, onFlush }: ColumnsListener,
   ) {
     this.table = table;
     this.ids = new IdOrder(table);
     this.#onRow = onRow;
     this.#onFlush = onFlush;
     const { log } = this;
-    this.measured = new Measured({
+    this.metrics = new LatestMetrics({
       table,
       log,
-      onRows: onMeasured,
+      onRows: onMetrics,
       onPublished: onFlush,
     });
   }
@@ -56,26 +56,27 @@ export class Columns implements RowObserver {
   }
 
   /** A number for the row's object that no other object of this process gets. */
-  birth(row: number): number {
-    return this.#births[row] ?? 0;
+  objectSerial(row: number): number {
+    return this.#serials[row] ?? 0;
   }
 
   /** By estimate. */
   get byteLength(): number {
-    let bytes = this.#births.byteLength + this.ids.byteLength;
+    let bytes = this.#serials.byteLength + this.ids.byteLength;
     for (const column of this.#columns.values()) bytes += column.byteLength;
     return bytes;
   }
 
   /** From now on these are kept: what is set reaches them; `take` reads what was there before. */
-  expect(paths: readonly ValuePath[]): void {
-    for (const path of paths) this.#take(path).users--;
+  maintain(paths: readonly ValuePath[]): void {
+    for (const path of paths) this.#acquire(path).users--;
   }
 
   /** Notes the rows that are there; to be run once, before anything is taken. */
-  *begin(): Work<void> {
+  *begin(): SlicedTask<void> {
     for (let row = 0; row < this.table.rows; row++) {
-      if (this.table.isLive(row) && this.#know(row)) this.ids.set(row);
+      if (this.table.isLive(row) && this.#assignSerial(row))
+        this.ids.addRow(row);
       if (row % 256 === 255) yield;
     }
   }
@@ -84,11 +85,11 @@ export class Columns implements RowObserver {
    * The columns of these paths, made where they are not there: one pass over
    * all objects. They stay until they are given back to `release`.
    */
-  *take(paths: readonly ValuePath[]): Work<readonly Column[]> {
-    const columns = paths.map((path) => this.#take(path));
-    const made = columns.filter(({ isComplete }) => !isComplete);
+  *acquire(paths: readonly ValuePath[]): SlicedTask<readonly Column[]> {
+    const columns = paths.map((path) => this.#acquire(path));
+    const incomplete = columns.filter(({ isComplete }) => !isComplete);
     try {
-      if (made.length > 0) yield* this.#fill(made);
+      if (incomplete.length > 0) yield* this.#fill(incomplete);
     } catch (error) {
       this.release(columns);
       throw error;
@@ -112,36 +113,36 @@ export class Columns implements RowObserver {
   }
 
   rowSet(row: number, view: ViewObject): void {
-    const isNew = this.#know(row);
-    if (isNew) this.ids.set(row);
-    this.log.noteSet(row, isNew);
+    const isNew = this.#assignSerial(row);
+    if (isNew) this.ids.addRow(row);
+    this.log.recordSet(row, isNew);
     for (const column of this.#columns.values())
-      if (column.set(row, view)) this.log.noteColumn(row, column);
+      if (column.set(row, view)) this.log.recordColumn(row, column);
     this.#onRow(row);
   }
 
   rowRemoved(row: number): void {
-    this.ids.unset(row);
-    this.#births[row] = 0;
-    this.log.noteRemoved(row);
+    this.ids.removeRow(row);
+    this.#serials[row] = 0;
+    this.log.recordRemoved(row);
     for (const column of this.#columns.values()) column.unset(row);
-    this.measured.unset(row);
+    this.metrics.unset(row);
     this.#onRow(row);
   }
 
   flushed(): void {
-    this.log.close();
+    this.log.closeEpoch();
     this.#onFlush();
   }
 
-  #take(path: ValuePath): Column {
-    const measured = this.measured.columns[nowMetricOf(path)];
-    if (measured === undefined) return this.#takeValue(path);
-    measured.users++;
-    return measured;
+  #acquire(path: ValuePath): Column {
+    const metric = this.metrics.columns[metricOf(path)];
+    if (metric === undefined) return this.#acquireValueColumn(path);
+    metric.users++;
+    return metric;
   }
 
-  #takeValue(path: ValuePath): Column {
+  #acquireValueColumn(path: ValuePath): Column {
     const key = pathKey(path);
     const column = this.#columns.get(key) ?? new ValueColumn(path);
     column.users++;
@@ -152,7 +153,7 @@ export class Columns implements RowObserver {
     return column;
   }
 
-  *#fill(columns: readonly Column[]): Work<void> {
+  *#fill(columns: readonly Column[]): SlicedTask<void> {
     const { table } = this;
     for (let row = 0; row < table.rows; row++) {
       const unset = columns.filter((column) => !column.isSet(row));
@@ -166,14 +167,14 @@ export class Columns implements RowObserver {
   }
 
   /** True: the row had no object before. */
-  #know(row: number): boolean {
-    if (row >= this.#births.length) {
+  #assignSerial(row: number): boolean {
+    if (row >= this.#serials.length) {
       const grown = new Uint32Array(Math.max(row + 1, 2 * row));
-      grown.set(this.#births);
-      this.#births = grown;
+      grown.set(this.#serials);
+      this.#serials = grown;
     }
-    if (this.#births[row] !== 0) return false;
-    this.#births[row] = ++this.#born;
+    if (this.#serials[row] !== 0) return false;
+    this.#serials[row] = ++this.#lastSerial;
     return true;
   }
 }

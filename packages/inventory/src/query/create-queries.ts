@@ -1,18 +1,17 @@
 import { XoError } from "@xo-server/model";
-import type { Clock, Logger } from "@xo-server/xen-api";
+import { silentLogger, wallClock, type Logger, type WallClock } from "@xo-server/kit";
 import type { Catalog, ViewTable } from "../catalog/catalog.js";
-import { silentLogger, systemClock } from "../defaults.js";
 import { viewOf } from "../views/views.js";
 import { ClassIndex } from "./class-index.js";
 import { ColumnBudget } from "./column-budget.js";
 import { fromStateText } from "./columns-state.js";
 import { readGroups } from "./group.js";
 import {
-  LiveReader,
-  type LiveRequestParts,
+  QuerySubscription,
+  type PreparedRequest,
   type OpenWindow,
-} from "./live-reader.js";
-import { LaterNowTable } from "./now-table.js";
+} from "./query-subscription.js";
+import { DeferredMetricsTable } from "./latest-metrics.js";
 import { openWindow } from "./open-window.js";
 import { readPage } from "./page.js";
 import { readColumns } from "./read-columns.js";
@@ -23,7 +22,7 @@ import type {
   LiveQuery,
   LiveRequest,
   LiveUpdate,
-  NowTable,
+  MetricsTable,
   Page,
   PageRequest,
   Queries,
@@ -34,19 +33,19 @@ import {
   checkColumnPaths,
   checkFields,
   checkPath,
-  checkWhole,
+  checkInteger,
   invalid,
   queryLimits,
-  toQuestion,
+  compileQuery,
   withoutOrder,
-  type Question,
+  type CompiledQuery,
 } from "./request.js";
 import type { Result } from "./result.js";
-import { Results, type Lease } from "./results.js";
-import type { Work } from "./work.js";
+import { ResultCache, type Lease } from "./result-cache.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 export interface QueriesOptions {
-  readonly clock?: Clock;
+  readonly clock?: WallClock;
   /** Bytes of columns, by estimate; more only while live queries need more. Default: 256 MiB. */
   readonly columnBytes?: number;
   readonly logger?: Logger;
@@ -75,12 +74,12 @@ class CatalogQueries implements Queries {
   readonly #logger: Logger;
   readonly #columnsOf: (className: string) => ClassColumns | undefined;
   readonly #budget: ColumnBudget;
-  readonly #results: Results;
+  readonly #results: ResultCache;
   readonly #indexes = new Map<string, Promise<ClassIndex>>();
   readonly #started = new Set<ClassIndex>();
-  readonly #readers = new Set<LiveReader>();
+  readonly #subscriptions = new Set<QuerySubscription>();
   /** By class. */
-  readonly #now = new Map<string, LaterNowTable>();
+  readonly #metricsTables = new Map<string, DeferredMetricsTable>();
   #isStopped = false;
 
   constructor(catalog: Catalog, options: QueriesOptions) {
@@ -88,27 +87,27 @@ class CatalogQueries implements Queries {
     this.#logger = options.logger ?? silentLogger;
     this.#columnsOf = options.columnsOf ?? viewOf;
     this.#budget = new ColumnBudget(options.columnBytes ?? 256 << 20);
-    this.#results = new Results({
-      clock: options.clock ?? systemClock,
+    this.#results = new ResultCache({
+      clock: options.clock ?? wallClock,
       budget: this.#budget,
-      most: options.maxResults ?? 2_000,
+      maxResults: options.maxResults ?? 2_000,
       lingerMs: options.lingerMs ?? 10_000,
     });
   }
 
   async page(request: PageRequest): Promise<Page> {
-    const question = this.#toQuestion(request);
+    const query = this.#compile(request);
     const fields = checkFields(request.fields);
     const limit =
       request.limit === undefined
         ? Infinity
-        : checkWhole("limit", request.limit, [1, Number.MAX_SAFE_INTEGER]);
-    const index = await this.#index(question.type);
-    const projection = index.takeProjection(fields);
+        : checkInteger("limit", request.limit, [1, Number.MAX_SAFE_INTEGER]);
+    const index = await this.#index(query.type);
+    const projection = index.acquireProjection(fields);
     try {
-      const place = { limit, after: request.after };
-      return await this.#ask(index, question, (result) =>
-        readPage(result, projection, place, this.#revision),
+      const range = { limit, after: request.after };
+      return await this.#withResult(index, query, (result) =>
+        readPage(result, projection, range, this.#revision),
       );
     } finally {
       index.releaseProjection(projection);
@@ -116,7 +115,7 @@ class CatalogQueries implements Queries {
   }
 
   async count(selection: Selection): Promise<number> {
-    return this.#askAtAll(selection, function* (result) {
+    return this.#withUnorderedResult(selection, function* (result) {
       yield* result.catchUp();
       return result.count;
     });
@@ -124,21 +123,23 @@ class CatalogQueries implements Queries {
 
   async group(selection: Selection, by: string): Promise<readonly Group[]> {
     const path = checkPath(by);
-    return this.#askAtAll(selection, (result) => readGroups(result, path));
+    return this.#withUnorderedResult(selection, (result) =>
+      readGroups(result, path),
+    );
   }
 
   async columns(request: ColumnsRequest): Promise<ColumnsAnswer> {
     const { limit, known, paths, ...selection } = request;
     const { epoch } = this.#catalog.feed;
-    const most = queryLimits.columnRows;
-    const place = {
+    const maxRows = queryLimits.columnRows;
+    const options = {
       paths: checkColumnPaths(paths),
-      limit: checkWhole("limit", limit ?? most, [1, most]),
+      limit: checkInteger("limit", limit ?? maxRows, [1, maxRows]),
       known: fromStateText(known, epoch),
       epoch,
     };
-    return this.#askAtAll(selection, (result) =>
-      readColumns(result, place, this.#revision),
+    return this.#withUnorderedResult(selection, (result) =>
+      readColumns(result, options, this.#revision),
     );
   }
 
@@ -146,90 +147,94 @@ class CatalogQueries implements Queries {
     request: LiveRequest,
     listener: (update: LiveUpdate) => void,
   ): Promise<LiveQuery> {
-    const reader = new LiveReader(request, listener, {
+    const subscription = new QuerySubscription(request, listener, {
       open: (asked) => this.#open(asked),
       openWindow: (parts) => this.#openWindow(parts),
-      onClose: () => this.#readers.delete(reader),
+      onClose: () => this.#subscriptions.delete(subscription),
       logger: this.#logger,
     });
-    this.#readers.add(reader);
+    this.#subscriptions.add(subscription);
     try {
-      await reader.change({});
+      await subscription.change({});
     } catch (error) {
-      reader.close();
+      subscription.close();
       throw error;
     }
-    return reader;
+    return subscription;
   }
 
-  now(type: string): NowTable {
+  metrics(type: string): MetricsTable {
     const className = this.#classOf(type);
-    const now = this.#nowOf(className);
+    const table = this.#metricsTableOf(className);
     this.#index(type).catch((error: unknown) => {
       this.#logger.error("a class could not be followed", { className, error });
     });
-    return now;
+    return table;
   }
 
   get stats(): QueryStats {
     let columns = 0;
-    let nowBytes = 0;
+    let metricsBytes = 0;
     for (const index of this.#started) {
       columns += index.columns.count;
-      nowBytes += index.columns.measured.byteLength;
+      metricsBytes += index.columns.metrics.byteLength;
     }
     return {
-      nowBytes,
+      metricsBytes,
       columns,
       columnBytes: this.#budget.byteLength,
       columnLimitBytes: this.#budget.limitBytes,
       results: this.#results.count,
-      readers: this.#readers.size,
+      subscriptions: this.#subscriptions.size,
     };
   }
 
   stop(): void {
     this.#isStopped = true;
-    for (const reader of [...this.#readers]) reader.close();
+    for (const reader of [...this.#subscriptions]) reader.close();
     this.#results.stop();
     for (const index of this.#started) index.stop();
   }
 
   readonly #revision = (): number => this.#catalog.feed.revision;
 
-  async #open(request: LiveRequest): Promise<LiveRequestParts> {
-    const question = this.#toQuestion(request);
+  async #open(request: LiveRequest): Promise<PreparedRequest> {
+    const query = this.#compile(request);
     const fields = checkFields(request.fields);
-    const place = {
-      offset: checkWhole("offset", request.offset, [0, 2 ** 31 - 1]),
-      limit: checkWhole("limit", request.limit, [0, queryLimits.window]),
+    const range = {
+      offset: checkInteger("offset", request.offset, [0, 2 ** 31 - 1]),
+      limit: checkInteger("limit", request.limit, [0, queryLimits.window]),
     };
-    const index = await this.#index(question.type);
-    const lease = this.#results.take(index, question, "kept");
-    return { lease, question, place, fields };
+    const index = await this.#index(query.type);
+    const lease = this.#results.acquire(index, query, "kept");
+    return { lease, query, range, fields };
   }
 
-  #openWindow(parts: LiveRequestParts): OpenWindow {
+  #openWindow(parts: PreparedRequest): OpenWindow {
     return openWindow(parts, this.#revision);
   }
 
   /** Asks for what is the same in any order. */
-  async #askAtAll<T>(
+  async #withUnorderedResult<T>(
     selection: Selection,
-    read: (result: Result) => Work<T>,
+    read: (result: Result) => SlicedTask<T>,
   ): Promise<T> {
-    const question = this.#toQuestion(selection);
-    const index = await this.#index(question.type);
-    const isSorted = index.results.has(question.key);
-    return this.#ask(index, isSorted ? question : withoutOrder(question), read);
+    const query = this.#compile(selection);
+    const index = await this.#index(query.type);
+    const isSorted = index.results.has(query.key);
+    return this.#withResult(
+      index,
+      isSorted ? query : withoutOrder(query),
+      read,
+    );
   }
 
-  async #ask<T>(
+  async #withResult<T>(
     index: ClassIndex,
-    question: Question,
-    read: (result: Result) => Work<T>,
+    query: CompiledQuery,
+    read: (result: Result) => SlicedTask<T>,
   ): Promise<T> {
-    const lease = this.#results.take(index, question, "once");
+    const lease = this.#results.acquire(index, query, "once");
     try {
       return await this.#read(lease, read);
     } finally {
@@ -239,22 +244,22 @@ class CatalogQueries implements Queries {
 
   async #read<T>(
     { shared, index }: Lease,
-    read: (result: Result) => Work<T>,
+    read: (result: Result) => SlicedTask<T>,
   ): Promise<T> {
     if (!(await shared.ready)) throw closed();
-    const answers: T[] = [];
+    const values: T[] = [];
     await index.table.run(
       (function* () {
-        answers.push(yield* read(shared.result));
+        values.push(yield* read(shared.result));
       })(),
     );
-    return answers[0]!;
+    return values[0]!;
   }
 
-  #toQuestion(selection: Selection): Question {
+  #compile(selection: Selection): CompiledQuery {
     if (this.#isStopped) throw closed();
     const className = this.#classOf(selection.type);
-    return toQuestion(selection, this.#columnsOf(className)?.searched ?? []);
+    return compileQuery(selection, this.#columnsOf(className)?.searched ?? []);
   }
 
   #classOf(type: string): string {
@@ -263,45 +268,45 @@ class CatalogQueries implements Queries {
     return className;
   }
 
-  #nowOf(className: string): LaterNowTable {
-    const now =
-      this.#now.get(className) ??
-      new LaterNowTable((error) => {
+  #metricsTableOf(className: string): DeferredMetricsTable {
+    const table =
+      this.#metricsTables.get(className) ??
+      new DeferredMetricsTable((error) => {
         this.#logger.error("what is measured could not be told", { error });
       });
-    this.#now.set(className, now);
-    return now;
+    this.#metricsTables.set(className, table);
+    return table;
   }
 
   /** Of the type's class, which is followed from now on. */
   async #index(type: string): Promise<ClassIndex> {
     const className = this.#catalog.classOf(type)!;
-    const known = this.#indexes.get(className);
-    if (known !== undefined) return known;
-    const index = this.#begin(className);
+    const existing = this.#indexes.get(className);
+    if (existing !== undefined) return existing;
+    const index = this.#createIndex(className);
     this.#indexes.set(className, index);
     // Whoever asked hears of it; the next one tries again.
     index.catch(() => this.#indexes.delete(className));
     return index;
   }
 
-  async #begin(className: string): Promise<ClassIndex> {
-    const begun: ClassIndex[] = [];
-    const begin = (table: ViewTable) => {
+  async #createIndex(className: string): Promise<ClassIndex> {
+    const created: ClassIndex[] = [];
+    const create = (table: ViewTable) => {
       const index = new ClassIndex({
         table,
         columns: this.#columnsOf(className)?.columns ?? [],
         budget: this.#budget,
         logger: this.#logger,
       });
-      begun.push(index);
-      this.#nowOf(className).begin(index.columns.measured);
+      created.push(index);
+      this.#metricsTableOf(className).attach(index.columns.metrics);
       this.#started.add(index);
     };
-    const table = await this.#catalog.follow(className, begin);
+    const table = await this.#catalog.follow(className, create);
     if (this.#isStopped) throw closed();
-    if (begun.length === 0) begin(table);
-    const index = begun[0]!;
+    if (created.length === 0) create(table);
+    const index = created[0]!;
     await index.begin();
     return index;
   }

@@ -5,10 +5,10 @@ import type { Position } from "./row-order.js";
 import type { SortValue } from "./sort-value.js";
 
 /** Eight sort values of 256 characters, an id, and what base64 adds. */
-const MOST_CHARACTERS = 16_384;
+const MAX_LENGTH = 16_384;
 
 /** What tells one order from another, in the cursor. */
-function orderMark(sort: readonly SortPath[]): string {
+function orderHash(sort: readonly SortPath[]): string {
   const text = JSON.stringify(sort);
   return createHash("sha256").update(text).digest("base64url").slice(0, 8);
 }
@@ -18,7 +18,7 @@ export function toCursor(
   { values, id }: Position,
   sort: readonly SortPath[],
 ): string {
-  const text = JSON.stringify([orderMark(sort), values, id]);
+  const text = JSON.stringify([orderHash(sort), values, id]);
   return Buffer.from(text).toString("base64url");
 }
 
@@ -27,20 +27,20 @@ export function fromCursor(
   cursor: string,
   sort: readonly SortPath[],
 ): Position {
-  const [mark, values, id] = read(cursor);
+  const [mark, values, id] = decode(cursor);
   const isPosition =
     typeof id === "string" &&
     Array.isArray(values) &&
     values.length === sort.length &&
     values.every(isSortValue);
   if (!isPosition) throw invalid("`after` is no cursor");
-  if (mark !== orderMark(sort))
+  if (mark !== orderHash(sort))
     throw invalid("`after` is a cursor of another order");
   return { values, id };
 }
 
-function read(cursor: string): readonly unknown[] {
-  if (cursor.length > MOST_CHARACTERS) throw invalid("`after` is too long");
+function decode(cursor: string): readonly unknown[] {
+  if (cursor.length > MAX_LENGTH) throw invalid("`after` is too long");
   try {
     const text = Buffer.from(cursor, "base64url").toString();
     const parts = JSON.parse(text) as unknown;

@@ -7,7 +7,7 @@ import {
   toSortValue,
   type SortValue,
 } from "./sort-value.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /** The code of `undefined`: always there. */
 export const MISSING = 0;
@@ -22,7 +22,7 @@ const ENTRY_BYTES = 64;
  */
 export class Dictionary {
   readonly #ranks = new Ranks({
-    isThere: (code) => code === MISSING || this.#uses[code]! > 0,
+    exists: (code) => code === MISSING || this.#uses[code]! > 0,
     compare: (a, b) => this.compare(a, b),
   });
   readonly #values: unknown[] = [undefined];
@@ -62,7 +62,7 @@ export class Dictionary {
   }
 
   /** The value's code, used once more. */
-  take(value: unknown): number {
+  acquire(value: unknown): number {
     const isCompound = typeof value === "object" && value !== null;
     const json = isCompound ? canonicalJson(value) : undefined;
     const code =
@@ -83,7 +83,7 @@ export class Dictionary {
   release(code: number): void {
     if (code === MISSING || --this.#uses[code]! > 0) return;
     if (this.#holds > 0) this.#freedWhileHeld.push(code);
-    else this.#drop(code);
+    else this.#remove(code);
   }
 
   /** Until `unhold`, codes keep what they stand for. */
@@ -95,7 +95,7 @@ export class Dictionary {
     if (--this.#holds > 0) return;
     for (const code of this.#freedWhileHeld)
       if (this.#uses[code] === 0 && this.#values[code] !== undefined)
-        this.#drop(code);
+        this.#remove(code);
     this.#freedWhileHeld.length = 0;
   }
 
@@ -115,7 +115,7 @@ export class Dictionary {
   }
 
   /** By code: the place of its value among the distinct sort values. Those without one share the last place, that of MISSING. */
-  *rank(): Work<Int32Array> {
+  *rank(): SlicedTask<Int32Array> {
     this.hold();
     try {
       yield* this.#ranks.refresh();
@@ -147,12 +147,12 @@ export class Dictionary {
     this.#sortValues[code] = undefined;
     this.#uses[code] = 1;
     this.#valueBytes += valueBytes(value);
-    for (const memo of this.#memos) memo.forget(code);
+    for (const memo of this.#memos) memo.invalidate(code);
     this.#ranks.mark(code);
     return code;
   }
 
-  #drop(code: number): void {
+  #remove(code: number): void {
     const value = this.#values[code];
     if (typeof value === "object" && value !== null)
       this.#compounds.delete(canonicalJson(value));

@@ -1,4 +1,4 @@
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /** Keys that are made between two yields. */
 const STEP = 4_096;
@@ -25,7 +25,7 @@ export const floatKeys = {
 function* keysOf(
   rows: Int32Array,
   toKey: (row: number) => number,
-): Work<Int32Array<ArrayBuffer>> {
+): SlicedTask<Int32Array<ArrayBuffer>> {
   const keys = new Int32Array(rows.length);
   for (let i = 0; i < rows.length; i++) {
     keys[i] = toKey(rows[i]!);

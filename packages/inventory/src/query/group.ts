@@ -11,15 +11,18 @@ import {
 } from "./sort-value.js";
 import { ValueColumn } from "./value-column.js";
 import type { ValuePath } from "./value-path.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 const STEP = 4_096;
 /** Distinct values that are put together between two yields. */
 const VALUE_STEP = 64;
 
 /** Counts a result's objects by their values at a path; those that most have first. */
-export function* readGroups(result: Result, path: ValuePath): Work<Group[]> {
-  const columns = yield* result.columns.take([path]);
+export function* readGroups(
+  result: Result,
+  path: ValuePath,
+): SlicedTask<Group[]> {
+  const columns = yield* result.columns.acquire([path]);
   try {
     const [column] = columns;
     if (column instanceof ValueColumn) return yield* groupBy(result, column);
@@ -29,7 +32,7 @@ export function* readGroups(result: Result, path: ValuePath): Work<Group[]> {
   }
 }
 
-function* groupBy(result: Result, column: ValueColumn): Work<Group[]> {
+function* groupBy(result: Result, column: ValueColumn): SlicedTask<Group[]> {
   const { dictionary } = column;
   dictionary.hold();
   try {
@@ -41,26 +44,32 @@ function* groupBy(result: Result, column: ValueColumn): Work<Group[]> {
   }
 }
 
-function* countCodes(result: Result, column: ValueColumn): Work<Float64Array> {
+function* countCodes(
+  result: Result,
+  column: ValueColumn,
+): SlicedTask<Float64Array> {
   const rows = result.members.toArray();
   let counts = new Float64Array(column.dictionary.codes);
   for (let i = 0; i < rows.length; i++) {
     const code = column.code(rows[i]!);
-    if (code >= counts.length) counts = grown(counts, code);
+    if (code >= counts.length) counts = enlarged(counts, code);
     counts[code]!++;
     if (i % STEP === STEP - 1) yield;
   }
   return counts;
 }
 
-function grown(counts: Float64Array, code: number) {
+function enlarged(counts: Float64Array, code: number) {
   const more = new Float64Array(2 * code);
   more.set(counts);
   return more;
 }
 
-function* toGroups(column: ValueColumn, counts: Float64Array): Work<Group[]> {
-  const groups = new Map<unknown, Counted>();
+function* toGroups(
+  column: ValueColumn,
+  counts: Float64Array,
+): SlicedTask<Group[]> {
+  const groups = new Map<unknown, CountedGroup>();
   for (let code = 0; code < counts.length; code++) {
     const count = counts[code]!;
     if (count > 0)
@@ -70,7 +79,7 @@ function* toGroups(column: ValueColumn, counts: Float64Array): Work<Group[]> {
   }
   const found = [...groups.values()];
   const order = yield* mergeSort(Int32Array.from(found.keys()), (a, b) =>
-    compareCounted(found[a]!, found[b]!),
+    compareGroups(found[a]!, found[b]!),
   );
   return Array.from(order, (place) => {
     const { key, count } = found[place]!;
@@ -78,14 +87,14 @@ function* toGroups(column: ValueColumn, counts: Float64Array): Work<Group[]> {
   });
 }
 
-interface Counted {
+interface CountedGroup {
   readonly key: unknown;
   readonly sortValue: SortValue;
   count: number;
 }
 
 function addTo(
-  groups: Map<unknown, Counted>,
+  groups: Map<unknown, CountedGroup>,
   key: unknown,
   count: number,
 ): void {
@@ -95,7 +104,7 @@ function addTo(
   else groups.set(identity, { key, count, sortValue: toSortValue(key) });
 }
 
-function compareCounted(a: Counted, b: Counted): number {
+function compareGroups(a: CountedGroup, b: CountedGroup): number {
   return (
     b.count - a.count ||
     compareSortValues(a.sortValue, b.sortValue) ||

@@ -1,6 +1,6 @@
 import type { ViewTable } from "../catalog/catalog.js";
 import { Ranks } from "./ranks.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /** As many characters of an id fit in a double's 53 bits, 7 bits each. */
 const PREFIX_LENGTH = 7;
@@ -15,12 +15,12 @@ export class IdOrder {
   #prefixes = new Float64Array(64);
   #holds = 0;
   /** While held: ids of rows whose object has gone, or is another one by now. */
-  readonly #departed = new Map<number, string>();
+  readonly #removedIds = new Map<number, string>();
 
   constructor(table: ViewTable) {
     this.#table = table;
     this.#ranks = new Ranks({
-      isThere: (row) => table.isLive(row),
+      exists: (row) => table.isLive(row),
       compare: (a, b) =>
         this.#prefixes[a]! - this.#prefixes[b]! ||
         compareTexts(this.#id(a), this.#id(b)),
@@ -49,31 +49,31 @@ export class IdOrder {
   }
 
   /** The row has an object that it had not. */
-  set(row: number): void {
+  addRow(row: number): void {
     this.#ranks.mark(row);
-    if (!this.#departed.has(row)) this.#setPrefix(row);
+    if (!this.#removedIds.has(row)) this.#setPrefix(row);
   }
 
   /** The row's object goes; its id can still be read. */
-  unset(row: number): void {
+  removeRow(row: number): void {
     this.#ranks.mark(row);
-    if (this.#holds > 0 && !this.#departed.has(row))
-      this.#departed.set(row, this.#table.id(row));
+    if (this.#holds > 0 && !this.#removedIds.has(row))
+      this.#removedIds.set(row, this.#table.id(row));
   }
 
-  *refresh(): Work<void> {
+  *refresh(): SlicedTask<void> {
     this.#holds++;
     try {
       yield* this.#ranks.refresh();
     } finally {
-      if (--this.#holds === 0) this.#settle();
+      if (--this.#holds === 0) this.#finishRefresh();
     }
   }
 
-  #settle(): void {
-    for (const row of this.#departed.keys())
+  #finishRefresh(): void {
+    for (const row of this.#removedIds.keys())
       if (this.#table.isLive(row)) this.#setPrefix(row);
-    this.#departed.clear();
+    this.#removedIds.clear();
   }
 
   #setPrefix(row: number): void {
@@ -86,7 +86,7 @@ export class IdOrder {
   }
 
   #id(row: number): string {
-    return this.#departed.get(row) ?? this.#table.id(row);
+    return this.#removedIds.get(row) ?? this.#table.id(row);
   }
 }
 

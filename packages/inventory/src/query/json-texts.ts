@@ -2,7 +2,7 @@ import { invalid, queryLimits } from "./request.js";
 
 /** Texts of one answer, each growing piece by piece: no step copies much, and all of them have a bound. */
 export class JsonTexts {
-  #left: number = queryLimits.columnBytes;
+  #bytesLeft: number = queryLimits.columnBytes;
 
   /**
    * @param write pushes the pieces of one text
@@ -14,8 +14,8 @@ export class JsonTexts {
     const pieces: Buffer[] = [];
     yield* write((json) => {
       const piece = Buffer.from(json);
-      this.#left -= piece.length;
-      if (this.#left < 0)
+      this.#bytesLeft -= piece.length;
+      if (this.#bytesLeft < 0)
         throw invalid(
           `the answer is larger than ${queryLimits.columnBytes >> 20} MiB: ask for less`,
         );

@@ -1,4 +1,4 @@
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 export type Compare = (a: number, b: number) => number;
 
@@ -9,7 +9,7 @@ const STEP = 256;
 export function* mergeSort(
   numbers: Int32Array<ArrayBuffer>,
   compare: Compare,
-): Work<Int32Array<ArrayBuffer>> {
+): SlicedTask<Int32Array<ArrayBuffer>> {
   let from = numbers;
   let to = new Int32Array(numbers.length);
   for (let width = 1; width < numbers.length; width *= 2) {
@@ -24,7 +24,7 @@ function* mergeRuns(
   to: Int32Array,
   width: number,
   compare: Compare,
-): Work<void> {
+): SlicedTask<void> {
   let sinceYield = 0;
   for (let start = 0; start < from.length; start += 2 * width) {
     const middle = Math.min(start + width, from.length);
@@ -49,7 +49,7 @@ export function* merge(
   added: Int32Array,
   isDropped: (number: number) => boolean,
   compare: Compare,
-): Work<Int32Array<ArrayBuffer>> {
+): SlicedTask<Int32Array<ArrayBuffer>> {
   const merged = new Int32Array(kept.length + added.length);
   let length = 0;
   let next = 0;

@@ -4,12 +4,12 @@ import { floatKeys } from "./float-keys.js";
 import { sortByKeys } from "./radix-sort.js";
 import type { SortValue } from "./sort-value.js";
 import { pathKey, type ValuePath } from "./value-path.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /** With more changed rows than these nobody notes which. */
-const MOST_NOTED = 512;
+const MAX_TRACKED = 512;
 
-const EVERY_BIT = 0xffff_ffff;
+const ALL_BITS = 0xffff_ffff;
 
 /**
  * Numbers by row that change all the time: no dictionary. What is set is seen
@@ -21,11 +21,11 @@ export class NumberColumn implements Column {
   readonly isComplete = true;
   users = 0;
   lastUse = 0;
-  renewedAt = 0;
+  bulkChangedAt = 0;
   changedAt = nextChange();
-  #seen = new Float64Array(64).fill(NaN);
+  #published = new Float64Array(64).fill(NaN);
   #next = new Float64Array(64).fill(NaN);
-  readonly #changed = new Int32Array(MOST_NOTED);
+  readonly #changed = new Int32Array(MAX_TRACKED);
   /** More than fit: any row. */
   #changes = 0;
 
@@ -35,12 +35,12 @@ export class NumberColumn implements Column {
   }
 
   get byteLength(): number {
-    return this.#seen.byteLength + this.#next.byteLength;
+    return this.#published.byteLength + this.#next.byteLength;
   }
 
   /** As published; NaN: missing. */
   value(row: number): number {
-    return row < this.#seen.length ? this.#seen[row]! : NaN;
+    return row < this.#published.length ? this.#published[row]! : NaN;
   }
 
   /** As set last. */
@@ -54,7 +54,7 @@ export class NumberColumn implements Column {
     if (row >= this.#next.length) this.#grow(row);
     if (Object.is(this.#next[row], value)) return;
     this.#next[row] = value;
-    if (this.#changes < MOST_NOTED) this.#changed[this.#changes] = row;
+    if (this.#changes < MAX_TRACKED) this.#changed[this.#changes] = row;
     this.#changes++;
   }
 
@@ -66,12 +66,12 @@ export class NumberColumn implements Column {
     const changes = this.#changes;
     this.#changes = 0;
     if (changes > 0) this.changedAt = nextChange();
-    if (changes > MOST_NOTED) {
-      this.#seen.set(this.#next);
+    if (changes > MAX_TRACKED) {
+      this.#published.set(this.#next);
       return "all";
     }
     const rows = this.#changed.slice(0, changes);
-    for (const row of rows) this.#seen[row] = this.#next[row]!;
+    for (const row of rows) this.#published[row] = this.#next[row]!;
     return rows;
   }
 
@@ -85,9 +85,9 @@ export class NumberColumn implements Column {
   }
 
   unset(row: number): boolean {
-    if (row >= this.#seen.length) return false;
-    const hadValue = !Number.isNaN(this.#seen[row]!);
-    this.#seen[row] = NaN;
+    if (row >= this.#published.length) return false;
+    const hadValue = !Number.isNaN(this.#published[row]!);
+    this.#published[row] = NaN;
     this.#next[row] = NaN;
     if (hadValue) this.changedAt = nextChange();
     return hadValue;
@@ -108,23 +108,23 @@ export class NumberColumn implements Column {
         const value = this.value(row);
         return test(Number.isNaN(value) ? undefined : value);
       },
-      settle: () => undefined,
+      finishFirstPass: () => undefined,
       close: () => undefined,
     };
   }
 
-  *sort(rows: Int32Array, descending: boolean): Work<Int32Array> {
+  *sort(rows: Int32Array, descending: boolean): SlicedTask<Int32Array> {
     const { low, high } = floatKeys;
     const read = (row: number) => this.value(row);
     const lowKeys = yield* low(rows, read, descending);
-    const sorted = yield* sortByKeys(rows, lowKeys, EVERY_BIT);
+    const sorted = yield* sortByKeys(rows, lowKeys, ALL_BITS);
     const highKeys = yield* high(sorted, read, descending);
-    return yield* sortByKeys(sorted, highKeys, EVERY_BIT);
+    return yield* sortByKeys(sorted, highKeys, ALL_BITS);
   }
 
   #grow(row: number): void {
     const length = Math.max(row + 1, 2 * this.#next.length);
-    this.#seen = grown(this.#seen, length);
+    this.#published = grown(this.#published, length);
     this.#next = grown(this.#next, length);
   }
 }

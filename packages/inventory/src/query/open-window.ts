@@ -1,17 +1,17 @@
-import type { LiveRequestParts, OpenWindow } from "./live-reader.js";
+import type { PreparedRequest, OpenWindow } from "./query-subscription.js";
 import { Window } from "./window.js";
 
 /** A window that readers with the same request share; the last one to close it takes it down. */
 export function openWindow(
-  { lease, place, fields }: LiveRequestParts,
+  { lease, range, fields }: PreparedRequest,
   revision: () => number,
 ): OpenWindow {
   const { index, shared } = lease;
-  const projection = index.takeProjection(fields);
-  const key = Window.keyOf(projection.key, place);
+  const projection = index.acquireProjection(fields);
+  const key = Window.keyOf(projection.key, range);
   const window =
     shared.windows.get(key) ??
-    new Window([shared.result, projection], place, revision);
+    new Window([shared.result, projection], range, revision);
   shared.windows.set(key, window);
   window.users++;
   let isOpen = true;

@@ -3,12 +3,12 @@ import type { Page } from "./query.js";
 import type { Projection } from "./projection.js";
 import type { SortPath } from "./request.js";
 import type { Result } from "./result.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /** Objects that are encoded between two yields. */
 const STEP = 8;
 
-export interface PagePlace {
+export interface PageRange {
   /** Infinity: all. */
   readonly limit: number;
   readonly after: string | undefined;
@@ -18,26 +18,26 @@ export interface PagePlace {
 export function* readPage(
   result: Result,
   projection: Projection,
-  place: PagePlace,
+  range: PageRange,
   revision: () => number,
-): Work<Page> {
+): SlicedTask<Page> {
   yield* result.catchUp();
-  const sort = result.question.sort!;
-  const from = startOf(result, sort, place.after);
-  const rows = result.rows.slice(from, from + place.limit);
-  const about = {
+  const sort = result.query.sort!;
+  const from = startIndex(result, sort, range.after);
+  const rows = result.rows.slice(from, from + range.limit);
+  const summary = {
     total: result.count,
     revision: revision(),
-    ...nextOf(result, sort, from + rows.length),
+    ...nextCursor(result, sort, from + rows.length),
   };
-  return { ...(yield* readRows(result, rows, projection)), ...about };
+  return { ...(yield* readRows(result, rows, projection)), ...summary };
 }
 
 function* readRows(
   { columns: { log, table } }: Result,
   rows: Int32Array,
   projection: Projection,
-): Work<Pick<Page, "rows" | "ids">> {
+): SlicedTask<Pick<Page, "rows" | "ids">> {
   const { version } = log;
   const follower = { seen: log.closed };
   const objects: Buffer[] = [];
@@ -57,7 +57,7 @@ function* readRows(
   return { rows: objects, ids };
 }
 
-function startOf(
+function startIndex(
   { order, rows }: Result,
   sort: readonly SortPath[],
   after: string | undefined,
@@ -66,7 +66,7 @@ function startOf(
   return order.rowsUpTo(rows, fromCursor(after, sort));
 }
 
-function nextOf(
+function nextCursor(
   { order, rows }: Result,
   sort: readonly SortPath[],
   end: number,

@@ -2,7 +2,7 @@ import type { ViewTable } from "../catalog/catalog.js";
 import { digestOf, type Digest } from "../catalog/digest.js";
 import { PatchWriter } from "../catalog/patch-writer.js";
 import { FieldPicker } from "./field-picker.js";
-import type { Measured } from "./now-table.js";
+import type { LatestMetrics } from "./latest-metrics.js";
 
 /** An object as it was at one time, with the fields that were asked for; of another time it is another entry. */
 export interface Entry {
@@ -14,7 +14,7 @@ export interface Entry {
   users: number;
 }
 
-interface PatchFrom {
+interface CachedPatch {
   readonly from: Entry;
   readonly patch: Buffer | undefined;
 }
@@ -29,16 +29,16 @@ export class Projection {
   /** Rows that changed since their entry was made. */
   readonly #stale = new Set<number>();
   readonly #writer = new PatchWriter();
-  readonly #patches = new WeakMap<Entry, PatchFrom>();
+  readonly #patches = new WeakMap<Entry, CachedPatch>();
   users = 0;
 
   constructor(
-    { table, measured }: { table: ViewTable; measured: Measured },
+    { table, metrics }: { table: ViewTable; metrics: LatestMetrics },
     fields: readonly string[] | undefined,
   ) {
     this.key = Projection.keyOf(fields);
     this.#table = table;
-    this.#picker = fields && new FieldPicker(fields, measured);
+    this.#picker = fields && new FieldPicker(fields, metrics);
   }
 
   static keyOf(fields: readonly string[] | undefined): string {
@@ -51,16 +51,17 @@ export class Projection {
 
   /** Of a row that has an object. The same entry as before where the fields are as before. */
   entry(row: number): Entry {
-    const before = this.#entries.get(row);
-    if (before !== undefined && !this.#stale.delete(row)) return before;
-    const made = this.#make(row);
-    if (before !== undefined && isSameEntry(before, made)) return before;
-    this.#entries.set(row, made);
-    return made;
+    const existing = this.#entries.get(row);
+    if (existing !== undefined && !this.#stale.delete(row)) return existing;
+    const created = this.#createEntry(row);
+    if (existing !== undefined && isSameEntry(existing, created))
+      return existing;
+    this.#entries.set(row, created);
+    return created;
   }
 
   /** No window shows the row's entry any more, or none ever did. */
-  drop(row: number): void {
+  release(row: number): void {
     const entry = this.#entries.get(row);
     if (entry === undefined || entry.users > 0) return;
     this.#entries.delete(row);
@@ -68,16 +69,16 @@ export class Projection {
   }
 
   /** The row's object differs from now on. */
-  forget(row: number): void {
+  invalidate(row: number): void {
     if (this.#entries.has(row)) this.#stale.add(row);
-    this.drop(row);
+    this.release(row);
   }
 
   /** What is measured of these rows differs from now on; `all`: of any. */
-  forgetNow(rows: Iterable<number> | "all"): void {
-    if (this.#picker?.hasNow !== true) return;
+  invalidateMetrics(rows: Iterable<number> | "all"): void {
+    if (this.#picker?.hasMetrics !== true) return;
     const some = rows === "all" ? [...this.#entries.keys()] : rows;
-    for (const row of some) this.forget(row);
+    for (const row of some) this.invalidate(row);
   }
 
   /** Canonical JSON of a row's object, not kept. */
@@ -92,14 +93,14 @@ export class Projection {
    * object between two frames.
    */
   patch(from: Entry, to: Entry): Buffer | undefined {
-    const known = this.#patches.get(to);
-    if (known?.from === from) return known.patch;
+    const cached = this.#patches.get(to);
+    if (cached?.from === from) return cached.patch;
     const patch = this.#writer.write(from.json, to.json);
     this.#patches.set(to, { from, patch });
     return patch;
   }
 
-  #make(row: number): Entry {
+  #createEntry(row: number): Entry {
     const json = this.encode(row);
     const id = this.#table.id(row);
     return { row, id, digest: digestOf(json), json, users: 0 };

@@ -128,7 +128,7 @@ export interface Queries {
     listener: (update: LiveUpdate) => void,
   ): Promise<LiveQuery>;
   /** What is measured of the objects of a type's class, which is followed from then on. @throws XoError INVALID_PARAMETERS for an unknown type */
-  now(type: string): NowTable;
+  metrics(type: string): MetricsTable;
   readonly stats: QueryStats;
   stop(): void;
 }
@@ -138,10 +138,10 @@ export interface Queries {
  * are no part of an object. Filters, orders and fields know them as `now.cpu`,
  * `now.memory`, `now.disk`, `now.network`.
  */
-export interface NowTable {
+export interface MetricsTable {
   /**
    * Nothing is kept of an object that is not there, or not there yet.
-   * @param metric its number in nowMetrics
+   * @param metric its index in metricNames
    * @param value NaN: not known
    */
   set(id: string, metric: number, value: number): void;
@@ -157,8 +157,8 @@ export interface QueryStats {
   readonly columnBytes: number;
   readonly columnLimitBytes: number;
   /** Of what is measured, besides the columns: 64 bytes a row of each class that something was asked of, and room to grow. */
-  readonly nowBytes: number;
+  readonly metricsBytes: number;
   /** Distinct (filter, sort) that are kept up to date, and who reads them. */
   readonly results: number;
-  readonly readers: number;
+  readonly subscriptions: number;
 }

@@ -1,4 +1,4 @@
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /** Rows that are moved between two yields. */
 const STEP = 4_096;
@@ -9,16 +9,16 @@ const RADIX = 1 << RADIX_BITS;
 /**
  * Rows by a key each, as numbers without a sign: stable, what was in order before
  * stays so among equals.
- * @param most no key is greater
+ * @param maxKey no key is greater
  */
 export function* sortByKeys(
   rows: Int32Array,
   keys: Int32Array<ArrayBuffer>,
-  most: number,
-): Work<Int32Array> {
+  maxKey: number,
+): SlicedTask<Int32Array> {
   let sorted = rows;
   let moved = keys;
-  for (let shift = 0; shift < 32 && most >>> shift > 0; shift += RADIX_BITS)
+  for (let shift = 0; shift < 32 && maxKey >>> shift > 0; shift += RADIX_BITS)
     [sorted, moved] = yield* scatter(sorted, moved, shift);
   return sorted;
 }
@@ -28,7 +28,7 @@ function* scatter(
   rows: Int32Array,
   keys: Int32Array<ArrayBuffer>,
   shift: number,
-): Work<[Int32Array, Int32Array<ArrayBuffer>]> {
+): SlicedTask<[Int32Array, Int32Array<ArrayBuffer>]> {
   const starts = new Int32Array(RADIX + 1);
   for (let i = 0; i < keys.length; i++) {
     starts[((keys[i]! >> shift) & (RADIX - 1)) + 1]!++;

@@ -1,8 +1,8 @@
 import { merge, mergeSort, type Compare } from "./merge-sort.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
-export interface Ranked {
-  isThere(number: number): boolean;
+export interface RankedItems {
+  exists(number: number): boolean;
   /** The same for the same numbers as long as a refresh runs, whatever changes meanwhile. */
   readonly compare: Compare;
 }
@@ -13,15 +13,15 @@ export interface Ranked {
  * them in. The arrays are replaced, not written to: who works in slices keeps his.
  */
 export class Ranks {
-  readonly #ranked: Ranked;
+  readonly #items: RankedItems;
   #order = new Int32Array(0);
   #ranks = new Int32Array(0);
   #isMarked = new Uint8Array(64);
   #marked: number[] = [];
-  #refreshes = 0;
+  #generation = 0;
 
-  constructor(ranked: Ranked) {
-    this.#ranked = ranked;
+  constructor(ranked: RankedItems) {
+    this.#items = ranked;
   }
 
   get byteLength(): number {
@@ -54,17 +54,17 @@ export class Ranks {
     this.#marked.push(number);
   }
 
-  *refresh(): Work<void> {
+  *refresh(): SlicedTask<void> {
     while (this.#marked.length > 0) {
       const marked = this.#marked;
       this.#marked = [];
       const dropped = this.#isMarked.slice();
       for (const number of marked) this.#isMarked[number] = 0;
-      const turn = ++this.#refreshes;
-      const order = yield* this.#sorted(marked, dropped);
-      const ranks = yield* this.#numbered(order);
+      const generation = ++this.#generation;
+      const order = yield* this.#sort(marked, dropped);
+      const ranks = yield* this.#assignRanks(order);
       // Another refresh began meanwhile: it does not know these.
-      if (turn !== this.#refreshes)
+      if (generation !== this.#generation)
         for (const number of marked) this.mark(number);
       else {
         this.#order = order;
@@ -74,24 +74,24 @@ export class Ranks {
     }
   }
 
-  *#sorted(
+  *#sort(
     marked: readonly number[],
     dropped: Uint8Array,
-  ): Work<Int32Array<ArrayBuffer>> {
-    const { compare } = this.#ranked;
-    const there = marked.filter((number) => this.#ranked.isThere(number));
-    const added = yield* mergeSort(Int32Array.from(there), compare);
+  ): SlicedTask<Int32Array<ArrayBuffer>> {
+    const { compare } = this.#items;
+    const existing = marked.filter((number) => this.#items.exists(number));
+    const added = yield* mergeSort(Int32Array.from(existing), compare);
     const isDropped = (number: number) => dropped[number] === 1;
     return yield* merge(this.#order, added, isDropped, compare);
   }
 
-  *#numbered(order: Int32Array): Work<Int32Array<ArrayBuffer>> {
+  *#assignRanks(order: Int32Array): SlicedTask<Int32Array<ArrayBuffer>> {
     const ranks = new Int32Array(this.#isMarked.length);
     let rank = -1;
     let last = -1;
     for (let i = 0; i < order.length; i++) {
       const number = order[i]!;
-      if (last < 0 || this.#ranked.compare(last, number) !== 0) rank++;
+      if (last < 0 || this.#items.compare(last, number) !== 0) rank++;
       ranks[number] = rank;
       last = number;
       if (i % 512 === 511) yield;

@@ -9,13 +9,13 @@ import { JsonTexts } from "./json-texts.js";
 import type { ColumnsAnswer } from "./query.js";
 import type { Result } from "./result.js";
 import type { ValuePath } from "./value-path.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /** Rows that are copied between two yields, and ids that are read. */
 const STEP = 512;
 const ID_STEP = 128;
 
-export interface ColumnsPlace {
+export interface ReadColumnsOptions {
   /** By what the request calls them. */
   readonly paths: ReadonlyMap<string, ValuePath>;
   readonly limit: number;
@@ -28,32 +28,32 @@ export interface ColumnsPlace {
 /** Reads some properties of a result's objects. Objects that go while it is read are left out. */
 export function* readColumns(
   result: Result,
-  place: ColumnsPlace,
+  options: ReadColumnsOptions,
   revision: () => number,
-): Work<ColumnsAnswer> {
-  const paths = [...place.paths.keys()];
-  const taken = yield* result.columns.take([...place.paths.values()]);
-  const byPath = new Map(taken.map((column, i) => [paths[i]!, column]));
+): SlicedTask<ColumnsAnswer> {
+  const paths = [...options.paths.keys()];
+  const acquired = yield* result.columns.acquire([...options.paths.values()]);
+  const byPath = new Map(acquired.map((column, i) => [paths[i]!, column]));
   try {
-    const { known } = place;
+    const { known } = options;
     const read = (from: ColumnsState | undefined) =>
-      readOnce(result, byPath, { ...place, known: from }, revision);
+      tryRead(result, byPath, { ...options, known: from }, revision);
     return (known && (yield* read(known))) ?? (yield* read(undefined))!;
   } finally {
-    result.columns.release(taken);
+    result.columns.release(acquired);
   }
 }
 
 /** Undefined: these are not the objects that the reader knows. */
-function* readOnce(
+function* tryRead(
   result: Result,
   byPath: ReadonlyMap<string, Column>,
-  { known, epoch, limit }: ColumnsPlace,
+  { known, epoch, limit }: ReadColumnsOptions,
   revision: () => number,
-): Work<ColumnsAnswer | undefined> {
+): SlicedTask<ColumnsAnswer | undefined> {
   yield* result.catchUp();
   const rows = result.members.toArray().subarray(0, limit);
-  const about = { revision: revision(), total: result.count };
+  const summary = { revision: revision(), total: result.count };
   const changedAt = new Map<string, number>();
   const copies = new Map<string, ColumnCopy>();
   try {
@@ -67,13 +67,13 @@ function* readOnce(
     const members = yield* copyRows(result, rows, { copies: all, ids });
     if (known !== undefined && known.members !== members) return undefined;
     const state = toStateText({ epoch, members, columns: changedAt });
-    return { ...about, state, ...(yield* write(copies, ids)) };
+    return { ...summary, state, ...(yield* write(copies, ids)) };
   } finally {
     for (const copy of copies.values()) copy.close();
   }
 }
 
-interface Copied {
+interface CopyTargets {
   readonly copies: readonly ColumnCopy[];
   /** To be filled. */
   readonly ids: string[] | undefined;
@@ -83,8 +83,8 @@ interface Copied {
 function* copyRows(
   { columns }: Result,
   rows: Int32Array,
-  { copies, ids }: Copied,
-): Work<string> {
+  { copies, ids }: CopyTargets,
+): SlicedTask<string> {
   const { log, table } = columns;
   const { version } = log;
   const follower = { seen: log.closed };
@@ -94,7 +94,7 @@ function* copyRows(
   try {
     for (const [i, row] of rows.entries()) {
       if (!log.isRemoved(row, version)) {
-        members.add(columns.birth(row));
+        members.add(columns.objectSerial(row));
         for (const copy of copies) copy.add(row);
         ids?.push(table.id(row));
       }
@@ -109,7 +109,7 @@ function* copyRows(
 function* write(
   copies: ReadonlyMap<string, ColumnCopy>,
   ids: readonly string[] | undefined,
-): Work<Pick<ColumnsAnswer, "ids" | "columns">> {
+): SlicedTask<Pick<ColumnsAnswer, "ids" | "columns">> {
   const texts = new JsonTexts();
   const columns = new Map<string, Buffer>();
   for (const [path, copy] of copies)
@@ -121,7 +121,7 @@ function* write(
 function* writeIds(
   ids: readonly string[],
   push: (json: string) => void,
-): Work<void> {
+): SlicedTask<void> {
   push("[");
   for (let from = 0; from < ids.length; from += STEP) {
     const some = JSON.stringify(ids.slice(from, from + STEP)).slice(1, -1);

@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import { analyseFilter, type FilterPlan } from "../filter/analyse-filter.js";
 import type { Predicate } from "../filter/predicate.js";
 import { parseFilter } from "../filter/parse-filter.js";
-import { NOW, nowMetricOf, nowMetrics } from "./now-metrics.js";
+import { METRICS_FIELD, metricOf, metricNames } from "./metrics.js";
 import type { Selection, SortKey } from "./query.js";
 import { pathsOf } from "./row-test.js";
 import { toPath, type ValuePath } from "./value-path.js";
@@ -31,7 +31,7 @@ export interface SortPath {
 }
 
 /** A selection as it is worked on. */
-export interface Question {
+export interface CompiledQuery {
   /** Equal for questions with the same answer. */
   readonly key: string;
   readonly type: string;
@@ -44,26 +44,26 @@ export interface Question {
   readonly sort: readonly SortPath[] | undefined;
 }
 
-const BY_NAME: readonly SortKey[] = [{ by: "name_label" }];
+const DEFAULT_SORT: readonly SortKey[] = [{ by: "name_label" }];
 
 /** @param searched paths in which words are looked for */
-export function toQuestion(
+export function compileQuery(
   selection: Selection,
   searched: readonly string[],
-): Question {
+): CompiledQuery {
   const { type, filter = "", where } = selection;
   const words = toWords(selection.search ?? "");
   const ids = checkIds(selection.ids);
   const parts: FilterPlan[] = [
     { kind: "path", path: ["type"], test: (value) => value === type },
-    withNow(analyseFilter(parseFilter(filter))),
+    resolveMetricPaths(analyseFilter(parseFilter(filter))),
     ...words.map((word) => searchPlan(word, searched)),
   ];
   if (ids !== undefined) parts.push(idPlan(ids));
   if (where !== undefined)
     parts.push({ kind: "object", test: where, isLasting: true });
   const plan: FilterPlan = { kind: "and", parts };
-  const sort = toSort(selection.sort ?? BY_NAME);
+  const sort = toSort(selection.sort ?? DEFAULT_SORT);
   return {
     key: JSON.stringify([type, filter, words, ids, sort, identityOf(where)]),
     type,
@@ -75,8 +75,8 @@ export function toQuestion(
 }
 
 /** The same question when only the number of objects matters, or what they have. */
-export function withoutOrder(question: Question): Question {
-  return { ...question, key: `${question.key} in no order`, sort: undefined };
+export function withoutOrder(query: CompiledQuery): CompiledQuery {
+  return { ...query, key: `${query.key} in no order`, sort: undefined };
 }
 
 export function checkFields(
@@ -90,13 +90,13 @@ export function checkFields(
 }
 
 /** @throws XoError INVALID_PARAMETERS for anything but a whole number in the bounds, which are included */
-export function checkWhole(
+export function checkInteger(
   name: string,
   value: number,
-  [least, most]: readonly [number, number],
+  [min, max]: readonly [number, number],
 ): number {
-  if (!Number.isInteger(value) || value < least || value > most)
-    throw invalid(`${name} is not a whole number from ${least} to ${most}`);
+  if (!Number.isInteger(value) || value < min || value > max)
+    throw invalid(`${name} is not a whole number from ${min} to ${max}`);
   return value;
 }
 
@@ -105,7 +105,7 @@ export function checkPath(text: string): ValuePath {
   const path = toPath(text);
   if (path.length > queryLimits.pathParts)
     throw invalid(`a path has at most ${queryLimits.pathParts} parts`);
-  return checkNow(path);
+  return checkMetricPath(path);
 }
 
 /** By what the request calls them. */
@@ -118,19 +118,19 @@ export function checkColumnPaths(
 }
 
 /** Filters write `now.cpu`, one name, or `now:cpu`: the same is meant. */
-function withNow(plan: FilterPlan): FilterPlan {
+function resolveMetricPaths(plan: FilterPlan): FilterPlan {
   switch (plan.kind) {
     case "and":
     case "or":
-      return { ...plan, parts: plan.parts.map(withNow) };
+      return { ...plan, parts: plan.parts.map(resolveMetricPaths) };
     case "not":
-      return { ...plan, part: withNow(plan.part) };
+      return { ...plan, part: resolveMetricPaths(plan.part) };
     case "path": {
       const [name = "", ...more] = plan.path;
-      const path = name.startsWith(`${NOW}.`)
+      const path = name.startsWith(`${METRICS_FIELD}.`)
         ? [...toPath(name), ...more]
         : plan.path;
-      return { ...plan, path: checkNow(path) };
+      return { ...plan, path: checkMetricPath(path) };
     }
     case "object":
       return plan;
@@ -138,9 +138,11 @@ function withNow(plan: FilterPlan): FilterPlan {
 }
 
 /** Only the single numbers are there. */
-function checkNow(path: ValuePath): ValuePath {
-  if (path[0] !== NOW || nowMetricOf(path) >= 0) return path;
-  const names = nowMetrics.map((name) => `${NOW}.${name}`).join(", ");
+function checkMetricPath(path: ValuePath): ValuePath {
+  if (path[0] !== METRICS_FIELD || metricOf(path) >= 0) return path;
+  const names = metricNames
+    .map((name) => `${METRICS_FIELD}.${name}`)
+    .join(", ");
   throw invalid(`${path.join(".")} is not one of ${names}`);
 }
 
@@ -167,8 +169,8 @@ function checkIds(
 }
 
 function idPlan(ids: readonly string[]): FilterPlan {
-  const wanted: ReadonlySet<unknown> = new Set(ids);
-  return { kind: "path", path: ["id"], test: (id) => wanted.has(id) };
+  const allowed: ReadonlySet<unknown> = new Set(ids);
+  return { kind: "path", path: ["id"], test: (id) => allowed.has(id) };
 }
 
 function toSort(keys: readonly SortKey[]): SortPath[] {
@@ -193,12 +195,12 @@ function toWords(search: string): string[] {
 }
 
 /** Ids are random digits: a short word is in many of them, and nobody means that. */
-const LEAST_OF_ID = 8;
+const MIN_ID_SEARCH_LENGTH = 8;
 
 function searchPlan(word: string, searched: readonly string[]): FilterPlan {
   const has = createTextTest(word);
   const paths =
-    word.length < LEAST_OF_ID
+    word.length < MIN_ID_SEARCH_LENGTH
       ? searched.filter((path) => path !== "id")
       : searched;
   return {
@@ -245,7 +247,7 @@ let lastIdentity = 0;
 
 function identityOf(predicate: Predicate | undefined): number {
   if (predicate === undefined) return 0;
-  const known = identities.get(predicate) ?? ++lastIdentity;
-  identities.set(predicate, known);
-  return known;
+  const identity = identities.get(predicate) ?? ++lastIdentity;
+  identities.set(predicate, identity);
+  return identity;
 }

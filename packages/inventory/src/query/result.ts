@@ -1,45 +1,45 @@
 import type { Column } from "./column.js";
 import type { LogFollower } from "./change-log.js";
 import type { Columns } from "./columns.js";
-import type { Question } from "./request.js";
+import type { CompiledQuery } from "./request.js";
 import { RowOrder } from "./row-order.js";
 import { RowSet } from "./row-set.js";
 import { RowTest } from "./row-test.js";
 import { spliceRows } from "./splice-rows.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /**
  * With more changed rows than these, all are tested and sorted anew, in slices:
  * those few take about two milliseconds. If as many change meanwhile, twice as many will do.
  */
-const MOST_CHANGED = 512;
+const MAX_INCREMENTAL = 512;
 
 /** Rows that are tested between two yields, by columns and by whole objects. */
 const STEP = 512;
 const OBJECT_STEP = 8;
 
 /**
- * The rows that answer a question, in its order. `build` makes it, `catchUp`
+ * The rows that answer a query, in its order. `build` makes it, `catchUp`
  * keeps it: it looks at changed rows only, and at those only where a column
- * changed that the question looks at.
+ * changed that the query looks at.
  */
 export class Result implements LogFollower {
   readonly columns: Columns;
-  readonly question: Question;
+  readonly query: CompiledQuery;
   #seen = 0;
   #version = -1;
   /** Version of the log when the rows were last tested and sorted anew. */
   #filledAt = -1;
-  #taken: readonly Column[] = [];
+  #acquired: readonly Column[] = [];
   #sortColumns: readonly Column[] = [];
   #test: RowTest | undefined;
   #order: RowOrder | undefined;
   #members = new RowSet();
   #rows: Int32Array = new Int32Array(0);
 
-  constructor(columns: Columns, question: Question) {
+  constructor(columns: Columns, query: CompiledQuery) {
     this.columns = columns;
-    this.question = question;
+    this.query = query;
   }
 
   /** Number of objects. */
@@ -47,7 +47,7 @@ export class Result implements LogFollower {
     return this.#members.count;
   }
 
-  /** In order; not kept for a question without one. Replaced, not written to. */
+  /** In order; not kept for a query without one. Replaced, not written to. */
   get rows(): Int32Array {
     return this.#rows;
   }
@@ -69,16 +69,16 @@ export class Result implements LogFollower {
   }
 
   /** @returns false when it was given up on the way */
-  *build(isGivenUp: () => boolean): Work<boolean> {
-    if (isGivenUp()) return false;
-    const { columns, question } = this;
-    const { sort } = question;
+  *build(isCancelled: () => boolean): SlicedTask<boolean> {
+    if (isCancelled()) return false;
+    const { columns, query } = this;
+    const { sort } = query;
     this.#seen = columns.log.closed;
     columns.log.follow(this);
     const sortPaths = sort?.map(({ path }) => path) ?? [];
-    this.#taken = yield* columns.take([...question.paths, ...sortPaths]);
-    this.#sortColumns = this.#taken.slice(question.paths.length);
-    this.#test = new RowTest(question.plan, columns, this.#taken);
+    this.#acquired = yield* columns.acquire([...query.paths, ...sortPaths]);
+    this.#sortColumns = this.#acquired.slice(query.paths.length);
+    this.#test = new RowTest(query.plan, columns, this.#acquired);
     if (sort !== undefined)
       this.#order = new RowOrder(
         sort.map(({ descending }, i) => ({
@@ -87,8 +87,8 @@ export class Result implements LogFollower {
         })),
         columns.ids,
       );
-    if (!(yield* this.#fill(isGivenUp))) return false;
-    this.#test.settle();
+    if (!(yield* this.#fill(isCancelled))) return false;
+    this.#test.finishFirstPass();
     yield* this.catchUp();
     return true;
   }
@@ -96,11 +96,15 @@ export class Result implements LogFollower {
   /**
    * Takes in what has changed. After it, up to the next yield, the rows are those of now.
    */
-  *catchUp(): Work<void> {
+  *catchUp(): SlicedTask<void> {
     const { log } = this.columns;
-    for (let most = MOST_CHANGED; log.version !== this.#version; most *= 2) {
+    for (
+      let limit = MAX_INCREMENTAL;
+      log.version !== this.#version;
+      limit *= 2
+    ) {
       const changed = this.#changed();
-      if (changed.size > most || this.#isRenewed) {
+      if (changed.size > limit || this.#hasBulkChange) {
         const seen = log.closed;
         yield* this.#fill(() => false);
         this.#seen = seen;
@@ -115,34 +119,36 @@ export class Result implements LogFollower {
   close(): void {
     this.columns.log.unfollow(this);
     this.#test?.close();
-    this.columns.release(this.#taken);
-    this.#taken = [];
+    this.columns.release(this.#acquired);
+    this.#acquired = [];
   }
 
   /** So much changed that it was not noted what. */
-  get #isRenewed(): boolean {
-    return this.#taken.some(({ renewedAt }) => renewedAt > this.#filledAt);
+  get #hasBulkChange(): boolean {
+    return this.#acquired.some(
+      ({ bulkChangedAt }) => bulkChangedAt > this.#filledAt,
+    );
   }
 
   #changed(): Set<number> {
     const which = this.#test!.readsObjects ? "touched" : "of columns";
-    return this.columns.log.rows(this.#taken, this.#seen, which);
+    return this.columns.log.rows(this.#acquired, this.#seen, which);
   }
 
-  *#fill(isGivenUp: () => boolean): Work<boolean> {
+  *#fill(isCancelled: () => boolean): SlicedTask<boolean> {
     const { table, log } = this.columns;
     const filledAt = log.version;
     const test = this.#test!;
     const step = test.readsObjects ? OBJECT_STEP : STEP;
     const members = new RowSet();
-    const { ids } = this.question;
+    const { ids } = this.query;
     const last = ids === undefined ? table.rows : ids.length;
     for (let i = 0; i < last; i++) {
       const row = ids === undefined ? i : table.findId(ids[i]!);
       if (row >= 0 && table.isLive(row) && test.holds(row)) members.add(row);
       if (i % step !== step - 1) continue;
       yield;
-      if (isGivenUp()) return false;
+      if (isCancelled()) return false;
     }
     if (this.#order !== undefined)
       this.#rows = yield* this.#order.sort(members);

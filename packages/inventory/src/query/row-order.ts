@@ -2,7 +2,7 @@ import type { Column } from "./column.js";
 import { compareTexts, type IdOrder } from "./id-order.js";
 import type { RowSet } from "./row-set.js";
 import { compareSortValues, type SortValue } from "./sort-value.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 export interface OrderKey {
   readonly column: Column;
@@ -16,7 +16,7 @@ export interface Position {
 }
 
 /** So few rows are sorted by comparing, in one go: below a millisecond. */
-const FEW = 512;
+const MAX_COMPARED = 512;
 
 /** Rows that are moved between two yields. */
 const STEP = 4_096;
@@ -64,7 +64,7 @@ export class RowOrder {
   }
 
   /** Where a row belongs among rows in this order. */
-  placeOf(row: number, rows: Int32Array): number {
+  insertionIndex(row: number, rows: Int32Array): number {
     let low = 0;
     let high = rows.length;
     while (low < high) {
@@ -79,8 +79,8 @@ export class RowOrder {
    * All rows of a set in order. Rows that change meanwhile may stand anywhere or
    * be left out: the caller knows which, and puts them right.
    */
-  *sort(set: RowSet): Work<Int32Array> {
-    if (set.count <= FEW) return this.#sortFew(set);
+  *sort(set: RowSet): SlicedTask<Int32Array> {
+    if (set.count <= MAX_COMPARED) return this.#sortFew(set);
     yield* this.#ids.refresh();
     let rows = yield* pick(this.#ids.rows, set);
     for (const { column, descending } of this.#keys.toReversed())
@@ -115,7 +115,7 @@ function compareDirected(
   return descending && a !== null && b !== null ? -order : order;
 }
 
-function* pick(rows: Int32Array, set: RowSet): Work<Int32Array> {
+function* pick(rows: Int32Array, set: RowSet): SlicedTask<Int32Array> {
   const picked = new Int32Array(rows.length);
   let count = 0;
   for (let i = 0; i < rows.length; i++) {

@@ -43,8 +43,8 @@ export class RowTest {
   }
 
   /** After the first pass: answers for many distinct values are not worth their memory. */
-  settle(): void {
-    for (const test of this.#pathTests) test.settle();
+  finishFirstPass(): void {
+    for (const test of this.#pathTests) test.finishFirstPass();
   }
 
   close(): void {

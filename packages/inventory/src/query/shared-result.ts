@@ -1,9 +1,9 @@
 import type { Result } from "./result.js";
 import type { Window } from "./window.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /** Unread results follow changes only now and then: they are there in case somebody comes back. */
-const EPOCHS_BEHIND = 32;
+const MAX_EPOCHS_BEHIND = 32;
 
 /** A result, who uses it, and the windows on it. It is given up when nobody waits for it any more. */
 export class SharedResult {
@@ -25,10 +25,11 @@ export class SharedResult {
   }
 
   /** Brings the result and its windows up to date, and tells those who look through them. */
-  *update(): Work<void> {
+  *update(): SlicedTask<void> {
     const { result } = this;
     const behind = result.columns.log.closed - result.seen;
-    if (!this.isReady || (this.users === 0 && behind < EPOCHS_BEHIND)) return;
+    if (!this.isReady || (this.users === 0 && behind < MAX_EPOCHS_BEHIND))
+      return;
     yield* result.catchUp();
     for (const window of [...this.windows.values()]) {
       yield* window.update();
@@ -44,8 +45,8 @@ export class SharedResult {
 
   *#build(): Generator<void, void, void> {
     try {
-      const isThere = yield* this.result.build(() => this.isClosed);
-      this.isReady = isThere && !this.isClosed;
+      const isBuilt = yield* this.result.build(() => this.isClosed);
+      this.isReady = isBuilt && !this.isClosed;
     } finally {
       if (!this.isReady) this.close();
       // What was taken while it was being closed.

@@ -1,7 +1,7 @@
 import type { RowOrder } from "./row-order.js";
 
 /** So few are looked for one by one: that is one quick search each. */
-const FEW = 8;
+const MAX_SEARCHED = 8;
 
 /** Rows in order, without some and with others; copied in whole stretches. */
 export function spliceRows(
@@ -10,13 +10,13 @@ export function spliceRows(
   entering: readonly number[],
   order: RowOrder,
 ): Int32Array {
-  const staying = leaving.size === 0 ? rows : without(rows, leaving);
+  const staying = leaving.size === 0 ? rows : removeRows(rows, leaving);
   if (entering.length === 0) return staying;
   const sorted = entering.toSorted((a, b) => order.compare(a, b));
   const merged = new Int32Array(staying.length + sorted.length);
   let copied = 0;
   sorted.forEach((row, i) => {
-    const place = order.placeOf(row, staying);
+    const place = order.insertionIndex(row, staying);
     merged.set(staying.subarray(copied, place), copied + i);
     merged[place + i] = row;
     copied = place;
@@ -25,9 +25,14 @@ export function spliceRows(
   return merged;
 }
 
-function without(rows: Int32Array, leaving: ReadonlySet<number>): Int32Array {
+function removeRows(
+  rows: Int32Array,
+  leaving: ReadonlySet<number>,
+): Int32Array {
   const places =
-    leaving.size <= FEW ? placesOf(rows, leaving) : scanFor(rows, leaving);
+    leaving.size <= MAX_SEARCHED
+      ? indexesOf(rows, leaving)
+      : scanIndexes(rows, leaving);
   const staying = new Int32Array(rows.length - places.length);
   let from = 0;
   places.forEach((place, i) => {
@@ -38,18 +43,18 @@ function without(rows: Int32Array, leaving: ReadonlySet<number>): Int32Array {
   return staying;
 }
 
-function placesOf(rows: Int32Array, some: ReadonlySet<number>): number[] {
+function indexesOf(rows: Int32Array, some: ReadonlySet<number>): number[] {
   return [...some]
     .map((row) => rows.indexOf(row))
     .filter((place) => place >= 0)
     .sort((a, b) => a - b);
 }
 
-function scanFor(rows: Int32Array, some: ReadonlySet<number>): number[] {
-  const isSought = new Uint8Array(Math.max(...some) + 1);
-  for (const row of some) isSought[row] = 1;
+function scanIndexes(rows: Int32Array, some: ReadonlySet<number>): number[] {
+  const isSearched = new Uint8Array(Math.max(...some) + 1);
+  for (const row of some) isSearched[row] = 1;
   const places: number[] = [];
   for (let place = 0; place < rows.length; place++)
-    if (isSought[rows[place]!] === 1) places.push(place);
+    if (isSearched[rows[place]!] === 1) places.push(place);
   return places;
 }

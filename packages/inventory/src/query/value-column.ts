@@ -6,13 +6,13 @@ import type { Memo } from "./memo.js";
 import { sortByKeys } from "./radix-sort.js";
 import type { SortValue } from "./sort-value.js";
 import { pathKey, type ValuePath } from "./value-path.js";
-import type { Work } from "./work.js";
+import type { SlicedTask } from "./sliced-task.js";
 
 /** The code of a row without an object, or whose object was not read yet. */
 const UNSET = -1;
 
 /** Answers of a test stay known where there are no more distinct values than these: 4 KB. */
-const KEPT_ANSWERS = 4_096;
+const MAX_MEMOIZED = 4_096;
 
 /** Rows whose keys are made between two yields. */
 const STEP = 4_096;
@@ -25,7 +25,7 @@ export class ValueColumn implements Column {
   readonly path: ValuePath;
   readonly key: string;
   readonly dictionary = new Dictionary();
-  readonly renewedAt = 0;
+  readonly bulkChangedAt = 0;
   changedAt = nextChange();
   isComplete = false;
   users = 0;
@@ -62,7 +62,7 @@ export class ValueColumn implements Column {
     return new ValueTest(this, test);
   }
 
-  *sort(rows: Int32Array, descending: boolean): Work<Int32Array> {
+  *sort(rows: Int32Array, descending: boolean): SlicedTask<Int32Array> {
     const ranks = yield* this.dictionary.rank();
     const last = ranks[MISSING]!;
     const keys = new Int32Array(rows.length);
@@ -79,7 +79,7 @@ export class ValueColumn implements Column {
     const before = this.#code(row);
     if (before !== UNSET && this.dictionary.isValue(before, value))
       return false;
-    const code = this.dictionary.take(value);
+    const code = this.dictionary.acquire(value);
     if (before !== UNSET) this.dictionary.release(before);
     if (code === before) return false;
     this.#setCode(row, code);
@@ -129,8 +129,8 @@ class ValueTest implements ColumnTest {
       : this.#memo.holds(code);
   }
 
-  settle(): void {
-    if (this.#column.dictionary.codes > KEPT_ANSWERS) this.close();
+  finishFirstPass(): void {
+    if (this.#column.dictionary.codes > MAX_MEMOIZED) this.close();
   }
 
   close(): void {

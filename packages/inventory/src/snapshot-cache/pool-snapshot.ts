@@ -1,11 +1,11 @@
-import type { Clock, Logger } from "@xo-server/xen-api";
+import type { Logger, WallClock } from "@xo-server/kit";
 import type { ClassTable } from "../store/class-table.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { SnapshotStatus } from "./frame.js";
 import { SnapshotFile, type SnapshotFileOptions } from "./snapshot-file.js";
 import type { SnapshotContent } from "./read-snapshot.js";
 import { Removals } from "./removals.js";
-import type { Turns } from "./turns.js";
+import type { Semaphore } from "./semaphore.js";
 
 /** State of the mirror of a pool now. */
 export interface CurrentStatus extends SnapshotStatus {
@@ -30,9 +30,9 @@ export interface SharedOptions extends Pick<
 > {
   readonly checkpointMs: number;
   readonly retryMs: number;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
-  readonly turns: Turns;
+  readonly semaphore: Semaphore;
   /**
    * Resolves when the directory is locked; false: snapshots are disabled in
    * this run.
@@ -103,10 +103,10 @@ export class PoolSnapshot {
    * @returns the state of the snapshot; undefined when there is none
    */
   async restore(signal: AbortSignal): Promise<SnapshotStatus | undefined> {
-    const { isLocked, turns } = this.#shared;
+    const { isLocked, semaphore } = this.#shared;
     if (!(await isLocked)) return undefined;
     const startedAt = performance.now();
-    const result = await turns.take(() => this.#read(signal));
+    const result = await semaphore.run(() => this.#read(signal));
     this.#isRestored = true;
     this.#writtenRevision = this.#pool.store.revision;
     this.#writtenStatus = result?.status;
@@ -175,11 +175,11 @@ export class PoolSnapshot {
 
   /** Writes what has changed, if anything has. Never rejects: errors are logged and retried. */
   async #checkpoint(): Promise<void> {
-    const { clock, logger, turns } = this.#shared;
+    const { clock, logger, semaphore } = this.#shared;
     const current = this.#pool.current();
     if (current === undefined || !this.#isDue(current)) return;
     try {
-      await turns.take(() => this.#write(current));
+      await semaphore.run(() => this.#write(current));
     } catch (error) {
       this.#onFailure(error);
       return;

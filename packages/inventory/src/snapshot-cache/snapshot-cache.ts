@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { XoError } from "@xo-server/model";
-import type { Clock, Logger } from "@xo-server/xen-api";
+import type { Logger, WallClock } from "@xo-server/kit";
 import { lockDirectory, type DirectoryLock } from "./directory-lock.js";
 import { nodeDisk, type Disk } from "./disk.js";
 import { deleteFolder, folderName } from "./snapshot-folder.js";
@@ -9,7 +9,7 @@ import {
   type SharedOptions,
   type PersistedPool,
 } from "./pool-snapshot.js";
-import { Turns } from "./turns.js";
+import { Semaphore } from "./semaphore.js";
 
 /**
  * Pools that are read or written at the same time: bounds the memory of frames
@@ -72,7 +72,7 @@ export class SnapshotCache {
   readonly #pools = new Map<string, PoolSnapshot>();
   #lock: DirectoryLock | undefined;
 
-  constructor(options: SnapshotCacheOptions, clock: Clock, logger: Logger) {
+  constructor(options: SnapshotCacheOptions, clock: WallClock, logger: Logger) {
     const { directory, key, disk = nodeDisk } = options;
     if (key.length !== KEY_BYTES)
       throw new XoError("INVALID_PARAMETERS", {
@@ -87,7 +87,7 @@ export class SnapshotCache {
       logger,
       checkpointMs: options.checkpointMs ?? 5_000,
       retryMs: options.retryMs ?? 60_000,
-      turns: new Turns(MAX_CONCURRENT),
+      semaphore: new Semaphore(MAX_CONCURRENT),
       isLocked: this.#open(disk, logger),
     };
   }

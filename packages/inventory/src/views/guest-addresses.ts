@@ -1,7 +1,7 @@
 import { isMap } from "./values/maps.js";
 
 /** Addresses of one family of one interface: a guest writes what it likes. */
-const MOST_ADDRESSES = 256;
+const MAX_ADDRESSES = 256;
 
 export interface GuestAddresses {
   /** By `N/ipv4/i` and `N/ipv6/i`: interface, family, and i from 0. */
@@ -21,23 +21,24 @@ export function readAddresses(networks: unknown): GuestAddresses {
   if (!isMap(networks)) return none;
   const all: Record<string, string> = {};
   const byPrefix = new Map<string, string[]>();
-  let main: string | undefined;
-  let second: string | undefined;
+  let firstIpv4: string | undefined;
+  let firstIpv6: string | undefined;
   for (const key of sortedKeys(networks)) {
     const prefix = prefixOf(key);
     const value = networks[key];
     if (prefix === undefined || typeof value !== "string") continue;
-    let known = byPrefix.get(prefix);
-    if (known === undefined) byPrefix.set(prefix, (known = []));
+    let addresses = byPrefix.get(prefix);
+    if (addresses === undefined) byPrefix.set(prefix, (addresses = []));
     for (const address of addressesIn(value)) {
-      if (prefix.endsWith("4/")) main ??= address;
-      else second ??= address;
-      if (known.length >= MOST_ADDRESSES || known.includes(address)) continue;
-      all[prefix + known.length] = address;
-      known.push(address);
+      if (prefix.endsWith("4/")) firstIpv4 ??= address;
+      else firstIpv6 ??= address;
+      if (addresses.length >= MAX_ADDRESSES || addresses.includes(address))
+        continue;
+      all[prefix + addresses.length] = address;
+      addresses.push(address);
     }
   }
-  return { all, main: main ?? second };
+  return { all, main: firstIpv4 ?? firstIpv6 };
 }
 
 function sortedKeys(map: Readonly<Record<string, unknown>>): string[] {
@@ -69,6 +70,6 @@ function addressesIn(value: string): string[] {
 
 function splitAtSpace(value: string): string[] {
   return value
-    .split(/\s+/, 4 * MOST_ADDRESSES)
+    .split(/\s+/, 4 * MAX_ADDRESSES)
     .filter((address) => address !== "");
 }

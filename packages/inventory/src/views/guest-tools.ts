@@ -1,7 +1,7 @@
 import type { XapiRecord } from "../store/record-rows.js";
 import type { ViewObject } from "./view.js";
 import { toInteger } from "./values/integer.js";
-import { memberOf, toGivenText } from "./values/plain.js";
+import { memberOf, toNonEmptyText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
 /** What guest tools say of themselves. */
@@ -42,8 +42,8 @@ export function putTools(
 
 /** `7.30.0-1`: as much of it as there is. */
 function toDriversVersion(drivers: unknown): string {
-  const micro = toGivenText(memberOf(drivers, "micro"));
-  const build = toGivenText(memberOf(drivers, "build"));
+  const micro = toNonEmptyText(memberOf(drivers, "micro"));
+  const build = toNonEmptyText(memberOf(drivers, "build"));
   let version = `${toInteger(memberOf(drivers, "major"))}.${toInteger(memberOf(drivers, "minor"))}`;
   if (micro !== undefined) version += `.${micro}`;
   if (build !== undefined) version += `-${build}`;

@@ -4,7 +4,7 @@ import { toWholeSeconds } from "./values/instant.js";
 import { toInteger } from "./values/integer.js";
 import { isFilled, toList, toTextList } from "./values/lists.js";
 import { toTextMap } from "./values/maps.js";
-import { memberOf, toGivenText, toText } from "./values/plain.js";
+import { memberOf, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
 /** Must the host start anew for its updates? XCP-ng installs packages, and notes when. */
@@ -55,7 +55,7 @@ function readPacks(software: unknown): ViewObject[] {
       description: description ?? "",
     };
     const version = details.find((detail) => detail.startsWith("version "));
-    put(pack, "version", toGivenText(version?.slice("version ".length)));
+    put(pack, "version", toNonEmptyText(version?.slice("version ".length)));
     packs.push(pack);
   }
   return packs;

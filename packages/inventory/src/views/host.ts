@@ -10,7 +10,7 @@ import {
   hasFlag,
   memberOf,
   toFlag,
-  toGivenText,
+  toNonEmptyText,
   toText,
 } from "./values/plain.js";
 import { put } from "./values/put.js";
@@ -108,7 +108,7 @@ function putLicence(view: ViewObject, record: XapiRecord): void {
 function putHardware(view: ViewObject, record: XapiRecord): void {
   const other = record.other_config;
   const chipset: ViewObject = {};
-  const iommu = toGivenText(memberOf(record.chipset_info, "iommu"));
+  const iommu = toNonEmptyText(memberOf(record.chipset_info, "iommu"));
   if (iommu !== undefined) chipset.iommu = iommu === "true";
   view.chipset_info = chipset;
   view.hvmCapable = isHvmCapable(record.capabilities);

@@ -6,10 +6,10 @@ import { isSecretName, MASK } from "./values/secret-names.js";
 import { maskText } from "./values/secret-texts.js";
 
 /** Fields with a whole record as one text: what is secret in it cannot be told from the rest. */
-const copies = new Set(["last_booted_record", "snapshot_metadata"]);
+const recordCopies = new Set(["last_booted_record", "snapshot_metadata"]);
 
 /** Deeper than any field of XAPI is. */
-const DEEPEST = 16;
+const MAX_DEPTH = 16;
 
 /**
  * A record as XAPI has it, for experts: JSON values only, and no secrets. They are
@@ -28,10 +28,10 @@ function maskedMap(map: XapiRecord, depth: number): ViewObject {
 }
 
 function maskedMember(name: string, value: unknown, depth: number): unknown {
-  const isKept = isSecretName(name) || copies.has(name);
+  const isSecret = isSecretName(name) || recordCopies.has(name);
   // Flags, numbers and empty texts give nothing away.
-  const says = typeof value === "string" ? value !== "" : isFilled(value);
-  return isKept && says ? MASK : maskedValue(value, depth + 1);
+  const hasContent = typeof value === "string" ? value !== "" : isFilled(value);
+  return isSecret && hasContent ? MASK : maskedValue(value, depth + 1);
 }
 
 function isFilled(value: unknown): boolean {
@@ -42,7 +42,7 @@ function isFilled(value: unknown): boolean {
 function maskedValue(value: unknown, depth: number): unknown {
   if (typeof value === "string") return maskText(value);
   if (typeof value === "bigint") return toInteger(value);
-  if (depth > DEEPEST) return MASK;
+  if (depth > MAX_DEPTH) return MASK;
   if (Array.isArray(value))
     return value.map((member) => maskedValue(member, depth + 1));
   return isMap(value) ? maskedMap(value, depth) : value;

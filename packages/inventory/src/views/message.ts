@@ -1,6 +1,6 @@
 import type { View, ViewObject, ViewSource } from "./view.js";
 import { toSeconds } from "./values/instant.js";
-import { toGivenText, toText } from "./values/plain.js";
+import { toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
 /** CONTRACT 3.8. Alarms are messages too: REST takes them apart by name. */
@@ -21,6 +21,6 @@ function build({ record }: ViewSource): ViewObject {
   };
   put(view, "time", toSeconds(record.timestamp));
   // A uuid already; the object may be gone.
-  put(view, "$object", toGivenText(record.obj_uuid));
+  put(view, "$object", toNonEmptyText(record.obj_uuid));
   return view;
 }

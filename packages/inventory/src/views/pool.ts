@@ -8,7 +8,7 @@ import {
   hasFlag,
   memberOf,
   toFlag,
-  toGivenText,
+  toNonEmptyText,
   toText,
 } from "./values/plain.js";
 import { put } from "./values/put.js";
@@ -39,7 +39,7 @@ function build({ record, links }: ViewSource): ViewObject {
   const master = links.record("host", record.master);
   const view: ViewObject = {
     // A pool of one host has no name of its own.
-    name_label: toGivenText(record.name_label) ?? toText(master?.name_label),
+    name_label: toNonEmptyText(record.name_label) ?? toText(master?.name_label),
     name_description: toText(record.name_description),
     tags: toTextList(record.tags),
     HA_enabled: toFlag(record.ha_enabled),
@@ -85,5 +85,5 @@ function toHaSrs(statefiles: unknown, links: ViewLinks): string[] {
 }
 
 function toPlatformVersion(master: XapiRecord | undefined): string | undefined {
-  return toGivenText(memberOf(master?.software_version, "platform_version"));
+  return toNonEmptyText(memberOf(master?.software_version, "platform_version"));
 }

@@ -3,7 +3,7 @@ import type { View, ViewObject, ViewSource } from "./view.js";
 import { toSeconds } from "./values/instant.js";
 import { toNumber } from "./values/integer.js";
 import { toTextList } from "./values/lists.js";
-import { memberOf, toGivenText, toText } from "./values/plain.js";
+import { memberOf, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
 /** CONTRACT 3.8: XAPI's own tasks. */
@@ -45,7 +45,7 @@ function build({ ref, record, links }: ViewSource): ViewObject {
   put(
     view,
     "applies_to",
-    toGivenText(memberOf(record.other_config, "applies_to")),
+    toNonEmptyText(memberOf(record.other_config, "applies_to")),
   );
   return view;
 }

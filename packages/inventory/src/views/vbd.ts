@@ -1,5 +1,5 @@
 import type { View, ViewObject, ViewSource } from "./view.js";
-import { toFlag, toGivenText, toText } from "./values/plain.js";
+import { toFlag, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
 /** CONTRACT 3.7. */
@@ -28,7 +28,7 @@ function build({ record, links }: ViewSource): ViewObject {
   const view: ViewObject = {
     attached: toFlag(record.currently_attached),
     bootable: toFlag(record.bootable),
-    device: toGivenText(record.device) ?? null,
+    device: toNonEmptyText(record.device) ?? null,
     is_cd_drive: record.type === "CD",
     position: toText(record.userdevice),
     read_only: record.mode === "RO",

@@ -5,14 +5,14 @@ import { toSeconds } from "./values/instant.js";
 import { toInteger } from "./values/integer.js";
 import { toTextList } from "./values/lists.js";
 import { toMaskedMap } from "./values/maps.js";
-import { memberOf, toFlag, toGivenText, toText } from "./values/plain.js";
+import { memberOf, toFlag, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
 const DISK = "VDI";
 const SNAPSHOT = "VDI-snapshot";
 
 /** A chain of images is at most 30 long; a longer one is a mistake, or a circle. */
-const LONGEST_CHAIN = 64;
+const MAX_CHAIN_LENGTH = 64;
 
 /** CONTRACT 3.6. */
 export const vdiView: View = {
@@ -69,7 +69,7 @@ function build({ record, links }: ViewSource): ViewObject {
   put(
     view,
     "image_format",
-    toGivenText(memberOf(record.sm_config, "image-format")),
+    toNonEmptyText(memberOf(record.sm_config, "image-format")),
   );
   if (type === DISK)
     put(view, "chainPhysicalUsage", toChainUsage(record, links));
@@ -87,7 +87,7 @@ function putSnapshot(
 }
 
 function parentOf(record: XapiRecord): string | undefined {
-  return toGivenText(memberOf(record.sm_config, "vhd-parent"));
+  return toNonEmptyText(memberOf(record.sm_config, "vhd-parent"));
 }
 
 /** Bytes on disk of the image and of all that it is made of. */
@@ -99,7 +99,7 @@ function toChainUsage(
   if (own === undefined) return undefined;
   let usage = own;
   let parent = parentOf(record);
-  for (let i = 0; i < LONGEST_CHAIN && parent !== undefined; i++) {
+  for (let i = 0; i < MAX_CHAIN_LENGTH && parent !== undefined; i++) {
     const image: XapiRecord | undefined = links.recordByUuid?.(DISK, parent);
     if (image === undefined) break;
     usage += toInteger(image.physical_utilisation) ?? 0;

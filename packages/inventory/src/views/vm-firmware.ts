@@ -1,10 +1,10 @@
 import type { XapiRecord } from "../store/record-rows.js";
-import { memberOf, toGivenText } from "./values/plain.js";
+import { memberOf, toNonEmptyText } from "./values/plain.js";
 import { readXmlElements } from "./values/xml-elements.js";
 
 /** Firmwares that recommendations rule out, by the text of the recommendations: a fleet has a few dozen of them. */
-const known = new Map<string, ReadonlySet<string>>();
-const KNOWN_TEXTS = 256;
+const cache = new Map<string, ReadonlySet<string>>();
+const MAX_CACHED = 256;
 
 const PREFIX = "supports-";
 
@@ -14,16 +14,16 @@ export function isFirmwareSupported(record: XapiRecord): boolean {
   // Most say nothing of firmware, and need no reading.
   if (typeof recommendations !== "string" || !recommendations.includes(PREFIX))
     return true;
-  const firmware = toGivenText(memberOf(record.HVM_boot_params, "firmware"));
+  const firmware = toNonEmptyText(memberOf(record.HVM_boot_params, "firmware"));
   return !ruledOut(recommendations).has(firmware ?? "bios");
 }
 
 function ruledOut(recommendations: string): ReadonlySet<string> {
-  const before = known.get(recommendations);
-  if (before !== undefined) return before;
+  const cached = cache.get(recommendations);
+  if (cached !== undefined) return cached;
   const firmwares = readRuledOut(recommendations);
-  if (known.size >= KNOWN_TEXTS) known.clear();
-  known.set(recommendations, firmwares);
+  if (cache.size >= MAX_CACHED) cache.clear();
+  cache.set(recommendations, firmwares);
   return firmwares;
 }
 

@@ -1,6 +1,6 @@
 import type { XapiRecord } from "../store/record-rows.js";
 import type { ViewObject } from "./view.js";
-import { memberOf, toGivenText, toText } from "./values/plain.js";
+import { memberOf, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 import { readJson } from "./values/xo-json.js";
 
@@ -8,11 +8,11 @@ import { readJson } from "./values/xo-json.js";
 const OWN_KEY_LENGTH = 8;
 
 /** What clients and operators have written down about a VM, in its other_config. */
-export function putClientNotes(view: ViewObject, record: XapiRecord): void {
+export function putClientMetadata(view: ViewObject, record: XapiRecord): void {
   const other = record.other_config;
-  put(view, "notes", toGivenText(memberOf(other, "xo:notes")));
+  put(view, "notes", toNonEmptyText(memberOf(other, "xo:notes")));
   put(view, "creation", toCreation(record));
-  put(view, "resourceSet", toGivenText(readJson(other, "xo:resource_set")));
+  put(view, "resourceSet", toNonEmptyText(readJson(other, "xo:resource_set")));
   const monitor = memberOf(other, "xscontainer-monitor");
   if (typeof monitor === "string")
     view.docker = { enabled: monitor.toLowerCase() === "true" };
@@ -20,7 +20,7 @@ export function putClientNotes(view: ViewObject, record: XapiRecord): void {
 
 /** Addresses of PCI devices that the VM gets (`0000:04:00.0`, as in PCI.pci_id); undefined unless set. */
 export function toNestedPcis(otherConfig: unknown): string[] | undefined {
-  const text = toGivenText(memberOf(otherConfig, "pci"));
+  const text = toNonEmptyText(memberOf(otherConfig, "pci"));
   // "0/0000:04:00.0,0/0000:05:00.0": each after its place on the guest's bus.
   return text
     ?.split(",", 1024)
@@ -35,11 +35,11 @@ function toCreation(record: XapiRecord): ViewObject | undefined {
     record.other_config,
     `xo:${uuid.slice(0, OWN_KEY_LENGTH)}`,
   );
-  const told = memberOf(own, "creation");
-  if (told === undefined || told === null) return undefined;
+  const recorded = memberOf(own, "creation");
+  if (recorded === undefined || recorded === null) return undefined;
   const creation: ViewObject = {};
-  put(creation, "date", toGivenText(memberOf(told, "date")));
-  put(creation, "template", toGivenText(memberOf(told, "template")));
-  put(creation, "user", toGivenText(memberOf(told, "user")));
+  put(creation, "date", toNonEmptyText(memberOf(recorded, "date")));
+  put(creation, "template", toNonEmptyText(memberOf(recorded, "template")));
+  put(creation, "user", toNonEmptyText(memberOf(recorded, "user")));
   return Object.keys(creation).length === 0 ? undefined : creation;
 }

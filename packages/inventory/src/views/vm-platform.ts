@@ -1,7 +1,7 @@
 import type { XapiRecord } from "../store/record-rows.js";
 import type { ViewObject } from "./view.js";
 import { toInteger, toNumber } from "./values/integer.js";
-import { memberOf, toGivenText, toText } from "./values/plain.js";
+import { memberOf, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
 const DEFAULT_VGA = "cirrus";
@@ -18,7 +18,7 @@ export function putPlatform(view: ViewObject, record: XapiRecord): void {
   view.needsVtpm = isOn(platform, "vtpm");
   view.secureBoot = isOn(platform, "secureboot");
   view.viridian = isOn(platform, "viridian");
-  put(view, "nicType", toGivenText(memberOf(platform, "nic_type")));
+  put(view, "nicType", toNonEmptyText(memberOf(platform, "nic_type")));
   put(
     view,
     "coresPerSocket",
@@ -37,14 +37,14 @@ export function putScheduling(view: ViewObject, record: XapiRecord): void {
 }
 
 function putScreen(view: ViewObject, platform: unknown): void {
-  view.vga = toGivenText(memberOf(platform, "vga")) ?? DEFAULT_VGA;
+  view.vga = toNonEmptyText(memberOf(platform, "vga")) ?? DEFAULT_VGA;
   view.videoram =
     toInteger(memberOf(platform, "videoram")) ?? DEFAULT_VIDEO_MEMORY;
 }
 
 /** Pools before 7.5 have no domain_type: there a boot policy means full virtualization. */
 function modeOf(record: XapiRecord): string {
-  const mode = toGivenText(record.domain_type);
+  const mode = toNonEmptyText(record.domain_type);
   if (mode !== undefined && mode !== "unspecified") return mode;
   return record.HVM_boot_policy === "" ? "pv" : "hvm";
 }

@@ -1,7 +1,7 @@
 import type { XapiRecord } from "../store/record-rows.js";
 import type { ViewObject } from "./view.js";
 import { toInteger } from "./values/integer.js";
-import { hasFlag, memberOf, toGivenText, toText } from "./values/plain.js";
+import { hasFlag, memberOf, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 import { maskText } from "./values/secret-texts.js";
 import { readXmlElements, type XmlElement } from "./values/xml-elements.js";
@@ -21,8 +21,8 @@ export function putTemplate(view: ViewObject, record: XapiRecord): void {
     disks: toDisks(toText(memberOf(other, "disks"))),
     install_methods: toMethods(toText(memberOf(other, "install-methods"))),
   };
-  put(info, "arch", toGivenText(memberOf(other, "install-arch")));
-  const repository = toGivenText(memberOf(other, "install-repository"));
+  put(info, "arch", toNonEmptyText(memberOf(other, "install-arch")));
+  const repository = toNonEmptyText(memberOf(other, "install-repository"));
   put(info, "install_repository", repository && maskText(repository));
   view.isDefaultTemplate = isDefaultTemplate(record);
   view.template_info = info;

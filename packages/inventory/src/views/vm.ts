@@ -9,7 +9,7 @@ import { localHostOfDisks } from "./local-host.js";
 import { readOperations } from "./operations.js";
 import type { View, ViewLinks, ViewObject, ViewSource } from "./view.js";
 import { putPlatform, putScheduling } from "./vm-platform.js";
-import { putClientNotes, toNestedPcis } from "./vm-notes.js";
+import { putClientMetadata, toNestedPcis } from "./vm-notes.js";
 import { isDefaultTemplate, putTemplate } from "./vm-template.js";
 import { isFirmwareSupported } from "./vm-firmware.js";
 import { toSeconds } from "./values/instant.js";
@@ -20,7 +20,7 @@ import {
   hasFlag,
   memberOf,
   toFlag,
-  toGivenText,
+  toNonEmptyText,
   toText,
 } from "./values/plain.js";
 import { put } from "./values/put.js";
@@ -97,7 +97,7 @@ function typeOf(record: XapiRecord): string {
 
 /** The templates that come with the product have the same uuid in every pool. */
 function idOf({ record, links }: ViewSource): string | undefined {
-  const uuid = toGivenText(record.uuid);
+  const uuid = toNonEmptyText(record.uuid);
   if (uuid === undefined || typeOf(record) !== TEMPLATE) return uuid;
   if (!isDefaultTemplate(record)) return uuid;
   return links.poolId === undefined ? undefined : `${links.poolId}-${uuid}`;
@@ -129,7 +129,7 @@ function build(source: ViewSource): ViewObject {
     CPUs: toCpus(record, facts),
     memory: toMemory(record, facts),
     addresses: addresses.all,
-    os_version: toSystem(guest),
+    os_version: toOsVersion(guest),
     auto_poweron: hasFlag(record.other_config, "auto_poweron"),
     bios_strings: toTextMap(record.bios_strings),
     blockedOperations: toTextMap(record.blocked_operations),
@@ -150,7 +150,7 @@ function build(source: ViewSource): ViewObject {
   if (isRunning) putRunning(view, facts);
   putPlatform(view, record);
   putScheduling(view, record);
-  putClientNotes(view, record);
+  putClientMetadata(view, record);
   if (type === SNAPSHOT) putSnapshot(view, record, links);
   else if (type === TEMPLATE) putTemplate(view, record);
   return view;
@@ -186,10 +186,10 @@ function containerOf(
   { record, links }: ViewSource,
   isRunning: boolean,
 ): string | undefined {
-  const home = isRunning
+  const host = isRunning
     ? links.id("host", record.resident_on)
     : localHostOfDisks(record, links);
-  return home ?? links.poolId;
+  return host ?? links.poolId;
 }
 
 function putRunning(view: ViewObject, facts: Guest): void {
@@ -234,11 +234,11 @@ function toMemory(record: XapiRecord, facts: Guest): ViewObject {
   const usage = toInteger(memberOf(guest?.memory, "used"));
   const total = toInteger(memberOf(guest?.memory, "total"));
   put(memory, "usage", usage);
-  const told = usage === undefined ? undefined : total;
-  memory.size = told ?? toInteger(metrics?.memory_actual) ?? dynamicMax;
+  const guestTotal = usage === undefined ? undefined : total;
+  memory.size = guestTotal ?? toInteger(metrics?.memory_actual) ?? dynamicMax;
   return memory;
 }
 
-function toSystem(guest: XapiRecord | undefined): TextMap | null {
+function toOsVersion(guest: XapiRecord | undefined): TextMap | null {
   return guest === undefined ? null : toTextMap(guest.os_version);
 }

@@ -1,5 +1,5 @@
 import {
-  holdsFor,
+  evaluatePredicate,
   type Catalog,
   type Predicate,
   type Steps,
@@ -118,7 +118,7 @@ export class Sight {
     if (sees === undefined) {
       // What is gone, or of another type now, is for those who may see all of its type.
       const object = this.#catalog.get(id);
-      sees = object?.type === type && holdsFor(test, object.json);
+      sees = object?.type === type && evaluatePredicate(test, object.json);
       this.#seen.set(key, sees);
     }
     return sees;

@@ -24,7 +24,7 @@ export interface AlarmsOptions {
     Store,
     "alarmRules" | "alarms" | "alarmNotices" | "onChange"
   >;
-  readonly queries: Pick<Queries, "live" | "now">;
+  readonly queries: Pick<Queries, "live" | "metrics">;
   readonly catalog: Pick<Catalog, "get">;
   readonly listPools: () => readonly PoolStatus[];
   readonly mail: Config["mail"];

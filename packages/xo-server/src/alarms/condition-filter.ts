@@ -1,6 +1,6 @@
 import {
   formatFilter,
-  nowMetrics,
+  metricNames,
   parseFilter,
   type Filter,
   type LiveRequest,
@@ -44,7 +44,7 @@ export function endsAt({
 }
 
 export function nowMetricIndex(path: string): number {
-  return nowMetrics.findIndex((name) => path === `now.${name}`);
+  return metricNames.findIndex((name) => path === `now.${name}`);
 }
 
 function beyond(condition: StatisticCondition): Filter {

@@ -12,7 +12,7 @@ import type { Condition, StatisticCondition } from "./rule.js";
 type Objects = Extract<Condition, { kind: "statistic" | "object" }>;
 
 export interface ObjectWatcherOptions {
-  readonly queries: Pick<Queries, "live" | "now">;
+  readonly queries: Pick<Queries, "live" | "metrics">;
   readonly catalog: Pick<Catalog, "get">;
   /** Is the pool of this name followed now? */
   readonly isFollowed: (pool: string) => boolean;
@@ -65,7 +65,7 @@ export class ObjectWatcher implements Watcher {
     const { type, metric } = this.#condition;
     const index = nowMetricIndex(metric);
     if (index < 0) return "ended";
-    const value = this.#options.queries.now(type).get(key, index);
+    const value = this.#options.queries.metrics(type).get(key, index);
     return Number.isNaN(value) ? "unknown" : "ended";
   }
 

@@ -1,4 +1,4 @@
-import { Turns } from "@xo-server/inventory";
+import { Semaphore } from "@xo-server/inventory";
 import type { BalancePolicy } from "@xo-server/placement";
 import type { BalancerRunPage, Store } from "@xo-server/store";
 import { toCurrentState } from "./deprecated-names.js";
@@ -174,12 +174,12 @@ export class Balancer {
  * need not wait for all of them.
  */
 function oneAtATime(placement: BalancePlanner): BalancePlanner {
-  const turns = new Turns(1);
+  const turns = new Semaphore(1);
   return {
-    model: (pool) => turns.take(() => placement.model(pool)),
+    model: (pool) => turns.run(() => placement.model(pool)),
     planner: {
       balance: (...asked) =>
-        turns.take(() => placement.planner.balance(...asked)),
+        turns.run(() => placement.planner.balance(...asked)),
     },
   };
 }

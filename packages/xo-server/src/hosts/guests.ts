@@ -1,5 +1,5 @@
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { Turns } from "@xo-server/inventory";
+import { Semaphore } from "@xo-server/inventory";
 
 /** VMs that are in a host's memory, its own control domain left out. */
 export function guestsOf(host: PoolObject, objects: PoolObjects): PoolObject[] {
@@ -35,9 +35,9 @@ export async function eachOf<T>(
   all: readonly T[],
   run: (one: T) => Promise<unknown>,
 ): Promise<void> {
-  const turns = new Turns(AT_A_TIME);
+  const turns = new Semaphore(AT_A_TIME);
   const outcomes = await Promise.allSettled(
-    all.map((one) => turns.take(() => run(one))),
+    all.map((one) => turns.run(() => run(one))),
   );
   for (const outcome of outcomes)
     if (outcome.status === "rejected") throw outcome.reason;

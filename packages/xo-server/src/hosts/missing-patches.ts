@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import type { PoolObject } from "../objects/pool-objects.js";
-import { Turns } from "@xo-server/inventory";
+import { Semaphore } from "@xo-server/inventory";
 
 /** A package, as the updater of XCP-ng tells: name, version, release, description, size, changelog ... */
 export type MissingPatch = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ interface Known {
 export class MissingPatches {
   readonly #clock: Pick<Clock, "now">;
   readonly #known = new Map<string, Known>();
-  readonly #turns = new Turns(AT_A_TIME);
+  readonly #turns = new Semaphore(AT_A_TIME);
 
   constructor(clock: Pick<Clock, "now">) {
     this.#clock = clock;
@@ -41,7 +41,7 @@ export class MissingPatches {
     const known = this.#known.get(id);
     if (known !== undefined && now - known.since < FRESH_MS)
       return known.patches;
-    const patches = this.#turns.take(() => ask(host));
+    const patches = this.#turns.run(() => ask(host));
     const entry = { patches, since: now };
     this.#known.set(id, entry);
     patches.catch(() => {

@@ -1,4 +1,4 @@
-import { holdsFor, type Catalog, type Predicate } from "@xo-server/inventory";
+import { evaluatePredicate, type Catalog, type Predicate } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Alarm, Store } from "@xo-server/store";
 import { Type, type Static } from "typebox";
@@ -176,7 +176,7 @@ function maySee(
     if (test === undefined) return true;
     const entry =
       alarm.objectId === undefined ? undefined : catalog.get(alarm.objectId);
-    return entry !== undefined && holdsFor(test, entry.json);
+    return entry !== undefined && evaluatePredicate(test, entry.json);
   };
 }
 

@@ -47,13 +47,13 @@ export function toQueryMetrics(stats: QueryStats): Metric[] {
     gauge(
       "xo_query_now_bytes",
       "Of what is measured of objects now.",
-      stats.nowBytes,
+      stats.metricsBytes,
     ),
     gauge(
       "xo_query_results",
       "Different queries that are kept up to date.",
       stats.results,
     ),
-    gauge("xo_query_readers", "Who reads them.", stats.readers),
+    gauge("xo_query_readers", "Who reads them.", stats.subscriptions),
   ];
 }

@@ -1,5 +1,5 @@
 import {
-  holdsFor,
+  evaluatePredicate,
   type Frame,
   type Predicate,
   type ViewChange,
@@ -87,7 +87,7 @@ export class Outlook {
     const extent = this.#extent(type);
     if (extent === "none") return undefined;
     if (extent === "all") return json === undefined ? "exit" : "enter";
-    if (json !== undefined && holdsFor(extent, json)) {
+    if (json !== undefined && evaluatePredicate(extent, json)) {
       this.#told.add(id);
       return "enter";
     }

@@ -13,11 +13,11 @@ import { readVm } from "./read-vm.js";
 
 export interface ModelSources {
   readonly inventory: Pick<Inventory, "list" | "peek" | "column">;
-  readonly queries: Pick<Queries, "now">;
+  readonly queries: Pick<Queries, "metrics">;
   readonly rules: PlacementRules;
 }
 
-/** Index of the CPU metric in nowMetrics of the inventory. */
+/** Index of the CPU metric in metricNames of packages/inventory. */
 const CPU = 0;
 
 /** Builds the planner's model of a pool, one record per step. */
@@ -70,7 +70,7 @@ export class ModelReader {
 
   *#readHosts(): Steps {
     const records = this.#records;
-    const now = this.#sources.queries.now("host");
+    const now = this.#sources.queries.metrics("host");
     const networks = internalNetworks(records);
     for (const { ref } of records.list("host")) {
       const record = records.get("host", ref);
@@ -86,7 +86,7 @@ export class ModelReader {
 
   *#readVms(): Steps {
     const records = this.#records;
-    const now = this.#sources.queries.now("VM");
+    const now = this.#sources.queries.metrics("VM");
     for (const found of records.list("VM")) {
       yield;
       if (

@@ -9,7 +9,7 @@ import { Planner } from "./planner.js";
 
 export interface PlacementServiceParts {
   readonly inventory: Inventory;
-  readonly queries: Pick<Queries, "now">;
+  readonly queries: Pick<Queries, "metrics">;
   readonly poolObjects: PoolObjects;
   readonly store: Pick<Store, "placementRules">;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import { Turns, type Inventory } from "@xo-server/inventory";
+import { Semaphore, type Inventory } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type {
   Agility,
@@ -59,7 +59,7 @@ export class Planner {
   readonly #clock: Clock;
   readonly #timeLimitMs: number;
   readonly #thread: PlannerThread;
-  readonly #turns = new Turns(1);
+  readonly #turns = new Semaphore(1);
   /** Numbers of models: a model that the thread holds is not sent again. */
   readonly #models = new WeakMap<PoolModel, number>();
   #lastModel = 0;
@@ -176,7 +176,7 @@ export class Planner {
       });
     this.#waiting++;
     const { signal } = asked.call ?? {};
-    const turn = this.#turns.take(() => this.#answer(name, asked));
+    const turn = this.#turns.run(() => this.#answer(name, asked));
     const ended = turn.finally(() => this.#waiting--);
     const answer = await unlessAborted(ended, signal);
     return (await this.#unpack(answer)) as T;

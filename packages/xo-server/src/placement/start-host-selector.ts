@@ -1,4 +1,4 @@
-import { Turns, type Inventory } from "@xo-server/inventory";
+import { Semaphore, type Inventory } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { VmPlacement as Placed, PoolModel } from "@xo-server/placement";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
@@ -22,7 +22,7 @@ export class StartHostSelector {
    * yet; the next selection counts them.
    */
   readonly #starting = new Map<string, string>();
-  readonly #turns = new Turns(1);
+  readonly #turns = new Semaphore(1);
 
   constructor(parts: StartHostSelectorParts) {
     this.#parts = parts;
@@ -40,7 +40,7 @@ export class StartHostSelector {
     run: (host: PoolObject | undefined) => Promise<T>,
   ): Promise<T> {
     if (!this.#hasRequiredRules(vm)) return run(undefined);
-    const host = await this.#turns.take(() => this.#find(vm, signal));
+    const host = await this.#turns.run(() => this.#find(vm, signal));
     try {
       return await run(this.#parts.objects.get(host, "host"));
     } finally {

@@ -1,4 +1,4 @@
-import { Turns } from "@xo-server/inventory";
+import { Semaphore } from "@xo-server/inventory";
 import {
   fetchMeasurements,
   type FetchParts,
@@ -39,7 +39,7 @@ interface Kept {
 export class CoarseStats {
   readonly #parts: CoarseStatsParts;
   readonly #kept = new Map<string, Kept>();
-  readonly #turns = new Turns(MOST_FETCHES);
+  readonly #turns = new Semaphore(MOST_FETCHES);
 
   constructor(parts: CoarseStatsParts) {
     this.#parts = parts;
@@ -93,7 +93,7 @@ export class CoarseStats {
 
   #ask(kept: Kept): Promise<Track> {
     kept.asking ??= this.#turns
-      .take(() => this.#fetch(kept))
+      .run(() => this.#fetch(kept))
       .finally(() => {
         delete kept.asking;
       });

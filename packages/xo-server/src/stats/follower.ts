@@ -1,4 +1,4 @@
-import { Turns, type Inventory } from "@xo-server/inventory";
+import { Semaphore, type Inventory } from "@xo-server/inventory";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import { pause } from "../tasks/pause.js";
@@ -62,8 +62,8 @@ interface Health {
 export class Follower {
   readonly #options: FollowerOptions;
   readonly #health = new Map<string, Health>();
-  readonly #turns = new Turns(MOST_ASKED);
-  readonly #doubtful = new Turns(MOST_DOUBTFUL);
+  readonly #turns = new Semaphore(MOST_ASKED);
+  readonly #doubtful = new Semaphore(MOST_DOUBTFUL);
   readonly #stopped = new AbortController();
   #hosts = 0;
   #answers = 0;
@@ -146,8 +146,8 @@ export class Follower {
     health.isAsked = true;
     const asked = () => this.#ask(host, health);
     void (health.failures > 0
-      ? this.#doubtful.take(asked)
-      : this.#turns.take(() => this.#awhile(asked())));
+      ? this.#doubtful.run(asked)
+      : this.#turns.run(() => this.#awhile(asked())));
   }
 
   /** Resolves when it has ended, or a while has passed. */

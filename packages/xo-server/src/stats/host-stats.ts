@@ -1,4 +1,4 @@
-import { Turns, type Inventory } from "@xo-server/inventory";
+import { Semaphore, type Inventory } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import { pause } from "../tasks/pause.js";
 import { CoarseStats, nothing } from "./coarse-stats.js";
@@ -44,7 +44,7 @@ export class HostStats {
   readonly #freshMs: number;
   readonly #hosts = new Map<string, FollowedHost>();
   readonly #completing = new Map<Track, Promise<void>>();
-  readonly #turns = new Turns(MOST_FETCHES);
+  readonly #turns = new Semaphore(MOST_FETCHES);
 
   constructor(options: HostStatsOptions) {
     const share = new MemoryShare(options.limitBytes ?? 128 * MIB);
@@ -143,7 +143,7 @@ export class HostStats {
     const followed = this.#host(host);
     if (clock.now() - followed.askedAt < this.#freshMs) return followed;
     try {
-      await this.#turns.take(() => followed.ask(host));
+      await this.#turns.run(() => followed.ask(host));
     } catch (error) {
       const known = this.tracks.get(host.pool, uuid ?? "");
       const heardAt = known?.heardAt ?? -Infinity;
@@ -157,7 +157,7 @@ export class HostStats {
     let completing = this.#completing.get(track);
     if (completing === undefined) {
       completing = this.#turns
-        .take(() => this.#fetchWhole(host, followed))
+        .run(() => this.#fetchWhole(host, followed))
         // It shows as a shorter past; who asks next has it tried again.
         .catch(() => undefined)
         .finally(() => this.#completing.delete(track));

@@ -3,7 +3,7 @@ import type { Shape } from "./shape.js";
 /** How one of the "now" figures comes out of an object's columns. */
 type Formula = (latest: (column: number) => number) => number;
 
-/** In the order of `nowMetrics`: cpu, memory, disk, network. */
+/** In the order of `metricNames`: cpu, memory, disk, network. */
 export type NowRecipe = readonly Formula[];
 
 const KIB = 1024;

@@ -2,7 +2,7 @@ import { nowRecipe } from "./now-recipe.js";
 import type { Shape } from "./shape.js";
 import type { Followed } from "./tracks.js";
 
-/** What NowTable of the inventory takes, and has told at `commit`. */
+/** What MetricsTable of the inventory takes, and has told at `commit`. */
 export interface NowSink {
   set(id: string, metric: number, value: number): void;
   commit(): void;

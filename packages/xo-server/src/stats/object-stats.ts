@@ -1,4 +1,4 @@
-import { Turns, type Inventory } from "@xo-server/inventory";
+import { Semaphore, type Inventory } from "@xo-server/inventory";
 import { XapiError, XoError } from "@xo-server/model";
 import { joinObject, RawJson, type RawMember } from "../encoding/raw-json.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
@@ -33,7 +33,7 @@ const MOST_ARCHIVES = 4;
 /** Statistics of single objects as clients get them: CONTRACT 2.7. */
 export class ObjectStats {
   readonly #options: ObjectStatsOptions;
-  readonly #turns = new Turns(MOST_ARCHIVES);
+  readonly #turns = new Semaphore(MOST_ARCHIVES);
 
   constructor(options: ObjectStatsOptions) {
     this.#options = options;
@@ -107,7 +107,7 @@ export class ObjectStats {
     { granularity = "seconds" }: StatsRequest,
   ): Promise<Track> {
     const { hosts } = this.#options;
-    const track = await this.#turns.take(() =>
+    const track = await this.#turns.run(() =>
       hosts.readArchive(xapi, id, granularity),
     );
     if (track !== undefined) return track;

@@ -40,8 +40,8 @@ export function startStats(
   const { follow, intervalMs, memoryBytes } = config.stats;
   const { queries, catalog } = objects;
   const now = new NowValues(() => ({
-    VM: queries.now("VM"),
-    host: queries.now("host"),
+    VM: queries.metrics("VM"),
+    host: queries.metrics("host"),
   }));
   const hosts = new HostStats({
     inventory,

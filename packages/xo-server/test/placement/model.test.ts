@@ -138,7 +138,7 @@ function read(all: Records, rules: readonly PlacementRule[] = []) {
   });
   const reader = new ModelReader("POOL", "p", {
     inventory: inventory as never,
-    queries: { now: now as never },
+    queries: { metrics: now as never },
     rules: new PlacementRules({ list: () => rules.values() as never }),
   });
   runToEnd(reader.steps());

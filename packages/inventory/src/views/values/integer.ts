@@ -5,7 +5,7 @@
 const LIMIT = 2 ** 63 - 1024;
 
 /** Digits of the longest 64-bit integer, and its sign. */
-const LONGEST = 20;
+const MAX_DIGITS = 20;
 
 /**
  * A XAPI integer as a whole number. It comes as a number (JSON-RPC), as text
@@ -36,7 +36,7 @@ function clamp(value: number): number {
 function isDecimal(text: string): boolean {
   const { length } = text;
   const start = text.charCodeAt(0) === 0x2d ? 1 : 0;
-  if (length === start || length > LONGEST) return false;
+  if (length === start || length > MAX_DIGITS) return false;
   for (let i = start; i < length; i++) {
     const code = text.charCodeAt(i);
     if (code < 0x30 || code > 0x39) return false;

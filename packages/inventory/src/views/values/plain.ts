@@ -4,7 +4,7 @@ export function toText(value: unknown): string {
 }
 
 /** The text; undefined for "" and for anything else. */
-export function toGivenText(value: unknown): string | undefined {
+export function toNonEmptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 

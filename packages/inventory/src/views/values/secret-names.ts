@@ -6,7 +6,7 @@ export const MASK = "* obfuscated *";
  * users keep secrets in maps (`chappassword`, `cifspassword_secret`,
  * `s3_secret_key`, ...). Rather too much masked than too little.
  */
-const parts = [
+const secretParts = [
   "password",
   "passwd",
   "passphrase",
@@ -25,23 +25,25 @@ const parts = [
 ];
 
 /** Names that are too short to look for inside others (`passthrough`). */
-const wholes = new Set(["pass", "pwd", "pw", "auth_key"]);
+const secretWords = new Set(["pass", "pwd", "pw", "auth_key"]);
 
 /** Names met lately: most of a fleet's maps have the same few. Bounded, as users choose names. */
-const known = new Map<string, boolean>();
-const KNOWN_NAMES = 4096;
-const LONGEST_KNOWN = 128;
+const cache = new Map<string, boolean>();
+const MAX_CACHED = 4096;
+const MAX_CACHED_LENGTH = 128;
 
 /** Is what stands under this name in a map to be kept secret? Case does not matter. */
 export function isSecretName(name: string): boolean {
-  const before = known.get(name);
-  if (before !== undefined) return before;
-  const isSecret = judge(name.toLowerCase());
-  if (known.size >= KNOWN_NAMES) known.clear();
-  if (name.length <= LONGEST_KNOWN) known.set(name, isSecret);
+  const cached = cache.get(name);
+  if (cached !== undefined) return cached;
+  const isSecret = matchesSecret(name.toLowerCase());
+  if (cache.size >= MAX_CACHED) cache.clear();
+  if (name.length <= MAX_CACHED_LENGTH) cache.set(name, isSecret);
   return isSecret;
 }
 
-function judge(name: string): boolean {
-  return wholes.has(name) || parts.some((part) => name.includes(part));
+function matchesSecret(name: string): boolean {
+  return (
+    secretWords.has(name) || secretParts.some((part) => name.includes(part))
+  );
 }

@@ -5,8 +5,8 @@ export interface XmlElement {
 }
 
 /** Characters and elements: a template's texts are far smaller. */
-const LONGEST = 65_536;
-const MOST_ELEMENTS = 256;
+const MAX_LENGTH = 65_536;
+const MAX_ELEMENTS = 256;
 
 /** `</name>`, or `<name a="b" c='d'>` and `<name .../>`: matched where it begins, without a way back. */
 const CLOSING = /<\/([\w:.-]{1,64})\s*>/y;
@@ -24,13 +24,13 @@ const OPENING_END = /\s*(\/?)>/y;
 export function readXmlElements(
   text: string,
 ): readonly XmlElement[] | undefined {
-  if (text.length > LONGEST) return undefined;
+  if (text.length > MAX_LENGTH) return undefined;
   const elements: XmlElement[] = [];
   const open: string[] = [];
   let at = text.indexOf("<");
   while (at >= 0) {
     const end = readMarkup(text, at, elements, open);
-    if (end < 0 || elements.length > MOST_ELEMENTS) return undefined;
+    if (end < 0 || elements.length > MAX_ELEMENTS) return undefined;
     at = text.indexOf("<", end);
   }
   return open.length === 0 ? elements : undefined;

@@ -1,7 +1,7 @@
 import {
   compileFilter,
   formatFilter,
-  holdsFor,
+  evaluatePredicate,
   type Catalog,
   type CatalogEntry,
   type Filter,
@@ -78,7 +78,7 @@ export function readObjects(
 
 export function isInExtent(extent: Extent, { json }: CatalogEntry): boolean {
   return typeof extent === "function"
-    ? holdsFor(extent, json)
+    ? evaluatePredicate(extent, json)
     : extent === "all";
 }
 

@@ -1,17 +1,17 @@
 import type { Ref } from "@xo-server/model";
-import type { Logger } from "@xo-server/xen-api";
+import type { Logger } from "@xo-server/kit";
 import type { View, ViewObject, ViewSource } from "../views/view.js";
 import { RecordedLinks, type LinkSources } from "./view-links.js";
 
-/** A record on its way outside, made. */
-export interface MadeView {
+/** The view of a record. */
+export interface BuiltView {
   readonly id: string;
   readonly type: string;
   readonly view: ViewObject;
 }
 
-/** Makes the objects of one class. What the last one has read stands in `links`. */
-export class ViewMaker {
+/** Builds the views of one class. What the last one has read is in `links`. */
+export class ViewBuilder {
   readonly links: RecordedLinks;
   readonly #view: View;
   readonly #sources: LinkSources;
@@ -25,8 +25,11 @@ export class ViewMaker {
     this.#logger = logger;
   }
 
-  /** @returns "gone" without a record, "hidden" for one that is not shown */
-  make(pool: number, ref: Ref): MadeView | "gone" | "hidden" {
+  /**
+   * @returns "gone" when the record does not exist, "hidden" when it is not
+   *   shown
+   */
+  build(pool: number, ref: Ref): BuiltView | "gone" | "hidden" {
     const { inventory, pools } = this.#sources;
     const { className } = this.#view;
     this.links.begin(pool);
@@ -36,15 +39,15 @@ export class ViewMaker {
     try {
       const id = this.#idOf(source);
       if (id === undefined || id === "") return "hidden";
-      const made = {
+      const built = {
         id,
         type: this.#view.typeOf(record),
         view: this.#view.build(source),
       };
-      this.#addIdentity(made, source);
-      return made;
+      this.#addIdentity(built, source);
+      return built;
     } catch (error) {
-      this.#failed(error);
+      this.#logFirstFailure(error);
       return "hidden";
     }
   }
@@ -55,8 +58,8 @@ export class ViewMaker {
     return typeof uuid === "string" ? uuid : undefined;
   }
 
-  /** What every object has (CONTRACT 3.1). */
-  #addIdentity({ id, type, view }: MadeView, { ref, record }: ViewSource) {
+  /** Adds the fields that every object has. */
+  #addIdentity({ id, type, view }: BuiltView, { ref, record }: ViewSource) {
     const { poolId } = this.links;
     view["id"] = id;
     view["type"] = type;
@@ -69,8 +72,11 @@ export class ViewMaker {
     view["_xapiRef"] = ref;
   }
 
-  /** Views promise not to throw: once is worth a line, once per record would be a flood. */
-  #failed(error: unknown): void {
+  /**
+   * Views must not throw. A failure is logged once per class, not once per
+   * record.
+   */
+  #logFirstFailure(error: unknown): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
     this.#logger.error(`the view of ${this.#view.className} failed`, { error });

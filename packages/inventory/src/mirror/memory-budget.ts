@@ -1,7 +1,7 @@
 import { totalmem } from "node:os";
 import { constrainedMemory } from "node:process";
 import { getHeapStatistics } from "node:v8";
-import { CHANGE_BYTES } from "./feed/change-ring.js";
+import { CHANGE_BYTES } from "../feed/change-ring.js";
 
 /** Memory available to the process, in bytes. */
 export interface MachineMemory {

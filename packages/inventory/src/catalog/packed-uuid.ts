@@ -1,18 +1,21 @@
-/** Numbers that a uuid takes. */
+/** 32-bit words of a UUID. */
 export const PACKED_WORDS = 4;
 const UUID_LENGTH = 36;
 const HEX = Buffer.from("0123456789abcdef");
 const DASH = 0x2d;
 
-/** Value of a hexadecimal digit by its char code; -1: none. Upper case is none: it would not come back as it was. */
+/**
+ * Value of a hexadecimal digit by char code; -1 for others. Upper case is not
+ * accepted: unpacking would return lower case.
+ */
 const digitOf = new Int8Array(128).fill(-1);
 HEX.forEach((code, digit) => (digitOf[code] = digit));
 
 const scratch = Buffer.alloc(UUID_LENGTH);
 
 /**
- * Takes a uuid apart into four numbers, a quarter of what its text takes.
- * @returns false when the text after `prefix` is no uuid in lower case
+ * Packs a UUID into four 32-bit words, a quarter of the memory of its text.
+ * @returns false when the text after `prefix` is no UUID in lower case
  */
 export function packUuid(
   text: string,
@@ -37,20 +40,20 @@ export function packUuid(
   return true;
 }
 
-/** The uuid's text. */
+/** The UUID as a string. */
 export function unpackUuid(words: Int32Array): string {
   writeUuid(words, scratch, 0);
   return scratch.toString("latin1");
 }
 
-/** The same as bytes. @returns how many */
+/** Writes the UUID as ASCII. @returns the number of bytes */
 export function writeUuid(
   words: Int32Array,
   bytes: Uint8Array,
   at: number,
 ): number {
   let to = at;
-  // Four digits a half; dashes stand behind the second to the fifth.
+  // Four digits per half word; dashes follow the second to the fifth half.
   for (let half = 0; half < 2 * PACKED_WORDS; half++) {
     const digits = words[half >> 1]! >>> (half % 2 === 0 ? 16 : 0);
     bytes[to++] = HEX[(digits >>> 12) & 15]!;
@@ -66,7 +69,7 @@ function isDashAt(place: number): boolean {
   return place === 8 || place === 13 || place === 18 || place === 23;
 }
 
-/** 32-bit FNV-1a over the text's code units, begun with `seed`. */
+/** 32-bit FNV-1a over the code units of a text, starting from `seed`. */
 export function hashText(text: string, seed: number): number {
   let hash = 0x811c9dc5 ^ Math.imul(seed, 0x9e3779b1);
   for (let i = 0; i < text.length; i++)

@@ -1,9 +1,14 @@
 import { hashRef, XoError, type Ref } from "@xo-server/model";
-import type { Clock, Logger } from "@xo-server/xen-api";
-import { ChangeFeed, type ChangeListener } from "./feed/change-feed.js";
-import type { ChangeBatch } from "./feed/change-ring.js";
-import type { ClassTable } from "./store/class-table.js";
-import type { XapiRecord } from "./store/record-rows.js";
+import {
+  silentLogger,
+  wallClock,
+  type Logger,
+  type WallClock,
+} from "@xo-server/kit";
+import { ChangeFeed, type ChangeListener } from "../feed/change-feed.js";
+import type { ChangeBatch } from "../feed/change-ring.js";
+import type { ClassTable } from "../store/class-table.js";
+import type { XapiRecord } from "../store/record-rows.js";
 import type {
   AddPoolOptions,
   Inventory,
@@ -13,19 +18,18 @@ import type {
   PoolHandle,
   PoolStatusListener,
 } from "./inventory.js";
-import { silentLogger, systemClock } from "./defaults.js";
 import { machineMemory, memoryBudget } from "./memory-budget.js";
-import { SnapshotCache } from "./snapshot-cache/snapshot-cache.js";
-import { ListingLimiter } from "./mirror/listing-limiter.js";
-import { PoolMirror, type PoolStatus } from "./mirror/pool-mirror.js";
-import type { PoolSource } from "./mirror/pool-source.js";
-import { RecordCache } from "./store/record-cache.js";
-import { Slicer, type Steps } from "./slicer/slicer.js";
+import { SnapshotCache } from "../snapshot-cache/snapshot-cache.js";
+import { ListingLimiter } from "./listing-limiter.js";
+import { PoolMirror, type PoolStatus } from "./pool-mirror.js";
+import type { PoolSource } from "./pool-source.js";
+import { RecordCache } from "../store/record-cache.js";
+import { Slicer, type Steps } from "../slicer/slicer.js";
 import {
   fieldOf,
   RowObject,
   type StoredObject,
-} from "./store/stored-object.js";
+} from "../store/stored-object.js";
 
 /** Creates an inventory without pools. */
 export function createInventory(options: InventoryOptions = {}): Inventory {
@@ -34,7 +38,7 @@ export function createInventory(options: InventoryOptions = {}): Inventory {
 
 class PoolInventory implements Inventory {
   readonly #options: InventoryOptions;
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   readonly #logger: Logger;
   readonly #feed: ChangeFeed;
   readonly #slicer: Slicer;
@@ -48,7 +52,7 @@ class PoolInventory implements Inventory {
     const random = options.random ?? Math.random;
     const budget = memoryBudget(machineMemory());
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ?? wallClock;
     this.#logger = options.logger ?? silentLogger;
     this.#feed = new ChangeFeed(
       options.ringSize ?? budget.ringSize,
@@ -144,13 +148,13 @@ class PoolInventory implements Inventory {
   }
 
   get(poolId: string, className: string, ref: Ref): XapiRecord | undefined {
-    const table = this.#table(poolId, className);
+    const table = this.#findTable(poolId, className);
     const row = table?.findRef(ref) ?? -1;
     return row < 0 ? undefined : this.#cache.read(table!, row);
   }
 
   peek(poolId: string, className: string, ref: Ref): XapiRecord | undefined {
-    const table = this.#table(poolId, className);
+    const table = this.#findTable(poolId, className);
     const row = table?.findRef(ref) ?? -1;
     return row < 0 ? undefined : this.#cache.peek(table!, row);
   }
@@ -160,7 +164,7 @@ class PoolInventory implements Inventory {
     className: string,
     ref: Ref,
   ): StoredObject | undefined {
-    const table = this.#table(poolId, className);
+    const table = this.#findTable(poolId, className);
     const row = table?.findRef(ref) ?? -1;
     return row < 0
       ? undefined
@@ -180,7 +184,7 @@ class PoolInventory implements Inventory {
   }
 
   column(object: ObjectKey, name: string): unknown {
-    const table = this.#table(object.poolId, object.className);
+    const table = this.#findTable(object.poolId, object.className);
     const row = table?.findRef(object.ref) ?? -1;
     return row < 0 ? undefined : fieldOf(table!, row, name, this.#cache);
   }
@@ -262,7 +266,7 @@ class PoolInventory implements Inventory {
       }
   }
 
-  #table(poolId: string, className: string): ClassTable | undefined {
+  #findTable(poolId: string, className: string): ClassTable | undefined {
     return this.#mirrors.get(poolId)?.store.table(className);
   }
 

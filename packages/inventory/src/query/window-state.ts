@@ -8,7 +8,7 @@ import { isSameDigest, type Entry, type Projection } from "./projection.js";
 import type { LiveUpdate } from "./query.js";
 
 /** What a window showed at one time. */
-export interface Snapshot {
+export interface WindowState {
   readonly projection: Projection;
   readonly offset: number;
   readonly total: number;
@@ -24,8 +24,8 @@ export function digestOfEntries(entries: readonly Entry[]): Digest {
 
 /** What a reader who knows `from` has to hear to know `to`. */
 export function difference(
-  from: Snapshot | undefined,
-  to: Snapshot,
+  from: WindowState | undefined,
+  to: WindowState,
   revision: number,
 ): LiveUpdate {
   const before = from?.entries ?? [];
@@ -39,15 +39,15 @@ export function difference(
       .slice(start, before.length - end)
       .map((entry) => [entry.id, entry] as const),
   );
-  const isSameDress = from?.projection === to.projection;
-  const tell = (old: Entry | undefined, entry: Entry) => {
+  const isSameProjection = from?.projection === to.projection;
+  const addChange = (old: Entry | undefined, entry: Entry) => {
     if (
       old === entry ||
       (old !== undefined && isSameDigest(old.digest, entry.digest))
     )
       return;
     const patch =
-      old !== undefined && isSameDress
+      old !== undefined && isSameProjection
         ? to.projection.patch(old, entry)
         : undefined;
     if (patch === undefined) objects.set(entry.id, entry.json);
@@ -56,9 +56,9 @@ export function difference(
   const shift = before.length - after.length;
   for (let i = 0; i < after.length; i++) {
     const entry = after[i]!;
-    if (i < start) tell(before[i], entry);
-    else if (i >= after.length - end) tell(before[i + shift], entry);
-    else tell(moved.get(entry.id), entry);
+    if (i < start) addChange(before[i], entry);
+    else if (i >= after.length - end) addChange(before[i + shift], entry);
+    else addChange(moved.get(entry.id), entry);
   }
   const insert = after.slice(start, after.length - end).map(({ id }) => id);
   const isSpliced = moved.size + insert.length > 0;
@@ -74,9 +74,9 @@ export function difference(
 }
 
 function commonStart(a: readonly Entry[], b: readonly Entry[]): number {
-  const most = Math.min(a.length, b.length);
+  const limit = Math.min(a.length, b.length);
   let length = 0;
-  while (length < most && a[length]!.id === b[length]!.id) length++;
+  while (length < limit && a[length]!.id === b[length]!.id) length++;
   return length;
 }
 
@@ -85,10 +85,10 @@ function commonEnd(
   b: readonly Entry[],
   start: number,
 ): number {
-  const most = Math.min(a.length, b.length) - start;
+  const limit = Math.min(a.length, b.length) - start;
   let length = 0;
   while (
-    length < most &&
+    length < limit &&
     a[a.length - 1 - length]!.id === b[b.length - 1 - length]!.id
   )
     length++;

@@ -9,30 +9,30 @@ import type { XapiRecord } from "../store/record-rows.js";
 const Cell = {
   high: 0,
   low: 1,
-  /** The batch of changes in which the record was last looked at. */
+  /** Number of the last batch of changes in which the record was checked. */
   batch: 2,
 } as const;
 
-/** A look at a record. */
-export interface Look {
+/** The current version of a record. */
+export interface RecordVersion {
   readonly record: XapiRecord;
-  /** Number of the batch of changes that is the reason. */
+  /** Number of the batch of changes that is being applied. */
   readonly batch: number;
 }
 
 /**
- * Tells whether a change of a record concerns who reads some of its fields: SRs
- * tell how full they are all the time, and a hundred VMs only ask where they
- * hang. It remembers a digest of these fields for each record that has changed.
+ * Detects changes of those fields of records that views read: an SR reports its
+ * utilisation all the time, while a hundred VMs only read to which host it
+ * belongs. Retains a digest of these fields for each record that has changed.
  */
-export class ReadContent {
+export class FieldDigests {
   readonly #fields: readonly string[];
   readonly #rows = new PagedRows(3);
   readonly #byHash = new ShardedIndex();
   readonly #free: number[] = [];
-  #last = 0;
+  #nextRow = 0;
 
-  /** @param fields those that views read of records of this class */
+  /** @param fields that views read of records of this class */
   constructor(fields: readonly string[]) {
     this.#fields = fields;
   }
@@ -46,17 +46,21 @@ export class ReadContent {
   }
 
   /**
-   * Does the record differ in what is read of it, from what it was at the last
-   * question? Of a record that is not known yet, and of one that changed twice
-   * in a batch (a reader may have seen what it was in between): yes.
+   * Whether the fields differ from the previous call. True for a record that is
+   * not known yet, and for one that changes twice in a batch: a reader may have
+   * seen the version in between.
    */
-  differs(pool: number, ref: Ref, { record, batch }: Look): boolean {
+  hasChanged(
+    pool: number,
+    ref: Ref,
+    { record, batch }: RecordVersion,
+  ): boolean {
     const hash = contentHash(pool, ref);
     const { high, low } = this.#digest(ref, record);
-    const known = this.#find(hash);
-    const row = known ?? this.#take(hash);
+    const existing = this.#find(hash);
+    const row = existing ?? this.#allocate(hash);
     const isSame =
-      known !== undefined &&
+      existing !== undefined &&
       this.#rows.get(row, Cell.high) === high &&
       this.#rows.get(row, Cell.low) === low &&
       this.#rows.get(row, Cell.batch) !== batch;
@@ -66,8 +70,8 @@ export class ReadContent {
     return !isSame;
   }
 
-  /** The record is gone. */
-  forget(pool: number, ref: Ref): void {
+  /** Drops the digest of a removed record. */
+  remove(pool: number, ref: Ref): void {
     const hash = contentHash(pool, ref);
     const row = this.#find(hash);
     if (row === undefined) return;
@@ -75,15 +79,15 @@ export class ReadContent {
     this.#free.push(row);
   }
 
-  /** Records whose references have the same hash share a row: they only ever seem to differ. */
+  /** Records with the same hash share a row: they always seem to have changed. */
   #find(hash: number): number | undefined {
     const shard = this.#byHash.shard(hash);
     const slot = shard.first(hash);
     return slot < 0 ? undefined : shard.rowAt(slot);
   }
 
-  #take(hash: number): number {
-    const row = this.#free.pop() ?? this.#last++;
+  #allocate(hash: number): number {
+    const row = this.#free.pop() ?? this.#nextRow++;
     this.#rows.reserve(row);
     this.#byHash.add(hash, row);
     return row;

@@ -2,15 +2,15 @@
  * Runs at most a given number of tasks at a time; the others wait in the order
  * of their calls.
  */
-export class Turns {
+export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
 
-  constructor(atATime: number) {
-    this.#free = atATime;
+  constructor(permits: number) {
+    this.#free = permits;
   }
 
-  async take<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {

@@ -1,17 +1,17 @@
-import type { Logger } from "@xo-server/xen-api";
-import type { Inventory } from "../inventory.js";
+import type { Logger } from "@xo-server/kit";
+import type { Inventory } from "../mirror/inventory.js";
 import type { View } from "../views/view.js";
 import type { DependencyIndex } from "./dependency-index.js";
 import type { PoolDirectory } from "./pool-directory.js";
-import type { RowTable } from "./row-table.js";
+import type { ViewRowTable } from "./view-row-table.js";
 import type { TypeSummaries } from "./type-summaries.js";
 import type { ViewCache } from "./view-cache.js";
 import type { ViewEncoder } from "./view-encoder.js";
 import type { FrameRing } from "./view-feed.js";
-import type { ViewMaker } from "./view-maker.js";
+import type { ViewBuilder } from "./view-builder.js";
 
-/** What all followed classes share. */
-export interface CatalogParts {
+/** Services shared by all followed classes. */
+export interface CatalogContext {
   readonly inventory: Inventory;
   readonly pools: PoolDirectory;
   readonly cache: ViewCache;
@@ -26,13 +26,16 @@ export interface BuildCounters {
   unchanged: number;
 }
 
-/** What reading and writing side of one followed class share. */
-export interface ClassParts extends CatalogParts {
+/**
+ * State shared by the reading (ViewRows) and the writing side (RowWriter) of
+ * one followed class.
+ */
+export interface ClassContext extends CatalogContext {
   readonly view: View;
-  readonly rows: RowTable;
+  readonly rows: ViewRowTable;
   readonly dependencies: DependencyIndex;
   readonly summaries: TypeSummaries;
-  readonly maker: ViewMaker;
-  /** Types by number: the view's, and what else it may give. */
+  readonly builder: ViewBuilder;
+  /** Types by number: those that the view declares, then others that occurred. */
   readonly types: string[];
 }

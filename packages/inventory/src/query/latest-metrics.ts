@@ -1,11 +1,11 @@
 import type { ViewTable } from "../catalog/catalog.js";
 import type { ChangeLog } from "./change-log.js";
-import { NOW, nowMetrics } from "./now-metrics.js";
+import { METRICS_FIELD, metricNames } from "./metrics.js";
 import { NumberColumn } from "./number-column.js";
-import type { NowTable } from "./query.js";
-import type { Work } from "./work.js";
+import type { MetricsTable } from "./query.js";
+import type { SlicedTask } from "./sliced-task.js";
 
-export interface MeasuredOptions {
+export interface LatestMetricsOptions {
   readonly table: ViewTable;
   readonly log: ChangeLog;
   /** These rows differ from now on; `all`: any may. */
@@ -15,13 +15,15 @@ export interface MeasuredOptions {
 }
 
 /** What is measured of the objects of one table. */
-export class Measured {
+export class LatestMetrics {
   /** By the number of the metric. */
-  readonly columns = nowMetrics.map((name) => new NumberColumn([NOW, name]));
-  readonly #options: MeasuredOptions;
+  readonly columns = metricNames.map(
+    (name) => new NumberColumn([METRICS_FIELD, name]),
+  );
+  readonly #options: LatestMetricsOptions;
   #isPublishing = false;
 
-  constructor(options: MeasuredOptions) {
+  constructor(options: LatestMetricsOptions) {
     this.#options = options;
   }
 
@@ -63,50 +65,50 @@ export class Measured {
     for (const metric of metrics) {
       const value = this.columns[metric]!.value(row);
       if (Number.isNaN(value)) continue;
-      object[nowMetrics[metric]!] = value;
+      object[metricNames[metric]!] = value;
       isEmpty = false;
     }
     return isEmpty ? undefined : object;
   }
 
-  *#publish(): Work<void> {
+  *#publish(): SlicedTask<void> {
     const { log, onRows, onPublished } = this.#options;
     // What is set from here on belongs to the next commit, or to this one.
     this.#isPublishing = false;
     for (const column of this.columns) {
       const rows = column.publish();
-      if (rows === "all") column.renewedAt = log.noteRenewed();
-      else for (const row of rows) log.noteColumn(row, column);
+      if (rows === "all") column.bulkChangedAt = log.recordBulkChange();
+      else for (const row of rows) log.recordColumn(row, column);
       if (rows.length > 0) onRows(rows);
       yield;
     }
-    log.close();
+    log.closeEpoch();
     onPublished();
   }
 }
 
 /** Of a class that may not be followed yet: until then nothing is known of its objects. */
-export class LaterNowTable implements NowTable {
-  #measured: Measured | undefined;
+export class DeferredMetricsTable implements MetricsTable {
+  #metrics: LatestMetrics | undefined;
   readonly #onError: (error: unknown) => void;
 
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }
 
-  begin(measured: Measured): void {
-    this.#measured = measured;
+  attach(metrics: LatestMetrics): void {
+    this.#metrics = metrics;
   }
 
   set(id: string, metric: number, value: number): void {
-    this.#measured?.set(id, metric, value);
+    this.#metrics?.set(id, metric, value);
   }
 
   get(id: string, metric: number): number {
-    return this.#measured?.get(id, metric) ?? NaN;
+    return this.#metrics?.get(id, metric) ?? NaN;
   }
 
   commit(): void {
-    this.#measured?.commit().catch(this.#onError);
+    this.#metrics?.commit().catch(this.#onError);
   }
 }

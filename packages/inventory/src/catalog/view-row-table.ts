@@ -6,61 +6,67 @@ import {
   packUuid,
   unpackUuid,
   writeUuid,
-} from "./packed-text.js";
+} from "./packed-uuid.js";
 import { PagedRows } from "./paged-rows.js";
 import { ShardedIndex } from "./sharded-index.js";
 
 const Cell = {
-  /** Bits 0 to 15: the pool's number; 16 to 23: the type's. */
+  /** Bits 0 to 15: number of the pool; bits 16 to 23: number of the type. */
   owner: 0,
   flags: 1,
-  /** Four numbers each; of a free row, `ref` is the next free row + 1. */
+  /**
+   * Four words each (packed UUID); of a free row, `ref` is the next free row +
+   * 1.
+   */
   ref: 2,
   id: 6,
   digestHigh: 10,
   digestLow: 11,
   revisionHigh: 12,
   revisionLow: 13,
-  /** Where the cache has the row's bytes, + 1. */
-  cachePlace: 14,
+  /** Index of the row in the view cache + 1; 0: not cached. */
+  cacheIndex: 14,
 } as const;
 const STRIDE = 15;
 
 export const RowFlag = {
-  /** Belongs to a record, whether that is shown or not. */
+  /** The row belongs to a record, shown or not. */
   taken: 1,
-  /** Is shown. */
+  /** The row is shown to clients. */
   live: 2,
-  /** Its view is to be made anew. */
+  /** Its view has to be rebuilt. */
   dirty: 4,
-  /** Not shown, because another row has its id. */
-  held: 8,
-  /** Its view reads the pool's record. */
+  /** Not shown, because another row has the same id. */
+  shadowed: 8,
+  /** Its view reads the record of the pool. */
   readsPool: 16,
-  /** Reference and id are packed; else they stand in a map. */
+  /** Reference / id is a UUID and packed; otherwise it is in a map. */
   packedRef: 32,
   packedId: 64,
-  /** Its view was made, once at least. */
+  /** Its view was built at least once. */
   built: 128,
-  /** Somebody has read what the row's record said before that was told. */
-  leaked: 256,
-  /** A view was made with the id that the row's record has by now, which is not the row's. */
-  idLeaked: 512,
+  /** The changed record was read before the change was published. */
+  readBeforePublish: 256,
+  /** Another view was built with the changed id before the row got it. */
+  idReadBeforePublish: 512,
 } as const;
 
-export const MOST_POOLS = 1 << 16;
+export const MAX_POOLS = 1 << 16;
 const REF_PREFIX = "OpaqueRef:";
 
-const wanted = new Int32Array(PACKED_WORDS);
-const found = new Int32Array(PACKED_WORDS);
+const searchWords = new Int32Array(PACKED_WORDS);
+const rowWords = new Int32Array(PACKED_WORDS);
 
-/** Rows of one class across pools as numbers: nothing of a row is on the JavaScript heap unless its reference or id is no uuid. */
-export class RowTable {
+/**
+ * Rows of one class across all pools, as integers: nothing of a row is on the
+ * JavaScript heap unless its reference or id is no UUID.
+ */
+export class ViewRowTable {
   readonly #cells = new PagedRows(STRIDE);
   readonly #byRef = new ShardedIndex();
   readonly #byId = new ShardedIndex();
-  readonly #oddRefs = new Map<number, Ref>();
-  readonly #oddIds = new Map<number, string>();
+  readonly #unpackedRefs = new Map<number, Ref>();
+  readonly #unpackedIds = new Map<number, string>();
   #rows = 0;
   #free = 0;
   #live = 0;
@@ -69,7 +75,7 @@ export class RowTable {
     return this.#rows;
   }
 
-  /** Number of rows that are shown. */
+  /** Number of shown rows. */
   get live(): number {
     return this.#live;
   }
@@ -85,14 +91,14 @@ export class RowTable {
     const shard = this.#byRef.shard(hash);
     let slot = shard.first(hash);
     if (slot < 0) return -1;
-    const isPacked = packUuid(ref, REF_PREFIX, wanted);
+    const isPacked = packUuid(ref, REF_PREFIX, searchWords);
     for (; slot >= 0; slot = shard.next(slot, hash)) {
       const row = shard.rowAt(slot);
       if (this.pool(row) !== pool) continue;
       if (
         isPacked
-          ? this.has(row, RowFlag.packedRef) && this.#isPacked(row, Cell.ref)
-          : this.#oddRefs.get(row) === ref
+          ? this.has(row, RowFlag.packedRef) && this.#equalsWords(row, Cell.ref)
+          : this.#unpackedRefs.get(row) === ref
       )
         return row;
     }
@@ -104,61 +110,61 @@ export class RowTable {
     const shard = this.#byId.shard(hash);
     let slot = shard.first(hash);
     if (slot < 0) return -1;
-    const isPacked = packUuid(id, "", wanted);
+    const isPacked = packUuid(id, "", searchWords);
     for (; slot >= 0; slot = shard.next(slot, hash)) {
       const row = shard.rowAt(slot);
       if (
         isPacked
-          ? this.has(row, RowFlag.packedId) && this.#isPacked(row, Cell.id)
-          : this.#oddIds.get(row) === id
+          ? this.has(row, RowFlag.packedId) && this.#equalsWords(row, Cell.id)
+          : this.#unpackedIds.get(row) === id
       )
         return row;
     }
     return -1;
   }
 
-  /** A row for a record that has none. */
-  take(pool: number, ref: Ref): number {
-    const row = this.#takeRow();
+  /** Allocates a row for a record that has none. */
+  allocate(pool: number, ref: Ref): number {
+    const row = this.#allocateRow();
     this.#cells.set(row, Cell.flags, RowFlag.taken);
     this.setRef(row, pool, ref);
     return row;
   }
 
-  /** The row stands for this record. It must have none: see dropRef. */
+  /** Assigns a record to a row without one (see removeRef). */
   setRef(row: number, pool: number, ref: Ref): void {
     const owner = this.#cells.get(row, Cell.owner);
     this.#cells.set(row, Cell.owner, (owner & ~0xffff) | pool);
-    const isPacked = packUuid(ref, REF_PREFIX, wanted);
+    const isPacked = packUuid(ref, REF_PREFIX, searchWords);
     this.setFlag(row, RowFlag.packedRef, isPacked);
-    if (isPacked) this.#pack(row, Cell.ref);
-    else this.#oddRefs.set(row, ref);
+    if (isPacked) this.#storeWords(row, Cell.ref);
+    else this.#unpackedRefs.set(row, ref);
     this.#byRef.add(hashText(ref, pool), row);
   }
 
-  dropRef(row: number): void {
+  removeRef(row: number): void {
     this.#byRef.remove(hashText(this.ref(row), this.pool(row)), row);
-    this.#oddRefs.delete(row);
+    this.#unpackedRefs.delete(row);
   }
 
-  /** The row is shown under this id. It must have none: see dropId. */
+  /** Assigns an id to a row without one (see removeId) and indexes it. */
   setId(row: number, id: string): void {
     this.storeId(row, id);
     this.#byId.add(hashText(id, 0), row);
   }
 
-  dropId(row: number): void {
+  removeId(row: number): void {
     this.#byId.remove(hashText(this.id(row), 0), row);
-    this.#oddIds.delete(row);
+    this.#unpackedIds.delete(row);
   }
 
-  /** Keeps the id without finding the row by it. */
+  /** Stores the id without indexing it. */
   storeId(row: number, id: string): void {
-    this.#oddIds.delete(row);
-    const isPacked = packUuid(id, "", wanted);
+    this.#unpackedIds.delete(row);
+    const isPacked = packUuid(id, "", searchWords);
     this.setFlag(row, RowFlag.packedId, isPacked);
-    if (isPacked) this.#pack(row, Cell.id);
-    else this.#oddIds.set(row, id);
+    if (isPacked) this.#storeWords(row, Cell.id);
+    else this.#unpackedIds.set(row, id);
   }
 
   setLive(row: number, isLive: boolean): void {
@@ -167,29 +173,29 @@ export class RowTable {
     this.#live += isLive ? 1 : -1;
   }
 
-  /** Gives the row away, which has neither reference nor id any more: somebody else may get it. */
+  /** Frees a row without reference and id. */
   free(row: number): void {
-    this.#oddIds.delete(row);
+    this.#unpackedIds.delete(row);
     this.#cells.set(row, Cell.flags, 0);
     this.#cells.set(row, Cell.ref, this.#free);
     this.#free = row + 1;
   }
 
   ref(row: number): Ref {
-    if (!this.has(row, RowFlag.packedRef)) return this.#oddRefs.get(row)!;
-    return REF_PREFIX + this.#unpack(row, Cell.ref);
+    if (!this.has(row, RowFlag.packedRef)) return this.#unpackedRefs.get(row)!;
+    return REF_PREFIX + this.#readUuid(row, Cell.ref);
   }
 
   id(row: number): string {
-    if (!this.has(row, RowFlag.packedId)) return this.#oddIds.get(row)!;
-    return this.#unpack(row, Cell.id);
+    if (!this.has(row, RowFlag.packedId)) return this.#unpackedIds.get(row)!;
+    return this.#readUuid(row, Cell.id);
   }
 
-  /** The id's bytes, where it is a uuid. @returns how many; 0: it is none */
+  /** See ViewTable.writeId. */
   writeId(row: number, bytes: Uint8Array, at: number): number {
     if (!this.has(row, RowFlag.packedId)) return 0;
-    this.#find(row, Cell.id);
-    return writeUuid(found, bytes, at);
+    this.#loadWords(row, Cell.id);
+    return writeUuid(rowWords, bytes, at);
   }
 
   has(row: number, flag: number): boolean {
@@ -201,12 +207,12 @@ export class RowTable {
     this.#cells.set(row, Cell.flags, isSet ? flags | flag : flags & ~flag);
   }
 
-  /** Number of the pool. */
+  /** Number of the row's pool. */
   pool(row: number): number {
     return this.#cells.get(row, Cell.owner) & 0xffff;
   }
 
-  /** Number of the type. */
+  /** Number of the row's type. */
   type(row: number): number {
     return (this.#cells.get(row, Cell.owner) >>> 16) & 0xff;
   }
@@ -245,16 +251,16 @@ export class RowTable {
     this.#cells.set(row, Cell.revisionLow, revision | 0);
   }
 
-  /** Where the cache has the row's bytes; -1: nowhere. */
-  cachePlace(row: number): number {
-    return this.#cells.get(row, Cell.cachePlace) - 1;
+  /** Index in the view cache; -1: not cached. */
+  cacheIndex(row: number): number {
+    return this.#cells.get(row, Cell.cacheIndex) - 1;
   }
 
-  setCachePlace(row: number, place: number): void {
-    this.#cells.set(row, Cell.cachePlace, place + 1);
+  setCacheIndex(row: number, index: number): void {
+    this.#cells.set(row, Cell.cacheIndex, index + 1);
   }
 
-  #takeRow(): number {
+  #allocateRow(): number {
     if (this.#free !== 0) {
       const row = this.#free - 1;
       this.#free = this.#cells.get(row, Cell.ref);
@@ -264,24 +270,24 @@ export class RowTable {
     return this.#rows++;
   }
 
-  #pack(row: number, cell: number): void {
+  #storeWords(row: number, cell: number): void {
     for (let i = 0; i < PACKED_WORDS; i++)
-      this.#cells.set(row, cell + i, wanted[i]!);
+      this.#cells.set(row, cell + i, searchWords[i]!);
   }
 
-  #unpack(row: number, cell: number): string {
-    this.#find(row, cell);
-    return unpackUuid(found);
+  #readUuid(row: number, cell: number): string {
+    this.#loadWords(row, cell);
+    return unpackUuid(rowWords);
   }
 
-  #find(row: number, cell: number): void {
+  #loadWords(row: number, cell: number): void {
     for (let i = 0; i < PACKED_WORDS; i++)
-      found[i] = this.#cells.get(row, cell + i);
+      rowWords[i] = this.#cells.get(row, cell + i);
   }
 
-  #isPacked(row: number, cell: number): boolean {
+  #equalsWords(row: number, cell: number): boolean {
     for (let i = 0; i < PACKED_WORDS; i++)
-      if (this.#cells.get(row, cell + i) !== wanted[i]) return false;
+      if (this.#cells.get(row, cell + i) !== searchWords[i]) return false;
     return true;
   }
 }

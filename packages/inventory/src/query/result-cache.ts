@@ -1,21 +1,21 @@
 import { XoError } from "@xo-server/model";
-import type { Clock } from "@xo-server/xen-api";
+import type { WallClock } from "@xo-server/kit";
 import type { ClassIndex } from "./class-index.js";
 import type { ColumnBudget } from "./column-budget.js";
-import type { Question } from "./request.js";
+import type { CompiledQuery } from "./request.js";
 import { Result } from "./result.js";
 import { SharedResult } from "./shared-result.js";
 
-export interface ResultsOptions {
-  readonly clock: Clock;
+export interface ResultCacheOptions {
+  readonly clock: WallClock;
   readonly budget: ColumnBudget;
   /** Results that are kept up to date, at most. */
-  readonly most: number;
+  readonly maxResults: number;
   /** How long a result stays when nobody uses it. */
   readonly lingerMs: number;
 }
 
-interface Lingering {
+interface IdleResult {
   readonly timer: unknown;
   readonly drop: () => void;
 }
@@ -28,19 +28,19 @@ export interface Lease {
 }
 
 /** Results by their questions: the same question is answered once, and the answer kept up to date. */
-export class Results {
-  readonly #options: ResultsOptions;
+export class ResultCache {
+  readonly #options: ResultCacheOptions;
   /** Nobody uses them; the one that was left first goes first. */
-  readonly #lingering = new Map<SharedResult, Lingering>();
-  #kept = 0;
+  readonly #idle = new Map<SharedResult, IdleResult>();
+  #size = 0;
 
-  constructor(options: ResultsOptions) {
+  constructor(options: ResultCacheOptions) {
     this.#options = options;
   }
 
   /** Number of results that are kept. */
   get count(): number {
-    return this.#kept;
+    return this.#size;
   }
 
   /**
@@ -48,11 +48,15 @@ export class Results {
    * `kept`: it has to stay up to date, so that room is needed.
    * @throws XoError TOO_MANY_REQUESTS when `kept` and there is none
    */
-  take(index: ClassIndex, question: Question, use: "kept" | "once"): Lease {
-    const known = index.results.get(question.key);
-    const shared = known ?? this.#make(index, question, use);
+  acquire(
+    index: ClassIndex,
+    query: CompiledQuery,
+    use: "kept" | "once",
+  ): Lease {
+    const cached = index.results.get(query.key);
+    const shared = cached ?? this.#create(index, query, use);
     shared.users++;
-    this.#stopLingering(shared);
+    this.#stopIdleTimer(shared);
     let isReleased = false;
     const release = () => {
       if (isReleased) return;
@@ -63,46 +67,44 @@ export class Results {
   }
 
   stop(): void {
-    for (const shared of [...this.#lingering.keys()])
-      this.#stopLingering(shared);
+    for (const shared of [...this.#idle.keys()]) this.#stopIdleTimer(shared);
   }
 
-  #make(
+  #create(
     index: ClassIndex,
-    question: Question,
+    query: CompiledQuery,
     use: "kept" | "once",
   ): SharedResult {
-    const hasRoom = this.#makeRoom();
+    const hasRoom = this.#reserve();
     if (!hasRoom && use === "kept")
       throw new XoError("TOO_MANY_REQUESTS", {
-        reason: `${this.#options.most} different live queries are kept already`,
+        reason: `${this.#options.maxResults} different live queries are kept already`,
       });
-    const shared = new SharedResult(
-      new Result(index.columns, question),
-      (steps) => index.table.run(steps),
+    const shared = new SharedResult(new Result(index.columns, query), (steps) =>
+      index.table.run(steps),
     );
     // Who waits for it hears of a failure; nobody may be waiting any more.
     shared.ready.catch(() => {
       this.#drop(index, shared);
     });
     if (hasRoom) {
-      index.results.set(question.key, shared);
-      this.#kept++;
+      index.results.set(query.key, shared);
+      this.#size++;
     }
     return shared;
   }
 
-  #makeRoom(): boolean {
-    if (this.#kept < this.#options.most) return true;
-    const [oldest] = this.#lingering.values();
+  #reserve(): boolean {
+    if (this.#size < this.#options.maxResults) return true;
+    const [oldest] = this.#idle.values();
     oldest?.drop();
     return oldest !== undefined;
   }
 
   #release(index: ClassIndex, shared: SharedResult): void {
     if (--shared.users > 0) return;
-    const isKept = this.#isKept(index, shared);
-    if (!shared.isReady || !isKept || this.#options.lingerMs === 0) {
+    const isCached = this.#isCached(index, shared);
+    if (!shared.isReady || !isCached || this.#options.lingerMs === 0) {
       this.#drop(index, shared);
       return;
     }
@@ -110,27 +112,27 @@ export class Results {
       this.#drop(index, shared);
     };
     const timer = this.#options.clock.setTimeout(drop, this.#options.lingerMs);
-    this.#lingering.set(shared, { timer, drop });
+    this.#idle.set(shared, { timer, drop });
   }
 
   #drop(index: ClassIndex, shared: SharedResult): void {
-    this.#stopLingering(shared);
-    if (this.#isKept(index, shared)) {
-      index.results.delete(shared.result.question.key);
-      this.#kept--;
+    this.#stopIdleTimer(shared);
+    if (this.#isCached(index, shared)) {
+      index.results.delete(shared.result.query.key);
+      this.#size--;
     }
     shared.close();
     this.#options.budget.enforce();
   }
 
-  #isKept(index: ClassIndex, { result }: SharedResult): boolean {
-    return index.results.get(result.question.key)?.result === result;
+  #isCached(index: ClassIndex, { result }: SharedResult): boolean {
+    return index.results.get(result.query.key)?.result === result;
   }
 
-  #stopLingering(shared: SharedResult): void {
-    const lingering = this.#lingering.get(shared);
-    if (lingering === undefined) return;
-    this.#options.clock.clearTimeout(lingering.timer);
-    this.#lingering.delete(shared);
+  #stopIdleTimer(shared: SharedResult): void {
+    const idle = this.#idle.get(shared);
+    if (idle === undefined) return;
+    this.#options.clock.clearTimeout(idle.timer);
+    this.#idle.delete(shared);
   }
 }

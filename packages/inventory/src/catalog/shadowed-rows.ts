@@ -1,5 +1,8 @@
-/** Rows that are not shown because another one has their id: an SR that two pools share. Few. */
-export class HeldRows {
+/**
+ * Rows that are not shown because another row has the same id: an SR shared by
+ * two pools. Few.
+ */
+export class ShadowedRows {
   readonly #byId = new Map<string, number[]>();
 
   add(id: string, row: number): void {
@@ -14,8 +17,8 @@ export class HeldRows {
     else this.#byId.set(id, rows);
   }
 
-  /** The one that has waited longest. */
-  first(id: string): number | undefined {
+  /** The row that was shadowed first. */
+  firstOf(id: string): number | undefined {
     return this.#byId.get(id)?.[0];
   }
 }

@@ -1,24 +1,24 @@
 import type { Ref } from "@xo-server/model";
-import type { Clock, Logger } from "@xo-server/xen-api";
-import type { ChangeListener } from "./feed/change-feed.js";
-import type { ChangeBatch } from "./feed/change-ring.js";
-import type { XapiRecord } from "./store/record-rows.js";
+import type { Logger, WallClock } from "@xo-server/kit";
+import type { ChangeListener } from "../feed/change-feed.js";
+import type { ChangeBatch } from "../feed/change-ring.js";
+import type { XapiRecord } from "../store/record-rows.js";
 import type {
   SnapshotCacheOptions,
   SnapshotCacheStats,
-} from "./snapshot-cache/snapshot-cache.js";
-import type { PoolStatus } from "./mirror/pool-mirror.js";
-import type { PoolSource } from "./mirror/pool-source.js";
-import type { BackoffOptions } from "./mirror/reflector.js";
-import type { SectionRunner, Steps } from "./slicer/slicer.js";
-import type { StoredObject } from "./store/stored-object.js";
+} from "../snapshot-cache/snapshot-cache.js";
+import type { PoolStatus } from "./pool-mirror.js";
+import type { PoolSource } from "./pool-source.js";
+import type { BackoffOptions } from "./reflector.js";
+import type { SectionRunner, Steps } from "../slicer/slicer.js";
+import type { StoredObject } from "../store/stored-object.js";
 
 export interface InventoryOptions {
   /**
    * Wall clock: `now` in milliseconds since the epoch. Used for the times in
    * statuses and for timers.
    */
-  readonly clock?: Clock;
+  readonly clock?: WallClock;
   readonly logger?: Logger;
   /**
    * Length of a slice in milliseconds: how long the event loop is blocked per

@@ -1,5 +1,5 @@
 import t from "tap";
-import { RowAnswers } from "../src/catalog/row-answers.js";
+import { PredicateResults } from "../src/catalog/predicate-results.js";
 import { Random } from "./seeded-random.js";
 import {
   catalogOf,
@@ -16,14 +16,14 @@ t.test(
   async (t) => {
     t.comment(`seed ${SEED}`);
     const random = new Random(SEED);
-    const answers = new RowAnswers();
+    const answers = new PredicateResults();
     const tests = Array.from({ length: 5 }, () => () => true);
     const known = tests.map(() => new Map<number, boolean>());
     for (let i = 0; i < 20_000; i++) {
       const row = random.below(6_000);
       const which = random.below(tests.length);
       if (random.below(3) === 0) {
-        answers.forget(row);
+        answers.invalidate(row);
         for (const one of known) one.delete(row);
       } else if (random.below(2) === 0) {
         const holds = random.below(2) === 0;
@@ -37,7 +37,7 @@ t.test(
 );
 
 t.test("many tests do not take ever more memory", async (t) => {
-  const answers = new RowAnswers();
+  const answers = new PredicateResults();
   const first = () => true;
   answers.set(10_000, first, true);
   for (let i = 0; i < 1_000; i++) answers.set(10_000, () => false, false);

@@ -1,0 +1,119 @@
+import type { Logger, WallClock } from "@xo-server/kit";
+import type { Steps } from "../slicer/slicer.js";
+
+export interface CatalogSchedulerOptions {
+  readonly clock: WallClock;
+  /** Least time between two flushes in milliseconds: changes meanwhile are published together. */
+  readonly windowMs: number;
+  /** Runs steps in a lane of the slicer. */
+  readonly runInSlices: (lane: string, steps: Steps) => Promise<void>;
+  /** Updates and publishes everything that has changed. */
+  readonly flush: () => Steps;
+  /** Whether something has changed since the running flush passed it. */
+  readonly hasChanges: () => boolean;
+  readonly logger: Pick<Logger, "error">;
+}
+
+/** Lane of flushes. Other work of the catalog has lanes of its own. */
+const FLUSH_LANE = "views";
+
+/** Wait after the first change in milliseconds: changes that a pool reports together arrive within it. */
+const GATHER_MS = 10;
+
+/**
+ * Decides when the catalog updates its views. A change is published after
+ * GATHER_MS when nothing was published lately, otherwise at the end of the
+ * window. Flushes never overlap.
+ */
+export class CatalogScheduler {
+  readonly #options: CatalogSchedulerOptions;
+  /** Set while a flush is planned. */
+  #timer: unknown;
+  #isFlushing = false;
+  /** End of the last flush, in milliseconds of the clock. */
+  #flushedAt = -Infinity;
+  #isStopped = false;
+  /** Callers of `settled` that wait for the next end of a flush, and for the one after it. */
+  #waiting: (() => void)[] = [];
+  #waitingForNext: (() => void)[] = [];
+
+  constructor(options: CatalogSchedulerOptions) {
+    this.#options = options;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Something has changed: plans a flush unless one is planned. After a running flush `hasChanges` is asked. */
+  schedule(): void {
+    if (this.#timer !== undefined || this.#isFlushing || this.#isStopped)
+      return;
+    const { clock, windowMs } = this.#options;
+    const sinceLast = clock.now() - this.#flushedAt;
+    this.#timer = clock.setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#isFlushing = true;
+        this.#flush();
+      },
+      Math.max(windowMs - sinceLast, Math.min(windowMs, GATHER_MS)),
+    );
+  }
+
+  /** Resolves when all changes known at the call have been published; at once when there are none. */
+  settled(): Promise<void> {
+    if (this.#isStopped || (this.#timer === undefined && !this.#isFlushing))
+      return Promise.resolve();
+    return new Promise((resolve) => {
+      // A running flush may already have passed the last change.
+      (this.#isFlushing ? this.#waitingForNext : this.#waiting).push(resolve);
+    });
+  }
+
+  /** Runs steps in a lane of the slicer; they end early when the catalog stops. */
+  run(lane: string, steps: Steps): Promise<void> {
+    return this.#options.runInSlices(lane, this.#untilStopped(steps));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    if (this.#timer !== undefined) this.#options.clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#releaseWaiting();
+    this.#releaseWaiting();
+  }
+
+  #flush(): void {
+    this.run(FLUSH_LANE, this.#flushSteps()).catch((error: unknown) => {
+      this.#options.logger.error("views could not be updated", { error });
+      this.#onFlushed();
+    });
+  }
+
+  *#flushSteps(): Steps {
+    yield* this.#options.flush();
+    this.#onFlushed();
+  }
+
+  /** Changes since the flush get a flush of their own. */
+  #onFlushed(): void {
+    this.#isFlushing = false;
+    this.#flushedAt = this.#options.clock.now();
+    const hasChanges = this.#options.hasChanges();
+    this.#releaseWaiting();
+    if (hasChanges) this.schedule();
+    else this.#releaseWaiting();
+  }
+
+  #releaseWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = this.#waitingForNext;
+    this.#waitingForNext = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  *#untilStopped(steps: Steps): Steps {
+    while (!this.#isStopped && steps.next().done !== true) yield;
+  }
+}

@@ -1,0 +1,143 @@
+import { XoError } from "@xo-server/model";
+import type { Logger } from "@xo-server/kit";
+import type { CompiledQuery } from "./request.js";
+import type { LiveQuery, LiveRequest, LiveUpdate } from "./query.js";
+import type { Lease } from "./result-cache.js";
+import type { WindowState } from "./window-state.js";
+import type { Subscriber, Window, WindowRange } from "./window.js";
+
+/** A window that is being opened, or is open, for one reader. */
+export interface OpenWindow {
+  readonly window: Window;
+  close(): void;
+}
+
+export interface PreparedRequest {
+  readonly lease: Lease;
+  readonly query: CompiledQuery;
+  readonly range: WindowRange;
+  readonly fields: readonly string[] | undefined;
+}
+
+export interface QuerySubscriptionOptions {
+  /** Resolves with the use of a result for the request; throws for a wrong request. */
+  readonly open: (request: LiveRequest) => Promise<PreparedRequest>;
+  readonly openWindow: (parts: PreparedRequest) => OpenWindow;
+  readonly onClose: (reader: QuerySubscription) => void;
+  readonly logger: Pick<Logger, "error">;
+}
+
+/**
+ * One who reads a live query. A change abandons the one before it that is still
+ * being worked on; until a change is done, the window before it is told.
+ */
+export class QuerySubscription implements LiveQuery, Subscriber {
+  window: Window | undefined;
+  lastSent: WindowState | undefined;
+  readonly #options: QuerySubscriptionOptions;
+  readonly #listener: (update: LiveUpdate) => void;
+  /** What was asked for last, and what is told. */
+  #requested: LiveRequest;
+  #current: LiveRequest;
+  #generation = 0;
+  #isClosed = false;
+  #openWindow: OpenWindow | undefined;
+  #cancel: () => void = () => undefined;
+
+  constructor(
+    request: LiveRequest,
+    listener: (update: LiveUpdate) => void,
+    options: QuerySubscriptionOptions,
+  ) {
+    this.#requested = request;
+    this.#current = request;
+    this.#listener = listener;
+    this.#options = options;
+  }
+
+  async change(request: Partial<LiveRequest>): Promise<void> {
+    if (this.#isClosed) throw new XoError("CLOSED", { what: "the live query" });
+    const generation = ++this.#generation;
+    this.#cancel();
+    this.#requested = { ...this.#requested, ...request };
+    const requested = this.#requested;
+    try {
+      await this.#openRequest(requested, () => generation !== this.#generation);
+    } catch (error) {
+      // The one who changed it again does not care any more.
+      if (generation !== this.#generation) return;
+      this.#requested = this.#current;
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#generation++;
+    this.#cancel();
+    this.window?.leave(this);
+    this.#openWindow?.close();
+    this.#options.onClose(this);
+  }
+
+  notify(update: LiveUpdate): void {
+    try {
+      this.#listener(update);
+    } catch (error) {
+      this.#options.logger.error("a listener of a live query failed", {
+        error,
+      });
+    }
+  }
+
+  async #openRequest(
+    requested: LiveRequest,
+    isCancelled: () => boolean,
+  ): Promise<void> {
+    const prepared = await this.#options.open(requested);
+    if (isCancelled()) {
+      prepared.lease.release();
+      return;
+    }
+    // While the result is made; after that the window gives its lease back.
+    this.#cancel = () => {
+      prepared.lease.release();
+    };
+    const isReady = await prepared.lease.shared.ready;
+    if (!isReady || isCancelled()) {
+      prepared.lease.release();
+      return;
+    }
+    await this.#join(
+      this.#options.openWindow(prepared),
+      requested,
+      isCancelled,
+    );
+  }
+
+  async #join(
+    open: OpenWindow,
+    requested: LiveRequest,
+    isCancelled: () => boolean,
+  ): Promise<void> {
+    this.#cancel = () => undefined;
+    const { window } = open;
+    try {
+      await window.result.columns.table.run(window.join(this, isCancelled));
+    } catch (error) {
+      open.close();
+      throw error;
+    }
+    if (this.window !== window) {
+      open.close();
+      return;
+    }
+    const previous = this.#openWindow;
+    this.#openWindow = open;
+    this.#current = requested;
+    previous?.close();
+    // Closed while it was told.
+    if (this.#isClosed) open.close();
+  }
+}
