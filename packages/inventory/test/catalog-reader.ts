@@ -59,10 +59,9 @@ export class CatalogReader {
       if (kind === "remove") this.copy.delete(key);
       else if (patch !== undefined && known !== undefined) {
         this.patches++;
-        this.copy.set(
-          key,
-          applyMergePatch(known, JSON.parse(patch.toString())),
-        );
+        // applyMergePatch returns objects without a prototype.
+        const patched = applyMergePatch(known, JSON.parse(patch.toString()));
+        this.copy.set(key, JSON.parse(JSON.stringify(patched)));
       } else this.copy.set(key, JSON.parse(json!.toString()));
     }
   }

@@ -298,7 +298,7 @@ t.test("readers with the same request share one update", async (t) => {
   t.equal(seen.length, 6);
   t.ok(seen[3] === seen[4] && seen[4] === seen[5]);
   t.equal(errors.length, 2, "and the one who throws disturbs nobody");
-  t.match(queries.stats, { results: 1, readers: 4 });
+  t.match(queries.stats, { results: 1, subscriptions: 4 });
 });
 
 t.test(
@@ -320,7 +320,7 @@ t.test(
     t.equal(queries.stats.results, 2, "he may come back");
     (await live("c")).close();
     clock.advance(60_000);
-    t.match(queries.stats, { results: 1, readers: 1 });
+    t.match(queries.stats, { results: 1, subscriptions: 1 });
     t.equal(clock.pending, 0);
   },
 );

@@ -78,7 +78,8 @@ export class CatalogScheduler {
 
   stop(): void {
     this.#isStopped = true;
-    if (this.#timer !== undefined) this.#options.clock.clearTimeout(this.#timer);
+    if (this.#timer !== undefined)
+      this.#options.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#releaseWaiting();
     this.#releaseWaiting();

@@ -1,5 +1,10 @@
 import { XoError } from "@xo-server/model";
-import { silentLogger, wallClock, type Logger, type WallClock } from "@xo-server/kit";
+import {
+  silentLogger,
+  wallClock,
+  type Logger,
+  type WallClock,
+} from "@xo-server/kit";
 import type { Catalog, ViewTable } from "../catalog/catalog.js";
 import { viewOf } from "../views/views.js";
 import { ClassIndex } from "./class-index.js";

@@ -1,4 +1,8 @@
-import { evaluatePredicate, type Catalog, type Predicate } from "@xo-server/inventory";
+import {
+  evaluatePredicate,
+  type Catalog,
+  type Predicate,
+} from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Alarm, Store } from "@xo-server/store";
 import { Type, type Static } from "typebox";
