@@ -3,13 +3,12 @@
  *
  *   "OpaqueRef:...":{ ... },
  *
- * are found and checked sixteen bytes at a time, and their rows, columns and
- * digests are written down. It takes only what is plain: at the first byte that
- * is unusual (white space between tokens, a bare NaN, an integer of more than 15
- * digits, an error, the end of the bytes) it stops before that unit, and the
- * splitter in TypeScript, which knows what to make of it, reads that unit and
- * comes back. So there is one place for errors, and one truth; this is a short
- * cut. `test/record-units.test.ts` holds the two against each other.
+ * are validated sixteen bytes at a time, and their rows, columns and digests are
+ * written. Only ordinary input is handled: at the first unusual byte (white space
+ * between tokens, an unquoted NaN, an integer of more than 15 digits, an error,
+ * the end of the bytes) it stops before that unit. The splitter in TypeScript
+ * then reads that unit and continues here. So all errors are reported in one
+ * place. `test/record-units.test.ts` compares the two implementations.
  *
  * Memory, laid out by the caller (src/formats/record-units.ts): the bytes, then
  * the names of the columns, then the rows and columns found.
@@ -23,17 +22,17 @@ const COLON: u32 = 0x3a;
 const BACKSLASH: u32 = 0x5c;
 const LETTER_U: u32 = 0x75;
 
-/** What may stand at the position. */
+/** What is expected at the position. */
 const KEY: u32 = 0;
 const VALUE: u32 = 1;
 const AFTER: u32 = 2;
 const FIRST_KEY: u32 = 3;
 const FIRST_VALUE: u32 = 4;
 
-/** No position is 0: the bytes begin behind the stack. */
+/** No position is 0: the bytes follow the stack. */
 const STOP: u32 = 0;
 
-/** Levels of nesting that are followed here; what is deeper goes to the splitter. */
+/** Maximum nesting depth here; deeper records are left to the splitter. */
 const DEEPEST: u32 = 200;
 
 /** RECORD_STRIDE numbers of 4 bytes. */
@@ -47,7 +46,7 @@ let columnCount: u32 = 0;
 // Results of `split` besides the position.
 let foundRows: u32 = 0;
 
-// Where the columns of the record at hand go.
+// Address for the columns of the current record.
 let pairs: u32 = 0;
 
 /**
@@ -127,7 +126,7 @@ export function split(
   return used;
 }
 
-/** A reference without escapes. @returns where its closing quote is, or STOP */
+/** A reference without escapes. @returns the position of its closing quote, or STOP */
 function reference(pos: u32): u32 {
   let at = pos;
   let c: u32 = load<u8>(at);
@@ -143,7 +142,7 @@ function hash(pos: u32, length: u32): u32 {
   return result;
 }
 
-/** A record. @returns the position behind it, or STOP */
+/** A record. @returns the position after it, or STOP */
 function value(pos: u32, base: u32): u32 {
   let at = pos;
   let depth: u32 = 0;
@@ -198,7 +197,7 @@ function value(pos: u32, base: u32): u32 {
   }
 }
 
-/** A string whose opening quote is before `pos`. @returns the position behind it, or STOP */
+/** A string whose opening quote is before `pos`. @returns the position after it, or STOP */
 function string(pos: u32): u32 {
   let at = pos;
   while (true) {
@@ -265,7 +264,7 @@ function number(pos: u32): u32 {
     at = digits(fraction);
     if (at == fraction) return STOP;
   }
-  // An exponent is rare enough for the splitter.
+  // Exponents are rare and left to the splitter.
   return (load<u8>(at) | 0x20) == 0x65 || at - pos > 100 ? STOP : at;
 }
 

@@ -1,7 +1,7 @@
 import { parseLenient, type DecodedAnswer } from "@xo-server/model";
 import type { JsonText, RawAnswer } from "./formats/format.js";
 
-/** Makes the answer of what a worker found: the only place where a value becomes an object. */
+/** Converts the result of a task to the answer: the only place where JSON of a value is parsed to objects. */
 export function answerOf(
   raw: RawAnswer,
   classNameOf: (name: string) => string,

@@ -11,18 +11,18 @@ import type { FormatName } from "./formats/formats.js";
 import { Segment } from "./segment.js";
 import { HEADROOM, type SegmentPool } from "./segment-pool.js";
 
-/** Where the parts of an answer go. All are called on the main thread, in order. */
+/** Receives the parts of an answer. All handlers are called on the main thread, in order. */
 export interface StreamHandlers {
   onBatch?(batch: RecordBatch): void;
-  /** The stream takes bytes again after `commit` said false. */
+  /** The stream accepts bytes again after `commit` returned false. */
   onDrain?(): void;
-  /** The answer is bad; `end` rejects with the same error. */
+  /** The answer is invalid; `end` rejects with the same error. */
   onError?(error: Error): void;
 }
 
-/** Runs a task, in place or by a worker. */
+/** A task that runs in place or in a worker. */
 export interface TaskRun {
-  /** A promise only where the work is done elsewhere. */
+  /** A promise if a worker runs the task; the result itself if the task ran in place. */
   readonly result:
     DecodeResult | DecodeFailure | Promise<DecodeResult | DecodeFailure>;
   cancel?(): void;
@@ -30,35 +30,35 @@ export interface TaskRun {
 
 export interface StreamSettings {
   readonly format: FormatName;
-  /** The format needs the whole answer at once. */
+  /** The format cannot decode single segments. */
   readonly needsWholeAnswer: boolean;
   readonly segmentBytes: number;
   readonly maxBodyBytes: number;
   readonly segments: SegmentPool;
-  /** `bytes`: the length of the whole answer, Infinity where it is not known. */
+  /** @param bytes size of the whole answer; Infinity if unknown */
   run(task: DecodeTask, bytes: number): TaskRun;
   readonly classNameOf: (name: string) => string;
   onClose(): void;
 }
 
-/** Filled segments that may wait behind the one at work before the reader is asked to stop. */
+/** Full segments that may wait behind the one being decoded before `commit` returns false. */
 const MAX_WAITING_SEGMENTS = 1;
 
-/** Room for an answer that goes on past its announced length. */
+/** Size of a segment for an answer longer than its Content-Length, in bytes. */
 const MIN_SEGMENT_BYTES = 4 * 1024;
 
-/** The most that is allocated ahead for an answer of unknown length. */
+/** Maximum size allocated ahead for an answer of unknown length, in bytes. */
 const MAX_SEGMENT_BYTES = 16 * 1024 * 1024;
 
 const EMPTY = new Uint8Array(0);
 
-/** Where the rest of a bad answer goes: read by nobody. */
+/** The rest of an invalid answer is written here and ignored. */
 const SCRATCH = new Uint8Array(64 * 1024);
 
 /**
- * One answer on its way in. While one segment is away at a worker the socket
- * fills the next; the end that the worker did not use comes back and is put in
- * front of that one.
+ * The body of one answer while it arrives. While a worker decodes one segment
+ * the socket fills the next; the bytes that the worker did not consume (the tail)
+ * return and are put in front of the next segment.
  *
  *   socket -> #filling -> #waiting -> task -> batches -> handlers
  *                 ^                     |
@@ -70,10 +70,10 @@ export class DecodeStream {
   readonly #settings: StreamSettings;
   #filling: Segment | undefined;
   #waiting: Segment[] = [];
-  /** What the last task left: stands before the next segment. */
+  /** Bytes that the last task did not consume: put in front of the next segment. */
   #tail: Uint8Array = EMPTY;
   #state: unknown;
-  /** The view that `space` gave out last: the socket may be writing to it. */
+  /** The view that `space` returned last: the socket may be writing to it. */
   #space: Uint8Array = EMPTY;
   #received = 0;
   #start: string | undefined;
@@ -94,18 +94,18 @@ export class DecodeStream {
     this.#settings = settings;
     const { contentLength = 0 } = request;
     if (contentLength > settings.maxBodyBytes)
-      // Not before the caller has the stream.
+      // Deferred until the caller has the stream.
       queueMicrotask(() => this.fail(this.#tooLarge(contentLength)));
   }
 
-  /** Room for the next bytes of the body, never empty; valid until the next call. */
+  /** Free space for the next bytes of the body, never empty; valid until the next call. */
   space(): Uint8Array {
     if (this.#outcome !== undefined) return (this.#space = SCRATCH);
     this.#filling ??= this.#newSegment();
     return (this.#space = this.#filling.free());
   }
 
-  /** `length` bytes stand in `space()`. False: stop reading until onDrain. */
+  /** `length` bytes were written to `space()`. @returns false: stop reading until onDrain */
   commit(length: number): boolean {
     if (this.#outcome !== undefined) return true;
     this.#received += length;
@@ -118,7 +118,7 @@ export class DecodeStream {
     const inPlace =
       written.buffer === segment.bytes.buffer &&
       written.byteOffset === segment.end;
-    // The segment moved to a larger one while the socket was writing.
+    // The segment was merged into a larger one while the socket was writing.
     if (inPlace) segment.end += length;
     else segment.append(written);
     if (segment.isFull) {
@@ -134,7 +134,7 @@ export class DecodeStream {
     return !this.#isFull;
   }
 
-  /** The body is complete. Resolves when every batch has been handed over. */
+  /** Call when the body is complete. Resolves after the last onBatch. */
   async end(): Promise<DecodedAnswer> {
     if (!this.#ended && this.#outcome === undefined) {
       this.#ended = true;
@@ -149,19 +149,19 @@ export class DecodeStream {
     return outcome.answer;
   }
 
-  /** Nobody wants it any more: memory is let go, `end` rejects with `reason`. */
+  /** Discards the answer and frees its memory; `end` rejects with `reason`. */
   abort(reason: Error): void {
     if (this.#outcome === undefined) this.#finish({ error: reason });
   }
 
-  /** Ends it from this side: the reader is told. */
+  /** Fails the stream and calls onError. */
   fail(error: Error): void {
     if (this.#outcome !== undefined) return;
     this.#finish({ error });
     this.#handlers.onError?.(error);
   }
 
-  /** Starts the next task where there is something to do and none runs. */
+  /** Starts the next task unless one runs or there is nothing to decode. */
   #pump(): void {
     if (this.#running !== undefined || this.#outcome !== undefined) return;
     const pieces = this.#nextPieces();
@@ -205,9 +205,9 @@ export class DecodeStream {
     );
   }
 
-  /** What the next task reads; undefined: more bytes are needed first. */
+  /** The input of the next task; undefined: more bytes are needed first. */
   #nextPieces(): Segment[] | undefined {
-    // `end` is about to be called: the last task then knows that it is the last.
+    // All bytes have arrived: wait for `end`, so that the last task is marked as final.
     if (!this.#ended && (this.#settings.needsWholeAnswer || this.#isComplete()))
       return undefined;
     if (this.#ended && this.#waiting.length === 0)
@@ -221,9 +221,9 @@ export class DecodeStream {
   }
 
   /**
-   * A record is longer than a segment. It is read again from its start each
-   * time, so each time at least as much must be new: the cost stays in
-   * proportion to its length.
+   * A record is longer than a segment. Each attempt decodes it from its start,
+   * so each attempt waits until the amount of bytes has doubled: the total cost
+   * stays proportional to the length of the record.
    */
   #mergeLongTail(): Segment[] | undefined {
     const tail = this.#tail;
@@ -248,7 +248,7 @@ export class DecodeStream {
     return undefined;
   }
 
-  /** All that was announced is there; only `end` is still to come. */
+  /** As many bytes as Content-Length have arrived. */
   #isComplete(): boolean {
     return this.#received === this.#request.contentLength;
   }
@@ -274,7 +274,7 @@ export class DecodeStream {
     this.#drain();
   }
 
-  /** A handler may have aborted it. */
+  /** A handler may have aborted the stream. */
   #hasOutcome(): boolean {
     return this.#outcome !== undefined;
   }
@@ -307,7 +307,7 @@ export class DecodeStream {
     const { needsWholeAnswer: whole, segmentBytes } = this.#settings;
     const { contentLength } = this.#request;
     const remaining = (contentLength ?? Infinity) - this.#received;
-    // More came than was announced: room there must be all the same.
+    // More bytes than Content-Length still need space.
     const wanted = remaining > 0 ? remaining : MIN_SEGMENT_BYTES;
     const most = whole
       ? Math.max(segmentBytes, Math.min(this.#received, MAX_SEGMENT_BYTES))

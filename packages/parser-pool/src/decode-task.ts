@@ -3,38 +3,38 @@ import { SLACK, type FormatOutput } from "./formats/format.js";
 import { formats, type FormatName } from "./formats/formats.js";
 import type { ClassRegistry } from "./formats/class-registry.js";
 
-/** Bytes of an answer, `bytes[start..end)`, in a buffer of their own that has SLACK bytes more. */
+/** Bytes of an answer, `bytes[start..end)`, in a separate buffer with SLACK more bytes. */
 export interface Piece {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly end: number;
 }
 
-/** One piece of work, as plain data: it runs on a worker or in place. */
+/** Input of one decoding step, as plain data: runs in a worker or in place. */
 export interface DecodeTask {
   readonly format: FormatName;
   readonly shape: AnswerShape;
   readonly className: string;
-  /** Consecutive; more than one where a format needs the whole answer. */
+  /** Consecutive; more than one if the format needs the whole answer. */
   readonly pieces: readonly Piece[];
   readonly final: boolean;
   readonly state: unknown;
-  /** Length of a buffer to send along with the result (see segment-stock); absent or 0: none. */
+  /** Size of a spare buffer to return with the result (see SegmentPool), in bytes; absent or 0: none. */
   readonly spareBytes?: number;
 }
 
-/** A buffer for bytes to come, from a worker. */
+/** A spare buffer from a worker, for later segments. */
 interface Spare {
   spare?: ArrayBuffer;
 }
 
-/** What a task gives back, as plain data. */
+/** Result of a task, as plain data. */
 export interface DecodeResult extends FormatOutput, Spare {
-  /** Time that the work took, in ms. */
+  /** Duration of the task, in ms. */
   readonly runMs: number;
 }
 
-/** An XoError does not survive the way between threads: its code and data do. */
+/** An XoError cannot be cloned between threads: its code and data can. */
 export interface DecodeFailure extends Spare {
   readonly failed: {
     readonly code: ErrorCode;
@@ -43,7 +43,7 @@ export interface DecodeFailure extends Spare {
   readonly runMs: number;
 }
 
-/** Runs a task on this thread. Bad input is a result, not an exception. */
+/** Runs a task on this thread. Invalid input is a result, not an exception. */
 export function runTask(
   task: DecodeTask,
   classes: ClassRegistry,

@@ -1,9 +1,9 @@
 import type { DecodePriority } from "@xo-server/model";
 
-/** From the first served to the last. */
+/** Highest priority first. */
 export const PRIORITIES: readonly DecodePriority[] = ["call", "event", "bulk"];
 
-/** A priority that waits is passed over at most this often: it gets one turn in sixteen. */
+/** A waiting priority is passed over at most this often: it gets one turn in sixteen. */
 const MOST_PASSED_OVER = 15;
 
 interface Node<T> {
@@ -13,7 +13,7 @@ interface Node<T> {
   next: Node<T> | undefined;
 }
 
-/** The waiting items of one XAPI connection within one priority; member of its priority's ring while not empty. */
+/** The queued items of one XAPI client within one priority; in the ring of the priority while not empty. */
 interface Lane<T> {
   readonly name: string;
   readonly level: Level<T>;
@@ -23,26 +23,26 @@ interface Lane<T> {
   next: Lane<T> | undefined;
 }
 
-/** One priority: its lanes in the order of their turns. */
+/** One priority: its lanes in round-robin order. */
 interface Level<T> {
   readonly lanes: Map<string, Lane<T>>;
   first: Lane<T> | undefined;
   last: Lane<T> | undefined;
   size: number;
-  /** Turns that went to a better priority while this one waited. */
+  /** Turns given to a higher priority while this one waited. */
   passedOver: number;
 }
 
 /**
- * Who is next: calls before event deltas before bulk loads; within a priority
- * the lanes take turns; a priority that has been passed over fifteen times is
- * served, so that nothing starves.
+ * Fair priority queue. Calls go before events, events before bulk loads; within
+ * a priority the lanes take turns (round robin); a priority that has been passed
+ * over fifteen times is served, so that none starves.
  *
  *   call  -> lane a: 1 2   lane c: 1
  *   event -> lane b: 1
  *   bulk  -> lane a: 1 2 3 4 5 6 7 ...   lane d: 1 2
  *
- * All operations cost the same however many items wait.
+ * All operations take constant time.
  */
 export class FairQueue<T> {
   readonly #levels: readonly Level<T>[] = PRIORITIES.map(() => ({
@@ -53,7 +53,7 @@ export class FairQueue<T> {
     passedOver: 0,
   }));
   readonly #nodes = new Map<T, Node<T>>();
-  /** The turn taken last, so that `unshift` can undo it. */
+  /** The last turn, so that `unshift` can undo it. */
   #lastTurn:
     { readonly item: T; readonly passedOver: readonly number[] } | undefined;
 
@@ -75,7 +75,7 @@ export class FairQueue<T> {
     node.lane.tail = node;
   }
 
-  /** Takes the next item out. */
+  /** Removes and returns the next item. */
   shift(): T | undefined {
     const passedOver = this.#levels.map((level) => level.passedOver);
     const level = this.#nextLevel();
@@ -89,7 +89,7 @@ export class FairQueue<T> {
     return item;
   }
 
-  /** Gives back what `shift` gave out: nothing could be done with it, it is next again. */
+  /** Returns the item of the last `shift` to the front of the queue: no thread could take it. */
   unshift(item: T, priority: DecodePriority, lane: string): void {
     const node = this.#nodeFor(item, priority, lane);
     const { head } = node.lane;
@@ -108,7 +108,7 @@ export class FairQueue<T> {
     }
   }
 
-  /** @returns whether the item was waiting */
+  /** @returns whether the item was queued */
   remove(item: T): boolean {
     const node = this.#nodes.get(item);
     if (node === undefined) return false;

@@ -1,6 +1,6 @@
 const SHOWN_BYTES = 80;
 
-/** How an answer began, for an error: at most 80 bytes, printable, references masked (one may be a session's, which is a password). */
+/** First bytes of an answer for an error message: at most 80, printable, references masked (a session reference is a credential). */
 export function firstBytes(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.subarray(0, SHOWN_BYTES)).toString("latin1");
   return text

@@ -1,19 +1,19 @@
-/** Upper edges of the buckets in ms; a last bucket takes what is above. */
+/** Upper bounds of the buckets, in ms; one more bucket counts larger values. */
 export const BUCKETS_MS: readonly number[] = [
   0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000,
 ];
 
-/** A histogram as it is read: counts per bucket, not added up. */
+/** Counts per bucket, not cumulative. */
 export interface HistogramSnapshot {
   readonly bucketsMs: readonly number[];
-  /** One more than `bucketsMs`: the last counts what is above all edges. */
+  /** One more than `bucketsMs`: the last counts larger values. */
   readonly counts: readonly number[];
   readonly count: number;
   readonly sumMs: number;
   readonly maxMs: number;
 }
 
-/** Durations in ms, counted in fixed buckets: recording costs a few comparisons and no memory. */
+/** Histogram of durations in ms with fixed buckets: recording allocates nothing. */
 export class Histogram {
   readonly #counts = new Array<number>(BUCKETS_MS.length + 1).fill(0);
   #count = 0;

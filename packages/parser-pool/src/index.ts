@@ -5,13 +5,7 @@ export {
   type ParserPoolStats,
   type PriorityStats,
 } from "./parser-pool.js";
-export type {
-  Clock,
-  Logger,
-  ParserPoolOptions,
-  Place,
-  XmlParser,
-} from "./options.js";
+export type { ParserPoolOptions, Place, XmlParser } from "./options.js";
 export type { XportTable } from "./formats/xport-table.js";
 export type { StreamHandlers } from "./decode-stream.js";
 export type { HistogramSnapshot } from "./histogram.js";

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { silentLogger, type Logger, type MonotonicClock } from "@xo-server/kit";
 import {
   classNameOf,
   columnsOf,
@@ -11,60 +12,49 @@ import type {
   IntegerPlace,
 } from "./formats/class-registry.js";
 
-export interface Logger {
-  debug(message: string, data?: object): void;
-  info(message: string, data?: object): void;
-  warn(message: string, data?: object): void;
-  error(message: string, data?: object): void;
-}
-
-export interface Clock {
-  /** Milliseconds from any start. */
-  now(): number;
-}
-
-/** Where answers are read. `auto`: small ones in place, the others by a worker. */
+/** Where answers are decoded. `auto`: small ones on the main thread, others in a worker. */
 export type Place = "auto" | "main" | "worker";
 
-/** How XML is read: our own reader, the native Expat, or the parser of the xmlrpc package. */
+/** Parser for XML: our own reader, the native Expat, or that of the xmlrpc package. */
 export type XmlParser = "reader" | "expat" | "xmlrpc";
 
 export interface ParserPoolOptions {
   readonly place?: Place;
   readonly xml?: XmlParser;
-  /** Fail with UNSUPPORTED, instead of taking the reader, where node-expat is not installed. */
+  /** Fail with UNSUPPORTED if node-expat is not installed, instead of using `reader`. */
   readonly xmlStrict?: boolean;
-  /** What to load for `expat`. Default: `node-expat`. */
+  /** Module to load for `expat`. Default: `node-expat`. */
   readonly expatModule?: string;
-  /** Threads that are there from the start and stay: the first one takes 60 ms to come up. */
+  /** Threads started at once and kept: a thread takes 60 ms to start. */
   readonly minThreads?: number;
-  /** Default: all cores but one, at least one. */
+  /** Default: number of cores - 1, at least 1. */
   readonly maxThreads?: number;
-  /** A thread that had nothing to do for so long ends. */
+  /** An idle thread ends after this time, in ms. */
   readonly idleTimeoutMs?: number;
-  /** With `place: auto`: answers of fewer bytes are read in place. */
+  /** With `place: auto`: smaller answers, in bytes, are decoded on the main thread. */
   readonly inlineBelowBytes?: number;
-  /** How much of an answer goes to a worker at a time. */
+  /** Bytes of an answer that a worker decodes at a time. */
   readonly segmentBytes?: number;
-  /** A longer answer is refused with ANSWER_TOO_LARGE. */
+  /** Larger answers, in bytes, are rejected with ANSWER_TOO_LARGE. */
   readonly maxBodyBytes?: number;
-  /** An answer nested deeper, its envelope included, is refused with ANSWER_TOO_DEEP. */
+  /** Answers nested deeper, including the envelope, are rejected with ANSWER_TOO_DEEP. */
   readonly maxDepth?: number;
-  /** Tasks that may wait at once; one more fails with QUEUE_FULL. */
+  /** Maximum of queued tasks; more fail with QUEUE_FULL. */
   readonly queueLimit?: number;
-  /** A worker that needs more JavaScript heap is ended, and its task fails with PARSER_FAILED. Default: Node's own limit. */
+  /** Heap limit of a worker in MiB; at the limit it is terminated and its task fails with PARSER_FAILED. Default: that of Node. */
   readonly maxWorkerHeapMb?: number;
-  /** The classes that the functions below are asked about. Default: those of the data model. */
+  /** Classes for which the functions below are called. Default: those of the data model. */
   readonly classes?: readonly string[];
   readonly columnsOf?: (className: string) => readonly string[];
-  /** The fields of a class in which XML-RPC leaves integers untagged, and where they are in them. */
+  /** Fields of a class in which XML-RPC sends integers without a tag, and where in the field. */
   readonly integerFieldsOf?: (
     className: string,
   ) => Readonly<Record<string, IntegerPlace>>;
-  /** The datamodel's spelling of a class name. */
+  /** The spelling of a class name in the data model. */
   readonly classNameOf?: (name: string) => string;
   readonly logger?: Logger;
-  readonly clock?: Clock;
+  /** Milliseconds since an arbitrary moment. Default: `performance`. */
+  readonly clock?: Pick<MonotonicClock, "now">;
 }
 
 export type Settings = Required<Omit<ParserPoolOptions, "maxWorkerHeapMb">> & {
@@ -72,13 +62,6 @@ export type Settings = Required<Omit<ParserPoolOptions, "maxWorkerHeapMb">> & {
 };
 
 const MIB = 1024 * 1024;
-
-const silent: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 /** The options with their defaults. */
 export function settingsOf(options: ParserPoolOptions): Settings {
@@ -90,12 +73,12 @@ export function settingsOf(options: ParserPoolOptions): Settings {
     minThreads: 1,
     maxThreads: Math.max(1, availableParallelism() - 1),
     idleTimeoutMs: 30_000,
-    // A hop costs the main thread some 0.1 ms and the answer 0.13 ms more. In
-    // place 81 KB of records take 0.1 ms, 163 KB 0.17 ms; XML three times as
-    // much. Node 20, 2 shared cores, 2026-11-21.
+    // A worker costs 0.1 ms of the main thread and 0.13 ms of latency. On the
+    // main thread 81 KB of records take 0.1 ms, 163 KB 0.17 ms; XML three times
+    // as long. Node 20, 2 shared cores, 2026-11-21.
     inlineBelowBytes: 128 * 1024,
-    // 256 KiB to 4 MiB are split equally fast (1.13 GB/s, within 4 %). 1 MiB
-    // holds a thread for 1 ms (XML: 3 ms), so that nobody waits long for a turn.
+    // 256 KiB to 4 MiB are equally fast (1.13 GB/s, within 4 %). 1 MiB occupies
+    // a thread for 1 ms (XML: 3 ms), so that other tasks do not wait long.
     segmentBytes: MIB,
     maxBodyBytes: 1024 * MIB,
     maxDepth: 512,
@@ -105,7 +88,7 @@ export function settingsOf(options: ParserPoolOptions): Settings {
     columnsOf,
     integerFieldsOf: integerFields,
     classNameOf,
-    logger: silent,
+    logger: silentLogger,
     clock: performance,
   };
   const input = Object.entries(options).filter(
@@ -114,7 +97,7 @@ export function settingsOf(options: ParserPoolOptions): Settings {
   return Object.freeze({ ...defaults, ...Object.fromEntries(input) });
 }
 
-/** What the settings tell of the classes, as plain data that can go to workers. */
+/** The class hints of the settings, as plain data for workers. */
 export function hintsOf(settings: Settings): ClassHints {
   const hintOf = (name: string): ClassHint => ({
     columns: [...settings.columnsOf(name)],

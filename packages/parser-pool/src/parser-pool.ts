@@ -33,56 +33,56 @@ import {
 import { SegmentPool } from "./segment-pool.js";
 import { WorkerThreads } from "./worker-threads.js";
 
-/** One answer on its way in; see decode-stream. */
+/** The body of one answer while it arrives; see DecodeStream. */
 export interface AnswerStream {
-  /** Room for the next bytes of the body, never empty; valid until the next call. */
+  /** Free space for the next bytes of the body, never empty; valid until the next call. */
   space(): Uint8Array;
-  /** `length` bytes stand in `space()`. False: stop reading until onDrain. */
+  /** `length` bytes were written to `space()`. @returns false: stop reading until onDrain */
   commit(length: number): boolean;
   /**
-   * The body is complete. Resolves when every batch has been handed over.
+   * Call when the body is complete. Resolves after the last onBatch.
    * @throws XoError BAD_ANSWER, ANSWER_TOO_LARGE, ANSWER_TOO_DEEP, PARSER_FAILED, QUEUE_FULL, CLOSED
    */
   end(): Promise<DecodedAnswer>;
-  /** Nobody wants it any more: memory is let go, `end` rejects with `reason`. */
+  /** Discards the answer and frees its memory; `end` rejects with `reason`. */
   abort(reason: Error): void;
 }
 
 export interface PriorityStats {
-  /** Tasks waiting now. */
+  /** Tasks queued now. */
   readonly queued: number;
-  /** Tasks done so far. */
+  /** Completed tasks. */
   readonly tasks: number;
-  /** Time from handing a task in to its result, less the work: queue and hops. Tasks done in place do not wait. */
+  /** Time from submitting a task to its result, less its duration: queue and thread hops. 0 for tasks in place. */
   readonly waitMs: HistogramSnapshot;
-  /** Time that the work took. */
+  /** Duration of the tasks. */
   readonly runMs: HistogramSnapshot;
 }
 
 export interface ParserPoolStats {
   /** Worker threads now. */
   readonly threads: number;
-  /** A thread is up: until then answers of one segment are read in place (with `place: auto`). */
+  /** A thread has started; until then answers of one segment are decoded in place (with `place: auto`). */
   readonly isUp: boolean;
-  /** Plain records are read in WebAssembly; false where its module is missing: all is right, but slower. */
+  /** Ordinary records are split by WebAssembly; false: the module is missing, decoding is slower. */
   readonly usesWebAssembly: boolean;
-  /** Answers on their way in. */
+  /** Open streams. */
   readonly streams: number;
-  /** Tasks done in place. */
+  /** Tasks run in place. */
   readonly tasksInPlace: number;
-  /** Tasks done by workers. */
+  /** Tasks run by workers. */
   readonly tasksByWorkers: number;
   readonly priorities: Readonly<Record<DecodePriority, PriorityStats>>;
 }
 
-/** Turns the bytes of XAPI's answers into values and record batches, off the main thread. */
+/** Decodes the bytes of XAPI's answers into values and record batches, off the main thread. */
 export interface ParserPool {
   open(request: DecodeRequest, handlers: StreamHandlers): AnswerStream;
   /**
-   * Reads the body of an answer to `rrd_updates`, whole. Its parts, each a buffer
-   * of its own, are given away.
-   * @param lane whose turn it is
-   * @param known key of a legend that the caller has: it is not made again
+   * Decodes the complete body of an answer to `rrd_updates`. The buffers of its
+   * parts are transferred and cannot be used afterwards.
+   * @param lane lane in the queue
+   * @param known key of a legend that the caller has: it is not decoded again
    * @throws XoError BAD_ANSWER, ANSWER_TOO_LARGE, PARSER_FAILED, QUEUE_FULL, CLOSED
    */
   readXport(
@@ -91,15 +91,15 @@ export interface ParserPool {
     known?: string,
   ): Promise<XportTable>;
   /**
-   * Reads the body of an answer to `vm_rrd?json`, whole: a table for each archive
-   * of averages, the finest first. As above.
+   * Decodes the complete body of an answer to `vm_rrd?json`: one table for each
+   * archive of averages, the finest first. Otherwise as readXport.
    */
   readRrd(
     parts: readonly Uint8Array<ArrayBuffer>[],
     lane: string,
   ): Promise<readonly XportTable[]>;
   stats(): ParserPoolStats;
-  /** Streams that are open fail with CLOSED; resolves when the threads have ended. */
+  /** Open streams fail with CLOSED; resolves when the threads have ended. */
   close(): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export function createParserPool(options: ParserPoolOptions = {}): ParserPool {
   return new Pool(settingsOf(options));
 }
 
-/** A byte of numbers takes about as long as so many of records. */
+/** Decoding a byte of numbers takes about as long as this many bytes of records. */
 const XPORT_WEIGHT = 4;
 
 type Chunks = readonly Uint8Array<ArrayBuffer>[];
@@ -223,11 +223,11 @@ class Pool implements ParserPool {
     await this.#threads?.close();
   }
 
-  /** `bytes`: the length of the whole answer. */
+  /** @param bytes size of the whole answer */
   #run(task: DecodeTask, bytes: number, request: DecodeRequest): TaskRun {
     const { place, inlineBelowBytes, segmentBytes } = this.#settings;
     const threads = this.#threads;
-    // An answer of one segment takes 1 to 3 ms in place: better than to wait for the first thread to start.
+    // An answer of one segment takes 1 to 3 ms in place: less than the start of the first thread.
     const isInPlace =
       place === "auto" &&
       (bytes < inlineBelowBytes ||
@@ -277,13 +277,13 @@ class Pool implements ParserPool {
     if (this.#hasLoggedFallback) return;
     this.#hasLoggedFallback = true;
     this.#settings.logger.warn(
-      "node-expat cannot be used here: XML is read by the built-in reader",
+      "node-expat is not available: XML is decoded by the built-in reader",
       { reason: result.fallbackReason },
     );
   }
 }
 
-/** A format that reads segments, and no thread that could do it at once. */
+/** The format decodes segments, and no thread is up yet. */
 function mayRunInPlace(task: DecodeTask, threads: WorkerThreads | undefined) {
   return (
     task.shape !== "value" &&
@@ -292,7 +292,7 @@ function mayRunInPlace(task: DecodeTask, threads: WorkerThreads | undefined) {
   );
 }
 
-/** Formats that read an answer while it arrives; the others need the whole of it. */
+/** Formats that decode an answer while it arrives; the others need the whole answer. */
 const STREAMING: ReadonlySet<FormatName> = new Set<FormatName>([
   "json-rpc",
   "xml-reader",

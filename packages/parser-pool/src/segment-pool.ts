@@ -1,20 +1,20 @@
 import { SLACK } from "./formats/format.js";
 import { Segment } from "./segment.js";
 
-/** Room in front of a segment for the unfinished record of the one before: the largest usual record. */
+/** Space in front of a segment for the incomplete record of the previous segment, in bytes: the size of a large record. */
 export const HEADROOM = 16 * 1024;
 
-/** Buffers that wait; with one on its way from each thread, that is enough to keep a reader going. */
+/** Maximum of unused buffers. Together with one under way from each thread this is enough for a continuous read. */
 const MAX_BUFFERS = 4;
 
 /**
- * Full-size buffers whose memory is there already. The kernel hands out fresh
- * pages one fault at a time, which takes as long as reading the bytes does: the
- * workers, who have the time, do that for the main thread and send a buffer
- * with their results, or give back one that they have done with.
+ * Pool of full-size buffers whose memory pages are already mapped. Mapping fresh
+ * pages (one page fault each) takes as long as reading the bytes. Workers do
+ * this instead of the main thread: they return a mapped buffer with their
+ * results, or the buffer that they have finished reading.
  */
 export class SegmentPool {
-  /** Bytes of a buffer. */
+  /** Size of a buffer, in bytes. */
   readonly bufferBytes: number;
   readonly #segmentBytes: number;
   readonly #buffers: ArrayBuffer[] = [];
@@ -25,20 +25,20 @@ export class SegmentPool {
     this.bufferBytes = HEADROOM + segmentBytes + SLACK;
   }
 
-  /** A full-size segment with head room. */
+  /** A full-size segment with headroom. */
   take(): Segment {
     const buffer = this.#buffers.pop();
     return new Segment(this.#segmentBytes, HEADROOM, buffer);
   }
 
-  /** Bytes of the buffer that a worker should send along; 0: none. */
+  /** @returns size of the buffer that a worker should return, in bytes; 0: none */
   requestSpare(): number {
     if (this.#buffers.length + this.#requested >= MAX_BUFFERS) return 0;
     this.#requested++;
     return this.bufferBytes;
   }
 
-  /** What came of an order; undefined where the worker failed. */
+  /** Call once for each request; undefined: the worker failed. */
   addSpare(buffer: ArrayBuffer | undefined): void {
     this.#requested--;
     if (buffer !== undefined) this.#buffers.push(buffer);

@@ -1,27 +1,27 @@
 import { SLACK } from "./formats/format.js";
 
 /**
- * Room that the socket fills. Behind what a format reads stand SLACK bytes; in
- * front there may be head room, for the unfinished end of the segment before.
+ * Buffer that the socket fills. SLACK bytes follow the free space; the headroom
+ * in front is for the incomplete record at the end of the previous segment.
  *
  *   |  head room  | tail | bytes of the answer ...... | free | SLACK |
  *                 ^start                              ^end   ^limit
  */
 export class Segment {
-  /** The whole of a buffer of its own: it can be transferred. */
+  /** A view of the whole buffer, which can be transferred. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   start: number;
   end: number;
-  /** Where the room ends. */
+  /** End of the free space. */
   readonly limit: number;
 
   /**
-   * Room for `capacity` bytes and head room before them. The memory is not cleared.
-   * @param buffer to be used; it has room for all that and SLACK
+   * Space for `capacity` bytes after `headroom` bytes. The memory is not cleared.
+   * @param buffer buffer to use, at least of that size plus SLACK
    */
   constructor(capacity: number, headroom: number, buffer?: ArrayBuffer) {
     this.limit = headroom + capacity;
-    // allocUnsafeSlow: not cleared, and not a part of a pool that others share.
+    // allocUnsafeSlow: not cleared, and not part of the shared pool of Buffer.
     this.bytes = new Uint8Array(
       buffer ?? Buffer.allocUnsafeSlow(this.limit + SLACK).buffer,
     );
@@ -40,13 +40,13 @@ export class Segment {
     return this.bytes.subarray(this.end, this.limit);
   }
 
-  /** Appends bytes for which there is room. */
+  /** Appends bytes; the caller ensures that they fit. */
   append(bytes: Uint8Array): void {
     this.bytes.set(bytes, this.end);
     this.end += bytes.length;
   }
 
-  /** Puts the tail of the segment before in front. @returns false when it does not fit the head room */
+  /** Copies the tail of the previous segment in front. @returns false if it does not fit the headroom */
   prepend(tail: Uint8Array): boolean {
     if (tail.length > this.start) return false;
     this.start -= tail.length;

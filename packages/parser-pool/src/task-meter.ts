@@ -1,6 +1,6 @@
 import { Histogram } from "./histogram.js";
 
-/** What is measured of the tasks of one priority. */
+/** Measurements of the tasks of one priority. */
 export class TaskMeter {
   #tasks = 0;
   readonly #waitMs = new Histogram();

@@ -9,7 +9,7 @@ type PiscinaQueue = NonNullable<
 >;
 type PiscinaTask = Parameters<PiscinaQueue["push"]>[0];
 
-/** Whose turn a task waits for. */
+/** Where a task is queued. */
 export interface QueuePosition {
   readonly priority: DecodePriority;
   readonly lane: string;
@@ -27,18 +27,18 @@ export interface ThreadOptions {
   readonly maxWorkerHeapMb: number | undefined;
 }
 
-/** Long enough never to fire in practice. */
+/** Interval of a timer that only keeps the process alive, in ms. */
 const KEEP_ALIVE_MS = 2 ** 30;
 
-/** A task that was handed in. */
+/** A submitted task. */
 export interface Submitted {
-  /** @throws XoError PARSER_FAILED: the worker broke */
+  /** @throws XoError PARSER_FAILED: the worker crashed */
   readonly result: Promise<DecodeResult | DecodeFailure>;
-  /** Takes the task out if it still waits: true, and `result` never settles. One that runs is let run. */
+  /** Removes the task from the queue. @returns true: removed, `result` never settles; false: it runs and continues */
   cancel(): boolean;
 }
 
-/** Piscina with a queue that is fair. */
+/** Piscina with a fair queue. */
 export class WorkerThreads {
   readonly #queue = new FairQueue<PiscinaTask>();
   readonly #piscina: Piscina<DecodeTask, DecodeResult | DecodeFailure>;
@@ -58,17 +58,17 @@ export class WorkerThreads {
       maxThreads: options.maxThreads,
       idleTimeout: options.idleTimeoutMs,
       workerData: hints,
-      // Loaders and hooks of the main program (a test runner's, say) are nothing to a parser, and slow to load.
+      // Without the loaders of the main program (such as those of a test runner), which a parser does not need.
       execArgv: [],
       taskQueue: toPiscinaQueue(this.#queue),
-      // A task that no thread takes goes back to where it was, not to the end.
+      // A task that no thread can take returns to the front of the queue, not to the end.
       stricterFIFO: true,
       recordTiming: false,
       ...(maxWorkerHeapMb !== undefined && {
         resourceLimits: { maxOldGenerationSizeMb: maxWorkerHeapMb },
       }),
     });
-    // A thread that breaks while idle is replaced with the next task; without a listener it would end the process.
+    // A thread that crashes while idle is replaced at the next task; without a listener the error would end the process.
     this.#piscina.on("error", () => undefined);
   }
 
@@ -76,14 +76,14 @@ export class WorkerThreads {
     return this.#piscina.threads.length;
   }
 
-  /** Is a thread up? */
+  /** Has a thread started? */
   get isUp(): boolean {
     return this.#wasUp && this.threads > 0;
   }
 
   /**
-   * Starts a thread where none is there, which takes 60 to 100 ms.
-   * @returns whether one is up: it has done something already
+   * Starts a thread if there is none, which takes 60 to 100 ms.
+   * @returns whether a thread is up (has run a task)
    */
   ensureUp(): boolean {
     if (this.isUp) return true;
@@ -91,6 +91,7 @@ export class WorkerThreads {
       this.#isStarting = true;
       void this.#runEmptyTask()
         .then(() => (this.#wasUp = true))
+        // A thread that cannot start fails the next task, which reports the error.
         .catch(() => undefined)
         .finally(() => (this.#isStarting = false));
     }
@@ -136,7 +137,7 @@ export class WorkerThreads {
     };
   }
 
-  /** Piscina lets the process end while a thread starts; work that waits must hold it. */
+  /** Piscina does not keep the process alive while a thread starts; queued tasks must. */
   #taskStarted(): void {
     if (this.#outstanding++ === 0)
       this.#keepAliveTimer = setInterval(() => undefined, KEEP_ALIVE_MS);
@@ -149,9 +150,9 @@ export class WorkerThreads {
   }
 
   /**
-   * Piscina ends idle threads by a timer that it sometimes clears by mistake (a
-   * result that comes in the turn of its task; 5.3): a thread would then stay
-   * for ever. An empty task for each sets the timers anew.
+   * Piscina 5.3 ends idle threads by a timer that it sometimes clears by mistake
+   * (a result that arrives in the same turn as its task): the thread would then
+   * never end. An empty task for each thread sets the timers again.
    */
   #endIdleThreads(): void {
     clearTimeout(this.#idleTimer);
@@ -167,22 +168,22 @@ export class WorkerThreads {
     this.#idleTimer.unref();
   }
 
-  /** Ends the threads; tasks that run or wait fail. */
+  /** Terminates the threads; running and queued tasks fail. */
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer);
     await this.#piscina.destroy();
   }
 
-  /** After a crash piscina starts no thread for the tasks that wait: only a new task does. */
+  /** After a crash piscina starts no thread for queued tasks: only a new task does. */
   #startForWaiting(): void {
     if (this.#queue.size === 0 || this.threads > 0) return;
     this.#runEmptyTask().catch(() => this.#startForWaiting());
   }
 
-  /** A task that is nothing. */
+  /** Runs a task without input, to start a thread or to set its timers. */
   #runEmptyTask(): Promise<unknown> {
     const ticket: QueueEntry = { priority: "call", lane: "" };
-    const nothing: DecodeTask = {
+    const emptyTask: DecodeTask = {
       format: "json-rpc",
       shape: "value",
       className: "",
@@ -191,7 +192,7 @@ export class WorkerThreads {
       state: undefined,
     };
     return this.#piscina.run(
-      Object.assign(nothing, { [queueOptionsSymbol]: ticket }),
+      Object.assign(emptyTask, { [queueOptionsSymbol]: ticket }),
     );
   }
 }

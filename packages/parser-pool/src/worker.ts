@@ -9,7 +9,7 @@ import { ClassRegistry, type ClassHints } from "./formats/class-registry.js";
 
 const classes = new ClassRegistry(workerData as ClassHints);
 
-/** What piscina calls for each task. The buffers of the result are transferred, never cloned. */
+/** Entry point for piscina, called for each task. The buffers of the result are transferred, not cloned. */
 export default function decode(task: DecodeTask): unknown {
   const result = runTask(task, classes);
   const buffers = buffersOf(result);
@@ -25,7 +25,7 @@ export default function decode(task: DecodeTask): unknown {
 
 const PAGE = 4096;
 
-/** The buffer that was read, where it is not part of the result; else a fresh one whose pages are there. */
+/** The input buffer if it is not part of the result, else a new one with mapped pages. */
 function spareOf(
   { pieces }: DecodeTask,
   length: number,

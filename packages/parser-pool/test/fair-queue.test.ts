@@ -40,7 +40,7 @@ t.test("calls go before events, events before bulk loads", async (t) => {
   t.equal(queue.size, 0);
 });
 
-t.test("lanes of a priority take turns, each in its own order", async (t) => {
+t.test("lanes of a priority take turns, each in order", async (t) => {
   const queue = queueOf(
     "bulk a 1",
     "bulk a 2",
@@ -59,14 +59,14 @@ t.test("lanes of a priority take turns, each in its own order", async (t) => {
   ]);
 });
 
-t.test("a lane that comes back waits for its turn", async (t) => {
+t.test("a lane that was empty waits for its turn", async (t) => {
   const queue = queueOf("bulk a 1", "bulk b 1");
   t.equal(queue.shift(), "bulk a 1");
   push(queue, "bulk a 2");
   t.same(drain(queue), ["bulk b 1", "bulk a 2"]);
 });
 
-t.test("a priority that waits gets one turn in sixteen", async (t) => {
+t.test("a waiting priority gets one turn in sixteen", async (t) => {
   const queue = queueOf("bulk a 1", "bulk a 2");
   const served: string[] = [];
   for (let turn = 0; turn < 32; turn++) {
@@ -79,33 +79,33 @@ t.test("a priority that waits gets one turn in sixteen", async (t) => {
   t.same(bulkTurns, [15, 31]);
 });
 
-t.test("what was given back is next again, and no turn was lost", async (t) => {
-  const items = ["bulk a 1", "bulk a 2", "bulk b 1", "call c 1", "event d 1"];
-  const undisturbed = drain(queueOf(...items));
-  const queue = queueOf(...items);
-  const order: string[] = [];
-  while (queue.size > 0) {
-    for (let i = 0; i < 20; i++) {
-      const item = queue.shift()!;
-      const [priority, lane] = item.split(" ");
-      queue.unshift(item, priority as DecodePriority, lane!);
-    }
-    order.push(queue.shift()!);
-  }
-  t.same(order, undisturbed);
-});
-
 t.test(
-  "a call that comes in goes before a load that was given back",
+  "an item returned by unshift is next again, and no turn is lost",
   async (t) => {
-    const queue = queueOf("bulk a 1");
-    queue.unshift(queue.shift()!, "bulk", "a");
-    push(queue, "call b 1");
-    t.same(drain(queue), ["call b 1", "bulk a 1"]);
+    const items = ["bulk a 1", "bulk a 2", "bulk b 1", "call c 1", "event d 1"];
+    const undisturbed = drain(queueOf(...items));
+    const queue = queueOf(...items);
+    const order: string[] = [];
+    while (queue.size > 0) {
+      for (let i = 0; i < 20; i++) {
+        const item = queue.shift()!;
+        const [priority, lane] = item.split(" ");
+        queue.unshift(item, priority as DecodePriority, lane!);
+      }
+      order.push(queue.shift()!);
+    }
+    t.same(order, undisturbed);
   },
 );
 
-t.test("items can be taken out from anywhere", async (t) => {
+t.test("a new call goes before a returned bulk item", async (t) => {
+  const queue = queueOf("bulk a 1");
+  queue.unshift(queue.shift()!, "bulk", "a");
+  push(queue, "call b 1");
+  t.same(drain(queue), ["call b 1", "bulk a 1"]);
+});
+
+t.test("items can be removed from any position", async (t) => {
   const queue = queueOf(
     "bulk a 1",
     "bulk a 2",
@@ -120,7 +120,7 @@ t.test("items can be taken out from anywhere", async (t) => {
   t.same(drain(queue), ["call a 1", "bulk a 1", "bulk a 3"]);
 });
 
-t.test("it agrees with a simple model over random operations", async (t) => {
+t.test("random operations agree with a simple model", async (t) => {
   const random = new Random(7);
   const queue = new FairQueue<string>();
   const waiting = new Set<string>();
@@ -144,36 +144,41 @@ t.test("it agrees with a simple model over random operations", async (t) => {
   t.same(new Set(drain(queue)), waiting);
 });
 
-t.test("a huge load delays each small pool by one chunk at most", async (t) => {
-  // One thread; a stream hands in its next chunk when the one before is done.
-  const queue = new FairQueue<string>();
-  const chunks = new Map([
-    ["huge", 500],
-    ...Array.from({ length: 40 }, (_, i) => [`small${i}`, 2] as const),
-  ]);
-  const submit = (lane: string) => {
-    const left = chunks.get(lane)!;
-    if (left === 0) return;
-    chunks.set(lane, left - 1);
-    push(queue, `bulk ${lane} ${left}`);
-  };
-  submit("huge");
-  const order: string[] = [];
-  for (let turn = 0; turn < 600; turn++) {
-    const item = queue.shift();
-    // All small pools arrive while the huge one is at work.
-    if (turn === 10) for (let i = 0; i < 40; i++) submit(`small${i}`);
-    if (item === undefined) break;
-    const lane = item.split(" ")[1]!;
-    order.push(lane);
-    submit(lane);
-  }
-  const after = order.slice(11);
-  const lastSmall = after.reduce(
-    (last, lane, turn) => (lane === "huge" ? last : turn),
-    0,
-  );
-  const hugeTurns = after.slice(0, lastSmall).filter((lane) => lane === "huge");
-  t.equal(lastSmall < 84, true, "80 small chunks are done within 84 turns");
-  t.ok(hugeTurns.length <= 3, "the huge pool had one turn a round");
-});
+t.test(
+  "a large load delays each small pool by at most one chunk",
+  async (t) => {
+    // One thread; a stream submits its next chunk when the previous one is done.
+    const queue = new FairQueue<string>();
+    const chunks = new Map([
+      ["huge", 500],
+      ...Array.from({ length: 40 }, (_, i) => [`small${i}`, 2] as const),
+    ]);
+    const submit = (lane: string) => {
+      const left = chunks.get(lane)!;
+      if (left === 0) return;
+      chunks.set(lane, left - 1);
+      push(queue, `bulk ${lane} ${left}`);
+    };
+    submit("huge");
+    const order: string[] = [];
+    for (let turn = 0; turn < 600; turn++) {
+      const item = queue.shift();
+      // All small pools start while the large one is being decoded.
+      if (turn === 10) for (let i = 0; i < 40; i++) submit(`small${i}`);
+      if (item === undefined) break;
+      const lane = item.split(" ")[1]!;
+      order.push(lane);
+      submit(lane);
+    }
+    const after = order.slice(11);
+    const lastSmall = after.reduce(
+      (last, lane, turn) => (lane === "huge" ? last : turn),
+      0,
+    );
+    const hugeTurns = after
+      .slice(0, lastSmall)
+      .filter((lane) => lane === "huge");
+    t.equal(lastSmall < 84, true, "80 small chunks are done within 84 turns");
+    t.ok(hugeTurns.length <= 3, "the huge pool had one turn a round");
+  },
+);

@@ -6,7 +6,7 @@ import { feed } from "./support/feed.js";
 const answer = (value: string) =>
   Buffer.from(`{"jsonrpc":"2.0","result":${value},"id":0}`);
 
-/** `get_all_records` with so many records of about 100 bytes. */
+/** `get_all_records` with `count` records of about 100 bytes. */
 function records(count: number): Buffer {
   const texts = Array.from(
     { length: count },
@@ -21,7 +21,7 @@ async function until(is: () => boolean): Promise<void> {
   while (!is()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-t.test("small answers are read in place, others by a worker", async (t) => {
+t.test("small answers are decoded in place, others by a worker", async (t) => {
   const pool = createParserPool({ inlineBelowBytes: 1000, minThreads: 0 });
   t.teardown(() => pool.close());
   const small = records(3);
@@ -41,7 +41,7 @@ t.test("small answers are read in place, others by a worker", async (t) => {
   t.match(pool.stats(), { tasksInPlace: 3, tasksByWorkers: 2, threads: 1 });
 });
 
-t.test("batches come while the body is still arriving", async (t) => {
+t.test("batches are delivered while the body arrives", async (t) => {
   const pool = createParserPool({ place: "worker", segmentBytes: 1000 });
   t.teardown(() => pool.close());
   const batches: RecordBatch[] = [];
@@ -67,7 +67,7 @@ t.test("batches come while the body is still arriving", async (t) => {
 });
 
 t.test(
-  "the reader is asked to stop when segments pile up, and told to go on",
+  "commit returns false when segments queue up, until onDrain",
   async (t) => {
     const pool = createParserPool({ place: "worker", segmentBytes: 1000 });
     t.teardown(() => pool.close());
@@ -106,7 +106,7 @@ t.test(
   },
 );
 
-t.test("a stream that ignores the stop still loses nothing", async (t) => {
+t.test("a reader that ignores backpressure loses nothing", async (t) => {
   const pool = createParserPool({ place: "worker", segmentBytes: 500 });
   t.teardown(() => pool.close());
   let count = 0;
@@ -132,54 +132,54 @@ t.test("a stream that ignores the stop still loses nothing", async (t) => {
   t.equal(count, 200);
 });
 
-t.test(
-  "bytes written to a space that was overtaken are not lost",
-  async (t) => {
-    const pool = createParserPool({ place: "worker", segmentBytes: 1000 });
-    t.teardown(() => pool.close());
-    const body = answer(
-      `{"OpaqueRef:1":{"uuid":"${"x".repeat(40_000)}"},"OpaqueRef:2":{"uuid":"y"}}`,
-    );
-    const rows: number[] = [];
-    const stream = pool.open(
-      {
-        encoding: "json-rpc",
-        shape: "records",
-        className: "VM",
-        priority: "bulk",
-        lane: "a",
-      },
-      { onBatch: (batch) => rows.push(batch.count) },
-    );
-    for (let at = 0; at < body.length;) {
-      const space = stream.space();
-      // The socket holds the space while a worker's result moves the segment.
-      await new Promise((resolve) => setImmediate(resolve));
-      const part = body.subarray(at, at + Math.min(space.length, 300));
-      space.set(part);
-      at += part.length;
-      stream.commit(part.length);
-    }
-    await stream.end();
-    t.equal(
-      rows.reduce((sum, rowCount) => sum + rowCount, 0),
-      2,
-    );
-  },
-);
-
-t.test("a body over the limit is refused, announced or not", async (t) => {
-  const pool = createParserPool({ maxBodyBytes: 1000 });
+t.test("bytes written to a space that was replaced are not lost", async (t) => {
+  const pool = createParserPool({ place: "worker", segmentBytes: 1000 });
   t.teardown(() => pool.close());
-  const body = records(100);
-  const error = { code: "ANSWER_TOO_LARGE", data: { limit: 1000 } };
-  await t.rejects(feed(pool, body, { contentLength: body.length }), error);
-  await t.rejects(feed(pool, body), error);
-  t.equal(pool.stats().streams, 0);
+  const body = answer(
+    `{"OpaqueRef:1":{"uuid":"${"x".repeat(40_000)}"},"OpaqueRef:2":{"uuid":"y"}}`,
+  );
+  const rows: number[] = [];
+  const stream = pool.open(
+    {
+      encoding: "json-rpc",
+      shape: "records",
+      className: "VM",
+      priority: "bulk",
+      lane: "a",
+    },
+    { onBatch: (batch) => rows.push(batch.count) },
+  );
+  for (let at = 0; at < body.length;) {
+    const space = stream.space();
+    // The socket writes to the space while the result of a worker replaces the segment.
+    await new Promise((resolve) => setImmediate(resolve));
+    const part = body.subarray(at, at + Math.min(space.length, 300));
+    space.set(part);
+    at += part.length;
+    stream.commit(part.length);
+  }
+  await stream.end();
+  t.equal(
+    rows.reduce((sum, rowCount) => sum + rowCount, 0),
+    2,
+  );
 });
 
 t.test(
-  "more bytes than announced are refused as garbage or taken, never lost silently",
+  "a body over the limit is rejected, with or without Content-Length",
+  async (t) => {
+    const pool = createParserPool({ maxBodyBytes: 1000 });
+    t.teardown(() => pool.close());
+    const body = records(100);
+    const error = { code: "ANSWER_TOO_LARGE", data: { limit: 1000 } };
+    await t.rejects(feed(pool, body, { contentLength: body.length }), error);
+    await t.rejects(feed(pool, body), error);
+    t.equal(pool.stats().streams, 0);
+  },
+);
+
+t.test(
+  "more bytes than Content-Length are rejected or decoded, never lost silently",
   async (t) => {
     const pool = createParserPool({ place: "main" });
     t.teardown(() => pool.close());
@@ -193,7 +193,7 @@ t.test(
 );
 
 t.test(
-  "a bad answer is told at once, and what still comes is dropped",
+  "an invalid answer is reported at once, and the rest is ignored",
   async (t) => {
     const pool = createParserPool({ place: "main", segmentBytes: 100 });
     t.teardown(() => pool.close());
@@ -241,7 +241,7 @@ t.test("an error of a handler ends its stream", async (t) => {
   await t.rejects(stream.end(), { message: "no room" });
 });
 
-t.test("a worker that breaks fails its task only", async (t) => {
+t.test("a crashed worker fails only its task", async (t) => {
   const pool = createParserPool({
     place: "worker",
     maxThreads: 1,
@@ -271,7 +271,7 @@ t.test("a worker that breaks fails its task only", async (t) => {
 });
 
 t.test(
-  "threads grow with the load up to the maximum, and end when idle",
+  "threads are added under load up to the maximum, and end when idle",
   async (t) => {
     const pool = createParserPool({
       place: "worker",
@@ -298,7 +298,7 @@ t.test(
   },
 );
 
-t.test("more tasks than the queue holds are refused", async (t) => {
+t.test("tasks beyond the queue limit are rejected", async (t) => {
   const pool = createParserPool({
     place: "worker",
     maxThreads: 1,
@@ -315,7 +315,7 @@ t.test("more tasks than the queue holds are refused", async (t) => {
   t.match(refused[0], { reason: { code: "QUEUE_FULL" } });
 });
 
-t.test("an aborted stream leaves the queue", async (t) => {
+t.test("an aborted stream is removed from the queue", async (t) => {
   const pool = createParserPool({
     minThreads: 0,
     place: "worker",
@@ -330,7 +330,7 @@ t.test("an aborted stream leaves the queue", async (t) => {
   await Promise.all([streams[0]!.done, streams[2]!.done]);
 });
 
-t.test("closing fails what is open and ends the threads", async (t) => {
+t.test("closing fails open streams and ends the threads", async (t) => {
   const pool = createParserPool({ place: "worker" });
   await feed(pool, records(1));
   const { done } = open(pool, "a");
@@ -341,7 +341,7 @@ t.test("closing fails what is open and ends the threads", async (t) => {
   t.throws(() => open(pool, "b"), { code: "CLOSED" });
 });
 
-t.test("waits and runs are counted by priority", async (t) => {
+t.test("waiting and running times are counted by priority", async (t) => {
   const pool = createParserPool({ place: "worker" });
   t.teardown(() => pool.close());
   await feed(pool, answer("1"), { shape: "value", priority: "call" });
@@ -356,7 +356,7 @@ t.test("waits and runs are counted by priority", async (t) => {
   );
 });
 
-t.test("calls overtake loads that wait", async (t) => {
+t.test("calls overtake queued bulk loads", async (t) => {
   const pool = createParserPool({
     minThreads: 0,
     place: "worker",
@@ -381,7 +381,7 @@ t.test("calls overtake loads that wait", async (t) => {
 });
 
 t.test(
-  "a value of a named class has its integers as numbers, also in XML-RPC",
+  "integers in a value of a named class are numbers, also in XML-RPC",
   async (t) => {
     const pool = createParserPool({ place: "main" });
     t.teardown(() => pool.close());
@@ -397,7 +397,7 @@ t.test(
   },
 );
 
-/** A stream whose whole body is there. */
+/** A stream whose body is complete. */
 function open(pool: ParserPool, lane: string) {
   const body = records(3);
   const stream = pool.open(

@@ -9,7 +9,7 @@ import {
 } from "../src/index.js";
 import { feed, type Fed, type FeedOptions } from "./support/feed.js";
 
-/** Recorded from a real XAPI; beside the repository, not in it. */
+/** Recorded from a real XAPI; next to the repository, not part of it. */
 const folder = fileURLToPath(
   new URL("../../../../../shared/xapi/recordings/", import.meta.url),
 );
@@ -26,7 +26,7 @@ interface Recording {
   readonly response: string;
 }
 
-/** Answers that on purpose are no proper XML or JSON. */
+/** Answers that are deliberately invalid XML or JSON. */
 const ILL_FORMED = new Set(["331", "334", "335", "879"]);
 
 function recordings(): Recording[] {
@@ -55,7 +55,7 @@ function responseOf({ response }: Recording): Response {
   return { type, body: bytes.subarray(end + 4) };
 }
 
-/** What the request of a recording asks of the pool; undefined: no RPC answer. */
+/** The request of a recording; undefined: not an RPC call. */
 function requestOf(
   { method }: Recording,
   { type }: Response,
@@ -75,7 +75,7 @@ function requestOf(
   return { encoding, shape: "value", className: "" };
 }
 
-/** As an oracle reads a JSON answer. */
+/** Decodes a JSON answer independently. */
 function oracle(body: Buffer): { result?: unknown; error?: unknown } {
   return parseLenient(body.toString()) as { result?: unknown; error?: unknown };
 }
@@ -86,7 +86,7 @@ const sorted = ({ records }: Fed) =>
     .sort(([a], [b]) => (a < b ? -1 : 1));
 
 t.test(
-  "every recorded JSON answer is read as JSON.parse reads it",
+  "every recorded JSON answer is decoded as by JSON.parse",
   { skip },
   async (t) => {
     const pool = createParserPool({ place: "main" });
@@ -170,7 +170,7 @@ for (const xml of ["reader", "xmlrpc", "expat"] satisfies XmlParser[]) {
         if (request?.encoding !== "xml-rpc") continue;
         const fed = await feed(pool, response.body, {
           ...request,
-          // To what was posted to /json hosts of today answer plain XML-RPC.
+          // Current hosts answer plain XML-RPC at /json.
           encoding: recording.endpoint === "/json" ? "json-in-xml" : "xml-rpc",
           chunk: () => 777,
         });
@@ -194,7 +194,7 @@ function callOf({ id }: Recording): string {
     .replace(/-(xml|xmlRPC2|xmljson|json1|json2)$/, "");
 }
 
-/** Listings, and first answers of event.from, which were recorded over one state of the database. */
+/** Listings and first answers of event.from, recorded in the same state of the database. */
 async function jsonAnswers(
   pool: ParserPool,
 ): Promise<ReadonlyMap<string, readonly Fed[]>> {
@@ -212,12 +212,12 @@ async function jsonAnswers(
   return answers;
 }
 
-/** Records in a fixed order, less what XML-RPC loses and what changes with every call. */
+/** Records in a fixed order, without what XML-RPC loses and what changes with every call. */
 function comparable(fed: Fed): unknown {
   return sorted(fed).map(withoutFloats);
 }
 
-/** XML-RPC has 16 digits of a float only, and parsers of XML turn CR into LF. */
+/** XML-RPC has only 16 digits of a float, and XML parsers convert CR to LF. */
 function withoutFloats(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_key, member: unknown) => {

@@ -4,7 +4,7 @@ import t from "tap";
 import { createParserPool, type XportTable } from "../src/index.js";
 import { Random } from "./support/random.js";
 
-/** Made by XAPI's own serialisers; beside the repository, not in it. */
+/** Written by XAPI's serializers; next to the repository, not part of it. */
 const folder = fileURLToPath(
   new URL("../../../../../shared/xapi/recordings/rrd/", import.meta.url),
 );
@@ -32,7 +32,7 @@ function plain({ legend, values, step, end, rows, columns }: XportTable) {
   return { step, end, names, rows: table };
 }
 
-/** Newest row first, as hosts answer. */
+/** Newest row first, as hosts send them. */
 const JSON_OF_TODAY = `{"meta":{"start":"100","step":"5","end":"110","rows":"2","columns":"3",
   "legend":["AVERAGE:vm:a:cpu0","AVERAGE:vm:a:memory","AVERAGE:host:b:x"]},
   "data":[{"t":"110","values":["0.25","1e+10","NaN"]},{"t":"105","values":["0.0","-1.5","Infinity"]}]}`;
@@ -46,11 +46,14 @@ const expected = {
   ],
 };
 
-t.test("rows come oldest first, with NaN where nothing was", async (t) => {
-  t.same(plain(await read(JSON_OF_TODAY)), expected);
-});
+t.test(
+  "rows are ordered oldest first, with NaN for missing values",
+  async (t) => {
+    t.same(plain(await read(JSON_OF_TODAY)), expected);
+  },
+);
 
-t.test("older hosts write bare numbers and keys", async (t) => {
+t.test("bare numbers and keys of older hosts are decoded", async (t) => {
   const text = JSON_OF_TODAY.replace(/"([\w.+-]+)":/g, "$1:").replace(
     /"(-?[\d.]+(?:e\+\d+)?|NaN|Infinity)"/g,
     "$1",
@@ -59,7 +62,7 @@ t.test("older hosts write bare numbers and keys", async (t) => {
   t.same(plain(await read(text)), expected);
 });
 
-t.test("XML says the same", async (t) => {
+t.test("XML gives the same table", async (t) => {
   const entries = expected.names.map((name) => `<entry>${name}</entry>`);
   const text = `<?xml version="1.0"?>
 <xport><meta><start>100</start><step>5</step><end>110</end><rows>2</rows>
@@ -69,13 +72,13 @@ t.test("XML says the same", async (t) => {
   t.same(plain(await read(text)), expected);
 });
 
-t.test("a row that is missing is a gap", async (t) => {
+t.test("a missing row is filled with NaN", async (t) => {
   const text = JSON_OF_TODAY.replace('"t":"105"', '"t":"100"');
   const { rows } = plain(await read(text));
   t.same(rows, [expected.rows[0], [NaN, NaN, NaN], expected.rows[1]]);
 });
 
-t.test("columns of an object stand together", async (t) => {
+t.test("columns of an object are adjacent", async (t) => {
   const text = JSON_OF_TODAY.replace("vm:a:memory", "host:b:y:z").replace(
     "host:b:x",
     "vm:a:memory",
@@ -89,7 +92,7 @@ t.test("columns of an object stand together", async (t) => {
   t.same(rows[1], [0.25, NaN, 1e10]);
 });
 
-t.test("what is no average of an object is left out", async (t) => {
+t.test("entries other than averages of objects are left out", async (t) => {
   const text = JSON_OF_TODAY.replace("AVERAGE:vm:a:cpu0", "MAX:vm:a:cpu0");
   const { names, rows } = plain(await read(text));
   t.same(names, expected.names.slice(1));
@@ -98,7 +101,7 @@ t.test("what is no average of an object is left out", async (t) => {
   t.same(other.names, names);
 });
 
-t.test("a legend that is known is not made again", async (t) => {
+t.test("a known legend is not decoded again", async (t) => {
   const { legendKey } = await read(JSON_OF_TODAY);
   const again = await read(JSON_OF_TODAY, legendKey);
   t.equal(again.legend, undefined);
@@ -115,7 +118,7 @@ t.test("legends with other names have another key", async (t) => {
   t.not(one.legendKey, other.legendKey);
 });
 
-t.test("what is no such answer is refused", async (t) => {
+t.test("other answers are rejected", async (t) => {
   const bad = {
     empty: "",
     "an error page": "EXCEPTION Rrd.No_RRA_Available",
@@ -131,31 +134,34 @@ t.test("what is no such answer is refused", async (t) => {
     await t.rejects(read(text), { code: "BAD_ANSWER" }, what);
 });
 
-t.test("a large answer is read by a worker, in parts", async (t) => {
-  const columns = 2000;
-  const names = Array.from(
-    { length: columns },
-    (_, i) => `"AVERAGE:vm:v:c${i}"`,
-  );
-  const rows = Array.from(
-    { length: 20 },
-    (_, i) =>
-      `{"t":"${1000 - 5 * i}","values":[${Array.from({ length: columns }, (_, c) => `"${c}.5"`).join()}]}`,
-  );
-  const body = Buffer.from(
-    `{"meta":{"step":"5","end":"1000","legend":[${names.join()}]},"data":[${rows.join()}]}`,
-  );
-  const parts = [];
-  for (let at = 0; at < body.length; at += 50_000)
-    parts.push(new Uint8Array(body.subarray(at, at + 50_000)));
-  const before = pool.stats().tasksByWorkers;
-  const table = await pool.readXport(parts, "test");
-  t.match(table, { rows: 20, columns, end: 1000 });
-  t.same([...table.values.subarray(0, 3)], [0.5, 1.5, 2.5]);
-  t.equal(pool.stats().tasksByWorkers, before + 1);
-});
+t.test(
+  "a large answer is decoded by a worker, from several parts",
+  async (t) => {
+    const columns = 2000;
+    const names = Array.from(
+      { length: columns },
+      (_, i) => `"AVERAGE:vm:v:c${i}"`,
+    );
+    const rows = Array.from(
+      { length: 20 },
+      (_, i) =>
+        `{"t":"${1000 - 5 * i}","values":[${Array.from({ length: columns }, (_, c) => `"${c}.5"`).join()}]}`,
+    );
+    const body = Buffer.from(
+      `{"meta":{"step":"5","end":"1000","legend":[${names.join()}]},"data":[${rows.join()}]}`,
+    );
+    const parts = [];
+    for (let at = 0; at < body.length; at += 50_000)
+      parts.push(new Uint8Array(body.subarray(at, at + 50_000)));
+    const before = pool.stats().tasksByWorkers;
+    const table = await pool.readXport(parts, "test");
+    t.match(table, { rows: 20, columns, end: 1000 });
+    t.same([...table.values.subarray(0, 3)], [0.5, 1.5, 2.5]);
+    t.equal(pool.stats().tasksByWorkers, before + 1);
+  },
+);
 
-t.test("numbers are those that JavaScript reads", async (t) => {
+t.test("numbers are parsed as by JavaScript", async (t) => {
   const seed = 20_261_121;
   t.comment(`seed ${seed}`);
   const random = new Random(seed);
@@ -173,15 +179,18 @@ t.test("numbers are those that JavaScript reads", async (t) => {
   );
 });
 
-t.test("JSON cut anywhere is refused or read, never a crash", async (t) => {
-  for (let length = 1; length < JSON_OF_TODAY.length; length++)
-    await t.rejects(read(JSON_OF_TODAY.slice(0, length)), {
-      code: "BAD_ANSWER",
-    });
-});
+t.test(
+  "JSON truncated at any byte is rejected or decoded, never a crash",
+  async (t) => {
+    for (let length = 1; length < JSON_OF_TODAY.length; length++)
+      await t.rejects(read(JSON_OF_TODAY.slice(0, length)), {
+        code: "BAD_ANSWER",
+      });
+  },
+);
 
 t.test(
-  "recorded answers say the same in JSON and XML",
+  "recorded answers are the same in JSON and XML",
   { skip: existsSync(folder) ? false : "no recordings beside the repository" },
   async (t) => {
     const names = readdirSync(folder)
@@ -212,7 +221,7 @@ t.test(
       t.same(plain(await read(readFileSync(xml))), table, name);
       compared++;
     }
-    t.ok(compared > 3, `${compared} in both dresses`);
+    t.ok(compared > 3, `${compared} in both formats`);
   },
 );
 
@@ -225,26 +234,23 @@ const DOCUMENT = `{"version":"0003","step":"5","lastupdate":"1003.25",
 const readRrd = (text: string | Buffer) =>
   pool.readRrd([new Uint8Array(Buffer.from(text))], "test");
 
-t.test(
-  "a whole document is a table for each archive of averages",
-  async (t) => {
-    const names = ["AVERAGE:vm::cpu0", "AVERAGE:vm::memory"];
-    t.same((await readRrd(DOCUMENT)).map(plain), [
-      {
-        step: 5,
-        end: 1000,
-        names,
-        rows: [
-          [NaN, 1],
-          [0.25, 2],
-        ],
-      },
-      { step: 60, end: 960, names, rows: [[0.5, 7]] },
-    ]);
-  },
-);
+t.test("a document gives a table for each archive of averages", async (t) => {
+  const names = ["AVERAGE:vm::cpu0", "AVERAGE:vm::memory"];
+  t.same((await readRrd(DOCUMENT)).map(plain), [
+    {
+      step: 5,
+      end: 1000,
+      names,
+      rows: [
+        [NaN, 1],
+        [0.25, 2],
+      ],
+    },
+    { step: 60, end: 960, names, rows: [[0.5, 7]] },
+  ]);
+});
 
-t.test("a document that is none is refused, wherever it is cut", async (t) => {
+t.test("an invalid document is rejected, truncated at any byte", async (t) => {
   for (let length = 0; length < DOCUMENT.length; length += 7)
     await t.rejects(readRrd(DOCUMENT.slice(0, length)), { code: "BAD_ANSWER" });
   const bad = {
@@ -259,7 +265,7 @@ t.test("a document that is none is refused, wherever it is cut", async (t) => {
 });
 
 t.test(
-  "a recorded document says what it says",
+  "a recorded document is decoded",
   { skip: existsSync(folder) ? false : "no recordings beside the repository" },
   async (t) => {
     const text = readFileSync(`${folder}vm_rrd.json`);

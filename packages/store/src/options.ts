@@ -1,7 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { systemClock, type Clock } from "./clock.js";
+import {
+  backgroundWallClock,
+  type Logger,
+  silentLogger,
+  type WallClock,
+} from "@xo-server/kit";
 import type { Backoff } from "./commit/availability.js";
-import { silentLogger, type Logger } from "./logger.js";
 import type { KeyOptions } from "./secrets/key-source.js";
 import {
   defaultScryptCost,
@@ -9,19 +13,19 @@ import {
 } from "./secrets/password-hasher.js";
 
 export interface StoreOptions {
-  /** `postgres://…` for a database that servers share, else the file of the embedded one. */
+  /** `postgres://…` for a shared database, else the file of the embedded one. */
   readonly location: string;
-  /** What secrets are encrypted with. */
+  /** Key that encrypts the secrets. */
   readonly key: KeyOptions;
-  /** Between two looks for changes of other processes. Default 1,000. */
+  /** Interval between two checks for changes of other processes, in ms. Default 1,000. */
   readonly pollMs?: number;
-  /** Between tries to reach a database that is gone. Default 100 to 10,000. */
+  /** Pause between two probes of an unreachable database, in ms. Default 100 to 10,000. */
   readonly backoff?: Backoff;
-  /** Cost of hashes of passwords that are set from now on. */
+  /** Cost of new password hashes. */
   readonly scryptCost?: ScryptCost;
-  /** Cost of passphrases of exported configurations, a power of two. Default 17. */
+  /** log2 of the scrypt cost of passphrases of exported configurations. Default 17. */
   readonly passphraseCost?: number;
-  readonly clock?: Clock;
+  readonly clock?: WallClock;
   readonly logger?: Logger;
   readonly random?: () => number;
   readonly createId?: () => string;
@@ -35,7 +39,7 @@ export function withDefaults(options: StoreOptions): StoreSettings {
     backoff: { firstMs: 100, maxMs: 10_000 },
     scryptCost: defaultScryptCost,
     passphraseCost: 17,
-    clock: systemClock,
+    clock: backgroundWallClock,
     logger: silentLogger,
     random: Math.random,
     createId: randomUUID,

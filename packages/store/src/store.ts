@@ -27,13 +27,14 @@ import type { Tokens } from "./repositories/tokens.js";
 import type { Users } from "./repositories/users.js";
 
 /**
- * What must be there after a restart.
+ * The persistent data of the server.
  *
- * Reading is from memory and takes no time, but for tasks, runs of jobs and of the load balancer, alarms and the audit log,
- * which are in the database only. A change resolves when it is on the disk.
- * While the database is gone, reading from memory goes on, everything else
- * throws XoError STORE_UNAVAILABLE at once, and the store comes back by itself.
- * A change that was under way when the database went may or may not be in it.
+ * Reads are synchronous, from a cache, except for tasks, runs of jobs and of the
+ * load balancer, alarms and the audit log, which are in the database only. A
+ * change resolves when it is on disk. While the database is unreachable, reads
+ * from the cache work, everything else throws XoError STORE_UNAVAILABLE at once,
+ * and the store reconnects by itself. A change in progress at the moment of the
+ * failure may or may not have been committed.
  */
 export interface Store {
   readonly settings: Settings;
@@ -65,26 +66,26 @@ export interface Store {
   readonly engine: "sqlite" | "postgres";
   readonly state: AvailabilityState;
   readonly counters: CommitCounters;
-  /** @returns how to stop listening */
+  /** @returns a function that removes the listener */
   onState(listener: (state: AvailabilityState) => void): () => void;
-  /** Hears the names of tables that have changed in memory, whoever changed them. @returns how to stop listening */
+  /** Calls the listener with the name of each cached table that has changed. @returns a function that removes the listener */
   onChange(listener: (table: string) => void): () => void;
-  /** Hears the names of tables that were read anew because another process changed them. */
+  /** Calls the listener with the name of each table that was reloaded because another process changed it. */
   onForeignChange(listener: (table: string) => void): () => void;
-  /** Brings memory in step with other processes now, rather than within `pollMs`. */
+  /** Loads changes of other processes now instead of within `pollMs`. */
   refresh(): Promise<void>;
 
   /**
-   * Makes a new key and encrypts all secrets with it. Tokens of clients stay
-   * good, but a client that asks anew gets a new one.
-   * @throws XoError UNSUPPORTED when the key is not in a file: then start with
-   *   the new key before the old one, and take the old one out afterwards
+   * Creates a new key and encrypts all secrets with it. Tokens of clients stay
+   * valid, but a client that requests its token again gets a new one.
+   * @throws XoError UNSUPPORTED if the key is not in a file: then start with the
+   *   new key before the old one, and remove the old one afterwards
    */
   rotateKey(): Promise<void>;
-  /** Everything but tasks, runs of jobs and of the load balancer, alarms and the audit log, encrypted with a passphrase of 8 characters or more. */
+  /** All cached tables (see above), encrypted with a passphrase of at least 8 characters. */
   exportConfiguration(passphrase: string): AsyncIterable<Uint8Array>;
   /**
-   * Puts an exported configuration in the place of the present one, all or nothing.
+   * Replaces the configuration by an exported one, in one transaction.
    * @throws XoError PASSPHRASE_WRONG, IMPORT_INVALID, VALUE_TOO_LARGE
    */
   importConfiguration(
@@ -92,6 +93,6 @@ export interface Store {
     passphrase: string,
   ): Promise<void>;
 
-  /** Waits for changes that are under way. */
+  /** Waits for pending changes and closes the database. */
   close(): Promise<void>;
 }

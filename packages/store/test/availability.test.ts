@@ -1,14 +1,14 @@
 import t from "tap";
+import { silentLogger } from "@xo-server/kit";
 import { createManualClock } from "@xo-server/store/conformance";
 import { Availability } from "../src/commit/availability.js";
 import type { Engine } from "../src/engines/engine.js";
-import { silentLogger } from "../src/logger.js";
 
 class Gone extends Error {
   readonly code = "ECONNREFUSED";
 }
 
-/** An engine that is there or not. */
+/** An engine that is reachable or not. */
 function setUp() {
   const clock = createManualClock();
   const database = { isThere: false, probes: 0 };
@@ -31,12 +31,12 @@ function setUp() {
     backoff: { firstMs: 100, maxMs: 1_000 },
     random: () => 1,
   });
-  /** Lets the promises of a probe settle. */
+  /** Waits until the promises of a probe have settled. */
   const settle = () => new Promise(setImmediate);
   return { clock, database, availability, settle };
 }
 
-t.test("probes come later and later, to a bound", async (t) => {
+t.test("probes back off up to a limit", async (t) => {
   const { clock, database, availability, settle } = setUp();
   availability.translateError(new Gone("away"));
   t.equal(availability.state, "unavailable");
@@ -51,7 +51,7 @@ t.test("probes come later and later, to a bound", async (t) => {
   }
 });
 
-t.test("nobody waits for a database that is gone", async (t) => {
+t.test("queries fail at once while the database is unreachable", async (t) => {
   const { availability } = setUp();
   let asked = 0;
   const ask = () =>
@@ -67,38 +67,38 @@ t.test("nobody waits for a database that is gone", async (t) => {
   await t.rejects(ask(), { code: "CLOSED" });
 });
 
-t.test("it is back when memory is, and says so once", async (t) => {
-  const { clock, database, availability, settle } = setUp();
-  const states: string[] = [];
-  availability.onState((state) => states.push(state));
-  let recoveries = 0;
-  availability.onRecovery(async () => {
-    if (++recoveries === 1) throw new Gone("gone again");
-  });
-  availability.translateError(new Gone("away"));
-  availability.translateError(new Gone("still away"));
-  database.isThere = true;
-  clock.advance(100);
-  await settle();
-  t.same([availability.state, recoveries], ["unavailable", 1]);
-  clock.advance(200);
-  await settle();
-  t.same([availability.state, recoveries], ["available", 2]);
-  t.same(states, ["unavailable", "available"]);
-  t.equal(clock.pending, 0);
-});
-
 t.test(
-  "errors of the question are no sign that the database is gone",
+  "available again after the cache was reloaded, notified once",
   async (t) => {
-    const { availability } = setUp();
-    const question = () => Promise.reject(new SyntaxError("no such column"));
-    await t.rejects(availability.run(question), SyntaxError);
-    t.equal(availability.state, "available");
+    const { clock, database, availability, settle } = setUp();
+    const states: string[] = [];
+    availability.onState((state) => states.push(state));
+    let recoveries = 0;
+    availability.onRecovery(async () => {
+      if (++recoveries === 1) throw new Gone("gone again");
+    });
+    availability.translateError(new Gone("away"));
+    availability.translateError(new Gone("still away"));
+    database.isThere = true;
+    clock.advance(100);
+    await settle();
+    t.same([availability.state, recoveries], ["unavailable", 1]);
+    clock.advance(200);
+    await settle();
+    t.same([availability.state, recoveries], ["available", 2]);
+    t.same(states, ["unavailable", "available"]);
+    t.equal(clock.pending, 0);
   },
 );
 
-t.test("after close nothing is probed", async (t) => {
+t.test("errors of a query do not make the store unavailable", async (t) => {
+  const { availability } = setUp();
+  const question = () => Promise.reject(new SyntaxError("no such column"));
+  await t.rejects(availability.run(question), SyntaxError);
+  t.equal(availability.state, "available");
+});
+
+t.test("no probes after close", async (t) => {
   const { clock, database, availability, settle } = setUp();
   availability.translateError(new Gone("away"));
   availability.close();

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import t, { type Test } from "tap";
-import type { Logger, Store } from "@xo-server/store";
+import type { Logger } from "@xo-server/kit";
+import type { Store } from "@xo-server/store";
 import { createBench } from "@xo-server/store/conformance";
 import { findPostgres, PostgresCluster } from "./postgres-cluster.js";
 import { createPostgresHarness } from "./postgres-harness.js";
@@ -25,7 +26,7 @@ function collectingLogger() {
   };
 }
 
-/** Resolves when the store says that it is in this state. */
+/** Resolves when the store enters the state. */
 function state(store: Store, wanted: Store["state"]): Promise<void> {
   return new Promise((resolve) => {
     if (store.state === wanted) {
@@ -40,7 +41,7 @@ function state(store: Store, wanted: Store["state"]): Promise<void> {
   });
 }
 
-t.test("while the database is gone", { skip }, async (t) => {
+t.test("while the database is unreachable", { skip }, async (t) => {
   const { cluster, bench } = await setUp(t);
   const { lines, logger } = collectingLogger();
   const store = await bench.open({ logger });
@@ -66,7 +67,7 @@ t.test("while the database is gone", { skip }, async (t) => {
   await t.rejects(store.refresh(), away);
 
   t.ok(store.tokens.find(text), "tokens are known");
-  t.ok(await store.users.verifyPassword("ada", "pw"), "people sign in");
+  t.ok(await store.users.verifyPassword("ada", "pw"), "users sign in");
   t.equal(store.servers.credentials(id).password, "pool-secret");
   t.equal([...store.users.list()].length, 1);
   store.tokens.touch(user.id);
@@ -77,13 +78,13 @@ t.test("while the database is gone", { skip }, async (t) => {
   t.notMatch(seen, "pool-secret");
 });
 
-t.test("the store comes back by itself", { skip }, async (t) => {
+t.test("the store reconnects by itself", { skip }, async (t) => {
   const { cluster, bench } = await setUp(t);
   const store = await bench.open({ backoff: { firstMs: 100, maxMs: 1_000 } });
   await store.settings.set("a", 1);
   await cluster.kill();
   await t.rejects(store.settings.set("a", 2), { code: "STORE_UNAVAILABLE" });
-  bench.clock.advance(1_000); // A probe that finds nobody.
+  bench.clock.advance(1_000); // A failing probe.
   await cluster.start();
   const other = await bench.open();
   await other.settings.set("b", "from elsewhere");
@@ -101,7 +102,7 @@ t.test("the store comes back by itself", { skip }, async (t) => {
 });
 
 t.test(
-  "what was acknowledged survives a crash of the database",
+  "acknowledged changes survive a crash of the database",
   { skip },
   async (t) => {
     const { cluster, bench } = await setUp(t);
@@ -127,7 +128,7 @@ t.test(
 );
 
 t.test(
-  "a database that is not there at the start is told",
+  "an unreachable database at the start is an error",
   { skip },
   async (t) => {
     const { cluster, bench } = await setUp(t);

@@ -18,7 +18,7 @@ function seal(texts: readonly string[]): Promise<Buffer> {
   return collect(sealFile(lines(texts), passphrase, 10));
 }
 
-t.test("rows that do not fit are refused, whatever is wrong", async (t) => {
+t.test("invalid rows are rejected", async (t) => {
   const store = await (await createBench(t, sqliteHarness)).open();
   await fillStore(store);
   const before = describeStore(store);
@@ -71,7 +71,7 @@ t.test("rows that do not fit are refused, whatever is wrong", async (t) => {
   t.same([...store.users.list()], []);
 });
 
-t.test("a file with any byte changed is refused", async (t) => {
+t.test("a file with any changed byte is rejected", async (t) => {
   const seed = pickSeed();
   t.comment(`SEED=${seed}`);
   const random = createRandom(seed);

@@ -10,7 +10,7 @@ import { sqliteHarness } from "./sqlite-harness.js";
 const writer = fileURLToPath(new URL("./killed-writer.js", import.meta.url));
 const ROUNDS = 6;
 
-t.test("kill -9 takes nothing that was acknowledged", async (t) => {
+t.test("kill -9 loses no acknowledged change", async (t) => {
   const seed = pickSeed();
   t.comment(`SEED=${seed}`);
   const random = createRandom(seed);
@@ -18,12 +18,12 @@ t.test("kill -9 takes nothing that was acknowledged", async (t) => {
   const settings = new Set<number>();
   let lastSeq = 0;
 
-  /** Lets it write until it has acknowledged so many, then kills it. */
+  /** Kills the writer after a number of acknowledged changes. */
   async function runUntil(acknowledged: number, first: number): Promise<void> {
     const args = [writer, bench.location, bench.keyFile, `${first}`];
     const child = spawn(process.execPath, args, {
       stdio: ["ignore", "pipe", "inherit"],
-      // Without the loaders of the test's own process.
+      // Without the loaders of the test process.
       env: { PATH: process.env.PATH },
     });
     const closed = once(child, "close");

@@ -10,7 +10,7 @@ import { setsAndPlugins } from "../src/schema/migrations/002-sets-and-plugins.js
 import { cheapScrypt } from "./conformance/harness.js";
 import { sqliteHarness } from "./sqlite-harness.js";
 
-t.test("the one schedule of a job becomes a schedule", async (t) => {
+t.test("the schedule in a job becomes a row of schedules", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "store-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const database = await sqliteHarness.createDatabase(folder);

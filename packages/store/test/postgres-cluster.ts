@@ -15,7 +15,7 @@ import pg from "pg";
 const ROOT = "/usr/lib/postgresql";
 const HOST = "127.0.0.1";
 
-/** Where Debian puts PostgreSQL's programs, newest version; undefined when it is not installed. */
+/** Folder of the newest PostgreSQL programs on Debian; undefined: not installed. */
 export function findPostgres(): string | undefined {
   if (!existsSync(ROOT)) return undefined;
   const versions = readdirSync(ROOT).toSorted((a, b) => Number(b) - Number(a));
@@ -24,7 +24,7 @@ export function findPostgres(): string | undefined {
     .find((bin) => existsSync(join(bin, "initdb")));
 }
 
-/** PostgreSQL of our own: a folder, a free port, and processes that we may kill. */
+/** A PostgreSQL cluster for tests: a folder, a free port, and processes to kill. */
 export class PostgresCluster {
   readonly #bin: string;
   readonly #folder: string;
@@ -61,7 +61,7 @@ export class PostgresCluster {
     this.#port ||= await freePort();
     this.#server = spawn(
       join(this.#bin, "postgres"),
-      // -F: no waiting for the disk, for only processes die here, not machines.
+      // -F: no fsync, as only processes are killed here, not machines.
       [
         "-D",
         "data",
@@ -79,7 +79,7 @@ export class PostgresCluster {
       if (this.#server.exitCode !== null) throw new Error("postgres ended");
   }
 
-  /** As a crash does: nobody is waited for, and all connections break. */
+  /** Immediate shutdown as in a crash: all connections break. */
   async kill(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;

@@ -1,7 +1,7 @@
 import type { StoreHarness } from "@xo-server/store/conformance";
 import type { PostgresCluster } from "./postgres-cluster.js";
 
-/** Databases of one cluster. A new one is 300 files, so those that tests are done with are emptied and used again. */
+/** Databases of one cluster. A new database has 300 files, so used ones are cleared and reused. */
 export function createPostgresHarness(cluster: PostgresCluster): StoreHarness {
   const free: string[] = [];
   let count = 0;
@@ -22,7 +22,7 @@ export function createPostgresHarness(cluster: PostgresCluster): StoreHarness {
         query: (sql) => cluster.query(name, sql),
         async remove() {
           const empty = "drop schema public cascade; create schema public";
-          // A cluster that a test has killed goes as a whole.
+          // A cluster killed by a test is deleted as a whole.
           await cluster.query(name, empty).then(
             () => free.push(name),
             () => undefined,

@@ -9,7 +9,7 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** From `$SEED`, else by chance; tests print it. */
+/** Seed from `$SEED`, else random; tests print it. */
 export function pickSeed(): number {
   return Number(process.env.SEED ?? Date.now() % 2 ** 31);
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { StoreHarness } from "@xo-server/store/conformance";
 import { openSqlite } from "../src/engines/sqlite-binding.js";
 
-/** A file of its own for each database. */
+/** A separate file for each database. */
 export const sqliteHarness: StoreHarness = {
   async createDatabase(folder) {
     const location = join(folder, "store.db");

@@ -8,7 +8,7 @@ import { SqliteThreadDialect } from "../src/engines/sqlite-dialect.js";
 import { SqliteFailure, SqliteThread } from "../src/engines/sqlite-thread.js";
 import { sqliteHarness } from "./sqlite-harness.js";
 
-t.test("the file is for its owner only, its journal too", async (t) => {
+t.test("file and journal are readable only by their owner", async (t) => {
   const bench = await createBench(t, sqliteHarness);
   const store = await bench.open();
   await store.settings.set("a", 1);
@@ -16,13 +16,13 @@ t.test("the file is for its owner only, its journal too", async (t) => {
     t.equal((await stat(bench.location + suffix)).mode & 0o077, 0, suffix);
 });
 
-t.test("a file that is no database is told", async (t) => {
+t.test("a file that is not a database is an error", async (t) => {
   const bench = await createBench(t, sqliteHarness);
   await writeFile(bench.location, "this is no database".repeat(500));
   await t.rejects(bench.open(), { code: "STORE_UNAVAILABLE" });
 });
 
-t.test("a place that cannot be written is told", async (t) => {
+t.test("a read-only location is an error", async (t) => {
   const bench = await createBench(t, sqliteHarness);
   const file = join(bench.folder, "file");
   await writeFile(file, "");
@@ -35,7 +35,7 @@ t.test("a place that cannot be written is told", async (t) => {
 });
 
 t.test(
-  "a thread that dies tells who waits, and the next one works",
+  "a crashed thread rejects pending calls, and the next call starts another",
   async (t) => {
     const bench = await createBench(t, sqliteHarness);
     const thread = new SqliteThread(bench.location);
@@ -62,7 +62,7 @@ t.test(
   },
 );
 
-t.test("a transaction does not outlive its thread", async (t) => {
+t.test("a transaction fails with its thread", async (t) => {
   const bench = await createBench(t, sqliteHarness);
   const thread = new SqliteThread(bench.location);
   t.teardown(() => thread.close());
@@ -81,7 +81,7 @@ t.test("a transaction does not outlive its thread", async (t) => {
   t.same(await db.selectFrom("t").selectAll().execute(), [{ a: 3 }]);
 });
 
-t.test("two connections: what is not committed is seen by one", async (t) => {
+t.test("uncommitted data is visible only to its connection", async (t) => {
   const bench = await createBench(t, sqliteHarness);
   const thread = new SqliteThread(bench.location);
   t.teardown(() => thread.close());

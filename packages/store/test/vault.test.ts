@@ -4,7 +4,7 @@ import { Key } from "../src/secrets/key.js";
 import { PasswordHasher } from "../src/secrets/password-hasher.js";
 import { Vault } from "../src/secrets/vault.js";
 
-t.test("what was sealed opens, in its place and with its key", async (t) => {
+t.test("sealed text decrypts with its context and key", async (t) => {
   const key = Key.random();
   const vault = new Vault("the test", [key]);
   for (const text of ["", "pw", "Grüße 🚀", "x".repeat(10_000)]) {
@@ -21,7 +21,7 @@ t.test("what was sealed opens, in its place and with its key", async (t) => {
   });
 });
 
-t.test("damage is noticed, wherever it is", async (t) => {
+t.test("damage at any byte is detected", async (t) => {
   const vault = new Vault("the test", [Key.random()]);
   const sealed = vault.seal("a secret", "p");
   const [version, id, body] = sealed.split(".");
@@ -36,7 +36,7 @@ t.test("damage is noticed, wherever it is", async (t) => {
     t.throws(() => vault.open(text, "p"), { code: "SECRET_DAMAGED" }, text);
 });
 
-t.test("an old key opens, the first one seals", async (t) => {
+t.test("an old key decrypts, the first one encrypts", async (t) => {
   const [older, newer] = [Key.random(), Key.random()];
   const vault = new Vault("the test", [older]);
   const sealed = vault.seal("pw", "p");
@@ -52,7 +52,7 @@ t.test("an old key opens, the first one seals", async (t) => {
   t.notOk(vault.isAuthentic("head", "1", code));
 });
 
-t.test("a key is 32 bytes, and shows nowhere", async (t) => {
+t.test("a key has 32 bytes and is not revealed", async (t) => {
   const key = Key.random();
   t.equal(Key.parse(key.text)?.id, key.id);
   for (const text of ["", "x", "A".repeat(42), "A".repeat(45), "!".repeat(43)])
@@ -66,7 +66,7 @@ t.test("a key is 32 bytes, and shows nowhere", async (t) => {
   t.notMatch(seen, key.bytes.toString("hex"));
 });
 
-t.test("passwords are hashed in PHC's form", async (t) => {
+t.test("passwords are hashed in PHC string format", async (t) => {
   const hasher = new PasswordHasher({ ln: 10, r: 8, p: 1 });
   const hash = await hasher.hash("pässword");
   t.match(hash, /^\$scrypt\$ln=10,r=8,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
@@ -81,7 +81,7 @@ t.test("passwords are hashed in PHC's form", async (t) => {
   t.ok(new PasswordHasher({ ln: 11, r: 8, p: 1 }).isOutdated(hash));
 });
 
-t.test("those who guess wait in a line that ends", async (t) => {
+t.test("password checks are queued up to a limit", async (t) => {
   const hasher = new PasswordHasher({ ln: 10, r: 8, p: 1 });
   const tries = await Promise.allSettled(
     Array.from({ length: 110 }, () => hasher.verify("guess", undefined)),

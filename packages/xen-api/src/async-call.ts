@@ -16,7 +16,7 @@ export async function callAsync(
   if (options.signal?.aborted === true)
     throw new XoError("ABORTED", { what: method });
   const hadEventSource = tasks.hasEventSource;
-  // The signal does not end this call, which returns at once: a task nobody knows of could not be cancelled.
+  // `signal` is not passed on: this call returns at once, and a task whose reference is unknown could not be cancelled.
   const ref = await executor.value({
     method: `Async.${method}`,
     params,
@@ -24,7 +24,7 @@ export async function callAsync(
     timeoutMs: settings.callTimeoutMs,
   });
   if (typeof ref !== "string") {
-    const reason = `Async.${method} without a task`;
+    const reason = `Async.${method} returned no task`;
     throw new XoError("BAD_ANSWER", { address: label, reason, start: "" });
   }
   let hasEnded = false;
@@ -33,7 +33,7 @@ export async function callAsync(
     const resultType = resultTypeOf(method);
     const request = { ref, method, resultType, options };
     const result = await tasks.watch(request, hadEventSource);
-    // Without a feed the connection that was polled on is cut now, and what only reads had better go first.
+    // Without an event source the polled connection is closed now; task.get_status, which only reads, replaces that connection first.
     hasEnded = hadEventSource;
     return result;
   } finally {
@@ -41,7 +41,7 @@ export async function callAsync(
   }
 }
 
-/** A task that has ended is of no use to anybody. One that goes on, or that is gone, is left alone. */
+/** Destroys a task that has ended, so that it does not accumulate on the pool. A pending or deleted task is left as it is. */
 async function destroyTask(
   parts: XapiComponents,
   { ref, hasEnded }: { readonly ref: string; readonly hasEnded: boolean },
@@ -62,6 +62,6 @@ async function destroyTask(
       await call("task.destroy");
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";
-    logger.debug(`${label}: task not dismissed: ${reason}`);
+    logger.debug(`${label}: task not destroyed: ${reason}`);
   }
 }

@@ -1,3 +1,4 @@
+import type { MonotonicClock } from "@xo-server/kit";
 import {
   datamodel,
   XoError,
@@ -7,7 +8,6 @@ import {
   type RecordBatch,
 } from "@xo-server/model";
 import type { CallQueue } from "./call-queue.js";
-import type { Clock } from "./clock.js";
 import { createDeadline } from "./deadline.js";
 import { resultTypeOf, toDeclaredType } from "./declared-type.js";
 import { toXapiError } from "./login.js";
@@ -19,7 +19,7 @@ import type { Transport } from "./transports/transport.js";
 
 export interface CallRequest {
   readonly method: string;
-  /** Without the session. */
+  /** Without the session, which is added. */
   readonly params: readonly unknown[];
   readonly shape?: AnswerShape;
   readonly className?: string;
@@ -29,11 +29,11 @@ export interface CallRequest {
   readonly onAnswerStart?: (() => void) | undefined;
   readonly onBatch?: ((batch: RecordBatch) => void) | undefined;
   readonly idempotent?: boolean | undefined;
-  /** False: the session is told of a failure, but the call is never made again. Default true. */
+  /** False: a failure is reported to the session, but the call is not retried. Default true. */
   readonly isRetried?: boolean;
-  /** In place of the session's. */
+  /** Overrides the transport of the session. */
   readonly transport?: Transport | undefined;
-  /** Blocks for long by its nature: takes no turn. */
+  /** A blocking call such as event.from: bypasses the queue. */
   readonly isBlocking?: boolean;
 }
 
@@ -49,10 +49,10 @@ export interface CallExecutorOptions {
   readonly session: Session;
   readonly rpc: Rpc;
   readonly queue: CallQueue;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
 }
 
-/** Makes calls with the session: waits for it, takes turns, repeats what may be repeated. */
+/** Runs calls with the session: waits for a session, queues, retries what may be retried. */
 export class CallExecutor {
   readonly #options: CallExecutorOptions;
   bytesReceived = 0;
@@ -63,7 +63,7 @@ export class CallExecutor {
     this.#options = options;
   }
 
-  /** The value of a call, typed by the data model. @throws XapiError, XoError */
+  /** The value that a method returns, converted to the type in the data model. @throws XapiError, XoError */
   async value(request: CallRequest): Promise<unknown> {
     const { answer } = await this.request(request);
     return answer.encoding === "json-rpc"
@@ -110,7 +110,7 @@ export class CallExecutor {
           isIdempotent,
         );
       } catch (error) {
-        // What has been handed over cannot be taken back.
+        // Batches that were passed to the caller cannot be revoked, so the call must not run again.
         const isSafe = isIdempotent && !hasDelivered;
         const decision = afterFailedCall(error, attempt, isSafe);
         await applyDecision(
@@ -119,7 +119,7 @@ export class CallExecutor {
           decision,
           error as Error,
         );
-        if (decision.action === "give-up" || !decision.repeat) throw error;
+        if (decision.action === "give-up" || !decision.retry) throw error;
         if (hasDelivered || request.isRetried === false) throw error;
         signal.throwIfAborted();
       }
@@ -167,7 +167,7 @@ export class CallExecutor {
   }
 }
 
-/** Tells the session what a failed call has taught about it. */
+/** Applies what a failed call reveals about the session. */
 export async function applyDecision(
   session: Session,
   connected: Connected,
@@ -185,7 +185,7 @@ export async function applyDecision(
       session.backOff(connected, error);
       return;
     case "probe":
-      if (decision.repeat) await session.probe(connected, error);
+      if (decision.retry) await session.probe(connected, error);
       else void session.probe(connected, error);
       return;
     case "give-up":

@@ -7,8 +7,9 @@ interface WaitingCall {
 const PRIORITIES: readonly DecodePriority[] = ["call", "event", "bulk"];
 
 /**
- * Lets so many calls run at a time: those of users first, bulk loads last and
- * never in the last place, so that a user never waits for a load to end.
+ * Limits the calls of one client that run at a time. Order: `call`, `event`,
+ * `bulk`. Bulk loads never take the last slot, so that a call of a user does not
+ * wait for a load to end.
  */
 export class CallQueue {
   readonly #what: string;

@@ -1,6 +1,6 @@
 import { addressUrl, type Address } from "./http/address.js";
 
-/** The addresses at which the pool may answer, best first. */
+/** Addresses of the pool members: where to connect, in order of preference. */
 export class Candidates {
   readonly #configured: readonly Address[];
   #discovered: readonly Address[] = [];
@@ -11,8 +11,8 @@ export class Candidates {
   }
 
   /**
-   * Last coordinator, then as configured, then as learned; each once.
-   * @param failed has just failed: last of all
+   * The last coordinator, then configured, then discovered addresses, without duplicates.
+   * @param failed address that has just failed: moved to the end
    */
   list(failed?: Address): readonly Address[] {
     const all = [...this.#configured, ...this.#discovered];
@@ -33,7 +33,7 @@ export class Candidates {
     this.#preferred = address;
   }
 
-  /** Takes the members' addresses in place of those learned before. @returns did the list change? */
+  /** Replaces the discovered addresses. @returns whether they changed */
   setDiscovered(members: readonly Address[]): boolean {
     const before = urls(this.#discovered);
     this.#discovered = members;

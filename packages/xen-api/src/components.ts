@@ -1,10 +1,10 @@
+import type { Logger } from "@xo-server/kit";
 import { CallQueue } from "./call-queue.js";
 import { CallExecutor } from "./call-executor.js";
 import { Candidates } from "./candidates.js";
 import { TokenOrigins } from "./event-token.js";
 import { ConnectionPool } from "./http/connection-pool.js";
 import type { ListingOptions } from "./listing.js";
-import type { Logger } from "./logger.js";
 import { Login } from "./login.js";
 import type { XapiOptions } from "./options.js";
 import { Rpc } from "./rpc.js";
@@ -17,7 +17,7 @@ import { TransportChoice } from "./transport-choice.js";
 
 export type XapiComponents = ReturnType<typeof createComponents>;
 
-/** What every part has in common. */
+/** What all components share. */
 interface SharedComponents {
   readonly settings: Settings;
   readonly label: string;
@@ -25,7 +25,7 @@ interface SharedComponents {
   readonly logger: Logger;
 }
 
-/** Makes the parts of a client and connects them. @throws XoError CONFIG_INVALID */
+/** Creates the components of one client. @throws XoError CONFIG_INVALID */
 export function createComponents(
   options: XapiOptions,
   onConnected: (connected: Connected) => void,
@@ -92,7 +92,7 @@ function createRpc(
     decoder,
     clock,
     maxBodyBytes,
-    // Two clients of one pool take turns as two.
+    // Each client has its own lane in the parser pool, also two clients of one pool.
     lane: `${label}#${++createdClients}`,
   });
   return { connections, dialing, rpc };
@@ -111,7 +111,7 @@ function createLogin(
     password,
     originator,
     choice: new TransportChoice(transport),
-    // A busy PAM takes its time.
+    // PAM on a busy host can be slow.
     timeoutMs: 3 * connectTimeoutMs,
     probeTimeoutMs: connectTimeoutMs,
   });

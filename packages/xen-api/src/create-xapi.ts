@@ -10,7 +10,7 @@ import { createComponents, type XapiComponents } from "./components.js";
 import type { CallOptions, Xapi, XapiCounters } from "./xapi.js";
 
 /**
- * Makes a client; nothing is sent until connect().
+ * Creates a client of one pool. Sends nothing until connect().
  * @throws XoError CONFIG_INVALID
  */
 export function createXapi(options: XapiOptions): Xapi {
@@ -20,7 +20,7 @@ export function createXapi(options: XapiOptions): Xapi {
     void discoverMembers(components, onCandidates);
   });
   const { settings, label, session, listing, tasks, secrets } = components;
-  /** Every error that leaves goes without secrets. */
+  /** Masks secrets in every error that the client throws. */
   const scrubErrors = <T>(promise: Promise<T>): Promise<T> =>
     promise.catch((error: unknown) => {
       throw secrets.scrubError(error);
@@ -54,7 +54,7 @@ export function createXapi(options: XapiOptions): Xapi {
       settings.readOnly
         ? Promise.reject(readOnly(`PUT ${more.path}`))
         : scrubErrors(components.streams.put(body, more)),
-    // Whoever has a console can do anything to the machine behind it.
+    // A console gives full control of the VM or host behind it.
     connectStream: (more) =>
       settings.readOnly
         ? Promise.reject(readOnly(`CONNECT ${more.path}`))

@@ -1,16 +1,16 @@
+import type { MonotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "./clock.js";
 
-/** One signal for all that may end a call early: its time limit and its caller. */
+/** One signal for both reasons to end a call early: its time limit and the signal of its caller. */
 export interface Deadline {
   /** Aborted with XoError CALL_TIMEOUT or ABORTED. */
   readonly signal: AbortSignal;
-  /** The call has ended: nothing is watched any more. */
+  /** Call when the request has ended: clears the timer and the listener. */
   release(): void;
 }
 
 export function createDeadline(
-  clock: Clock,
+  clock: MonotonicClock,
   method: string,
   ms: number,
   signal: AbortSignal | undefined,

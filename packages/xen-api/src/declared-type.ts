@@ -2,12 +2,12 @@ import { datamodel } from "@xo-server/model";
 import { toFloat, toInteger } from "./xmlrpc-value.js";
 
 /**
- * Gives a value the type that the data model declares, so that a call returns
- * the same on every transport: XML-RPC leaves integers untagged, and JSON in
- * XML of a bare literal is text.
+ * Converts a value to the type that the data model declares, so that a call
+ * returns the same value on every transport: XML-RPC sends integers without a
+ * tag, and JSON in XML sends a bare literal as a string.
  *
- * Values that do not fit their type are left as they are: an older or newer
- * pool may know better than this data model.
+ * A value that does not fit the declared type is returned unchanged: the pool
+ * may be older or newer than this data model.
  */
 export function toDeclaredType(value: unknown, type: string): unknown {
   if (type.endsWith(" set")) {
@@ -29,7 +29,7 @@ export function toDeclaredType(value: unknown, type: string): unknown {
   return typeof value === "string" ? toScalar(value, type) : value;
 }
 
-/** Result type of a method by the data model; void where it is not known. */
+/** Result type of a method in the data model; `void` for an unknown method. */
 export function resultTypeOf(method: string): string {
   const [className = "", message = ""] = method
     .replace(/^Async\./, "")

@@ -4,35 +4,35 @@ import type {
   RecordBatch,
 } from "@xo-server/model";
 
-/** Where the parts of an answer go while it is still arriving. All are called on the main thread, in order. */
+/** Receives the parts of an answer while it arrives. All handlers are called on the main thread, in order. */
 export interface DecodeHandlers {
-  /** Records, as soon as a piece of the answer has been split. The batch is the receiver's to keep. */
+  /** Records of one decoded segment. The batch belongs to the receiver. */
   onBatch?(batch: RecordBatch): void;
-  /** The stream takes bytes again after `commit` said false. */
+  /** The stream accepts bytes again after `commit` returned false. */
   onDrain?(): void;
-  /** The answer is bad: the connection need not read on. `end` rejects with the same error. */
+  /** The answer is invalid: the rest need not be read. `end` rejects with the same error. */
   onError?(error: Error): void;
 }
 
 /**
- * One answer on its way in. The reader asks for space, lets the socket write
- * into it, and commits what came: no chunk is copied twice.
+ * The body of one answer while it arrives. The reader gets free space, lets the
+ * socket write into it and commits the written bytes, so that no byte is copied.
  */
 export interface DecodeStream {
-  /** Room for the next bytes of the body, never empty; valid until the next call. */
+  /** Free space for the next bytes of the body, never empty; valid until the next call. */
   space(): Uint8Array;
-  /** `length` bytes stand in `space()`. False: stop reading until onDrain. */
+  /** `length` bytes were written to `space()`. @returns false: stop reading until onDrain */
   commit(length: number): boolean;
   /**
-   * The body is complete. Resolves when every batch has been handed over.
+   * Call when the body is complete. Resolves after the last onBatch.
    * @throws XoError BAD_ANSWER, ANSWER_TOO_LARGE, ANSWER_TOO_DEEP, PARSER_FAILED, ABORTED
    */
   end(): Promise<DecodedAnswer>;
-  /** Nobody wants it any more: memory is let go, `end` rejects with `reason`. */
+  /** Discards the answer and frees its memory; `end` rejects with `reason`. */
   abort(reason: Error): void;
 }
 
-/** Turns the bytes of XAPI's answers into values and record batches. */
+/** Decodes the bytes of XAPI's answers into values and record batches. */
 export interface Decoder {
   open(request: DecodeRequest, handlers: DecodeHandlers): DecodeStream;
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import { addressUrl, type Address } from "./http/address.js";
 import { memberAddresses } from "./members.js";
 import type { XapiComponents } from "./components.js";
 
-/** Asks for the members' addresses: they are where to look when the coordinator is gone. */
+/** Requests the addresses of all pool members: the candidates when the coordinator fails. */
 export async function discoverMembers(
   parts: XapiComponents,
   onCandidates: ((hosts: readonly string[]) => void) | undefined,
@@ -23,7 +23,7 @@ export async function discoverMembers(
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : "";
-    logger.debug(`${label}: members not learned: ${reason}`);
+    logger.debug(`${label}: pool members not discovered: ${reason}`);
     return;
   }
   if (members.length > 0 && candidates.setDiscovered(members))

@@ -7,16 +7,17 @@ import {
 } from "@xo-server/model";
 import { isOlderToken } from "./event-token.js";
 
-/** What one answer of event.from says of the stream. */
+/** Position of the event stream after one answer of event.from. */
 export interface StreamPosition {
   readonly token: string;
   readonly validRefCounts: ReadonlyMap<string, number>;
 }
 
 /**
- * Has the pool gone back in time? A token of its future goes silent without an
- * error (WIRE.md 8): it is handed back as it is while the counts move on.
- * @param before the last answer, or only the token the stream began with
+ * Was the pool database restored to an earlier state? XAPI reports no error for
+ * a token that is newer than its database (WIRE.md 8): it returns the same token
+ * and no events, while valid_ref_counts keep changing.
+ * @param before the previous answer, or only the token the stream began with
  */
 export function isRewound(
   before: {
@@ -36,7 +37,7 @@ export function isRewound(
   );
 }
 
-/** Would a change of the class have moved the token? */
+/** Does the stream subscribe to the class, so that its changes advance the token? */
 function isWatched(name: string, classes: readonly string[]): boolean {
   if (datamodel.classes[name]?.events !== true) return false;
   return classes.some(
@@ -44,7 +45,7 @@ function isWatched(name: string, classes: readonly string[]): boolean {
   );
 }
 
-/** A bad answer may be bad because of what it tells: the same token would bring it again. */
+/** After this many invalid answers in a row the stream is lost: the same token may return the same invalid record forever. */
 export const MAX_BAD_ANSWERS = 3;
 
 const BAD_ANSWERS = new Set<ErrorCode>([
@@ -57,7 +58,7 @@ const BAD_ANSWERS = new Set<ErrorCode>([
 
 export type EventFailure = "lost" | "rewound" | "bad-answer" | "dead" | "call";
 
-/** What kind of failure ended an event.from. `call`: what afterFailedCall says. */
+/** Classifies the failure of event.from. `call`: to be handled by afterFailedCall. */
 export function eventFailure(error: unknown): EventFailure {
   if (error instanceof XapiError) {
     if (error.code === "EVENTS_LOST") return "lost";

@@ -1,6 +1,6 @@
+import { type Logger, type MonotonicClock, pause } from "@xo-server/kit";
 import { XoError, type RecordBatch } from "@xo-server/model";
 import type { CallExecutor } from "./call-executor.js";
-import { pause, type Clock } from "./clock.js";
 import {
   eventFailure,
   isRewound,
@@ -8,7 +8,6 @@ import {
   type StreamPosition,
 } from "./event-policy.js";
 import { isRewoundInject, type TokenOrigins } from "./event-token.js";
-import type { Logger } from "./logger.js";
 import {
   afterFailedCall,
   backoffMs,
@@ -22,7 +21,7 @@ export interface EventStreamOptions {
   readonly session: Session;
   readonly origins: TokenOrigins;
   readonly injectToken: () => Promise<string>;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly random: () => number;
   readonly backoff: BackoffLimits;
   readonly logger: Logger;
@@ -33,18 +32,24 @@ export interface EventStreamOptions {
   readonly eventTimeoutMs: number;
   readonly eventGraceMs: number;
   readonly signal: AbortSignal | undefined;
-  /** Everything the stream brings, before its consumer sees it. */
+  /** Called at the first `next()`. @returns a function that is called when the stream ends */
+  readonly onStart: () => () => void;
+  /** Called with every batch before the consumer gets the answer. */
   readonly onBatch: (batch: RecordBatch) => void;
+  /** Called with every answer before the consumer gets it. */
+  readonly onAnswer: () => void;
+  /** Masks secrets in an error before it reaches the consumer. */
+  readonly scrubError: (error: unknown) => Error;
 }
 
 interface EventAnswer extends StreamPosition {
   readonly batches: readonly RecordBatch[];
-  /** When the answer began to arrive. */
+  /** Monotonic ms at which the answer began to arrive. */
   readonly beganAt: number;
   readonly generation: number;
 }
 
-/** Answers of event.from one after another; see Xapi.events. Each blocked call has a connection to itself. */
+/** Long-polls event.from and yields its answers; see Xapi.events. The blocked call holds one connection. */
 export class EventStream {
   readonly #options: EventStreamOptions;
   #position: { token: string; validRefCounts?: ReadonlyMap<string, number> };
@@ -57,7 +62,18 @@ export class EventStream {
     this.#position = { token: options.from };
   }
 
-  async *run(): AsyncGenerator<XapiEvents, void, undefined> {
+  async *items(): AsyncGenerator<XapiEvents, void, undefined> {
+    const onEnd = this.#options.onStart();
+    try {
+      yield* this.#answers();
+    } catch (error) {
+      throw this.#options.scrubError(error);
+    } finally {
+      onEnd();
+    }
+  }
+
+  async *#answers(): AsyncGenerator<XapiEvents, void, undefined> {
     const { throttleMs, clock, signal } = this.#options;
     while (signal?.aborted !== true) {
       const next = await this.#next();
@@ -67,12 +83,13 @@ export class EventStream {
         return;
       }
       const { batches, token, validRefCounts, beganAt } = next;
+      this.#options.onAnswer();
       yield { kind: "changes", batches, token, validRefCounts };
       await pause(clock, beganAt + throttleMs - clock.now(), signal);
     }
   }
 
-  /** One answer, however many attempts it takes; or why there will be no more. */
+  /** The next answer, after as many attempts as needed, or the reason why the stream ends. */
   async #next(): Promise<EventAnswer | LostReason | "ended"> {
     const { session, signal } = this.#options;
     for (;;) {
@@ -80,7 +97,7 @@ export class EventStream {
       try {
         connected = await session.ready(signal);
       } catch (error) {
-        // Disconnected or aborted: the stream ends without a word.
+        // Disconnected or aborted: the stream ends without a `lost` item.
         if (error instanceof XoError && error.code === "NOT_CONNECTED")
           throw error;
         return "ended";
@@ -93,7 +110,7 @@ export class EventStream {
     }
   }
 
-  /** The reason when the session is not the one our token came from. */
+  /** @returns why the stream is lost if the session is not the one that issued our token */
   async #checkSession(connected: Connected): Promise<LostReason | undefined> {
     const known = this.#options.origins.generationOf(this.#position.token);
     const generation =
@@ -101,6 +118,7 @@ export class EventStream {
     const address = this.#connected?.address;
     this.#connected ??= connected;
     if (generation === connected.generation) return undefined;
+    // Only distinguishes two reasons of the loss; the next call reports a failing pool.
     const fresh = await this.#options.injectToken().catch(() => undefined);
     if (fresh !== undefined && isRewoundInject(fresh, this.#position.token))
       return "token-rewound";
@@ -118,7 +136,7 @@ export class EventStream {
     } catch (error) {
       return this.#afterFailure(connected, error as Error);
     }
-    // A new login in between: what the answer is worth is decided by #changedSession.
+    // A login happened during the call: #checkSession decides about the token.
     if (poll.generation !== connected.generation) return "again";
     this.#failures = 0;
     this.#badAnswers = 0;
@@ -126,7 +144,7 @@ export class EventStream {
     const isEmpty = poll.batches.length === 0;
     if (isRewound(this.#position, poll, isEmpty, this.#options.classes)) {
       this.#options.logger.warn(
-        `${this.#options.label}: the pool has gone back in time`,
+        `${this.#options.label}: the pool database was restored to an earlier state`,
       );
       return "token-rewound";
     }
@@ -140,7 +158,7 @@ export class EventStream {
       this.#options;
     const batches: RecordBatch[] = [];
     let beganAt = clock.now();
-    // After a failure an answer is wanted at once: it tells the consumer that the pool is there again.
+    // After a failure do not block: an immediate answer shows the consumer that the pool is reachable again.
     const waitMs = this.#failures > 0 ? 0 : eventTimeoutMs;
     const { answer, connected } = await executor.request({
       method: "event.from",
@@ -148,7 +166,7 @@ export class EventStream {
       shape: "events",
       priority: "event",
       timeoutMs: eventTimeoutMs + eventGraceMs,
-      // Not in another session: what was missed in between must be told.
+      // A retry in another session would skip events; #checkSession must run first.
       isRetried: false,
       isBlocking: true,
       signal,
@@ -178,7 +196,7 @@ export class EventStream {
       return "events-lost";
     if (kind === "dead") await session.probe(connected, error);
     if (kind === "call") {
-      // What concerns the session it has been told already; what concerns nobody else is the consumer's.
+      // The call executor has updated the session; errors that no retry can cure go to the consumer.
       const { action } = afterFailedCall(error, 0, true);
       if (action === "give-up" && !isClosed(error)) throw error;
     }

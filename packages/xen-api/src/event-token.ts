@@ -1,20 +1,20 @@
-/** Where a token of event.from stands: database and messages. */
+/** A token of event.from is `<database generation>,<message generation>`. */
 type TokenNumbers = readonly [bigint, bigint];
 
-/** Is `token` from before `than`? False where one of them cannot be read: then nothing is known. */
+/** Is `token` older than `than`? False if either cannot be parsed. */
 export function isOlderToken(token: string, than: string): boolean {
   const [a, b] = [parseToken(token), parseToken(than)];
   return a !== undefined && b !== undefined && (a[0] < b[0] || a[1] < b[1]);
 }
 
 /**
- * event.inject gives a token from just before its own change and says nothing of
- * messages (WIRE.md 8, recording 609): so much it may lie behind on a pool that
- * has not gone back in time.
+ * event.inject returns a token from just before its own change, without a
+ * message generation (WIRE.md 8, recording 609). So the token may be this much
+ * lower on a pool whose database was not restored.
  */
 const INJECT_LAG = 2n;
 
-/** Does a token of event.inject tell that the pool has gone back to before `than`? */
+/** Does a token of event.inject prove that the pool database is now older than `than`? */
 export function isRewoundInject(injected: string, than: string): boolean {
   const [a, b] = [parseToken(injected), parseToken(than)];
   return a !== undefined && b !== undefined && a[0] + INJECT_LAG < b[0];
@@ -28,8 +28,9 @@ function parseToken(token: string): TokenNumbers | undefined {
 const MAX_TOKENS = 64;
 
 /**
- * Remembers in which session a token was had: one of an earlier session may
- * come from a pool that has gone back in time since.
+ * The session (login generation) in which each recent token was received. A
+ * token of an earlier session is not trusted: the database may have been
+ * restored in between.
  */
 export class TokenOrigins {
   readonly #generations = new Map<string, number>();
@@ -42,7 +43,7 @@ export class TokenOrigins {
     this.#generations.delete(oldest!);
   }
 
-  /** Undefined: not a token of ours, or long ago. */
+  /** Undefined: unknown token, or older than the last 64. */
   generationOf(token: string): number | undefined {
     return this.#generations.get(token);
   }

@@ -1,7 +1,7 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { XapiComponents } from "./components.js";
 
-/** A token of now; see Xapi.injectToken. */
+/** A token for the current state; see Xapi.injectToken. */
 export async function injectToken(parts: XapiComponents): Promise<string> {
   const { executor, session, origins, settings } = parts;
   const { generation, pool } = await session.ready();
@@ -17,7 +17,7 @@ export async function injectToken(parts: XapiComponents): Promise<string> {
       params: ["pool", pool.ref],
     });
   } catch (error) {
-    // Not allowed, or too old to know it. The newest change of the pool's row is earlier, which costs some events told twice.
+    // The method is denied or unknown (old pool). The token of the last change of the pool record is older, so some events arrive twice.
     if (!(error instanceof XapiError)) throw error;
     const { answer } = await executor.request({
       ...common,
@@ -29,14 +29,14 @@ export async function injectToken(parts: XapiComponents): Promise<string> {
     token = answer.token;
   }
   if (typeof token !== "string") {
-    const reason = "event.inject without a token";
+    const reason = "event.inject returned no token";
     throw new XoError("BAD_ANSWER", {
       address: parts.label,
       reason,
       start: "",
     });
   }
-  // Logged in anew meanwhile: the earlier number is the careful one.
+  // If a login happened meanwhile, the earlier generation is the safe choice.
   origins.record(token, generation);
   return token;
 }

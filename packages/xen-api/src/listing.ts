@@ -1,3 +1,4 @@
+import type { Logger } from "@xo-server/kit";
 import {
   classNameOf,
   mirroredClasses,
@@ -5,7 +6,6 @@ import {
   type RecordBatch,
 } from "@xo-server/model";
 import type { CallExecutor } from "./call-executor.js";
-import type { Logger } from "./logger.js";
 import { xmlRpcTransport } from "./transports/xml-rpc.js";
 import type { ListOptions, ListResult } from "./xapi.js";
 
@@ -14,11 +14,11 @@ export interface ListingOptions {
   readonly logger: Logger;
   readonly label: string;
   readonly callTimeoutMs: number;
-  /** Another transport may be used when the chosen one fails. */
+  /** Transport `auto`: fall back to XML-RPC when the selected one fails. */
   readonly isAuto: boolean;
 }
 
-/** `get_all_records` of a class, in pieces. @throws XapiError, XoError; pieces may have been handed over by then */
+/** Streams `get_all_records` of a class to `list.onBatch`. @throws XapiError, XoError, possibly after some batches */
 export async function listRecords(
   options: ListingOptions,
   className: string,
@@ -43,10 +43,10 @@ export async function listRecords(
     const { bytes } = await executor.request(request);
     return { records, bytes };
   } catch (error) {
-    // A 32-bit dom0 cannot write JSON of more than 16 MB (xapi-project/xen-api#2337); XML it writes in pieces.
+    // XAPI in a 32-bit dom0 fails with HTTP 500 for JSON answers over 16 MB (xapi-project/xen-api#2337) but streams XML.
     if (!isAuto || records > 0 || !isServerError(error)) throw error;
     logger.warn(
-      `${label}: ${request.method} failed with HTTP 500, falling back to xml-rpc for it`,
+      `${label}: ${request.method} failed with HTTP 500, falling back to xml-rpc for this call`,
     );
     const { bytes } = await executor.request({
       ...request,
@@ -56,7 +56,7 @@ export async function listRecords(
   }
 }
 
-/** Classes to mirror of which the pool has a listing. Removed ones keep their name and fail when listed. */
+/** Classes to mirror that the pool lists in system.listMethods. Classes removed from XAPI keep a name in the data model but cannot be listed. */
 export async function listableClasses(
   options: ListingOptions,
 ): Promise<readonly string[]> {

@@ -1,3 +1,4 @@
+import type { Logger } from "@xo-server/kit";
 import {
   datamodel,
   XapiError,
@@ -6,7 +7,6 @@ import {
   type WireEncoding,
 } from "@xo-server/model";
 import { addressName, type Address } from "./http/address.js";
-import type { Logger } from "./logger.js";
 import { isTransportUnsupported } from "./retry-policy.js";
 import type { Rpc } from "./rpc.js";
 import type { Secrets } from "./secrets.js";
@@ -14,11 +14,11 @@ import type { TransportChoice } from "./transport-choice.js";
 import type { Transport } from "./transports/transport.js";
 import type { PoolIdentity } from "./xapi.js";
 
-/** A session that stands, and how to use it. `session` is a secret. */
+/** An open session and how to use it. `session` is a secret. */
 export interface OpenSession {
   readonly address: Address;
   readonly transport: Transport;
-  /** What the pool really answers on the transport. */
+  /** Encoding in which the pool answers on this transport. */
   readonly encoding: WireEncoding;
   readonly session: string;
   readonly pool: PoolIdentity;
@@ -34,11 +34,11 @@ export interface LoginOptions {
   readonly password: string;
   readonly originator: string;
   readonly timeoutMs: number;
-  /** For the question whether a session still lives. */
+  /** Time limit of `probe`, in ms. */
   readonly probeTimeoutMs: number;
 }
 
-/** Logs in, out, and asks whether a session still lives. */
+/** Opens, probes and closes sessions. */
 export class Login {
   readonly #options: LoginOptions;
 
@@ -53,7 +53,7 @@ export class Login {
     return this.#scrubErrors(this.#open(address, signal));
   }
 
-  /** @throws as a call does when the session or the pool is gone */
+  /** Checks that the session is valid. @throws XapiError SESSION_INVALID and others, XoError for network errors */
   async probe(open: OpenSession, signal: AbortSignal): Promise<void> {
     const { rpc, probeTimeoutMs: timeoutMs } = this.#options;
     const { address, transport, encoding, session } = open;
@@ -74,7 +74,7 @@ export class Login {
       throw toXapiError(answer.error, "session.get_uuid");
   }
 
-  /** What goes wrong here ends up in the state, for everybody to see. */
+  /** Login errors become part of the public state, so secrets are masked here. */
   #scrubErrors<T>(promise: Promise<T>): Promise<T> {
     return promise.catch((error: unknown) => {
       throw this.#options.secrets.scrubError(error);
@@ -83,25 +83,25 @@ export class Login {
 
   async #open(address: Address, signal: AbortSignal): Promise<OpenSession> {
     const { choice, logger, label } = this.#options;
-    let unspoken: unknown;
+    let unsupported: unknown;
     for (const transport of choice.candidates()) {
       try {
-        const way = await this.#logIn(address, transport, signal);
+        const opened = await this.#logIn(address, transport, signal);
         choice.select(transport, logger, label);
-        const open = { address, transport, ...way };
+        const open = { address, transport, ...opened };
         return { ...open, pool: await this.#identify(open, signal) };
       } catch (error) {
         if (!isTransportUnsupported(error)) throw error;
-        unspoken = error;
+        unsupported = error;
         const reason = error instanceof Error ? error.message : "";
         logger.debug(
           `${label}: no ${transport.name} at ${addressName(address)}: ${reason}`,
         );
       }
     }
-    // A transport that worked before and does no more: begin with the best next time.
+    // The selected transport no longer works: start with the best one next time.
     choice.reset();
-    throw unspoken;
+    throw unsupported;
   }
 
   /** Best effort: a pool that is gone needs no goodbye. */
@@ -161,7 +161,7 @@ export class Login {
     const [ref, record] = Object.entries(pools ?? {})[0] ?? [];
     const uuid = (record as { uuid?: unknown } | undefined)?.uuid;
     if (ref !== undefined && typeof uuid === "string") return { ref, uuid };
-    const reason = "a pool without a record of itself";
+    const reason = "pool.get_all_records returned no pool";
     throw new XoError("BAD_ANSWER", {
       address: addressName(open.address),
       reason,
@@ -186,13 +186,13 @@ export class Login {
   }
 
   #send(
-    way: Pick<OpenSession, "address" | "transport" | "encoding">,
+    target: Pick<OpenSession, "address" | "transport" | "encoding">,
     method: string,
     params: readonly unknown[],
     signal: AbortSignal,
   ) {
     const { rpc, timeoutMs } = this.#options;
-    const { address, transport, encoding } = way;
+    const { address, transport, encoding } = target;
     const priority: DecodePriority = "call";
     return rpc.send({
       address,
@@ -216,7 +216,7 @@ export function toXapiError(
   return new XapiError(error[0] ?? "UNKNOWN", error.slice(1), method);
 }
 
-/** The beginning of a bad answer to a login may be the session. */
+/** The first bytes of an invalid login answer may contain the session reference. */
 function withoutStart(error: unknown): unknown {
   return error instanceof XoError && error.code === "BAD_ANSWER"
     ? new XoError("BAD_ANSWER", { ...error.data, start: "(hidden)" })
@@ -224,7 +224,7 @@ function withoutStart(error: unknown): unknown {
 }
 
 function notASession(address: Address): XoError {
-  const reason = "a login without a session";
+  const reason = "the login returned no session";
   return new XoError("BAD_ANSWER", {
     address: addressName(address),
     reason,

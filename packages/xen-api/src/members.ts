@@ -9,7 +9,7 @@ import { siblingAddress, type Address } from "./http/address.js";
 
 const ADDRESS_COLUMN = columnsOf("host").indexOf("address");
 
-/** Addresses of the hosts in a batch of `host.get_all_records`, as siblings of `known`. */
+/** Addresses of the hosts in a batch of `host.get_all_records`, with scheme and port of `known`. */
 export function memberAddresses(batch: RecordBatch, known: Address): Address[] {
   const members: Address[] = [];
   for (let i = 0; i < batch.count; i++) {
@@ -25,7 +25,7 @@ export function memberAddresses(batch: RecordBatch, known: Address): Address[] {
   return members;
 }
 
-/** Did a host join or leave? */
+/** Was a host added or removed? */
 export function changesMembership(batch: RecordBatch): boolean {
   const host = batch.classes.indexOf("host");
   if (host === -1) return false;

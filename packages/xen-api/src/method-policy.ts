@@ -11,11 +11,11 @@ const READING_KINDS = new Set([
   "get_by_name_label",
 ]);
 
-/** Custom messages whose name says that they only look. */
+/** Names of custom methods that only read. */
 const READING_NAME =
   /^(get|is|has|list|query|assert|compute|retrieve|ha_compute)(_|$)/;
 
-/** They touch a row at most; without them no pool can be watched. */
+/** Allowed although not read-only in the data model: they do not change the pool, and the mirror needs them. */
 const READING_CALLS = new Set([
   "event.from",
   "event.next",
@@ -30,9 +30,9 @@ const READING_CALLS = new Set([
 ]);
 
 /**
- * Does the method leave the pool as it is? By the data model where it knows the
- * method, by its name where a newer pool has it. Such calls pass in read-only
- * mode and may be repeated without harm.
+ * Is the method read-only? Decided by the data model, or by the name for methods
+ * that only a newer XAPI has. Such calls are allowed in read-only mode and are
+ * idempotent.
  */
 export function isReadingMethod(method: string): boolean {
   if (READING_CALLS.has(method)) return true;

@@ -5,39 +5,36 @@ import { changesMembership } from "./members.js";
 import type { XapiComponents } from "./components.js";
 import type { EventsOptions, XapiEvents } from "./xapi.js";
 
-/** See Xapi.events. Tasks and candidates learn from what passes. */
-export async function* openEventStream(
-  parts: XapiComponents,
+/** See Xapi.events. The task tracker and the list of candidates are updated from the same events. */
+export function openEventStream(
+  components: XapiComponents,
   options: EventsOptions,
   onCandidates: ((hosts: readonly string[]) => void) | undefined,
-): AsyncGenerator<XapiEvents, void, undefined> {
-  const { settings, tasks, closing, secrets } = parts;
+): AsyncIterable<XapiEvents> {
+  const { settings, tasks, closing, secrets, counts } = components;
   const classes = options.classes ?? ["*"];
   const signals = [closing.signal, options.signal];
   const stream = new EventStream({
     ...settings,
-    ...parts,
+    ...components,
     classes,
-    injectToken: () => injectToken(parts),
+    injectToken: () => injectToken(components),
     from: options.from ?? "",
     throttleMs: options.throttleMs ?? settings.throttleMs,
     signal: AbortSignal.any(signals.filter((signal) => signal !== undefined)),
+    onStart: () =>
+      includesTasks(classes) ? tasks.addEventSource() : () => undefined,
     onBatch: (batch) => {
       tasks.applyBatch(batch);
-      if (changesMembership(batch)) void discoverMembers(parts, onCandidates);
+      if (changesMembership(batch))
+        void discoverMembers(components, onCandidates);
     },
+    onAnswer: () => {
+      counts.eventAnswers++;
+    },
+    scrubError: (error) => secrets.scrubError(error),
   });
-  const endFeed = includesTasks(classes) ? tasks.addEventSource() : undefined;
-  try {
-    for await (const item of stream.run()) {
-      if (item.kind === "changes") parts.counts.eventAnswers++;
-      yield item;
-    }
-  } catch (error) {
-    throw secrets.scrubError(error);
-  } finally {
-    endFeed?.();
-  }
+  return stream.items();
 }
 
 function includesTasks(classes: readonly string[]): boolean {

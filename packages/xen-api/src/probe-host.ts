@@ -1,5 +1,5 @@
+import { monotonicClock, type MonotonicClock } from "@xo-server/kit";
 import { XapiError, type XoError } from "@xo-server/model";
-import { systemClock, type Clock } from "./clock.js";
 import type { Decoder } from "./decoder.js";
 import {
   addressName,
@@ -25,41 +25,42 @@ export interface ProbeOptions {
   /** As in XapiOptions. */
   readonly host: string;
   readonly proxy?: string;
-  /** For the way there and for each of two or three answers. Default 5,000. */
+  /** Time limit to connect, and of each of at most three calls, in ms. Default 5,000. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  readonly clock?: Clock;
+  readonly clock?: MonotonicClock;
 }
 
-/** What a host is, as far as it tells without a password. */
+/** What a host reveals without authentication. */
 export interface HostProbe {
   /** `host:port` */
   readonly address: string;
-  /** Absent: not reached, or asked over plain HTTP. */
+  /** Absent: unreachable, or plain HTTP. */
   readonly certificate?: PeerCertificate;
   /**
-   * Absent: it is a XAPI that may be signed in to. XapiError HOST_STILL_BOOTING, HOST_IS_SLAVE;
-   * XoError CONNECTION_*, UNREACHABLE, PROXY_FAILED, CALL_TIMEOUT, and for what is no XAPI
+   * Absent: a XAPI that accepts logins. XapiError HOST_STILL_BOOTING, HOST_IS_SLAVE;
+   * XoError CONNECTION_*, UNREACHABLE, PROXY_FAILED, CALL_TIMEOUT, and for other programs than XAPI
    * BAD_ANSWER, HTTP_STATUS, ANSWER_TOO_LARGE, UNSUPPORTED.
    */
   readonly error?: XoError | XapiError;
-  /** Address of the coordinator, where it is another host. */
+  /** Address of the coordinator if that is another host. */
   readonly coordinator?: string;
 }
 
-/** A reference that is nobody's: what it is sent with does nothing. */
+/** A session reference that is never valid: a call with it has no effect. */
 const NO_SESSION = "OpaqueRef:NULL";
-/** All that it may answer is an error of a few hundred bytes. */
+/** The expected answer is an error of a few hundred bytes. */
 const MAX_ANSWER_BYTES = 65_536;
 
 /**
- * Asks a host who it is without signing in: no user, no password goes there,
- * whatever its certificate is. Nothing of its answer is told but XAPI's error.
- * A member that does not know its pool by heart may pass for a coordinator; a login tells.
- * @throws XoError CONFIG_INVALID: no such address can be
+ * Identifies a host without logging in: no user name and no password are sent,
+ * and the certificate is not verified. Of the answer only XAPI's error is
+ * returned. A member whose XAPI is starting may look like a coordinator; only a
+ * login is conclusive.
+ * @throws XoError CONFIG_INVALID: invalid address
  */
 export async function probeHost(options: ProbeOptions): Promise<HostProbe> {
-  const { clock = systemClock, timeoutMs = 5_000 } = options;
+  const { clock = monotonicClock, timeoutMs = 5_000 } = options;
   const address = parseAddress(options.host);
   let certificate: PeerCertificate | undefined;
   const connections = new ConnectionPool(
@@ -101,14 +102,14 @@ export async function probeHost(options: ProbeOptions): Promise<HostProbe> {
   }
 }
 
-/** @returns what is in the way of a login */
+/** @returns the error that a login would get; undefined: none */
 async function requestIdentity(
   rpc: Rpc,
   address: Address,
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<XoError | XapiError | undefined> {
-  let unspoken: unknown;
+  let unsupported: unknown;
   for (const transport of transports)
     try {
       const { answer } = await rpc.send({
@@ -127,9 +128,9 @@ async function requestIdentity(
       return error.code === "SESSION_INVALID" ? undefined : error;
     } catch (error) {
       if (!isTransportUnsupported(error)) return error as XoError;
-      unspoken = error;
+      unsupported = error;
     }
-  return unspoken as XoError;
+  return unsupported as XoError;
 }
 
 function coordinatorOf(

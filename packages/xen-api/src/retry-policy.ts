@@ -1,27 +1,27 @@
 import { XapiError, XoError, type ErrorCode } from "@xo-server/model";
 
-/** What to do about a call that failed. `repeat`: make it again when the session stands. */
+/** What to do after a failed call. `retry`: run the call again once there is a session. */
 export type CallDecision =
   | { readonly action: "give-up" }
-  /** The session is gone: log in again. */
-  | { readonly action: "renew"; readonly repeat: boolean }
+  /** The session is invalid: log in again. */
+  | { readonly action: "renew"; readonly retry: boolean }
   /** Another host is the coordinator now. */
   | {
       readonly action: "follow";
       readonly address: string;
-      readonly repeat: boolean;
+      readonly retry: boolean;
     }
-  /** Is the pool still there? */
-  | { readonly action: "probe"; readonly repeat: boolean }
-  /** The host is there but not ready. */
-  | { readonly action: "back-off"; readonly repeat: boolean };
+  /** Check whether the session is still valid. */
+  | { readonly action: "probe"; readonly retry: boolean }
+  /** The host is still booting. */
+  | { readonly action: "back-off"; readonly retry: boolean };
 
-/** Coordinators change seldom; more in a row is a circle. */
+/** Coordinators rarely change: more redirects in a row are a loop. */
 const MAX_FOLLOWS = 3;
 
 /**
  * @param attempt 0 for the first
- * @param isIdempotent it may be made twice without harm
+ * @param isIdempotent the call may run twice
  */
 export function afterFailedCall(
   error: unknown,
@@ -30,22 +30,22 @@ export function afterFailedCall(
 ): CallDecision {
   if (error instanceof XapiError) {
     if (error.code === "SESSION_INVALID")
-      return { action: "renew", repeat: isIdempotent && attempt === 0 };
-    // These two are said before anything is done, so that every call may be repeated.
+      return { action: "renew", retry: isIdempotent && attempt === 0 };
+    // XAPI returns these two errors before it executes the call, so any call may be retried.
     if (error.code === "HOST_IS_SLAVE")
       return {
         action: "follow",
         address: error.params[0] ?? "",
-        repeat: attempt < MAX_FOLLOWS,
+        retry: attempt < MAX_FOLLOWS,
       };
-    if (isBooting(error)) return { action: "back-off", repeat: true };
+    if (isBooting(error)) return { action: "back-off", retry: true };
     return { action: "give-up" };
   }
   if (isNetworkError(error))
-    return { action: "probe", repeat: isIdempotent && attempt === 0 };
-  // Its time is up; but a host that answers nobody any more must be noticed.
+    return { action: "probe", retry: isIdempotent && attempt === 0 };
+  // The call is not retried, but a host that no longer answers must be detected.
   if (error instanceof XoError && error.code === "CALL_TIMEOUT")
-    return { action: "probe", repeat: false };
+    return { action: "probe", retry: false };
   return { action: "give-up" };
 }
 
@@ -61,12 +61,12 @@ const NETWORK_ERRORS = new Set<ErrorCode>([
   "PROXY_FAILED",
 ]);
 
-/** Did the way to the pool fail, rather than the call? */
+/** Did the connection fail, rather than the call? */
 export function isNetworkError(error: unknown): boolean {
   return error instanceof XoError && NETWORK_ERRORS.has(error.code);
 }
 
-/** Does the pool not speak this transport, so that another is to be tried? */
+/** Does the pool not support this transport, so that another one is to be tried? */
 export function isTransportUnsupported(error: unknown): boolean {
   return (
     error instanceof XoError &&
@@ -76,7 +76,7 @@ export function isTransportUnsupported(error: unknown): boolean {
   );
 }
 
-/** Will it fail the same way until somebody does something about it? */
+/** Will the same error return until an administrator changes something? */
 export function isPermanent(error: unknown): boolean {
   if (error instanceof XapiError)
     return (
@@ -99,10 +99,10 @@ export interface BackoffLimits {
 }
 
 /**
- * Pause before the next round of attempts, with full jitter so that forty
- * clients of a coordinator that comes back do not come back together.
+ * Pause before the next round of attempts, in ms: exponential with full jitter,
+ * so that many clients do not reconnect to a restarted coordinator at once.
  * @param round 0 after the first failed round
- * @param random from 0 to 1
+ * @param random 0 to 1
  */
 export function backoffMs(
   error: unknown,

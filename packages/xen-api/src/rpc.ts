@@ -1,3 +1,4 @@
+import type { MonotonicClock } from "@xo-server/kit";
 import {
   XoError,
   type AnswerShape,
@@ -6,7 +7,6 @@ import {
   type RecordBatch,
   type WireEncoding,
 } from "@xo-server/model";
-import type { Clock } from "./clock.js";
 import type { Decoder, DecodeStream } from "./decoder.js";
 import { addressName, type Address } from "./http/address.js";
 import type { Connection } from "./http/connection.js";
@@ -20,7 +20,7 @@ import type { Transport } from "./transports/transport.js";
 export interface RpcRequest {
   readonly address: Address;
   readonly transport: Transport;
-  /** What the pool really answers on this transport, where that is known. */
+  /** Encoding in which the pool answers on this transport, if known. */
   readonly encoding?: WireEncoding | undefined;
   readonly method: string;
   /** Session first where the method takes one. */
@@ -28,32 +28,32 @@ export interface RpcRequest {
   readonly shape: AnswerShape;
   readonly className?: string | undefined;
   readonly priority: DecodePriority;
-  /** Default: none, the caller's signal will do. */
+  /** Time limit of the call. Default: none, only `signal` ends it. */
   readonly timeoutMs?: number | undefined;
-  /** Aborted with an XoError it gives that, else ABORTED. */
+  /** The call rejects with the abort reason if that is an XoError, else with ABORTED. */
   readonly signal?: AbortSignal | undefined;
-  /** The answer begins to arrive. */
+  /** Called when the answer begins to arrive. */
   readonly onAnswerStart?: (() => void) | undefined;
   readonly onBatch?: ((batch: RecordBatch) => void) | undefined;
-  /** May be sent again when a kept connection turns out to be dead. */
+  /** May be sent again when a reused connection turns out to be closed. */
   readonly isIdempotent: boolean;
 }
 
 export interface RpcAnswer {
   readonly answer: DecodedAnswer;
-  /** Size of the body. */
+  /** Size of the body, in bytes. */
   readonly bytes: number;
 }
 
 export interface RpcOptions {
   readonly decoder: Decoder;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly maxBodyBytes: number;
   /** See DecodeRequest.lane. */
   readonly lane: string;
 }
 
-/** Sends calls and has their answers decoded. Knows no sessions and repeats nothing that may do harm. */
+/** Sends single calls and decodes the answers. Has no session; retries only idempotent calls on a stale connection. */
 export class Rpc {
   readonly #connections: ConnectionPool;
   readonly #options: RpcOptions;
@@ -63,7 +63,7 @@ export class Rpc {
     this.#options = options;
   }
 
-  /** @throws XoError; XAPI's own errors are in the answer */
+  /** @throws XoError; errors of XAPI are part of the answer */
   async send(request: RpcRequest): Promise<RpcAnswer> {
     const message = encode(request);
     const scope = new CancellationScope(request, this.#options.clock);
@@ -72,9 +72,9 @@ export class Rpc {
         request,
         message,
         scope,
-        request.isIdempotent ? "any" : "fresh",
+        request.isIdempotent ? "any" : "recent",
       );
-      return first ?? (await this.#attempt(request, message, scope, "no"))!;
+      return first ?? (await this.#attempt(request, message, scope, "never"))!;
     } catch (error) {
       throw scope.reason ?? error;
     } finally {
@@ -82,15 +82,15 @@ export class Rpc {
     }
   }
 
-  /** @returns undefined: the kept connection was dead, try a new one */
+  /** @returns undefined: the reused connection was closed, try a new one */
   async #attempt(
     request: RpcRequest,
     message: readonly (string | Uint8Array)[],
     scope: CancellationScope,
-    reuse: "any" | "fresh" | "no",
+    reuse: "any" | "recent" | "never",
   ): Promise<RpcAnswer | undefined> {
     scope.throwIfCancelled();
-    const { connection, isKept } = await this.#connections.acquire(
+    const { connection, isReused } = await this.#connections.acquire(
       request.address,
       reuse,
       scope.signal,
@@ -112,7 +112,7 @@ export class Rpc {
     } catch (error) {
       this.#connections.release(request.address, connection);
       reader.abort(error as Error);
-      const isStale = isKept && !connection.hasReceivedBytes && isLost(error);
+      const isStale = isReused && !connection.hasReceivedBytes && isLost(error);
       if (isStale && request.isIdempotent && scope.reason === undefined)
         return undefined;
       throw error;
@@ -122,7 +122,7 @@ export class Rpc {
   }
 }
 
-/** Where the body of one answer goes. */
+/** Reads one answer: chooses by its head where the body goes. */
 class AnswerReader {
   readonly #request: RpcRequest;
   readonly #options: RpcOptions;
@@ -148,7 +148,7 @@ class AnswerReader {
       return this.#page;
     }
     const { transport, shape, className, priority, onBatch } = this.#request;
-    // A host too old for /jsonrpc answers there as its XML-RPC handler does.
+    // A host without /jsonrpc answers there with its XML-RPC handler.
     if (
       transport.name === "json-rpc" &&
       (head.headers.get("content-type") ?? "").includes("xml")
@@ -169,7 +169,7 @@ class AnswerReader {
       {
         ...(onBatch === undefined ? {} : { onBatch }),
         onDrain: () => {
-          // The connection may serve another call already.
+          // After `end` the connection may already serve another call.
           if (this.#isReading) this.#connection.resume();
         },
         onError: (error) => {
@@ -192,16 +192,16 @@ class AnswerReader {
   }
 }
 
-/** Ends a call from outside: its time is up, or its caller does not want it any more. */
+/** Cancels a call at its time limit or when the signal of its caller is aborted. */
 class CancellationScope {
   readonly #controller = new AbortController();
   readonly #timer: unknown;
   readonly #request: RpcRequest;
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
   reason: Error | undefined;
   onCancel: ((reason: Error) => void) | undefined;
 
-  constructor(request: RpcRequest, clock: Clock) {
+  constructor(request: RpcRequest, clock: MonotonicClock) {
     const { method, timeoutMs: ms, signal } = request;
     this.#request = request;
     this.#clock = clock;

@@ -1,18 +1,18 @@
+import type { Logger } from "@xo-server/kit";
 import { XapiError, XoError } from "@xo-server/model";
-import type { Logger } from "./logger.js";
 
 const MASK = "***";
 
 /**
- * What must never be seen: the password, session references, the proxy's
- * credentials. Every error and log line of the client passes through here.
+ * Masks the password, session references and proxy credentials in every error
+ * and log line of the client.
  */
 export class Secrets {
   readonly #texts = new Set<string>();
 
-  /** From now on `secret` is masked, also where it is escaped for JSON or XML or url. */
+  /** Masks `secret` from now on, also in its escaped forms (JSON, XML, URL). */
   add(secret: string): void {
-    // One or two characters are in every text and protect nothing.
+    // A secret of one or two characters occurs in every text: masking it would only destroy messages.
     if (secret.length < 3) return;
     const xml = secret
       .replace(/&/g, "&amp;")
@@ -31,7 +31,7 @@ export class Secrets {
     return clean;
   }
 
-  /** The same error when it is clean, else a copy with the secrets masked. */
+  /** The same error if it has no secrets, else a copy with the secrets masked. */
   scrubError(error: unknown): Error {
     if (!(error instanceof Error)) return new Error(this.scrub(String(error)));
     if (error instanceof XapiError) {
@@ -54,7 +54,7 @@ export class Secrets {
     return new Error(message);
   }
 
-  /** A logger that masks. */
+  /** A logger that masks secrets. */
   maskingLogger(logger: Logger): Logger {
     const clean = (level: keyof Logger) => (message: string, data?: object) => {
       logger[level](

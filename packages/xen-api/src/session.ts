@@ -1,13 +1,12 @@
+import { type Logger, type MonotonicClock, pause } from "@xo-server/kit";
 import { XapiError, XoError } from "@xo-server/model";
 import type { Candidates } from "./candidates.js";
-import { pause, type Clock } from "./clock.js";
 import {
   addressName,
   addressUrl,
   siblingAddress,
   type Address,
 } from "./http/address.js";
-import type { Logger } from "./logger.js";
 import type { Login, OpenSession } from "./login.js";
 import {
   backoffMs,
@@ -17,7 +16,7 @@ import {
 } from "./retry-policy.js";
 import type { XapiState } from "./xapi.js";
 
-/** A session with the number of the login it came from. */
+/** An open session with the number of its login. */
 export interface Connected extends OpenSession {
   readonly generation: number;
 }
@@ -26,7 +25,7 @@ export interface SessionOptions {
   readonly login: Login;
   readonly candidates: Candidates;
   readonly backoff: BackoffLimits;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly random: () => number;
   readonly logger: Logger;
   readonly label: string;
@@ -36,17 +35,23 @@ export interface SessionOptions {
 interface Waiter {
   readonly resolve: (connected: Connected) => void;
   readonly reject: (error: Error) => void;
-  /** Waits for better times, or wants to know of errors that last? */
+  /** True: waits until there is a session. False: rejects on a permanent error. */
   readonly waitsThroughFailures: boolean;
 }
 
-/** HOST_IS_SLAVE answers followed in a row; more are a circle. */
+/** HOST_IS_SLAVE redirects followed in a row; more are a loop. */
 const MAX_HOPS = 3;
 const LOGOUT_MS = 2_000;
 
 /**
- * The session with one pool: logged in, kept, moved to another coordinator,
- * ended. One establishing at a time, whoever asks for it. States: README.md.
+ * The session with one pool: login, renewal, change of coordinator, logout. At
+ * most one login is in progress, however many callers wait.
+ *
+ *   disconnected --connect()--> connecting --login--> connected
+ *   connecting   --no candidate left, HOST_STILL_BOOTING, rejected password--> backing-off
+ *   backing-off  --after the pause--> connecting
+ *   connected    --SESSION_INVALID, HOST_IS_SLAVE, session not found by probe()--> connecting
+ *   any          --disconnect()--> stopped
  */
 export class Session {
   readonly #options: SessionOptions;
@@ -76,13 +81,13 @@ export class Session {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Begins, unless it has begun; resolves and rejects as Xapi.connect says. */
+  /** Starts connecting unless started; resolves and rejects as documented at Xapi.connect. */
   async connect(signal: AbortSignal | undefined): Promise<void> {
     if (this.#state.name === "disconnected") void this.#establish([]);
     await this.#wait(signal, false);
   }
 
-  /** The session, as soon as there is one. @throws XoError NOT_CONNECTED, CLOSED, ABORTED */
+  /** Resolves with the session once connected. @throws XoError NOT_CONNECTED, CLOSED, ABORTED */
   ready(signal?: AbortSignal): Promise<Connected> {
     if (this.#state.name === "disconnected")
       return Promise.reject(
@@ -91,7 +96,7 @@ export class Session {
     return this.#wait(signal, true);
   }
 
-  /** The pool said SESSION_INVALID. */
+  /** Call after SESSION_INVALID: logs in again. */
   renew(stale: Connected): void {
     if (!this.#invalidate(stale)) return;
     this.#options.logger.info(
@@ -100,7 +105,7 @@ export class Session {
     void this.#establish([stale.address]);
   }
 
-  /** The pool said HOST_IS_SLAVE and named its coordinator. */
+  /** Call after HOST_IS_SLAVE: connects to the coordinator that it names. */
   follow(stale: Connected, named: string): void {
     if (!this.#invalidate(stale)) return;
     const next = siblingAddress(stale.address, named);
@@ -110,15 +115,15 @@ export class Session {
     void this.#establish(next === undefined ? [] : [next]);
   }
 
-  /** The pool said HOST_STILL_BOOTING: not before a pause. */
+  /** Call after HOST_STILL_BOOTING: logs in again after a pause. */
   backOff(stale: Connected, cause: Error): void {
     if (this.#invalidate(stale)) void this.#establish([], { pauseFor: cause });
   }
 
   /**
-   * The way to the pool failed for a call: is the session still good? Resolves
-   * when that is known. While it is asked the state stays as it is, so that one
-   * cut connection makes no noise.
+   * Call after a network error: checks whether the session is still valid, and
+   * reconnects if not. Resolves when that is known. The state does not change
+   * during the check, so one closed connection causes no state change.
    */
   probe(stale: Connected, cause: Error): Promise<void> {
     if (this.#connected !== stale) return Promise.resolve();
@@ -140,7 +145,7 @@ export class Session {
     return this.#probing;
   }
 
-  /** Logs out; everybody who waits is told. */
+  /** Logs out and rejects all waiting calls with CLOSED. */
   async disconnect(): Promise<void> {
     if (this.#state.name === "stopped") return;
     const connected = this.#connected;
@@ -155,7 +160,7 @@ export class Session {
       );
   }
 
-  /** @returns false: somebody else has seen to it */
+  /** @returns false: another call has already replaced the session */
   #invalidate(stale: Connected): boolean {
     if (this.#connected !== stale || this.#ended.signal.aborted) return false;
     this.#connected = undefined;
@@ -163,9 +168,9 @@ export class Session {
   }
 
   /**
-   * Rounds over all candidates until one leads to a session.
-   * @param first to be tried before them in the first round
-   * @param why `pauseFor`: begin with a pause for this reason; `failed`: try this one last
+   * Tries all candidates, round after round, until one leads to a session.
+   * @param first addresses tried before the candidates in the first round
+   * @param why `pauseFor`: start with a pause, for this reason; `failed`: try this address last
    */
   async #establish(
     first: readonly Address[],
@@ -189,7 +194,7 @@ export class Session {
     await pause(clock, delayMs, this.#ended.signal);
   }
 
-  /** @returns undefined: connected; else why not */
+  /** @returns undefined: connected; else the reason */
   async #round(
     first: readonly Address[],
     failed: Address | undefined,
@@ -205,7 +210,7 @@ export class Session {
         return undefined;
       if (outcome === "tried") continue;
       reasons.push(outcome);
-      // The password is the same on every member: asking them all would lock the account the sooner.
+      // All members share the password: trying each of them would lock the account sooner.
       if (outcome instanceof XapiError && isPermanent(outcome)) return outcome;
     }
     if (reasons.length <= 1)
@@ -216,13 +221,13 @@ export class Session {
       new XoError(
         "NO_CANDIDATE",
         { reasons: reasons.map(({ message }) => message).join("; ") },
-        // Those that are away may come back; this one waits for somebody.
+        // Unreachable members may return; the permanent error needs an administrator.
         reasons.find(isPermanent),
       )
     );
   }
 
-  /** Tries one address, and the coordinator it names. */
+  /** Tries one address and follows HOST_IS_SLAVE to the coordinator. */
   async #tryAddress(
     start: Address,
     tried: Set<string>,
@@ -260,7 +265,7 @@ export class Session {
     });
   }
 
-  /** @throws XoError when the session is not one with our pool */
+  /** Makes a new session the current one. @throws XoError if it belongs to another pool */
   async #adopt(open: OpenSession): Promise<void> {
     const { candidates, login, logger, label } = this.#options;
     if (this.#ended.signal.aborted) {
@@ -270,7 +275,7 @@ export class Session {
     const isOther =
       this.#poolUuid !== undefined && this.#poolUuid !== open.pool.uuid;
     if (isOther && !candidates.isConfigured(open.address)) {
-      // A member that was ejected and is a pool of its own by now.
+      // A host that was ejected and is now a pool of its own.
       candidates.remove(open.address);
       await login.close(open, AbortSignal.timeout(LOGOUT_MS));
       throw new XoError("NO_CANDIDATE", {

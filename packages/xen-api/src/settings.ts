@@ -1,13 +1,12 @@
-import { systemClock } from "./clock.js";
+import { monotonicClock, silentLogger } from "@xo-server/kit";
 import { parseAddress } from "./http/address.js";
 import { parseProxy } from "./http/proxy.js";
 import { createCertificateVerifier } from "./http/certificate-verifier.js";
-import { silentLogger } from "./logger.js";
 import { DEFAULT_THROTTLE_MS, type XapiOptions } from "./options.js";
 
 export type Settings = ReturnType<typeof toSettings>;
 
-/** The options with their defaults, checked; user and password stay where they are. @throws XoError CONFIG_INVALID */
+/** Validated options with defaults, without user and password. @throws XoError CONFIG_INVALID */
 export function toSettings(options: XapiOptions) {
   const proxy =
     options.proxy === undefined ? undefined : parseProxy(options.proxy);
@@ -32,7 +31,7 @@ export function toSettings(options: XapiOptions) {
       maxMs: options.backoff?.maxMs ?? 30_000,
       authMs: options.backoff?.authMs ?? 300_000,
     },
-    clock: options.clock ?? systemClock,
+    clock: options.clock ?? monotonicClock,
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger,
   };

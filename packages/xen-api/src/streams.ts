@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex, Readable } from "node:stream";
+import { type MonotonicClock, pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import { pause, type Clock } from "./clock.js";
 import {
   addressName,
   parseAddress,
@@ -17,12 +17,12 @@ import { upload } from "./http/upload.js";
 import type { Session } from "./session.js";
 import type { PutStreamOptions, StreamAnswer, StreamOptions } from "./xapi.js";
 
-/** From the coordinator to the member that has the disk. */
+/** XAPI redirects from the coordinator to the host that has the SR attached. */
 const MAX_REDIRECTS = 3;
-/** XAPI redirects before it reads the body; so long it gets for that, in ms, before the body goes out and cannot be sent a second time. */
+/** XAPI redirects before it reads the body. Wait this long for a redirect, in ms: once sent, the body cannot be sent again. */
 const REDIRECT_WAIT_MS = 500;
 
-/** One of XAPI's HTTP handlers, with the session as a cookie: in a query it would end up in logs. */
+/** Request to a HTTP handler of XAPI. The session is a cookie: in the query it would appear in logs. */
 interface Handler {
   readonly address: Address;
   readonly target: string;
@@ -33,7 +33,7 @@ interface Handler {
 export class Streams {
   readonly #session: Session;
   readonly #dialing: DialOptions;
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
 
   constructor(session: Session, dialing: DialOptions) {
     this.#session = session;
@@ -79,7 +79,7 @@ export class Streams {
           networkError(addressName(handler.address), error),
         );
       });
-      // Waited for below; it may fail before that.
+      // Awaited below; a rejection before that must not be reported as unhandled.
       answered.catch(() => undefined);
       const early = await Promise.race([
         answered,
@@ -109,7 +109,7 @@ export class Streams {
     }
   }
 
-  /** Raw bytes both ways after XAPI's 200. @throws XoError HTTP_STATUS and those of the connection */
+  /** A bidirectional byte stream after XAPI's 200. @throws XoError HTTP_STATUS and those of the connection */
   async connect(options: StreamOptions): Promise<Duplex> {
     const handler = await this.#handler(options);
     const socket = await this.#send("CONNECT", handler, {}, options.signal);
@@ -154,7 +154,7 @@ export class Streams {
       Cookie: cookie,
       Connection: "close",
     };
-    // Measured before anything is sent: XAPI takes 1,006 bytes.
+    // Checks the size before anything is sent: XAPI accepts heads of 1,006 bytes.
     requestHead(address, { method: "GET", target, headers });
     const { socket } = await dial(address, this.#dialing, { signal });
     const more = signal === undefined ? {} : { signal };
@@ -179,7 +179,7 @@ export class Streams {
     });
   }
 
-  /** A connection of its own with the head of a request sent; it ends with the signal. */
+  /** Opens a connection and sends the head of a request. The signal closes the connection. */
   async #send(
     method: string,
     { address, target, cookie }: Handler,
@@ -192,13 +192,13 @@ export class Streams {
       headers: { Cookie: cookie, ...more },
     });
     const { socket } = await dial(address, this.#dialing, { signal });
-    // Over TLS, too: a key that is pressed does not wait for the one before to be acknowledged.
+    // Also for TLS: keystrokes of a console must not wait for the previous acknowledgement.
     socket.setNoDelay(true);
     const onAbort = () => {
       socket.destroy();
     };
     signal?.addEventListener("abort", onAbort, { once: true });
-    // Whoever reads or writes sees the end of it; an unheard error would end the process.
+    // Readers and writers see the close; an error without a listener would end the process.
     socket.on("error", () => undefined);
     socket.on("close", () => signal?.removeEventListener("abort", onAbort));
     socket.write(head);
@@ -210,7 +210,7 @@ function isRedirect({ status, headers }: ResponseHead): boolean {
   return status === 302 && headers.has("location");
 }
 
-/** The same request elsewhere, session included; never from TLS to plain. */
+/** The same request at the redirect target, with the session; never from TLS to plain HTTP. */
 function followRedirect(handler: Handler, { headers }: ResponseHead): Handler {
   const location = headers.get("location") ?? "";
   const url = URL.canParse(location) ? new URL(location) : undefined;
@@ -220,7 +220,7 @@ function followRedirect(handler: Handler, { headers }: ResponseHead): Handler {
     address === undefined ||
     (handler.address.scheme === "https" && address.scheme === "http")
   ) {
-    const reason = "a redirect to nowhere safe";
+    const reason = "unsafe redirect";
     throw new XoError("BAD_ANSWER", {
       address: addressName(handler.address),
       reason,
@@ -231,8 +231,9 @@ function followRedirect(handler: Handler, { headers }: ResponseHead): Handler {
 }
 
 /**
- * XAPI names a member without a port, as all listen on the standard one. Who is
- * reached on another is reached through something that maps all of them alike.
+ * XAPI redirects to a member without a port, as all listen on the standard one.
+ * A member reached on another port is behind a port mapping, which is assumed to
+ * be the same for all members.
  */
 function redirectTarget(
   url: URL,
@@ -280,14 +281,14 @@ function httpError(
 }
 
 function connectionClosed({ address }: Handler): XoError {
-  const reason = "it hung up before it had the body";
+  const reason = "the host closed the connection before the end of the body";
   return new XoError("CONNECTION_LOST", {
     address: addressName(address),
     reason,
   });
 }
 
-/** An abort shows as a broken connection: say what it was. */
+/** An abort appears as a broken connection: report ABORTED instead. */
 function toStreamError(
   signal: AbortSignal | undefined,
   { path }: { path: string },

@@ -8,16 +8,16 @@ import {
   type RecordBatch,
 } from "@xo-server/model";
 
-/** The fields of a task that tell how it goes. */
+/** The fields of a task record that describe its progress. */
 export interface TaskState {
   readonly status: string;
   readonly progress: number;
-  /** An XML-RPC value in text, also in JSON (WIRE.md 9). */
+  /** XML of an XML-RPC value, also on JSON-RPC (WIRE.md 9). */
   readonly result: string;
   readonly errorInfo: readonly string[];
 }
 
-/** A task's record, whatever it lacks. */
+/** State of a task record; missing fields get defaults. */
 export function toTaskState(record: unknown): TaskState {
   const fields = (
     typeof record === "object" && record !== null ? record : {}
@@ -31,7 +31,7 @@ export function toTaskState(record: unknown): TaskState {
   };
 }
 
-/** XAPI writes the status last: when it is one of these the rest is there. */
+/** XAPI writes the status last: with a final status the other fields are complete. */
 export function isFinal({ status }: TaskState): boolean {
   return status === "success" || status === "failure" || status === "cancelled";
 }
@@ -48,15 +48,15 @@ export function taskError(
       ? new XapiError("TASK_CANCELLED", [task], method)
       : new XapiError(
           "INTERNAL_ERROR",
-          ["the task failed without an error"],
+          ["the task failed without error_info"],
           method,
         );
   return unwrap(code, params, method);
 }
 
 /**
- * HTTP handlers dress every failure as a denied permission; the real code is
- * inside: `RBAC_PERMISSION_DENIED, http/get_export, UUID_INVALID: [ VM; 0000 ]` (WIRE.md 11).
+ * HTTP handlers report every failure as a denied permission; the real error is
+ * in the second parameter: `RBAC_PERMISSION_DENIED, http/get_export, UUID_INVALID: [ VM; 0000 ]` (WIRE.md 11).
  */
 function unwrap(
   code: string,
@@ -90,10 +90,10 @@ export function tasksIn(
       found.push({ ref, state: undefined });
       continue;
     }
-    const isOdd = (row[RecordField.flags]! & RecordFlag.lenient) !== 0;
+    const isLenient = (row[RecordField.flags]! & RecordFlag.lenient) !== 0;
     found.push({
       ref,
-      state: toTaskState(isOdd ? parseLenient(json) : JSON.parse(json)),
+      state: toTaskState(isLenient ? parseLenient(json) : JSON.parse(json)),
     });
   }
   return found;

@@ -1,15 +1,14 @@
+import { type Logger, type MonotonicClock, pause } from "@xo-server/kit";
 import { XapiError, XoError, type RecordBatch } from "@xo-server/model";
 import type { CallExecutor } from "./call-executor.js";
-import { pause, type Clock } from "./clock.js";
 import { toDeclaredType } from "./declared-type.js";
-import type { Logger } from "./logger.js";
 import { isFinal, tasksIn, toTaskState, type TaskState } from "./task-state.js";
 import { TaskWatcher, type WatchRequest } from "./task-watcher.js";
 import { parseXmlFragment } from "./xmlrpc-value.js";
 
 export interface TaskTrackerOptions {
   readonly executor: CallExecutor;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly logger: Logger;
   readonly label: string;
   readonly callTimeoutMs: number;
@@ -18,22 +17,22 @@ export interface TaskTrackerOptions {
   readonly cancelGraceMs: number;
 }
 
-/** Tasks are asked for themselves this often, in ms: events of deletion can be dropped, and a restarted toolstack forgets its tasks without a word. */
+/** Interval at which watched tasks are read, in ms: XAPI can drop events of deletions, and a restarted toolstack loses its tasks without events. */
 const CHECK_INTERVAL_MS = 60_000;
-/** Of tasks that others wait for, or nobody. */
+/** Ended tasks cached for a later `watch`; most belong to other clients. */
 const MAX_ENDED_TASKS = 1_000;
-/** Pause after a failed poll of our own, in ms. */
+/** Pause after a failed poll, in ms. */
 const POLL_RETRY_MS = 1_000;
 
 /**
- * Watches tasks to their end. While an event stream with tasks runs on the
- * client it feeds this; otherwise this polls event.from for the tasks it wants,
- * on one connection for all of them.
+ * Tracks tasks until they end. While the client has an event stream that
+ * includes tasks, that stream is the source; otherwise this class polls
+ * event.from for the watched tasks, with one call for all of them.
  */
 export class TaskTracker {
   readonly #options: TaskTrackerOptions;
   readonly #watchers = new Map<string, Set<TaskWatcher>>();
-  /** Of tasks that a feed told the end of before anybody asked. */
+  /** Tasks that ended before `watch` was called, by reference. */
   readonly #ended = new Map<string, TaskState>();
   #eventSources = 0;
   #poll: AbortController | undefined;
@@ -43,11 +42,11 @@ export class TaskTracker {
     this.#options = options;
   }
 
-  /** An event stream that tells of tasks begins; call what is returned when it ends. */
+  /** An event stream that includes tasks starts. @returns a function to call when the stream ends */
   addEventSource(): () => void {
     this.#eventSources++;
     this.#poll?.abort();
-    // What ended while nobody told of it is not told again.
+    // A task that ended before the stream started causes no event.
     this.#checkAll();
     return () => {
       this.#eventSources--;
@@ -55,7 +54,7 @@ export class TaskTracker {
     };
   }
 
-  /** Events that a feed has brought. */
+  /** Processes the events of one batch. */
   applyBatch(batch: RecordBatch): void {
     for (const { ref, state } of tasksIn(batch))
       if (this.#watchers.has(ref)) this.#update(ref, state);
@@ -69,26 +68,26 @@ export class TaskTracker {
       this.#ended.delete(this.#ended.keys().next().value!);
   }
 
-  /** There is a new session, perhaps with a pool that forgot its tasks or went back in time. */
+  /** After a login: the toolstack may have lost its tasks, or the database may have been restored. */
   onNewSession(): void {
     this.#checkAll();
     this.#restartPoll();
   }
 
-  /** Nothing will be heard any more. */
+  /** Rejects all watches: the client is closed. */
   close(reason: XoError): void {
     for (const all of [...this.#watchers.values()])
       for (const task of [...all]) task.fail(reason);
   }
 
-  /** What is told from now on is enough to see the end of a task that is made later. */
+  /** True: the end of every task created from now on arrives as an event. */
   get hasEventSource(): boolean {
     return this.#eventSources > 0;
   }
 
   /**
-   * The decoded result.
-   * @param isNew it was made while a feed ran: what has been told of it is all there is
+   * Waits for the end of a task. @returns the decoded result
+   * @param isNew the task was created while there was an event source: no event can have been missed
    * @throws XapiError of the task; XoError TASK_LOST, ABORTED, CLOSED, BAD_ANSWER
    */
   async watch(request: WatchRequest, isNew = false): Promise<unknown> {
@@ -120,7 +119,7 @@ export class TaskTracker {
     const ended = this.#ended.get(ref);
     this.#ended.delete(ref);
     if (ended !== undefined) task.update(ended);
-    // It may have ended before anybody listened.
+    // The task may have ended before this watch.
     else if (!isNew || !this.hasEventSource) void this.#check(ref);
     this.#restartPoll();
     return task;
@@ -164,7 +163,7 @@ export class TaskTracker {
       const record = await this.#call("task.get_record", [ref]);
       this.#update(ref, toTaskState(record));
     } catch (error) {
-      // A ghost. Other failures say nothing about the task.
+      // The task no longer exists. Other errors reveal nothing about the task.
       if (error instanceof XapiError && error.code === "HANDLE_INVALID")
         this.#update(ref, undefined);
     }
@@ -176,18 +175,18 @@ export class TaskTracker {
     task.failAfter(cancelGraceMs);
     await this.#call("task.cancel", [ref]).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : "";
-      logger.info(`${label}: ${method} was not cancelled: ${reason}`);
+      logger.info(`${label}: ${method} could not be cancelled: ${reason}`);
     });
   }
 
-  /** Nobody waits: no timer, no poll. */
+  /** Stops timer and poll: no task is watched. */
   #stop(): void {
     this.#options.clock.clearTimeout(this.#checkTimer);
     this.#checkTimer = undefined;
     this.#poll?.abort();
   }
 
-  /** Polls for the tasks wanted now, unless a feed tells of them. A call that is blocked already does not know of a task just added. */
+  /** Polls for the watched tasks unless there is an event source. Restarts a blocked call, which does not include a task just added. */
   #restartPoll(): void {
     this.#poll?.abort();
     if (this.#eventSources > 0 || this.#watchers.size === 0) return;

@@ -1,23 +1,23 @@
+import type { MonotonicClock } from "@xo-server/kit";
 import { XoError, type XapiError } from "@xo-server/model";
-import type { Clock } from "./clock.js";
 import { isFinal, taskError, type TaskState } from "./task-state.js";
 import type { AsyncCallOptions } from "./xapi.js";
 
 export interface WatchRequest {
   readonly ref: string;
-  /** For errors: what the task does. */
+  /** Method of the task, for errors. */
   readonly method: string;
-  /** As in the data model. */
+  /** Result type as in the data model. */
   readonly resultType: string;
   readonly options: AsyncCallOptions;
 }
 
-/** One who waits for a task. */
+/** One caller waiting for a task. */
 export class TaskWatcher {
   readonly request: WatchRequest;
-  /** The task's result as it stands in its record. */
+  /** The `result` field of the task record, not decoded. */
   readonly result: Promise<string>;
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
   #resolve!: (result: string) => void;
   #reject!: (error: Error) => void;
   #onSettled: () => void;
@@ -25,11 +25,11 @@ export class TaskWatcher {
   #graceTimer: unknown;
 
   constructor(
-    wish: WatchRequest,
-    clock: Clock,
+    request: WatchRequest,
+    clock: MonotonicClock,
     onSettled: (task: TaskWatcher) => void,
   ) {
-    this.request = wish;
+    this.request = request;
     this.#clock = clock;
     this.#onSettled = () => {
       onSettled(this);
@@ -44,11 +44,16 @@ export class TaskWatcher {
     return this.request.options.signal?.aborted === true;
   }
 
-  /** How it goes now; undefined: the task is gone. */
+  /** Applies the current state of the task; undefined: the task no longer exists. */
   update(state: TaskState | undefined): void {
     const { ref, method, options } = this.request;
     if (state === undefined) {
-      this.fail(new XoError("TASK_LOST", { method, reason: "it is no more" }));
+      this.fail(
+        new XoError("TASK_LOST", {
+          method,
+          reason: "the task no longer exists",
+        }),
+      );
       return;
     }
     if (state.progress !== this.#progress) {
@@ -69,10 +74,10 @@ export class TaskWatcher {
     this.#reject(error);
   }
 
-  /** It was cancelled: gives up on it when it has not ended in this time. */
+  /** After a cancellation: rejects with ABORTED unless the task ends within `ms`. */
   failAfter(ms: number): void {
     this.#graceTimer ??= this.#clock.setTimeout(() => {
-      const what = `${this.request.method} (it goes on at the pool)`;
+      const what = `${this.request.method} (the task continues on the pool)`;
       this.fail(new XoError("ABORTED", { what }));
     }, ms);
   }

@@ -1,4 +1,4 @@
-import type { Logger } from "./logger.js";
+import type { Logger } from "@xo-server/kit";
 import type { TransportName } from "./options.js";
 import { jsonInXmlTransport } from "./transports/json-in-xml.js";
 import { jsonRpcTransport } from "./transports/json-rpc.js";
@@ -12,7 +12,7 @@ export const transports: readonly Transport[] = [
   xmlRpcTransport,
 ];
 
-/** Which transport a pool is spoken to with. */
+/** Selects the transport for a pool. */
 export class TransportChoice {
   readonly #configured: "auto" | TransportName;
   #selected: Transport | undefined;
@@ -21,24 +21,24 @@ export class TransportChoice {
     this.#configured = wanted;
   }
 
-  /** Transports to try, in order: the one that worked, or the best first. */
+  /** Transports to try, in order: the selected one, or all, best first. */
   candidates(): readonly Transport[] {
     if (this.#configured !== "auto")
       return transports.filter(({ name }) => name === this.#configured);
     return this.#selected === undefined ? transports : [this.#selected];
   }
 
-  /** The pool speaks this one. */
+  /** The pool supports this transport. */
   select(transport: Transport, logger: Logger, label: string): void {
     if (this.#selected === transport) return;
     this.#selected = transport;
     if (this.#configured === "auto" && transport !== transports[0])
       logger.warn(
-        `${label}: the pool does not speak ${transports[0]!.name}, falling back to ${transport.name}`,
+        `${label}: the pool does not support ${transports[0]!.name}, falling back to ${transport.name}`,
       );
   }
 
-  /** The pool may have been upgraded: begin with the best again. */
+  /** Starts with the best transport again: the pool may have been upgraded. */
   reset(): void {
     this.#selected = undefined;
   }

@@ -2,7 +2,7 @@ import type { Duplex, Readable } from "node:stream";
 import type { DecodePriority, RecordBatch, Ref } from "@xo-server/model";
 import type { TransportName } from "./options.js";
 
-/** See the diagram in README.md. */
+/** The transitions are documented at the class Session. */
 export type XapiState =
   | { readonly name: "disconnected" }
   | { readonly name: "connecting"; readonly address: string }
@@ -11,7 +11,7 @@ export type XapiState =
       readonly address: string;
       readonly transport: TransportName;
       readonly pool: PoolIdentity;
-      /** Grows with each login: what was learned in another session may be out of date. */
+      /** Number of the login: data of another session may be outdated. */
       readonly generation: number;
     }
   | {
@@ -27,23 +27,23 @@ export interface PoolIdentity {
 }
 
 export interface CallOptions {
-  /** Default: the client's callTimeoutMs. Covers waiting for a connection and for a turn. */
+  /** Default: callTimeoutMs of the client. Includes waiting for a connection and in the queue. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Default `call`. */
   readonly priority?: DecodePriority;
-  /** May be made twice without harm. Default: known from the data model (getters, lists, event.*). */
+  /** May run twice. Default: from the data model (getters, lists, event.*). */
   readonly idempotent?: boolean;
 }
 
 export interface AsyncCallOptions {
-  /** 0 to 1, whenever it changes. */
+  /** Called when the progress changes; 0 to 1. */
   readonly onProgress?: (progress: number) => void;
-  /** Aborting cancels the task on the pool; the promise still tells what became of it. */
+  /** Aborting cancels the task on the pool; the promise still settles with the outcome of the task. */
   readonly signal?: AbortSignal;
-  /** The pool does it as this task from now on: whoever writes it down finds it again. */
+  /** Called with the reference of the task when it has started; persist it to find the task after a restart. */
   readonly onTask?: (task: Ref) => void;
-  /** The pool is not told to forget the task, when it has ended, before this has resolved. */
+  /** The ended task is destroyed on the pool only after this has resolved. */
   readonly keepUntil?: Promise<unknown>;
 }
 
@@ -57,14 +57,14 @@ export interface ListOptions {
 
 export interface ListResult {
   readonly records: number;
-  /** Size of the answer's body. */
+  /** Size of the answer, in bytes. */
   readonly bytes: number;
 }
 
 export interface EventsOptions {
-  /** As event.from takes them: `*`, `VM`, `VM/OpaqueRef:...`. Default `["*"]`. */
+  /** Class filters of event.from: `*`, `VM`, `VM/OpaqueRef:...`. Default `["*"]`. */
   readonly classes?: readonly string[];
-  /** Token to go on from. Default: "", every object comes first. */
+  /** Token to continue from. Default: "", all objects are sent first. */
   readonly from?: string;
   readonly throttleMs?: number;
   readonly signal?: AbortSignal;
@@ -74,17 +74,17 @@ export type LostReason =
   "events-lost" | "new-session" | "new-coordinator" | "token-rewound";
 
 /**
- * What the event stream says. `lost` is always its last word: list anew, and
- * open a new stream from a new token.
+ * Items of the event stream. `lost` is always the last one: list all records
+ * again and open a new stream with a new token.
  */
 export type XapiEvents =
   | {
       readonly kind: "changes";
       /** Empty after an idle poll. */
       readonly batches: readonly RecordBatch[];
-      /** All changes up to here have been told. */
+      /** All changes up to this token have been delivered. */
       readonly token: string;
-      /** Number of live objects by class: where it differs from what one holds, deletions were dropped. */
+      /** Number of existing objects by class. A mirror with another number has missed deletions, which XAPI can drop. */
       readonly validRefCounts: ReadonlyMap<string, number>;
     }
   | { readonly kind: "lost"; readonly reason: LostReason };
@@ -93,15 +93,15 @@ export interface StreamOptions {
   /** Path of the handler, such as `/export`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** A task of task.create; the handler reports in it and ends it. */
+  /** A task of task.create, in which the handler reports progress and outcome. */
   readonly task?: Ref;
-  /** Another member's address; default: the coordinator. */
+  /** Address of another member; default: the coordinator. */
   readonly host?: string;
   readonly signal?: AbortSignal;
 }
 
 export interface PutStreamOptions extends StreamOptions {
-  /** Bytes of the body. Without it the body ends with the connection: XAPI takes no chunks. */
+  /** Size of the body, in bytes. Without it the end of the connection ends the body: XAPI does not accept chunked requests. */
   readonly contentLength?: number;
 }
 
@@ -109,11 +109,11 @@ export interface StreamAnswer {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The task in which the handler reports, where it names one. */
+  /** The task in which the handler reports, if the answer names one. */
   readonly task: Ref | undefined;
 }
 
-/** Figures since the client was made. */
+/** Counters since the client was created. */
 export interface XapiCounters {
   readonly bytesReceived: number;
   readonly calls: number;
@@ -124,51 +124,51 @@ export interface XapiCounters {
 
 /** One pool, one session. */
 export interface Xapi {
-  /** What logs call it: `root@192.0.2.1`. */
+  /** Name in logs: `root@192.0.2.1`. */
   readonly label: string;
   readonly state: XapiState;
   readonly counters: XapiCounters;
-  /** Calls the listener at each new state, until the function returned is called. */
+  /** Calls the listener at each state change. @returns a function that removes the listener */
   onState(listener: (state: XapiState) => void): () => void;
   /**
-   * Resolves when connected. Network errors are tried again for as long as it
-   * takes; a refused password or an untrusted certificate rejects (and is still
-   * tried again, rarely, until disconnect).
+   * Resolves when connected. Network errors are retried without limit; a
+   * rejected password or an untrusted certificate rejects (and is still retried,
+   * at long intervals, until disconnect).
    */
   connect(options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** Logs out and lets all connections go. The client cannot be used any more. */
+  /** Logs out and closes all connections. The client cannot be used afterwards. */
   disconnect(): Promise<void>;
   /**
    * @param params without the session
-   * @throws XapiError what the pool answered; XoError what happened on the way
+   * @throws XapiError returned by the pool; XoError for everything else
    */
   call(
     method: string,
     params?: readonly unknown[],
     options?: CallOptions,
   ): Promise<unknown>;
-  /** `Async.` form of the method; resolves with the task's decoded result when the task has ended. */
+  /** Calls `Async.<method>`; resolves with the decoded result of the task when the task has ended. */
   callAsync(
     method: string,
     params?: readonly unknown[],
     options?: AsyncCallOptions,
   ): Promise<unknown>;
-  /** Waits for a task made elsewhere, such as that of a stream; `resultType` as in the data model. */
+  /** Waits for a task created by another call, such as that of a stream; `resultType` as in the data model. */
   watchTask(
     task: Ref,
     options?: AsyncCallOptions & { readonly resultType?: string },
   ): Promise<unknown>;
-  /** `get_all_records`, told in pieces as they arrive. */
+  /** `get_all_records`, delivered in batches as they arrive. */
   listRecords(className: string, options: ListOptions): Promise<ListResult>;
-  /** Classes to mirror that this pool can list. */
+  /** Classes to mirror that this pool supports. */
   listableClasses(): Promise<readonly string[]>;
-  /** A token of now: all changes that come after this call lie behind it. */
+  /** A token for the current state: all changes after this call are newer than the token. */
   injectToken(): Promise<string>;
   events(options?: EventsOptions): AsyncIterable<XapiEvents>;
   getStream(
     options: StreamOptions,
   ): Promise<StreamAnswer & { readonly body: Readable }>;
   putStream(body: Readable, options: PutStreamOptions): Promise<StreamAnswer>;
-  /** CONNECT: raw bytes both ways, for consoles. */
+  /** HTTP CONNECT: a bidirectional byte stream, for consoles. */
   connectStream(options: StreamOptions): Promise<Duplex>;
 }

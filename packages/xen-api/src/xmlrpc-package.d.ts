@@ -1,4 +1,4 @@
-// The parts of the xmlrpc package (1.3.2) that this package uses; it brings no types.
+// Types of the parts of the xmlrpc package (1.3.2) that are used here; the package has none.
 
 declare module "xmlrpc/lib/customtype.js" {
   interface XmlNode {
@@ -23,7 +23,7 @@ declare module "xmlrpc/lib/deserializer.js" {
   import type { EventEmitter } from "node:events";
   import type { Readable } from "node:stream";
 
-  /** Builds the value on `stack`; `marks` are the places where arrays and structs began. */
+  /** Builds the value on `stack`; `marks` are the stack positions at which arrays and structs started. */
   export default class Deserializer {
     constructor(encoding?: string);
     stack: unknown[];

@@ -3,9 +3,9 @@ import { XoError } from "@xo-server/model";
 import Deserializer from "xmlrpc/lib/deserializer.js";
 
 /**
- * The xmlrpc package's parser with XAPI's ways: dates stay text, doubles may be
- * `nan` or `inf`, integers keep all digits, `__proto__` is a name like any
- * other, a DTD is refused and the depth is limited.
+ * The parser of the xmlrpc package, adapted to XAPI: dates stay strings, doubles
+ * may be `nan` or `inf`, integers keep all digits, `__proto__` is an ordinary
+ * member name, a DTD is rejected and the nesting depth is limited.
  */
 class XapiDeserializer extends Deserializer {
   readonly #maxDepth: number;
@@ -14,7 +14,7 @@ class XapiDeserializer extends Deserializer {
     super();
     this.#maxDepth = maxDepth;
     this.parser.on("doctype", () => {
-      this.onError(new Error("it has a DTD"));
+      this.onError(new Error("DTD not allowed"));
     });
   }
 
@@ -61,7 +61,7 @@ class XapiDeserializer extends Deserializer {
 }
 
 /**
- * The value of an XML-RPC response; untagged integers are text (see
+ * The value of an XML-RPC response; untagged integers are strings (see
  * toDeclaredType).
  * @throws XoError ANSWER_TOO_DEEP; Error with the reason
  */
@@ -82,13 +82,13 @@ export function parseXmlResponse(
   });
 }
 
-/** A task's result: a `<value>` element without a document around it. */
+/** Value of the `result` of a task: a `<value>` element without a document. */
 export function parseXmlFragment(fragment: string): Promise<unknown> {
   const xml = `<methodResponse><params><param>${fragment}</param></params></methodResponse>`;
   return parseXmlResponse(xml, 100);
 }
 
-/** @throws Error when the text is no integer */
+/** @throws Error if the text is not an integer */
 export function toInteger(text: string): number | bigint {
   if (!/^\s*[-+]?\d+\s*$/.test(text))
     throw new Error(`not an integer: ${text.slice(0, 40)}`);
@@ -98,7 +98,7 @@ export function toInteger(text: string): number | bigint {
     : BigInt(text.trim().replace("+", ""));
 }
 
-/** As OCaml's printf writes it, `nan` and `inf` included. @throws Error when the text is no number */
+/** As written by OCaml's printf, including `nan` and `inf`. @throws Error if the text is not a number */
 export function toFloat(text: string): number {
   const bare = text.trim().toLowerCase();
   if (/^[-+]?nan$/.test(bare)) return NaN;

@@ -106,9 +106,9 @@ const cases: [
   ],
   [
     "json-rpc",
-    "a body that is cut",
+    "a truncated body",
     { raw: httpAnswer(json("1")).subarray(0, -5) },
-    { code: "CONNECTION_LOST", reason: /cut after/ },
+    { code: "CONNECTION_LOST", reason: /closed after/ },
   ],
   [
     "json-rpc",
@@ -203,7 +203,7 @@ const cases: [
 
 for (const [transport, what, reply, expected] of cases) {
   t.test(
-    `${transport}: ${what}: a typed error, and the client goes on`,
+    `${transport}: ${what}: is a typed error, and the next call works`,
     async (t) => {
       const pool = await startPool(
         t,
@@ -229,7 +229,7 @@ for (const [transport, what, reply, expected] of cases) {
       if (expected.reason !== undefined)
         t.match(String(error.data["reason"]), expected.reason);
       if (error.code === "BAD_ANSWER")
-        t.ok("start" in error.data, "the first bytes are told");
+        t.ok("start" in error.data, "the error has the first bytes");
       pool.answer(
         poolScript(({ method }) =>
           method === "VM.get_all" ? { value: ["fine"] } : undefined,
@@ -241,37 +241,40 @@ for (const [transport, what, reply, expected] of cases) {
   );
 }
 
-t.test("hostile names never reach a prototype", async (t) => {
-  const members =
-    "<struct><member><name>__proto__</name><value><struct><member><name>polluted</name><value>yes</value></member></struct></value></member></struct>";
-  for (const [transport, reply] of [
-    [
-      "json-rpc",
-      asJson(
-        json(
-          '{"__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}}}',
+t.test(
+  "member names such as __proto__ do not change a prototype",
+  async (t) => {
+    const members =
+      "<struct><member><name>__proto__</name><value><struct><member><name>polluted</name><value>yes</value></member></struct></value></member></struct>";
+    for (const [transport, reply] of [
+      [
+        "json-rpc",
+        asJson(
+          json(
+            '{"__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}}}',
+          ),
         ),
-      ),
-    ],
-    ["xml-rpc", asXml(success(members))],
-  ] as const) {
-    const pool = await startPool(
-      t,
-      poolScript(({ method }) =>
-        method === "VM.get_other_config" ? reply : undefined,
-      ),
-    );
-    const xapi = clientOf(t, pool, { transport });
-    await xapi.connect();
-    const value = (await xapi.call("VM.get_other_config")) as object;
-    t.equal((value as { polluted?: unknown }).polluted, undefined);
-    t.equal(({} as { polluted?: unknown }).polluted, undefined);
-    t.ok(Object.hasOwn(value, "__proto__"), "it is a member like any other");
-  }
-});
+      ],
+      ["xml-rpc", asXml(success(members))],
+    ] as const) {
+      const pool = await startPool(
+        t,
+        poolScript(({ method }) =>
+          method === "VM.get_other_config" ? reply : undefined,
+        ),
+      );
+      const xapi = clientOf(t, pool, { transport });
+      await xapi.connect();
+      const value = (await xapi.call("VM.get_other_config")) as object;
+      t.equal((value as { polluted?: unknown }).polluted, undefined);
+      t.equal(({} as { polluted?: unknown }).polluted, undefined);
+      t.ok(Object.hasOwn(value, "__proto__"), "it is a member like any other");
+    }
+  },
+);
 
 t.test(
-  "errors before dispatch: a bare array with id 0, even when it repeats bytes that are no UTF-8",
+  "errors before dispatch are a bare array with id 0, also with invalid UTF-8",
   async (t) => {
     for (const reply of [
       asJson('{"jsonrpc":"2.0","error":["INVALID_VALUE","x"],"id":0}'),
@@ -304,7 +307,7 @@ t.test(
   },
 );
 
-t.test("records and events of the wrong type", async (t) => {
+t.test("records and events of the wrong type are rejected", async (t) => {
   const wrong: [string, string][] = [
     ["VM.get_all_records", "[1]"],
     ["VM.get_all_records", '"x"'],
@@ -345,7 +348,7 @@ t.test("records and events of the wrong type", async (t) => {
 });
 
 t.test(
-  "bodies of a proxy in between: chunked, and ended by closing",
+  "chunked bodies and bodies ended by closing, as a proxy sends them, are read",
   async (t) => {
     const body = json('["one","two"]');
     const chunks = [...body].map((letter) => `1;x=y\r\n${letter}\r\n`).join("");
@@ -383,7 +386,7 @@ t.test(
   },
 );
 
-t.test("an answer in drops: every byte on its own", async (t) => {
+t.test("an answer that arrives byte by byte is read", async (t) => {
   const answer = httpAnswer(
     json('{"OpaqueRef:1":{"uuid":"ü","name_label":"x"}}'),
   );

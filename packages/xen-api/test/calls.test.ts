@@ -19,7 +19,7 @@ import {
 
 const LARGE = 2 ** 60;
 
-t.test("a call gives the same value on every transport", async (t) => {
+t.test("a call returns the same value on every transport", async (t) => {
   const values: Record<string, unknown> = {
     "VM.get_VCPUs_max": 4,
     "VM.get_name_label": "42",
@@ -51,7 +51,7 @@ t.test("a call gives the same value on every transport", async (t) => {
   }
 });
 
-t.test("integers past 2^53 keep their digits, both ways", async (t) => {
+t.test("integers above 2^53 keep all digits in both directions", async (t) => {
   for (const transport of ["json-rpc", "xml-rpc"] as const) {
     const pool = await startPool(
       t,
@@ -82,7 +82,7 @@ t.test("integers past 2^53 keep their digits, both ways", async (t) => {
   }
 });
 
-t.test("bare NaN and Infinity are numbers", async (t) => {
+t.test("unquoted NaN and Infinity are parsed as numbers", async (t) => {
   const pool = await startPool(
     t,
     poolScript(({ method }) =>
@@ -102,7 +102,7 @@ t.test("bare NaN and Infinity are numbers", async (t) => {
 });
 
 t.test(
-  "a call that is not answered in time ends, and its connection with it",
+  "a call without an answer within its time limit rejects and closes its connection",
   async (t) => {
     const clock = new FakeClock();
     const pool = await startPool(
@@ -126,7 +126,7 @@ t.test(
   },
 );
 
-t.test("a call ends when its caller aborts it", async (t) => {
+t.test("a call rejects when its signal is aborted", async (t) => {
   const pool = await startPool(
     t,
     poolScript(({ method }) =>
@@ -143,7 +143,7 @@ t.test("a call ends when its caller aborts it", async (t) => {
 });
 
 t.test(
-  "so many calls at a time and no more; users first, loads last",
+  "concurrent calls are limited; calls of users run before bulk loads",
   async (t) => {
     const waiting: (() => void)[] = [];
     const order: unknown[] = [];
@@ -159,7 +159,7 @@ t.test(
     );
     const xapi = clientOf(t, pool, { maxConcurrentCalls: 2 });
     await xapi.connect();
-    // The client asks for the members' addresses of itself.
+    // The client requests the addresses of the members by itself.
     await until(() => pool.methods.includes("host.get_all_records"));
     await xapi.call("pool.get_all_records");
     const calls = [
@@ -185,7 +185,7 @@ t.test(
   },
 );
 
-t.test("a queue that is full refuses", async (t) => {
+t.test("a full queue rejects calls", async (t) => {
   const pool = await startPool(
     t,
     poolScript(({ method }) =>
@@ -202,7 +202,7 @@ t.test("a queue that is full refuses", async (t) => {
   await outcomes;
 });
 
-t.test("what XAPI would refuse for its size is not sent", async (t) => {
+t.test("requests above the size limits of XAPI are not sent", async (t) => {
   const pool = await startPool(
     t,
     poolScript(({ method }) =>
@@ -238,7 +238,7 @@ t.test("what XAPI would refuse for its size is not sent", async (t) => {
   );
 });
 
-t.test("read-only: only what reads is let through", async (t) => {
+t.test("read-only mode allows only calls that read", async (t) => {
   const pool = await startPool(
     t,
     poolScript(({ method }) =>
@@ -274,37 +274,34 @@ t.test("read-only: only what reads is let through", async (t) => {
   t.notOk(pool.methods.some((method) => method.includes("start")));
 });
 
-t.test(
-  "a kept connection that died is replaced for calls that read",
-  async (t) => {
-    const pool = await startPool(
-      t,
-      poolScript(({ method }) =>
-        method === "VM.get_all" ? { value: [] } : undefined,
-      ),
-    );
-    const xapi = clientOf(t, pool, { clock: new FakeClock() });
-    await xapi.connect();
-    await until(() => pool.methods.includes("host.get_all_records"));
-    await xapi.call("VM.get_all");
-    const before = pool.connections;
-    // The fake answers by cutting on every connection that is not new.
-    const old = new Set(pool.sockets);
-    pool.answer(
-      poolScript(({ method, socket }) =>
-        old.has(socket)
-          ? { cut: true }
-          : method === "VM.get_all"
-            ? { value: ["x"] }
-            : undefined,
-      ),
-    );
-    t.same(await xapi.call("VM.get_all"), ["x"]);
-    t.ok(pool.connections > before);
-  },
-);
+t.test("a stale idle connection is replaced for calls that read", async (t) => {
+  const pool = await startPool(
+    t,
+    poolScript(({ method }) =>
+      method === "VM.get_all" ? { value: [] } : undefined,
+    ),
+  );
+  const xapi = clientOf(t, pool, { clock: new FakeClock() });
+  await xapi.connect();
+  await until(() => pool.methods.includes("host.get_all_records"));
+  await xapi.call("VM.get_all");
+  const before = pool.connections;
+  // The fake closes every connection that is not new instead of answering.
+  const old = new Set(pool.sockets);
+  pool.answer(
+    poolScript(({ method, socket }) =>
+      old.has(socket)
+        ? { cut: true }
+        : method === "VM.get_all"
+          ? { value: ["x"] }
+          : undefined,
+    ),
+  );
+  t.same(await xapi.call("VM.get_all"), ["x"]);
+  t.ok(pool.connections > before);
+});
 
-t.test("connections are kept and used again", async (t) => {
+t.test("connections are reused", async (t) => {
   const pool = await startPool(
     t,
     poolScript(({ method }) =>
@@ -317,63 +314,57 @@ t.test("connections are kept and used again", async (t) => {
   t.ok(pool.connections <= 2, `${pool.connections} connections`);
 });
 
-t.test(
-  "a decoder that is full stops the connection, and a drain lets it go on",
-  async (t) => {
-    const body = JSON.stringify({
-      jsonrpc: "2.0",
-      id: 0,
-      result: Array.from({ length: 200_000 }, (_, i) => `item ${i}`),
-    });
-    const pool = await startPool(
-      t,
-      poolScript(({ method }) =>
-        method === "VM.get_all"
-          ? { raw: httpAnswer(body), keep: true }
-          : undefined,
-      ),
-    );
-    const reference = createReferenceDecoder();
-    let pauses = 0;
-    const decoder: Decoder = {
-      close: () => reference.close(),
-      open(request, handlers) {
-        const stream = reference.open(request, handlers);
-        let isFull = false;
-        return {
-          space() {
-            if (isFull) t.fail("asked for space while it is full");
-            return stream.space();
-          },
-          commit(length) {
-            stream.commit(length);
-            if (pauses++ % 3 !== 0) return true;
-            isFull = true;
-            setImmediate(() => {
-              isFull = false;
-              handlers.onDrain?.();
-            });
-            return false;
-          },
-          end: () => stream.end(),
-          abort: (reason) => {
-            stream.abort(reason);
-          },
-        };
-      },
-    };
-    const xapi = clientOf(t, pool, { decoder });
-    await xapi.connect();
-    t.equal(
-      ((await xapi.call("VM.get_all")) as string[]).at(-1),
-      "item 199999",
-    );
-    t.ok(pauses > 3);
-  },
-);
+t.test("a full decoder pauses the connection until onDrain", async (t) => {
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 0,
+    result: Array.from({ length: 200_000 }, (_, i) => `item ${i}`),
+  });
+  const pool = await startPool(
+    t,
+    poolScript(({ method }) =>
+      method === "VM.get_all"
+        ? { raw: httpAnswer(body), keep: true }
+        : undefined,
+    ),
+  );
+  const reference = createReferenceDecoder();
+  let pauses = 0;
+  const decoder: Decoder = {
+    close: () => reference.close(),
+    open(request, handlers) {
+      const stream = reference.open(request, handlers);
+      let isFull = false;
+      return {
+        space() {
+          if (isFull) t.fail("asked for space while it is full");
+          return stream.space();
+        },
+        commit(length) {
+          stream.commit(length);
+          if (pauses++ % 3 !== 0) return true;
+          isFull = true;
+          setImmediate(() => {
+            isFull = false;
+            handlers.onDrain?.();
+          });
+          return false;
+        },
+        end: () => stream.end(),
+        abort: (reason) => {
+          stream.abort(reason);
+        },
+      };
+    },
+  };
+  const xapi = clientOf(t, pool, { decoder });
+  await xapi.connect();
+  t.equal(((await xapi.call("VM.get_all")) as string[]).at(-1), "item 199999");
+  t.ok(pauses > 3);
+});
 
 t.test(
-  "no secret is in any error, log line or look at the client",
+  "errors, log lines and the inspected client contain no secret",
   async (t) => {
     const echo = (text: string) =>
       httpAnswer(text, "text/html", "500 Internal Error");

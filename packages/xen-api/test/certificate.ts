@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { generate } from "selfsigned";
 
-/** A certificate of its own making for localhost and 127.0.0.x. */
+/** Creates a self-signed certificate for localhost and 127.0.0.x. */
 export async function makeCertificate(name = "localhost") {
   const { private: key, cert } = await generate(
     [{ name: "commonName", value: name }],

@@ -1,9 +1,9 @@
 import type { Test } from "tap";
+import type { Logger } from "@xo-server/kit";
 import {
   createXapi,
   probeHost,
   type HostProbe,
-  type Logger,
   type ProbeOptions,
   type Xapi,
   type XapiOptions,
@@ -19,7 +19,7 @@ export interface LogLine {
   readonly data: object | undefined;
 }
 
-/** A logger that keeps what it is told. */
+/** A logger that collects its lines. */
 export function keepingLogger(): Logger & { readonly lines: LogLine[] } {
   const lines: LogLine[] = [];
   const keep = (level: string) => (message: string, data?: object) => {
@@ -34,7 +34,7 @@ export function keepingLogger(): Logger & { readonly lines: LogLine[] } {
   };
 }
 
-/** A fake pool that ends with the test. */
+/** Starts a fake pool that is stopped at the end of the test. */
 export async function startPool(
   t: Test,
   script: FakeScript = poolScript(),
@@ -60,7 +60,7 @@ export function probe(
   return probeHost({ ...options, decoder: createReferenceDecoder() });
 }
 
-/** A client of the pool that ends with the test; not connected yet. */
+/** A client of the pool, not connected yet; disconnected at the end of the test. */
 export function clientOf(
   t: Test,
   pool: FakeXapi,

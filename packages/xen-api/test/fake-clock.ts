@@ -1,12 +1,12 @@
-import type { Clock } from "../src/index.js";
+import type { MonotonicClock } from "@xo-server/kit";
 
 interface Timer {
   readonly at: number;
   readonly fn: () => void;
 }
 
-/** Time that stands still until a test moves it. */
-export class FakeClock implements Clock {
+/** A clock whose time advances only by `advance`. */
+export class FakeClock implements MonotonicClock {
   #now = 1_000_000;
   readonly #timers = new Set<Timer>();
 
@@ -24,14 +24,14 @@ export class FakeClock implements Clock {
     this.#timers.delete(handle as Timer);
   }
 
-  /** How long each timer has still to run, in ms, shortest first. */
+  /** Remaining time of each timer, in ms, ascending. */
   get pending(): readonly number[] {
     return [...this.#timers]
       .map(({ at }) => at - this.#now)
       .sort((a, b) => a - b);
   }
 
-  /** Ends pauses of at most `ms`, and no longer timer such as a call's limit. */
+  /** Advances to the first timer if it is due within `ms`; longer timers, such as time limits of calls, do not fire. */
   endPauses(ms: number): void {
     const [shortest = Infinity] = this.pending;
     if (shortest <= ms) this.advance(shortest);
@@ -46,7 +46,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Waits until it is so; the test's own time limit ends a wait in vain. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+/** Waits until the condition holds; the time limit of the test is the limit. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -6,7 +6,7 @@ import {
 } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 
-/** A call as the fake pool got it. */
+/** A call as received by the fake pool. */
 export interface FakeCall {
   readonly path: string;
   readonly method: string;
@@ -17,15 +17,15 @@ export interface FakeCall {
   readonly socket: Socket;
 }
 
-/** What a script says: a value, an error, or bytes of its own. */
+/** Reply of a script: a value, an error, or raw bytes. */
 export type FakeReply =
   | { readonly value: unknown }
   | { readonly error: readonly string[] }
-  /** Sent as they are, then the connection is closed unless `keep`. */
+  /** Sent unchanged, then the connection is closed unless `keep`. */
   | { readonly raw: string | Uint8Array; readonly keep?: boolean }
-  /** Nothing is sent, ever. */
+  /** Nothing is sent. */
   | { readonly silent: true }
-  /** The connection is cut. */
+  /** The connection is closed without an answer. */
   | { readonly cut: true };
 
 export type FakeScript = (call: FakeCall) => FakeReply | Promise<FakeReply>;
@@ -36,9 +36,9 @@ export const POOL_UUID = "9001bbbb-0000-4000-8000-000000000001";
 export const TOKEN = "00000000000000000100,00000000000000000000";
 
 /**
- * A pool that is only a script: it reads calls (JSON-RPC by JSON.parse, XML-RPC
- * by their method name alone) and answers what the test says. Written for these
- * tests on purpose without a line of the client's.
+ * A scripted pool: parses calls (JSON-RPC with JSON.parse, of XML-RPC only the
+ * method name) and answers as the test says. Deliberately shares no code with
+ * the client.
  */
 export class FakeXapi {
   readonly calls: FakeCall[] = [];
@@ -138,7 +138,7 @@ export class FakeXapi {
   }
 }
 
-/** What every pool answers to a client that connects. `more` comes first. */
+/** Answers the calls of a connecting client. `more` is asked first. */
 export function poolScript(
   more: (call: FakeCall) => FakeReply | Promise<FakeReply> | undefined = () =>
     undefined,

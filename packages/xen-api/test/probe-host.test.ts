@@ -14,7 +14,7 @@ import {
 const certificate = await makeCertificate();
 const invalid: FakeReply = { error: ["SESSION_INVALID", "OpaqueRef:NULL"] };
 
-/** A host that answers the question of a probe so. */
+/** A host that answers session.get_uuid with the reply. */
 const asked = (reply: FakeReply) =>
   poolScript(({ method }) =>
     method === "session.get_uuid" ? reply : undefined,
@@ -27,7 +27,7 @@ async function startTlsPool(t: Test, reply: FakeReply = invalid) {
 }
 
 t.test(
-  "a host shows its certificate and that it is a XAPI, and is sent no password",
+  "a XAPI is identified with its certificate, without sending a password",
   async (t) => {
     const pool = await startTlsPool(t);
     const found = await probe({ host: `127.0.0.1:${pool.port}` });
@@ -50,7 +50,7 @@ t.test(
   },
 );
 
-t.test("a member names its coordinator, in words of an address", async (t) => {
+t.test("a member names its coordinator as an address", async (t) => {
   for (const [said, coordinator] of [
     ["127.0.0.9", /^https:\/\/127\.0\.0\.9:\d+$/],
     ["evil.example/path?x", undefined],
@@ -63,7 +63,7 @@ t.test("a member names its coordinator, in words of an address", async (t) => {
   }
 });
 
-t.test("a host that only speaks XML-RPC, over plain HTTP", async (t) => {
+t.test("a host that supports only XML-RPC, over plain HTTP", async (t) => {
   const pool = await startPool(
     t,
     poolScript(({ path }) =>
@@ -77,26 +77,33 @@ t.test("a host that only speaks XML-RPC, over plain HTTP", async (t) => {
   t.equal(found.certificate, undefined);
 });
 
-t.test("what is no XAPI still shows its certificate", async (t) => {
-  const pages: readonly [string, FakeReply, string][] = [
-    ["a page", { raw: httpAnswer("<html>hello", "text/html") }, "BAD_ANSWER"],
-    [
-      "an error",
-      { raw: httpAnswer("no", "text/html", "404 Not Found") },
-      "HTTP_STATUS",
-    ],
-    ["a flood", { raw: httpAnswer("x".repeat(1_000_000)) }, "ANSWER_TOO_LARGE"],
-    ["silence and a goodbye", { cut: true }, "CONNECTION_LOST"],
-  ];
-  for (const [name, reply, code] of pages) {
-    const pool = await startTlsPool(t, reply);
-    const found = await probe({ host: `127.0.0.1:${pool.port}` });
-    t.match(found.error, { code }, name);
-    t.type(found.certificate?.fingerprint, "string");
-  }
-});
+t.test(
+  "the certificate of another program than XAPI is returned",
+  async (t) => {
+    const pages: readonly [string, FakeReply, string][] = [
+      ["a page", { raw: httpAnswer("<html>hello", "text/html") }, "BAD_ANSWER"],
+      [
+        "an error",
+        { raw: httpAnswer("no", "text/html", "404 Not Found") },
+        "HTTP_STATUS",
+      ],
+      [
+        "a flood",
+        { raw: httpAnswer("x".repeat(1_000_000)) },
+        "ANSWER_TOO_LARGE",
+      ],
+      ["silence and a goodbye", { cut: true }, "CONNECTION_LOST"],
+    ];
+    for (const [name, reply, code] of pages) {
+      const pool = await startTlsPool(t, reply);
+      const found = await probe({ host: `127.0.0.1:${pool.port}` });
+      t.match(found.error, { code }, name);
+      t.type(found.certificate?.fingerprint, "string");
+    }
+  },
+);
 
-t.test("what cannot be reached says why", async (t) => {
+t.test("an unreachable host has a typed error", async (t) => {
   const plain = createServer((socket) => socket.end("220 mail.example\r\n"));
   await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
   t.teardown(() => plain.close());
@@ -107,7 +114,7 @@ t.test("what cannot be reached says why", async (t) => {
     data: { reason: /^ERR_SSL|EPROTO/ },
   });
   t.match(await errorOf("127.0.0.1:1"), { code: "CONNECTION_REFUSED" });
-  t.match(await errorOf("nobody.invalid"), {
+  t.match(await errorOf("unknown.invalid"), {
     code: "UNREACHABLE",
     data: { reason: /ENOTFOUND|EAI_AGAIN/ },
   });
@@ -116,7 +123,7 @@ t.test("what cannot be reached says why", async (t) => {
   });
 });
 
-t.test("nobody is waited for without an end", async (t) => {
+t.test("a silent host is limited by the timeout and the signal", async (t) => {
   const clock = new FakeClock();
   const pool = await startTlsPool(t, { silent: true });
   const host = `127.0.0.1:${pool.port}`;
@@ -125,13 +132,13 @@ t.test("nobody is waited for without an end", async (t) => {
   clock.advance(5_000);
   t.match((await waiting).error, { code: "CALL_TIMEOUT" });
   const controller = new AbortController();
-  const given = probe({ host, clock, signal: controller.signal });
+  const aborted = probe({ host, clock, signal: controller.signal });
   await until(() => pool.calls.length === 2);
   controller.abort();
-  t.match((await given).error, { code: "ABORTED" });
+  t.match((await aborted).error, { code: "ABORTED" });
 });
 
-t.test("addresses as trust and errors write them", async (t) => {
+t.test("hostName formats addresses as errors do", async (t) => {
   t.equal(hostName("xen1"), "xen1:443");
   t.equal(hostName("http://[::1]:8080"), "[::1]:8080");
 });

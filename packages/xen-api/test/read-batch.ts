@@ -6,7 +6,7 @@ import {
   type RecordBatch,
 } from "@xo-server/model";
 
-/** What a batch says, as objects. */
+/** The records of a batch as objects. */
 export function readBatch(batch: RecordBatch) {
   const text = (offset: number, length: number) =>
     Buffer.from(batch.buffer, offset, length).toString();

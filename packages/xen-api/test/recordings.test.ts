@@ -10,12 +10,12 @@ import { noRecordings, readRecordings, type Recording } from "./recordings.js";
 const recordings = readRecordings();
 const skip = noRecordings;
 
-/** What a client made of a recorded answer. */
+/** Result of decoding a recorded answer. */
 type Outcome =
   | { readonly value: unknown }
   | { readonly code: string; readonly params: readonly unknown[] };
 
-/** Has the client make the recorded call, answered with the recorded bytes. */
+/** Runs the recorded call against a fake that answers with the recorded bytes. */
 async function replay(
   pool: FakeXapi,
   xapi: Xapi,
@@ -66,7 +66,7 @@ function byRef(a: unknown, b: unknown): number {
     : 1;
 }
 
-/** Answers that a call by itself can bring about; the rest (HTTP's own trials, blocked or refused sessions) is tested elsewhere. */
+/** Answers of single calls; the others (HTTP experiments, blocked or rejected sessions) are tested elsewhere. */
 const isReplayable = ({ group, method, body }: Recording) =>
   !/^(mode-|http|limit|handler|console)/.test(group) &&
   method !== "" &&
@@ -92,48 +92,45 @@ t.test(
       t.ok(count > 0);
     }
 
-    t.test(
-      "JSON: the value is what an independent reading of the body gives",
-      (t) => {
-        let count = 0;
-        for (const { id, transport, body, method } of recordings.filter(
-          isReplayable,
-        )) {
-          if (
-            transport !== "json-rpc" ||
-            !body.startsWith("{") ||
-            !/^[\w.]+$/.test(method)
-          )
-            continue;
-          const outcome = outcomes.get(id)!;
-          const answer = parseLenient(body) as {
-            result?: unknown;
-            error?: unknown;
+    t.test("JSON: the value equals that of an independent parser", (t) => {
+      let count = 0;
+      for (const { id, transport, body, method } of recordings.filter(
+        isReplayable,
+      )) {
+        if (
+          transport !== "json-rpc" ||
+          !body.startsWith("{") ||
+          !/^[\w.]+$/.test(method)
+        )
+          continue;
+        const outcome = outcomes.get(id)!;
+        const answer = parseLenient(body) as {
+          result?: unknown;
+          error?: unknown;
+        };
+        if (answer.error !== undefined && answer.error !== null) {
+          const { message, data } = answer.error as {
+            message?: string;
+            data?: string[];
           };
-          if (answer.error !== undefined && answer.error !== null) {
-            const { message, data } = answer.error as {
-              message?: string;
-              data?: string[];
-            };
-            const [code, ...params] = Array.isArray(answer.error)
-              ? (answer.error as string[])
-              : [message, ...(data ?? [])];
-            // What a session is must not be seen, and what an event stream makes of an error is its own affair.
-            if (code === "SESSION_INVALID" || method === "event.from") continue;
-            t.same(outcome, { code, params }, id);
-          } else if (
-            method !== "event.from" &&
-            !method.endsWith(".get_all_records")
-          )
-            t.same(outcome, { value: answer.result }, id);
-          count++;
-        }
-        t.ok(count > 300, `${count} compared`);
-        t.end();
-      },
-    );
+          const [code, ...params] = Array.isArray(answer.error)
+            ? (answer.error as string[])
+            : [message, ...(data ?? [])];
+          // Session references are masked, and event streams handle errors differently; both are excluded.
+          if (code === "SESSION_INVALID" || method === "event.from") continue;
+          t.same(outcome, { code, params }, id);
+        } else if (
+          method !== "event.from" &&
+          !method.endsWith(".get_all_records")
+        )
+          t.same(outcome, { value: answer.result }, id);
+        count++;
+      }
+      t.ok(count > 300, `${count} compared`);
+      t.end();
+    });
 
-    t.test("XML and JSON of one exchange give the same", (t) => {
+    t.test("XML and JSON of one exchange have the same value", (t) => {
       const json = new Map(
         recordings
           .filter(({ transport }) => transport === "json-rpc")
@@ -150,7 +147,7 @@ t.test(
           !outcomes.has(twin.id)
         )
           continue;
-        // Exchanges that change something were made anew for each format: other references, other generations.
+        // Exchanges that change the pool were recorded once per format: references and generations differ.
         if (!/^(records|value|ok|system|error|string)$/.test(group)) continue;
         if (differsByNature(subject)) continue;
         t.same(
@@ -166,7 +163,7 @@ t.test(
   },
 );
 
-/** XML cannot carry it, or it is a clock (WIRE.md 5). */
+/** XML cannot represent the value, or it is a time (WIRE.md 5). */
 function differsByNature(subject: string): boolean {
   return /^(string-get-tabnl|string-get-fffe|string-map-key-markup|string-set|value-servertime|value-localtime|records-task|records-session)/.test(
     subject,
@@ -233,7 +230,7 @@ t.test(
 );
 
 t.test(
-  "recorded logins: sessions, refused passwords, members and hosts that boot",
+  "recorded logins: sessions, rejected passwords, members and booting hosts",
   { skip },
   async (t) => {
     const logins = recordings.filter(
@@ -263,7 +260,7 @@ t.test(
       });
       void xapi.connect().catch(() => undefined);
       await until(() => {
-        // 192.0.2.10, which the members name, answers nobody.
+        // 192.0.2.10, which the members name, is unreachable.
         if (pool.calls.length > 0 && code === "HOST_IS_SLAVE") clock.advance(1);
         return (
           xapi.state.name === "connected" || xapi.state.name === "backing-off"

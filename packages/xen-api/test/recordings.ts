@@ -9,7 +9,7 @@ export interface Recording {
   /** The same for all formats of one exchange. */
   readonly subject: string;
   readonly transport: TransportName;
-  /** Empty: not a call that this client would make. */
+  /** Empty: not a call of this client. */
   readonly method: string;
   readonly response: Buffer;
   /** Body of the response. */
@@ -33,7 +33,7 @@ const TRANSPORTS: Readonly<Record<string, TransportName>> = {
   "/jsonrpc": "json-rpc",
 };
 
-/** Beside the repository, where the project has them. */
+/** Folder of recordings next to the repository, if present. */
 const directory = join(
   import.meta.dirname,
   "../../../../../shared/xapi/recordings",
@@ -43,7 +43,7 @@ export const noRecordings = existsSync(join(directory, "index.json"))
   ? false
   : "no recordings at ../shared/xapi beside the repository";
 
-/** All recorded answers of XAPI that came to an end. */
+/** All complete recorded answers of XAPI. */
 export function readRecordings(): readonly Recording[] {
   if (noRecordings !== false) return [];
   const index = JSON.parse(

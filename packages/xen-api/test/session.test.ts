@@ -26,7 +26,7 @@ t.test("logs in with version and originator, and logs out", async (t) => {
   await t.rejects(xapi.call("VM.get_all"), { code: "CLOSED" });
 });
 
-t.test("an old pool that counts parameters gets fewer", async (t) => {
+t.test("an old pool gets a login with fewer parameters", async (t) => {
   const pool = await startPool(
     t,
     poolScript(({ method, params }) =>
@@ -52,7 +52,7 @@ t.test("an old pool that counts parameters gets fewer", async (t) => {
 });
 
 t.test(
-  "SESSION_INVALID: logs in again and repeats a getter once",
+  "SESSION_INVALID: logs in again and retries a getter once",
   async (t) => {
     let sessions = 0;
     const pool = await startPool(
@@ -77,7 +77,7 @@ t.test(
 );
 
 t.test(
-  "SESSION_INVALID: a call that changes something is not repeated, but the session is renewed",
+  "SESSION_INVALID: a call that changes the pool is not retried, but the session is renewed",
   async (t) => {
     let starts = 0;
     const pool = await startPool(
@@ -108,32 +108,35 @@ t.test(
   },
 );
 
-t.test("HOST_IS_SLAVE: goes to the coordinator on the same port", async (t) => {
-  const coordinator = await startPool(t, poolScript(), "127.0.0.2");
-  const member = await startPool(
-    t,
-    () => ({ error: ["HOST_IS_SLAVE", "127.0.0.2"] }),
-    "127.0.0.1",
-    coordinator.port,
-  );
-  const xapi = clientOf(t, member);
-  const states: string[] = [];
-  xapi.onState((state) =>
-    states.push(
-      "address" in state ? `${state.name} ${state.address}` : state.name,
-    ),
-  );
-  await xapi.connect();
-  const { port } = coordinator;
-  t.same(states, [
-    `connecting 127.0.0.1:${port}`,
-    `connecting 127.0.0.2:${port}`,
-    `connected 127.0.0.2:${port}`,
-  ]);
-});
+t.test(
+  "HOST_IS_SLAVE: connects to the coordinator on the same port",
+  async (t) => {
+    const coordinator = await startPool(t, poolScript(), "127.0.0.2");
+    const member = await startPool(
+      t,
+      () => ({ error: ["HOST_IS_SLAVE", "127.0.0.2"] }),
+      "127.0.0.1",
+      coordinator.port,
+    );
+    const xapi = clientOf(t, member);
+    const states: string[] = [];
+    xapi.onState((state) =>
+      states.push(
+        "address" in state ? `${state.name} ${state.address}` : state.name,
+      ),
+    );
+    await xapi.connect();
+    const { port } = coordinator;
+    t.same(states, [
+      `connecting 127.0.0.1:${port}`,
+      `connecting 127.0.0.2:${port}`,
+      `connected 127.0.0.2:${port}`,
+    ]);
+  },
+);
 
 t.test(
-  "HOST_IS_SLAVE in a call: follows, and makes the call there",
+  "HOST_IS_SLAVE in a call: logs in at the coordinator and retries the call there",
   async (t) => {
     const next = await startPool(
       t,
@@ -164,7 +167,7 @@ t.test(
 );
 
 t.test(
-  "members that name each other do not make it run in circles",
+  "members that name each other as coordinator do not cause a loop",
   async (t) => {
     const a = await startPool(t, () => ({
       error: ["HOST_IS_SLAVE", "127.0.0.2"],
@@ -183,18 +186,21 @@ t.test(
   },
 );
 
-t.test("a name that is no address is not followed", async (t) => {
-  const pool = await startPool(t, () => ({
-    error: ["HOST_IS_SLAVE", "evil.example/path?x"],
-  }));
-  const xapi = clientOf(t, pool, { clock: new FakeClock() });
-  void xapi.connect().catch(() => undefined);
-  await until(() => xapi.state.name === "backing-off");
-  t.match(xapi.state, { cause: { code: "HOST_IS_SLAVE" } });
-});
+t.test(
+  "a coordinator name that is not an address is not followed",
+  async (t) => {
+    const pool = await startPool(t, () => ({
+      error: ["HOST_IS_SLAVE", "evil.example/path?x"],
+    }));
+    const xapi = clientOf(t, pool, { clock: new FakeClock() });
+    void xapi.connect().catch(() => undefined);
+    await until(() => xapi.state.name === "backing-off");
+    t.match(xapi.state, { cause: { code: "HOST_IS_SLAVE" } });
+  },
+);
 
 t.test(
-  "HOST_STILL_BOOTING and a refused connection: backs off with full jitter, longer each time, then connects",
+  "HOST_STILL_BOOTING and a refused connection: exponential back-off with full jitter, then connects",
   async (t) => {
     const replies: FakeReply[] = Array.from({ length: 4 }, () => ({
       raw: httpAnswer(
@@ -229,7 +235,7 @@ t.test(
 );
 
 t.test(
-  "a refused password rejects, and is not tried again for minutes",
+  "a rejected password rejects connect and is not retried for minutes",
   async (t) => {
     const pool = await startPool(t, () => ({
       error: [
@@ -268,7 +274,7 @@ t.test(
 );
 
 t.test(
-  "when the coordinator is gone the members are tried, and the new one is taken",
+  "when the coordinator is unreachable the members are tried and the new coordinator is used",
   async (t) => {
     const host = (address: string) => ({
       uuid: address,
@@ -296,7 +302,7 @@ t.test(
     t.same(kept, [[1, 2, 3].map((n) => `http://127.0.0.${n}:${port}`)]);
     const states: XapiState[] = [];
     xapi.onState((state) => states.push(state));
-    // Member 2 is being rebooted as well; member 3 has become the coordinator.
+    // Member 2 is rebooting as well; member 3 has become the coordinator.
     await startPool(t, withHosts, "127.0.0.3", port);
     await old.close();
     await t.rejects(xapi.call("VM.start", ["OpaqueRef:1", false, false]), {
@@ -308,7 +314,7 @@ t.test(
 );
 
 t.test(
-  "a learned address at which another pool answers by now is not taken",
+  "a discovered address that now belongs to another pool is not used",
   async (t) => {
     const hosts = {
       "OpaqueRef:h2": { uuid: "h2", address: "127.0.0.2", name_label: "" },
@@ -348,7 +354,7 @@ t.test(
 );
 
 t.test(
-  "one cut connection makes no noise: the session is asked for and goes on",
+  "one closed connection does not change the state: the session is probed and continues",
   async (t) => {
     let calls = 0;
     const pool = await startPool(
@@ -372,7 +378,7 @@ t.test(
 );
 
 t.test(
-  "auto: a pool too old for JSON-RPC is spoken to in the next best way, a log line says so, and it is remembered",
+  "auto: a pool without JSON-RPC gets the next best transport, which is logged and stays selected",
   async (t) => {
     const answers: [string, (body: string) => FakeReply][] = [
       [
@@ -423,7 +429,7 @@ t.test(
   },
 );
 
-t.test("connect gives up when its caller does", async (t) => {
+t.test("connect rejects when its signal is aborted", async (t) => {
   const pool = await startPool(t, () => ({ silent: true }));
   const xapi = clientOf(t, pool);
   const caller = new AbortController();
@@ -432,7 +438,7 @@ t.test("connect gives up when its caller does", async (t) => {
   await t.rejects(connecting);
 });
 
-t.test("a call before connect says so", async (t) => {
+t.test("a call before connect rejects with NOT_CONNECTED", async (t) => {
   const pool = await startPool(t);
   await t.rejects(
     clientOf(t, pool).call("VM.get_all"),
@@ -441,7 +447,7 @@ t.test("a call before connect says so", async (t) => {
 });
 
 t.test(
-  "a coordinator that takes connections and answers nobody: noticed by a call, and the members are tried before it",
+  "a coordinator that accepts connections without answering is detected by a call, and the members are tried first",
   async (t) => {
     const hosts = {
       "OpaqueRef:h2": { uuid: "h2", address: "127.0.0.2", name_label: "" },

@@ -15,7 +15,7 @@ interface Handler {
   readonly sockets: Socket[];
 }
 
-/** A member's HTTP handlers: `reply` writes the answer when the head is there; bodies are kept until the client's end or the length. */
+/** HTTP handlers of a member: `reply` writes the answer after the head; bodies are collected until their length or the end of the connection. */
 async function startHandlers(
   t: { teardown(fn: () => Promise<void>): void },
   reply: (head: string, socket: Socket) => void,
@@ -72,7 +72,7 @@ async function startHandlers(
   };
 }
 
-/** A connected client whose handlers are asked at 127.0.0.2, the calls go to 127.0.0.1. */
+/** A connected client: handlers are requested at 127.0.0.2, calls go to 127.0.0.1. */
 async function clientBeside(
   t: Parameters<typeof clientOf>[0],
   handlers: Handler,
@@ -87,7 +87,7 @@ const OK =
   "HTTP/1.1 200 OK\r\ntask-id: OpaqueRef:task\r\ncontent-type: application/octet-stream\r\nconnection: close\r\n\r\n";
 
 t.test(
-  "an export: the session goes as a cookie, the task in the query, the body as it comes",
+  "an export sends the session as a cookie and the task in the query, and streams the body",
   async (t) => {
     const handlers = await startHandlers(t, (_head, socket) =>
       socket.end(`${OK}the disk`),
@@ -115,7 +115,7 @@ t.test(
   },
 );
 
-t.test("a slow reader holds the export back", async (t) => {
+t.test("a slow reader applies backpressure to the export", async (t) => {
   const block = Buffer.alloc(1024 * 1024);
   let isHeldBack = false;
   const handlers = await startHandlers(t, (_head, socket) => {
@@ -137,7 +137,7 @@ t.test("a slow reader holds the export back", async (t) => {
 });
 
 t.test(
-  "a redirect to the member that has the disk is followed, session and query included",
+  "a redirect to the member with the SR is followed with session and query",
   async (t) => {
     const member = await startHandlers(
       t,
@@ -164,7 +164,7 @@ t.test(
 );
 
 t.test(
-  "a member that is named without a port is reached as the first was",
+  "a redirect without a port uses the port of the first member",
   async (t) => {
     const coordinator = await startHandlers(t, (_head, socket) =>
       socket.end(
@@ -187,7 +187,7 @@ t.test(
   },
 );
 
-t.test("redirects in a circle end", async (t) => {
+t.test("a redirect loop ends", async (t) => {
   const handlers = await startHandlers(t, (_head, socket) =>
     socket.end(
       `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.2:${socket.localPort}/x\r\n\r\n`,
@@ -221,7 +221,7 @@ t.test("an HTTP error is a typed error", async (t) => {
 });
 
 t.test(
-  "an import of known length; XAPI's 200 comes before the body",
+  "an import of known length, with XAPI's 200 before the body",
   async (t) => {
     const handlers = await startHandlers(t, (_head, socket) =>
       socket.write(OK),
@@ -239,7 +239,7 @@ t.test(
 );
 
 t.test(
-  "an import of unknown length ends with the connection, never in chunks",
+  "an import of unknown length is ended by the connection, not by chunks",
   async (t) => {
     const handlers = await startHandlers(t, (_head, socket) =>
       socket.write(OK),
@@ -254,7 +254,7 @@ t.test(
   },
 );
 
-t.test("an import is redirected before its body is touched", async (t) => {
+t.test("an import is redirected before its body is read", async (t) => {
   const member = await startHandlers(
     t,
     (_head, socket) => socket.write(OK),
@@ -274,7 +274,7 @@ t.test("an import is redirected before its body is touched", async (t) => {
   t.same(member.bodies, ["disk"]);
 });
 
-t.test("a body that is not as long as announced fails", async (t) => {
+t.test("a body of another size than Content-Length fails", async (t) => {
   const handlers = await startHandlers(t, (_head, socket) => socket.write(OK));
   const xapi = await clientBeside(t, handlers);
   for (const body of ["ab", "abcdef"])
@@ -288,7 +288,7 @@ t.test("a body that is not as long as announced fails", async (t) => {
     );
 });
 
-t.test("a body that fails fails the import", async (t) => {
+t.test("an error of the body fails the import", async (t) => {
   const handlers = await startHandlers(t, (_head, socket) => socket.write(OK));
   const xapi = await clientBeside(t, handlers);
   const body = new Readable({
@@ -306,7 +306,7 @@ t.test("a body that fails fails the import", async (t) => {
   );
 });
 
-t.test("a handler that hangs up in the middle of an import", async (t) => {
+t.test("a handler that closes the connection during an import", async (t) => {
   const handlers = await startHandlers(t, (_head, socket) => {
     socket.write(OK, () => socket.destroy());
   });
@@ -322,7 +322,7 @@ t.test("a handler that hangs up in the middle of an import", async (t) => {
   );
 });
 
-t.test("streams end when they are aborted", async (t) => {
+t.test("aborting ends a stream", async (t) => {
   const handlers = await startHandlers(t, (head, socket) => {
     if (!head.includes("/silent")) socket.write(OK);
   });
@@ -346,7 +346,7 @@ t.test("streams end when they are aborted", async (t) => {
 });
 
 t.test(
-  "a console: raw bytes both ways after the 200, those that came with it included",
+  "a console is a bidirectional stream after the 200, including bytes received with it",
   async (t) => {
     const handlers = await startHandlers(t, (_head, socket) => {
       socket.write(

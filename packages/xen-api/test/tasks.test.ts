@@ -36,7 +36,7 @@ function events(operation: string, record?: object): FakeReply {
   };
 }
 
-/** A pool with one task: `polls` are the answers of event.from in turn; the record is what task.get_record says. */
+/** A pool with one task: `polls` are the answers of event.from in turn; `record` is the answer of task.get_record. */
 function taskScript(
   record: () => object | undefined,
   polls: FakeReply[],
@@ -65,7 +65,7 @@ function taskScript(
 }
 
 t.test(
-  "the result is decoded and typed, progress is told, the task is destroyed",
+  "the result is decoded and typed, progress is reported, the task is destroyed",
   async (t) => {
     const cases: [string, string, unknown][] = [
       ["VM.clone", "<value>OpaqueRef:abc</value>", "OpaqueRef:abc"],
@@ -121,7 +121,7 @@ t.test(
   },
 );
 
-t.test("a task that ended before anybody listened", async (t) => {
+t.test("a task that ended before it was watched", async (t) => {
   const pool = await startPool(
     t,
     taskScript(() => done("<value>x</value>"), []),
@@ -132,7 +132,7 @@ t.test("a task that ended before anybody listened", async (t) => {
 });
 
 t.test(
-  "a failed task rejects with XAPI's error; a handler's wrapped error is taken out of its paper",
+  "a failed task rejects with XAPI's error; the wrapped error of a handler is unwrapped",
   async (t) => {
     const failures: [readonly string[], string, readonly string[]][] = [
       [
@@ -172,7 +172,7 @@ t.test(
 );
 
 t.test(
-  "while an event stream runs it feeds the tasks: no second event.from is made",
+  "a running event stream is the source of task states: no second event.from is sent",
   async (t) => {
     let release: (() => void) | undefined;
     const pool = await startPool(
@@ -210,14 +210,14 @@ t.test(
     t.same(
       pool.methods.filter((method) => method.startsWith("task.")),
       ["task.destroy"],
-      "who is told need not ask",
+      "no task.get_record with an event source",
     );
     consumer.abort();
     await stream;
   },
 );
 
-t.test("a task whose end is told before its reference is known", async (t) => {
+t.test("a task whose end arrives before its reference is known", async (t) => {
   let release: (() => void) | undefined;
   let answer: (() => void) | undefined;
   const pool = await startPool(
@@ -244,8 +244,8 @@ t.test("a task whose end is told before its reference is known", async (t) => {
   await xapi.connect();
   const consumer = new AbortController();
   const { signal } = consumer;
-  const told = xapi.events({ from: TOKEN, signal })[Symbol.asyncIterator]();
-  const first = told.next();
+  const stream = xapi.events({ from: TOKEN, signal })[Symbol.asyncIterator]();
+  const first = stream.next();
   await until(() => release !== undefined);
   const call = xapi.callAsync("VM.clone", []);
   await until(() => answer !== undefined);
@@ -254,10 +254,10 @@ t.test("a task whose end is told before its reference is known", async (t) => {
   answer!();
   t.equal(await call, "early");
   consumer.abort();
-  await told.return?.();
+  await stream.return?.();
 });
 
-t.test("when the event stream ends the tasks are polled for", async (t) => {
+t.test("when the event stream ends the tasks are polled", async (t) => {
   const polls: FakeReply[] = [];
   const pool = await startPool(
     t,
@@ -283,7 +283,7 @@ t.test("when the event stream ends the tasks are polled for", async (t) => {
 });
 
 t.test(
-  "a task that vanishes is noticed: by its deletion, and by asking when nothing is said",
+  "a deleted task is detected by its event, and by reading the record without an event",
   async (t) => {
     const deleted = await startPool(
       t,
@@ -318,7 +318,7 @@ t.test(
 );
 
 t.test(
-  "a restarted toolstack: the tasks are asked for in the new session",
+  "a restarted toolstack: the tasks are read in the new session",
   async (t) => {
     let sessions = 0;
     const pool = await startPool(
@@ -340,7 +340,7 @@ t.test(
 );
 
 t.test(
-  "aborting cancels the task, and the promise tells what became of it",
+  "aborting cancels the task, and the promise settles with its outcome",
   async (t) => {
     for (const [what, outcome, check] of [
       ["cancelled", task("cancelled"), { code: "ABORTED" }],
@@ -357,7 +357,7 @@ t.test(
             ({ method, socket }) => {
               if (method !== "task.cancel") return undefined;
               state = outcome;
-              // The poll that is blocked is cut, and asked again: it finds the task as it is now.
+              // The blocked poll is closed and repeated: the answer has the current state of the task.
               polls.push(events("mod", outcome));
               for (const { method: name, socket: blocked } of pool.calls)
                 if (name === "event.from" && blocked !== socket)
@@ -384,7 +384,7 @@ t.test(
 );
 
 t.test(
-  "a task that cannot be cancelled is given up after a grace, and left alone",
+  "a task that cannot be cancelled rejects after cancelGraceMs and is not destroyed",
   async (t) => {
     const clock = new FakeClock();
     const pool = await startPool(
@@ -412,7 +412,7 @@ t.test(
   },
 );
 
-t.test("disconnecting tells those who wait", async (t) => {
+t.test("disconnecting rejects waiting calls", async (t) => {
   const pool = await startPool(
     t,
     taskScript(() => task("pending"), []),
@@ -427,7 +427,7 @@ t.test("disconnecting tells those who wait", async (t) => {
 });
 
 t.test(
-  "a method without an Async form: XAPI's answer is passed on",
+  "a method without an Async form rejects with XAPI's error",
   async (t) => {
     const pool = await startPool(
       t,
@@ -444,7 +444,7 @@ t.test(
 );
 
 t.test(
-  "a call tells its task, which the pool keeps until it may forget it",
+  "a call reports its task, which is destroyed only after keepUntil",
   async (t) => {
     const pool = await startPool(
       t,
@@ -454,11 +454,11 @@ t.test(
     await xapi.connect();
     let forget = () => undefined as void;
     const keepUntil = new Promise<void>((resolve) => (forget = resolve));
-    const told: string[] = [];
-    const onTask = (ref: string) => told.push(ref);
+    const tasks: string[] = [];
+    const onTask = (ref: string) => tasks.push(ref);
     t.equal(await xapi.callAsync("VM.clone", [], { onTask, keepUntil }), "x");
-    t.same(told, [TASK]);
-    // A call of later that has been answered: an earlier one would have been seen.
+    t.same(tasks, [TASK]);
+    // A later call has been answered: an earlier call would have arrived.
     await xapi.call("task.get_record", [TASK]);
     t.notOk(pool.methods.includes("task.get_status"));
     forget();

@@ -51,7 +51,7 @@ function tlsClient(
 const bare = certificate.fingerprint.replaceAll(":", "").toLowerCase();
 
 t.test(
-  "certificates are verified by default; the error shows the fingerprint, and not a byte was sent",
+  "certificates are verified by default; the error has the fingerprint, and no byte was sent",
   async (t) => {
     const pool = await startTlsPool(t);
     const error: unknown = await tlsClient(t, pool.port, undefined)
@@ -64,7 +64,7 @@ t.test(
   },
 );
 
-t.test("an authority of one's own", async (t) => {
+t.test("a certificate authority of the options is trusted", async (t) => {
   const pool = await startTlsPool(t);
   const xapi = tlsClient(t, pool.port, { verify: true, ca: certificate.cert });
   await xapi.connect();
@@ -76,7 +76,7 @@ t.test("an authority of one's own", async (t) => {
 });
 
 t.test(
-  "pinned by SHA-256, colons and case as one likes, several for the members",
+  "pinned by SHA-256, with or without colons, in any case, several for the members",
   async (t) => {
     const pool = await startTlsPool(t);
     for (const fingerprint of [
@@ -98,7 +98,7 @@ t.test(
 );
 
 t.test(
-  "trust on first use must be asked for; then it is kept, and another certificate is refused",
+  "trust on first use is opt-in; the first certificate is pinned and another one is rejected",
   async (t) => {
     const pool = await startTlsPool(t);
     const kept: Record<string, string> = {};
@@ -121,12 +121,12 @@ t.test(
   },
 );
 
-t.test("insecure takes anything", async (t) => {
+t.test("insecure accepts any certificate", async (t) => {
   const pool = await startTlsPool(t);
   await tlsClient(t, pool.port, { insecure: true }).connect();
 });
 
-/** A proxy that takes CONNECT when the credentials are right. */
+/** A proxy that accepts CONNECT with the right credentials. */
 async function startProxy(
   t: { teardown(fn: () => Promise<void>): void },
   credentials: string | undefined,
@@ -171,36 +171,33 @@ async function startProxy(
   return { port: (server.address() as AddressInfo).port, targets };
 }
 
-t.test(
-  "a proxy by CONNECT, with TLS to the pool through it and without",
-  async (t) => {
-    const proxy = await startProxy(t, "joe:pr0xy pass");
-    const options = {
-      proxy: `http://joe:${encodeURIComponent("pr0xy pass")}@127.0.0.1:${proxy.port}`,
-    };
-    const pool = await startTlsPool(t);
-    const secure = tlsClient(t, pool.port, { fingerprint: bare }, options);
-    await secure.connect();
-    t.equal(((await secure.call("VM.get_all")) as string).length, 300_000);
-    t.ok(
-      proxy.targets.every((target) => target === `127.0.0.1:${pool.port}`) &&
-        proxy.targets.length > 0,
-    );
-    await t.rejects(tlsClient(t, pool.port, undefined, options).connect(), {
-      code: "TLS_UNTRUSTED",
-    });
+t.test("a CONNECT proxy, with and without TLS to the pool", async (t) => {
+  const proxy = await startProxy(t, "joe:pr0xy pass");
+  const options = {
+    proxy: `http://joe:${encodeURIComponent("pr0xy pass")}@127.0.0.1:${proxy.port}`,
+  };
+  const pool = await startTlsPool(t);
+  const secure = tlsClient(t, pool.port, { fingerprint: bare }, options);
+  await secure.connect();
+  t.equal(((await secure.call("VM.get_all")) as string).length, 300_000);
+  t.ok(
+    proxy.targets.every((target) => target === `127.0.0.1:${pool.port}`) &&
+      proxy.targets.length > 0,
+  );
+  await t.rejects(tlsClient(t, pool.port, undefined, options).connect(), {
+    code: "TLS_UNTRUSTED",
+  });
 
-    const plainPool = await new FakeXapi(poolScript()).listen();
-    t.teardown(() => plainPool.close());
-    await tlsClient(t, 0, undefined, {
-      ...options,
-      hosts: `http://127.0.0.1:${plainPool.port}`,
-    }).connect();
-  },
-);
+  const plainPool = await new FakeXapi(poolScript()).listen();
+  t.teardown(() => plainPool.close());
+  await tlsClient(t, 0, undefined, {
+    ...options,
+    hosts: `http://127.0.0.1:${plainPool.port}`,
+  }).connect();
+});
 
 t.test(
-  "a proxy that refuses: a typed error, its password nowhere",
+  "a proxy that rejects the tunnel: a typed error without the password",
   async (t) => {
     const proxy = await startProxy(t, "joe:right");
     const logger = keepingLogger();
@@ -222,7 +219,7 @@ t.test(
   },
 );
 
-t.test("addresses that are none are refused when the client is made", (t) => {
+t.test("invalid addresses are rejected when the client is created", (t) => {
   for (const hosts of [
     "ftp://x",
     "http://",
@@ -261,7 +258,7 @@ t.test("addresses that are none are refused when the client is made", (t) => {
 });
 
 t.test(
-  "trust on first use: what a person has accepted takes the place of what was known, and nothing else does",
+  "trust on first use: only an accepted fingerprint replaces the pinned one",
   async (t) => {
     const pool = await startTlsPool(t);
     const address = `127.0.0.1:${pool.port}`;

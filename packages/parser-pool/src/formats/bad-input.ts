@@ -1,17 +1,17 @@
 import { XoError } from "@xo-server/model";
 
-/** Thrown by a reader that ran out of bytes: the unit it is in starts anew with the next segment. */
+/** Thrown at the end of the bytes: the current unit (member, record, event) is read again with the next segment. */
 export class NeedMore extends Error {
   override readonly name = "NeedMore";
 }
 
-// Thrown once a segment; without the stack it costs next to nothing.
+// Thrown once per segment; without a stack trace this is cheap.
 const limit = Error.stackTraceLimit;
 Error.stackTraceLimit = 0;
 export const NEED_MORE = new NeedMore("more bytes are needed");
 Error.stackTraceLimit = limit;
 
-/** The answer is not what it should be. `start` is filled in by the stream, which still knows how the answer began. */
+/** BAD_ANSWER with a reason. The stream, which has the first bytes of the answer, fills in `start`. */
 export function badAnswer(reason: string): XoError {
   return new XoError("BAD_ANSWER", { address: "the pool", reason, start: "" });
 }
@@ -20,7 +20,7 @@ export function tooDeep(limit: number): XoError {
   return new XoError("ANSWER_TOO_DEEP", { limit });
 }
 
-/** A byte as a message shows it. */
+/** A byte for an error message. */
 export function describeByte(byte: number | undefined): string {
   if (byte === undefined) return "the end";
   if (byte > 0x20 && byte < 0x7f) return `'${String.fromCharCode(byte)}'`;

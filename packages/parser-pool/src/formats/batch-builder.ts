@@ -8,22 +8,22 @@ import {
 } from "@xo-server/model";
 import { Digest } from "./digest.js";
 
-/** One record as a splitter found it; offsets count from the start of the batch's buffer. */
+/** A record found by a splitter; offsets are relative to the buffer of the batch. */
 export interface FoundRecord {
   refOffset: number;
   refLength: number;
   className: string;
   operation: Operation;
-  /** 0 where there is no record (`del`). */
+  /** 0 without a record (`del`). */
   length: number;
   offset: number;
   lenient: boolean;
 }
 
-/** Collects the rows of a batch. One is used again for every task of a thread: its arrays keep their size. */
+/** Collects the rows of a batch. Reused for all tasks of a thread, so that its arrays keep their size. */
 export class BatchBuilder {
   count = 0;
-  /** Pairs offset, length; a splitter writes the pairs of the record at hand from `columnsUsed` on. */
+  /** Pairs of offset and length; a splitter writes the pairs of the current record from `columnsUsed` on. */
   columns = new Int32Array(1 << 14);
   columnsUsed = 0;
   #table = new Int32Array(1 << 13);
@@ -40,7 +40,7 @@ export class BatchBuilder {
     this.#classIndex = -1;
   }
 
-  /** Room for the columns of one more record, emptied. */
+  /** Ensures cleared space for the columns of one more record. */
   openColumns(count: number): void {
     const end = this.columnsUsed + 2 * count;
     if (end > this.columns.length) this.columns = enlarge(this.columns, end);
@@ -73,12 +73,12 @@ export class BatchBuilder {
     this.columnsUsed += 2 * columnCount;
   }
 
-  /** The number of a class in the batch. */
+  /** Index of a class in the batch. */
   classIndex(className: string): number {
     return this.#indexOf(className);
   }
 
-  /** Adds rows that are complete; their columns count from columnsUsed on. */
+  /** Adds complete rows; their column indexes are relative to columnsUsed. */
   append(rows: Int32Array, columns: Int32Array, count: number): void {
     const row = this.count * RECORD_STRIDE;
     if (row + rows.length > this.#table.length)
@@ -91,7 +91,7 @@ export class BatchBuilder {
     this.count += count;
   }
 
-  /** The batch over `buffer`; undefined when it has no record. */
+  /** The batch for `buffer`; undefined if there is no record. */
   build(buffer: ArrayBuffer): RecordBatch | undefined {
     if (this.count === 0) return undefined;
     return {

@@ -1,33 +1,33 @@
 import { NameIndex } from "./name-index.js";
 
-/** How integers hide in a field: the field itself, a set of them, the values of a map. */
+/** Where the integers of a field are: the value itself, the items of a set, the values of a map. */
 export type IntegerPlace = "value" | "set" | "map";
 
 /**
- * What a parser has to know of the classes, as plain data: it goes to each
- * worker once, when the worker starts.
+ * Class metadata for the parser, as plain data: passed to each worker when it
+ * starts.
  */
 export interface ClassHints {
   readonly classes: Readonly<Record<string, ClassHint>>;
-  /** For a class that is not listed. */
+  /** For classes not in `classes`. */
   readonly unknownClass: ClassHint;
-  /** How event.from writes a class (`vm`) to the datamodel's spelling (`VM`). */
+  /** Class name in lower case, as in event.from (`vm`), to its spelling in the data model (`VM`). */
   readonly classNames: Readonly<Record<string, string>>;
-  /** Levels of nesting that an answer may have, its envelope included. */
+  /** Maximum nesting depth of an answer, including the envelope. */
   readonly maxDepth: number;
-  /** What to load for Expat. */
+  /** Module to load for Expat. */
   readonly expatModule: string;
-  /** Fail where Expat does not load. */
+  /** Fail if Expat cannot be loaded. */
   readonly expatOnly: boolean;
 }
 
 export interface ClassHint {
   readonly columns: readonly string[];
-  /** Fields in which XML-RPC leaves integers untagged. */
+  /** Fields in which XML-RPC sends integers without a tag. */
   readonly integers: Readonly<Record<string, IntegerPlace>>;
 }
 
-/** A class as the splitters use it. */
+/** Indexes of a class for the splitters. */
 export interface ClassLayout {
   readonly name: string;
   readonly columns: NameIndex;
@@ -36,7 +36,7 @@ export interface ClassLayout {
   readonly integerPlaces: readonly IntegerPlace[];
 }
 
-/** The hints, ready for use on one thread. */
+/** Class layouts of one thread, created from the hints. */
 export class ClassRegistry {
   readonly maxDepth: number;
   readonly expatModule: string;
@@ -53,7 +53,7 @@ export class ClassRegistry {
     this.#classNames = new Map(Object.entries(hints.classNames));
   }
 
-  /** The datamodel's spelling; an unknown class comes back as it was given. */
+  /** The spelling in the data model; the name itself for an unknown class. */
   classNameOf(name: string): string {
     return this.#classNames.get(name.toLowerCase()) ?? name;
   }
@@ -69,7 +69,7 @@ export class ClassRegistry {
       integers: new NameIndex(Object.keys(hint.integers)),
       integerPlaces: Object.values(hint.integers),
     };
-    // A hostile pool may name any number of classes.
+    // Limited, as a malicious pool can send any number of class names.
     if (this.#models.size < 1000) this.#models.set(name, model);
     return model;
   }

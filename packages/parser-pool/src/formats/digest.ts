@@ -1,7 +1,7 @@
 /**
- * A 64-bit digest of bytes, in two halves, for telling whether a record
- * changed. Four bytes a step: a byte at a time costs three times as much. Not
- * for adversaries: whoever can choose records can choose them to collide.
+ * A 64-bit digest of bytes, in two halves, to detect changed records. Four bytes
+ * per step: three times as fast as single bytes. Not cryptographic: collisions
+ * can be constructed.
  */
 export class Digest {
   high = 0;
@@ -12,7 +12,7 @@ export class Digest {
     let low = 0x7f4a7c15 ^ length;
     let at = offset;
     const end = offset + length;
-    // Two words a step, one for each half: the halves do not wait for each other.
+    // Two words per step, one for each half: the CPU computes the halves in parallel.
     for (const pairs = offset + (length & ~7); at < pairs; at += 8) {
       high = Math.imul(high ^ view.getInt32(at, true), 0x85ebca6b);
       high = (high << 13) | (high >>> 19);
@@ -30,7 +30,7 @@ export class Digest {
   }
 }
 
-/** Spreads every bit over the whole word (the finaliser of MurmurHash3). */
+/** Spreads every bit over the whole word (the finalizer of MurmurHash3). */
 function finish(word: number): number {
   let hash = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

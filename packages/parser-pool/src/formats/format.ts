@@ -3,36 +3,36 @@ import type { ClassRegistry } from "./class-registry.js";
 import type { XportTable } from "./xport-table.js";
 
 /**
- * Bytes that a reader may look at (and scribble on) behind `end`: it puts a
- * stop byte there and reads four bytes at a time.
+ * Bytes after `end` that a reader may read and overwrite: it writes a stop byte
+ * there and reads four bytes at a time.
  */
 export const SLACK = 8;
 
-/** What a format gets: bytes of one answer, in order, in as many pieces as they come. */
+/** Input of a format: the next bytes of one answer. */
 export interface FormatInput {
-  /** The bytes are `bytes[start..end)`; at least SLACK more stand behind `end`. The reader may keep its buffer. */
+  /** The input is `bytes[start..end)`; at least SLACK bytes follow `end`. The format takes ownership of the buffer. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly start: number;
   readonly end: number;
   /** No more bytes follow. */
   readonly final: boolean;
   readonly shape: AnswerShape;
-  /** In the datamodel's spelling; empty where the request named none. */
+  /** In the spelling of the data model; empty if the request names no class. */
   readonly className: string;
-  /** What the previous piece left behind; undefined for the first. Plain data: it travels between threads. */
+  /** `state` of the previous output; undefined for the first input. Plain data: transferred between threads. */
   readonly state: unknown;
 }
 
 export interface FormatOutput {
   readonly batches: readonly RecordBatch[];
-  /** Bytes not used yet: they stand before the next piece. A copy, in a buffer of its own. */
+  /** Bytes not consumed, to be put in front of the next input. A copy in a separate buffer. */
   readonly tail: Uint8Array<ArrayBuffer>;
   readonly state: unknown;
-  /** For the final piece. */
+  /** For the final input. */
   readonly answer?: RawAnswer;
-  /** What the formats `xport` (one) and `rrd` (one an archive) read. */
+  /** Output of the formats `xport` (one table) and `rrd` (one per archive). */
   readonly tables?: readonly XportTable[];
-  /** Another way was taken than the one asked for: why. */
+  /** Why another parser was used than the configured one. */
   readonly fallbackReason?: string;
 }
 
@@ -41,7 +41,7 @@ export interface JsonText {
   readonly buffer: ArrayBuffer;
   readonly offset: number;
   readonly length: number;
-  /** To be read with parseLenient. */
+  /** Must be parsed with parseLenient. */
   readonly lenient: boolean;
 }
 
@@ -61,8 +61,8 @@ export type RawAnswer =
     };
 
 /**
- * A way to read an answer. It holds nothing between two calls: whichever
- * thread is free takes the next piece.
+ * Decodes an answer piece by piece. Has no state between two calls: any thread
+ * may run the next piece.
  *
  * @throws XoError BAD_ANSWER, ANSWER_TOO_DEEP, UNSUPPORTED
  */

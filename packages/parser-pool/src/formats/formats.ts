@@ -13,7 +13,7 @@ export type FormatName =
   | "xport"
   | "rrd";
 
-/** All ways to read an answer, by name. */
+/** All formats, by name. */
 export const formats = {
   "json-rpc": jsonRpc,
   "xml-reader": xmlReader,

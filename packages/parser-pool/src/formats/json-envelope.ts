@@ -1,29 +1,29 @@
 import { parseLenient } from "@xo-server/model";
 import { badAnswer } from "./bad-input.js";
 
-/** How the members of an envelope are called. */
+/** Which member names an envelope has. */
 export type EnvelopeKind = "json-rpc" | "status";
 
-/** Members that hold the answer's value, by dialect. */
+/** Member that contains the value, by kind of envelope. */
 export const VALUE_MEMBER: Readonly<Record<EnvelopeKind, string>> = {
   "json-rpc": "result",
-  // XAPI's own envelope: {"Status":"Success","Value":...} in XML-RPC or in its one string of JSON.
+  // XAPI's envelope in XML-RPC and in JSON in XML: {"Status":"Success","Value":...}.
   status: "Value",
 };
 
-/** Members whose text is kept. */
+/** Members whose JSON text is stored. */
 export const TEXT_MEMBERS: Readonly<Record<EnvelopeKind, readonly string[]>> = {
   "json-rpc": ["error"],
   status: ["Status", "ErrorDescription"],
 };
 
-/** What was kept of an envelope: the JSON text of its members, by name. */
+/** JSON text of stored members of an envelope, by name. */
 export type EnvelopeMembers = Readonly<Record<string, string>>;
 
 /**
- * XAPI's error in an envelope, the code first; undefined when it tells of success.
+ * The error of XAPI in an envelope, the code first; undefined for success.
  *
- * @throws XoError BAD_ANSWER: it tells neither
+ * @throws XoError BAD_ANSWER: neither success nor failure
  */
 export function parseFailure(
   dialect: EnvelopeKind,
@@ -34,15 +34,15 @@ export function parseFailure(
     const { error } = kept;
     if (error !== undefined && error !== "null")
       return jsonRpcError(parseLenient(error));
-    if (!hasValue) throw badAnswer("it has neither a result nor an error");
+    if (!hasValue) throw badAnswer("neither result nor error");
     return undefined;
   }
   if (kept["Status"] === '"Success"') {
-    if (!hasValue) throw badAnswer("it has no Value");
+    if (!hasValue) throw badAnswer("no Value");
     return undefined;
   }
   if (kept["Status"] !== '"Failure"')
-    throw badAnswer("its Status is neither Success nor Failure");
+    throw badAnswer("Status is neither Success nor Failure");
   return errorStrings(parseLenient(kept["ErrorDescription"] ?? "null"));
 }
 
@@ -59,14 +59,14 @@ function jsonRpcError(error: unknown): readonly string[] {
 
 function errorStrings(error: unknown): readonly string[] {
   if (!Array.isArray(error) || typeof error[0] !== "string")
-    throw badAnswer("its error is not a list that begins with a code");
+    throw badAnswer("the error is not a list that starts with a code");
   return error.map((part: unknown) =>
     typeof part === "string" ? part : (JSON.stringify(part) ?? ""),
   );
 }
 
 /**
- * What stood around the events of event.from.
+ * Token and counts in the answer of event.from.
  *
  * @throws XoError BAD_ANSWER
  */
@@ -76,16 +76,16 @@ export function parseEventsEnvelope(kept: EnvelopeMembers): {
 } {
   const token = parseLenient(kept["token"] ?? "null");
   const counts = parseLenient(kept["valid_ref_counts"] ?? "{}");
-  if (typeof token !== "string") throw badAnswer("it has no token");
+  if (typeof token !== "string") throw badAnswer("no token");
   if (typeof counts !== "object" || counts === null)
-    throw badAnswer("its valid_ref_counts are no struct");
+    throw badAnswer("valid_ref_counts is not a struct");
   return { token, counts: Object.entries(counts).map(countOf) };
 }
 
-/** XAPI tags these integers even in XML-RPC; where somebody does not, they look like strings. */
+/** XAPI tags these integers in XML-RPC; without a tag they are strings. */
 function countOf([name, count]: [string, unknown]): [string, number] {
   const number = typeof count === "string" && count !== "" ? +count : count;
   if (typeof number !== "number" || !Number.isSafeInteger(number))
-    throw badAnswer("its valid_ref_counts are no numbers");
+    throw badAnswer("valid_ref_counts has values that are not integers");
   return [name, number];
 }

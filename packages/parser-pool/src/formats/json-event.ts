@@ -12,12 +12,12 @@ const NO_COLUMNS = new NameIndex([]);
 const MEMBERS = ["class", "operation", "ref", "snapshot"] as const;
 const memberIndex = new NameIndex(MEMBERS);
 
-/** Reads the events of event.from, their members in any order. */
+/** Reads the events of event.from, with members in any order. */
 export class EventReader {
   readonly #scanner: JsonScanner;
   readonly #classes: ClassRegistry;
   readonly #builder: BatchBuilder;
-  /** Whose columns the snapshot at hand was walked for; undefined: for none. */
+  /** Class whose columns were noted in the current snapshot; undefined: none. */
   #walkedFor: ClassLayout | undefined;
 
   constructor(
@@ -30,7 +30,7 @@ export class EventReader {
     this.#builder = builder;
   }
 
-  /** Reads the event at `pos`, which stands within `depth` levels. @returns the position behind it */
+  /** Reads the event at `pos`, nested in `depth` levels. @returns the position after the event */
   read(pos: number, depth: number): number {
     const scanner = this.#scanner;
     const found: FoundRecord = {
@@ -77,7 +77,7 @@ export class EventReader {
     return at + 1;
   }
 
-  /** Walks the snapshot with its class's columns where the class is known: XAPI tells it before. */
+  /** Reads the snapshot and, if the class is known, notes its columns. XAPI sends the class before the snapshot. */
   #snapshot(value: number, className: string, depth: number): number {
     const scanner = this.#scanner;
     this.#walkedFor = undefined;
@@ -112,7 +112,7 @@ export class EventReader {
     }
     const model = this.#classes.classOf(found.className);
     if (model !== this.#walkedFor) {
-      // A second walk over the snapshot: its class stands behind it.
+      // The class follows the snapshot: read the snapshot again with its columns.
       this.#walk(found.offset, model, depth + 1);
       found.lenient = scanner.lenient;
     }

@@ -25,16 +25,16 @@ const STRING_END = new XmlTag("</string>");
 const LT = 0x3c;
 const OPEN_BRACE = 0x7b;
 
-/** One for the thread: a task never waits in between. */
+/** One per thread: tasks run synchronously. */
 const output = new JsonOutput();
 
-/** What one piece leaves to the next: plain data. */
+/** State between two pieces: plain data. */
 interface JsonInXmlState {
-  /** `look`: nothing is known yet. `xml`: it is plain XML-RPC. `json`: inside the string. `close`: behind it. */
-  place: "look" | "xml" | "json" | "close";
-  /** The string stands in `<string>`. */
+  /** `detect`: not known yet. `xml`: plain XML-RPC. `json`: inside the string. `close`: after the string. */
+  place: "detect" | "xml" | "json" | "close";
+  /** The string is in a `<string>` element. */
   tagged: boolean;
-  /** So many bytes at the start of the next piece are JSON already. */
+  /** Bytes at the start of the next piece that are already unescaped. */
   ready: number;
   /** State of the splitter, or of the XML format. */
   inner: unknown;
@@ -43,13 +43,13 @@ interface JsonInXmlState {
 
 /**
  * XML-RPC whose value is one string of JSON, `{"Status":...,"Value":...}`.
- * Hosts of today answer plain XML-RPC to the same request: what came is looked
- * at, and `xml` reads that.
+ * Current hosts answer plain XML-RPC to the same request: the format detects
+ * this and delegates to `xml`.
  */
 export function jsonInXml(xml: Format): Format {
   return (input, classes) => {
     const state = (input.state as JsonInXmlState | undefined) ?? {
-      place: "look",
+      place: "detect",
       tagged: false,
       ready: 0,
       inner: undefined,
@@ -91,7 +91,7 @@ class JsonInXmlReader {
     const state = this.#state;
     const cursor = new XmlCursor(bytes, end, final);
     let at = start;
-    if (state.place === "look") at = this.#detect(cursor, at);
+    if (state.place === "detect") at = this.#detect(cursor, at);
     if (state.place === "xml") {
       const inner = { ...this.#input, state: state.inner };
       const output = this.#xml(inner, this.#classes);
@@ -102,7 +102,7 @@ class JsonInXmlReader {
     return this.#close(cursor, at);
   }
 
-  /** @returns the start of the string, when that is what came */
+  /** Detects the kind of answer. @returns the start of the string if it is one */
   #detect(cursor: XmlCursor, start: number): number {
     const state = this.#state;
     let at = skipToValue(cursor, start);
@@ -116,13 +116,13 @@ class JsonInXmlReader {
     return at;
   }
 
-  /** Takes the escapes of XML away and splits what is left. */
+  /** Unescapes the XML text and splits the JSON. */
   #split(cursor: XmlCursor, start: number): FormatOutput {
     const { bytes, end } = this.#input;
     const state = this.#state;
     const inside = start + state.ready;
     output.reset(end - start);
-    // What came back from the last piece is JSON already.
+    // The tail of the previous piece is already unescaped.
     output.copy(bytes, start, inside);
     const stop = unescapeText(cursor, inside, output);
     const length = output.used;
@@ -169,13 +169,13 @@ class JsonInXmlReader {
       at = cursor.expect(at, tag);
     at = cursor.space(at);
     if (at < end) throw badAnswer(`${describeByte(bytes[at])} after its end`);
-    // Only white space may follow: all of the closing tags come again with it.
+    // Only white space may follow; the closing tags are read again with the next piece.
     const { answer } = state;
     if (!final || answer === undefined) return this.#rest(start);
     return { batches: [], tail: new Uint8Array(0), state, answer };
   }
 
-  /** The bytes from `at` on come again, behind the JSON that the splitter left. */
+  /** The tail: the JSON that the splitter did not consume, then the bytes from `at` on. */
   #rest(at: number, output?: FormatOutput): FormatOutput {
     const { bytes, end } = this.#input;
     const left = bytes.subarray(at, end);

@@ -15,21 +15,20 @@ for (const [code, letter] of [
   SHORT[code] = letter.charCodeAt(0);
 
 /**
- * Where a transcoder writes JSON. One is used again for every task of a
- * thread; the room for a task is made once, at its start, so that no write has
- * to look.
+ * Output buffer of a transcoder. Reused for all tasks of a thread; the space for
+ * a task is reserved at its start, so that no write checks bounds.
  */
 export class JsonOutput {
   bytes = new Uint8Array(1 << 16);
   view = new DataView(this.bytes.buffer);
-  /** Where the next byte goes. */
+  /** Position of the next byte. */
   used = 0;
 
-  /** Empties it and makes room for `capacity` bytes. */
+  /** Clears the buffer and reserves `capacity` bytes. */
   reset(capacity: number): void {
     this.used = 0;
     const needed = capacity + SLACK;
-    // An unusually large one is not kept.
+    // An unusually large buffer is not retained.
     if (needed <= this.bytes.length && this.bytes.length <= 4 * needed) return;
     if (needed <= this.bytes.length && this.bytes.length <= KEPT) return;
     this.bytes = new Uint8Array(Buffer.allocUnsafeSlow(needed).buffer);
@@ -40,7 +39,7 @@ export class JsonOutput {
     this.bytes[this.used++] = code;
   }
 
-  /** Characters of one byte each, as they are. */
+  /** ASCII characters, not escaped. */
   ascii(text: string): void {
     for (let i = 0; i < text.length; i++)
       this.bytes[this.used++] = text.charCodeAt(i);
@@ -53,13 +52,13 @@ export class JsonOutput {
     this.used = used;
   }
 
-  /** One character in UTF-8, as it is. */
+  /** One character in UTF-8, not escaped. */
   raw(code: number): void {
     if (code < 0x80) this.byte(code);
     else this.#encode(code);
   }
 
-  /** One character of a string, escaped where JSON asks for it. */
+  /** One character of a JSON string, escaped if necessary. */
   character(code: number): void {
     if (code >= 0x80) this.#encode(code);
     else if (code >= 0x20) {
@@ -80,7 +79,7 @@ export class JsonOutput {
     return Buffer.from(this.bytes.buffer, start, end - start).toString();
   }
 
-  /** What was written, in a buffer of its own with `slack` bytes more. */
+  /** A copy of the output in a buffer with `slack` more bytes. */
   take(slack = 0): ArrayBuffer {
     const { buffer } = Buffer.allocUnsafeSlow(this.used + slack);
     new Uint8Array(buffer).set(this.bytes.subarray(0, this.used));

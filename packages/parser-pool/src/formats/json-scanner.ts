@@ -14,7 +14,7 @@ const NO_PAIRS: ColumnPairs = { pairs: new Int32Array(0), pairsAt: 0 };
 /**
  * Reads the units of an answer: keys, values, records.
  *
- * Every method takes a position and returns the position behind what it read.
+ * Every method takes a position and returns the position after what it read.
  * At the end of the bytes it throws NEED_MORE, or BAD_ANSWER when no more follow.
  */
 export class JsonScanner {
@@ -42,7 +42,7 @@ export class JsonScanner {
     bytes[end] = 0;
   }
 
-  /** What was read since it was last set to false is not strict JSON. */
+  /** True: something read since the last reset is not strict JSON. */
   get lenient(): boolean {
     return this.#walk.lenient;
   }
@@ -51,12 +51,12 @@ export class JsonScanner {
     this.#walk.lenient = lenient;
   }
 
-  /** Number of escapes read: tells whether a string is its own text. */
+  /** Number of escapes read: unchanged if a string had no escape. */
   get escapes(): number {
     return this.#walk.escapes;
   }
 
-  /** The bytes as text; what is not UTF-8 becomes U+FFFD. */
+  /** The bytes as a string; invalid UTF-8 becomes U+FFFD. */
   text(start: number, end: number): string {
     return this.#text.toString("utf8", start, end);
   }
@@ -65,21 +65,21 @@ export class JsonScanner {
     return skipSpace(this.bytes, pos);
   }
 
-  /** White space, then a byte that is not the end. */
+  /** Skips white space; requires a following byte. */
   peek(pos: number): number {
     const at = this.space(pos);
     if (at >= this.end) throw this.missing();
     return at;
   }
 
-  /** White space, then `byte`. */
+  /** Skips white space, then `byte`. */
   expect(pos: number, byte: number): number {
     const at = this.peek(pos);
     if (this.bytes[at] !== byte) throw this.unexpected(at, describeByte(byte));
     return at + 1;
   }
 
-  /** White space and a key with its colon; the key's text is `[keyStart..keyEnd)`. */
+  /** Skips white space and reads a key with its colon; the key is `[keyStart..keyEnd)`. */
   keyStart = 0;
   keyEnd = 0;
   key(pos: number): number {
@@ -90,12 +90,12 @@ export class JsonScanner {
     return this.peek(this.expect(end, COLON));
   }
 
-  /** The value at `pos`, which stands within `depth` levels. */
+  /** Skips the value at `pos`, nested in `depth` levels. */
   value(pos: number, depth: number): number {
     return this.#checked(this.#walk.value(pos, depth, undefined, NO_PAIRS));
   }
 
-  /** A record whose brace is at `pos`; where its columns lie is written to `to`. */
+  /** Skips the record whose brace is at `pos`; the positions of its columns are written to `to`. */
   record(
     pos: number,
     depth: number,
@@ -106,21 +106,19 @@ export class JsonScanner {
     return this.#checked(this.#walk.value(pos, depth, columns, pairs));
   }
 
-  /** What to throw at `pos`, where `wanted` should stand. */
+  /** The error to throw at `pos`, where `wanted` is expected. */
   unexpected(pos: number, wanted: string): Error {
     if (pos >= this.end) return this.missing();
-    return badAnswer(
-      `${describeByte(this.bytes[pos])} where ${wanted} should be`,
-    );
+    return badAnswer(`${describeByte(this.bytes[pos])} instead of ${wanted}`);
   }
 
-  /** What to throw at the end of the bytes. */
+  /** The error to throw at the end of the bytes. */
   missing(): Error {
-    return this.final ? badAnswer("it is cut off") : NEED_MORE;
+    return this.final ? badAnswer("unexpected end") : NEED_MORE;
   }
 
   #checked(at: number): number {
-    // A number that touches the end may go on.
+    // A number at the end of the bytes may continue in the next segment.
     if (at >= this.end) throw this.missing();
     if (at !== FAILED) return at;
     const { failedAt, expected: wanted } = this.#walk;

@@ -21,36 +21,36 @@ import {
   OPEN_BRACKET,
 } from "./json-scanner.js";
 
-/** Where in the answer the next unit (a member, a record, an event) stands. */
+/** Where the next unit (a member, a record, an event) is in the answer. */
 type Place = "start" | "envelope" | "records" | "struct" | "events" | "done";
 
-/** What one piece leaves to the next: plain data. */
+/** State between two pieces: plain data. */
 export interface JsonState {
   place: Place;
-  /** No unit of this place has been read yet: no comma is due. */
+  /** No unit of this place has been read yet: no comma is expected. */
   first: boolean;
   hasValue: boolean;
-  /** The value was neither a map of records nor a struct of events. */
+  /** The value is neither a map of records nor a struct of events. */
   hasUnexpectedValue: boolean;
   members: Record<string, string>;
 }
 
 const COMMA = 0x2c;
 
-/** Fewer bytes are not worth copying for the short cut. */
+/** Copying fewer bytes to WebAssembly costs more than it saves. */
 const MIN_WASM_BYTES = 4096;
 
 /** Levels of nesting around a record, and around an event. */
 const RECORD_DEPTH = 2;
 const EVENT_DEPTH = 3;
 
-/** One for the thread: a split never waits in between. */
+/** One per thread: splitting is synchronous. */
 const builder = new BatchBuilder();
 
 /**
- * Splits JSON answers. The unit is what an unfinished piece starts anew with:
- * a member of the envelope, a record, an event. So what travels between two
- * pieces is small, and the scanner needs no stack that survives.
+ * Splits JSON answers. An incomplete unit (a member of the envelope, a record, an
+ * event) is read again with the next piece. So the state between two pieces is
+ * small, and the scanner needs no persistent stack.
  */
 export class JsonSplitter {
   readonly #input: FormatInput;
@@ -59,10 +59,10 @@ export class JsonSplitter {
   readonly #model: ClassLayout;
   readonly #events: EventReader;
   readonly #state: JsonState;
-  /** The bytes as the short cut sees them. */
+  /** The piece in the memory of WebAssembly. */
   #loaded: LoadedPiece | undefined;
   #value: { offset: number; length: number; lenient: boolean } | undefined;
-  /** Position of the first byte that is not used yet. */
+  /** Position of the first byte not consumed. */
   #used: number;
 
   constructor(
@@ -87,7 +87,7 @@ export class JsonSplitter {
     };
   }
 
-  /** Where the first byte stands that has to come again. */
+  /** Position of the first byte that belongs to the tail. */
   get used(): number {
     return this.#used;
   }
@@ -134,7 +134,7 @@ export class JsonSplitter {
   #start(): boolean {
     const { end, final } = this.#input;
     const at = this.#scanner.space(this.#used);
-    if (at >= end && final) throw badAnswer("it is empty");
+    if (at >= end && final) throw badAnswer("empty answer");
     this.#enter("envelope", this.#scanner.expect(at, OPEN_BRACE));
     return true;
   }
@@ -142,7 +142,7 @@ export class JsonSplitter {
   #done(): boolean {
     const at = this.#scanner.space(this.#used);
     const { bytes, end } = this.#input;
-    if (at < end) throw badAnswer(`${describeByte(bytes[at])} after its end`);
+    if (at < end) throw badAnswer(`${describeByte(bytes[at])} after the end`);
     this.#used = end;
     return false;
   }
@@ -153,7 +153,7 @@ export class JsonSplitter {
     this.#used = used;
   }
 
-  /** One unit of a list that ends with `close` and is followed by `outside`. */
+  /** Reads one unit of a list that ends with `close`, after which `outside` is the place. */
   #unit(close: number, outside: Place, read: (at: number) => number): boolean {
     const scanner = this.#scanner;
     const state = this.#state;
@@ -167,7 +167,7 @@ export class JsonSplitter {
     if (!state.first) at = scanner.peek(scanner.expect(at, COMMA));
     const { place } = state;
     const used = read(at);
-    // A unit that opens a list within has moved on by itself.
+    // A unit that opens an inner list has already changed the place.
     if (state.place === place) {
       this.#used = used;
       state.first = false;
@@ -205,7 +205,7 @@ export class JsonSplitter {
     return end;
   }
 
-  /** Takes the short cut as far as it goes. */
+  /** Splits records in WebAssembly until it stops. */
   #plainRecords(): void {
     const { bytes, end } = this.#input;
     const { columns: names, name: className } = this.#model;
@@ -267,14 +267,14 @@ export class JsonSplitter {
     return end;
   }
 
-  /** Raw bytes are allowed in an error only: XAPI repeats there what it was sent. */
+  /** Invalid UTF-8 is allowed in errors only: XAPI repeats its input there. */
   #checkText(): void {
     const { bytes, start } = this.#input;
     const { members: kept } = this.#state;
     const { error = "null", ErrorDescription: description = "null" } = kept;
     if (error !== "null" || description !== "null") return;
     if (!isUtf8(bytes.subarray(start, this.#used)))
-      throw badAnswer("it is not UTF-8");
+      throw badAnswer("not UTF-8");
   }
 
   #answer(): RawAnswer {
@@ -287,7 +287,7 @@ export class JsonSplitter {
     const error = parseFailure(this.#dialect, kept, hasValue);
     if (error !== undefined) return { outcome: "failure", encoding, error };
     const { shape, bytes } = this.#input;
-    if (oddValue) throw badAnswer(`its value is not a struct of ${shape}`);
+    if (oddValue) throw badAnswer(`the value is not a struct of ${shape}`);
     if (shape === "events")
       return { outcome: "success", encoding, ...parseEventsEnvelope(kept) };
     if (this.#value === undefined) return { outcome: "success", encoding };

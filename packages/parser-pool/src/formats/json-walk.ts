@@ -13,10 +13,10 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** No number that XAPI prints is longer (a double in full has 309 digits), and a BigInt of millions of digits would block. */
+/** Maximum length of a number (a double in full has 309 digits): parsing a BigInt of millions of digits would block. */
 const MAX_NUMBER_LENGTH = 512;
 
-/** Four bytes at once, as a little-endian number. */
+/** Four characters as a little-endian number. */
 const TRUE = 0x65757274;
 const NULL = 0x6c6c756e;
 const FALS = 0x736c6166;
@@ -25,7 +25,7 @@ const LENIENT_WORDS = ["NaN", "-NaN", "Infinity", "-Infinity"].map((text) =>
   Buffer.from(text),
 );
 
-/** What may stand at the position: numbers, for the comparison in the loop. */
+/** What is expected at the position; numbers are fast to compare in the loop. */
 const KEY = 0;
 const VALUE = 1;
 const AFTER = 2;
@@ -40,33 +40,33 @@ const EXPECTED = [
   "a value or ']'",
 ] as const;
 
-/** Returned in place of a position: see `failedAt` and `wanted`. */
+/** Returned instead of a position; see `failedAt` and `expected`. */
 export const FAILED = -1;
 
 /**
- * Walks over JSON text without making anything of it: the whole grammar is
- * checked, strings are skipped four bytes at a time, and on the way the columns
- * of a record are noted. Bare NaN and Infinity, and integers past 2^53, are let
- * through and set `lenient`.
+ * Validates JSON text without creating values: the whole grammar is checked,
+ * strings are skipped four bytes at a time, and the positions of the columns of
+ * a record are noted. Unquoted NaN and Infinity, and integers above 2^53, are
+ * accepted and set `lenient`.
  *
- * One loop with a stack of bytes, nothing thrown and nothing recursive: V8
- * compiles it once. The recursive form was compiled again some twenty times
- * during the first load, and took twice as long even after that.
+ * One loop with a byte stack, without exceptions and recursion: V8 compiles it
+ * once. A recursive version was recompiled about twenty times during the first
+ * load, and took twice as long even after that.
  */
 export class JsonWalk {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly view: DataView<ArrayBuffer>;
-  /** What was read since it was last set to false is not strict JSON. */
+  /** True: something read since the last reset is not strict JSON. */
   lenient = false;
-  /** Number of escapes read: tells whether a string is its own text. */
+  /** Number of escapes read: unchanged if a string had no escape. */
   escapes = 0;
-  /** Where the text ends or is not what it should be. */
+  /** Position of the error or of the end of the text. */
   failedAt = 0;
-  /** What should have stood there; "" when it is nested too deep. */
+  /** What was expected there; "" if the text is nested too deep. */
   expected = "";
   readonly #stack: Uint8Array;
 
-  /** `bytes` end with a zero byte, which stops every loop without a check of bounds, and three more. */
+  /** A zero byte after the text ends every loop without a bounds check; three more bytes must follow. */
   constructor(bytes: Uint8Array<ArrayBuffer>, maxDepth: number) {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -74,10 +74,9 @@ export class JsonWalk {
   }
 
   /**
-   * The value at `pos`, which stands within `outer` levels. Where `columns` is
-   * given, offset and length of those members of the value are written to
-   * `pairs` from `pairsAt` on.
-   * @returns the position behind it, or FAILED
+   * Reads the value at `pos`, nested in `outer` levels. With `columns`, offset and
+   * length of these members are written to `pairs` from `pairsAt` on.
+   * @returns the position after the value, or FAILED
    */
   value(
     pos: number,
@@ -154,12 +153,12 @@ export class JsonWalk {
     }
   }
 
-  /** A string whose opening quote is before `pos`. @returns the position behind it, or FAILED */
+  /** Reads a string whose opening quote is before `pos`. @returns the position after the string, or FAILED */
   string(pos: number): number {
     const { bytes, view } = this;
     let at = pos;
     for (;;) {
-      // Four bytes at once: is none of them a quote, a backslash or a control character?
+      // Four bytes at a time: a quote, a backslash or a control character among them?
       const word = view.getInt32(at, true);
       const q = word ^ 0x22222222;
       const b = word ^ 0x5c5c5c5c;
@@ -172,7 +171,7 @@ export class JsonWalk {
         at += 4;
         continue;
       }
-      // The lowest bit that is set marks the first such byte.
+      // The lowest bit set marks the first such byte.
       at += (31 - Math.clz32(odd & -odd)) >> 3;
       const c = bytes[at]!;
       if (c === QUOTE) return at + 1;
@@ -185,7 +184,7 @@ export class JsonWalk {
     }
   }
 
-  /** An escape that is not a single character: `u` and four digits. */
+  /** The escape `u` with four hex digits. */
   #longEscape(pos: number): number {
     if (this.bytes[pos] !== 0x75) return this.#fail(pos, "an escape");
     for (let at = pos + 1; at < pos + 5; at++)
@@ -238,7 +237,7 @@ export class JsonWalk {
     if (!Number.isSafeInteger(Number(text))) this.lenient = true;
   }
 
-  /** A word that is not true, false or null, or not whole yet. */
+  /** A word that is not true, false or null, or is incomplete. */
   #word(pos: number): number {
     for (const word of LENIENT_WORDS) {
       const same = this.#common(pos, word);
@@ -256,7 +255,7 @@ export class JsonWalk {
     return Math.max(...WORDS.map((word) => this.#common(pos, word)));
   }
 
-  /** How many bytes at `pos` are those of the word. */
+  /** Number of bytes at `pos` that match the word. */
   #common(pos: number, word: Uint8Array): number {
     let same = 0;
     while (same < word.length && this.bytes[pos + same] === word[same]) same++;
@@ -270,7 +269,7 @@ export class JsonWalk {
   }
 }
 
-/** Where the columns of the record at hand go. */
+/** Where the positions of the columns of the current record are written. */
 export interface ColumnPairs {
   readonly pairs: Int32Array;
   readonly pairsAt: number;
@@ -280,7 +279,7 @@ const WORDS = ["true", "false", "null"].map((text) => Buffer.from(text));
 const ESCAPES = tableOf('"\\/bfnrt');
 const HEX = tableOf("0123456789abcdefABCDEF");
 
-/** The first position from `pos` on that is not white space. */
+/** The first position from `pos` on without white space. */
 export function skipSpace(bytes: Uint8Array, pos: number): number {
   let at = pos;
   for (let c = bytes[at]!; c <= 0x20; c = bytes[++at]!)

@@ -10,20 +10,20 @@ const CLOSE_LIST = 0x5d;
 const OPEN_MAP = 0x7b;
 const CLOSE_MAP = 0x7d;
 
-/** Deeper than anything that is meant. */
+/** Deeper than any valid document. */
 const MAX_DEPTH = 16;
 
 /**
- * JSON as loose as that of round-robin databases: hosts of today put every
- * number into quotes; older ones wrote numbers as they are, `NaN` among them,
- * and keys without quotes.
+ * Parser for the JSON dialect of round-robin databases: current hosts quote
+ * every number; older ones write bare numbers, including `NaN`, and keys without
+ * quotes.
  * @throws XoError BAD_ANSWER, ANSWER_TOO_DEEP
  */
 export class LooseJson {
   readonly #bytes: Uint8Array;
   readonly #end: number;
   #at: number;
-  /** Of the scalar that was read last: `bytes[from..to)`, without quotes. */
+  /** The last scalar: `bytes[from..to)`, without quotes. */
   #from = 0;
   #to = 0;
 
@@ -33,7 +33,7 @@ export class LooseJson {
     this.#end = end;
   }
 
-  /** Calls back at the value of each member. */
+  /** Calls `onMember` at the value of each member. */
   members(onMember: (key: string) => void): void {
     this.#take(OPEN_MAP);
     if (this.#has(CLOSE_MAP)) return;
@@ -45,7 +45,7 @@ export class LooseJson {
     this.#take(CLOSE_MAP);
   }
 
-  /** Calls back at each item. */
+  /** Calls `onItem` at each item. */
   items(onItem: () => void): void {
     this.#take(OPEN_LIST);
     if (this.#has(CLOSE_LIST)) return;
@@ -59,7 +59,7 @@ export class LooseJson {
     return text.includes("\\") ? unescape(text) : text;
   }
 
-  /** A text as it stands there, not a copy; escapes are left as they are. */
+  /** The bytes of a string, not copied; escapes are not decoded. */
   bytes(): Buffer {
     this.#scalar();
     const { buffer, byteOffset } = this.#bytes;
@@ -85,7 +85,7 @@ export class LooseJson {
     else this.#scalar();
   }
 
-  /** Between quotes, or up to what cannot be part of a bare word. */
+  /** A quoted string, or a bare word up to a delimiter. */
   #scalar(): void {
     const bytes = this.#bytes;
     const isQuoted = this.#has(QUOTE);
@@ -95,11 +95,11 @@ export class LooseJson {
     if (isQuoted) {
       while (at < this.#end && bytes[at] !== QUOTE)
         at += bytes[at] === BACKSLASH ? 2 : 1;
-      if (at >= this.#end) throw badAnswer("it breaks off");
+      if (at >= this.#end) throw badAnswer("unexpected end");
     } else {
       while (at < this.#end && !isMark(bytes[at]!)) at++;
       if (at === from)
-        throw badAnswer(`${describeByte(bytes[at])} is no value`);
+        throw badAnswer(`${describeByte(bytes[at])} is not a value`);
     }
     this.#from = from;
     this.#to = at;
@@ -109,9 +109,7 @@ export class LooseJson {
   #take(mark: number): void {
     if (this.#has(mark)) return;
     const found = this.#at < this.#end ? this.#bytes[this.#at] : undefined;
-    throw badAnswer(
-      `${describeByte(found)} where ${describeByte(mark)} should be`,
-    );
+    throw badAnswer(`${describeByte(found)} instead of ${describeByte(mark)}`);
   }
 
   #has(mark: number): boolean {

@@ -6,14 +6,14 @@ interface Entry {
 
 const SLOTS = 128;
 
-/** Addresses in a memory. */
+/** Addresses in the memory of WebAssembly. */
 export interface NameIndexPlace {
   readonly slotsAt: number;
   readonly entriesAt: number;
   readonly namesAt: number;
 }
 
-/** Finds a key among a few names (columns, integer fields) by its bytes, without making a string of it. */
+/** Hash table of names (columns, integer fields) that looks up keys by their bytes, without creating strings. */
 export class NameIndex {
   /** Number of names. */
   readonly count: number;
@@ -29,8 +29,8 @@ export class NameIndex {
   }
 
   /**
-   * Writes the index for assembly/split-records.ts: a byte a slot (entry plus
-   * one), 16 bytes an entry (name's address, length, place, next entry plus one).
+   * Writes the index for assembly/split-records.ts: one byte per slot (entry plus
+   * one), 16 bytes per entry (address and length of the name, index, next entry plus one).
    */
   writeTo(memory: Uint8Array, at: NameIndexPlace): void {
     const view = new DataView(memory.buffer, memory.byteOffset);
@@ -51,7 +51,7 @@ export class NameIndex {
     });
   }
 
-  /** The place of the name in the list, or -1. */
+  /** Index of the name in the list, or -1. */
   find(bytes: Uint8Array, offset: number, length: number): number {
     if (length === 0) return -1;
     let entry = this.#slots[slotOf(bytes, offset, length)];
@@ -64,7 +64,7 @@ export class NameIndex {
   }
 }
 
-/** The length and both ends tell apart nearly all field names of a class. */
+/** Hash of length, first and last byte: nearly unique among the fields of a class. */
 function slotOf(bytes: Uint8Array, offset: number, length: number): number {
   const ends = bytes[offset]! * 7 + bytes[offset + length - 1]! * 31;
   return (length * 13 + ends) & (SLOTS - 1);

@@ -7,37 +7,37 @@ import type { NameIndex } from "./name-index.js";
 interface Exports {
   readonly memory: WebAssembly.Memory;
   readonly prepare: (slots: number, entries: number, columns: number) => void;
-  /** pos, end, base, first, classIndex, table, columns, columnsUsed, maxRows: numbers are all that crosses the border. */
+  /** pos, end, base, first, classIndex, table, columns, columnsUsed, maxRows: only numbers can be passed. */
   readonly split: (...numbers: number[]) => number;
   readonly rows: () => number;
 }
 
-// The memory, from its start: the walk's stack, the slots and entries of the
+// Memory layout, from the start: the stack, the slots and entries of the
 // column names, the names, then the bytes, then the rows and columns found.
 const SLOTS_AT = 1024;
 const ENTRIES_AT = 2048;
 const NAMES_AT = 16 * 1024;
 const BYTES_AT = 64 * 1024;
 const PAGE = 64 * 1024;
-/** Rows of one call: the splitter calls again for more. */
+/** Maximum of rows per call; the splitter calls again for more. */
 const MAX_ROWS = 4096;
-/** A class with more columns is left to the splitter. */
+/** A class with more columns is split in TypeScript. */
 const MAX_COLUMNS = 64;
-/** What the walk may read past the end. */
+/** Bytes that may be read past the end. */
 const PAST_END = 64;
 
-/** A piece of an answer that lies in the memory. */
+/** A piece of an answer in the memory of WebAssembly. */
 export interface LoadedPiece {
-  /** Position in the piece to address: add this. */
+  /** Offset from a position in the piece to its address. */
   readonly base: number;
   readonly end: number;
 }
 
 /**
- * The short cut of the splitter: reads plain records in WebAssembly, some four
- * times as fast as JavaScript once that is compiled, and from the first byte on.
- * One for a thread; the bytes are copied in (some 10 GB/s, into memory that the
- * cache holds), so that the buffer itself can travel on.
+ * Splits ordinary records in WebAssembly: about four times as fast as compiled
+ * JavaScript, and without warm-up. One instance per thread; the bytes are copied
+ * in (about 10 GB/s, into cached memory), so that the buffer itself can be
+ * transferred.
  */
 export class RecordUnits {
   readonly #exports: Exports;
@@ -48,7 +48,7 @@ export class RecordUnits {
     this.#exports = new WebAssembly.Instance(module, {}).exports as Exports;
   }
 
-  /** Copies the piece in. Undefined: the class has too many columns. */
+  /** Copies a piece into the memory. @returns undefined: the class has too many columns */
   load(
     bytes: Uint8Array,
     { start, end, names }: { start: number; end: number; names: NameIndex },
@@ -60,14 +60,14 @@ export class RecordUnits {
     this.#prepare(names);
     const memory = new Uint8Array(this.#exports.memory.buffer);
     memory.set(bytes.subarray(start, end), BYTES_AT);
-    // A zero stops every loop, as in the splitter.
+    // A zero byte ends every loop, as in the splitter.
     memory.fill(0, BYTES_AT + end - start, BYTES_AT + end - start + PAST_END);
     return { base: BYTES_AT - start, end: BYTES_AT + end - start };
   }
 
   /**
    * Reads units from `pos` on and adds their rows.
-   * @returns the position behind the last one
+   * @returns the position after the last unit
    */
   split(
     { base, end }: LoadedPiece,
@@ -134,7 +134,7 @@ function align(address: number): number {
 
 let loaded: RecordUnits | null | undefined;
 
-/** The short cut of this thread; undefined where its module was not built or does not run (no SIMD). */
+/** The instance of this thread; undefined if the module was not built or cannot run (no SIMD). */
 export function recordUnits(): RecordUnits | undefined {
   if (loaded === undefined) loaded = load();
   return loaded ?? undefined;

@@ -2,10 +2,10 @@ import { badAnswer } from "./bad-input.js";
 import { LooseJson } from "./loose-json.js";
 import { XportBuilder, type XportTable } from "./xport-table.js";
 
-/** More than XAPI's 4 archives, of 3 functions each. */
+/** Maximum of archives; XAPI has 4, with 3 functions each. */
 const MOST_ARCHIVES = 64;
 
-/** As it stands in the document; times and names come from elsewhere in it. */
+/** An archive in the document; times and names are in other parts of it. */
 interface Archive {
   /** Values, oldest row first. */
   readonly rows: readonly (readonly number[])[];
@@ -13,9 +13,9 @@ interface Archive {
 }
 
 /**
- * Reads a whole round-robin database (`vm_rrd` and its like): its averages, an
- * archive a table, the finest first. The legend names no owner: the document is
- * one object's.
+ * Decodes a round-robin database (`vm_rrd`, `host_rrd`): its averages, one table
+ * per archive, the finest first. The legend names no object: the document belongs
+ * to one object.
  * @throws XoError BAD_ANSWER, ANSWER_TOO_DEEP
  */
 export function readRrdJson(
@@ -69,9 +69,9 @@ function readArchive(reader: LooseJson, archives: Archive[]): void {
 
 interface Document {
   readonly names: readonly string[];
-  /** Of the finest archive, in s. */
+  /** Step of the finest archive, in s. */
   readonly step: number;
-  /** When it was written last, in s since 1970. */
+  /** Time of the last update, in s since the epoch. */
   readonly updated: number;
 }
 

@@ -1,4 +1,4 @@
-/** What record-units.ts needs of WebAssembly: TypeScript has its types in the library of browsers only. */
+/** Types of WebAssembly for record-units.ts: TypeScript has them in the DOM library only. */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);

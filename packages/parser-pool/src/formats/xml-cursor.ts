@@ -4,14 +4,14 @@ import type { XmlTag } from "./xml-tag.js";
 const LT = 0x3c;
 const GT = 0x3e;
 
-/** No tag of XML-RPC is nearly as long. */
+/** Longer than any tag of XML-RPC. */
 const LONGEST_TAG = 64;
 
 /**
- * Walks over the markup of XML-RPC. Tags are compared as XAPI writes them;
- * white space around and within them is taken as well.
+ * Reads the markup of XML-RPC. Fast for tags as XAPI writes them; white space
+ * around and within tags is accepted too.
  *
- * Every method takes a position and returns the position behind what it read.
+ * Every method takes a position and returns the position after what it read.
  * At the end of the bytes it throws NEED_MORE, or BAD_ANSWER when no more follow.
  */
 export class XmlCursor {
@@ -37,20 +37,20 @@ export class XmlCursor {
     return at;
   }
 
-  /** White space, then `tag`. */
+  /** Skips white space, then `tag`. */
   expect(pos: number, tag: XmlTag): number {
     const at = this.accept(pos, tag);
     if (at < 0) throw this.unexpected(this.space(pos), tag.text);
     return at;
   }
 
-  /** `tag` just as XAPI writes it; -1 when it does not stand at `pos`. */
+  /** Skips `tag` exactly as XAPI writes it; -1 if it is not at `pos`. */
   quick(pos: number, tag: XmlTag): number {
     const after = pos + tag.length;
     return after <= this.end && tag.isAt(this.view, pos) ? after : -1;
   }
 
-  /** White space, then `tag`; -1 when something else stands there. */
+  /** Skips white space, then `tag`; -1 if there is something else. */
   accept(pos: number, tag: XmlTag): number {
     const after = this.quick(pos, tag);
     if (after >= 0) return after;
@@ -59,7 +59,7 @@ export class XmlCursor {
     return this.tag(pos) === tag.text ? this.tagEnd : -1;
   }
 
-  /** The name of the tag at `pos` as in `<name>`, `</name>` or `<name/>`, without white space. `tagEnd` is the position behind it. */
+  /** The name of the tag at `pos` as in `<name>`, `</name>` or `<name/>`, without white space. `tagEnd` is the position after the tag. */
   tagEnd = 0;
   tag(pos: number): string {
     const { bytes } = this;
@@ -76,17 +76,17 @@ export class XmlCursor {
     return text.replace(/\s*(\/?>)$/, "$1");
   }
 
-  /** What to throw at `pos`, where `wanted` should stand. */
+  /** The error to throw at `pos`, where `wanted` is expected. */
   unexpected(pos: number, wanted: string): Error {
     const { bytes, end } = this;
     if (pos >= end) return this.missing();
     if (bytes[pos] !== LT)
-      return badAnswer(`${describeByte(bytes[pos])} where ${wanted} should be`);
-    return badAnswer(`${this.tag(pos)} where ${wanted} should be`);
+      return badAnswer(`${describeByte(bytes[pos])} instead of ${wanted}`);
+    return badAnswer(`${this.tag(pos)} instead of ${wanted}`);
   }
 
-  /** What to throw at the end of the bytes. */
+  /** The error to throw at the end of the bytes. */
   missing(): Error {
-    return this.final ? badAnswer("it is cut off") : NEED_MORE;
+    return this.final ? badAnswer("unexpected end") : NEED_MORE;
   }
 }

@@ -7,7 +7,7 @@ import type { XmlCursor } from "./xml-cursor.js";
 import { MEMBER_END, STRUCT, VALUE, VALUE_END } from "./xml-tag.js";
 import type { XmlTranscoder } from "./xml-transcoder.js";
 
-/** What an event reader works with. */
+/** What an event reader uses. */
 export interface XmlTools {
   readonly cursor: XmlCursor;
   readonly transcoder: XmlTranscoder;
@@ -16,7 +16,7 @@ export interface XmlTools {
   readonly classes: ClassRegistry;
 }
 
-/** Reads the events of event.from, their members in any order. */
+/** Reads the events of event.from, with members in any order. */
 export class XmlEventReader {
   readonly #tools: XmlTools;
 
@@ -24,7 +24,7 @@ export class XmlEventReader {
     this.#tools = tools;
   }
 
-  /** Reads the `<value>` of an event at `pos`, which stands within `depth` levels. @returns the position behind it */
+  /** Reads the `<value>` of an event at `pos`, nested in `depth` levels. @returns the position after the event */
   read(pos: number, depth: number): number {
     const { cursor, transcoder, output } = this.#tools;
     const words = new Map<string, string>();
@@ -38,7 +38,7 @@ export class XmlEventReader {
       const name = JSON.parse(output.text(from, output.used)) as string;
       output.used = from;
       if (name === "snapshot") snapshot = value;
-      // Read once to find its end: its class may stand behind it.
+      // Read once to find its end, as the class may follow the snapshot.
       at = transcoder.value(value, undefined, depth + 1);
       if (WORDS.has(name)) words.set(name, output.text(from, output.used));
       output.used = from;
@@ -73,12 +73,12 @@ export class XmlEventReader {
     builder.add(output, found, columns);
   }
 
-  /** @returns the number of its columns */
+  /** @returns the number of columns */
   #snapshot(found: FoundRecord, pos: number, depth: number): number {
     const { cursor, transcoder, output, builder, classes } = this.#tools;
     const value = cursor.expect(pos, VALUE);
     const struct = cursor.accept(value, STRUCT);
-    // An empty value stands for no record.
+    // An empty value means no record.
     if (struct < 0) return 0;
     const model = classes.classOf(found.className);
     builder.openColumns(model.columns.count);
@@ -93,12 +93,12 @@ export class XmlEventReader {
 
 const WORDS = new Set(["class", "operation", "ref"]);
 
-/** The text of a member; class names, operations and references have nothing to escape. */
+/** The text of a member; class names, operations and references contain no escapes. */
 function wordOf(words: ReadonlyMap<string, string>, name: string): string {
   const json = words.get(name);
   const match = /^"([\x20-\x7e]*)"$/.exec(json ?? "");
   if (match === null || match[1]!.includes("\\"))
-    throw badAnswer(`an event without a proper ${name}`);
+    throw badAnswer(`an event without a valid ${name}`);
   return match[1]!;
 }
 

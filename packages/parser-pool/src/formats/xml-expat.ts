@@ -33,19 +33,19 @@ interface ExpatModule {
 
 const require = createRequire(import.meta.url);
 
-/** As much as a socket gives at once. */
+/** Size of a typical socket read, in bytes. */
 const PORTION = 64 * 1024;
 
 let loaded: ExpatModule | Error | undefined;
 
 /**
- * The native Expat. It needs the whole answer. node-expat 2.4 is not aware of
- * threads: what it keeps belongs to the thread that loaded it first, and one run
- * in four ended by SIGSEGV when a worker had loaded it and another one did after
- * it (seen with Node 20.20, 2026-11-21). So the main thread alone has it. Where
- * it does not load, the reader of our own takes over and the output says so.
+ * The native Expat. Needs the whole answer. node-expat 2.4 is not thread-safe: its
+ * state belongs to the thread that loaded it first, and one run in four ended with
+ * SIGSEGV when a second worker loaded it (Node 20.20, 2026-11-21). So only the
+ * main thread uses it. If it cannot be loaded, our own reader is used and the
+ * output has `fallbackReason`.
  *
- * @throws XoError UNSUPPORTED: it does not load, and nothing else is wanted
+ * @throws XoError UNSUPPORTED: it cannot be loaded and xmlStrict is set
  */
 export const xmlExpat: Format = (input, classes) => {
   const expat = (loaded ??= load(classes.expatModule));
@@ -59,7 +59,7 @@ export const xmlExpat: Format = (input, classes) => {
 };
 
 function load(name: string): ExpatModule | Error {
-  if (!isMainThread) return new Error("it is not made for worker threads");
+  if (!isMainThread) return new Error("it does not support worker threads");
   try {
     return require(name) as ExpatModule;
   } catch (error) {
@@ -73,7 +73,7 @@ function parse(
   classes: ClassRegistry,
 ): FormatOutput {
   const { bytes, start, end } = input;
-  // Where a document type declaration would stand: Expat would expand its entities.
+  // Rejects a document type declaration, whose entities Expat would expand.
   skipProlog(new XmlCursor(bytes, end, true), start);
   const builder = new ResponseBuilder(classes.maxDepth);
   parser.on("startElement", (name) => builder.open(name));
@@ -89,19 +89,19 @@ function parse(
   return answerFrom(builder.response(), input, classes);
 }
 
-/** What is being built: a struct or an array, and the name of the member at hand. */
+/** A struct or array being built, and the name of the current member. */
 interface Frame {
   readonly into: XmlStruct | XmlValue[];
   name: string;
 }
 
-/** Builds the value of a response from the events of a parser. An error is kept, not thrown: native code stands in between. */
+/** Builds the value of a response from parser events. Errors are stored, not thrown, as the caller is native code. */
 class ResponseBuilder {
   failure: Error | undefined;
   readonly #maxDepth: number;
   readonly #frames: Frame[] = [{ into: [], name: "" }];
   #text = "";
-  /** The value at hand; undefined: it is untagged, its text counts. */
+  /** The current value; undefined: untagged, the value is the text. */
   #value: XmlValue | undefined;
 
   constructor(maxDepth: number) {
@@ -135,11 +135,11 @@ class ResponseBuilder {
     this.#text = "";
   }
 
-  /** @throws XoError BAD_ANSWER: there is not one value */
+  /** @throws XoError BAD_ANSWER: not exactly one value */
   response(): XmlValue {
     const { into } = this.#frames[0]!;
     if (!Array.isArray(into) || into.length !== 1)
-      throw badAnswer("it is no response");
+      throw badAnswer("not an XML-RPC response");
     return into[0]!;
   }
 

@@ -1,10 +1,10 @@
-/** No number that XAPI prints is longer, and a BigInt of millions of digits would block. */
+/** Maximum length of a number: parsing a BigInt of millions of digits would block. */
 export const MAX_NUMBER_LENGTH = 512;
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 const DOUBLE = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
-/** As C prints them, to bare words that parseLenient reads. */
+/** Special values as printed by C, to the words of parseLenient. */
 const SPECIAL_DOUBLES = new Map([
   ["nan", "NaN"],
   ["-nan", "NaN"],
@@ -12,7 +12,7 @@ const SPECIAL_DOUBLES = new Map([
   ["-inf", "-Infinity"],
 ]);
 
-/** Types of XML-RPC whose text is a literal, and the JSON of such a text: undefined where it is none. */
+/** XML-RPC types whose text is a literal, with the conversion to JSON (undefined: invalid). */
 export const LITERALS: ReadonlyMap<
   string,
   (text: string) => string | undefined
@@ -24,7 +24,7 @@ export const LITERALS: ReadonlyMap<
   ["i8", integerOf],
 ]);
 
-/** Types whose text becomes a string. */
+/** XML-RPC types whose text becomes a string. */
 export const TEXT_TYPES: readonly string[] = [
   "string",
   "dateTime.iso8601",
@@ -47,7 +47,7 @@ export function doubleOf(text: string): string | undefined {
   return DOUBLE.test(text) ? text : SPECIAL_DOUBLES.get(text.toLowerCase());
 }
 
-/** Is it a number that JSON.parse would not read, or not exactly? */
+/** Is the number invalid for JSON.parse, or parsed with a loss of digits? */
 export function isLenient(json: string): boolean {
   if (json.includes("N") || json.includes("I")) return true;
   return (

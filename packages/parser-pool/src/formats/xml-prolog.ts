@@ -8,7 +8,7 @@ const DASH = 0x2d;
 const BANG = 0x21;
 const QUESTION = 0x3f;
 
-/** From the start of the document to behind the one `<value>` of the response. */
+/** Skips from the start of the document to after the `<value>` tag of the response. */
 export function skipToValue(cursor: XmlCursor, pos: number): number {
   let at = cursor.expect(skipProlog(cursor, pos), RESPONSE);
   if (cursor.accept(at, PARAMS) < 0) {
@@ -19,7 +19,7 @@ export function skipToValue(cursor: XmlCursor, pos: number): number {
   return cursor.expect(cursor.expect(at, PARAM), VALUE);
 }
 
-/** The byte-order mark, the XML declaration and comments. A document type declaration is refused: XAPI never sends one, and entities live there. */
+/** Skips byte-order mark, XML declaration and comments. Rejects a document type declaration: XAPI never sends one, and it could define entities. */
 export function skipProlog(cursor: XmlCursor, pos: number): number {
   const { bytes } = cursor;
   const hasMark =
@@ -28,10 +28,10 @@ export function skipProlog(cursor: XmlCursor, pos: number): number {
   for (;;) {
     if (at >= cursor.end)
       throw cursor.final && at === pos
-        ? badAnswer("it is empty")
+        ? badAnswer("empty answer")
         : cursor.missing();
     if (bytes[at] !== LT)
-      throw badAnswer(`${describeByte(bytes[at])} where '<' should be`);
+      throw badAnswer(`${describeByte(bytes[at])} instead of '<'`);
     const c = bytes[at + 1];
     if (c === BANG) at = skipComment(cursor, at);
     else if (c === QUESTION) at = skipPast(cursor, at + 2, QUESTION);
@@ -50,7 +50,7 @@ function skipComment(cursor: XmlCursor, pos: number): number {
   return skipPast(cursor, pos + 4, DASH);
 }
 
-/** Behind the next '>' that follows `byte`. */
+/** The position after the next '>' that follows `byte`. */
 function skipPast(cursor: XmlCursor, pos: number, byte: number): number {
   const { bytes, end } = cursor;
   for (let at = pos; at < end; at++)

@@ -25,22 +25,22 @@ import {
 } from "./xml-tag.js";
 import { XmlTranscoder } from "./xml-transcoder.js";
 
-/** Where in the answer the next unit (a member, a record, an event) stands. */
+/** Where the next unit (a member, a record, an event) is in the answer. */
 type Place = "start" | "envelope" | "records" | "struct" | "events" | "done";
 
-/** What one piece leaves to the next: plain data. */
+/** State between two pieces: plain data. */
 interface XmlState {
   place: Place;
   hasValue: boolean;
-  /** The value was neither a map of records nor a struct of events. */
+  /** The value is neither a map of records nor a struct of events. */
   hasUnexpectedValue: boolean;
-  /** The value stands without Status, as that of system.listMethods does. */
+  /** The value has no Status, as the answer of system.listMethods. */
   hasNoStatus: boolean;
   /** JSON text of members, by name. */
   members: Record<string, string>;
 }
 
-/** What closes a list, from its own closing tag on. */
+/** Closing tags of each kind of list, innermost first. */
 const CLOSINGS: Readonly<Record<string, readonly XmlTag[]>> = {
   envelope: [VALUE_END, PARAM_END, PARAMS_END, RESPONSE_END],
   records: [VALUE_END, MEMBER_END],
@@ -59,11 +59,11 @@ const TEXT_MEMBERS = new Set([
 const RECORD_DEPTH = 2;
 const EVENT_DEPTH = 3;
 
-/** One for the thread: a task never waits in between. */
+/** One per thread: tasks run synchronously. */
 const builder = new BatchBuilder();
 const output = new JsonOutput();
 
-/** One pass over XML-RPC, bytes of XML to bytes of JSON. */
+/** Converts XML-RPC to JSON in one pass, bytes to bytes. */
 export const xmlReader: Format = (input, classes) =>
   new XmlReader(input, classes).read();
 
@@ -75,7 +75,7 @@ class XmlReader {
   readonly #model: ClassLayout;
   readonly #state: XmlState;
   #value: { offset: number; length: number; lenient: boolean } | undefined;
-  /** Position of the first byte that is not used yet. */
+  /** Position of the first byte not consumed. */
   #used: number;
 
   constructor(input: FormatInput, classes: ClassRegistry) {
@@ -101,11 +101,11 @@ class XmlReader {
   read(): FormatOutput {
     const { bytes, start, end, final } = this.#input;
     builder.reset();
-    // JSON is never twice as long: a character doubles at most, and markup shrinks.
+    // The JSON is at most twice as long: a character doubles at most, and markup shrinks.
     output.reset(2 * (end - start));
     this.#units();
     if (!isUtf8(bytes.subarray(start, this.#used)))
-      throw badAnswer("it is not UTF-8");
+      throw badAnswer("not UTF-8");
     const isEmpty = builder.count === 0 && this.#value === undefined;
     const buffer = isEmpty ? new ArrayBuffer(0) : output.take();
     const batch = builder.build(buffer);
@@ -117,7 +117,7 @@ class XmlReader {
     };
   }
 
-  /** Reads units as long as the bytes last. */
+  /** Reads units until the end of the bytes. */
   #units(): void {
     let written = 0;
     try {
@@ -160,7 +160,7 @@ class XmlReader {
       this.#enter("envelope", struct);
       return;
     }
-    // Back to the tag <value>: the transcoder reads the whole of it.
+    // Back to the tag <value>, which the transcoder reads.
     const end = this.#keepValue(at - VALUE.length);
     this.#state.hasNoStatus = true;
     this.#enter("done", this.#closed(end, CLOSINGS["envelope"]!.slice(1)));
@@ -169,7 +169,7 @@ class XmlReader {
   #done(): boolean {
     const at = this.#cursor.space(this.#used);
     const { bytes, end } = this.#input;
-    if (at < end) throw badAnswer(`${describeByte(bytes[at])} after its end`);
+    if (at < end) throw badAnswer(`${describeByte(bytes[at])} after the end`);
     this.#used = end;
     return false;
   }
@@ -185,7 +185,7 @@ class XmlReader {
     return at;
   }
 
-  /** One member of a struct that is followed by `outside`, or its end. */
+  /** Reads one member of a struct, or its end, after which `outside` is the place. */
   #member(outside: Place, read: (name: string, at: number) => number): void {
     const transcoder = this.#transcoder;
     const { place } = this.#state;
@@ -200,7 +200,7 @@ class XmlReader {
     const name = JSON.parse(output.text(from, output.used)) as string;
     output.used = from;
     const at = read(name, value);
-    // A member that opens a list within has moved on by itself.
+    // A member that opens an inner list has already changed the place.
     if (this.#state.place === place)
       this.#used = this.#cursor.expect(at, MEMBER_END);
   }
@@ -236,7 +236,7 @@ class XmlReader {
     return end;
   }
 
-  /** The answer's value, of any kind; with a class named, a struct is a record of it. */
+  /** The value of the answer, of any type; if the request names a class, a struct is a record of it. */
   #keepValue(at: number): number {
     const cursor = this.#cursor;
     const transcoder = this.#transcoder;
@@ -260,7 +260,7 @@ class XmlReader {
     return end;
   }
 
-  /** A record and its reference, or the end of the records. */
+  /** Reads a record and its reference, or the end of the records. */
   #record(): void {
     const cursor = this.#cursor;
     const transcoder = this.#transcoder;
@@ -318,7 +318,7 @@ class XmlReader {
       if (error !== undefined) return { outcome: "failure", encoding, error };
     }
     const { shape } = this.#input;
-    if (oddValue) throw badAnswer(`its value is not a struct of ${shape}`);
+    if (oddValue) throw badAnswer(`the value is not a struct of ${shape}`);
     if (shape === "events")
       return { outcome: "success", encoding, ...parseEventsEnvelope(kept) };
     if (this.#value === undefined) return { outcome: "success", encoding };

@@ -11,12 +11,12 @@ export class XmlTag {
     const words: number[] = [];
     for (let at = 0; at + 4 <= text.length; at += 4)
       words.push(view.getInt32(at, true));
-    // The last word overlaps the one before.
+    // The last word may overlap the previous one.
     words.push(view.getInt32(text.length - 4, true));
     this.#words = Int32Array.from(words);
   }
 
-  /** Does it stand at `pos`? At least `length` bytes must be there. */
+  /** Is the tag at `pos`? At least `length` bytes must follow. */
   isAt(view: DataView, pos: number): boolean {
     const words = this.#words;
     const last = words.length - 1;

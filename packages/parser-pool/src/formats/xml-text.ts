@@ -9,12 +9,12 @@ const SPACE = 0x20;
 const QUOTE = 0x22;
 const SEMICOLON = 0x3b;
 
-/** `&#x10FFFF;` and a few zeroes. */
+/** Length of `&#x10FFFF;` with a few leading zeros. */
 const LONGEST_REFERENCE = 16;
 
 const LITTLE_ENDIAN = true;
 
-/** The five predefined entities: their first four bytes as a number, their length with '&' and ';', and what they stand for. */
+/** The five predefined entities: the first four bytes as a number, the length with '&' and ';', and the character. */
 const PREDEFINED = [
   { text: "&quot;", code: QUOTE },
   { text: "&amp;", code: AMPERSAND },
@@ -29,7 +29,7 @@ const PREDEFINED = [
 }));
 
 /**
- * Copies bytes up to the first that needs a look: a '<', a '&', a '"', a '\\',
+ * Copies bytes up to the first special one: a '<', a '&', a '"', a '\\',
  * a control character, or the stop byte at the end. Four bytes at once: most
  * text has none of those, nor the few others below '\''.
  *
@@ -69,8 +69,8 @@ function copyPlain(cursor: XmlCursor, pos: number, output: JsonOutput): number {
 }
 
 /**
- * Copies the text at `pos` up to the next tag, as the inside of a JSON string.
- * Line ends stay as they are: XAPI writes CR raw, and JSON-RPC keeps it too.
+ * Copies the text at `pos` up to the next tag, as the content of a JSON string.
+ * Line ends are not normalized: XAPI does not escape CR, and JSON-RPC keeps it too.
  *
  * @returns the position of the tag
  */
@@ -85,7 +85,7 @@ export function copyText(
   return at;
 }
 
-/** A character that cannot simply be copied. */
+/** Handles a character that cannot be copied unchanged. */
 function copyOdd(cursor: XmlCursor, pos: number, output: JsonOutput): number {
   if (pos >= cursor.end) throw cursor.missing();
   const c = cursor.bytes[pos]!;
@@ -102,7 +102,7 @@ function copyOdd(cursor: XmlCursor, pos: number, output: JsonOutput): number {
   return pos + 1;
 }
 
-/** A reference to a character at `pos`; undefined when there is no proper one. No entity of a DTD is ever looked up. */
+/** The character reference at `pos`; undefined if invalid. Entities of a DTD are not supported. */
 export function referenceAt(
   cursor: XmlCursor,
   pos: number,
@@ -140,11 +140,10 @@ function characterOf(name: string): number | undefined {
 }
 
 /**
- * Copies a member's name, up to `</name>`, as the inside of a JSON string.
- * XAPI does not escape names at all: what is no proper reference stands for
- * itself, and so does a '<'.
+ * Copies the name of a member, up to `</name>`, as the content of a JSON string.
+ * XAPI does not escape names: invalid references and '<' are copied unchanged.
  *
- * @returns the position behind the closing tag
+ * @returns the position after the closing tag
  */
 export function copyName(
   cursor: XmlCursor,
@@ -171,10 +170,10 @@ const QUOT = Buffer.from("&quo").readInt32LE();
 const QUOT_END = Buffer.from("t;").readInt16LE();
 
 /**
- * Copies text up to the next tag or to the end of the bytes, as it is but for
- * its references.
+ * Copies text up to the next tag or to the end of the bytes, with references
+ * replaced by their characters.
  *
- * @returns where it stopped: at a '<', at a reference that is cut off, or at the end
+ * @returns where it stopped: at a '<', at an incomplete reference, or at the end
  */
 export function unescapeText(
   cursor: XmlCursor,
@@ -186,7 +185,7 @@ export function unescapeText(
   let used = output.used;
   let at = pos;
   while (at < end) {
-    // Four bytes at once, up to the first '&', '<' or the stop byte at the end.
+    // Four bytes at a time, up to the first '&', '<' or the stop byte at the end.
     const word = view.getInt32(at, LITTLE_ENDIAN);
     const lt = word ^ 0x3c3c3c3c;
     const ampersand = word ^ 0x26262626;
@@ -207,7 +206,7 @@ export function unescapeText(
     const c = bytes[at]!;
     if (c === LT) break;
     if (c !== AMPERSAND) {
-      // A NUL in the text: the JSON reader will have a word about it.
+      // A NUL in the text, which the JSON reader rejects.
       if (at >= end) break;
       at++;
       used++;
@@ -233,7 +232,7 @@ export function unescapeText(
   return at;
 }
 
-/** The reference at `pos`; undefined when it is cut off. */
+/** The reference at `pos`; undefined if incomplete. */
 function wholeReference(cursor: XmlCursor, pos: number) {
   const { bytes, end } = cursor;
   const near = bytes.subarray(pos, Math.min(end, pos + LONGEST_REFERENCE + 2));

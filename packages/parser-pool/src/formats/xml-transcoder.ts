@@ -32,7 +32,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** Types of a scalar, by tag; the usual ones first. */
+/** Scalar types by tag; the most frequent first. */
 const TYPES = [
   "boolean",
   "dateTime.iso8601",
@@ -45,7 +45,7 @@ const TYPES = [
 ].map((name) => ({
   open: new XmlTag(`<${name}>`),
   close: new XmlTag(`</${name}>`),
-  /** The JSON of a literal's text; undefined: the text becomes a string. */
+  /** Converts the text to JSON; undefined: the text becomes a string. */
   toJson: LITERALS.get(name),
 }));
 
@@ -59,14 +59,14 @@ const CONSTANTS = new Map([
 ]);
 
 /**
- * Turns values of XML-RPC into JSON, bytes to bytes, without making objects.
- * Every method takes the position of what it reads and returns the one behind.
+ * Converts values of XML-RPC to JSON, bytes to bytes, without creating objects.
+ * Every method takes a position and returns the position after what it read.
  */
 export class XmlTranscoder {
   readonly #cursor: XmlCursor;
   readonly #output: JsonOutput;
   readonly #maxDepth: number;
-  /** What was written since it was last set to false is not strict JSON. */
+  /** True: something written since the last reset is not strict JSON. */
   lenient = false;
 
   constructor(cursor: XmlCursor, output: JsonOutput, maxDepth: number) {
@@ -75,7 +75,7 @@ export class XmlTranscoder {
     this.#maxDepth = maxDepth;
   }
 
-  /** A `<value>`; `place`: where integers hide in it. */
+  /** Converts a `<value>`. @param place where it contains integers */
   value(pos: number, place: IntegerPlace | undefined, depth: number): number {
     const cursor = this.#cursor;
     const at = cursor.accept(pos, VALUE);
@@ -94,7 +94,7 @@ export class XmlTranscoder {
     return cursor.expect(this.#typed(at, place, depth), VALUE_END);
   }
 
-  /** The members of a record, behind its `<struct>`: columns are noted, integers become numbers. */
+  /** Converts the members of a record, after its `<struct>`: notes columns, converts integers to numbers. */
   record(
     pos: number,
     model: ClassLayout,
@@ -129,7 +129,7 @@ export class XmlTranscoder {
     return this.structEnd;
   }
 
-  /** The start of the next member of a struct; -1 at its end, `structEnd` is then behind it. */
+  /** The start of the next member of a struct; -1 at the end, `structEnd` is then the position after it. */
   structEnd = 0;
   member(pos: number): number {
     const cursor = this.#cursor;
@@ -177,7 +177,7 @@ export class XmlTranscoder {
     return cursor.expect(this.#typed(end, place, depth), VALUE_END);
   }
 
-  /** What stands inside a `<value>`, from the tag of its type to that tag's end. */
+  /** Converts the content of a `<value>`, from the tag of the type to its closing tag. */
   #typed(pos: number, place: IntegerPlace | undefined, depth: number): number {
     const cursor = this.#cursor;
     const output = this.#output;
@@ -200,7 +200,7 @@ export class XmlTranscoder {
     return at;
   }
 
-  /** The type whose tag stands at `pos`; `typeEnd` is the position behind it. */
+  /** The type whose tag is at `pos`; `typeEnd` is the position after the tag. */
   #typeEnd = 0;
   #typeAt(pos: number): Type | undefined {
     const cursor = this.#cursor;
@@ -288,7 +288,7 @@ export class XmlTranscoder {
     return cursor.expect(end, close);
   }
 
-  /** Where the string written from `from` on is an integer, it becomes a number. */
+  /** Converts the string written from `from` on to a number if it is an integer. */
   #asInteger(from: number): void {
     const output = this.#output;
     const { bytes } = output;
@@ -300,7 +300,7 @@ export class XmlTranscoder {
     if (bytes[first + sign] === ZERO && digits > 1) return;
     for (let at = first + sign; at < last; at++)
       if (bytes[at]! < ZERO || bytes[at]! > NINE) return;
-    // The quotes go.
+    // Removes the quotes.
     bytes.copyWithin(from, first, last);
     output.used = last - 1;
     if (digits > 15 && isLenient(output.text(from, output.used)))

@@ -8,7 +8,7 @@ import { SLACK, type FormatInput, type FormatOutput } from "./format.js";
 import { JsonSplitter } from "./json-splitter.js";
 import { integerOf } from "./xml-literal.js";
 
-/** A number as JSON text: no digit of it may get lost. */
+/** A number as JSON text, so that no digit is lost. */
 export class JsonNumber {
   readonly text: string;
 
@@ -17,15 +17,15 @@ export class JsonNumber {
   }
 }
 
-/** A value of XML-RPC as a parser that makes objects gives it. Structs are maps: a member may be called `__proto__`. */
+/** A parsed value of XML-RPC. Structs are maps, as a member may be named `__proto__`. */
 export type XmlValue =
   string | boolean | null | JsonNumber | XmlValue[] | XmlStruct;
 
 export type XmlStruct = Map<string, XmlValue>;
 
 /**
- * The answer that a parsed response holds. Its JSON is written anew and split:
- * slow, but then these parsers are here for comparison.
+ * The answer in a parsed response. The value is serialized to JSON and split
+ * again: slow, but these parsers exist for comparison.
  */
 export function answerFrom(
   response: XmlValue,
@@ -53,7 +53,7 @@ export function answerFrom(
   return { ...output, answer: { ...output.answer, encoding: "xml-rpc" } };
 }
 
-/** Writes values as JSON, integers as the hints say. */
+/** Serializes values to JSON, with integers as the class hints say. */
 class JsonText {
   readonly #input: FormatInput;
   readonly #classes: ClassRegistry;
@@ -84,7 +84,7 @@ class JsonText {
   }
 
   #event(event: XmlValue): string {
-    if (!(event instanceof Map)) throw badAnswer("an event that is no struct");
+    if (!(event instanceof Map)) throw badAnswer("an event is not a struct");
     const className = event.get("class");
     const model = this.#classes.classOf(
       this.#classes.classNameOf(typeof className === "string" ? className : ""),

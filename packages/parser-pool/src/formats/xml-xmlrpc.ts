@@ -33,14 +33,14 @@ const require = createRequire(import.meta.url);
 const PORTION = 64 * 1024;
 
 /**
- * The parser of the xmlrpc package: the plain way. It needs the whole answer,
- * makes an object of it, and takes some ill-formed XML that the others refuse.
- * Replaced are the ends of types where it loses digits, dates or the prototype.
+ * The parser of the xmlrpc package. Needs the whole answer, parses it to objects,
+ * and accepts some ill-formed XML that the other parsers reject. Its handlers of
+ * types for which it loses digits, dates or `__proto__` are replaced.
  */
 export const xmlXmlrpc: Format = (input, classes) => {
   const { bytes, start, end } = input;
   skipProlog(new XmlCursor(bytes, end, true), start);
-  if (!isUtf8(bytes.subarray(start, end))) throw badAnswer("it is not UTF-8");
+  if (!isUtf8(bytes.subarray(start, end))) throw badAnswer("not UTF-8");
   const response = deserialize(input, classes.maxDepth);
   return answerFrom(response, input, classes);
 };
@@ -57,10 +57,10 @@ function deserialize(input: FormatInput, maxDepth: number): XmlValue {
       (error, value) => (outcome ??= { error, value }),
     );
   } catch (error) {
-    // After an error sax throws it again at the next write.
+    // After an error sax throws the same error at the next write.
     outcome ??= { error: error as Error, value: null };
   }
-  if (outcome === undefined) throw badAnswer("it is cut off");
+  if (outcome === undefined) throw badAnswer("unexpected end");
   const { error, value } = outcome;
   if (error instanceof XoError) throw error;
   if (error !== null && error !== undefined)
@@ -90,7 +90,7 @@ function adapt(deserializer: Deserializer, maxDepth: number): void {
       struct.set(parts[i] as string, parts[i + 1]!);
     push(struct);
   };
-  // sax would also know the names of HTML.
+  // By default sax also accepts the entities of HTML.
   deserializer.parser._parser.ENTITIES = ENTITIES;
   const { marks } = deserializer;
   const open = marks.push.bind(marks);
@@ -102,7 +102,7 @@ function adapt(deserializer: Deserializer, maxDepth: number): void {
 
 const ENTITIES = { amp: "&", gt: ">", lt: "<", quot: '"', apos: "'" };
 
-/** What the deserializer takes for a stream: it is read at once, in portions as a socket gives them. */
+/** A stream-like source for the deserializer, which emits all chunks synchronously. */
 function sourceOf({ bytes, start, end }: FormatInput): object {
   const source = {
     setEncoding: () => undefined,

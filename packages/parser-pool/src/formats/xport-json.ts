@@ -2,7 +2,7 @@ import { LooseJson } from "./loose-json.js";
 import { XportBuilder, type XportTable } from "./xport-table.js";
 
 /**
- * Reads `{meta: {...}, data: [{t, values: [...]}]}` straight from the bytes.
+ * Decodes `{meta: {...}, data: [{t, values: [...]}]}` from the bytes.
  * @param known key of a legend that the caller has
  * @throws XoError BAD_ANSWER, ANSWER_TOO_DEEP
  */

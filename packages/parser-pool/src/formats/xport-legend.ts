@@ -1,28 +1,28 @@
 import { createHash } from "node:crypto";
 
-/** `AVERAGE:vm:<uuid>:memory`; names may have colons. */
+/** Entries are `AVERAGE:vm:<uuid>:memory`; names may contain colons. */
 const PREFIX = Buffer.from("AVERAGE:");
 const COLON = 0x3a;
 const NEWLINE = 0x0a;
 const TAB = 0x09;
 const SPACE = 0x20;
 
-/** Whose the columns are, in the order in which a table has them. */
+/** The decoded legend: which object and data source each column of a table has. */
 export interface ReadLegend {
-  /** The same legends have the same key. */
+  /** Equal legends have equal keys. */
   readonly key: string;
   /** Number of columns in the table. */
   readonly columns: number;
-  /** For each column as it came its place in the table; -1: not what we asked for. */
+  /** Index in the table for each column of the answer; -1: left out. */
   readonly places: Int32Array;
   /** See XportTable. */
   text(): Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Collects the entries of a legend and brings the columns of each object
- * together, in whatever order they come. What is no `AVERAGE` of anything is
- * left out. No text is made where the legend is one that is known already.
+ * Collects the entries of a legend and groups the columns by object, whatever
+ * their order. Entries without `AVERAGE` are left out. No text is created for a
+ * legend that the caller already has.
  */
 export class LegendBuilder {
   #bytes = Buffer.allocUnsafe(16 * 1024);
@@ -63,7 +63,7 @@ export class LegendBuilder {
     return { key, columns, places, text: () => this.#write(entries) };
   }
 
-  /** Entries of one object usually stand together: only the first of them is looked up. */
+  /** Entries of one object are usually adjacent: only the first one needs a lookup. */
   #group(): readonly Entry[] {
     const bytes = this.#bytes;
     const groups = new Map<string, number>();
@@ -101,7 +101,7 @@ export class LegendBuilder {
     return new Uint8Array(Buffer.from(lines.join("\n")));
   }
 
-  /** What separates names and lines is no part of them. */
+  /** Separators of names and lines must not occur in names. */
   #text(from: number, to: number): string {
     const part = this.#bytes.subarray(from, to);
     for (const [i, byte] of part.entries())
@@ -110,16 +110,16 @@ export class LegendBuilder {
   }
 }
 
-/** An entry in the bytes: its start, the colon behind its owner's uuid, its end. */
+/** An entry in the bytes: its start, the colon after the UUID, its end. */
 interface Entry {
-  /** Number of its owner; -1: left out. */
+  /** Index of its object; -1: left out. */
   readonly group: number;
   readonly from: number;
   readonly owner: number;
   readonly to: number;
 }
 
-/** Place of the colon behind the owner's uuid; -1: there is none. */
+/** Position of the colon after the UUID; -1: none. */
 function ownerEnd(bytes: Buffer, from: number, to: number): number {
   for (let i = 0; i < PREFIX.length; i++)
     if (bytes[from + i] !== PREFIX[i]) return -1;

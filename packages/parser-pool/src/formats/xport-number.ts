@@ -2,13 +2,13 @@ const MINUS = 0x2d;
 const DOT = 0x2e;
 const ZERO = 0x30;
 
-/** Powers of ten that a double has exactly. */
+/** Powers of ten that a double represents exactly. */
 const POWERS = Array.from({ length: 23 }, (_, i) => 10 ** i);
 
 /**
  * A number of `bytes[from..to)` as xapi-rrd writes it, `%0.15g`: at most 15
  * digits and a small power of ten need one exact division. Everything else
- * (exponents, `NaN`, `Infinity`) goes the slow way; what is no number is NaN.
+ * (exponents, `NaN`, `Infinity`) is parsed by Number; invalid numbers are NaN.
  */
 export function readDecimal(
   bytes: Uint8Array,
@@ -34,7 +34,7 @@ export function readDecimal(
   return isNegative ? -value : value;
 }
 
-/** Longer than any number that is meant as one. */
+/** Longer than any valid number. */
 const LONGEST = 64;
 
 function readSlowly(bytes: Uint8Array, from: number, to: number): number {

@@ -2,35 +2,34 @@ import { badAnswer } from "./bad-input.js";
 import { LegendBuilder } from "./xport-legend.js";
 
 /**
- * Measurements as numbers: a row for each moment, a column for each thing that
- * is measured. Float32: 7 digits, which is more than hosts measure, in half the
- * room.
+ * Measurements as numbers: a row per time, a column per data source. Float32 has
+ * 7 digits, more than hosts measure, in half the memory.
  */
 export interface XportTable {
-  /** Between two rows, in s. */
+  /** Time between two rows, in s. */
   readonly step: number;
-  /** Time of the last row, in s since 1970; without rows: of the pool's last measurement. */
+  /** Time of the last row, in s since the epoch; without rows: of the last measurement. */
   readonly end: number;
   readonly rows: number;
   readonly columns: number;
-  /** Row after row, oldest first; NaN where nothing was measured. Columns of one object stand together. */
+  /** Row after row, oldest first; NaN: not measured. Columns of one object are adjacent. */
   readonly values: Float32Array<ArrayBuffer>;
   /**
-   * A line for each object, in the order of the columns: type (host, vm or sr),
-   * uuid and the names of its columns, with a tab before each; UTF-8. Absent
-   * where the caller has the legend of this key.
+   * A line per object, in the order of the columns: type (host, vm or sr), UUID and
+   * names of its columns, separated by tabs; UTF-8. Absent if the caller has the
+   * legend with this key.
    */
   readonly legend?: Uint8Array<ArrayBuffer>;
-  /** The same legends have the same key. */
+  /** Equal legends have equal keys. */
   readonly legendKey: string;
 }
 
-/** Rows that come, or that are missing between two that come. The longest archive has 366. */
+/** Maximum of rows, including missing ones in between. The longest archive of XAPI has 366. */
 const MOST_ROWS = 4096;
-/** A few columns in rows far apart would otherwise grow without bound. */
+/** Maximum of cells: rows far apart would otherwise allocate without limit. */
 const MOST_CELLS_PER_VALUE = 8;
 
-/** Makes a table of what a reader finds, in whatever order rows and legend come. */
+/** Builds a table; rows and legend may come in any order. */
 export class XportBuilder {
   readonly #legend = new LegendBuilder();
   readonly #times: number[] = [];
@@ -87,7 +86,7 @@ export class XportBuilder {
     };
   }
 
-  /** Rows by time, each at its place: those that are missing are gaps. */
+  /** Rows ordered by time; missing rows are filled with NaN. */
   #inOrder(
     columns: number,
     places: Int32Array,

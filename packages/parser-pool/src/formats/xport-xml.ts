@@ -6,12 +6,12 @@ const LT = 0x3c;
 const GT = 0x3e;
 const SLASH = 0x2f;
 
-/** Longer than any name of an element here. */
+/** Longer than any element name of this format. */
 const LONGEST_NAME = 8;
 
 /**
- * Reads rrdtool's `<xport><meta>...</meta><data><row><t/><v/>...</row></data></xport>`,
- * which hosts answer that know no JSON. None of its elements has attributes.
+ * Decodes rrdtool's `<xport><meta>...</meta><data><row><t/><v/>...</row></data></xport>`
+ * of hosts without JSON. None of its elements has attributes.
  * @param known key of a legend that the caller has
  * @throws XoError BAD_ANSWER
  */
@@ -35,11 +35,11 @@ export function readXportXml(
     isWhole ||= name === "/xport";
     at = close + 1;
   }
-  if (!isWhole) throw badAnswer("it breaks off");
+  if (!isWhole) throw badAnswer("unexpected end");
   return builder.table(known);
 }
 
-/** `v` and `/row`; the declaration and whatever is longer is nothing to us. */
+/** The name in a tag, such as `v` or `/row`; "" for the declaration and longer ones. */
 function nameIn(text: Buffer, from: number, to: number): string {
   if (to - from > LONGEST_NAME) return "";
   if (to - from === 1) return String.fromCharCode(text[from]!);
@@ -49,7 +49,7 @@ function nameIn(text: Buffer, from: number, to: number): string {
 interface Element {
   readonly name: string;
   readonly text: Buffer;
-  /** What stands behind the tag, up to the next. */
+  /** The text after the tag, up to the next one. */
   readonly from: number;
   readonly to: number;
 }

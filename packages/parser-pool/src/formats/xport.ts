@@ -9,8 +9,8 @@ const OPEN_MAP = 0x7b;
 const LT = 0x3c;
 
 /**
- * What `rrd_updates` answers: JSON or XML, which the first byte tells. It needs
- * the whole of it. `state`: key of a legend that the caller has.
+ * The answer of `rrd_updates`: JSON or XML, decided by the first byte. Needs the
+ * whole answer. `state`: key of a legend that the caller has.
  */
 export const xport: Format = (input) => {
   const { bytes, end, state } = input;
@@ -20,13 +20,13 @@ export const xport: Format = (input) => {
     return tablesOf([readXportJson(bytes, [at, end], known)]);
   if (bytes[at] === LT)
     return tablesOf([readXportXml(bytes, [at, end], known)]);
-  throw badAnswer("it is neither JSON nor XML");
+  throw badAnswer("neither JSON nor XML");
 };
 
-/** What `vm_rrd?json` answers, whole. */
+/** The whole answer of `vm_rrd?json`. */
 export const rrd: Format = (input) => {
   const at = firstOf(input);
-  if (input.bytes[at] !== OPEN_MAP) throw badAnswer("it is no JSON");
+  if (input.bytes[at] !== OPEN_MAP) throw badAnswer("not JSON");
   return tablesOf(readRrdJson(input.bytes, [at, input.end]));
 };
 

@@ -14,7 +14,7 @@ import { Random, randomText } from "./random.js";
 
 const COLUMNS = ["uuid", "name_label", "count", "tags", "missing"];
 
-/** A class of our own, with every kind of field that a data model has. */
+/** A test class with every type of field of a data model. */
 export const thingOptions: ParserPoolOptions = {
   classes: ["Thing"],
   columnsOf: (name) => (name === "Thing" ? COLUMNS : ["uuid"]),
@@ -29,7 +29,7 @@ export interface ContractSubject {
   readonly wire: DecodeRequest["encoding"];
 }
 
-/** What every format does, wherever it runs and however the bytes come. */
+/** The contract of every format, wherever it runs and however the bytes are split. */
 export async function decodingContract(
   t: Test,
   { encoding, createPool, wire }: ContractSubject,
@@ -116,19 +116,16 @@ export async function decodingContract(
       );
     });
 
-    await t.test(
-      `a failure keeps its code and parameters, ${how}`,
-      async (t) => {
-        const error = ["HANDLE_INVALID", "VM", randomText(random) + 'é<&>"'];
-        for (const shape of ["value", "records", "events"] as const) {
-          const body = encode(encoding, { error });
-          const { answer } = await feed(pool, body, { ...options, shape });
-          t.same(answer, { outcome: "failure", encoding: wire, error });
-        }
-      },
-    );
+    await t.test(`a failure has its code and parameters, ${how}`, async (t) => {
+      const error = ["HANDLE_INVALID", "VM", randomText(random) + 'é<&>"'];
+      for (const shape of ["value", "records", "events"] as const) {
+        const body = encode(encoding, { error });
+        const { answer } = await feed(pool, body, { ...options, shape });
+        t.same(answer, { outcome: "failure", encoding: wire, error });
+      }
+    });
 
-    await t.test(`values of every kind arrive, ${how}`, async (t) => {
+    await t.test(`values of every type are decoded, ${how}`, async (t) => {
       const values: Logical[] = [
         "",
         "text",
@@ -162,7 +159,7 @@ export async function decodingContract(
   }
 
   await t.test(
-    "a record longer than many segments is put together",
+    "a record longer than several segments is decoded",
     async (t) => {
       const long = thing(random, 1).set("name_label", "long ".repeat(20_000));
       const things = new Map([
@@ -183,7 +180,7 @@ export async function decodingContract(
   );
 
   await t.test(
-    "NaN, infinities and integers past 2^53 are kept and flagged",
+    "NaN, infinities and integers above 2^53 are preserved and flagged",
     async (t) => {
       const odd = new Map<string, Logical>([
         ["count", 9007199254740993n],
@@ -212,7 +209,7 @@ export async function decodingContract(
   );
 
   await t.test(
-    "equal records have equal digests, different ones do not",
+    "equal records have equal digests, different records different ones",
     async (t) => {
       const value = new Map(
         [0, 1, 2].map((i) => [
@@ -231,7 +228,7 @@ export async function decodingContract(
     },
   );
 
-  await t.test("a truncated answer is bad wherever it is cut", async (t) => {
+  await t.test("an answer truncated at any byte is invalid", async (t) => {
     const value = new Map([["OpaqueRef:1", thing(random, 1)]]);
     const body = encode(encoding, { value });
     const cuts = [
@@ -249,7 +246,7 @@ export async function decodingContract(
       );
   });
 
-  await t.test("the pool goes on after bad answers", async (t) => {
+  await t.test("the pool works after invalid answers", async (t) => {
     const { answer } = await feed(pool, encode(encoding, { value: "alive" }), {
       ...request,
       shape: "value",
@@ -289,12 +286,12 @@ function event(random: Random, i: number): Logical {
     ["ref", `OpaqueRef:${i}`],
   ];
   if (operation !== "del") members.push(["snapshot", thing(random, i)]);
-  // XAPI's order is always the same; nothing promises it.
+  // XAPI's order is always the same but not documented.
   if (i % 3 === 0) members.reverse();
   return new Map(members);
 }
 
-/** Anything without integers: XML-RPC does not tell those from strings. */
+/** Any value without integers, which XML-RPC does not distinguish from strings. */
 function tree(random: Random, depth: number): Logical {
   switch (random.below(depth > 0 ? 6 : 4)) {
     case 0:

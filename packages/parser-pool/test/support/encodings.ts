@@ -1,4 +1,4 @@
-/** A number that XAPI calls a float: XML-RPC tags it. */
+/** A float of XAPI: XML-RPC tags it. */
 export class Float {
   readonly value: number;
 
@@ -26,18 +26,18 @@ export type Logical =
   | Logical[]
   | Map<string, Logical>;
 
-/** An answer as XAPI means it, before it is encoded. */
+/** An answer before encoding. */
 export type LogicalAnswer =
   { readonly value: Logical } | { readonly error: readonly string[] };
 
 export type EncodingName = "json1" | "json2" | "xml" | "json-in-xml";
 
-/** The bytes of an answer, as XAPI writes them. */
+/** The bytes of an answer as XAPI encodes them. */
 export function encode(name: EncodingName, answer: LogicalAnswer): Buffer {
   return Buffer.from(ENCODERS[name](answer));
 }
 
-/** What a reader should make of a value. */
+/** The expected result of decoding a value. */
 export function plain(value: Logical): unknown {
   if (value instanceof Float) return value.value;
   if (value instanceof DateTime) return value.text;

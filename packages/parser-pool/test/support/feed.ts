@@ -11,15 +11,15 @@ import {
 } from "@xo-server/model";
 import type { ParserPool } from "../../src/index.js";
 
-/** A record of a batch, read. */
+/** A parsed record of a batch. */
 export interface ReadRecord {
   readonly ref: string;
   readonly className: string;
   readonly operation: string;
   readonly lenient: boolean;
-  /** Undefined where there is none. */
+  /** Undefined: no record. */
   readonly record: unknown;
-  /** JSON text of each column; empty where the record has no such field. */
+  /** JSON text of each column; empty if the record has no such field. */
   readonly columns: readonly string[];
   readonly digest: string;
 }
@@ -35,7 +35,7 @@ export interface FeedOptions extends Partial<DecodeRequest> {
   readonly chunk?: () => number;
 }
 
-/** Feeds the bytes of an answer as a socket would, pausing when it is asked to. */
+/** Feeds the bytes of an answer as a socket would, with backpressure. */
 export async function feed(
   pool: ParserPool,
   body: Uint8Array,
@@ -74,7 +74,7 @@ export async function feed(
   return { answer, batches, records: batches.flatMap(readBatch) };
 }
 
-/** All records of a batch; throws where the table contradicts the bytes. */
+/** All records of a batch; throws if the table contradicts the bytes. */
 export function readBatch(batch: RecordBatch): ReadRecord[] {
   const rows = Array.from({ length: batch.count }, (_, i) => i);
   return rows.map((row) => readRow(batch, row * RECORD_STRIDE));
@@ -113,7 +113,7 @@ function readRow(batch: RecordBatch, row: number): ReadRecord {
   };
 }
 
-/** Where the columns of the row end: where those of the next row that has some begin. */
+/** End of the columns of the row: the start of those of the next row with columns. */
 function nextColumns(batch: RecordBatch, row: number): number {
   const { table, count, columns } = batch;
   for (

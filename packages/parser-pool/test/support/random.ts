@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed;
   }
 
-  /** From 0 to below 1. */
+  /** 0 <= n < 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -14,7 +14,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to below `limit`. */
+  /** An integer, 0 <= n < `limit`. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
@@ -52,7 +52,7 @@ const PIECES = [
   "__proto__",
 ];
 
-/** Text with what encodings stumble over; no CR (XML parsers turn it into LF), no control characters (XAPI has none). */
+/** Text with characters that need escaping; without CR (XML parsers convert it to LF) and control characters (XAPI has none). */
 export function randomText(random: Random): string {
   return random.many(8, () => random.pick(PIECES)).join("");
 }

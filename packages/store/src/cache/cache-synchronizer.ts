@@ -1,13 +1,12 @@
-import type { Clock } from "../clock.js";
+import type { Logger, WallClock } from "@xo-server/kit";
 import type { Availability } from "../commit/availability.js";
 import type { Committer } from "../commit/committer.js";
 import type { ChangeTarget } from "../commit/write-unit.js";
 import type { Engine } from "../engines/engine.js";
-import type { Logger } from "../logger.js";
 import type { Tables } from "../schema/tables.js";
 import type { Kysely } from "kysely";
 
-/** A table in memory, as far as following other servers goes. */
+/** A cached table that can be reloaded. */
 export interface SynchronizedTable extends ChangeTarget {
   readonly version: number;
   load(db: Kysely<Tables>): Promise<void>;
@@ -17,19 +16,19 @@ interface CacheSynchronizerOptions {
   readonly engine: Engine;
   readonly committer: Committer;
   readonly availability: Availability;
-  readonly clock: Clock;
-  /** Between two looks at the counters. */
+  readonly clock: WallClock;
+  /** Interval between two reads of the version counters, in ms. */
   readonly pollMs: number;
   readonly logger: Logger;
-  /** Before rows of another process are read: it may have changed the key as well. */
+  /** Called before rows of another process are read: that process may have rotated the key. */
   readonly refreshKeys: () => Promise<void>;
 }
 
 /**
- * Keeps memory in step with what other processes write: other servers on the
- * same PostgreSQL, the command line on the same file. Each table has a counter
- * that every change raises; they are looked at every `pollMs`. (NOTIFY would
- * tell sooner, but it makes commits wait for each other.)
+ * Reloads cached tables that other processes have changed: other servers on the
+ * same PostgreSQL, the command line on the same file. Every change increments the
+ * version counter of its table; the counters are read every `pollMs`. (NOTIFY
+ * would be faster, but it serializes commits.)
  */
 export class CacheSynchronizer {
   readonly #options: CacheSynchronizerOptions;
@@ -48,7 +47,7 @@ export class CacheSynchronizer {
     options.availability.onRecovery(() => this.loadAll());
   }
 
-  /** Hears of tables that another process changed. */
+  /** Calls the listener with the name of each table that another process changed. */
   onForeignChange(listener: (table: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -68,12 +67,14 @@ export class CacheSynchronizer {
     if (this.#closed) return;
     this.#timer = clock.setTimeout(() => {
       void this.synchronize()
-        .catch((error: unknown) => this.#warn("memory is behind", error))
+        .catch((error: unknown) =>
+          this.#warn("the cache may be outdated", error),
+        )
         .then(() => this.start());
     }, pollMs);
   }
 
-  /** Brings memory in step now. @throws XoError STORE_UNAVAILABLE */
+  /** Reloads changed tables now. @throws XoError STORE_UNAVAILABLE */
   async synchronize(): Promise<void> {
     const { engine, availability, committer } = this.#options;
     const versions = await availability.run(() =>
@@ -82,7 +83,7 @@ export class CacheSynchronizer {
     for (const { id, version } of versions) {
       if (!this.#isBehind(id, version)) continue;
       await committer.runExclusive(async () => {
-        // A commit of our own may have brought it in step meanwhile.
+        // A commit of this process may have updated the table meanwhile.
         if (this.#isBehind(id, version))
           await availability.run(() => this.#reload(id));
       });
@@ -105,16 +106,16 @@ export class CacheSynchronizer {
     this.#notify(name);
   }
 
-  /** The keys in use stay when the file is gone: most rows have nothing to do with them. */
+  /** If the key file cannot be read the current keys stay in use: most rows are not encrypted. */
   async #refreshKeys(): Promise<void> {
     try {
       await this.#options.refreshKeys();
     } catch (error) {
-      this.#warn("the key cannot be read anew", error);
+      this.#warn("the key cannot be reloaded", error);
     }
   }
 
-  /** Availability says itself when the database is gone. */
+  /** Availability logs an unreachable database itself. */
   #warn(message: string, error: unknown): void {
     const { availability, logger } = this.#options;
     if (availability.state === "unavailable" || this.#closed) return;

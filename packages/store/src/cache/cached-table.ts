@@ -5,21 +5,21 @@ import { limits } from "../schema/limits.js";
 import type { Tables, Value } from "../schema/tables.js";
 import { RowSet, type IndexKeys } from "./row-set.js";
 
-/** The tables whose rows have a text as `id`. */
+/** Tables whose rows have a string `id`. */
 type KeyedTable = {
   [Name in keyof Tables]: Tables[Name] extends { id: string } ? Name : never;
 }[keyof Tables];
 
-/** One of them, as Kysely sees it where it need not know which. */
+/** Row and table types for Kysely where the table is generic. */
 type AnyRow = Record<string, Value> & { id: string };
 type AnyTable = Kysely<{ keyed: AnyRow }>;
 
 const PAGE_ROWS = 500;
 
 /**
- * A small table that is also in memory. Reading asks memory only, so that it
- * takes no time and goes on without a database. Changing goes through a write
- * unit; memory follows when it is committed.
+ * A small table with a copy in memory. Reads use memory only: they are synchronous
+ * and work without a database. Changes go through a write unit; the copy is
+ * updated after the commit.
  */
 export class CachedTable<
   Name extends KeyedTable,
@@ -27,13 +27,13 @@ export class CachedTable<
   Row extends Tables[Name] & { id: string } = Tables[Name] & { id: string },
 > implements ChangeTarget {
   readonly name: Name;
-  /** The name, where AnyTable wants one. */
+  /** The name, typed for AnyTable. */
   readonly #table: "keyed";
-  /** What one row is called in errors. */
+  /** Name of a row in errors. */
   readonly #type: string;
   readonly #keys: IndexKeys<Row, Key>;
   #rows: RowSet<Row, Key>;
-  /** What the table's counter was when memory was in step. */
+  /** Version counter of the table at the last update of the copy. */
   #version = -1;
 
   constructor(name: Name, type: string, keys: IndexKeys<Row, Key>) {
@@ -69,7 +69,7 @@ export class CachedTable<
     return this.#rows.withKey(key, value);
   }
 
-  /** @throws XoError ALREADY_EXISTS, LIMIT_REACHED, NO_SUCH_OBJECT for what it refers to */
+  /** @throws XoError ALREADY_EXISTS, LIMIT_REACHED, NO_SUCH_OBJECT for a missing referenced row */
   async insert(unit: WriteUnit, row: Row): Promise<Row> {
     if (this.size >= limits.cachedRows)
       throw new XoError("LIMIT_REACHED", {
@@ -115,22 +115,22 @@ export class CachedTable<
     if ((await this.removeWhere(unit, "id", id)) === 0) this.#throwMissing(id);
   }
 
-  /** @returns how many there were */
+  /** @returns number of deleted rows */
   async removeWhere(
     unit: WriteUnit,
     column: keyof Row & string,
     value: string,
   ): Promise<number> {
-    // Rows may have gone with the one that they refer to: others must look in any case.
+    // Rows may have been deleted by a foreign key: other processes must reload in any case.
     unit.touch(this);
-    const gone = await anyTable(unit.sql)
+    const deleted = await anyTable(unit.sql)
       .deleteFrom(this.#table)
       .where(column as "id", "=", value)
       .returning("id")
       .execute();
-    for (const { id } of gone)
+    for (const { id } of deleted)
       unit.addChange({ target: this, id, row: undefined });
-    return gone.length;
+    return deleted.length;
   }
 
   commit(changes: readonly Change[], version: number): boolean {
@@ -142,7 +142,7 @@ export class CachedTable<
     return true;
   }
 
-  /** Reads the whole table anew, page by page, and puts it in the place of the old in one go. */
+  /** Reloads the whole table, page by page, and replaces the copy at the end. */
   async load(db: Kysely<Tables>): Promise<void> {
     const version = await db
       .selectFrom("table_versions")

@@ -1,6 +1,6 @@
 import { CachedTable } from "./cached-table.js";
 
-/** The tables that are in memory, and what each is looked up by. */
+/** The cached tables with their lookup keys. */
 export function createCachedTables() {
   return {
     settings: new CachedTable("settings", "setting", {}),
@@ -42,7 +42,7 @@ export function createCachedTables() {
     plugins: new CachedTable("plugins", "plugin", {}),
     balancerPolicies: new CachedTable(
       "balancer_policies",
-      "policy of the load balancer",
+      "load balancer policy",
       {},
     ),
   };

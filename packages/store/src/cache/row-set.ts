@@ -1,9 +1,9 @@
-/** What a table in memory is looked up by besides its id; `undefined` for rows that are not. */
+/** Lookup keys of a table besides its id; `undefined`: the row is not in that index. */
 export type IndexKeys<Row, Key extends string> = Readonly<
   Record<Key, (row: Row) => string | undefined>
 >;
 
-/** Rows by id and by other keys. */
+/** Rows indexed by id and by other keys. */
 export class RowSet<Row extends { readonly id: string }, Key extends string> {
   readonly #rows = new Map<string, Row>();
   readonly #indexes: readonly Index<Row>[];

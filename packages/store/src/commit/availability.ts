@@ -1,11 +1,10 @@
+import type { Logger, WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import type { Engine } from "../engines/engine.js";
-import type { Logger } from "../logger.js";
 
 /**
- * available --a question fails because the database is gone--> unavailable
- * unavailable --the probe is answered, memory is read anew--> available
+ * available --a query fails because the database is unreachable--> unavailable
+ * unavailable --the probe succeeds, the cache is reloaded--> available
  */
 export type AvailabilityState = "available" | "unavailable";
 
@@ -16,14 +15,14 @@ export interface Backoff {
 
 interface AvailabilityOptions {
   readonly engine: Engine;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
   readonly backoff: Backoff;
-  /** 0 to 1, so that many servers do not come back in step. */
+  /** 0 to 1: jitter, so that many servers do not reconnect at once. */
   readonly random: () => number;
 }
 
-/** Whether the database answers. While it does not, nobody waits for it: questions fail at once, and one probe goes on trying. */
+/** Whether the database is reachable. While it is not, queries fail at once and one probe retries with back-off. */
 export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #listeners = new Set<(state: AvailabilityState) => void>();
@@ -41,7 +40,7 @@ export class Availability {
     return this.#reason === undefined ? "available" : "unavailable";
   }
 
-  /** @param recover what must succeed before the store counts as available again */
+  /** @param recover must succeed before the state becomes `available` again */
   onRecovery(recover: () => Promise<void>): void {
     this.#recover = recover;
   }
@@ -58,23 +57,23 @@ export class Availability {
       throw new XoError("STORE_UNAVAILABLE", { reason: this.#reason });
   }
 
-  /** Asks the database if it is there, and notices when it is not. */
-  async run<T>(question: () => Promise<T>): Promise<T> {
+  /** Runs a query; an error of an unreachable database changes the state. */
+  async run<T>(query: () => Promise<T>): Promise<T> {
     this.check();
     try {
-      return await question();
+      return await query();
     } catch (error) {
       throw this.translateError(error);
     }
   }
 
-  /** What to throw for a failure of the database; one that is gone is remembered. */
+  /** The error to throw for a failure of the database. An unreachable database changes the state. */
   translateError(error: unknown): unknown {
     if (error instanceof XoError) return error;
     if (this.#options.engine.classify(error) !== "unavailable") return error;
     const reason = error instanceof Error ? reasonOf(error) : "unknown";
     this.#becomeUnavailable(reason);
-    // Not as the cause: drivers put addresses and statements into their errors.
+    // Without the cause: errors of drivers contain addresses and statements.
     return new XoError("STORE_UNAVAILABLE", { reason });
   }
 
@@ -87,7 +86,7 @@ export class Availability {
     const before = this.state;
     this.#reason = reason;
     if (before === "unavailable" || this.#closed) return;
-    this.#options.logger.warn("the store cannot be reached", { reason });
+    this.#options.logger.warn("the database is unreachable", { reason });
     this.#notify();
     this.#attempt = 0;
     this.#schedule();
@@ -108,13 +107,15 @@ export class Availability {
       await engine.reader.selectFrom("meta").select("id").limit(1).execute();
       await this.#recover();
     } catch (error) {
-      logger.debug("the store is still away", { error: reasonOf(error) });
+      logger.debug("the database is still unreachable", {
+        error: reasonOf(error),
+      });
       if (!this.#closed) this.#schedule();
       return;
     }
     if (this.#closed) return;
     this.#reason = undefined;
-    logger.info("the store is back");
+    logger.info("the database is reachable again");
     this.#notify();
   }
 
@@ -123,10 +124,10 @@ export class Availability {
   }
 }
 
-/** A code and the driver's words: they name no secret (a test looks). */
+/** Code and message of the driver, which contain no secrets (tested). */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   const { code } = error as { code?: unknown };
-  const words = error.message === "" ? error.name : error.message;
-  return typeof code === "string" ? `${code}: ${words}` : words;
+  const message = error.message === "" ? error.name : error.message;
+  return typeof code === "string" ? `${code}: ${message}` : message;
 }

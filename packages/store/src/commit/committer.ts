@@ -5,9 +5,9 @@ import { limits } from "../schema/limits.js";
 import type { Availability } from "./availability.js";
 import { WriteUnit, type ChangeTarget } from "./write-unit.js";
 
-/** Changes that share a transaction at most: beyond, waiting for the last one costs the first one more than it saves. */
+/** Maximum of changes in one transaction: with more, the first one waits longer than the batch saves. */
 const MAX_BATCH = 256;
-/** Tries of a change that another server's got in the way of. */
+/** Attempts of a transaction that conflicts with another server. */
 const MAX_TRIES = 4;
 
 export type WriteTask<T> = (unit: WriteUnit) => Promise<T>;
@@ -18,23 +18,23 @@ interface PendingWrite {
   readonly reject: (error: unknown) => void;
 }
 
-/** What runs in the lane between two transactions. */
+/** Runs between two transactions. */
 interface ExclusiveTask {
   readonly run: () => Promise<void>;
 }
 
 export interface CommitCounters {
-  /** Changes that were committed, and the transactions that it took. */
+  /** Committed changes, and the number of their transactions. */
   readonly changes: number;
   readonly transactions: number;
-  /** Changes that wait now. */
+  /** Changes waiting now. */
   readonly waiting: number;
 }
 
 /**
- * The one lane of all changes. Those that arrive while a transaction is under
- * way share the next one, so that the disk is waited for once for all of them.
- * A promise resolves when its change is on the disk and in memory, not before.
+ * Serializes all changes. Changes that arrive during a transaction share the next
+ * one, so that they need only one flush to disk. A promise resolves when its
+ * change is on disk and in the cache, not before.
  */
 export class Committer {
   readonly #engine: Engine;
@@ -60,21 +60,21 @@ export class Committer {
     };
   }
 
-  /** @param reload reads a table into memory anew: another server changed it as well */
+  /** @param reload reloads a cached table that another server has also changed */
   onVersionGap(reload: (target: ChangeTarget) => Promise<void>): void {
     this.#onVersionGap = reload;
   }
 
-  /** Hears of each table that a commit of this process changed, once memory has it; returns how to stop listening. */
+  /** Calls the listener with each table that a commit of this process changed, after the cache was updated. @returns a function that removes the listener */
   onCommit(listener: (table: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * @param work may run more than once: a failed neighbour in the same
-   *   transaction undoes it, and it is done again alone. So it must do nothing
-   *   but ask and change the database.
+   * @param work may run more than once: if another change in the same transaction
+   *   fails, each runs again alone. So it must have no effects but queries and
+   *   changes of the database.
    * @throws XoError STORE_UNAVAILABLE, QUEUE_FULL, what `work` throws
    */
   async run<T>(work: WriteTask<T>): Promise<T> {
@@ -89,14 +89,14 @@ export class Committer {
     });
   }
 
-  /** Runs between two transactions, also while the database counts as gone. */
+  /** Runs a task between two transactions, also while the database is unreachable. */
   async runExclusive<T>(run: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#push({ run: () => run().then(resolve, reject) });
     });
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
@@ -107,12 +107,12 @@ export class Committer {
   }
 
   async #drain(): Promise<void> {
-    // Whoever calls in the same turn of the event loop shares the first transaction.
+    // Calls in the same turn of the event loop share the first transaction.
     await new Promise(setImmediate);
     for (;;) {
       const first = this.#queue[0];
       if (first === undefined) {
-        // In the same turn as the look: an entry that comes later starts a new run.
+        // In the same turn as the check: a later entry starts a new loop.
         this.#running = undefined;
         return;
       }
@@ -143,9 +143,10 @@ export class Committer {
     batch: readonly PendingWrite[],
     error: unknown,
   ): Promise<void> {
-    const told = this.#availability.translateError(error);
-    const gone = this.#availability.state === "unavailable";
-    if (gone || batch.length === 1) for (const job of batch) job.reject(told);
+    const translated = this.#availability.translateError(error);
+    const isUnavailable = this.#availability.state === "unavailable";
+    if (isUnavailable || batch.length === 1)
+      for (const job of batch) job.reject(translated);
     else for (const job of batch) await this.#commit([job]);
   }
 
@@ -174,7 +175,7 @@ export class Committer {
     return results;
   }
 
-  /** It is committed: whatever fails from here on must not look as if it were not. */
+  /** After the commit: a failure here must not reject the change. */
   async #applyToCache(
     unit: WriteUnit,
     versions: ReadonlyMap<string, number>,
@@ -182,7 +183,7 @@ export class Committer {
     for (const [target, changes] of unit.changes) {
       const version = versions.get(target.name)!;
       if (unit.isReplaced(target) || !target.commit(changes, version))
-        // The follower tries again: the table's counter in memory stays behind.
+        // The cache synchronizer retries: the version in memory stays behind.
         await this.#onVersionGap(target).catch((error: unknown) =>
           this.#availability.translateError(error),
         );
@@ -191,7 +192,7 @@ export class Committer {
   }
 }
 
-/** Counts up the counter of each table that changed, which is how other servers learn of it. By name, so that two servers never wait for each other. */
+/** Increments the version counter of each changed table, which other servers poll. Ordered by name, so that two servers cannot deadlock. */
 async function raiseVersions(unit: WriteUnit): Promise<Map<string, number>> {
   const names = [...unit.changes.keys()].map(({ name }) => name).sort();
   const versions = new Map<string, number>();

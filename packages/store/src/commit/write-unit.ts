@@ -3,23 +3,23 @@ import type { Transaction } from "kysely";
 import type { Engine } from "../engines/engine.js";
 import type { Tables } from "../schema/tables.js";
 
-/** A row of a table in memory became another, or went: what memory learns once it is committed. */
+/** A changed or deleted row, applied to the cache after the commit. */
 export interface Change {
-  /** The table in memory. */
+  /** The cached table. */
   readonly target: ChangeTarget;
   readonly id: string;
-  /** `undefined` for one that went. */
+  /** `undefined`: deleted. */
   readonly row: { readonly id: string } | undefined;
 }
 
-/** A table in memory, as far as commits care. */
+/** A cached table that receives committed changes. */
 export interface ChangeTarget {
   readonly name: string;
-  /** @param version what the table's counter is after the commit, @returns whether memory is in step */
+  /** @param version version counter after the commit. @returns false: another process has changed the table as well */
   commit(changes: readonly Change[], version: number): boolean;
 }
 
-/** One transaction: the way to the tables, and the record of what it does to them. */
+/** One transaction: access to the tables and a record of its changes. */
 export class WriteUnit {
   readonly sql: Transaction<Tables>;
   readonly #engine: Engine;
@@ -35,14 +35,14 @@ export class WriteUnit {
     return this.#changes;
   }
 
-  /** Other servers read the table anew, whether or not rows of it are known to have changed. */
+  /** Other servers reload the table, even if no changed row is recorded. */
   touch(target: ChangeTarget): Change[] {
     let changes = this.#changes.get(target);
     if (changes === undefined) this.#changes.set(target, (changes = []));
     return changes;
   }
 
-  /** So much of a table changed that memory had better read it anew. */
+  /** The table was replaced: this process reloads it too. */
   markReplaced(target: ChangeTarget): void {
     this.touch(target);
     this.#replaced.add(target);
@@ -56,7 +56,7 @@ export class WriteUnit {
     this.touch(change.target).push(change);
   }
 
-  /** The error to throw when a row could not be written. @param type names it to people, as in "user already exists" */
+  /** The error to throw when a row could not be written. @param type human-readable type, as in "user already exists" */
   toStoreError(error: unknown, type: string, id: string): unknown {
     const kind = this.#engine.classify(error);
     if (kind === "duplicate")

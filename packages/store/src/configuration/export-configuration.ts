@@ -5,14 +5,13 @@ import { toPortable } from "./portable-rows.js";
 export const FORMAT = "xo-server configuration";
 export const VERSION = 1;
 
-/** A step on the main thread: some 10 us a row. */
+/** Rows per turn of the event loop; about 10 us per row. */
 const ROWS_A_SLICE = 20;
 
 /**
- * The whole configuration, a JSON value a line: what it is, then
- * `[table, row]` for each row, those first that others refer to. It is taken
- * from memory, as it is at the moment of the call; tasks and the audit log are
- * no configuration.
+ * The whole configuration as lines of JSON: a header, then `[table, row]` for
+ * each row, referenced rows first. A snapshot of the cache at the moment of the
+ * call; tasks and the audit log are not part of the configuration.
  */
 export function exportRows(
   tables: CachedTables,

@@ -5,16 +5,15 @@ import type { RepositoryContext } from "../repositories/repository-context.js";
 import { FORMAT, VERSION } from "./export-configuration.js";
 import { fromPortable, invalid, type PortableRow } from "./portable-rows.js";
 
-/** A step on the main thread: some 10 us a line. */
+/** Lines per turn of the event loop; about 10 us per line. */
 const LINES_A_SLICE = 20;
-/** Rows of one statement: SQLite takes 32,766 values, a table has at most a dozen columns. */
+/** Rows per statement: SQLite accepts 32,766 parameters, a table has at most a dozen columns. */
 const ROWS_A_STATEMENT = 100;
 
 type RowsByTable = ReadonlyMap<string, readonly PortableRow[]>;
 
 /**
- * Puts what `exportRows` wrote in the place of the configuration: all of it, in
- * one transaction, or nothing.
+ * Replaces the configuration by the output of `exportRows`, in one transaction.
  * @throws XoError IMPORT_INVALID, STORE_UNAVAILABLE
  */
 export async function importRows(
@@ -64,9 +63,9 @@ async function replaceAll(
     unit.markReplaced(table);
   }
   for (const { name } of all) {
-    const those = rows.get(name)!;
-    for (let at = 0; at < those.length; at += ROWS_A_STATEMENT)
-      await insert(unit, name, those.slice(at, at + ROWS_A_STATEMENT));
+    const tableRows = rows.get(name)!;
+    for (let at = 0; at < tableRows.length; at += ROWS_A_STATEMENT)
+      await insert(unit, name, tableRows.slice(at, at + ROWS_A_STATEMENT));
   }
 }
 
@@ -78,12 +77,14 @@ async function insert(
   try {
     await unit.sql.insertInto(name).values(rows).execute();
   } catch (error) {
-    const told = unit.toStoreError(error, "row", "");
-    throw told === error ? error : invalid(`rows of ${name} contradict others`);
+    const translated = unit.toStoreError(error, "row", "");
+    throw translated === error
+      ? error
+      : invalid(`rows of ${name} contradict others`);
   }
 }
 
-/** Lines of text that comes in pieces. */
+/** Splits chunks of text into lines. */
 function* splitLines(plain: readonly Buffer[]): Generator<string, undefined> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -98,15 +99,15 @@ function* splitLines(plain: readonly Buffer[]): Generator<string, undefined> {
 
 function checkHead(line: string): void {
   const head = parse(line) as { format?: unknown; version?: unknown } | null;
-  if (head?.format !== FORMAT) throw invalid("it is of another kind");
+  if (head?.format !== FORMAT) throw invalid("not an export of xo-server");
   if (head.version !== VERSION)
-    throw invalid(`it has version ${String(head.version)}`);
+    throw invalid(`unsupported version ${String(head.version)}`);
 }
 
 function parseLine(line: string): [string, unknown] {
   const value = parse(line);
   if (!Array.isArray(value) || typeof value[0] !== "string")
-    throw invalid("a line is no row");
+    throw invalid("a line is not a row");
   return [value[0], value[1]];
 }
 
@@ -114,6 +115,6 @@ function parse(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw invalid("a line is no JSON");
+    throw invalid("a line is not JSON");
   }
 }

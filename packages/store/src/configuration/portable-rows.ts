@@ -8,7 +8,7 @@ export type PortableRow = Readonly<Record<string, Value>> & {
   readonly id: string;
 };
 
-/** A row as it leaves the store: with its secret in plain text, for the file is encrypted as a whole. */
+/** A row for export, with its secret decrypted: the file is encrypted as a whole. */
 export function toPortable(
   table: string,
   row: PortableRow,
@@ -21,7 +21,7 @@ export function toPortable(
   return { ...row, [sealed.column]: text };
 }
 
-/** @throws XoError IMPORT_INVALID when the row does not fit the table */
+/** @throws XoError IMPORT_INVALID if the row does not fit the table */
 export function fromPortable(
   table: TableMetadata,
   value: unknown,
@@ -39,14 +39,14 @@ export function fromPortable(
 
 function checkRow(table: TableMetadata, value: unknown): PortableRow {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid(`a row of ${table.name} is no object`);
-  const given = new Map(Object.entries(value));
+    throw invalid(`a row of ${table.name} is not an object`);
+  const cells = new Map(Object.entries(value));
   const row = table.columns.map((column) => {
-    const cell = given.get(column.name) as unknown;
-    given.delete(column.name);
+    const cell = cells.get(column.name) as unknown;
+    cells.delete(column.name);
     return [column.name, checkCell(table.name, column, cell)] as const;
   });
-  for (const name of given.keys())
+  for (const name of cells.keys())
     throw invalid(`${table.name} has no column ${name.slice(0, 64)}`);
   return Object.fromEntries(row) as PortableRow;
 }
@@ -65,7 +65,7 @@ function checkCell(
       ? typeof cell === "string" && !/\0|\p{Surrogate}/u.test(cell)
       : Number.isSafeInteger(cell);
   if (isRight) return cell as Value;
-  throw invalid(`${column.name} is of the wrong kind in a row of ${table}`);
+  throw invalid(`${column.name} has the wrong type in a row of ${table}`);
 }
 
 export function invalid(reason: string): XoError {

@@ -19,7 +19,7 @@ const ALGORITHM = "aes-256-gcm";
 const TAG_BYTES = 16;
 const MAX_HEADER_BYTES = 1_024;
 const MIN_PASSPHRASE_CHARACTERS = 8;
-/** A step on the main thread: about 50 us of AES. */
+/** Bytes per turn of the event loop; about 50 us of AES. */
 const SLICE_BYTES = 64 * 1_024;
 
 interface Header {
@@ -30,7 +30,7 @@ interface Header {
   readonly iv: string;
 }
 
-/** Encrypts what comes with a passphrase. @param ln cost of the passphrase, a power of two */
+/** Encrypts a text with a passphrase. @param ln log2 of the cost parameter N of scrypt */
 export async function* sealFile(
   plain: AsyncIterable<string>,
   passphrase: string,
@@ -57,7 +57,7 @@ export async function* sealFile(
 }
 
 /**
- * Nothing is handed out before the whole file is known to be whole.
+ * Decrypts a file. Returns nothing before the whole file is authenticated.
  * @throws XoError PASSPHRASE_WRONG, IMPORT_INVALID
  */
 export async function openFile(
@@ -109,8 +109,8 @@ function readHeader(file: Buffer): { header: Header; head: Buffer } {
   const start = file.subarray(0, MAX_HEADER_BYTES);
   const end = start.indexOf("\n", MAGIC.length) + 1;
   if (!start.toString("latin1").startsWith(MAGIC) || end === 0)
-    throw invalid("it does not begin as one");
-  if (file.length < end + TAG_BYTES) throw invalid("it is cut off");
+    throw invalid("not an export of xo-server");
+  if (file.length < end + TAG_BYTES) throw invalid("the file is truncated");
   const header = parseHeader(start.toString("utf8", MAGIC.length, end));
   return { header, head: file.subarray(0, end) };
 }
@@ -120,16 +120,16 @@ function parseHeader(text: string): Header {
   try {
     header = JSON.parse(text) as typeof header;
   } catch {
-    throw invalid("its header is no JSON");
+    throw invalid("the header is not JSON");
   }
   const { ln, r, p, salt, iv } = header;
-  // The file may come from anybody: no more than 256 MiB and a few seconds.
+  // The file is untrusted: limits scrypt to 256 MiB and a few seconds.
   const isCheap =
     isWithin(ln, 10, 18) && isWithin(r, 1, 8) && isWithin(p, 1, 4);
   if (!isCheap || typeof salt !== "string" || typeof iv !== "string")
-    throw invalid("its header is not ours");
+    throw invalid("the header is invalid");
   if (Buffer.from(iv, "base64url").length !== 12)
-    throw invalid("its header is not ours");
+    throw invalid("the header is invalid");
   return header as unknown as Header;
 }
 

@@ -1,24 +1,24 @@
 import type { Kysely } from "kysely";
 import type { Tables } from "../schema/tables.js";
 
-/** What a failure of the database means to those who asked. */
+/** Kinds of database errors. */
 export type FailureKind =
-  /** The database is gone, full, locked or read-only: nothing is wrong with the question. */
+  /** The database is unreachable, full, locked or read-only; the statement itself is valid. */
   | "unavailable"
-  /** A row with such a key is there already. */
+  /** A row with this key exists. */
   | "duplicate"
-  /** A row that is referred to is not there. */
+  /** A referenced row does not exist. */
   | "missing"
-  /** Two writers got in each other's way: asking again helps. */
+  /** Two writers conflict: a retry can succeed. */
   | "conflict"
   | "other";
 
-/** A database, as the rest of this package sees it. SQLite and PostgreSQL are its two implementations. */
+/** A database. Implemented by SQLite and PostgreSQL. */
 export interface Engine {
   readonly name: "sqlite" | "postgres";
-  /** Sees what is committed. */
+  /** Sees committed data only. */
   readonly reader: Kysely<Tables>;
-  /** For transactions, one at a time: the committer's alone. */
+  /** For transactions, one at a time: used by the committer only. */
   readonly writer: Kysely<Tables>;
   classify(error: unknown): FailureKind;
   close(): Promise<void>;

@@ -7,10 +7,10 @@ import type { Engine, FailureKind } from "./engine.js";
 const MAX_CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
-/** PostgreSQL's number for bigint, which `pg` hands out as text unless told otherwise. */
+/** PostgreSQL's type id of bigint, which `pg` returns as a string by default. */
 const BIGINT_OID = 20;
 
-/** The database that several servers share. @param url `postgres://user:password@host/database` */
+/** A database shared by several servers. @param url `postgres://user:password@host/database` */
 export async function openPostgresEngine(url: string): Promise<Engine> {
   const { default: pg } = await import("pg");
   const types: NonNullable<PoolConfig["types"]> = {
@@ -29,9 +29,9 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
     keepAlive: true,
     application_name: "xo-server",
   });
-  // An idle connection that breaks is taken from the pool; the next question tells.
+  // `pg` removes an idle connection that breaks from its pool; the next query reports an unreachable database.
   pool.on("error", () => undefined);
-  // One that breaks in use tells twice: to who asked, and as an event that would end the process.
+  // A connection that breaks in use rejects its query and also emits an error, which without a listener would end the process.
   pool.on("connect", (client) => client.on("error", () => undefined));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return {
@@ -48,9 +48,9 @@ const KINDS: readonly (readonly [RegExp, FailureKind])[] = [
   [/^23505$/, "duplicate"],
   [/^23503$/, "missing"],
   [/^(40001|40P01|55P03)$/, "conflict"],
-  // Connection, out of resources, operator's intervention, system error; read-only
+  // Connection, insufficient resources, operator intervention, system error; read-only
   [/^(08|53|57|58)...$|^25006$/, "unavailable"],
-  // Signing in failed, no such database
+  // Authentication failed, no such database
   [/^(28|3D)...$/, "unavailable"],
 ];
 
@@ -59,7 +59,7 @@ function classify(error: unknown): FailureKind {
   const { code } = error as { code?: unknown };
   if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code))
     return KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? "other";
-  // Neither the network's errors nor those of `pg` itself have a code of PostgreSQL.
+  // Network errors and errors of `pg` itself have no code of PostgreSQL.
   return typeof code === "string" || PG_DRIVER_MESSAGES.test(error.message)
     ? "unavailable"
     : "other";

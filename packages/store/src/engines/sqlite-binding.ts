@@ -1,4 +1,4 @@
-/** What this package needs of SQLite, whoever brings it. All of it blocks. */
+/** The SQLite API that is used here. All calls block. */
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
@@ -6,7 +6,7 @@ export interface SqliteDatabase {
 }
 
 export interface SqliteStatement {
-  /** Rows of a statement that has some. */
+  /** For statements that return rows. */
   all(...parameters: readonly unknown[]): unknown[];
   run(...parameters: readonly unknown[]): { changes: number | bigint };
 }
@@ -14,8 +14,8 @@ export interface SqliteStatement {
 type DatabaseClass = new (file: string) => SqliteDatabase;
 
 /**
- * Node's own SQLite where there is one (22.13 and newer), else the package
- * `libsql`. The two write the same files. docs/decisions has the comparison.
+ * The SQLite of Node (22.13 and newer), else the package `libsql`. Both write the
+ * same files. Comparison: docs/decisions/010.
  */
 export async function openSqlite(file: string): Promise<SqliteDatabase> {
   const Database = builtInSqlite() ?? (await packagedSqlite());

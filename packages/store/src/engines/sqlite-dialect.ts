@@ -13,7 +13,7 @@ import {
 import type { ConnectionName } from "./sqlite-protocol.js";
 import { SqliteFailure, type SqliteThread } from "./sqlite-thread.js";
 
-/** Kysely's SQLite, over the thread. */
+/** Kysely's dialect for SQLite in a worker thread. */
 export class SqliteThreadDialect implements Dialect {
   readonly #thread: SqliteThread;
   readonly #name: ConnectionName;
@@ -40,7 +40,7 @@ export class SqliteThreadDialect implements Dialect {
   }
 }
 
-/** SQLite changes tables in transactions as well; Kysely's adapter says no, and so would let two starts make the tables at once. */
+/** SQLite supports DDL in transactions; Kysely's adapter denies it, so two processes could run the migrations at once. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -55,7 +55,7 @@ class ThreadDriver implements Driver {
   }
 
   async init(): Promise<void> {
-    // The thread starts with the first question.
+    // The thread starts with the first query.
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -70,24 +70,24 @@ class ThreadDriver implements Driver {
     return this.#connection.end("commit");
   }
 
-  /** SQLite rolls back by itself when the disk is full, and with the thread: what led here is the error worth telling. */
+  /** SQLite has already rolled back when the disk is full or the thread has ended. The error that led to the rollback is the one to report. */
   async rollbackTransaction(): Promise<void> {
     await this.#connection.end("rollback").catch(() => undefined);
   }
 
   async releaseConnection(): Promise<void> {
-    // There is one, for all.
+    // One connection is shared by all.
   }
 
   async destroy(): Promise<void> {
-    // The engine ends the thread.
+    // The engine terminates the thread.
   }
 }
 
 class ThreadConnection implements DatabaseConnection {
   readonly #thread: SqliteThread;
   readonly #name: ConnectionName;
-  /** The thread that the transaction under way runs in. */
+  /** Number of the thread that runs the current transaction. */
   #generation: number | undefined;
 
   constructor(thread: SqliteThread, name: ConnectionName) {
@@ -95,7 +95,7 @@ class ThreadConnection implements DatabaseConnection {
     this.#name = name;
   }
 
-  /** Immediate: a transaction that may not write must not find out at its end. */
+  /** BEGIN IMMEDIATE takes the write lock now, so that a transaction does not fail at its end. */
   async begin(): Promise<void> {
     await this.executeQuery(CompiledQuery.raw("begin immediate"));
     this.#generation = this.#thread.generation;
@@ -110,7 +110,7 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    // The rest of a transaction must not run in a new thread, where nothing holds it together.
+    // The rest of a transaction must not run in a new thread, outside of a transaction.
     if (
       (this.#generation ?? this.#thread.generation) !== this.#thread.generation
     )
@@ -124,7 +124,7 @@ class ThreadConnection implements DatabaseConnection {
     return { rows: rows as R[], numAffectedRows: BigInt(changes) };
   }
 
-  // eslint-disable-next-line require-yield -- the interface asks for it, pages take its place
+  // eslint-disable-next-line require-yield -- required by the interface; paging is used instead
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error("rows are read in pages");
   }

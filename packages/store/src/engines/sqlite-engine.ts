@@ -11,10 +11,10 @@ import { SqliteFailure, SqliteThread } from "./sqlite-thread.js";
 const CONSTRAINT = 19;
 const DUPLICATE_CODES = new Set([1555, 2067, 2579]);
 const FOREIGN_KEY = 787;
-/** No code (the thread is gone), then perm, busy, locked, readonly, ioerr, corrupt, full, cantopen, protocol, notadb. */
+/** No code (the thread has ended), then perm, busy, locked, readonly, ioerr, corrupt, full, cantopen, protocol, notadb. */
 const UNAVAILABLE_CODES = new Set([0, 3, 5, 6, 8, 10, 11, 13, 14, 15, 26]);
 
-/** The embedded database: one file (and its journal) that only its owner may read. */
+/** The embedded database: one file (and its journal) that only its owner can read. */
 export async function openSqliteEngine(file: string): Promise<Engine> {
   await createPrivately(file);
   const thread = new SqliteThread(file);

@@ -1,4 +1,4 @@
-/** `reader` and `writer` are two connections of one thread: what is not committed is seen by the writer alone. */
+/** `reader` and `writer` are two connections of one thread: only the writer sees uncommitted data. */
 export type ConnectionName = "reader" | "writer";
 
 export interface SqliteRequest {
@@ -6,7 +6,7 @@ export interface SqliteRequest {
   readonly connection: ConnectionName;
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** Whether the statement answers rows. */
+  /** Whether the statement returns rows. */
   readonly returnsRows: boolean;
 }
 

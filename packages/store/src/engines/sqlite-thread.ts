@@ -5,10 +5,10 @@ import type {
   SqliteThreadData,
 } from "./sqlite-protocol.js";
 
-/** SQLite answered with a result code. */
+/** An error with a result code of SQLite. */
 export class SqliteFailure extends Error {
   override readonly name = "SqliteFailure";
-  /** SQLite's extended result code; 0 when the thread itself is gone. */
+  /** SQLite's extended result code; 0: the thread has ended. */
   readonly code: number;
 
   constructor(code: number, message: string) {
@@ -25,9 +25,8 @@ interface PendingCall {
 type SqliteCall = Omit<SqliteRequest, "id">;
 
 /**
- * The thread that SQLite runs in, because SQLite blocks whoever asks it. A
- * thread that died is started again by the next question; those that were
- * waiting are told.
+ * Runs SQLite in a worker thread, because its calls block. A thread that has
+ * ended is started again by the next call; pending calls are rejected.
  */
 export class SqliteThread {
   readonly #file: string;
@@ -41,7 +40,7 @@ export class SqliteThread {
     this.#file = file;
   }
 
-  /** Counts the threads that ended: a transaction does not outlive its own. */
+  /** Number of threads that have ended: a transaction does not outlive its thread. */
   get generation(): number {
     return this.#generation;
   }
@@ -61,6 +60,7 @@ export class SqliteThread {
 
   async close(): Promise<void> {
     this.#closed = true;
+    // A worker that failed to start has rejected the calls; there is nothing to close.
     const worker = await this.#worker?.catch(() => undefined);
     if (worker === undefined) return;
     const exited = new Promise((resolve) => worker.once("exit", resolve));
@@ -69,9 +69,9 @@ export class SqliteThread {
   }
 
   /**
-   * Ends the thread as a crash would, but between two statements: one that is
-   * ended within `libsql` takes the process along. What was not committed is
-   * undone by SQLite.
+   * For tests: ends the thread as a crash would, but between two statements, as
+   * terminating it within `libsql` would end the process. SQLite rolls back
+   * uncommitted changes.
    */
   async crash(): Promise<void> {
     const worker = await this.#worker;
@@ -85,7 +85,7 @@ export class SqliteThread {
     const worker = new Worker(new URL("./sqlite-worker.js", import.meta.url), {
       name: "store",
       workerData: { file: this.#file } satisfies SqliteThreadData,
-      // Not the loaders of the main program; and Node 22 calls its SQLite experimental.
+      // Without the loaders of the main program, and without the ExperimentalWarning of SQLite in Node 22.
       execArgv: ["--disable-warning=ExperimentalWarning"],
     });
     return new Promise((resolve, reject) => {

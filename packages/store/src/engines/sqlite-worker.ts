@@ -11,13 +11,13 @@ import type {
   SqliteThreadData,
 } from "./sqlite-protocol.js";
 
-/** Statements that are kept prepared, per connection. */
+/** Maximum of cached prepared statements per connection. */
 const MAX_PREPARED = 200;
 
 /**
- * FULL: what is committed is on the disk, a loss of power included; batching
- * pays for it (docs/decisions has figures). The busy time is for another
- * process on the same file, such as the command line.
+ * synchronous=FULL: committed data survives a loss of power; batching of commits
+ * compensates the cost (docs/decisions/010). busy_timeout is for another process
+ * on the same file, such as the command line.
  */
 const SETTINGS = `
   pragma busy_timeout = 5000;
@@ -81,7 +81,7 @@ const connections: Record<ConnectionName, Connection> = {
 };
 
 parentPort!.on("message", (request: SqliteRequest | "close" | "crash") => {
-  // Of this thread, not of the process.
+  // Ends the thread, not the process.
   if (request === "crash") process.exit(1);
   if (request !== "close") {
     parentPort!.postMessage(connections[request.connection].execute(request));

@@ -1,7 +1,7 @@
 import { checkName } from "../schema/limits.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** A right of the older kind: one subject, one object, one level. */
+/** An access right: one subject, one object, one level (the ACL model of Xen Orchestra). */
 export interface Acl {
   readonly id: string;
   /** Id of a user or a group. */
@@ -12,7 +12,7 @@ export interface Acl {
   readonly action: string;
 }
 
-/** Rights of the older kind, as `acl.*` gives them. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Access rights of the `acl.*` methods. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Acls {
   readonly #context: RepositoryContext;
 
@@ -32,7 +32,7 @@ export class Acls {
     return this.#context.tables.acls.withKey("object", object);
   }
 
-  /** One that is there already stays. @throws XoError LIMIT_REACHED, INVALID_PARAMETERS */
+  /** Returns the existing ACL if there is one. @throws XoError LIMIT_REACHED, INVALID_PARAMETERS */
   async add(acl: Omit<Acl, "id">): Promise<Acl> {
     const { tables, committer, createId } = this.#context;
     const columns = {
@@ -54,15 +54,15 @@ export class Acls {
     });
   }
 
-  /** @returns whether there was one */
+  /** @returns whether the ACL existed */
   async remove(acl: Omit<Acl, "id">): Promise<boolean> {
     const { tables, committer } = this.#context;
     const known = this.#find(acl);
     if (known === undefined) return false;
-    const gone = await committer.run((unit) =>
+    const deleted = await committer.run((unit) =>
       tables.acls.removeWhere(unit, "id", known.id),
     );
-    return gone > 0;
+    return deleted > 0;
   }
 
   #find({ subject, object, action }: Omit<Acl, "id">): Acl | undefined {

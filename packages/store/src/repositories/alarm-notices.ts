@@ -3,26 +3,26 @@ import { checkPageRows, limits, toJson } from "../schema/limits.js";
 import type { AlarmNoticeRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** A message of a rule to one of those that it tells. */
+/** A notification of an alarm rule to one of its targets. */
 export interface AlarmNotice {
   readonly id: string;
   readonly ruleId: string;
-  /** Of the rule's `sendTo`. */
+  /** Id in `sendTo` of the rule. */
   readonly targetId: string;
   /** JSON. */
   readonly body: unknown;
-  /** Tries that were begun. */
+  /** Number of started attempts. */
   readonly attempts: number;
-  /** Absent: it was given up. */
+  /** Absent: no more attempts. */
   readonly nextAt?: number;
-  /** Of the last try. */
+  /** Error of the last attempt. */
   readonly error?: string;
   readonly createdAt: number;
 }
 
 export type NewNotice = Pick<AlarmNotice, "ruleId" | "targetId" | "body">;
 
-/** Messages that are to be sent, or could not be. Everything throws XoError STORE_UNAVAILABLE while the database is gone. */
+/** Notifications to be sent, or that could not be sent. All methods throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class AlarmNotices {
   readonly #context: RepositoryContext;
 
@@ -31,8 +31,7 @@ export class AlarmNotices {
   }
 
   /**
-   * Takes messages whose time has come: for so long no other server gets them,
-   * nor this one again.
+   * Claims due notifications: for `forMs` no other `claim` returns them.
    */
   claim(limit: number, forMs: number): Promise<readonly AlarmNotice[]> {
     const { committer, clock } = this.#context;
@@ -57,7 +56,7 @@ export class AlarmNotices {
           "in",
           due.map(({ id }) => id),
         )
-        // Another server may have been quicker.
+        // Another server may have claimed the notification first.
         .where("next_at", "<=", now)
         .returningAll()
         .execute();
@@ -65,14 +64,14 @@ export class AlarmNotices {
     });
   }
 
-  /** It has been sent, or is not wanted any more. */
+  /** Call when the notification was sent or is obsolete. */
   async delete(id: string): Promise<void> {
     await this.#context.committer.run((unit) =>
       unit.sql.deleteFrom("alarm_notices").where("id", "=", id).execute(),
     );
   }
 
-  /** @param nextAt null: it is given up */
+  /** @param nextAt null: no more attempts */
   async fail(id: string, error: string, nextAt: number | null): Promise<void> {
     const said = error.slice(0, limits.textBytes / 4);
     await this.#context.committer.run((unit) =>
@@ -84,7 +83,7 @@ export class AlarmNotices {
     );
   }
 
-  /** When the next is due; undefined: none waits. */
+  /** Time of the next attempt; undefined: none. */
   async nextAt(): Promise<number | undefined> {
     const { engine, availability } = this.#context;
     const row = await availability.run(() =>
@@ -99,7 +98,7 @@ export class AlarmNotices {
     return row?.next_at ?? undefined;
   }
 
-  /** Those of which a try has failed, the newest first. @param ruleId of one rule; absent: of all */
+  /** Notifications with a failed attempt, newest first. @param ruleId only of this rule */
   async failing(limit: number, ruleId?: string): Promise<AlarmNotice[]> {
     const { engine, availability } = this.#context;
     let query = engine.reader
@@ -113,7 +112,7 @@ export class AlarmNotices {
     return rows.map(toNotice);
   }
 
-  /** Forgets the oldest, sent or not, until so many are left. @returns how many went */
+  /** Deletes the oldest, sent or not, down to a number. @returns number of deleted rows */
   async prune(most: number): Promise<number> {
     return this.#context.committer.run(async (unit) => {
       const edge = await unit.sql
@@ -155,7 +154,7 @@ export async function insertNotices(
     await unit.sql.insertInto("alarm_notices").values(rows).execute();
 }
 
-/** What a server answers may have any characters. */
+/** Removes characters that cannot be stored from the answer of a server. */
 function toStorable(text: string): string {
   return text.replace(/\0|\p{Surrogate}/gu, "");
 }

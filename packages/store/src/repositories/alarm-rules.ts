@@ -3,11 +3,11 @@ import { sealContext } from "../secrets/sealed-columns.js";
 import type { AlarmRuleRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** When somebody is to be told, and who. */
+/** A condition that raises alarms, and the targets to notify. */
 export interface AlarmRule {
   readonly id: string;
   readonly name: string;
-  /** JSON, without what is secret. */
+  /** JSON, without secrets. */
   readonly body: unknown;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -16,11 +16,11 @@ export interface AlarmRule {
 export interface NewAlarmRule {
   readonly name: string;
   readonly body: unknown;
-  /** What nobody is shown; JSON, kept encrypted. */
+  /** JSON, stored encrypted, never sent to clients. */
   readonly secret?: unknown;
 }
 
-/** Rules of alarms. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Alarm rules. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class AlarmRules {
   readonly #context: RepositoryContext;
 
@@ -42,7 +42,7 @@ export class AlarmRules {
       yield toRule(row);
   }
 
-  /** @returns undefined: it has none, @throws XoError STORE_KEY_WRONG, SECRET_DAMAGED */
+  /** @returns undefined: none. @throws XoError STORE_KEY_WRONG, SECRET_DAMAGED */
   secret(id: string): unknown {
     const { tables, vault } = this.#context;
     const sealed = tables.alarmRules.get(id)?.secret_sealed ?? null;
@@ -66,7 +66,7 @@ export class AlarmRules {
     return toRule(row);
   }
 
-  /** Everything is as given from then on. @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  /** Replaces all members. @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS */
   async replace(id: string, rule: NewAlarmRule): Promise<AlarmRule> {
     const { tables, committer, clock } = this.#context;
     tables.alarmRules.require(id);
@@ -79,7 +79,7 @@ export class AlarmRules {
     );
   }
 
-  /** Its alarms go with it. @throws XoError NO_SUCH_OBJECT */
+  /** Deletes the rule and its alarms. @throws XoError NO_SUCH_OBJECT */
   async delete(id: string): Promise<void> {
     const { tables, committer } = this.#context;
     tables.alarmRules.require(id);

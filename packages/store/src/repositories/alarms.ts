@@ -5,15 +5,15 @@ import type { AlarmRow } from "../schema/tables.js";
 import { insertNotices, type NewNotice } from "./alarm-notices.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** What a rule has found. */
+/** An alarm raised by a rule. */
 export interface Alarm {
   readonly id: string;
   readonly ruleId: string;
-  /** What it is about, within the rule: of one key one alarm is open at most. Absent: it has ended. */
+  /** Subject within the rule: at most one alarm per key is open. Absent: the alarm has ended. */
   readonly key?: string;
   readonly objectId?: string;
   readonly beganAt: number;
-  /** Absent: it is open. */
+  /** Absent: the alarm is open. */
   readonly endedAt?: number;
   readonly acknowledgedAt?: number;
   /** Id of a user. */
@@ -31,17 +31,17 @@ export interface AlarmPageOptions {
   readonly isOpen?: boolean;
   /** Rows, 1 to 1,000. */
   readonly limit?: number;
-  /** The last one of the page before. */
+  /** The last alarm of the previous page. */
   readonly after?: Pick<Alarm, "id" | "beganAt">;
 }
 
-/** What is to be told of alarms, once these are written down. */
+/** The notifications to send for stored alarms. */
 export type NoticesFor = (alarms: readonly Alarm[]) => readonly NewNotice[];
 
-/** Rows of one statement: SQLite takes so many parameters. */
+/** Rows per statement, limited by the number of parameters of SQLite. */
 const ROWS_A_STATEMENT = 100;
 
-/** Alarms, in the database only. Everything throws XoError STORE_UNAVAILABLE while it is gone. */
+/** Alarms, in the database only. All methods throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Alarms {
   readonly #context: RepositoryContext;
 
@@ -50,10 +50,10 @@ export class Alarms {
   }
 
   /**
-   * Writes alarms down, and what is to be told of them: both or neither. Those
-   * that are open already, of this server or another, are left out; so are
-   * those that have ended as they began, where they are known.
-   * @returns those that were written
+   * Stores alarms and their notifications in one transaction. Alarms that are
+   * already open, raised by this server or another, are left out; so are alarms
+   * that ended at once and are already stored.
+   * @returns the stored alarms
    */
   raise(
     alarms: readonly NewAlarm[],
@@ -70,7 +70,7 @@ export class Alarms {
     });
   }
 
-  /** Ends those that are open, and writes down what is to be told of them. @returns those that were open */
+  /** Ends open alarms and stores their notifications. @returns the alarms that were open */
   end(
     ids: readonly string[],
     endedAt: number,
@@ -93,7 +93,7 @@ export class Alarms {
     });
   }
 
-  /** What is to be told of alarms that are written down already. */
+  /** Stores notifications for alarms that are already stored. */
   async addNotices(notices: readonly NewNotice[]): Promise<void> {
     await this.#context.committer.run((unit) =>
       this.#insertNotices(unit, notices),
@@ -152,7 +152,7 @@ export class Alarms {
     return toAlarm(row);
   }
 
-  /** Forgets the oldest that have ended, until so many are left. @returns how many went */
+  /** Deletes the oldest ended alarms down to a number. @returns number of deleted rows */
   async prune(most: number): Promise<number> {
     return this.#context.committer.run(async (unit) => {
       const edge = await unit.sql

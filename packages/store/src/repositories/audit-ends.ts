@@ -3,7 +3,7 @@ import type { Tables } from "../schema/tables.js";
 import { GENESIS } from "./audit-entry.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** Where the chain is held: at its end, and at the last row that was pruned. */
+/** The two authenticated ends of the hash chain: the last row, and the last pruned row. */
 export type AuditEndName = "head" | "start";
 export type AuditEnd = Tables["audit_head"];
 
@@ -12,7 +12,7 @@ const PURPOSE: Readonly<Record<AuditEndName, string>> = {
   start: "start of the audit log",
 };
 
-/** The ends of the chain, sealed with a key that is not in the database. */
+/** The ends of the hash chain, authenticated with a key that is not in the database. */
 export class AuditEnds {
   readonly #context: RepositoryContext;
 
@@ -20,7 +20,7 @@ export class AuditEnds {
     this.#context = context;
   }
 
-  /** As it stands in the database; one that is not there is that of an empty log. */
+  /** The stored end; that of an empty log if there is none. */
   async read(id: AuditEndName): Promise<AuditEnd> {
     const { engine, availability } = this.#context;
     const end = await availability.run(() =>

@@ -2,32 +2,32 @@ import { createHash } from "node:crypto";
 import { limits } from "../schema/limits.js";
 import type { AuditRow } from "../schema/tables.js";
 
-/** Who did what, from where, with what result. No secrets: whoever writes it has taken them out. */
+/** Who did what, from where, with what result. The caller has removed secrets. */
 export interface AuditEntry {
   readonly userId?: string;
   readonly userName?: string;
   readonly address?: string;
   readonly operation: string;
   readonly objectId?: string;
-  /** JSON; past 16 KiB it is left out. */
+  /** JSON; left out if larger than 16 KiB. */
   readonly parameters?: unknown;
   readonly outcome: "success" | "failure";
   readonly errorCode?: string;
   readonly taskId?: string;
 }
 
-/** An entry as it stands in the log. */
+/** A stored entry. */
 export interface AuditRecord extends AuditEntry {
-  /** 1, 2, 3 ... without a gap. */
+  /** 1, 2, 3 ... without gaps. */
   readonly seq: number;
   readonly time: number;
   readonly hash: string;
 }
 
-/** Hash before the first row. */
+/** Previous hash of the first row. */
 export const GENESIS = "0".repeat(64);
 
-/** Whatever was said is written down, as far as it can be: the log is not the place to refuse. */
+/** Replaces characters that cannot be stored and truncates long texts: the audit log rejects no entry. */
 export function toAuditRow(
   entry: AuditEntry,
   place: { seq: number; time: number; previous: string },
@@ -64,7 +64,7 @@ export function toAuditRecord(row: AuditRow): AuditRecord {
   };
 }
 
-/** SHA-256 over the hash before and the row's columns in this order. */
+/** SHA-256 of the previous hash and the columns of the row in this order. */
 export function hashOf(row: Omit<AuditRow, "hash">): string {
   const content = JSON.stringify([
     row.seq,

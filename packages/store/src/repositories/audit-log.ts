@@ -25,12 +25,12 @@ export interface AuditPageOptions {
 }
 
 /**
- * Who did what. Each row's hash covers the row before, so that none can be
- * changed, taken out or put in; the end is sealed with a key that is not in the
- * database, so that none can be cut off. Old rows can be pruned: the last of them is sealed in the same
- * way, and the chain goes on from it. (A whole database put back to an older
- * copy cannot be told from inside.) In the database only: everything throws
- * XoError STORE_UNAVAILABLE while it is gone.
+ * The audit log. The hash of each row covers the previous row, so that no row can
+ * be changed, removed or inserted unnoticed; the last row is authenticated with a
+ * key that is not in the database, so that the log cannot be truncated. Old rows
+ * can be pruned: the last pruned row is authenticated in the same way and starts
+ * the chain. (Restoring an older copy of the whole database is not detected.) In the database only: All methods throw
+ * XoError STORE_UNAVAILABLE while it is unreachable.
  */
 export class AuditLog {
   readonly #context: RepositoryContext;
@@ -41,11 +41,11 @@ export class AuditLog {
     this.#ends = new AuditEnds(context);
   }
 
-  /** Resolves once it is on the disk. */
+  /** Resolves when the entry is on disk. */
   async append(entry: AuditEntry): Promise<AuditRecord> {
     const { committer, clock } = this.#context;
     return committer.run(async (unit) => {
-      // Taking the number locks the head: other servers wait their turn.
+      // Taking the number locks the head: other servers wait.
       const head = await unit.sql
         .updateTable("audit_head")
         .set({ seq: sql<number>`seq + 1` })
@@ -81,7 +81,7 @@ export class AuditLog {
     return rows.map(toAuditRecord);
   }
 
-  /** Walks the log, page by page, to the first link that is broken. What is appended meanwhile is not looked at. */
+  /** Verifies the chain, page by page, up to the first invalid row. Rows appended meanwhile are not checked. */
   async verify(): Promise<AuditVerdict> {
     const head = await this.#ends.read("head");
     const start = await this.#ends.read("start");
@@ -110,10 +110,10 @@ export class AuditLog {
   }
 
   /**
-   * Deletes the oldest rows, up to the first that is not older. Each is checked
-   * before: what is broken stays where it can be seen.
+   * Deletes the oldest rows, up to the first that is not older. Each row is
+   * verified before: an invalid row and the following ones are not deleted.
    * @param before milliseconds since the epoch
-   * @returns how many rows are gone now, and what is broken where that stopped it
+   * @returns `gone`: number of deleted rows; the invalid row if there is one
    */
   async prune(before: number): Promise<AuditVerdict & { gone: number }> {
     const start = await this.#ends.read("start");
@@ -126,7 +126,7 @@ export class AuditLog {
     for await (const { rows, flaw } of walkAudit(this.#context, start, last)) {
       const young = rows.findIndex(({ time }) => time >= before);
       const old = young === -1 ? rows : rows.slice(0, young);
-      await this.#forget(old.at(-1));
+      await this.#recordPruned(old.at(-1));
       gone += old.length;
       if (young !== -1) break;
       if (flaw !== undefined)
@@ -135,7 +135,7 @@ export class AuditLog {
     return { intact: true, checked: gone, gone };
   }
 
-  /** Makes the first head. Of several servers that start at once, one does. */
+  /** Creates the first head; only one of several starting servers does. */
   async prepare(): Promise<void> {
     const head = this.#ends.make("head", { seq: 0, hash: GENESIS });
     await this.#context.committer.run((unit) =>
@@ -147,10 +147,10 @@ export class AuditLog {
     );
   }
 
-  /** Seals both ends with the key in use now. */
+  /** Authenticates both ends with the current key. */
   async reseal(unit: WriteUnit): Promise<void> {
     for (const id of ["head", "start"] as const) {
-      // Writing locks the row, reading would not.
+      // An UPDATE locks the row, a SELECT would not.
       const end = await unit.sql
         .updateTable("audit_head")
         .set({ id })
@@ -164,8 +164,8 @@ export class AuditLog {
     }
   }
 
-  /** @param last what the chain goes on from */
-  async #forget(last: AuditRow | undefined): Promise<void> {
+  /** @param last the last pruned row */
+  async #recordPruned(last: AuditRow | undefined): Promise<void> {
     if (last === undefined) return;
     await this.#context.committer.run(async (unit) => {
       await unit.sql.deleteFrom("audit").where("seq", "<=", last.seq).execute();
@@ -174,7 +174,7 @@ export class AuditLog {
   }
 }
 
-/** @param checked rows before */
+/** @param checked number of valid rows before */
 function broken(
   checked: number,
   seq: number,

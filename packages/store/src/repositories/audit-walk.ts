@@ -7,27 +7,27 @@ export type AuditVerdict =
   | {
       readonly intact: true;
       readonly checked: number;
-      /** Rows that are not there any more, by order; absent: none. */
+      /** Number of pruned rows; absent: none. */
       readonly pruned?: number;
     }
   | {
       readonly intact: false;
-      /** Rows that were found to be in order before. */
+      /** Number of valid rows before. */
       readonly checked: number;
-      /** The first row that is not what was written, and in what way. */
+      /** The first invalid row and the reason. */
       readonly broken: { readonly seq: number; readonly reason: string };
     };
 
 const PAGE_ROWS = 250;
 
-/** What a walk along the chain has come to. */
+/** One verified page. */
 export interface WalkedPage {
   readonly rows: readonly AuditRow[];
-  /** The first row that is not what was written. */
+  /** The first invalid row. */
   readonly flaw?: { readonly seq: number; readonly reason: string };
 }
 
-/** The rows after `start` up to `last`, page by page, each checked against the one before. It ends after the first flaw. */
+/** The rows after `start` up to `last`, page by page, each verified against the previous one. Ends after the first invalid row. */
 export async function* walkAudit(
   { engine, availability }: RepositoryContext,
   start: Pick<AuditEnd, "seq" | "hash">,

@@ -2,7 +2,7 @@ import { checkName, toJson } from "../schema/limits.js";
 import type { BalancerPolicyRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** How a pool is balanced. */
+/** The balancer policy of a pool. */
 export interface BalancerPolicy {
   readonly pool: string;
   /** JSON. */
@@ -11,7 +11,7 @@ export interface BalancerPolicy {
   readonly updatedAt: number;
 }
 
-/** Policies of the load balancer, one a pool. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Policies of the load balancer, one per pool. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class BalancerPolicies {
   readonly #context: RepositoryContext;
 

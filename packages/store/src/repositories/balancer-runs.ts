@@ -3,15 +3,15 @@ import type { BalancerRunRow } from "../schema/tables.js";
 import { whereOlder } from "./page-cursor.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** pending: moves are under way. interrupted: its server ended before it did. */
+/** pending: migrations are running. interrupted: the server stopped before the run ended. */
 export type BalancerRunStatus =
   "pending" | "success" | "failure" | "stopped" | "interrupted" | "dry-run";
 
-/** What the load balancer did to a pool once, or would have done. */
+/** One run of the load balancer on a pool, real or dry. */
 export interface BalancerRun {
   readonly id: string;
   readonly pool: string;
-  /** The server that did it. */
+  /** The server that ran the balancer. */
   readonly owner: string;
   readonly status: BalancerRunStatus;
   /** Milliseconds since the epoch. */
@@ -31,18 +31,18 @@ export interface BalancerRunPageOptions {
   readonly pool: string;
   /** Rows, 1 to 1,000. */
   readonly limit?: number;
-  /** Where the page before ended. */
+  /** `next` of the previous page. */
   readonly cursor?: string;
 }
 
 export interface BalancerRunPage {
   /** Newest first. */
   readonly runs: readonly BalancerRun[];
-  /** Of the next page; left out on the last. */
+  /** Cursor of the next page; absent on the last page. */
   readonly cursor?: string;
 }
 
-/** What the load balancer did, in the database only. Everything throws XoError STORE_UNAVAILABLE while it is gone. */
+/** Runs of the load balancer, in the database only. All methods throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class BalancerRuns {
   readonly #context: RepositoryContext;
 
@@ -70,7 +70,7 @@ export class BalancerRuns {
     return toRun(row);
   }
 
-  /** How far it is, or how it ended; what is left out stays. @throws XoError VALUE_TOO_LARGE */
+  /** Updates progress or outcome; absent members do not change. @throws XoError VALUE_TOO_LARGE */
   async write(
     id: string,
     change: Partial<
@@ -93,7 +93,7 @@ export class BalancerRuns {
     );
   }
 
-  /** Those of a pool that are pending will not go on. @returns how many */
+  /** Marks the pending runs of a pool as interrupted. @returns their number */
   async interrupt(pool: string): Promise<number> {
     const { committer, clock } = this.#context;
     const rows = await committer.run((unit) =>
@@ -129,7 +129,7 @@ export class BalancerRuns {
     };
   }
 
-  /** Forgets those of a pool that have ended and began before that time. @returns how many there were */
+  /** Deletes ended runs of a pool that started before a time. @returns number of deleted rows */
   async prune(pool: string, before: number): Promise<number> {
     const rows = await this.#context.committer.run((unit) =>
       unit.sql

@@ -2,15 +2,15 @@ import { checkName, toJson } from "../schema/limits.js";
 import type { BalancerWatchRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** The server that balances a pool, and what it says of it. */
+/** The server that balances a pool, and the state that it publishes. */
 export interface BalancerWatch {
   readonly pool: string;
   readonly owner: string;
-  /** It moves VMs: nobody takes the watch from it. */
+  /** The server migrates VMs: no other server can claim the pool. */
   readonly isMoving: boolean;
   /** JSON. */
   readonly state: unknown;
-  /** When it last said so, in ms since the epoch. */
+  /** Last heartbeat, in ms since the epoch. */
   readonly seenAt: number;
 }
 
@@ -19,13 +19,13 @@ export interface WatchClaim {
   readonly owner: string;
   readonly isMoving: boolean;
   readonly state: unknown;
-  /** Another's watch is taken that was not seen since: its server is gone. */
+  /** A claim of another server without a heartbeat since this time, in ms since the epoch, has expired. */
   readonly notSeenSince: number;
-  /** Also another's that is seen, unless it moves VMs. */
+  /** Also take over a valid claim of another server, unless it migrates VMs. */
   readonly takesOver?: boolean;
 }
 
-/** Who balances a pool: decided by the database, so that of several servers one does. Everything throws XoError STORE_UNAVAILABLE while it is gone. */
+/** Which server balances a pool: decided by the database, so that exactly one of several servers does. All methods throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class BalancerWatches {
   readonly #context: RepositoryContext;
 
@@ -34,27 +34,29 @@ export class BalancerWatches {
   }
 
   /**
-   * Takes the watch of a pool, or says that it goes on.
-   * @returns who had it before (itself as a rule), undefined: another server has it
+   * Claims a pool, or renews the claim.
+   * @returns `had`: the previous owner (usually this server); undefined: claimed by another server
    */
-  async claim(wish: WatchClaim): Promise<{ readonly had: string } | undefined> {
-    const row = this.#rowOf(wish);
+  async claim(
+    claim: WatchClaim,
+  ): Promise<{ readonly had: string } | undefined> {
+    const row = this.#rowOf(claim);
     return this.#context.committer.run(async (unit) => {
-      const made = await unit.sql
+      const inserted = await unit.sql
         .insertInto("balancer_watches")
         .values(row)
         .onConflict((conflict) => conflict.column("id").doNothing())
         .returning("id")
         .executeTakeFirst();
-      if (made !== undefined) return { had: wish.owner };
-      // Writing locks the row, reading would not.
+      if (inserted !== undefined) return { had: claim.owner };
+      // An UPDATE locks the row, a SELECT would not.
       const before = await unit.sql
         .updateTable("balancer_watches")
         .set({ id: row.id })
         .where("id", "=", row.id)
         .returningAll()
         .executeTakeFirst();
-      if (before === undefined || !mayTake(before, wish)) return undefined;
+      if (before === undefined || !isAvailable(before, claim)) return undefined;
       await unit.sql
         .updateTable("balancer_watches")
         .set(row)
@@ -64,7 +66,7 @@ export class BalancerWatches {
     });
   }
 
-  /** Others may take it at once. */
+  /** Releases the claim: other servers can claim the pool at once. */
   async release(pool: string, owner: string): Promise<void> {
     await this.#context.committer.run((unit) =>
       unit.sql
@@ -94,10 +96,10 @@ export class BalancerWatches {
   }
 }
 
-function mayTake(before: BalancerWatchRow, wish: WatchClaim): boolean {
-  if (before.owner === wish.owner) return true;
-  if (before.seen_at < wish.notSeenSince) return true;
-  return wish.takesOver === true && before.is_moving === 0;
+function isAvailable(before: BalancerWatchRow, claim: WatchClaim): boolean {
+  if (before.owner === claim.owner) return true;
+  if (before.seen_at < claim.notSeenSince) return true;
+  return claim.takesOver === true && before.is_moving === 0;
 }
 
 function toWatch(row: BalancerWatchRow): BalancerWatch {

@@ -2,10 +2,10 @@ import { checkName, checkText, limits } from "../schema/limits.js";
 import type { CloudConfigRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** What a template is for: a guest's `user-data`, or its `network-config`. */
+/** `user-data` or `network-config` of cloud-init. */
 export type CloudConfigKind = "user" | "network";
 
-/** A template by which guests configure themselves at their first start. */
+/** A cloud-init template, applied at the first start of a guest. */
 export interface CloudConfig {
   readonly id: string;
   readonly kind: CloudConfigKind;
@@ -15,7 +15,7 @@ export interface CloudConfig {
 
 export type NewCloudConfig = Omit<CloudConfig, "id">;
 
-/** Templates of cloud-init. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** cloud-init templates. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class CloudConfigs {
   readonly #context: RepositoryContext;
 

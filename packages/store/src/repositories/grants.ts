@@ -1,13 +1,13 @@
 import type { GrantRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** Who may have a role. */
+/** A user or group that can have roles. */
 export interface Subject {
   readonly type: "user" | "group";
   readonly id: string;
 }
 
-/** Who has which role. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Roles granted to users and groups. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Grants {
   readonly #context: RepositoryContext;
 
@@ -15,7 +15,7 @@ export class Grants {
     this.#context = context;
   }
 
-  /** Ids of the roles that a subject has itself. A user has those of his groups besides. */
+  /** Ids of the roles granted to the subject itself, without those of the groups of a user. */
   rolesOf({ type, id }: Subject): string[] {
     const rows = this.#context.tables.grants.withKey(
       "subject",
@@ -32,7 +32,7 @@ export class Grants {
     }));
   }
 
-  /** @throws XoError NO_SUCH_OBJECT for either, ALREADY_EXISTS */
+  /** @throws XoError NO_SUCH_OBJECT for role or subject, ALREADY_EXISTS */
   async add(roleId: string, subject: Subject): Promise<void> {
     const { tables, committer } = this.#context;
     tables.roles.require(roleId);

@@ -2,16 +2,16 @@ import { checkName, checkText } from "../schema/limits.js";
 import type { GroupRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** Users who have rights in common. */
+/** A group of users with common rights. */
 export interface Group {
   readonly id: string;
   readonly name: string;
-  /** Who says who is in it (`ldap` ...); left out for groups of our own. */
+  /** Provider that manages the members (`ldap` ...); absent for local groups. */
   readonly provider?: string;
   readonly createdAt: number;
 }
 
-/** Groups and who is in them. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Groups and their members. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Groups {
   readonly #context: RepositoryContext;
 
@@ -33,13 +33,13 @@ export class Groups {
     for (const row of this.#context.tables.groups.values()) yield toGroup(row);
   }
 
-  /** Ids of the users in a group. */
+  /** Ids of the members of a group. */
   membersOf(id: string): string[] {
     const rows = this.#context.tables.memberships.withKey("group", id);
     return Array.from(rows, (row) => row.user_id);
   }
 
-  /** Ids of the groups that a user is in. */
+  /** Ids of the groups of a user. */
   groupsOf(userId: string): string[] {
     const rows = this.#context.tables.memberships.withKey("user", userId);
     return Array.from(rows, (row) => row.group_id);
@@ -69,7 +69,7 @@ export class Groups {
     );
   }
 
-  /** With its rights; the members stay users. @throws XoError NO_SUCH_OBJECT */
+  /** Deletes the group and its rights, not its members. @throws XoError NO_SUCH_OBJECT */
   async delete(id: string): Promise<void> {
     const { tables, committer } = this.#context;
     tables.groups.require(id);
@@ -81,24 +81,24 @@ export class Groups {
     });
   }
 
-  /** Who is in it already stays. @throws XoError NO_SUCH_OBJECT */
+  /** No effect for a member. @throws XoError NO_SUCH_OBJECT */
   async addMember(id: string, userId: string): Promise<void> {
     await this.#change(id, [userId], []);
   }
 
-  /** Who is not in it stays out. @throws XoError NO_SUCH_OBJECT */
+  /** No effect for a user who is not a member. @throws XoError NO_SUCH_OBJECT */
   async removeMember(id: string, userId: string): Promise<void> {
     await this.#change(id, [], [userId]);
   }
 
-  /** Makes these the members, and nobody else. @throws XoError NO_SUCH_OBJECT */
+  /** Replaces the members. @throws XoError NO_SUCH_OBJECT */
   async setMembers(id: string, userIds: Iterable<string>): Promise<void> {
-    const wanted = new Set(userIds);
+    const members = new Set(userIds);
     const present = new Set(this.membersOf(id));
     await this.#change(
       id,
-      [...wanted].filter((userId) => !present.has(userId)),
-      [...present].filter((userId) => !wanted.has(userId)),
+      [...members].filter((userId) => !present.has(userId)),
+      [...present].filter((userId) => !members.has(userId)),
     );
   }
 

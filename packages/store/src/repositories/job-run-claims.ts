@@ -8,25 +8,25 @@ import type { RepositoryContext } from "./repository-context.js";
 export interface RunStart {
   readonly jobId: string;
   readonly jobName: string;
-  /** The server that asks. */
+  /** The server that starts the run. */
   readonly owner: string;
   readonly userId?: string;
-  /** Somebody asks for it now, as that schedule would have it done. */
+  /** Started manually, with the settings of the schedule. */
   readonly scheduleId?: string;
-  /** Absent: somebody asks for it now. */
+  /** Absent: started manually. */
   readonly schedule?: {
     readonly id: string;
     readonly dueAt: number;
-    /** All its times until then are seen to by this. */
+    /** This run covers all times of the schedule until then. */
     readonly until: number;
-    /** What to do while the job is being done. */
+    /** What to do if the job is running. */
     readonly overlap: "skip" | "queue";
   };
-  /** It is written down only, and why, that this time is not used. */
+  /** Records a skipped run with this reason instead of starting one. */
   readonly skip?: string;
 }
 
-/** Who does a job when: decided by the database, so that of several servers exactly one does. */
+/** Which server runs a job at which time: decided by the database, so that exactly one of several servers does. */
 export class JobRunClaims {
   readonly #context: RepositoryContext;
 
@@ -74,9 +74,9 @@ export class JobRunClaims {
     const now = clock.now();
     const columns = { status: "pending", owner, started_at: now, seen_at: now };
     return committer.run(async (unit) => {
-      // Of a job that is gone the run goes too: there is nothing to do.
+      // The job was deleted: its queued run is deleted too.
       if (!(await tryLockJob(unit, queued.job_id))) {
-        await forget(unit, queued.id);
+        await deleteRun(unit, queued.id);
         return undefined;
       }
       if (await isBusy(unit, queued.job_id, ["pending"])) return undefined;
@@ -92,7 +92,7 @@ export class JobRunClaims {
   }
 }
 
-/** Writing locks the row, reading would not: other servers that are about to begin the job wait their turn. */
+/** An UPDATE locks the row (a SELECT would not): other servers that start the job wait. */
 async function tryLockJob(unit: WriteUnit, id: string): Promise<boolean> {
   const row = await unit.sql
     .updateTable("jobs")
@@ -108,7 +108,7 @@ async function lockJob(unit: WriteUnit, id: string): Promise<void> {
     throw new XoError("NO_SUCH_OBJECT", { type: "job", id });
 }
 
-/** Takes that time of the schedule. */
+/** Marks this time of the schedule as processed. */
 async function isFree(
   unit: WriteUnit,
   { schedule }: RunStart,
@@ -153,20 +153,20 @@ async function isBusy(
   return row !== undefined;
 }
 
-async function forget(unit: WriteUnit, id: string): Promise<void> {
+async function deleteRun(unit: WriteUnit, id: string): Promise<void> {
   await unit.sql.deleteFrom("job_runs").where("id", "=", id).execute();
 }
 
 function toRow(
   start: RunStart,
-  made: {
+  run: {
     readonly id: string;
     readonly now: number;
     readonly status: JobRun["status"];
     readonly reason?: string | undefined;
   },
 ): JobRunRow {
-  const { id, now, status, reason } = made;
+  const { id, now, status, reason } = run;
   return {
     id,
     job_id: start.jobId,

@@ -1,8 +1,8 @@
 import type { JobRunRow } from "../schema/tables.js";
 
 /**
- * `queued`: waits for the run before; `partial`: some of its calls failed;
- * `skipped`: was due and not done; `interrupted`: its server died.
+ * `queued`: waits for the previous run; `partial`: some of its calls failed;
+ * `skipped`: was due but not run; `interrupted`: its server stopped.
  */
 export type JobRunStatus =
   | "queued"
@@ -14,32 +14,32 @@ export type JobRunStatus =
   | "interrupted"
   | "aborted";
 
-/** One time that a job was done, or should have been. */
+/** One run of a job, or a skipped one. */
 export interface JobRun {
   readonly id: string;
   readonly jobId: string;
-  /** As it was called then. */
+  /** Name of the job at that time. */
   readonly jobName: string;
-  /** Absent: somebody asked for it. */
+  /** Absent: started manually. */
   readonly scheduleId?: string;
   readonly owner: string;
   readonly userId?: string;
   readonly status: JobRunStatus;
-  /** When the schedule wanted it. */
+  /** Scheduled time. */
   readonly dueAt?: number;
   readonly startedAt: number;
   readonly endedAt?: number;
   readonly taskId?: string;
-  /** What was called, and what came of it: JSON. */
+  /** Calls and their results, JSON. */
   readonly body: unknown;
 }
 
-/** What changes of one while it is done. */
+/** Members that change during a run. */
 export type JobRunEnd = Pick<JobRun, "status" | "endedAt" | "taskId"> & {
   readonly body?: unknown;
 };
 
-/** Of those that have not ended. */
+/** Statuses of runs that have not ended. */
 export const unfinished = ["pending", "queued"] as const;
 
 export function toJobRun(row: JobRunRow): JobRun {

@@ -15,18 +15,18 @@ export interface JobRunPageOptions {
   readonly status?: JobRun["status"];
   /** Rows, 1 to 1,000. */
   readonly limit?: number;
-  /** Where the page before ended. */
+  /** `next` of the previous page. */
   readonly cursor?: string;
 }
 
 export interface JobRunPage {
   /** Newest first. */
   readonly runs: readonly JobRun[];
-  /** Of the next page; left out on the last. */
+  /** Cursor of the next page; absent on the last page. */
   readonly cursor?: string;
 }
 
-/** The log of what jobs did, in the database only. Everything throws XoError STORE_UNAVAILABLE while it is gone. */
+/** The log of job runs, in the database only. All methods throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class JobRuns {
   readonly #context: RepositoryContext;
   readonly #claims: JobRunClaims;
@@ -37,22 +37,21 @@ export class JobRuns {
   }
 
   /**
-   * Writes down that a job is begun, unless another server has seen to that
-   * time of the schedule, or the job is being done: of all servers that ask
-   * for the same, one gets a run that is `pending`.
-   * @returns as it is written; undefined: another server does it
+   * Starts a run, unless another server has processed this time of the schedule or
+   * the job is running: only one of several servers gets a `pending` run.
+   * @returns the stored run; undefined: another server runs the job
    * @throws XoError NO_SUCH_OBJECT: the job
    */
   begin(start: RunStart): Promise<JobRun | undefined> {
     return this.#claims.begin(start);
   }
 
-  /** Takes one that waits, of a job that is not being done. @returns undefined: there is none */
+  /** Starts a queued run of a job that is not running. @returns undefined: there is none */
   beginQueued(owner: string): Promise<JobRun | undefined> {
     return this.#claims.beginQueued(owner);
   }
 
-  /** How far it is, or how it ended. @throws XoError VALUE_TOO_LARGE */
+  /** Updates progress or outcome. @throws XoError VALUE_TOO_LARGE */
   async write(id: string, end: JobRunEnd): Promise<void> {
     const { committer, clock } = this.#context;
     const { status, endedAt, taskId, body } = end;
@@ -68,7 +67,7 @@ export class JobRuns {
     );
   }
 
-  /** Its server is still at these. @returns those that count as such: of the others it is written down that they were interrupted */
+  /** Heartbeat for running runs. @returns the ids still pending; the others have been marked as interrupted */
   async renew(ids: readonly string[]): Promise<ReadonlySet<string>> {
     if (ids.length === 0) return new Set();
     const { committer, clock } = this.#context;
@@ -85,9 +84,9 @@ export class JobRuns {
   }
 
   /**
-   * Those that are pending and will not go on: what this server left when it
-   * ended, or whose server has not been seen.
-   * @returns as they are now
+   * Marks pending runs as interrupted: those of the previous process of this
+   * server, and those without a recent heartbeat.
+   * @returns the interrupted runs
    */
   async interrupt(
     gone: { readonly owner: string } | { readonly notSeenSince: number },
@@ -147,7 +146,7 @@ export class JobRuns {
     };
   }
 
-  /** Forgets the oldest that have ended. @param jobId of one job; absent: of all, @returns how many there were */
+  /** Deletes the oldest ended runs. @param jobId only of this job. @returns number of deleted rows */
   async prune(keep: number, jobId?: string): Promise<number> {
     return this.#context.committer.run(async (unit) => {
       let newest = unit.sql

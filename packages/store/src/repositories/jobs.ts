@@ -3,25 +3,25 @@ import { sealContext } from "../secrets/sealed-columns.js";
 import type { JobRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** Something to do, when it is asked for or when a schedule says so. */
+/** A job, run manually or by its schedules. */
 export interface Job {
   readonly id: string;
   readonly name: string;
   readonly type: string;
-  /** On whose behalf. */
+  /** User in whose name the job runs. */
   readonly userId?: string;
-  /** What to do; JSON, without what is secret. */
+  /** What the job runs; JSON, without secrets. */
   readonly body: unknown;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
 export type NewJob = Omit<Job, "id" | "createdAt" | "updatedAt"> & {
-  /** What nobody is shown of what to do; JSON, kept encrypted. */
+  /** Secret part of the body; JSON, stored encrypted, never sent to clients. */
   readonly secret?: unknown;
 };
 
-/** Jobs. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Jobs. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Jobs {
   readonly #context: RepositoryContext;
 
@@ -42,7 +42,7 @@ export class Jobs {
     for (const row of this.#context.tables.jobs.values()) yield toJob(row);
   }
 
-  /** @returns undefined: it has none, @throws XoError STORE_KEY_WRONG, SECRET_DAMAGED */
+  /** @returns undefined: none. @throws XoError STORE_KEY_WRONG, SECRET_DAMAGED */
   secret(id: string): unknown {
     const { tables, vault } = this.#context;
     const sealed = tables.jobs.get(id)?.secret_sealed ?? null;
@@ -68,7 +68,7 @@ export class Jobs {
   }
 
   /**
-   * @param patch secret: undefined takes it away
+   * @param patch `secret: undefined` removes the secret
    * @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS
    */
   async update(id: string, patch: Partial<NewJob>): Promise<Job> {
@@ -86,7 +86,7 @@ export class Jobs {
     );
   }
 
-  /** Its schedules go with it; the log of its runs stays. @throws XoError NO_SUCH_OBJECT */
+  /** Deletes the job and its schedules, not the log of its runs. @throws XoError NO_SUCH_OBJECT */
   async delete(id: string): Promise<void> {
     const { tables, committer } = this.#context;
     tables.jobs.require(id);

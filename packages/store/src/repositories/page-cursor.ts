@@ -3,20 +3,20 @@ import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from "kysely";
 import { checkText } from "../schema/limits.js";
 import type { Tables } from "../schema/tables.js";
 
-/** Where a page ended, of what is listed by when it began, the newest first. */
+/** End of a page in a list ordered by start time, newest first. */
 export interface PageCursor {
   readonly time: number;
   readonly id: string;
 }
 
-/** Tables that have both columns. */
+/** Tables with the columns `started_at` and `id`. */
 type Dated = "job_runs" | "balancer_runs";
 type Builder = ExpressionBuilder<Tables, Dated>;
 type Condition = (e: Builder) => ExpressionWrapper<Tables, Dated, SqlBool>;
 
 /**
- * What comes after that page.
- * @param cursor its text is `time/id`
+ * Condition for the rows after that page.
+ * @param cursor as text: `time/id`
  * @throws XoError INVALID_PARAMETERS
  */
 export function whereOlder(cursor: PageCursor | string): Condition;
@@ -37,6 +37,6 @@ export function whereOlder(
 function parseCursor(cursor: string): PageCursor {
   const match = /^(\d{1,15})\/(.+)$/s.exec(cursor);
   if (match === null)
-    throw new XoError("INVALID_PARAMETERS", { reason: "no such cursor" });
+    throw new XoError("INVALID_PARAMETERS", { reason: "invalid cursor" });
   return { time: Number(match[1]), id: checkText("the cursor", match[2]!) };
 }

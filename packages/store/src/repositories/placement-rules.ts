@@ -2,10 +2,10 @@ import { checkName, checkText, toJson } from "../schema/limits.js";
 import type { PlacementRuleRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** An affinity rule for VMs of a pool, with each other or with hosts. */
+/** A placement rule for VMs of a pool: affinity, anti-affinity or host affinity. */
 export interface PlacementRule {
   readonly id: string;
-  /** The pool's id. */
+  /** Id of the pool. */
   readonly pool: string;
   readonly name: string;
   /**
@@ -29,7 +29,7 @@ export interface PlacementRule {
 
 export type NewPlacementRule = Omit<PlacementRule, "id">;
 
-/** Placement rules. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Placement rules. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class PlacementRules {
   readonly #context: RepositoryContext;
 
@@ -46,7 +46,7 @@ export class PlacementRules {
     return row && toRule(row);
   }
 
-  /** @param pool of this pool only */
+  /** @param pool only rules of this pool */
   *list(pool?: string): IterableIterator<PlacementRule> {
     const { placementRules } = this.#context.tables;
     const rows =
@@ -70,7 +70,7 @@ export class PlacementRules {
     return toRule(row);
   }
 
-  /** Everything is as given from then on. @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  /** Replaces all members. @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS */
   async replace(id: string, rule: NewPlacementRule): Promise<PlacementRule> {
     const { tables, committer, clock } = this.#context;
     tables.placementRules.require(id);

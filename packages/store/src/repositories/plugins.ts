@@ -3,14 +3,14 @@ import { sealContext } from "../secrets/sealed-columns.js";
 import type { PluginRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** What is remembered of a plugin. Its configuration is asked for separately: it may have secrets. */
+/** A stored plugin, without its configuration, which may contain secrets. */
 export interface StoredPlugin {
   readonly id: string;
   readonly autoload: boolean;
   readonly isConfigured: boolean;
 }
 
-/** Plugins. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Plugins. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Plugins {
   readonly #context: RepositoryContext;
 
@@ -38,7 +38,7 @@ export class Plugins {
       : (JSON.parse(vault.open(sealed, sealContext.plugin(id))) as unknown);
   }
 
-  /** @param patch configuration: undefined takes it away, @throws XoError VALUE_TOO_LARGE */
+  /** @param patch `configuration: undefined` removes the configuration. @throws XoError VALUE_TOO_LARGE */
   async set(
     id: string,
     patch: { readonly autoload?: boolean; readonly configuration?: unknown },

@@ -2,7 +2,7 @@ import { checkName, toJson } from "../schema/limits.js";
 import type { PrivilegeRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** One sentence of a role: allow or deny an action on a kind of resource. */
+/** Allows or denies an action on a type of resource. */
 export interface Privilege {
   readonly id: string;
   readonly roleId: string;
@@ -11,13 +11,13 @@ export interface Privilege {
   readonly resource: string;
   /** `start`, `snapshot` ... or `*`. */
   readonly action: string;
-  /** Which objects it is about; all, when left out. JSON; what it means is not the store's business. */
+  /** Selects objects; absent: all. JSON, not interpreted by the store. */
   readonly selector?: unknown;
 }
 
 export type NewPrivilege = Omit<Privilege, "id">;
 
-/** Privileges of roles. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Privileges of roles. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Privileges {
   readonly #context: RepositoryContext;
 
@@ -40,7 +40,7 @@ export class Privileges {
       yield toPrivilege(row);
   }
 
-  /** @throws XoError NO_SUCH_OBJECT for the role, LIMIT_REACHED, INVALID_PARAMETERS */
+  /** @throws XoError NO_SUCH_OBJECT for a missing role, LIMIT_REACHED, INVALID_PARAMETERS */
   async create(privilege: NewPrivilege): Promise<Privilege> {
     const { tables, committer, createId } = this.#context;
     tables.roles.require(privilege.roleId);
@@ -88,7 +88,7 @@ function toPrivilege(row: PrivilegeRow): Privilege {
   return {
     id: row.id,
     roleId: row.role_id,
-    // Whatever is not clearly a permission is none.
+    // Any other value denies.
     effect: row.effect === "allow" ? "allow" : "deny",
     resource: row.resource,
     action: row.action,

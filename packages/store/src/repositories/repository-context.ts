@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { WallClock } from "@xo-server/kit";
 import type { Availability } from "../commit/availability.js";
 import type { Committer } from "../commit/committer.js";
 import type { Engine } from "../engines/engine.js";
@@ -14,6 +14,6 @@ export interface RepositoryContext {
   readonly tables: CachedTables;
   readonly vault: Vault;
   readonly hasher: PasswordHasher;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly createId: () => string;
 }

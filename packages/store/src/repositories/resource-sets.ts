@@ -2,7 +2,7 @@ import { checkName, toJson } from "../schema/limits.js";
 import type { ResourceSetRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** What some people may make VMs of, and how much of it. */
+/** Resources from which its subjects may create VMs, with limits. */
 export interface ResourceSet {
   readonly id: string;
   readonly name: string;
@@ -10,21 +10,21 @@ export interface ResourceSet {
   readonly subjects: readonly string[];
   /** Ids of templates, networks, SRs. */
   readonly objects: readonly string[];
-  /** Ids of the pools that these were in when they were named. */
+  /** Ids of the pools of these objects when they were added. */
   readonly pools: readonly string[];
-  /** How much at most, by `cpus`, `memory` and `disk` (bytes), `vms` ...; what is not there is not limited. */
+  /** Limits by `cpus`, `memory` and `disk` (bytes), `vms` ...; absent: not limited. */
   readonly limits: Readonly<Record<string, number>>;
-  /** Given to each VM. */
+  /** Tags added to each VM. */
   readonly tags: readonly string[];
   readonly ipPools: readonly string[];
-  /** VMs belong to all subjects, not to who made them only. */
+  /** VMs are accessible to all subjects, not only to their creator. */
   readonly shareByDefault: boolean;
 }
 
 export type NewResourceSet = Pick<ResourceSet, "name"> &
   Partial<Omit<ResourceSet, "id" | "name">>;
 
-/** Sets of resources. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Resource sets. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class ResourceSets {
   readonly #context: RepositoryContext;
 
@@ -57,7 +57,7 @@ export class ResourceSets {
   }
 
   /**
-   * @param patch made of what the set is when its turn comes, so that two changes at once are both made
+   * @param patch computes the patch from the current set within the transaction, so that concurrent changes are both applied
    * @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS
    */
   async update(
@@ -67,7 +67,7 @@ export class ResourceSets {
     const { tables, committer, clock } = this.#context;
     tables.resourceSets.require(id);
     return committer.run(async (unit) => {
-      // Writing locks the row, reading would not.
+      // An UPDATE locks the row, a SELECT would not.
       const row = await tables.resourceSets.update(unit, id, {
         updated_at: clock.now(),
       });

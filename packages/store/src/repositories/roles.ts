@@ -2,12 +2,12 @@ import { checkName, checkText } from "../schema/limits.js";
 import type { RoleRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** A set of privileges with a name. */
+/** A named set of privileges. */
 export interface Role {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** Ready-made: `viewer`, `operator`, `admin` ... */
+  /** Predefined: `viewer`, `operator`, `admin` ... */
   readonly isTemplate: boolean;
   readonly createdAt: number;
 }
@@ -18,7 +18,7 @@ export interface NewRole {
   readonly isTemplate?: boolean;
 }
 
-/** Roles. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** Roles. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Roles {
   readonly #context: RepositoryContext;
 
@@ -71,7 +71,7 @@ export class Roles {
     );
   }
 
-  /** With its privileges and grants. @throws XoError NO_SUCH_OBJECT */
+  /** Deletes the role with its privileges and grants. @throws XoError NO_SUCH_OBJECT */
   async delete(id: string): Promise<void> {
     const { tables, committer } = this.#context;
     tables.roles.require(id);

@@ -2,21 +2,21 @@ import { checkName, checkText } from "../schema/limits.js";
 import type { ScheduleRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** When a job is done. */
+/** When a job runs. */
 export interface Schedule {
   readonly id: string;
   readonly jobId: string;
   readonly name: string;
-  /** In the words of cron. */
+  /** Cron pattern. */
   readonly cron: string;
-  /** IANA's name; absent: that of the server. */
+  /** IANA time zone; absent: that of the server. */
   readonly timezone?: string;
   readonly enabled: boolean;
-  /** What becomes of times at which no server was there: nothing, or the last of them is made up for. */
+  /** Times at which no server was running: skipped, or the last of them is run late. */
   readonly missed: "skip" | "once";
-  /** What was missed longer ago is skipped, in ms. */
+  /** Older missed times are skipped, in ms. */
   readonly missedLimitMs?: number;
-  /** What becomes of a time at which the job is still being done: nothing, or it is done again afterwards. */
+  /** A time at which the job is still running: skipped, or the job runs again afterwards. */
   readonly overlap: "skip" | "queue";
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -25,14 +25,14 @@ export interface Schedule {
 export type NewSchedule = Pick<Schedule, "jobId" | "cron"> &
   Partial<Omit<Schedule, "id" | "createdAt" | "updatedAt">>;
 
-/** A member that is undefined is taken away. */
+/** A member that is undefined is removed. */
 export type SchedulePatch = {
   readonly [Member in keyof NewSchedule]?: NewSchedule[Member] | undefined;
 };
 
 /**
- * Schedules, and up to when their times have been seen to: the mark. Marks are
- * in the database only, since every server moves them. Changes throw XoError
+ * Schedules and their marks: the time up to which each has been processed. Marks
+ * are in the database only, since every server moves them. Changes throw XoError
  * STORE_UNAVAILABLE while the database is gone.
  */
 export class Schedules {
@@ -62,7 +62,7 @@ export class Schedules {
   }
 
   /**
-   * Times before now are not for it.
+   * The mark of a new schedule is now: earlier times are not run.
    * @throws XoError NO_SUCH_OBJECT: the job, LIMIT_REACHED, VALUE_TOO_LARGE, INVALID_PARAMETERS
    */
   async create(schedule: NewSchedule): Promise<Schedule> {
@@ -85,7 +85,7 @@ export class Schedules {
   }
 
   /**
-   * What was missed while it was otherwise, or not enabled, is not made up for.
+   * Times missed with the previous pattern, or while disabled, are not run.
    * @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS
    */
   async update(id: string, patch: SchedulePatch): Promise<Schedule> {
@@ -114,7 +114,7 @@ export class Schedules {
     await committer.run((unit) => tables.schedules.remove(unit, id));
   }
 
-  /** Up to when each has been seen to, in ms since the epoch. One that came with an imported configuration begins now. */
+  /** The mark of each schedule, in ms since the epoch. An imported schedule starts now. */
   async marks(): Promise<Map<string, number>> {
     const { engine, availability, tables } = this.#context;
     const rows = await availability.run(() =>
@@ -128,8 +128,8 @@ export class Schedules {
   }
 
   /**
-   * Moves the mark from where it was believed to be.
-   * @returns false: another server has moved it, or there is none
+   * Moves the mark from an expected value.
+   * @returns false: another server has moved the mark, or there is no such schedule
    */
   async moveMark(id: string, from: number, to: number): Promise<boolean> {
     const rows = await this.#context.committer.run((unit) =>
@@ -150,7 +150,7 @@ export class Schedules {
     const rows = ids.map((id) => ({ id, done_until: now }));
     await committer.run(async (unit) => {
       for (const row of rows)
-        // One that was deleted meanwhile has none.
+        // A schedule deleted meanwhile has no mark.
         if (await isThere(unit, row.id))
           await unit.sql
             .insertInto("schedule_marks")

@@ -3,27 +3,27 @@ import { sealContext } from "../secrets/sealed-columns.js";
 import type { ServerRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** A pool to connect to. Its secrets are asked for separately. */
+/** A pool to connect to, without its secrets. */
 export interface Server {
   readonly id: string;
   readonly host: string;
   readonly username: string;
   readonly label: string;
   readonly enabled: boolean;
-  /** What else the connection needs and is no secret: `readOnly`, `fingerprint` ... */
+  /** Other settings of the connection, not secret: `readOnly`, `fingerprint` ... */
   readonly options: Readonly<Record<string, unknown>>;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** What of a server is a secret. A proxy's address may have a password in it. */
+/** Secrets of a server. The URL of a proxy may contain a password. */
 export interface ServerCredentials {
   readonly password: string;
   readonly httpProxy?: string;
 }
 
 export interface NewServer extends ServerCredentials {
-  /** Two servers never have the same. */
+  /** Unique. */
   readonly host: string;
   readonly username: string;
   readonly label?: string;
@@ -31,12 +31,12 @@ export interface NewServer extends ServerCredentials {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-/** What is left out stays. `httpProxy: null` takes it away. */
+/** Absent members do not change. `httpProxy: null` removes the proxy. */
 export type ServerPatch = Partial<Omit<NewServer, "httpProxy">> & {
   readonly httpProxy?: string | null;
 };
 
-/** The pools to connect to. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** The pools to connect to. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Servers {
   readonly #context: RepositoryContext;
 

@@ -10,13 +10,13 @@ export class Settings {
     this.#context = context;
   }
 
-  /** @returns undefined when there is no such setting. The value is the caller's own copy. */
+  /** @returns a copy of the value; undefined: no such setting */
   get(key: string): unknown {
     const row = this.#context.tables.settings.get(key);
     return row && (JSON.parse(row.value_json) as unknown);
   }
 
-  /** Keys that begin with `prefix`, and their values. */
+  /** Keys that start with `prefix`, with their values. */
   *list(prefix = ""): IterableIterator<readonly [string, unknown]> {
     for (const row of this.#context.tables.settings.values())
       if (row.id.startsWith(prefix))

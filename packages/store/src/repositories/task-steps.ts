@@ -3,19 +3,19 @@ import { checkName, limits, toJson } from "../schema/limits.js";
 import type { TaskStepRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** What must be known of a pending task after a restart, in small pieces: it is written while the task is under way. */
+/** State of a pending task that is needed after a restart, in small parts written while the task runs. */
 export interface TaskStep {
   readonly taskId: string;
-  /** Within the task. */
+  /** Unique within the task. */
   readonly key: string;
   /** JSON. */
   readonly body: unknown;
 }
 
-/** A statement takes so many rows. */
+/** Maximum of rows per statement. */
 const ROWS_A_STATEMENT = 100;
 
-/** Steps of tasks, in the database only. Everything throws XoError STORE_UNAVAILABLE while it is gone. */
+/** Steps of tasks, in the database only. All methods throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class TaskSteps {
   readonly #context: RepositoryContext;
 
@@ -23,7 +23,7 @@ export class TaskSteps {
     this.#context = context;
   }
 
-  /** Writes steps, or their new state, all or none. @param steps each once @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  /** Inserts or updates steps in one transaction. @param steps with unique keys. @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS */
   async put(steps: readonly TaskStep[]): Promise<void> {
     const { committer, clock } = this.#context;
     const now = clock.now();
@@ -45,8 +45,8 @@ export class TaskSteps {
   }
 
   /**
-   * By key, up to 1,000 at a time.
-   * @param after key that the page before ended with
+   * Steps ordered by key, up to 1,000 per page.
+   * @param after last key of the previous page
    */
   async list(taskId: string, after = ""): Promise<TaskStep[]> {
     const { engine, availability } = this.#context;
@@ -67,14 +67,14 @@ export class TaskSteps {
     }));
   }
 
-  /** All of a task. */
+  /** Deletes all steps of a task. */
   async deleteOf(taskId: string): Promise<void> {
     await this.#context.committer.run((unit) =>
       unit.sql.deleteFrom("task_steps").where("task_id", "=", taskId).execute(),
     );
   }
 
-  /** Those whose task has ended, or is gone. @param time milliseconds since the epoch: younger ones stay */
+  /** Deletes old steps whose task has ended or no longer exists. @param time milliseconds since the epoch: newer ones stay */
   async deleteLeftBefore(time: number): Promise<void> {
     await this.#context.committer.run((unit) =>
       unit.sql
@@ -88,14 +88,14 @@ export class TaskSteps {
   }
 }
 
-/** Of a row: unique over all tasks, and in the order of keys within one. */
+/** Id of a row: unique over all tasks, ordered by key within a task. */
 function toId(taskId: string, key: string): string {
   return `${taskId}/${key}`;
 }
 
 function toRow({ taskId, key, body }: TaskStep, now: number): TaskStepRow {
   if (taskId.includes("/"))
-    throw new XoError("INVALID_PARAMETERS", { reason: "no id of a task" });
+    throw new XoError("INVALID_PARAMETERS", { reason: "not the id of a task" });
   return {
     id: toId(checkName("the task's id", taskId), checkName("the key", key)),
     task_id: taskId,

@@ -9,7 +9,7 @@ import {
 import type { TaskRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** Something that takes a while, kept so that its result is there after a restart. */
+/** A stored task: its result survives a restart. */
 export interface Task {
   readonly id: string;
   /** The server that runs it. */
@@ -31,18 +31,18 @@ export interface TaskPageOptions {
   readonly objectId?: string;
   /** Rows, 1 to 1,000. */
   readonly limit?: number;
-  /** Where the page before ended. */
+  /** `next` of the previous page. */
   readonly cursor?: string;
 }
 
 export interface TaskPage {
   /** Newest first. */
   readonly tasks: readonly Task[];
-  /** Of the next page; left out on the last. */
+  /** Cursor of the next page; absent on the last page. */
   readonly cursor?: string;
 }
 
-/** Tasks, in the database only. Everything throws XoError STORE_UNAVAILABLE while it is gone. */
+/** Tasks, in the database only. All methods throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Tasks {
   readonly #context: RepositoryContext;
 
@@ -50,7 +50,7 @@ export class Tasks {
     this.#context = context;
   }
 
-  /** Writes a task or its new state. @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  /** Inserts or updates a task. @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS */
   async put(task: Task): Promise<void> {
     const row = toRow(task);
     await this.#context.committer.run((unit) =>
@@ -105,7 +105,7 @@ export class Tasks {
     };
   }
 
-  /** Of a server, by id, up to 1,000 at a time. @param after id that the page before ended with */
+  /** Tasks of a server, ordered by id, up to 1,000 per page. @param after last id of the previous page */
   async listPending(owner: string, after = ""): Promise<Task[]> {
     const { engine, availability } = this.#context;
     const rows = await availability.run(() =>
@@ -135,7 +135,7 @@ export class Tasks {
       throw new XoError("NO_SUCH_OBJECT", { type: "task", id });
   }
 
-  /** Of other servers, those whose state has changed last first. @param since milliseconds since the epoch */
+  /** Tasks of other servers, latest change first. @param since milliseconds since the epoch */
   async listForeign(owner: string, since: number): Promise<Task[]> {
     const { engine, availability } = this.#context;
     const rows = await availability.run(() =>
@@ -151,7 +151,7 @@ export class Tasks {
     return rows.map(toTask);
   }
 
-  /** Of these, those that are there. @param ids up to 1,000 */
+  /** The existing ones of these ids. @param ids up to 1,000 */
   async whichOf(ids: readonly string[]): Promise<ReadonlySet<string>> {
     if (ids.length === 0) return new Set();
     const { engine, availability } = this.#context;
@@ -165,7 +165,7 @@ export class Tasks {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Lets the server that runs a task know that it is not wanted. @returns false: it has ended, or there is none */
+  /** Requests the server that runs a task to abort it. @returns false: it has ended or does not exist */
   async askToAbort(id: string): Promise<boolean> {
     const { committer, clock } = this.#context;
     const rows = await committer.run((unit) =>
@@ -180,7 +180,7 @@ export class Tasks {
     return rows.length > 0;
   }
 
-  /** Ids of the tasks of a server that are not wanted any more. */
+  /** Ids of the tasks of a server with an abort request. */
   async unwanted(owner: string): Promise<string[]> {
     const { engine, availability } = this.#context;
     const rows = await availability.run(() =>
@@ -196,7 +196,7 @@ export class Tasks {
     return rows.map(({ id }) => id);
   }
 
-  /** @param userId whose; absent: everybody's, @returns those that are gone */
+  /** @param userId only tasks of this user. @returns the deleted ids */
   async deleteEnded(userId?: string): Promise<Pick<Task, "id" | "userId">[]> {
     const rows = await this.#context.committer.run((unit) => {
       const ended = unit.sql
@@ -212,7 +212,7 @@ export class Tasks {
     }));
   }
 
-  /** @param time milliseconds since the epoch, @returns how many there were */
+  /** @param time milliseconds since the epoch. @returns number of deleted rows */
   async deleteEndedBefore(time: number): Promise<number> {
     const rows = await this.#context.committer.run((unit) =>
       unit.sql
@@ -228,7 +228,7 @@ export class Tasks {
 function parseCursor(cursor: string): { time: number; id: string } {
   const match = /^(\d{1,15})\/(.+)$/s.exec(cursor);
   if (match === null)
-    throw new XoError("INVALID_PARAMETERS", { reason: "no such cursor" });
+    throw new XoError("INVALID_PARAMETERS", { reason: "invalid cursor" });
   return { time: Number(match[1]), id: checkText("the cursor", match[2]!) };
 }
 

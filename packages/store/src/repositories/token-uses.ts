@@ -1,7 +1,7 @@
 import type { RepositoryContext } from "./repository-context.js";
 
 const WRITE_EVERY_MS = 60_000;
-/** Changes of one transaction. */
+/** Updates per transaction. */
 const CHUNK = 200;
 
 interface Use {
@@ -9,7 +9,7 @@ interface Use {
   readonly address: string | undefined;
 }
 
-/** When each token was last used: noted in memory, written once a minute, since every request is a use. */
+/** Last use of each token: collected in memory and written once a minute, since every request is a use. */
 export class TokenUses {
   readonly #context: RepositoryContext;
   #noted = new Map<string, Use>();
@@ -30,12 +30,12 @@ export class TokenUses {
     }, WRITE_EVERY_MS);
   }
 
-  /** Of a use that is not written yet. */
+  /** A use that is not written yet. */
   timeOf(id: string): number | undefined {
     return this.#noted.get(id)?.time;
   }
 
-  /** What cannot be written is tried again with the next uses. */
+  /** Uses that cannot be written are retried with the next ones. */
   async write(): Promise<void> {
     const noted = [...this.#noted];
     this.#noted = new Map();

@@ -8,14 +8,14 @@ import { TokenUses } from "./token-uses.js";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** How long a token may live, in milliseconds. */
+/** Lifetime of a token, in ms. */
 export const tokenLifetime = {
   defaultMs: 30 * DAY_MS,
   minMs: 60_000,
   maxMs: 183 * DAY_MS,
 } as const;
 
-/** What is known of a token. The token itself is known to its owner only. */
+/** A stored token, without its text, which only its owner has. */
 export interface Token {
   readonly id: string;
   readonly userId: string;
@@ -23,7 +23,7 @@ export interface Token {
   readonly description: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  /** Right to a minute. */
+  /** Accurate to a minute. */
   readonly lastUsedAt?: number;
   readonly lastAddress?: string;
 }
@@ -31,16 +31,15 @@ export interface Token {
 export interface NewToken {
   readonly userId: string;
   readonly description?: string;
-  /** A client has one token per user: it gets the same one again, prolonged. */
+  /** A client has one token per user: a new request extends and returns the same token. */
   readonly clientId?: string;
   readonly expiresInMs?: number;
 }
 
 /**
- * Tokens, of which only SHA-256 is kept: 256 bits of chance need no slow hash.
- * The token of a client must come out the same when it is asked for again, so
- * it is not random but derived from a salt in its row and a key that is not in
- * the database.
+ * Tokens. Only their SHA-256 is stored: 256 random bits need no slow hash. The
+ * token of a client must be the same when it is requested again, so it is derived
+ * from a salt in its row and a key that is not in the database.
  */
 export class Tokens {
   readonly #context: RepositoryContext;
@@ -51,7 +50,7 @@ export class Tokens {
     this.#uses = uses;
   }
 
-  /** The token as text, if it is good now. */
+  /** Finds a valid token by its text. */
   find(text: string): Token | undefined {
     const { tables, clock } = this.#context;
     const [row] = tables.tokens.withKey("hash", hashOf(text));
@@ -70,14 +69,14 @@ export class Tokens {
   }
 
   /**
-   * @returns the token as text: 43 characters, told this once
+   * @returns `text`: the token, 43 characters, returned only here
    * @throws XoError NO_SUCH_OBJECT for the user, LIMIT_REACHED, INVALID_PARAMETERS, STORE_UNAVAILABLE
    */
   async create(
-    wanted: NewToken,
+    token: NewToken,
   ): Promise<{ readonly text: string; readonly token: Token }> {
     const { tables, committer, clock } = this.#context;
-    const { userId, clientId, description = "", expiresInMs } = wanted;
+    const { userId, clientId, description = "", expiresInMs } = token;
     tables.users.require(userId);
     checkText("the description", description);
     checkText("the client", clientId ?? "");
@@ -101,7 +100,7 @@ export class Tokens {
     );
   }
 
-  /** Notes that a token was used; written down once a minute at most. */
+  /** Records the use of a token; written at most once a minute. */
   touch(id: string, address?: string): void {
     this.#uses.note(id, address);
   }
@@ -113,7 +112,7 @@ export class Tokens {
     await committer.run((unit) => tables.tokens.remove(unit, id));
   }
 
-  /** @param exceptId one that stays, such as the one that asks */
+  /** @param exceptId token to keep, such as that of the caller */
   async deleteOfUser(userId: string, exceptId?: string): Promise<void> {
     const { tables, committer } = this.#context;
     const ids = Array.from(this.ofUser(userId), ({ id }) => id);
@@ -123,7 +122,7 @@ export class Tokens {
     });
   }
 
-  /** @returns how many there were */
+  /** @returns number of deleted tokens */
   async deleteExpired(): Promise<number> {
     const { tables, committer, clock } = this.#context;
     const now = clock.now();
@@ -139,7 +138,7 @@ export class Tokens {
     });
   }
 
-  /** The token that the client has already, prolonged; else a new one. */
+  /** Extends the token of the client, or creates a new one. */
   async #renew(unit: WriteUnit, columns: Wanted): Promise<Made> {
     const { tables, vault } = this.#context;
     const known = await unit.sql
@@ -152,7 +151,7 @@ export class Tokens {
     const text = vault.deriveToken(TOKEN_PURPOSE, known.salt ?? "");
     if (hashOf(text) === known.hash)
       return { text, row: await tables.tokens.update(unit, known.id, columns) };
-    // The key is another one by now, so the token cannot come out the same.
+    // The key was rotated, so the same token cannot be derived.
     await tables.tokens.removeWhere(unit, "id", known.id);
     return this.#insert(unit, columns);
   }
@@ -215,6 +214,6 @@ function checkLifetime(ms: number = tokenLifetime.defaultMs): number {
   if (ms >= tokenLifetime.minMs && ms <= tokenLifetime.maxMs)
     return Math.floor(ms);
   throw new XoError("INVALID_PARAMETERS", {
-    reason: `a token lives ${tokenLifetime.minMs} to ${tokenLifetime.maxMs} ms`,
+    reason: `the lifetime of a token is ${tokenLifetime.minMs} to ${tokenLifetime.maxMs} ms`,
   });
 }

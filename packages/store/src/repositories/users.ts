@@ -3,15 +3,15 @@ import { sealContext } from "../secrets/sealed-columns.js";
 import type { UserRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
-/** A person or a program that may sign in. Hashes and secrets are never part of it. */
+/** An account, without password hash and secrets. */
 export interface User {
   readonly id: string;
-  /** What one signs in with; often an e-mail address. */
+  /** Login name, often an e-mail address. */
   readonly name: string;
-  /** `admin` may do everything, others what their roles say. */
+  /** `admin` has all rights, others those of their roles. */
   readonly permission: "admin" | "none";
   readonly preferences: Readonly<Record<string, unknown>>;
-  /** Provider (`ldap`, `oidc` ...) to the provider's id of this person. */
+  /** Provider (`ldap`, `oidc` ...) to the id of the user at the provider. */
   readonly authProviders: Readonly<Record<string, string>>;
   readonly hasPassword: boolean;
   readonly hasTotp: boolean;
@@ -21,7 +21,7 @@ export interface User {
 
 export interface NewUser {
   readonly name: string;
-  /** Left out for people who sign in elsewhere. */
+  /** Absent for users of an external provider. */
   readonly password?: string;
   readonly permission?: User["permission"];
   readonly preferences?: User["preferences"];
@@ -30,7 +30,7 @@ export interface NewUser {
 
 export type UserPatch = Partial<Omit<NewUser, "password">>;
 
-/** Who may sign in. Changes throw XoError STORE_UNAVAILABLE while the database is gone. */
+/** User accounts. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Users {
   readonly #context: RepositoryContext;
 
@@ -89,7 +89,7 @@ export class Users {
     return this.#set(id, columns);
   }
 
-  /** Tokens and sessions stay: who changes the password decides about them. @param password null: no sign-in by password any more */
+  /** Does not revoke tokens and sessions; the caller decides. @param password null: disables sign-in by password */
   async setPassword(id: string, password: string | null): Promise<void> {
     this.#context.tables.users.require(id);
     const password_hash = await this.#hash(password ?? undefined);
@@ -97,8 +97,8 @@ export class Users {
   }
 
   /**
-   * Takes as long for an unknown name as for a wrong password. A hash of a
-   * cost that is no longer in use is replaced.
+   * Takes as long for an unknown name as for a wrong password. Replaces a hash
+   * with an outdated cost.
    * @returns the user, or undefined
    * @throws XoError TOO_MANY_REQUESTS
    */
@@ -113,12 +113,12 @@ export class Users {
     const isRight = await hasher.verify(password, stored);
     if (!isRight || row === undefined || stored === undefined) return undefined;
     if (hasher.isOutdated(stored))
-      // Nobody is kept from signing in because the database is gone.
+      // Sign-in works without the database: the hash is then replaced at a later sign-in.
       await this.setPassword(row.id, password).catch(() => undefined);
     return this.get(row.id);
   }
 
-  /** @param secret of the second factor; null takes it away */
+  /** @param secret TOTP secret; null removes the second factor */
   async setTotp(id: string, secret: string | null): Promise<void> {
     const { vault } = this.#context;
     const totp_sealed =
@@ -137,7 +137,7 @@ export class Users {
       : vault.open(sealed, sealContext.totp(id));
   }
 
-  /** Uses up a time step of the second factor, on all servers. @returns false when it or a later one was used before */
+  /** Marks a TOTP time step as used, for all servers. @returns false: this or a later step was used before */
   async useTotpStep(id: string, step: number): Promise<boolean> {
     const { tables, committer } = this.#context;
     return committer.run(async (unit) => {
@@ -153,7 +153,7 @@ export class Users {
     });
   }
 
-  /** With all that is the user's: tokens, memberships, rights. @throws XoError NO_SUCH_OBJECT */
+  /** Deletes the user with tokens, memberships and rights. @throws XoError NO_SUCH_OBJECT */
   async delete(id: string): Promise<void> {
     const { tables, committer } = this.#context;
     tables.users.require(id);

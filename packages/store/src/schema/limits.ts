@@ -1,29 +1,29 @@
 import { XoError } from "@xo-server/model";
 
-/** Bounds of what is kept; bytes are those of UTF-8. */
+/** Limits of stored data; bytes are those of UTF-8. */
 export const limits = {
   /** A name, a description, an address. */
   textBytes: 1_024,
   passwordBytes: 4_096,
   /** A setting, preferences, a job, a task. */
   jsonBytes: 256 * 1_024,
-  /** Parameters of an operation in the audit log; longer ones are cut. */
+  /** Parameters of an operation in the audit log; longer ones are left out. */
   auditParametersBytes: 16 * 1_024,
   pageRows: 1_000,
   defaultPageRows: 100,
-  /** Rows of each table that is kept in memory. */
+  /** Rows of each cached table. */
   cachedRows: 100_000,
   tokensPerUser: 1_000,
-  /** Changes that wait for their commit. */
+  /** Changes waiting for their commit. */
   waitingChanges: 10_000,
   importBytes: 16 * 1_024 * 1_024,
 } as const;
 
-/** U+0000 (PostgreSQL has none) and halves of surrogate pairs (UTF-8 has none). */
+/** U+0000, which PostgreSQL rejects, and lone surrogates, which UTF-8 cannot encode. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
 /**
- * @param what names the value in the error
+ * @param what name of the value in the error
  * @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS
  */
 export function checkText(
@@ -41,14 +41,14 @@ export function checkText(
   return value;
 }
 
-/** As checkText, and there must be something. */
+/** As checkText, and not empty. */
 export function checkName(what: string, value: string): string {
   if (value.trim() === "")
     throw new XoError("INVALID_PARAMETERS", { reason: `${what} is empty` });
   return checkText(what, value);
 }
 
-/** The text of a JSON value, within the limit. */
+/** Serializes a JSON value within the limit. */
 export function toJson(
   what: string,
   value: unknown,
@@ -56,8 +56,8 @@ export function toJson(
 ): string {
   const text = JSON.stringify(value) as string | undefined;
   if (text === undefined)
-    throw new XoError("INVALID_PARAMETERS", { reason: `${what} is no JSON` });
-  // JSON.stringify writes what cannot be stored as escapes.
+    throw new XoError("INVALID_PARAMETERS", { reason: `${what} is not JSON` });
+  // JSON.stringify escapes characters that cannot be stored.
   return checkText(what, text, maxBytes);
 }
 

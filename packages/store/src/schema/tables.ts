@@ -1,8 +1,7 @@
 /**
- * The tables as SQL sees them; README.md has the picture. Only text and whole
- * numbers, so that both engines hold the same: flags are 0 or 1, times are
- * milliseconds since the epoch, `*_json` is JSON, `*_sealed` is a ciphertext
- * of the vault.
+ * The SQL tables; docs/database.md has an overview. Only text and integers, so
+ * that both engines store the same: flags are 0 or 1, times are milliseconds
+ * since the epoch, `*_json` is JSON, `*_sealed` is a ciphertext of the vault.
  */
 export interface Tables {
   meta: { id: string; value: string };
@@ -50,7 +49,7 @@ export interface ServerRow {
   id: string;
   host: string;
   username: string;
-  /** Password and proxy: both are secrets. */
+  /** Password and proxy, both secret. */
   credentials_sealed: string;
   label: string;
   enabled: number;
@@ -62,14 +61,14 @@ export interface ServerRow {
 export interface UserRow {
   id: string;
   name: string;
-  /** In PHC's form; null for people who sign in elsewhere. */
+  /** PHC string; null for users of an external provider. */
   password_hash: string | null;
   permission: string;
   preferences_json: string;
-  /** Provider to the provider's own id of this person. */
+  /** Provider to the id of this user at the provider. */
   providers_json: string;
   totp_sealed: string | null;
-  /** Last time step of TOTP that was used: a code is good once. */
+  /** Last used time step of TOTP: a code is valid once. */
   totp_step: number;
   created_at: number;
   updated_at: number;
@@ -92,7 +91,7 @@ export interface TokenRow {
   id: string;
   /** SHA-256 of the token, hexadecimal. */
   hash: string;
-  /** What a client's token is derived from; null for random tokens. */
+  /** Salt from which the token of a client is derived; null for random tokens. */
   salt: string | null;
   user_id: string;
   client_id: string | null;
@@ -140,7 +139,7 @@ export interface JobRow {
   type: string;
   user_id: string | null;
   body_json: string;
-  /** What nobody is shown of the body, JSON. */
+  /** Secret part of the body, JSON. */
   secret_sealed: string | null;
   created_at: number;
   updated_at: number;
@@ -151,20 +150,20 @@ export interface ScheduleRow {
   job_id: string;
   name: string;
   cron: string;
-  /** IANA's name; null: that of the server. */
+  /** IANA time zone; null: that of the server. */
   timezone: string | null;
   enabled: number;
-  /** `skip` or `once`: what becomes of times at which no server was there. */
+  /** `skip` or `once`: what to do with times at which no server was running. */
   missed: string;
   /** Older ones are skipped. */
   missed_limit_ms: number | null;
-  /** `skip` or `queue`: what becomes of a time at which the job is still being done. */
+  /** `skip` or `queue`: what to do with a time at which the job is still running. */
   overlap: string;
   created_at: number;
   updated_at: number;
 }
 
-/** Up to when the times of a schedule have been seen to, whoever did it. */
+/** Time up to which a schedule has been processed by any server. */
 export interface ScheduleMarkRow {
   id: string;
   done_until: number;
@@ -175,15 +174,15 @@ export interface JobRunRow {
   job_id: string;
   job_name: string;
   schedule_id: string | null;
-  /** The server that does it. */
+  /** The server that runs the job. */
   owner: string;
   user_id: string | null;
   status: string;
-  /** When it should have begun. */
+  /** Scheduled time. */
   due_at: number | null;
   started_at: number;
   ended_at: number | null;
-  /** When its server was last known to be at it. */
+  /** Last heartbeat of the server. */
   seen_at: number;
   task_id: string | null;
   body_json: string;
@@ -193,7 +192,7 @@ export interface AlarmRuleRow {
   id: string;
   name: string;
   body_json: string;
-  /** Headers of web hooks and the keys that they are signed with, JSON. */
+  /** Headers of web hooks and their signing keys, JSON. */
   secret_sealed: string | null;
   created_at: number;
   updated_at: number;
@@ -202,7 +201,7 @@ export interface AlarmRuleRow {
 export interface AlarmRow {
   id: string;
   rule_id: string;
-  /** `<rule>/<what it is about>` while it is open, or if it ended as it began: there is one at most, whichever server found it. */
+  /** `<rule>/<subject>` while the alarm is open, or if it ended at once: unique, so that only one server raises it. */
   open_key: string | null;
   object_id: string | null;
   began_at: number;
@@ -212,17 +211,17 @@ export interface AlarmRow {
   body_json: string;
 }
 
-/** A message that is to be sent, or could not be. */
+/** A notification to be sent, or that could not be sent. */
 export interface AlarmNoticeRow {
   id: string;
   rule_id: string;
-  /** Of the rule's `sendTo`. */
+  /** Id in `sendTo` of the rule. */
   target_id: string;
   body_json: string;
   attempts: number;
-  /** When it is tried next; null: it was given up. */
+  /** Time of the next attempt; null: no more attempts. */
   next_at: number | null;
-  /** Of the last try. */
+  /** Error of the last attempt. */
   error: string | null;
   created_at: number;
 }
@@ -256,34 +255,34 @@ export interface ResourceSetRow {
 
 export interface PluginRow {
   id: string;
-  /** JSON: any of it may be a secret. */
+  /** JSON; may contain secrets. */
   configuration_sealed: string | null;
   autoload: number;
   updated_at: number;
 }
 
-/** `id` is that of the pool. */
+/** `id` is the id of the pool. */
 export interface BalancerPolicyRow {
   id: string;
   body_json: string;
   updated_at: number;
 }
 
-/** `id` is that of the pool. */
+/** `id` is the id of the pool. */
 export interface BalancerWatchRow {
   id: string;
-  /** The server that balances it. */
+  /** The server that balances the pool. */
   owner: string;
   is_moving: number;
   state_json: string;
-  /** When its server was last known to be at it. */
+  /** Last heartbeat of the server. */
   seen_at: number;
 }
 
 export interface BalancerRunRow {
   id: string;
   pool_id: string;
-  /** The server that did it. */
+  /** The server that ran the balancer. */
   owner: string;
   status: string;
   started_at: number;
@@ -304,7 +303,7 @@ export interface TaskRow {
   updated_at: number;
   ended_at: number | null;
   body_json: string;
-  /** When somebody asked its server to give it up. */
+  /** Time at which another server requested to abort the task. */
   abort_asked_at: number | null;
 }
 
@@ -317,7 +316,7 @@ export interface TaskStepRow {
 }
 
 export interface AuditRow {
-  /** 1, 2, 3 ... without a gap. */
+  /** 1, 2, 3 ... without gaps. */
   seq: number;
   time: number;
   user_id: string | null;
@@ -329,12 +328,12 @@ export interface AuditRow {
   outcome: string;
   error_code: string | null;
   task_id: string | null;
-  /** Hash of the row before, and of this one. */
+  /** Hash of the previous row, and of this row. */
   previous: string;
   hash: string;
 }
 
-/** `head`: where the chain ends, sealed so that its end cannot be cut off; `start`: the last row that was pruned. */
+/** `head`: the last row, authenticated so that the log cannot be truncated; `start`: the last pruned row. */
 export interface AuditHeadRow {
   id: string;
   seq: number;

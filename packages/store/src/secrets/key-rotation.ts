@@ -18,8 +18,8 @@ const CHECK_ID = "key-check";
 const CHECK_TEXT = "xo-server";
 
 /**
- * Loads the keys and makes sure that they are those of this database: it holds
- * a known text, sealed at its first start.
+ * Loads the keys and checks that they belong to this database, which contains a
+ * known text encrypted at its first start.
  * @throws XoError STORE_KEY_WRONG, CONFIG_INVALID
  */
 export async function openVault(
@@ -44,11 +44,11 @@ interface KeyRotationOptions {
   readonly vault: Vault;
   readonly committer: Committer;
   readonly tables: CachedTables;
-  /** Seals what else depends on the key. */
+  /** Computes again other data that depends on the key. */
   readonly reseal: (unit: WriteUnit) => Promise<void>;
 }
 
-/** Changes the key. A rotation that breaks off is finished at the next start, for both keys are in the file until it is. */
+/** Rotates the key. An interrupted rotation is finished at the next start: both keys stay in the file until then. */
 export class KeyRotation {
   readonly #options: KeyRotationOptions;
 
@@ -56,7 +56,7 @@ export class KeyRotation {
     this.#options = options;
   }
 
-  /** Makes a new key and encrypts everything with it. @throws XoError UNSUPPORTED for a key of the environment */
+  /** Creates a new key and encrypts all secrets with it. @throws XoError UNSUPPORTED for a key of the environment */
   async rotate(): Promise<void> {
     const { source, vault } = this.#options;
     const keys = [Key.random(), ...vault.keys];
@@ -65,7 +65,7 @@ export class KeyRotation {
     await this.finish();
   }
 
-  /** Encrypts with the first key what another one has encrypted, then forgets the others. */
+  /** Encrypts everything with the first key, then removes the other keys. */
   async finish(): Promise<void> {
     const { source, vault, committer } = this.#options;
     if (vault.keys.length === 1) return;
@@ -75,13 +75,13 @@ export class KeyRotation {
       await source.save(keys);
       vault.use(keys);
     } catch (error) {
-      // From the environment: whoever wrote two keys there takes the old one out.
+      // A key of the environment: the administrator removes the old one there.
       if (!(error instanceof XoError && error.code === "UNSUPPORTED"))
         throw error;
     }
   }
 
-  /** Reads the key file anew: another process may have rotated. */
+  /** Reloads the key file: another process may have rotated the key. */
   async refresh(): Promise<void> {
     const { source, vault } = this.#options;
     vault.use(await source.load(false));

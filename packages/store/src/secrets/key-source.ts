@@ -13,21 +13,21 @@ import { XoError } from "@xo-server/model";
 import { Key } from "./key.js";
 
 /**
- * Where the keys come from: a file that is made at the first start, or text
- * (from the environment). The first key encrypts; the others only decrypt, for
- * the time of a rotation. Several in a text are separated by commas.
+ * Source of the keys: a file, created at the first start, or a text (from the
+ * environment), with keys separated by commas. The first key encrypts; the others
+ * only decrypt, during a rotation.
  */
 export type KeyOptions = { readonly file: string } | { readonly text: string };
 
 export interface KeySource {
-  /** For messages. */
+  /** For error messages. */
   readonly description: string;
   /**
-   * @param mayCreate false when there are secrets already: a new key could not read them
+   * @param mayCreate false if there are secrets already, which a new key could not decrypt
    * @throws XoError CONFIG_INVALID
    */
   load(mayCreate: boolean): Promise<Key[]>;
-  /** @throws XoError UNSUPPORTED when it is not ours to write */
+  /** @throws XoError UNSUPPORTED for a key of the environment */
   save(keys: readonly Key[]): Promise<void>;
 }
 
@@ -61,9 +61,9 @@ function keyFile(file: string): KeySource {
       if (text !== undefined) return parseKeys(description, text.split("\n"));
       if (!mayCreate) throw invalid(description, "it is missing");
       await createFile(file, [Key.random()]);
-      // Another server may have been first: its key counts.
-      const made = (await readPrivate(file)) ?? "";
-      return parseKeys(description, made.split("\n"));
+      // Another server may have created the file first: its key is used.
+      const content = (await readPrivate(file)) ?? "";
+      return parseKeys(description, content.split("\n"));
     },
   };
 }
@@ -74,12 +74,12 @@ function parseKeys(description: string, words: readonly string[]): Key[] {
     .filter((word) => word !== "" && !word.startsWith("#"))
     .map((word) => {
       const key = Key.parse(word);
-      // The word is not repeated: it may be a key with a typing error.
+      // Without the text, which may be a key with a typing error.
       if (key === undefined)
         throw invalid(description, "a key is 32 bytes in base64");
       return key;
     });
-  if (keys.length === 0) throw invalid(description, "there is no key in it");
+  if (keys.length === 0) throw invalid(description, "it contains no key");
   return keys;
 }
 
@@ -87,7 +87,7 @@ async function readPrivate(file: string): Promise<string | undefined> {
   try {
     const { mode } = await stat(file);
     if ((mode & 0o077) !== 0 && process.platform !== "win32")
-      throw invalid(file, "others may read it; it must have mode 0600");
+      throw invalid(file, "other users can read it; it must have mode 0600");
     return await readFile(file, "utf8");
   } catch (error) {
     if (error instanceof XoError) throw error;
@@ -99,7 +99,7 @@ async function readPrivate(file: string): Promise<string | undefined> {
 
 async function createFile(file: string, keys: readonly Key[]): Promise<void> {
   const draft = await writeDraft(file, keys);
-  // link(2) fails where rename(2) would replace the file that another server made.
+  // link(2) fails if another server has created the file; rename(2) would replace it.
   await link(draft, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from "node:crypto";
 
 export const KEY_BYTES = 32;
 
-/** A key of AES-256. Its bytes do not show when it is logged or inspected. */
+/** A key of AES-256. Logging or inspecting it does not reveal its bytes. */
 export class Key {
-  /** Eight hexadecimal digits that tell keys apart and nothing else about them. */
+  /** Identifier of eight hexadecimal digits that reveals nothing about the key. */
   readonly id: string;
   readonly #bytes: Buffer;
 
@@ -21,7 +21,7 @@ export class Key {
     return new Key(randomBytes(KEY_BYTES));
   }
 
-  /** @param text 32 bytes as base64 or base64url, @returns undefined for anything else */
+  /** @param text 32 bytes as base64 or base64url, @returns undefined if invalid */
   static parse(text: string): Key | undefined {
     if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
     return new Key(Buffer.from(text, "base64"));
@@ -32,7 +32,7 @@ export class Key {
     return this.#bytes;
   }
 
-  /** As `parse` reads it. For the key file only. */
+  /** Text for `parse`. For the key file only. */
   get text(): string {
     return this.#bytes.toString("base64url");
   }

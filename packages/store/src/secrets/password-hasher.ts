@@ -11,18 +11,18 @@ export interface ScryptCost {
 /** OWASP's "N=2^15, r=8, p=3" (Password Storage Cheat Sheet): 32 MiB, and as much work as the usual "N=2^17, p=1". */
 export const defaultScryptCost: ScryptCost = { ln: 15, r: 8, p: 3 };
 
-/** Hashing goes through Node's four threads: two stay free for files and names. */
+/** Concurrent hashes: Node's pool of four threads is also needed for files and DNS. */
 const MAX_CONCURRENT = 2;
-/** Beyond, somebody is guessing. */
+/** Maximum of queued checks; more indicate password guessing. */
 const MAX_WAITING = 100;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** A stored hash may not ask for more than 1 GiB. */
+/** Limit for the cost in a stored hash: 1 GiB of memory. */
 const MAX_LN = 20;
 const PHC =
   /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{22,44})\$([A-Za-z0-9+/]{43})$/;
 
-/** Passwords to hashes in PHC's form, `$scrypt$ln=15,r=8,p=3$salt$hash`, never on the main thread. */
+/** Hashes passwords, off the main thread, in PHC string format: `$scrypt$ln=15,r=8,p=3$salt$hash`. */
 export class PasswordHasher {
   readonly #cost: ScryptCost;
   readonly #waiting: (() => void)[] = [];
@@ -39,7 +39,7 @@ export class PasswordHasher {
     return `$scrypt$ln=${ln},r=${r},p=${p}$${unpadded(salt)}$${unpadded(hash)}`;
   }
 
-  /** @param stored undefined takes as long as a wrong password, so that nobody learns who exists */
+  /** @param stored undefined takes as long as a wrong password, so that the time does not reveal which users exist */
   async verify(password: string, stored: string | undefined): Promise<boolean> {
     const parsed = stored === undefined ? undefined : parse(stored);
     const hash = await this.#derive(
@@ -50,7 +50,7 @@ export class PasswordHasher {
     return parsed !== undefined && timingSafeEqual(hash, parsed.hash);
   }
 
-  /** Was it made with another cost than the one in use now? */
+  /** Does the hash have another cost than the current one? */
   isOutdated(stored: string): boolean {
     const cost = parse(stored)?.cost;
     const { ln, r, p } = this.#cost;

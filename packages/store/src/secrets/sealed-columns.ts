@@ -1,4 +1,4 @@
-/** Where each ciphertext belongs: it opens nowhere else. */
+/** Associated data of each ciphertext: it decrypts only in its own row and column. */
 export const sealContext = {
   server: (id: string) => `servers/credentials/${id}`,
   totp: (id: string) => `users/totp/${id}`,
@@ -13,7 +13,7 @@ export interface SealedColumn {
   readonly contextOf: (id: string) => string;
 }
 
-/** All columns with secrets of people and pools, by table. */
+/** All encrypted columns, by table. Export, import and key rotation use this list. */
 export const sealedColumns: ReadonlyMap<string, SealedColumn> = new Map([
   ["servers", { column: "credentials_sealed", contextOf: sealContext.server }],
   ["users", { column: "totp_sealed", contextOf: sealContext.totp }],

@@ -15,12 +15,12 @@ const TAG_BYTES = 16;
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 
 /**
- * Encrypts what must not lie about in a database. A sealed text is
- * `v1.<key id>.<base64url of IV, tag, ciphertext>`; it opens in its own place
- * only (table, column, row), so that nobody can give one row another's secret.
+ * Encrypts secrets of the database. A sealed text is
+ * `v1.<key id>.<base64url of IV, tag, ciphertext>`. The context (table, column,
+ * row) is authenticated, so that a ciphertext cannot be moved to another row.
  */
 export class Vault {
-  /** For messages. */
+  /** For error messages. */
   readonly #source: string;
   #keys: ReadonlyMap<string, Key>;
   #current: Key;
@@ -46,7 +46,7 @@ export class Vault {
     this.#current = keys[0]!;
   }
 
-  /** @param context such as `servers/password/ID` */
+  /** @param context for example `servers/credentials/ID` */
   seal(text: string, context: string): string {
     const { id, bytes } = this.#current;
     const iv = randomBytes(IV_BYTES);
@@ -84,17 +84,19 @@ export class Vault {
     }
   }
 
-  /** A code that only who has the key can make. Hexadecimal. @param purpose keeps codes of different use apart */
+  /** An HMAC of the text, hexadecimal. @param purpose separates codes of different uses */
   authenticate(purpose: string, text: string): string {
     return this.#mac(this.#current, purpose, text).toString("hex");
   }
 
-  /** Did `authenticate` make this code, with any of the keys? */
+  /** Was the code created by `authenticate` with any of the keys? */
   isAuthentic(purpose: string, text: string, code: string): boolean {
-    const given = Buffer.from(code, "hex");
+    const actual = Buffer.from(code, "hex");
     return this.keys.some((key) => {
-      const right = this.#mac(key, purpose, text);
-      return right.length === given.length && timingSafeEqual(right, given);
+      const expected = this.#mac(key, purpose, text);
+      return (
+        expected.length === actual.length && timingSafeEqual(expected, actual)
+      );
     });
   }
 

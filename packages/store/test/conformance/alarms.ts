@@ -5,7 +5,7 @@ import { createBench, type StoreHarness } from "./harness.js";
 const nothing = () => [];
 
 export async function testAlarms(t: Test, harness: StoreHarness) {
-  t.test("a rule comes back, its secret not in plain text", async (t) => {
+  t.test("a rule is stored with its secret encrypted", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const secret = { headers: { authorization: "Bearer hush-hush" } };
@@ -27,24 +27,24 @@ export async function testAlarms(t: Test, harness: StoreHarness) {
     });
   });
 
-  t.test("of servers that find the same, one raises it", async (t) => {
+  t.test("only one of several servers raises an alarm", async (t) => {
     const { stores, alarm } = await create(t, harness, 3);
-    const told: number[] = [];
+    const notified: number[] = [];
     const raised = await Promise.all(
       stores.map((store) =>
         store.alarms.raise([alarm("a"), alarm("b")], (all) => {
-          told.push(all.length);
+          notified.push(all.length);
           return [];
         }),
       ),
     );
     t.equal(raised.flat().length, 2);
-    t.same(told.toSorted(), [0, 0, 2]);
+    t.same(notified.toSorted(), [0, 0, 2]);
     const open = await stores[1]!.alarms.list({ isOpen: true });
     t.same(open.map(({ key }) => key).toSorted(), ["a", "b"]);
   });
 
-  t.test("what ended as it began is known from then on", async (t) => {
+  t.test("an alarm that ended at once is stored once", async (t) => {
     const { stores, alarm } = await create(t, harness, 2);
     const happened = { ...alarm("m"), endedAt: 1_000 };
     const raised = await Promise.all(
@@ -56,7 +56,7 @@ export async function testAlarms(t: Test, harness: StoreHarness) {
     t.equal(raised.flat().length, 1);
   });
 
-  t.test("one that has ended may be raised again", async (t) => {
+  t.test("an ended alarm can be raised again", async (t) => {
     const { stores, alarm } = await create(t, harness, 1);
     const { alarms } = stores[0]!;
     const [first] = await alarms.raise([alarm("a")], nothing);
@@ -68,7 +68,7 @@ export async function testAlarms(t: Test, harness: StoreHarness) {
     t.equal((await alarms.list()).length, 2);
   });
 
-  t.test("what is to be told is taken by one, and tried again", async (t) => {
+  t.test("a notification is claimed by one server, and retried", async (t) => {
     const { stores, alarm, clock, ruleId } = await create(t, harness, 2);
     const [one, other] = stores as [Store, Store];
     const notice = { ruleId, targetId: "t", body: { text: "hot" } };
@@ -92,16 +92,19 @@ export async function testAlarms(t: Test, harness: StoreHarness) {
     t.same(await one.alarmNotices.failing(10), []);
   });
 
-  t.test("neither the alarm nor the message without the other", async (t) => {
-    const { stores, alarm } = await create(t, harness, 1);
-    const { alarms, alarmNotices } = stores[0]!;
-    const wrong = { ruleId: "no such rule", targetId: "t", body: {} };
-    await t.rejects(alarms.raise([alarm("a")], () => [wrong]));
-    t.same(await alarms.list(), []);
-    t.equal(await alarmNotices.nextAt(), undefined);
-  });
+  t.test(
+    "alarm and notification are stored together or not at all",
+    async (t) => {
+      const { stores, alarm } = await create(t, harness, 1);
+      const { alarms, alarmNotices } = stores[0]!;
+      const wrong = { ruleId: "no such rule", targetId: "t", body: {} };
+      await t.rejects(alarms.raise([alarm("a")], () => [wrong]));
+      t.same(await alarms.list(), []);
+      t.equal(await alarmNotices.nextAt(), undefined);
+    },
+  );
 
-  t.test("pages, acknowledgement, and the oldest go", async (t) => {
+  t.test("pages, acknowledgement, and pruning of the oldest", async (t) => {
     const { stores, alarm } = await create(t, harness, 1);
     const { alarms } = stores[0]!;
     const many = Array.from({ length: 250 }, (_, i) => ({
@@ -133,7 +136,7 @@ export async function testAlarms(t: Test, harness: StoreHarness) {
     await t.rejects(alarms.acknowledge("x", "u"), { code: "NO_SUCH_OBJECT" });
   });
 
-  t.test("with a rule its alarms and messages go", async (t) => {
+  t.test("deleting a rule deletes its alarms and notifications", async (t) => {
     const { stores, alarm, ruleId } = await create(t, harness, 1);
     const store = stores[0]!;
     const notice = { ruleId, targetId: "t", body: {} };

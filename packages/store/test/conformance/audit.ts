@@ -37,7 +37,7 @@ export async function testAudit(t: Test, harness: StoreHarness) {
     t.same(await audit.list({ userId: "other" }), []);
   });
 
-  t.test("entries that come at once have one order", async (t) => {
+  t.test("concurrent entries have one order", async (t) => {
     const { bench, store } = await setUp(t);
     const other = await bench.open();
     const made = await Promise.all(
@@ -75,7 +75,7 @@ export async function testAudit(t: Test, harness: StoreHarness) {
       3,
     ],
     [
-      "an end that was cut off",
+      "a truncated log",
       "delete from audit where seq > 3; update audit_head set seq = 3, hash = (select hash from audit where seq = 3)",
       4,
     ],
@@ -86,13 +86,13 @@ export async function testAudit(t: Test, harness: StoreHarness) {
     ],
   ] as const;
   for (const [what, sql, seq] of tampering)
-    t.test(`${what} is found`, async (t) => {
+    t.test(`${what} is detected`, async (t) => {
       const { bench, store } = await setUp(t);
       for (const statement of sql.split("; ")) await bench.query(statement);
       t.match(await store.audit.verify(), { intact: false, broken: { seq } });
     });
 
-  /** Five rows, then two that are a day younger; the five are pruned. */
+  /** Five rows, then two a day newer; the five are pruned. */
   async function prune(t: Test) {
     const { bench, store } = await setUp(t);
     const day = bench.clock.now() + 24 * 3600 * 1000;
@@ -103,7 +103,7 @@ export async function testAudit(t: Test, harness: StoreHarness) {
     return { bench, store, day };
   }
 
-  t.test("the chain goes on where it was pruned", async (t) => {
+  t.test("the chain continues after pruning", async (t) => {
     const { bench, store, day } = await prune(t);
     t.match(await store.audit.prune(day), { gone: 0 });
     const again = await bench.open();
@@ -134,13 +134,13 @@ export async function testAudit(t: Test, harness: StoreHarness) {
     ],
     ["a start that is gone", "delete from audit_head where id = 'start'", 1],
   ] as const)
-    t.test(`${what} is found`, async (t) => {
+    t.test(`${what} is detected`, async (t) => {
       const { bench, store } = await prune(t);
       for (const statement of sql.split("; ")) await bench.query(statement);
       t.match(await store.audit.verify(), { intact: false, broken: { seq } });
     });
 
-  t.test("what is broken is not pruned", async (t) => {
+  t.test("invalid rows are not pruned", async (t) => {
     const { bench, store } = await setUp(t);
     await bench.query("update audit set user_name = 'eve' where seq = 3");
     t.match(await store.audit.prune(Number.MAX_SAFE_INTEGER), {
@@ -154,7 +154,7 @@ export async function testAudit(t: Test, harness: StoreHarness) {
     });
   });
 
-  t.test("whatever somebody says is written down", async (t) => {
+  t.test("any text is stored", async (t) => {
     const store = await (await createBench(t, harness)).open();
     const record = await store.audit.append({
       userName: `\0\ud800${"x".repeat(5_000)}`,

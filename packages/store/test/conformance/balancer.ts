@@ -10,7 +10,7 @@ const watch = {
 };
 
 export async function testBalancer(t: Test, harness: StoreHarness) {
-  t.test("a policy is kept, and another takes its place", async (t) => {
+  t.test("a policy is stored and replaced", async (t) => {
     const bench = await createBench(t, harness);
     const { balancerPolicies } = await bench.open();
     await balancerPolicies.set("p", { mode: "off" });
@@ -28,7 +28,7 @@ export async function testBalancer(t: Test, harness: StoreHarness) {
     });
   });
 
-  t.test("of several servers one watches a pool", async (t) => {
+  t.test("only one of several servers claims a pool", async (t) => {
     const bench = await createBench(t, harness);
     const stores = await Promise.all([bench.open(), bench.open()]);
     const owners = ["one", "two"];
@@ -42,41 +42,37 @@ export async function testBalancer(t: Test, harness: StoreHarness) {
     const [held] = await balancerWatches.list();
     t.match(held, { pool: "p", isMoving: false, state: watch.state });
     const other = owners.find((one) => one !== held!.owner)!;
-    const wish = { ...watch, owner: other };
-    t.equal(await balancerWatches.claim(wish), undefined);
+    const claim = { ...watch, owner: other };
+    t.equal(await balancerWatches.claim(claim), undefined);
     const own = { ...watch, owner: held!.owner };
     t.same(await balancerWatches.claim(own), { had: held!.owner });
-    t.same(await balancerWatches.claim({ ...wish, takesOver: true }), {
+    t.same(await balancerWatches.claim({ ...claim, takesOver: true }), {
       had: held!.owner,
     });
     t.equal(await balancerWatches.claim(own), undefined, "it was taken over");
   });
 
   t.test(
-    "a server that moves VMs keeps its watch until it is gone",
+    "a server that migrates VMs keeps its claim until it expires",
     async (t) => {
       const bench = await createBench(t, harness);
       const { balancerWatches } = await bench.open();
       await balancerWatches.claim({ ...watch, isMoving: true });
-      const wish = { ...watch, owner: "two", takesOver: true };
-      t.equal(await balancerWatches.claim(wish), undefined);
+      const claim = { ...watch, owner: "two", takesOver: true };
+      t.equal(await balancerWatches.claim(claim), undefined);
       bench.clock.advance(10);
       const notSeenSince = bench.clock.now() - 5;
-      t.same(await balancerWatches.claim({ ...wish, notSeenSince }), {
+      t.same(await balancerWatches.claim({ ...claim, notSeenSince }), {
         had: "one",
       });
       await balancerWatches.release("p", "one");
-      t.equal(
-        (await balancerWatches.list()).length,
-        1,
-        "it is not its any more",
-      );
+      t.equal((await balancerWatches.list()).length, 1, "released");
       await balancerWatches.release("p", "two");
       t.same(await balancerWatches.list(), []);
     },
   );
 
-  t.test("runs are kept, in pages, newest first", async (t) => {
+  t.test("runs are listed in pages, newest first", async (t) => {
     const bench = await createBench(t, harness);
     const { balancerRuns } = await bench.open();
     const run = { pool: "p", owner: "one", body: { moves: [] } } as const;
@@ -102,21 +98,18 @@ export async function testBalancer(t: Test, harness: StoreHarness) {
     t.equal(second.runs[0]!.endedAt, second.runs[0]!.startedAt);
   });
 
-  t.test(
-    "what is pending is interrupted, what is old is forgotten",
-    async (t) => {
-      const bench = await createBench(t, harness);
-      const { balancerRuns } = await bench.open();
-      const run = { pool: "p", owner: "one", body: {} } as const;
-      await balancerRuns.begin({ ...run, status: "success" });
-      bench.clock.advance(10);
-      await balancerRuns.begin({ ...run, status: "pending" });
-      t.equal(await balancerRuns.prune("p", bench.clock.now()), 1);
-      t.equal(await balancerRuns.interrupt("q"), 0);
-      t.equal(await balancerRuns.interrupt("p"), 1);
-      const { runs } = await balancerRuns.list({ pool: "p" });
-      t.match(runs, [{ status: "interrupted", endedAt: bench.clock.now() }]);
-      t.equal(runs.length, 1);
-    },
-  );
+  t.test("pending runs are interrupted, old runs are pruned", async (t) => {
+    const bench = await createBench(t, harness);
+    const { balancerRuns } = await bench.open();
+    const run = { pool: "p", owner: "one", body: {} } as const;
+    await balancerRuns.begin({ ...run, status: "success" });
+    bench.clock.advance(10);
+    await balancerRuns.begin({ ...run, status: "pending" });
+    t.equal(await balancerRuns.prune("p", bench.clock.now()), 1);
+    t.equal(await balancerRuns.interrupt("q"), 0);
+    t.equal(await balancerRuns.interrupt("p"), 1);
+    const { runs } = await balancerRuns.list({ pool: "p" });
+    t.match(runs, [{ status: "interrupted", endedAt: bench.clock.now() }]);
+    t.equal(runs.length, 1);
+  });
 }

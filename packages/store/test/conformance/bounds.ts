@@ -3,7 +3,7 @@ import type { Test } from "tap";
 import { createBench, type StoreHarness } from "./harness.js";
 
 export async function testBounds(t: Test, harness: StoreHarness) {
-  t.test("changes that wait are bounded", async (t) => {
+  t.test("waiting changes are limited", async (t) => {
     const store = await (await createBench(t, harness)).open();
     const role = await store.roles.create({ name: "viewer" });
     const changes = Array.from({ length: limits.waitingChanges + 5 }, () =>
@@ -19,10 +19,10 @@ export async function testBounds(t: Test, harness: StoreHarness) {
     t.equal(store.counters.waiting, 0);
   });
 
-  t.test("tokens of one user are bounded", async (t) => {
+  t.test("tokens per user are limited", async (t) => {
     const store = await (await createBench(t, harness)).open();
     const { id: userId } = await store.users.create({ name: "ada" });
-    // Not all at once: the bound is looked up in memory, which follows the commits.
+    // One after the other: the limit is checked in the cache, which is updated after commits.
     for (let made = 0; made < limits.tokensPerUser; made += 250)
       await Promise.all(
         Array.from({ length: 250 }, () => store.tokens.create({ userId })),
@@ -32,7 +32,7 @@ export async function testBounds(t: Test, harness: StoreHarness) {
     await store.tokens.create({ userId: other.id });
   });
 
-  t.test("texts are bounded wherever they come in", async (t) => {
+  t.test("texts are limited in every method", async (t) => {
     const store = await (await createBench(t, harness)).open();
     const long = "x".repeat(limits.textBytes + 1);
     const password = "x".repeat(limits.passwordBytes + 1);

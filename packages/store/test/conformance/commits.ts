@@ -2,7 +2,7 @@ import type { Test } from "tap";
 import { createBench, type StoreHarness } from "./harness.js";
 
 export async function testCommits(t: Test, harness: StoreHarness) {
-  t.test("changes that come together share transactions", async (t) => {
+  t.test("concurrent changes share transactions", async (t) => {
     const store = await (await createBench(t, harness)).open();
     const before = store.counters.transactions;
     await Promise.all(
@@ -12,34 +12,37 @@ export async function testCommits(t: Test, harness: StoreHarness) {
     t.equal([...store.settings.list()].length, 500);
   });
 
-  t.test("a change that fails takes no neighbour along", async (t) => {
-    const bench = await createBench(t, harness);
-    const store = await bench.open();
-    const names = ["a", "b", "a", "c", "b", "d"];
-    const results = await Promise.allSettled(
-      names.map((name) => store.groups.create(name)),
-    );
-    t.same(
-      results.map(({ status }) => status),
-      [
-        "fulfilled",
-        "fulfilled",
-        "rejected",
-        "fulfilled",
-        "rejected",
-        "fulfilled",
-      ],
-    );
-    for (const each of [store, await bench.open()])
-      t.same(Array.from(each.groups.list(), ({ name }) => name).toSorted(), [
-        "a",
-        "b",
-        "c",
-        "d",
-      ]);
-  });
+  t.test(
+    "a failed change does not fail others in its transaction",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const store = await bench.open();
+      const names = ["a", "b", "a", "c", "b", "d"];
+      const results = await Promise.allSettled(
+        names.map((name) => store.groups.create(name)),
+      );
+      t.same(
+        results.map(({ status }) => status),
+        [
+          "fulfilled",
+          "fulfilled",
+          "rejected",
+          "fulfilled",
+          "rejected",
+          "fulfilled",
+        ],
+      );
+      for (const each of [store, await bench.open()])
+        t.same(Array.from(each.groups.list(), ({ name }) => name).toSorted(), [
+          "a",
+          "b",
+          "c",
+          "d",
+        ]);
+    },
+  );
 
-  t.test("what was written is read at once", async (t) => {
+  t.test("a change can be read at once", async (t) => {
     const store = await (await createBench(t, harness)).open();
     for (let i = 0; i < 20; i++) {
       await store.settings.set("n", i);
@@ -47,7 +50,7 @@ export async function testCommits(t: Test, harness: StoreHarness) {
     }
   });
 
-  t.test("a change right after one that failed is made", async (t) => {
+  t.test("a change right after a failed one succeeds", async (t) => {
     const store = await (await createBench(t, harness)).open();
     await store.groups.create("a");
     await store.groups.create("a").catch(() => undefined);
@@ -55,7 +58,7 @@ export async function testCommits(t: Test, harness: StoreHarness) {
     t.ok(store.groups.findByName("b"));
   });
 
-  t.test("the event loop turns while the database works", async (t) => {
+  t.test("the event loop is not blocked by the database", async (t) => {
     const store = await (await createBench(t, harness)).open();
     let turns = 0;
     let isDone = false;
@@ -72,7 +75,7 @@ export async function testCommits(t: Test, harness: StoreHarness) {
     t.ok(turns > 50, `${turns} turns`);
   });
 
-  t.test("close waits for changes, and later ones are refused", async (t) => {
+  t.test("close waits for changes, later ones are rejected", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const changes = [1, 2, 3].map((n) => store.settings.set(`k${n}`, n));
@@ -83,7 +86,7 @@ export async function testCommits(t: Test, harness: StoreHarness) {
     await t.rejects(store.tasks.get("late"), { code: "CLOSED" });
   });
 
-  t.test("a database of a newer version is left alone", async (t) => {
+  t.test("a database of a newer version is not opened", async (t) => {
     const bench = await createBench(t, harness);
     await (await bench.open()).close();
     await bench.query(

@@ -4,7 +4,7 @@ import { collect, createBench, once, type StoreHarness } from "./harness.js";
 
 const passphrase = "a long passphrase";
 
-/** Something in every table. */
+/** Creates rows in every table. */
 export async function fillStore(store: Store) {
   const user = await store.users.create({ name: "ada", password: "pw" });
   await store.users.setTotp(user.id, "TOTPSECRET");
@@ -56,7 +56,7 @@ export async function fillStore(store: Store) {
   return { userId: user.id, serverId: id, tokenText: text };
 }
 
-/** All that the store tells, to compare two. */
+/** All data of a store, for comparison. */
 export function describeStore(store: Store) {
   const sorted = (values: Iterable<unknown>) =>
     Array.from(values, (value) => JSON.stringify(value)).toSorted();
@@ -86,7 +86,7 @@ export function describeStore(store: Store) {
 }
 
 export async function testConfiguration(t: Test, harness: StoreHarness) {
-  t.test("a configuration moves to another store as a whole", async (t) => {
+  t.test("a configuration is exported and imported completely", async (t) => {
     const source = await (await createBench(t, harness)).open();
     const { serverId, userId, tokenText } = await fillStore(source);
     const file = await collect(source.exportConfiguration(passphrase));
@@ -114,7 +114,7 @@ export async function testConfiguration(t: Test, harness: StoreHarness) {
     }
   });
 
-  t.test("a file that is not right changes nothing", async (t) => {
+  t.test("an invalid file changes nothing", async (t) => {
     const store = await (await createBench(t, harness)).open();
     await store.settings.set("a", 1);
     const file = await collect(store.exportConfiguration(passphrase));
@@ -144,7 +144,7 @@ export async function testConfiguration(t: Test, harness: StoreHarness) {
     });
   });
 
-  t.test("other processes notice an import", async (t) => {
+  t.test("other processes load an imported configuration", async (t) => {
     const bench = await createBench(t, harness);
     const one = await bench.open();
     const two = await bench.open();

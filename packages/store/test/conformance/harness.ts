@@ -4,28 +4,28 @@ import { join } from "node:path";
 import { openStore, type Store, type StoreOptions } from "@xo-server/store";
 import { createManualClock } from "./manual-clock.js";
 
-/** An engine, as the suite wants it: new databases, and a way around the store. */
+/** An engine for the suite: new databases, and direct access to them. */
 export interface StoreHarness {
   createDatabase(folder: string): Promise<TestDatabase>;
 }
 
 export interface TestDatabase {
-  /** For `openStore`. */
+  /** `location` for `openStore`. */
   readonly location: string;
-  /** Asks the database itself, as somebody who means ill would. */
+  /** Runs SQL directly, as an attacker would. */
   query(sql: string): Promise<readonly Record<string, unknown>[]>;
   remove(): Promise<void>;
 }
 
-/** What the suite needs of tap's test. */
+/** The part of tap's Test that the suite needs. */
 export interface Teardown {
   teardown(callback: () => Promise<void> | void): void;
 }
 
-/** Cheap: the suite hashes often. */
+/** Low cost, as the suite hashes often. */
 export const cheapScrypt = { ln: 10, r: 8, p: 1 };
 
-/** A database, a key file and a clock that last as long as one test. */
+/** A database, a key file and a clock for one test. */
 export async function createBench(t: Teardown, harness: StoreHarness) {
   const folder = await mkdtemp(join(tmpdir(), "store-"));
   const database = await harness.createDatabase(folder);
@@ -55,7 +55,7 @@ export async function createBench(t: Teardown, harness: StoreHarness) {
       opened.push(store);
       return store;
     },
-    /** All that lies in the database, as one text. */
+    /** The content of the database as text. */
     async dump(): Promise<string> {
       const tables = [
         "meta",

@@ -9,7 +9,7 @@ import type { StoreHarness } from "./harness.js";
 import { testJobRuns } from "./job-runs.js";
 import { testJobs } from "./jobs.js";
 import { testKeys } from "./keys.js";
-import { testPeople } from "./people.js";
+import { testUsers } from "./users.js";
 import { testPlacementRules } from "./placement-rules.js";
 import { testPlugins } from "./plugins.js";
 import { testRandomChanges } from "./random-changes.js";
@@ -28,25 +28,25 @@ export {
 } from "./harness.js";
 export { createManualClock, type ManualClock } from "./manual-clock.js";
 
-/** What every engine must do. */
+/** The contract of every engine. */
 export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("settings", (t) => testSettings(t, harness));
   await t.test("servers", (t) => testServers(t, harness));
-  await t.test("people", (t) => testPeople(t, harness));
+  await t.test("users and groups", (t) => testUsers(t, harness));
   await t.test("tokens", (t) => testTokens(t, harness));
   await t.test("rights", (t) => testRights(t, harness));
   await t.test("jobs and schedules", (t) => testJobs(t, harness));
-  await t.test("runs of jobs", (t) => testJobRuns(t, harness));
+  await t.test("job runs", (t) => testJobRuns(t, harness));
   await t.test("tasks", (t) => testTasks(t, harness));
   await t.test("resource sets", (t) => testResourceSets(t, harness));
   await t.test("placement rules", (t) => testPlacementRules(t, harness));
-  await t.test("the load balancer", (t) => testBalancer(t, harness));
+  await t.test("load balancer", (t) => testBalancer(t, harness));
   await t.test("plugins", (t) => testPlugins(t, harness));
   await t.test("alarms", (t) => testAlarms(t, harness));
-  await t.test("the audit log", (t) => testAudit(t, harness));
+  await t.test("audit log", (t) => testAudit(t, harness));
   await t.test("commits", (t) => testCommits(t, harness));
-  await t.test("sharing", (t) => testSharing(t, harness));
-  await t.test("bounds", (t) => testBounds(t, harness));
+  await t.test("several processes", (t) => testSharing(t, harness));
+  await t.test("limits", (t) => testBounds(t, harness));
   await t.test("random changes", (t) => testRandomChanges(t, harness));
   await t.test("keys", (t) => testKeys(t, harness));
   await t.test("configuration", (t) => testConfiguration(t, harness));

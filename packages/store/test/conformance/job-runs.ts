@@ -5,7 +5,7 @@ import { createBench, type StoreHarness } from "./harness.js";
 const DUE = 1_700_000_060_000;
 
 export async function testJobRuns(t: Test, harness: StoreHarness) {
-  t.test("of servers that begin the same, one does", async (t) => {
+  t.test("only one of several servers starts a run", async (t) => {
     const { stores, start } = await createJob(t, harness, 3);
     const begun = await Promise.all(
       stores.flatMap((store, i) =>
@@ -37,7 +37,7 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
     t.ok(skipped?.endedAt);
   });
 
-  t.test("one waits if it is to, and is begun after the other", async (t) => {
+  t.test("a queued run starts after the running one", async (t) => {
     const { stores, start, jobId } = await createJob(t, harness, 2);
     const [store, second] = stores as [Store, Store];
     const first = await store.jobRuns.begin(start({}, {}));
@@ -65,7 +65,7 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
     });
   });
 
-  t.test("a run that waits for a job that is gone is forgotten", async (t) => {
+  t.test("a queued run of a deleted job is deleted", async (t) => {
     const { stores, start, jobId } = await createJob(t, harness);
     const { jobRuns, jobs } = stores[0]!;
     const first = await jobRuns.begin(start({}, {}));
@@ -77,7 +77,7 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
     t.equal(await jobRuns.get(waiting!.id), undefined);
   });
 
-  t.test("what was skipped is written down, with the reason", async (t) => {
+  t.test("skipped runs are stored with the reason", async (t) => {
     const { stores, start } = await createJob(t, harness);
     const run = await stores[0]!.jobRuns.begin({
       ...start({}, {}),
@@ -86,7 +86,7 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
     t.match(run, { status: "skipped", body: { reason: "too old" } });
   });
 
-  t.test("a run whose server is gone is interrupted", async (t) => {
+  t.test("a run without a heartbeat is interrupted", async (t) => {
     const { stores, bench, addJob } = await createJob(t, harness);
     const { jobRuns } = stores[0]!;
     const begin = async (owner: string) =>
@@ -108,7 +108,7 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
     t.match(await jobRuns.get(mine), { endedAt: bench.clock.now() });
   });
 
-  t.test("runs come in pages, and the oldest are forgotten", async (t) => {
+  t.test("runs are listed in pages, the oldest are pruned", async (t) => {
     const { stores, bench, addJob } = await createJob(t, harness);
     const { jobRuns } = stores[0]!;
     const jobs = [await addJob(), await addJob()] as const;
@@ -124,7 +124,7 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
       if (i > 1) await jobRuns.write(begun!.id, end);
       made.push(begun!);
     }
-    // The first of each job is pending all the time, so all others were skipped, then overwritten.
+    // The first run of each job stays pending, so all others were skipped, then overwritten.
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
@@ -153,7 +153,7 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
   });
 }
 
-/** A job with a schedule, in a database that is open several times. */
+/** A job with a schedule, in a database opened by several stores. */
 async function createJob(t: Test, harness: StoreHarness, times = 1) {
   const bench = await createBench(t, harness);
   const stores: Store[] = [];

@@ -2,7 +2,7 @@ import type { Test } from "tap";
 import { createBench, type StoreHarness } from "./harness.js";
 
 export async function testJobs(t: Test, harness: StoreHarness) {
-  t.test("a job is kept, changed and deleted", async (t) => {
+  t.test("a job is stored, changed and deleted", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const job = await store.jobs.create({
@@ -23,7 +23,7 @@ export async function testJobs(t: Test, harness: StoreHarness) {
     t.same([...again.jobs.list()], []);
   });
 
-  t.test("what is secret of a job is nowhere in plain text", async (t) => {
+  t.test("secrets of a job are encrypted", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const { id } = await store.jobs.create({
@@ -44,7 +44,7 @@ export async function testJobs(t: Test, harness: StoreHarness) {
     t.equal(again.jobs.secret("absent"), undefined);
   });
 
-  t.test("a job has several schedules, which go with it", async (t) => {
+  t.test("deleting a job deletes its schedules", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const job = await store.jobs.create({ name: "j", type: "call", body: {} });
@@ -92,29 +92,34 @@ export async function testJobs(t: Test, harness: StoreHarness) {
     );
   });
 
-  t.test("a mark is where its schedule began, and one moves it", async (t) => {
-    const bench = await createBench(t, harness);
-    const one = await bench.open();
-    const two = await bench.open();
-    const job = await one.jobs.create({ name: "j", type: "call", body: {} });
-    const start = bench.clock.now();
-    const { id } = await one.schedules.create({
-      jobId: job.id,
-      cron: "@daily",
-    });
-    await two.refresh();
-    t.same([...(await two.schedules.marks())], [[id, start]]);
-    const moved = await Promise.all(
-      [one, two].map((store) => store.schedules.moveMark(id, start, start + 9)),
-    );
-    t.same(moved.toSorted(), [false, true]);
-    t.equal((await one.schedules.marks()).get(id), start + 9);
-    bench.clock.advance(1_000);
-    await one.schedules.update(id, { enabled: true });
-    t.equal((await one.schedules.marks()).get(id), start + 1_000);
-  });
+  t.test(
+    "a mark starts at the creation of its schedule, and only one server moves it",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const one = await bench.open();
+      const two = await bench.open();
+      const job = await one.jobs.create({ name: "j", type: "call", body: {} });
+      const start = bench.clock.now();
+      const { id } = await one.schedules.create({
+        jobId: job.id,
+        cron: "@daily",
+      });
+      await two.refresh();
+      t.same([...(await two.schedules.marks())], [[id, start]]);
+      const moved = await Promise.all(
+        [one, two].map((store) =>
+          store.schedules.moveMark(id, start, start + 9),
+        ),
+      );
+      t.same(moved.toSorted(), [false, true]);
+      t.equal((await one.schedules.marks()).get(id), start + 9);
+      bench.clock.advance(1_000);
+      await one.schedules.update(id, { enabled: true });
+      t.equal((await one.schedules.marks()).get(id), start + 1_000);
+    },
+  );
 
-  t.test("a schedule that was imported begins now", async (t) => {
+  t.test("the mark of an imported schedule is now", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const job = await store.jobs.create({ name: "j", type: "call", body: {} });

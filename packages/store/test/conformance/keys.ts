@@ -41,23 +41,26 @@ export async function testKeys(t: Test, harness: StoreHarness) {
     t.same(await store.audit.verify(), { intact: true, checked: 1 });
   }
 
-  t.test("the key file is made once, for its owner only", async (t) => {
-    const bench = await createBench(t, harness);
-    await (await bench.open()).close();
-    t.equal((await stat(bench.keyFile)).mode & 0o777, 0o600);
-    const text = await readFile(bench.keyFile, "utf8");
-    await bench.open();
-    t.equal(await readFile(bench.keyFile, "utf8"), text);
-  });
+  t.test(
+    "the key file is created once, readable only by its owner",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      await (await bench.open()).close();
+      t.equal((await stat(bench.keyFile)).mode & 0o777, 0o600);
+      const text = await readFile(bench.keyFile, "utf8");
+      await bench.open();
+      t.equal(await readFile(bench.keyFile, "utf8"), text);
+    },
+  );
 
-  t.test("a key file that others may read is refused", async (t) => {
+  t.test("a key file that others can read is rejected", async (t) => {
     const bench = await createBench(t, harness);
     await (await bench.open()).close();
     await chmod(bench.keyFile, 0o640);
     await t.rejects(bench.open(), { code: "CONFIG_INVALID", message: /0600/ });
   });
 
-  t.test("a lost, wrong or damaged key is told clearly", async (t) => {
+  t.test("a lost, wrong or damaged key is a clear error", async (t) => {
     const bench = await createBench(t, harness);
     await (await bench.open()).close();
     await t.rejects(bench.open({ key: { text: newKey() } }), {
@@ -76,7 +79,7 @@ export async function testKeys(t: Test, harness: StoreHarness) {
     t.notMatch((error as Error).message, "not a key");
   });
 
-  t.test("rotation encrypts everything anew", async (t) => {
+  t.test("rotation encrypts all secrets again", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const ids = await fill(store);
@@ -94,7 +97,7 @@ export async function testKeys(t: Test, harness: StoreHarness) {
     await check(t, await bench.open(), ids);
   });
 
-  t.test("another process follows a rotation", async (t) => {
+  t.test("another process loads a rotated key", async (t) => {
     const bench = await createBench(t, harness);
     const one = await bench.open();
     const two = await bench.open();
@@ -107,20 +110,17 @@ export async function testKeys(t: Test, harness: StoreHarness) {
     t.equal(one.servers.credentials(made.id).password, "pw");
   });
 
-  t.test(
-    "a key file that vanishes stops nobody before a restart",
-    async (t) => {
-      const bench = await createBench(t, harness);
-      const one = await bench.open();
-      const two = await bench.open();
-      const ids = await fill(one);
-      await rm(bench.keyFile);
-      await two.refresh();
-      await check(t, two, ids);
-    },
-  );
+  t.test("a deleted key file matters only at a restart", async (t) => {
+    const bench = await createBench(t, harness);
+    const one = await bench.open();
+    const two = await bench.open();
+    const ids = await fill(one);
+    await rm(bench.keyFile);
+    await two.refresh();
+    await check(t, two, ids);
+  });
 
-  t.test("a rotation that broke off is finished at the start", async (t) => {
+  t.test("an interrupted rotation is finished at the start", async (t) => {
     const bench = await createBench(t, harness);
     const first = await bench.open();
     const ids = await fill(first);
@@ -135,7 +135,7 @@ export async function testKeys(t: Test, harness: StoreHarness) {
     await check(t, await bench.open(), ids);
   });
 
-  t.test("a key of the environment is rotated by two starts", async (t) => {
+  t.test("a key of the environment is rotated with two starts", async (t) => {
     const bench = await createBench(t, harness);
     const [older, newer] = [newKey(), newKey()];
     const first = await bench.open({ key: { text: older } });

@@ -1,7 +1,7 @@
-import type { Clock } from "@xo-server/store";
+import type { WallClock } from "@xo-server/kit";
 
-/** A clock that moves when told to. */
-export interface ManualClock extends Clock {
+/** A clock whose time advances only by `advance`. */
+export interface ManualClock extends WallClock {
   advance(ms: number): void;
   readonly pending: number;
 }

@@ -2,7 +2,7 @@ import type { Test } from "tap";
 import { createBench, type StoreHarness } from "./harness.js";
 
 export async function testPlacementRules(t: Test, harness: StoreHarness) {
-  t.test("a rule is kept, replaced and deleted", async (t) => {
+  t.test("a rule is stored, replaced and deleted", async (t) => {
     const bench = await createBench(t, harness);
     const { placementRules } = await bench.open();
     const rule = {

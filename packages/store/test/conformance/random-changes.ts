@@ -5,9 +5,9 @@ import { createBench, type StoreHarness } from "./harness.js";
 
 const STEPS = 400;
 
-/** Random changes through two stores on one database, held against a plain map. */
+/** Random changes by two stores on one database, compared with a map. */
 export async function testRandomChanges(t: Test, harness: StoreHarness) {
-  t.test("any sequence of changes leaves what it should", async (t) => {
+  t.test("any sequence of changes has the expected result", async (t) => {
     const seed = pickSeed();
     t.comment(`SEED=${seed}`);
     const random = createRandom(seed);
@@ -37,10 +37,10 @@ export async function testRandomChanges(t: Test, harness: StoreHarness) {
     for (let step = 0; step < STEPS; step++) {
       const store = stores[pick(2)]!;
       const key = `key${pick(12)}`;
-      const dice = random();
-      if (dice < 0.55) await set(store, key);
-      else if (dice < 0.85) await remove(store, key);
-      else if (dice < 0.98) await burst(store);
+      const choice = random();
+      if (choice < 0.55) await set(store, key);
+      else if (choice < 0.85) await remove(store, key);
+      else if (choice < 0.98) await burst(store);
       else await reopen(store);
     }
     for (const store of [...stores, await bench.open()]) {

@@ -2,7 +2,7 @@ import type { Test } from "tap";
 import { createBench, type StoreHarness } from "./harness.js";
 
 export async function testResourceSets(t: Test, harness: StoreHarness) {
-  t.test("a set is kept, changed and deleted", async (t) => {
+  t.test("a set is stored, changed and deleted", async (t) => {
     const bench = await createBench(t, harness);
     const { resourceSets } = await bench.open();
     const made = await resourceSets.create({
@@ -36,7 +36,7 @@ export async function testResourceSets(t: Test, harness: StoreHarness) {
     });
   });
 
-  t.test("a template is kept, changed and deleted", async (t) => {
+  t.test("a template is stored, changed and deleted", async (t) => {
     const bench = await createBench(t, harness);
     const { cloudConfigs } = await bench.open();
     const template = `#cloud-config\n${"# x\n".repeat(10_000)}`;

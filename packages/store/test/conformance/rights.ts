@@ -45,7 +45,7 @@ export async function testRights(t: Test, harness: StoreHarness) {
     t.same([...again.privileges.list()], []);
   });
 
-  t.test("rights refer to what is there", async (t) => {
+  t.test("rights reference existing objects", async (t) => {
     const store = await (await createBench(t, harness)).open();
     const role = await store.roles.create({ name: "viewer" });
     const missing = { code: "NO_SUCH_OBJECT" };
@@ -74,7 +74,7 @@ export async function testRights(t: Test, harness: StoreHarness) {
     });
   });
 
-  t.test("an acl is there once, however often it is added", async (t) => {
+  t.test("an ACL added twice is stored once", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const acl = { subject: "u", object: "vm", action: "viewer" };

@@ -6,7 +6,7 @@ const secret = "s3cret-of-the-pool";
 const server = { host: "10.0.0.1", username: "root", password: secret };
 
 export async function testServers(t: Test, harness: StoreHarness) {
-  t.test("a server is kept, and its password apart from it", async (t) => {
+  t.test("a server is stored, its password separately", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const httpProxy = "http://me:proxy-secret@proxy:8080";
@@ -30,7 +30,7 @@ export async function testServers(t: Test, harness: StoreHarness) {
     t.same(again.servers.credentials(id), { password: secret, httpProxy });
   });
 
-  t.test("a password shows nowhere", async (t) => {
+  t.test("a password is not in the database in plain text", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const { id } = await store.servers.add(server);
@@ -45,7 +45,7 @@ export async function testServers(t: Test, harness: StoreHarness) {
     t.equal(store.servers.credentials(id).password, secret);
   });
 
-  t.test("a change keeps what it does not name", async (t) => {
+  t.test("a change does not affect absent members", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const { id } = await store.servers.add({
@@ -65,7 +65,7 @@ export async function testServers(t: Test, harness: StoreHarness) {
     t.same(store.servers.credentials(id), { password: "new" });
   });
 
-  t.test("a host is there once", async (t) => {
+  t.test("a host is unique", async (t) => {
     const store = await (await createBench(t, harness)).open();
     const { id } = await store.servers.add(server);
     await t.rejects(store.servers.add(server), {
@@ -85,7 +85,7 @@ export async function testServers(t: Test, harness: StoreHarness) {
     );
   });
 
-  t.test("a secret opens in its own row only", async (t) => {
+  t.test("a secret decrypts only in its own row", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const mine = await store.servers.add(server);

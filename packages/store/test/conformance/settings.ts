@@ -3,7 +3,7 @@ import type { Test } from "tap";
 import { createBench, type StoreHarness } from "./harness.js";
 
 export async function testSettings(t: Test, harness: StoreHarness) {
-  t.test("a setting is there after a restart", async (t) => {
+  t.test("a setting survives a restart", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     await store.settings.set("ui/theme", { dark: true, size: 1.5 });
@@ -25,14 +25,14 @@ export async function testSettings(t: Test, harness: StoreHarness) {
     await t.rejects(store.settings.delete("a/1"), { code: "NO_SUCH_OBJECT" });
   });
 
-  t.test("what get gives is the caller's own", async (t) => {
+  t.test("get returns a copy", async (t) => {
     const store = await (await createBench(t, harness)).open();
     await store.settings.set("list", [1]);
     (store.settings.get("list") as number[]).push(2);
     t.same(store.settings.get("list"), [1]);
   });
 
-  t.test("names of the prototype are keys like others", async (t) => {
+  t.test("names of the prototype are ordinary keys", async (t) => {
     const store = await (await createBench(t, harness)).open();
     for (const key of ["__proto__", "constructor"]) {
       t.equal(store.settings.get(key), undefined);
@@ -42,24 +42,29 @@ export async function testSettings(t: Test, harness: StoreHarness) {
     t.equal(({} as Record<string, unknown>).constructor, Object);
   });
 
-  t.test("what is too large or cannot be stored is refused", async (t) => {
-    const store = await (await createBench(t, harness)).open();
-    const large = "x".repeat(limits.jsonBytes);
-    await t.rejects(store.settings.set("a", large), {
-      code: "VALUE_TOO_LARGE",
-    });
-    await t.rejects(store.settings.set("a\0b", 1), {
-      code: "INVALID_PARAMETERS",
-    });
-    await t.rejects(store.settings.set("a\ud800", 1), {
-      code: "INVALID_PARAMETERS",
-    });
-    await t.rejects(store.settings.set("", 1), { code: "INVALID_PARAMETERS" });
-    await t.rejects(store.settings.set("a", undefined), {
-      code: "INVALID_PARAMETERS",
-    });
-    // In JSON they are escapes, which any database takes.
-    await store.settings.set("a", "\0\ud800 Grüße 🚀");
-    t.equal(store.settings.get("a"), "\0\ud800 Grüße 🚀");
-  });
+  t.test(
+    "values that are too large or cannot be stored are rejected",
+    async (t) => {
+      const store = await (await createBench(t, harness)).open();
+      const large = "x".repeat(limits.jsonBytes);
+      await t.rejects(store.settings.set("a", large), {
+        code: "VALUE_TOO_LARGE",
+      });
+      await t.rejects(store.settings.set("a\0b", 1), {
+        code: "INVALID_PARAMETERS",
+      });
+      await t.rejects(store.settings.set("a\ud800", 1), {
+        code: "INVALID_PARAMETERS",
+      });
+      await t.rejects(store.settings.set("", 1), {
+        code: "INVALID_PARAMETERS",
+      });
+      await t.rejects(store.settings.set("a", undefined), {
+        code: "INVALID_PARAMETERS",
+      });
+      // In JSON these characters are escaped, which any database accepts.
+      await store.settings.set("a", "\0\ud800 Grüße 🚀");
+      t.equal(store.settings.get("a"), "\0\ud800 Grüße 🚀");
+    },
+  );
 }

@@ -2,7 +2,7 @@ import type { Test } from "tap";
 import { createBench, type StoreHarness } from "./harness.js";
 
 export async function testSharing(t: Test, harness: StoreHarness) {
-  t.test("what another process writes is seen after a look", async (t) => {
+  t.test("changes of another process are visible after refresh", async (t) => {
     const bench = await createBench(t, harness);
     const one = await bench.open();
     const two = await bench.open();
@@ -21,7 +21,7 @@ export async function testSharing(t: Test, harness: StoreHarness) {
     t.equal(two.users.get(user.id), undefined);
   });
 
-  t.test("changes are heard of, whoever makes them", async (t) => {
+  t.test("listeners are notified of all changes", async (t) => {
     const bench = await createBench(t, harness);
     const one = await bench.open();
     const two = await bench.open();
@@ -39,7 +39,7 @@ export async function testSharing(t: Test, harness: StoreHarness) {
     t.same(heard, ["groups"], "no longer");
   });
 
-  t.test("the look comes by itself", async (t) => {
+  t.test("changes of another process are loaded periodically", async (t) => {
     const bench = await createBench(t, harness);
     const one = await bench.open();
     const two = await bench.open({ pollMs: 500 });
@@ -50,7 +50,7 @@ export async function testSharing(t: Test, harness: StoreHarness) {
     t.equal(two.settings.get("a"), 1);
   });
 
-  t.test("writers of one table do not lose each other's rows", async (t) => {
+  t.test("concurrent writers of one table lose no rows", async (t) => {
     const bench = await createBench(t, harness);
     const stores = [await bench.open(), await bench.open()];
     await Promise.all(
@@ -75,7 +75,7 @@ export async function testSharing(t: Test, harness: StoreHarness) {
     const user = one.users.findByName("ada")!;
     await two.refresh();
     await one.users.delete(user.id);
-    // Two still believes in the user: the database does not.
+    // The cache of the second store still has the user, the database does not.
     await t.rejects(two.tokens.create({ userId: user.id }), {
       code: "NO_SUCH_OBJECT",
     });
@@ -84,7 +84,7 @@ export async function testSharing(t: Test, harness: StoreHarness) {
     });
   });
 
-  t.test("stores that open at once share one key", async (t) => {
+  t.test("stores that open concurrently share one key", async (t) => {
     const bench = await createBench(t, harness);
     const stores = await Promise.all([1, 2, 3].map(() => bench.open()));
     const { id } = await stores[0]!.servers.add({

@@ -14,7 +14,7 @@ export async function testTasks(t: Test, harness: StoreHarness) {
     ...more,
   });
 
-  t.test("a task's newest state is there after a restart", async (t) => {
+  t.test("the latest state of a task survives a restart", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     await store.tasks.put(task("a", { userId: "u", objectId: "vm" }));
@@ -34,7 +34,7 @@ export async function testTasks(t: Test, harness: StoreHarness) {
     await t.rejects(again.tasks.delete("a"), { code: "NO_SUCH_OBJECT" });
   });
 
-  t.test("tasks come in pages, newest first, each once", async (t) => {
+  t.test("tasks are listed in pages, newest first, each once", async (t) => {
     const store = await (await createBench(t, harness)).open();
     await Promise.all(
       Array.from({ length: 25 }, (_, i) =>
@@ -72,7 +72,7 @@ export async function testTasks(t: Test, harness: StoreHarness) {
     });
   });
 
-  t.test("a server hears of the tasks of others", async (t) => {
+  t.test("a server lists the tasks of others", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     await store.tasks.put(task("mine", { updatedAt: 3_000 }));
@@ -84,7 +84,7 @@ export async function testTasks(t: Test, harness: StoreHarness) {
     t.same([...(await store.tasks.whichOf([]))], []);
   });
 
-  t.test("one server asks another to give a task up", async (t) => {
+  t.test("one server requests another to abort a task", async (t) => {
     const store = await (await createBench(t, harness)).open();
     await store.tasks.put(task("a"));
     await store.tasks.put(
@@ -101,25 +101,22 @@ export async function testTasks(t: Test, harness: StoreHarness) {
     t.ok(await store.tasks.get("a"));
   });
 
-  t.test(
-    "a server finds what it left pending, and nobody else's",
-    async (t) => {
-      const bench = await createBench(t, harness);
-      const store = await bench.open();
-      await store.tasks.put(task("a"));
-      await store.tasks.put(task("b", { owner: "server-2" }));
-      await store.tasks.put(task("c", { status: "success", endedAt: 1_500 }));
-      await store.tasks.put(task("d"));
-      const found = await store.tasks.listPending("server-1");
-      t.same(found, [task("a"), task("d")]);
-      t.same(await store.tasks.listPending("server-1", "a"), [task("d")]);
-      t.equal(await store.tasks.deleteEndedBefore(2_000), 1);
-      t.equal(await store.tasks.get("c"), undefined);
-    },
-  );
+  t.test("a server finds only its own pending tasks", async (t) => {
+    const bench = await createBench(t, harness);
+    const store = await bench.open();
+    await store.tasks.put(task("a"));
+    await store.tasks.put(task("b", { owner: "server-2" }));
+    await store.tasks.put(task("c", { status: "success", endedAt: 1_500 }));
+    await store.tasks.put(task("d"));
+    const found = await store.tasks.listPending("server-1");
+    t.same(found, [task("a"), task("d")]);
+    t.same(await store.tasks.listPending("server-1", "a"), [task("d")]);
+    t.equal(await store.tasks.deleteEndedBefore(2_000), 1);
+    t.equal(await store.tasks.get("c"), undefined);
+  });
 
   t.test(
-    "steps of a task are kept, changed, listed by key and deleted",
+    "steps of a task are stored, changed, listed by key and deleted",
     async (t) => {
       const bench = await createBench(t, harness);
       const store = await bench.open();
@@ -149,7 +146,7 @@ export async function testTasks(t: Test, harness: StoreHarness) {
     },
   );
 
-  t.test("steps that no pending task has go when they are old", async (t) => {
+  t.test("old steps without a pending task are pruned", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const steps = ["pending", "ended", "gone"].map((taskId) => ({

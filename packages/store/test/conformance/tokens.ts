@@ -10,7 +10,7 @@ export async function testTokens(t: Test, harness: StoreHarness) {
     return { bench, store, userId };
   }
 
-  t.test("a token is known by its text, and its text is nowhere", async (t) => {
+  t.test("a token is found by its text, which is not stored", async (t) => {
     const { bench, store, userId } = await setUp(t);
     const { text, token } = await store.tokens.create({
       userId,
@@ -25,7 +25,7 @@ export async function testTokens(t: Test, harness: StoreHarness) {
     t.notMatch(await bench.dump(), text);
   });
 
-  t.test("a token gets another description, and nothing else", async (t) => {
+  t.test("only the description of a token changes", async (t) => {
     const { bench, store, userId } = await setUp(t);
     const { text, token } = await store.tokens.create({ userId });
     await store.tokens.describe(token.id, "laptop");
@@ -36,7 +36,7 @@ export async function testTokens(t: Test, harness: StoreHarness) {
     });
   });
 
-  t.test("a client gets the same token again, prolonged", async (t) => {
+  t.test("a client gets the same token again, extended", async (t) => {
     const { bench, store, userId } = await setUp(t);
     const wanted = { userId, clientId: "laptop" };
     const first = await store.tokens.create(wanted);
@@ -51,7 +51,7 @@ export async function testTokens(t: Test, harness: StoreHarness) {
     t.not(third.text, first.text);
   });
 
-  t.test("a client that asks twice at once gets one token", async (t) => {
+  t.test("concurrent requests of a client get one token", async (t) => {
     const { store, userId } = await setUp(t);
     const wanted = { userId, clientId: "laptop" };
     const made = await Promise.all(
@@ -62,7 +62,7 @@ export async function testTokens(t: Test, harness: StoreHarness) {
     t.equal([...store.tokens.ofUser(userId)].length, 1);
   });
 
-  t.test("a client's token that was deleted does not come back", async (t) => {
+  t.test("a deleted token of a client is not issued again", async (t) => {
     const { store, userId } = await setUp(t);
     const wanted = { userId, clientId: "laptop" };
     const first = await store.tokens.create(wanted);
@@ -72,7 +72,7 @@ export async function testTokens(t: Test, harness: StoreHarness) {
     t.equal(store.tokens.find(first.text), undefined);
   });
 
-  t.test("a token is good until it expires, then swept up", async (t) => {
+  t.test("a token is valid until it expires, then pruned", async (t) => {
     const { bench, store, userId } = await setUp(t);
     const made = await store.tokens.create({ userId, expiresInMs: 60_000 });
     await store.tokens.create({ userId });
@@ -84,25 +84,28 @@ export async function testTokens(t: Test, harness: StoreHarness) {
     t.equal([...store.tokens.ofUser(userId)].length, 1);
   });
 
-  t.test("a life that is too short or too long is refused", async (t) => {
+  t.test("a lifetime out of range is rejected", async (t) => {
     const { store, userId } = await setUp(t);
     for (const expiresInMs of [59_999, tokenLifetime.maxMs + 1, NaN, -1])
       await t.rejects(store.tokens.create({ userId, expiresInMs }), {
         code: "INVALID_PARAMETERS",
       });
-    await t.rejects(store.tokens.create({ userId: "nobody" }), {
+    await t.rejects(store.tokens.create({ userId: "unknown" }), {
       code: "NO_SUCH_OBJECT",
     });
   });
 
-  t.test("all tokens of a user go, but the one that asks", async (t) => {
-    const { store, userId } = await setUp(t);
-    const mine = await store.tokens.create({ userId });
-    const theirs = await store.tokens.create({ userId });
-    await store.tokens.deleteOfUser(userId, mine.token.id);
-    t.ok(store.tokens.find(mine.text));
-    t.equal(store.tokens.find(theirs.text), undefined);
-  });
+  t.test(
+    "all tokens of a user are deleted except that of the caller",
+    async (t) => {
+      const { store, userId } = await setUp(t);
+      const mine = await store.tokens.create({ userId });
+      const theirs = await store.tokens.create({ userId });
+      await store.tokens.deleteOfUser(userId, mine.token.id);
+      t.ok(store.tokens.find(mine.text));
+      t.equal(store.tokens.find(theirs.text), undefined);
+    },
+  );
 
   t.test("uses of a token are written once a minute", async (t) => {
     const { bench, store, userId } = await setUp(t);

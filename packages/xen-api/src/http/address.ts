@@ -1,10 +1,10 @@
 import { isIPv6 } from "node:net";
 import { XoError } from "@xo-server/model";
 
-/** Where a member of a pool listens. */
+/** Address of a pool member. */
 export interface Address {
   readonly scheme: "http" | "https";
-  /** Name or IP, IPv6 without brackets. */
+  /** Host name or IP address, IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
 }
@@ -12,7 +12,7 @@ export interface Address {
 const HOST_CHARACTERS = /^(?:[a-z0-9_.-]+|[0-9a-f:.]+(?:%[a-z0-9]+)?)$/i;
 
 /**
- * Reads `https://host[:port]`, `http://host[:port]` or `host[:port]` (https).
+ * Parses `https://host[:port]`, `http://host[:port]` or `host[:port]` (https).
  * @throws XoError CONFIG_INVALID
  */
 export function parseAddress(text: string): Address {
@@ -20,10 +20,10 @@ export function parseAddress(text: string): Address {
   const url = URL.canParse(bare) ? new URL(bare) : undefined;
   const scheme = url?.protocol.slice(0, -1);
   if (url === undefined || (scheme !== "http" && scheme !== "https")) {
-    throw invalid("not an address such as https://192.0.2.1");
+    throw invalid("not an address like https://192.0.2.1");
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalid("credentials do not belong into an address");
+    throw invalid("an address must not contain credentials");
   }
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const standardPort = scheme === "https" ? 443 : 80;
@@ -35,8 +35,9 @@ export function parseAddress(text: string): Address {
 }
 
 /**
- * Another member as XAPI names it (HOST_IS_SLAVE, host.address): same scheme and
- * port unless it brings a port along. Undefined when it is no address.
+ * Address of another member from XAPI's text (HOST_IS_SLAVE, host.address), with
+ * the scheme and, unless the text has one, the port of `known`. Undefined if the
+ * text is not an address.
  */
 export function siblingAddress(
   known: Address,
@@ -54,17 +55,17 @@ export function siblingAddress(
   return { scheme: known.scheme, host, port };
 }
 
-/** `host:port`, as errors and logs write it. */
+/** `host:port`, as in errors and logs. */
 export function addressName({ host, port }: Address): string {
   return `${bracket(host)}:${port}`;
 }
 
-/** The same of an address as people write it. @throws XoError CONFIG_INVALID */
+/** `host:port` of a configured address. @throws XoError CONFIG_INVALID */
 export function hostName(text: string): string {
   return addressName(parseAddress(text));
 }
 
-/** The shortest url that parseAddress reads as the same address. */
+/** The shortest URL that parseAddress parses to the same address. */
 export function addressUrl(address: Address): string {
   const standardPort = address.scheme === "https" ? 443 : 80;
   const host = bracket(address.host);

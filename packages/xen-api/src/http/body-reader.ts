@@ -2,17 +2,17 @@ import { XoError } from "@xo-server/model";
 import { ChunkedBody } from "./chunked-body.js";
 import { bodyEnd, type ResponseHead } from "./response-head.js";
 
-/** Where the bytes of a body go: the decoder's stream, or a short text. */
+/** Destination of a body: the stream of the decoder, or the text of an error page. */
 export interface BodySink {
-  /** Room for the next bytes, never empty; valid until the next call. */
+  /** Free space for the next bytes, never empty; valid until the next call. */
   space(): Uint8Array;
-  /** `length` bytes stand in space(). False: no more until the owner calls `resume` of the connection. */
+  /** `length` bytes were written to space(). @returns false: pause until the owner calls `resume` of the connection */
   commit(length: number): boolean;
 }
 
 /**
- * Brings the bytes of one body from a socket to its sink. While the sink is
- * full, what the socket still delivers (TLS has some in hand) waits here.
+ * Moves the bytes of one body from a socket to its sink. While the sink is full,
+ * bytes that the socket still delivers (TLS has decrypted some) are buffered.
  */
 export class BodyReader {
   readonly #sink: BodySink;
@@ -25,8 +25,8 @@ export class BodyReader {
   #isComplete = false;
 
   /**
-   * @param limit most bytes taken
-   * @throws XoError ANSWER_TOO_LARGE where the head says so already
+   * @param limit maximum size, in bytes
+   * @throws XoError ANSWER_TOO_LARGE if the Content-Length exceeds `limit`
    */
   constructor(head: ResponseHead, sink: BodySink, limit: number) {
     const end = bodyEnd(head);
@@ -39,7 +39,7 @@ export class BodyReader {
       throw tooLarge(end.length, limit);
   }
 
-  /** The last byte has been handed over. */
+  /** All bytes have been passed to the sink. */
   get isComplete(): boolean {
     return this.#isComplete && this.#overflow.length === 0;
   }
@@ -48,12 +48,12 @@ export class BodyReader {
     return this.#isPaused;
   }
 
-  /** Bytes of content so far. */
+  /** Bytes of the body received so far. */
   get received(): number {
     return this.#received;
   }
 
-  /** Room for the socket to write into, undefined when the bytes must come by `take`. */
+  /** Space for the socket to write into; undefined: the bytes must be passed to `write`. */
   space(): Uint8Array | undefined {
     if (this.#isPaused || this.#chunks !== undefined || this.#isComplete)
       return undefined;
@@ -63,7 +63,7 @@ export class BodyReader {
       : space;
   }
 
-  /** The socket wrote `length` bytes into space(). */
+  /** The socket wrote `length` bytes to space(). */
   commit(length: number): void {
     this.#count(length);
     this.#remaining -= length;
@@ -72,7 +72,7 @@ export class BodyReader {
   }
 
   /**
-   * Bytes that stand elsewhere: they are copied.
+   * Copies bytes to the sink.
    * @throws XoError ANSWER_TOO_LARGE; Error for bytes after the end or bad chunks
    */
   write(bytes: Uint8Array): void {
@@ -88,7 +88,7 @@ export class BodyReader {
     this.#copy(bytes);
   }
 
-  /** The sink has room again: hands over what waited. */
+  /** The sink has space again: passes on what was buffered. */
   resume(): void {
     this.#isPaused = false;
     const waiting = this.#overflow;
@@ -96,7 +96,7 @@ export class BodyReader {
     for (const bytes of waiting) this.#fill(bytes);
   }
 
-  /** The connection ended: was the body to end so? */
+  /** The connection ended. @returns whether the body is complete */
   end(): boolean {
     if (this.#remaining === Infinity && this.#chunks === undefined)
       this.#isComplete = true;

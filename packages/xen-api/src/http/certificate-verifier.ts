@@ -2,15 +2,15 @@ import type { TLSSocket } from "node:tls";
 import { XoError } from "@xo-server/model";
 import type { TlsPolicy } from "./tls-policy.js";
 
-/** Judges the certificate of a connection that has just been made. */
+/** Verifies the certificate of a new connection. */
 export interface CertificateVerifier {
-  /** Authorities to verify by, where the policy brings its own. */
+  /** Certificate authorities (PEM) of the policy; undefined: those of Node. */
   readonly ca: readonly string[] | undefined;
   /** @throws XoError TLS_UNTRUSTED, TLS_FINGERPRINT_MISMATCH */
   verify(address: string, socket: TLSSocket): void;
 }
 
-/** The policy with its memory: what was trusted on first use stays pinned. */
+/** Creates the verifier for a policy. It keeps the fingerprints that were trusted on first use. */
 export function createCertificateVerifier(
   policy: TlsPolicy,
 ): CertificateVerifier {
@@ -57,7 +57,7 @@ function verifyAuthorities(address: string, socket: TLSSocket): void {
   if (socket.authorized) return;
   throw new XoError("TLS_UNTRUSTED", {
     address,
-    // Node says Error here, its type says Error, its documentation says string.
+    // An Error in fact and in the types of Node, a string in its documentation.
     reason: String(socket.authorizationError),
     fingerprint: fingerprintOf(socket),
   });

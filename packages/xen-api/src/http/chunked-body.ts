@@ -1,6 +1,6 @@
 const CR_LF = /\r?\n/;
 
-/** Takes the framing off a chunked body. XAPI never sends one, a proxy in between may. */
+/** Decodes a chunked body. XAPI never sends one, a proxy in between may. */
 export class ChunkedBody {
   #state: "size" | "data" | "data-end" | "trailer" | "done" = "size";
   #line = "";
@@ -11,8 +11,8 @@ export class ChunkedBody {
   }
 
   /**
-   * Content in `bytes`, as pieces of it; bytes after the end are left.
-   * @throws Error when it is not chunked
+   * The content in `bytes`, as views of it; bytes after the end are ignored.
+   * @throws Error for invalid chunk framing
    */
   decode(bytes: Uint8Array): Uint8Array[] {
     const pieces: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { MonotonicClock } from "@xo-server/kit";
 import { addressName, type Address } from "./address.js";
 import { Connection } from "./connection.js";
 import type { DialOptions } from "./dial.js";
@@ -8,13 +8,13 @@ interface IdleConnection {
   readonly since: number;
 }
 
-/** A kept connection older than this may have been closed by the other side without our knowing; ms. */
+/** A connection idle for longer may be closed by the host at any moment; ms. Non-idempotent calls do not reuse it. */
 const RECENT_IDLE_MS = 4_000;
 
-/** Connections that are kept for the next call, by address. */
+/** Idle connections kept alive for the next call, by address. */
 export class ConnectionPool {
   readonly #options: DialOptions;
-  readonly #clock: Clock;
+  readonly #clock: MonotonicClock;
   readonly #maxIdle: number;
   readonly #idle = new Map<string, IdleConnection[]>();
   readonly #open = new Set<Connection>();
@@ -26,22 +26,22 @@ export class ConnectionPool {
   }
 
   /**
-   * @param reuse `any`: a kept connection will do; `fresh`: only one used just now; `no`: a new one
+   * @param reuse `any`: any idle connection; `recent`: only one used a moment ago; `never`: a new connection
    * @throws as dial
    */
   async acquire(
     address: Address,
-    reuse: "any" | "fresh" | "no",
+    reuse: "any" | "recent" | "never",
     signal?: AbortSignal,
-  ): Promise<{ connection: Connection; isKept: boolean }> {
-    const idle = reuse === "no" ? undefined : this.#pop(address, reuse);
-    if (idle !== undefined) return { connection: idle, isKept: true };
+  ): Promise<{ connection: Connection; isReused: boolean }> {
+    const idle = reuse === "never" ? undefined : this.#pop(address, reuse);
+    if (idle !== undefined) return { connection: idle, isReused: true };
     const connection = await Connection.open(address, this.#options, signal);
     this.#open.add(connection);
-    return { connection, isKept: false };
+    return { connection, isReused: false };
   }
 
-  /** After use: kept when it can be. */
+  /** After use: keeps the connection alive if possible, else closes it. */
   release(address: Address, connection: Connection): void {
     const name = addressName(address);
     const kept = this.#idle.get(name) ?? [];
@@ -61,18 +61,18 @@ export class ConnectionPool {
     };
   }
 
-  /** Ends all connections; those in use reject with `reason`. */
+  /** Closes all connections; calls in progress reject with `reason`. */
   close(reason: Error): void {
     for (const connection of this.#open) connection.destroy(reason);
     this.#open.clear();
     this.#idle.clear();
   }
 
-  #pop(address: Address, kept: "any" | "fresh"): Connection | undefined {
+  #pop(address: Address, reuse: "any" | "recent"): Connection | undefined {
     const idle = this.#idle.get(addressName(address));
     const last = idle?.at(-1);
     if (idle === undefined || last === undefined) return undefined;
-    if (kept === "fresh" && this.#clock.now() - last.since > RECENT_IDLE_MS)
+    if (reuse === "recent" && this.#clock.now() - last.since > RECENT_IDLE_MS)
       return undefined;
     idle.pop();
     last.connection.onIdleEnd = undefined;

@@ -12,10 +12,10 @@ import {
   type ResponseHead,
 } from "./response-head.js";
 
-/** What is to be done with an answer. */
+/** One request and how to handle its answer. */
 export interface Exchange {
   readonly request: readonly (string | Uint8Array)[];
-  /** Chooses where the body goes, by the head. @throws to give the answer up */
+  /** Chooses the sink of the body by the head. An error thrown here rejects the exchange. */
   readonly onHead: (head: ResponseHead) => BodySink;
   readonly maxBodyBytes: number;
 }
@@ -27,7 +27,7 @@ interface RunningExchange extends Exchange {
   readonly reject: (error: unknown) => void;
 }
 
-// Heads and other bytes without a place of their own are read into this and taken out before the callback returns: one for all connections is enough.
+// Heads, and other bytes without a sink, are read into this buffer and copied before the callback returns: one buffer for all connections is enough.
 const scratch = new Uint8Array(MAX_HEAD_BYTES);
 
 /**
@@ -44,7 +44,7 @@ export class Connection {
   #isInSink = false;
   #isReusable = true;
   #responseBytes = 0;
-  /** Listens for the socket's end while nothing runs. */
+  /** Called when the socket ends while no exchange runs. */
   onIdleEnd: (() => void) | undefined;
 
   private constructor(name: string) {
@@ -69,19 +69,19 @@ export class Connection {
     return connection;
   }
 
-  /** May it take another exchange? */
+  /** Can the connection run another exchange? */
   get isReusable(): boolean {
     return this.#isReusable && this.#running === undefined;
   }
 
-  /** Has a byte of the running (or last) exchange's answer come? */
+  /** Has a byte of the current (or last) answer arrived? */
   get hasReceivedBytes(): boolean {
     return this.#responseBytes > 0;
   }
 
   /**
-   * Sends the request and reads the answer to its end.
-   * @returns bytes of the body
+   * Sends the request and reads the whole answer.
+   * @returns size of the body, in bytes
    * @throws XoError CONNECTION_LOST, ANSWER_TOO_LARGE, BAD_ANSWER, and what onHead throws
    */
   run(exchange: Exchange): Promise<number> {
@@ -105,7 +105,7 @@ export class Connection {
     });
   }
 
-  /** The sink has room again. */
+  /** Call when the sink has space again. */
   resume(): void {
     const body = this.#running?.body;
     if (body?.isPaused !== true) return;
@@ -116,7 +116,7 @@ export class Connection {
     if (!body.isPaused) this.#socket?.resume();
   }
 
-  /** Lets the connection go; a running exchange rejects with `reason`. */
+  /** Closes the connection; a running exchange rejects with `reason`. */
   destroy(reason?: Error): void {
     this.#isReusable = false;
     this.#socket?.destroy();
@@ -137,7 +137,7 @@ export class Connection {
       this.#onEnd();
     });
     if (readsDirectly) {
-      // Without a reader of its own the socket would never tell of its end.
+      // A socket that is not flowing does not emit `end`.
       socket.resume();
       return;
     }
@@ -147,14 +147,14 @@ export class Connection {
     });
   }
 
-  /** Where the socket shall put what comes next. */
+  /** Where the socket writes the next bytes. */
   #buffer(): Uint8Array {
     const space = this.#running?.body?.space();
     this.#isInSink = space !== undefined;
     return space ?? scratch;
   }
 
-  /** @returns false: read no more */
+  /** @returns false: pause reading */
   #onBytes(bytes: Uint8Array, length: number): boolean {
     this.#responseBytes += length;
     this.#failOnThrow(() => {
@@ -218,14 +218,16 @@ export class Connection {
       return;
     }
     if (running.body?.end() === true) {
-      // What waits for the sink is handed over by resume().
+      // Buffered bytes are passed to the sink by resume().
       this.#finishWhenComplete();
       return;
     }
     const got = running.body?.received;
     this.#fail(
       this.#connectionLost(
-        got === undefined ? "no answer" : `cut after ${got} bytes of the body`,
+        got === undefined
+          ? "no answer"
+          : `closed after ${got} bytes of the body`,
       ),
     );
   }

@@ -5,30 +5,30 @@ import {
   type Socket,
 } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
+import type { MonotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import { addressName, type Address } from "./address.js";
 import { networkError } from "./network-error.js";
 import type { ProxyAddress } from "./proxy.js";
 import { openTunnel } from "./proxy.js";
 import type { CertificateVerifier } from "./certificate-verifier.js";
 
-/** How connections are made: the same for calls, streams and consoles. */
+/** How connections are established: the same for calls, streams and consoles. */
 export interface DialOptions {
   readonly verifier: CertificateVerifier;
   readonly proxy: ProxyAddress | undefined;
   readonly connectTimeoutMs: number;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
 }
 
 export interface DialedSocket {
   readonly socket: Socket;
-  /** Bytes go to `onread`; otherwise the socket emits `data` as usual. */
+  /** Bytes go to `onread`; otherwise the socket emits `data`. */
   readonly usesOnread: boolean;
 }
 
 /**
- * A socket to the address, certificate checked, ready to write to.
+ * Connects to the address, through the proxy if there is one, and verifies the certificate.
  * @throws XoError CONNECTION_REFUSED, UNREACHABLE, CONNECTION_LOST, CONNECTION_TIMEOUT, TLS_*, PROXY_FAILED, ABORTED
  */
 export async function dial(
@@ -74,7 +74,7 @@ function tlsOptions(
   trust: CertificateVerifier,
 ): ConnectionOptions {
   return {
-    // The certificate is judged by `trust` once the handshake is done and before a byte of ours is sent.
+    // `verifier` checks the certificate after the handshake, before the first byte is sent.
     rejectUnauthorized: false,
     host: address.host,
     ...(isIP(address.host) === 0 ? { servername: address.host } : {}),
@@ -115,7 +115,7 @@ function waitUntilConnected(
         resolve();
         return;
       }
-      // A late error of a socket that nobody listens to would end the process.
+      // A late error without a listener would end the process.
       socket.on("error", () => undefined).destroy();
       reject(networkError(address, error));
     };

@@ -4,7 +4,7 @@ import type { ResponseHead } from "./response-head.js";
 
 const MAX_PAGE_BYTES = 8_192;
 
-/** Takes the HTML page of an answer that is an HTTP error; the rest of a long one is dropped. */
+/** Collects the HTML page of an HTTP error, up to 8 KiB. */
 export class ErrorPage implements BodySink {
   readonly #address: string;
   readonly #head: ResponseHead;
@@ -17,7 +17,7 @@ export class ErrorPage implements BodySink {
   }
 
   space(): Uint8Array {
-    // The last part is written over again and again.
+    // Beyond the limit the last kilobyte is overwritten repeatedly.
     return this.#length < MAX_PAGE_BYTES - 1024
       ? this.#bytes.subarray(this.#length)
       : this.#bytes.subarray(MAX_PAGE_BYTES - 1024);

@@ -9,7 +9,7 @@ const UNREACHABLE = new Set([
   "EHOSTDOWN",
 ]);
 
-/** An error of ours for an error of a socket. */
+/** Converts the error of a socket to an XoError. */
 export function networkError(address: string, error: unknown): XoError {
   if (error instanceof XoError) return error;
   const code = codeOf(error);

@@ -1,27 +1,27 @@
 import type { TLSSocket } from "node:tls";
 
-/** The certificate that a host shows, whether one trusts it or not. */
+/** The certificate that a host presents, trusted or not. */
 export interface PeerCertificate {
   /** SHA-256, 64 hexadecimal digits. */
   readonly fingerprint: string;
-  /** Such as `CN=xen1, O=Example`. */
+  /** For example `CN=xen1, O=Example`. */
   readonly subject: string;
   readonly issuer: string;
-  /** Names and addresses that it is for: `DNS:xen1, IP Address:192.0.2.1`. */
+  /** Subject alternative names: `DNS:xen1, IP Address:192.0.2.1`. */
   readonly names: string;
   /** Milliseconds since the epoch. */
   readonly validFrom: number;
   readonly validTo: number;
-  /** Its own authority: nobody else vouches for it. */
+  /** Issuer and subject are the same. */
   readonly isSelfSigned: boolean;
-  /** Why the known authorities do not vouch for it, in OpenSSL's word; absent: they do. */
+  /** OpenSSL's code of the verification error; absent: issued by a known authority. */
   readonly distrust?: string;
 }
 
-/** Longest text that is taken out of a certificate: whoever made it chose its length. */
+/** Maximum length of a text of a certificate, which an attacker can choose. */
 const MAX_TEXT = 500;
 
-/** @returns undefined: it shows none */
+/** @returns undefined: the host presents no certificate */
 export function readCertificate(
   socket: TLSSocket,
 ): PeerCertificate | undefined {
@@ -35,7 +35,7 @@ export function readCertificate(
     validFrom: Date.parse(shown.validFrom),
     validTo: Date.parse(shown.validTo),
     isSelfSigned: shown.subject === shown.issuer,
-    // Node says Error here, its type says Error, its documentation says string.
+    // An Error in fact and in the types of Node, a string in its documentation.
     ...(socket.authorized
       ? {}
       : { distrust: String(socket.authorizationError) }),

@@ -2,18 +2,18 @@ import type { Socket } from "node:net";
 import { XoError } from "@xo-server/model";
 import { readHead } from "./read-head.js";
 
-/** An HTTP proxy that takes CONNECT. `authorization` is a secret. */
+/** An HTTP proxy that supports CONNECT. `authorization` is a secret. */
 export interface ProxyAddress {
   readonly host: string;
   readonly port: number;
   readonly authorization: string | undefined;
 }
 
-/** @throws XoError CONFIG_INVALID; the url is not repeated, it may hold a password */
+/** @throws XoError CONFIG_INVALID, without the URL, which may contain a password */
 export function parseProxy(text: string): ProxyAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:") {
-    const reason = "not an address such as http://proxy.example.org:3128";
+    const reason = "not an address like http://proxy.example.org:3128";
     throw new XoError("CONFIG_INVALID", { where: "proxy", reason });
   }
   const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
@@ -28,8 +28,8 @@ export function parseProxy(text: string): ProxyAddress {
 }
 
 /**
- * Asks the proxy at the other end of `socket` for a way to `target` (host:port).
- * @throws XoError PROXY_FAILED, the socket is destroyed
+ * Opens a tunnel to `target` (host:port) through the proxy that `socket` is connected to.
+ * @throws XoError PROXY_FAILED; the socket is destroyed
  */
 export async function openTunnel(
   socket: Socket,
@@ -54,5 +54,5 @@ export async function openTunnel(
     throw failed(error instanceof Error ? error.message : String(error));
   });
   if (head.status < 200 || head.status > 299)
-    throw failed(`it answered ${head.status} ${head.reason}`);
+    throw failed(`the proxy answered ${head.status} ${head.reason}`);
 }

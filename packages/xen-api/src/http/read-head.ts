@@ -7,8 +7,8 @@ import {
 } from "./response-head.js";
 
 /**
- * Reads an answer's head from a stream; what follows it stays in the stream.
- * For streams and proxies; RPC connections read for themselves.
+ * Reads the head of an answer from a stream; the following bytes stay in the
+ * stream. For streams and proxies; RPC connections use Connection.
  */
 export function readHead(stream: Duplex): Promise<ResponseHead> {
   return new Promise((resolve, reject) => {
@@ -55,7 +55,7 @@ export function readHead(stream: Duplex): Promise<ResponseHead> {
       });
     };
     const onEnd = () => {
-      fail("it hung up");
+      fail("connection closed");
     };
     stream.on("readable", onReadable).on("error", onError);
     stream.on("end", onEnd).on("close", onEnd);

@@ -3,14 +3,14 @@ export interface ResponseHead {
   readonly version: "1.0" | "1.1";
   readonly status: number;
   readonly reason: string;
-  /** Names in lower case; of repeated headers the last. */
+  /** Names in lower case; the last value of a repeated header. */
   readonly headers: ReadonlyMap<string, string>;
 }
 
-/** Longest head taken, in bytes; XAPI's have some 300. */
+/** Maximum size of a head, in bytes; those of XAPI have about 300. */
 export const MAX_HEAD_BYTES = 65_536;
 
-/** Offset behind the blank line that ends a head, or -1. */
+/** Offset after the blank line that ends the head, or -1. */
 export function headEnd(bytes: Uint8Array): number {
   const at = Buffer.from(
     bytes.buffer,
@@ -20,7 +20,7 @@ export function headEnd(bytes: Uint8Array): number {
   return at === -1 ? -1 : at + 4;
 }
 
-/** Reads a head, blank line included or not; undefined when it is none. */
+/** Parses a head, with or without the blank line; undefined if it is invalid. */
 export function parseHead(bytes: Uint8Array): ResponseHead | undefined {
   const lines = Buffer.from(bytes).toString("latin1").split("\r\n");
   const status = /^HTTP\/1\.([01]) (\d{3})(?: (.*))?$/.exec(lines[0] ?? "");
@@ -42,7 +42,7 @@ export function parseHead(bytes: Uint8Array): ResponseHead | undefined {
   };
 }
 
-/** How the body of an answer ends. */
+/** How the end of the body is determined. */
 export type BodyEnd =
   | { readonly by: "length"; readonly length: number }
   | { readonly by: "chunks" }
@@ -59,7 +59,7 @@ export function bodyEnd(head: ResponseHead): BodyEnd {
     : { by: "close" };
 }
 
-/** May another request follow on the connection? */
+/** Can the connection be reused? */
 export function keepsAlive(head: ResponseHead): boolean {
   const connection = (head.headers.get("connection") ?? "").toLowerCase();
   if (bodyEnd(head).by === "close") return false;

@@ -1,6 +1,6 @@
 /**
- * Whom to trust. `fingerprint` is the SHA-256 of the certificate in hex, colons
- * and case do not matter; several for the members of a pool.
+ * Which certificates to trust. `fingerprint` is the SHA-256 of the certificate
+ * in hex, with or without colons, in any case; several for the members of a pool.
  */
 export type TlsPolicy =
   | { readonly verify: true; readonly ca?: string | readonly string[] }
@@ -10,10 +10,10 @@ export type TlsPolicy =
 
 export interface TrustOnFirstUse {
   readonly trustOnFirstUse: true;
-  /** Fingerprints of earlier times by `host:port`: from then on they are pinned. */
+  /** Pinned fingerprints of earlier connections, by `host:port`. */
   readonly known?: Readonly<Record<string, string>>;
-  /** Fingerprints that a person has accepted: good at any address, in place of what was known there. */
+  /** Fingerprints that a user has accepted: valid at any address, replacing the pinned one. */
   readonly accepted?: readonly string[];
-  /** A certificate was trusted for the first time: keep it and give it as `known`. */
+  /** A certificate was trusted for the first time: persist the fingerprint and pass it in `known`. */
   readonly onFingerprint: (address: string, fingerprint: string) => void;
 }

@@ -4,11 +4,11 @@ import { XoError } from "@xo-server/model";
 import { bodyEnd, type ResponseHead } from "./response-head.js";
 
 /**
- * Writes a request's body as fast as the other side takes it, and waits until
- * that side has said all. Without a length the body ends with our half of the
- * connection: XAPI takes no chunks.
- * @returns undefined: it hung up before it had the body
- * @throws XoError INVALID_PARAMETERS when the body is not as long as announced; the body's error; the answer's
+ * Sends the body of a request with backpressure and waits for the complete
+ * answer. Without a length, closing our half of the connection ends the body:
+ * XAPI does not accept chunked requests.
+ * @returns undefined: the host closed the connection before the end of the body
+ * @throws XoError INVALID_PARAMETERS if the size differs from `contentLength`; errors of the body and of the answer
  */
 export async function upload(
   body: Readable,
@@ -22,7 +22,7 @@ export async function upload(
   if (!isWhole && head.status < 300) return undefined;
   const end = bodyEnd(head);
   const hasNoBody = end.by === "length" && end.length === 0;
-  // XAPI says 200 before it has read the body, and hangs up when it is done with it.
+  // XAPI sends 200 before it reads the body and closes the connection after processing it.
   if (!hasNoBody && !socket.readableEnded && !socket.destroyed) {
     socket.resume();
     await firstEvent(socket, "end", "close");
@@ -31,7 +31,7 @@ export async function upload(
   return head;
 }
 
-/** @returns false: the other side would not have it */
+/** @returns false: the connection was closed before the end of the body */
 async function write(
   body: Readable,
   socket: Duplex,
@@ -52,7 +52,7 @@ async function write(
       if (!socket.write(bytes)) await firstEvent(socket, "drain", "close");
     }
   } catch (error) {
-    // A body that we stopped ourselves says "premature close".
+    // A body destroyed by `stop` fails with "premature close".
     if (!socket.destroyed || body.errored !== null) throw error;
     return false;
   } finally {
@@ -63,7 +63,7 @@ async function write(
   return !socket.destroyed;
 }
 
-/** Waits for whichever comes first, and listens no longer. */
+/** Waits for the first of the events and removes the listeners. */
 async function firstEvent(socket: Duplex, ...events: string[]): Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;
@@ -77,6 +77,6 @@ async function firstEvent(socket: Duplex, ...events: string[]): Promise<void> {
 }
 
 function wrongLength(announced: number, sent: number): XoError {
-  const reason = `the body has ${sent} bytes, announced were ${announced}`;
+  const reason = `the body has ${sent} bytes, Content-Length is ${announced}`;
   return new XoError("INVALID_PARAMETERS", { reason });
 }

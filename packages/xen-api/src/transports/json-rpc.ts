@@ -3,8 +3,8 @@ import type { Transport } from "./transport.js";
 import { toWireValue } from "./wire-value.js";
 
 /**
- * JSON-RPC 2.0. There is one request on a connection at a time, so that the id
- * says nothing; errors before dispatch come back with id 0 whatever was sent.
+ * JSON-RPC 2.0. A connection has one request at a time, so the id is not needed;
+ * XAPI returns id 0 for errors before dispatch, whatever was sent.
  */
 export const jsonRpcTransport: Transport = {
   name: "json-rpc",

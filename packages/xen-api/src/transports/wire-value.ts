@@ -1,9 +1,9 @@
 import { XoError } from "@xo-server/model";
 
-/** Deepest parameter that is sent. */
+/** Maximum nesting depth of a parameter. */
 const MAX_DEPTH = 64;
 
-/** A parameter that every transport can write: no bigint, Date, NaN or undefined in it. */
+/** A parameter that every transport can encode: without bigint, Date, NaN and undefined. */
 export type WireValue =
   | string
   | number
@@ -13,8 +13,8 @@ export type WireValue =
   | { readonly [name: string]: WireValue };
 
 /**
- * XAPI takes an integer or a float as digits in a string too (WIRE.md 5), which
- * is how 64 bits, NaN and the infinities travel.
+ * XAPI also accepts integers and floats as strings (WIRE.md 5): used for 64-bit
+ * integers, NaN and infinities.
  * @throws XoError INVALID_PARAMETERS
  */
 export function toWireValue(value: unknown, depth = 0): WireValue {

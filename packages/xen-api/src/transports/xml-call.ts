@@ -3,7 +3,7 @@ import CustomType from "xmlrpc/lib/customtype.js";
 import { serializeMethodCall } from "xmlrpc/lib/serializer.js";
 import { toWireValue, type WireValue } from "./wire-value.js";
 
-/** The serialiser dresses text with markup as CDATA, and fails where the text holds `]]>`: this escapes it. */
+/** The serializer of xmlrpc writes text with markup as CDATA, which breaks for text that contains `]]>`. This escapes the text instead. */
 class EscapedText extends CustomType {
   override serialize(node: Parameters<CustomType["serialize"]>[0]): void {
     node.ele("string").txt(this.raw as string);
@@ -11,8 +11,8 @@ class EscapedText extends CustomType {
 }
 
 /**
- * A call in XML-RPC, by the xmlrpc package.
- * @throws XoError INVALID_PARAMETERS for text that XML cannot carry
+ * Encodes a call as XML-RPC with the xmlrpc package.
+ * @throws XoError INVALID_PARAMETERS for text that XML cannot represent
  */
 export function encodeXmlCall(
   method: string,
@@ -22,8 +22,8 @@ export function encodeXmlCall(
   try {
     return Buffer.from(serializeMethodCall(method, values));
   } catch (error) {
-    // The serialiser's message may repeat the text, which may be a password.
-    const reason = "text that XML cannot carry";
+    // The message of the serializer may contain the text, which may be a password.
+    const reason = "text that XML cannot represent";
     throw new XoError("INVALID_PARAMETERS", { reason }, withoutText(error));
   }
 }

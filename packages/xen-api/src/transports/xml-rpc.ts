@@ -1,7 +1,7 @@
 import type { Transport } from "./transport.js";
 import { encodeXmlCall } from "./xml-call.js";
 
-/** Plain XML-RPC: every XAPI speaks it. */
+/** Plain XML-RPC: supported by every XAPI. */
 export const xmlRpcTransport: Transport = {
   name: "xml-rpc",
   path: "/",

@@ -9,16 +9,16 @@ import {
   type RecordBatch,
 } from "@xo-server/model";
 
-/** A parsed record on its way into a batch. */
+/** A parsed record to be encoded. */
 export interface ParsedRecord {
   readonly className: string;
   readonly ref: string;
   readonly operation: Operation;
-  /** Undefined: there is none (`del`). */
+  /** Undefined for `del`. */
   readonly record: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Writes parsed records as a batch. The reference, not the fast way. */
+/** Encodes parsed records as a batch, by the simplest code. */
 export function encodeBatch(records: readonly ParsedRecord[]): RecordBatch {
   const text = new BatchText();
   const classes: string[] = [];
@@ -56,7 +56,7 @@ export function encodeBatch(records: readonly ParsedRecord[]): RecordBatch {
   };
 }
 
-/** Text that knows its length in bytes. */
+/** Collects text and counts its UTF-8 bytes. */
 class BatchText {
   readonly #pieces: string[] = [];
   length = 0;
@@ -88,7 +88,7 @@ function addRecord(text: BatchText, record: Readonly<Record<string, unknown>>) {
   return { places, isOdd: lenient.found };
 }
 
-/** JSON as parseLenient reads it. */
+/** JSON for parseLenient. */
 function toJson(value: unknown, odd: { found: boolean }): string {
   if (
     typeof value === "bigint" ||
@@ -122,7 +122,7 @@ function addDigests(bytes: Uint8Array, table: Int32Array): void {
   }
 }
 
-/** A second hash that shares nothing with FNV-1a. */
+/** A second hash, independent of FNV-1a. */
 function mix(bytes: Uint8Array, offset: number, length: number): number {
   let hash = length | 0;
   for (let i = offset, end = offset + length; i < end; i++)

@@ -1,7 +1,7 @@
 import { parseLenient, type WireEncoding } from "@xo-server/model";
 import { parseXmlResponse } from "../../src/xmlrpc-value.js";
 
-/** An answer without its dress. */
+/** Content of the envelope of an answer. */
 export interface Envelope {
   readonly encoding: WireEncoding;
   /** XAPI's error, code first; undefined: success. */
@@ -23,7 +23,7 @@ export async function readEnvelope(
     : readStruct(inside, encoding);
 }
 
-/** `{Status, Value}` or `{Status, ErrorDescription}`. system.listMethods answers without (WIRE.md 4). */
+/** `{Status, Value}` or `{Status, ErrorDescription}`. system.listMethods answers without this struct (WIRE.md 4). */
 function readStruct(answer: unknown, encoding: WireEncoding): Envelope {
   if (!isObject(answer) || !Object.hasOwn(answer, "Status"))
     return { encoding, error: undefined, value: answer };
@@ -35,14 +35,14 @@ function readStruct(answer: unknown, encoding: WireEncoding): Envelope {
   return { encoding, error: undefined, value: answer["Value"] };
 }
 
-/** Where JSON in XML was asked for, the whole answer may be one text of JSON; hosts of today send a struct. */
+/** The answer may be one string of JSON; current hosts send a struct instead. */
 function jsonInside(answer: unknown): unknown {
   return typeof answer === "string" && answer.trimStart().startsWith("{")
     ? parseJson(answer)
     : undefined;
 }
 
-/** JSON.parse where it will do; bare NaN and 64-bit integers need more. */
+/** JSON.parse, or parseLenient for unquoted NaN and 64-bit integers. */
 function parseJson(text: string): unknown {
   return /NaN|Infinity|\d{16}/.test(text)
     ? parseLenient(text)

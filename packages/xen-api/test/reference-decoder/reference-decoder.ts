@@ -15,18 +15,18 @@ import { encodeBatch, type ParsedRecord } from "./encode-batch.js";
 import { readEnvelope, type Envelope } from "./read-envelope.js";
 
 export interface ReferenceDecoderOptions {
-  /** Largest answer, in bytes. Default 512 MiB: it becomes one string. */
+  /** Maximum size of an answer, in bytes. Default 512 MiB, as the answer becomes one string. */
   readonly maxBytes?: number;
-  /** Deepest nesting. Default 1,000. */
+  /** Maximum nesting depth. Default 1,000. */
   readonly maxDepth?: number;
 }
 
 const SEGMENT_BYTES = 65_536;
 
 /**
- * The reference: JSON.parse and the xmlrpc package's own parser, the whole
- * answer at once, on the calling thread. Good for small pools and for holding
- * faster decoders against it.
+ * Reference implementation of Decoder for tests: JSON.parse and the parser of
+ * the xmlrpc package on the whole answer, on the calling thread. Shares no code
+ * with parser-pool.
  */
 export function createReferenceDecoder(
   options: ReferenceDecoderOptions = {},
@@ -90,7 +90,7 @@ class ReferenceStream implements DecodeStream {
       const { envelope, isUtf8 } = await this.#read(bytes);
       const { encoding, error, value } = envelope;
       if (error !== undefined) return { outcome: "failure", encoding, error };
-      // XAPI repeats a bad text raw in an error (WIRE.md 3), nowhere else.
+      // XAPI repeats invalid text unescaped in errors only (WIRE.md 3).
       if (!isUtf8) throw new Error("invalid UTF-8");
       return this.#toAnswer(envelope, value);
     } catch (error) {
@@ -176,7 +176,7 @@ function members(value: unknown): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** JSON.parse has no limit of its own, but whoever walks the value has a stack. */
+/** JSON.parse has no depth limit, but recursive code that processes the value would overflow its stack. */
 function checkDepth(bytes: Uint8Array, limit: number): void {
   let depth = 0;
   let inText = false;

@@ -1,7 +1,7 @@
 import type { Migration } from "kysely";
 import { createTable, type Schema, type TableSpec } from "./create-table.js";
 
-/** The tables of version 0.1, those before that others refer to. */
+/** The tables of version 0.1, referenced tables first. */
 const tables: Readonly<Record<string, TableSpec>> = {
   meta: { columns: { id: "text", value: "text" } },
   table_versions: { columns: { id: "text", version: "number" } },

@@ -39,7 +39,7 @@ export const setsAndPlugins: Migration = {
       .alterTable("tasks")
       .addColumn("abort_asked_at", "bigint")
       .execute();
-    // Servers that share the store ask what others have done lately.
+    // Servers that share the database query recent tasks of the others.
     await db.schema
       .createIndex("tasks_by_updated_at")
       .on("tasks")

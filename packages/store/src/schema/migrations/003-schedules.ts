@@ -43,10 +43,10 @@ const tables: Readonly<Record<string, TableSpec>> = {
   },
 };
 
-/** What a job had of this was its one schedule; it keeps the job's id, by which clients know it. */
+/** Members of the body of a job that become its schedule, which gets the id of the job, as clients use it. */
 const OF_SCHEDULE = ["schedule", "timezone", "enabled"] as const;
 
-/** A job has any number of schedules, secrets of its own, and a log of its runs. */
+/** A job can have several schedules, its own secrets, and a log of its runs. */
 export const schedules: Migration = {
   async up(db: Schema) {
     for (const [name, spec] of Object.entries(tables))

@@ -44,7 +44,7 @@ const tables: Readonly<Record<string, TableSpec>> = {
   },
 };
 
-/** Rules, what they have found, and what is still to be told of it. */
+/** Alarm rules, alarms, and notifications to be sent. */
 export const alarms: Migration = {
   async up(db: Schema) {
     for (const [name, spec] of Object.entries(tables))

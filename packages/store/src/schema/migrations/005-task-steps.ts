@@ -1,7 +1,7 @@
 import type { Migration } from "kysely";
 import { createTable, type Schema } from "./create-table.js";
 
-/** No reference to the task: a step may be written before it. */
+/** No foreign key to the task: a step may be written before its task. */
 export const taskSteps: Migration = {
   async up(db: Schema) {
     await createTable(db, "task_steps", {

@@ -1,7 +1,7 @@
 import type { Migration } from "kysely";
 import { createTable, type Schema } from "./create-table.js";
 
-/** The pool is XAPI's and may not be connected: no reference. */
+/** No foreign key for the pool: it is an object of XAPI and may be disconnected. */
 export const placementRules: Migration = {
   async up(db: Schema) {
     await createTable(db, "placement_rules", {

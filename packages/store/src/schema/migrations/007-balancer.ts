@@ -29,7 +29,7 @@ const tables: Readonly<Record<string, TableSpec>> = {
   },
 };
 
-/** How pools are balanced, which server does it, and what was done. */
+/** Balancer policies, which server balances a pool, and balancer runs. */
 export const balancer: Migration = {
   async up(db: Schema) {
     for (const [name, spec] of Object.entries(tables))

@@ -1,22 +1,22 @@
 import { PostgresAdapter, sql, type Kysely } from "kysely";
 
-/** A migration knows no types: they are those of the newest version only. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- what Kysely's Migration hands over
+/** Migrations are untyped: the types describe the newest version only. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type in Kysely's Migration
 export type Schema = Kysely<any>;
 
-/** `?`: may be null. Numbers are whole, up to 2^53. */
+/** `?`: nullable. Numbers are integers up to 2^53. */
 export type ColumnType = "text" | "text?" | "number" | "number?";
 
 export interface TableSpec {
   readonly columns: Readonly<Record<string, ColumnType>>;
   readonly key?: string;
-  /** Column to the table whose `id` it names; rows go with the one they name. */
+  /** Foreign keys: column to the table whose `id` it references, with ON DELETE CASCADE. */
   readonly references?: Readonly<Record<string, string>>;
   readonly unique?: readonly (readonly [string, ...string[]])[];
   readonly indexes?: readonly (readonly [string, ...string[]])[];
 }
 
-/** Creates a table that is the same on both engines. */
+/** Creates a table, the same on both engines. */
 export async function createTable(
   db: Schema,
   name: string,
@@ -35,7 +35,7 @@ export async function createTable(
   for (const unique of spec.unique ?? [])
     table = table.addUniqueConstraint(
       `${name}_${unique.join("_")}`,
-      // The builder knows no columns, since their names are no constants here.
+      // Untyped, as the column names are not constants here.
       unique as unknown as never[],
     );
   await table.execute();
@@ -47,7 +47,7 @@ export async function createTable(
       .execute();
 }
 
-/** Text is compared by its bytes, whatever the locale of the database: pages depend on it. */
+/** Text is compared by bytes, independent of the locale of the database: paging depends on this order. */
 function sqlType(db: Schema, type: ColumnType) {
   if (type.startsWith("number")) return sql`bigint`;
   return db.getExecutor().adapter instanceof PostgresAdapter

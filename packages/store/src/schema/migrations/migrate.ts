@@ -15,7 +15,7 @@ import { taskSteps } from "./005-task-steps.js";
 import { placementRules } from "./006-placement-rules.js";
 import { balancer } from "./007-balancer.js";
 
-/** All steps in their order. A step that was released is never changed. */
+/** All migrations in order. A released migration is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
   "001-first": first,
   "002-sets-and-plugins": setsAndPlugins,
@@ -27,20 +27,22 @@ const migrations: Readonly<Record<string, Migration>> = {
 };
 
 /**
- * Brings the tables to this version's state. Several servers may start at once.
- * @throws XoError STORE_TOO_NEW when a newer program was here before
+ * Migrates the tables to this version. Several servers may start at once.
+ * @throws XoError STORE_TOO_NEW if a newer program has migrated the database
  */
 export async function migrate(db: Kysely<Tables>): Promise<void> {
   const newer = (await appliedSteps(db)).find(
     (name) => !Object.hasOwn(migrations, name),
   );
   if (newer !== undefined)
-    throw new XoError("STORE_TOO_NEW", { reason: `it has step ${newer}` });
+    throw new XoError("STORE_TOO_NEW", {
+      reason: `unknown migration ${newer}`,
+    });
   const { error } = await new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...migrations }) },
   }).migrateToLatest();
-  // Kysely passes on what the driver threw: the caller tells kinds apart.
+  // Kysely rethrows the error of the driver, which the caller classifies.
   if (error !== undefined) throw error as Error;
 }
 

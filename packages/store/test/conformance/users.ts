@@ -2,8 +2,8 @@ import { inspect } from "node:util";
 import type { Test } from "tap";
 import { createBench, type StoreHarness } from "./harness.js";
 
-export async function testPeople(t: Test, harness: StoreHarness) {
-  t.test("a user signs in with the right password only", async (t) => {
+export async function testUsers(t: Test, harness: StoreHarness) {
+  t.test("a user signs in only with the right password", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const password = "correct horse";
@@ -16,13 +16,13 @@ export async function testPeople(t: Test, harness: StoreHarness) {
     const user = await users.verifyPassword("ada@example.org", password);
     t.equal(user?.id, made.id);
     t.equal(await users.verifyPassword("ada@example.org", "wrong"), undefined);
-    t.equal(await users.verifyPassword("nobody", password), undefined);
+    t.equal(await users.verifyPassword("unknown", password), undefined);
     t.notMatch(await bench.dump(), password);
     t.notMatch(inspect(users, { depth: 10, showHidden: true }), "scrypt");
     t.notHas(made, "password");
   });
 
-  t.test("a user without a password does not sign in with one", async (t) => {
+  t.test("a user without a password cannot sign in with one", async (t) => {
     const store = await (await createBench(t, harness)).open();
     const { id } = await store.users.create({ name: "ada" });
     for (const password of ["", "null", "undefined"])
@@ -33,7 +33,7 @@ export async function testPeople(t: Test, harness: StoreHarness) {
     t.equal(await store.users.verifyPassword("ada", "now"), undefined);
   });
 
-  t.test("a hash of an old cost is replaced at sign-in", async (t) => {
+  t.test("a hash with an outdated cost is replaced at sign-in", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     await store.users.create({ name: "ada", password: "pw" });
@@ -49,7 +49,7 @@ export async function testPeople(t: Test, harness: StoreHarness) {
     t.ok(await dearer.users.verifyPassword("ada", "pw"));
   });
 
-  t.test("a user is changed and found by name", async (t) => {
+  t.test("a user is changed, and found by name", async (t) => {
     const store = await (await createBench(t, harness)).open();
     const { id } = await store.users.create({ name: "ada" });
     await store.users.create({ name: "bob" });
@@ -71,12 +71,12 @@ export async function testPeople(t: Test, harness: StoreHarness) {
       code: "ALREADY_EXISTS",
       message: "user already exists",
     });
-    await t.rejects(store.users.update("nobody", {}), {
+    await t.rejects(store.users.update("unknown", {}), {
       code: "NO_SUCH_OBJECT",
     });
   });
 
-  t.test("a second factor is kept sealed, a step is good once", async (t) => {
+  t.test("a TOTP secret is encrypted, a time step is valid once", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const { id } = await store.users.create({ name: "ada" });
@@ -90,7 +90,7 @@ export async function testPeople(t: Test, harness: StoreHarness) {
     t.equal(store.users.totpSecret(id), undefined);
   });
 
-  t.test("what is a user's goes with the user", async (t) => {
+  t.test("deleting a user deletes the user's data", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const { id } = await store.users.create({ name: "ada" });
@@ -133,7 +133,7 @@ export async function testPeople(t: Test, harness: StoreHarness) {
     t.same(groups.groupsOf(bob!.id), [group.id]);
     t.same(groups.groupsOf(ada!.id), []);
     await t.rejects(groups.create("Staff"), { code: "ALREADY_EXISTS" });
-    await t.rejects(groups.addMember(group.id, "nobody"), {
+    await t.rejects(groups.addMember(group.id, "unknown"), {
       code: "NO_SUCH_OBJECT",
     });
     await groups.delete(group.id);
