@@ -7,8 +7,8 @@ import type { Test } from "tap";
 import { AlarmListeners } from "../src/alarms/alarm-listeners.js";
 import { Alarms } from "../src/alarms/alarms.js";
 import { loadConfig } from "../src/config/load-config.js";
-import { alarmMethods } from "../src/methods/alarm.js";
-import { alarmRuleMethods } from "../src/methods/alarm-rule.js";
+import { alarmOperations } from "../src/methods/alarm.js";
+import { alarmRuleOperations } from "../src/methods/alarm-rule.js";
 import type { Privilege } from "../src/rights/privilege.js";
 import type { PoolState } from "../src/status/status.js";
 import { FakeClock } from "./fake-clock.js";
@@ -86,12 +86,10 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
   alarms.onChange(() => {
     listeners.tell();
   });
-  const operations = [
-    ...alarmRuleMethods({ store, alarms, catalog }),
-    ...alarmMethods({ store, catalog, listeners }),
-  ];
+  const operations = [...alarmRuleOperations, ...alarmOperations];
   const rest = await startRestServer(t, {
     operations,
+    services: { store, alarms, catalog, alarmListeners: listeners },
     clock,
     permission: "none",
     ...(options.people === undefined ? {} : { people: options.people }),

@@ -3,12 +3,10 @@ import { Type } from "typebox";
 import t, { type Test } from "tap";
 import { Bulk, type BulkPlan } from "../src/bulk/bulk.js";
 import type { ItemState } from "../src/bulk/bulk-log.js";
-import { bulkMethods } from "../src/methods/bulk.js";
+import { bulkOperations } from "../src/methods/bulk.js";
+import type { Services } from "../src/methods/services.js";
 import { onBehalfOf } from "../src/operations/on-behalf.js";
-import {
-  defineOperation,
-  type Operation,
-} from "../src/operations/operation.js";
+import { defineOperation } from "../src/operations/operation.js";
 import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import { Rights } from "../src/rights/rights.js";
 import { StepJournal } from "../src/tasks/step-journal.js";
@@ -257,16 +255,15 @@ function setUpMethods(t: Test) {
       return { ids: ["a", "b"], rows: [], total: 2, revision: 1 };
     },
   };
-  const operations: Operation[] = [
-    ...[one, other],
-    ...bulkMethods({
-      people,
-      queries,
-      tasks,
-    }),
-  ];
+  const operations = [one, other, ...bulkOperations];
+  const services = {
+    users: people as never,
+    queries: queries as never,
+    tasks,
+  };
   const written: string[] = [];
-  const dispatcher = createTestDispatcher(operations, {
+  const dispatcher = createTestDispatcher<Services>(operations, {
+    services,
     logger: {
       ...quiet,
       debug: quiet.warn,

@@ -8,7 +8,7 @@ import t, { type Test } from "tap";
 import { Dashboards } from "../src/dashboard/dashboards.js";
 import { createDashboardCache } from "../src/dashboard/remembered.js";
 import { MissingPatches } from "../src/hosts/missing-patches.js";
-import { dashboardMethods } from "../src/methods/dashboard.js";
+import { dashboardOperations } from "../src/methods/dashboard.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { HostStats } from "../src/stats/host-stats.js";
 import { FakeClock } from "./fake-clock.js";
@@ -162,7 +162,8 @@ async function setUp(t: Test) {
   });
   const server = await startRestServer(t, {
     objects: fakes,
-    operations: dashboardMethods(dashboards, createDashboardCache(clock)),
+    operations: dashboardOperations,
+    services: { dashboards, dashboardCache: createDashboardCache(clock) },
     people: {
       nobody: [],
       one: [read("pool"), read("VM", "name_label:v1"), read("host")],

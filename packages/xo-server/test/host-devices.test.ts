@@ -1,7 +1,7 @@
 import t from "tap";
-import { pciMethods } from "../src/methods/pci.js";
-import { usbMethods } from "../src/methods/usb.js";
-import { vtpmMethods } from "../src/methods/vtpm.js";
+import { pciOperations } from "../src/methods/pci.js";
+import { usbOperations } from "../src/methods/usb.js";
+import { vtpmOperations } from "../src/methods/vtpm.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import type { CallContext } from "../src/operations/operation.js";
 import { Rights } from "../src/rights/rights.js";
@@ -26,14 +26,10 @@ function setUp() {
   const xapi = { call, callAsync: call };
   const poolObjects = new PoolObjects(catalog, { xapi: () => xapi as never });
   const dispatcher = createTestDispatcher(
-    [
-      ...vtpmMethods(poolObjects),
-      ...usbMethods(poolObjects),
-      ...pciMethods(poolObjects),
-    ],
+    [...vtpmOperations, ...usbOperations, ...pciOperations],
     {
       logger: { error: () => undefined } as never,
-      findObject: (id) => catalog.get(id),
+      objects: poolObjects,
     },
   );
   const run = (name: string, params: object, rights = Rights.all) =>

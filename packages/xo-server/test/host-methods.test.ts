@@ -1,13 +1,12 @@
 import { XapiError, XoError } from "@xo-server/model";
 import t, { type Test } from "tap";
-import { hostHealthMethods } from "../src/methods/host-health.js";
-import { hostPowerMethods } from "../src/methods/host-power.js";
-import { hostMethods } from "../src/methods/host.js";
-import { createHostsOf } from "../src/methods/hosts-and-pools.js";
-import { poolHaMethods } from "../src/methods/pool-ha.js";
-import { poolMemberMethods } from "../src/methods/pool-members.js";
-import { poolPowerMethods } from "../src/methods/pool-power.js";
-import { poolSettingsMethods } from "../src/methods/pool-settings.js";
+import { hostHealthOperations } from "../src/methods/host-health.js";
+import { hostPowerOperations } from "../src/methods/host-power.js";
+import { hostOperations } from "../src/methods/host.js";
+import { poolHaOperations } from "../src/methods/pool-ha.js";
+import { poolMembersOperations } from "../src/methods/pool-members.js";
+import { poolPowerOperations } from "../src/methods/pool-power.js";
+import { poolSettingsOperations } from "../src/methods/pool-settings.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import type { CallContext, Operation } from "../src/operations/operation.js";
 import { Rights } from "../src/rights/rights.js";
@@ -92,9 +91,7 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
   const xapi = { call, callAsync: call };
   const { catalog, queries } = fakes.door;
   const poolObjects = new PoolObjects(catalog, { xapi: () => xapi as never });
-  const hostsOf = createHostsOf(queries);
-  const ofPools = { objects: poolObjects, clock, hostsOf };
-  const doors = {
+  const poolDoors = {
     doorOf: async (_: string, address: string) => ({
       address,
       user: "root",
@@ -102,22 +99,26 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
     }),
     letGo: async () => undefined,
   };
-  const operations: Operation[] = [
-    ...hostMethods(poolObjects),
-    ...hostPowerMethods(poolObjects, clock),
-    ...hostHealthMethods(poolObjects, clock),
-    ...poolSettingsMethods(poolObjects),
-    ...poolHaMethods(ofPools),
-    ...poolMemberMethods({ ...ofPools, doors }),
-    ...poolPowerMethods({
-      ...ofPools,
-      plans: new RollingPlans(new FakeSettings()),
-    }),
+  const services = {
+    clock,
+    queries,
+    poolDoors: poolDoors as never,
+    rollingPlans: new RollingPlans(new FakeSettings()),
+  };
+  const operations = [
+    ...hostOperations,
+    ...hostPowerOperations,
+    ...hostHealthOperations,
+    ...poolSettingsOperations,
+    ...poolHaOperations,
+    ...poolMembersOperations,
+    ...poolPowerOperations,
   ];
   const logger = { error: () => undefined } as never;
   const dispatcher = createTestDispatcher(operations, {
     logger,
-    findObject: (id) => catalog.get(id),
+    services,
+    objects: poolObjects,
   });
   const as = (rights: Rights, isAdmin = false): CallContext =>
     ({

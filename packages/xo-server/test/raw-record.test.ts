@@ -1,6 +1,7 @@
 import type { Catalog, Inventory } from "@xo-server/inventory";
 import t from "tap";
-import { rawRecordMethods } from "../src/methods/raw-record.js";
+import { rawRecordOperations } from "../src/methods/raw-record.js";
+import type { Services } from "../src/methods/services.js";
 import { as, startRestServer } from "./rest-server.js";
 
 const id = "11111111-0000-4000-8000-000000000001";
@@ -22,15 +23,19 @@ function operationsOver(record: object | undefined) {
     return record;
   };
   const inventory = { peek } as unknown as Pick<Inventory, "peek">;
-  return { asked, operations: rawRecordMethods({ catalog, inventory }) };
+  return {
+    asked,
+    operations: rawRecordOperations,
+    services: { catalog, inventory } as unknown as Partial<Services>,
+  };
 }
 
 t.test("the record of an object, by its id or reference", async (t) => {
-  const { asked, operations } = operationsOver({
+  const { asked, ...options } = operationsOver({
     name_label: "web",
     other_config: { password: "abc" },
   });
-  const server = await startRestServer(t, { operations });
+  const server = await startRestServer(t, options);
   for (const name of [id, "OpaqueRef:1"])
     t.same(await server.json(`/raw-records/${name}`, as("admin")), {
       id,
@@ -46,8 +51,8 @@ t.test("the record of an object, by its id or reference", async (t) => {
 });
 
 t.test("of what is not there, or has just gone, there is none", async (t) => {
-  const { operations } = operationsOver(undefined);
-  const server = await startRestServer(t, { operations });
+  const options = operationsOver(undefined);
+  const server = await startRestServer(t, options);
   for (const name of ["nothing", id]) {
     const answer = await server.json(`/raw-records/${name}`, as("admin"), 404);
     t.match(answer, { error: /no such/i });

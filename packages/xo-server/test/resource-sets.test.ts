@@ -1,7 +1,7 @@
 import { openStore } from "@xo-server/store";
 import t, { type Test } from "tap";
-import { cloudConfigMethods } from "../src/methods/cloud-config.js";
-import { resourceSetMethods } from "../src/methods/resource-set.js";
+import { cloudConfigOperations } from "../src/methods/cloud-config.js";
+import { resourceSetOperations } from "../src/methods/resource-set.js";
 import { createLoggers } from "../src/log/logger.js";
 import { createAudit } from "../src/operations/audit.js";
 import type { HandlerContext } from "../src/operations/operation.js";
@@ -54,8 +54,12 @@ async function setUp(t: Test) {
     destination: { write: () => undefined },
   }).named("xo:test");
   const dispatcher = createTestDispatcher(
-    [...resourceSetMethods(store, sets), ...cloudConfigMethods(store)],
-    { logger, audit: createAudit(store, logger) },
+    [...resourceSetOperations, ...cloudConfigOperations],
+    {
+      logger,
+      services: { store, resourceSets: sets },
+      audit: createAudit(store, logger),
+    },
   );
   const ids = new Map<string, string>();
   for (const name of ["root", "ada", "eve"]) {

@@ -16,6 +16,8 @@ import type { Authenticator } from "../src/auth/authenticator.js";
 import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import type { Privilege } from "../src/rights/privilege.js";
 import { Rights } from "../src/rights/rights.js";
+import type { Services } from "../src/methods/services.js";
+import type { PoolObjects } from "../src/objects/pool-objects.js";
 import { FakeObjects } from "./fake-objects.js";
 import { createTestDispatcher } from "./test-dispatcher.js";
 
@@ -24,6 +26,10 @@ export interface RestServerOptions {
   /** Privileges by token, which is also the name; `admin` is always there. The password is `pw`. */
   readonly people?: Readonly<Record<string, readonly Privilege[]>>;
   readonly operations?: readonly Operation[];
+  /** Those that the operations work with. */
+  readonly services?: Partial<Services>;
+  /** Default: objects of pools that cannot be called. */
+  readonly poolObjects?: PoolObjects;
   readonly tasks?: Tasks;
   /** Of callers who have not signed in; default: `viewer`. */
   readonly permission?: Permission;
@@ -64,7 +70,11 @@ export async function startRestServer(
   const { objects = new FakeObjects(), operations = [] } = options;
   const dispatcher = createTestDispatcher(operations, {
     logger,
+    services: options.services ?? {},
     findObject: (id) => objects.door.catalog.get(id),
+    ...(options.poolObjects === undefined
+      ? {}
+      : { objects: options.poolObjects }),
   });
   const rest: Pick<RestApiOptions, "authenticator" | "tasks"> = {
     tasks: options.tasks,

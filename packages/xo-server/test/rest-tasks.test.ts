@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import { Type } from "typebox";
-import { taskMethods } from "../src/methods/task.js";
+import { taskOperations } from "../src/methods/task.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { defineOperation } from "../src/operations/operation.js";
 import { Tasks } from "../src/tasks/tasks.js";
@@ -65,11 +65,13 @@ async function setUp(t: Test) {
     permission: "admin",
     handler: () => ({}),
   });
-  const operations = [start, userGet, ...taskMethods(poolObjects, tasks)];
+  const operations = [start, userGet, ...taskOperations];
   const server = await startRestServer(t, {
     objects,
     people,
     operations,
+    poolObjects,
+    services: { tasks },
     tasks,
   });
   const begin = async (name = "ada") => {

@@ -4,8 +4,9 @@ import type { AddressInfo } from "node:net";
 import { XoError } from "@xo-server/model";
 import type { HostProbe } from "@xo-server/xen-api";
 import t, { type Test } from "tap";
-import { serverProbeMethods } from "../src/methods/server-probe.js";
-import type { HandlerContext } from "../src/operations/operation.js";
+import type { OperationContext } from "../src/methods/define-operation.js";
+import { serverProbe } from "../src/methods/server-probe.js";
+import { HostProber } from "../src/pools/host-prober.js";
 import { makeCertificate } from "./certificate.js";
 import { startTestServer } from "./test-server.js";
 
@@ -104,9 +105,7 @@ const error = (
 
 t.test("what is in the way has a word of its own", async (t) => {
   let found: HostProbe = { address: "x:443" };
-  const [operation] = serverProbeMethods(async () => found);
-  const ask = () =>
-    operation!.handler({ host: "x" } as never, {} as HandlerContext<never>);
+  const ask = probeWith(async () => found);
   for (const [cause, problem, isReachable] of [
     [error("UNREACHABLE", "ENOTFOUND"), "name-not-found", false],
     [error("UNREACHABLE", "EHOSTUNREACH"), "unreachable", false],
@@ -125,12 +124,10 @@ t.test("what is in the way has a word of its own", async (t) => {
 
 t.test("no more than a few are looked at at a time", async (t) => {
   const waiting: (() => void)[] = [];
-  const [operation] = serverProbeMethods(async () => {
+  const ask = probeWith(async () => {
     await new Promise<void>((done) => waiting.push(done));
     return { address: "x:443" };
   });
-  const ask = async () =>
-    operation!.handler({ host: "x" } as never, {} as HandlerContext<never>);
   const first = [ask(), ask(), ask(), ask()];
   await t.rejects(ask(), { code: "QUEUE_FULL" });
   for (const done of waiting) done();
@@ -139,3 +136,10 @@ t.test("no more than a few are looked at at a time", async (t) => {
   waiting.at(-1)!();
   await t.resolves(last);
 });
+
+/** Calls server.probe with a fake network. */
+function probeWith(probe: () => Promise<HostProbe>) {
+  const services = { hostProber: new HostProber({} as never, probe) };
+  const context = { services } as unknown as OperationContext;
+  return async () => serverProbe.handler({ host: "x" } as never, context);
+}

@@ -1,8 +1,7 @@
 import { createParserPool } from "@xo-server/parser-pool";
 import t, { type Test } from "tap";
-import { createHostsOf } from "../src/methods/hosts-and-pools.js";
-import { statsMethods } from "../src/methods/stats.js";
-import { vmDataSourceMethods } from "../src/methods/vm-data-sources.js";
+import { statsOperations } from "../src/methods/stats.js";
+import { vmDataSourcesOperations } from "../src/methods/vm-data-sources.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { HostStats } from "../src/stats/host-stats.js";
 import { ObjectStats } from "../src/stats/object-stats.js";
@@ -81,19 +80,14 @@ async function setUp(t: Test) {
   const clock = new FakeClock();
   const hosts = new HostStats({ parser, clock, inventory });
   const stats = new ObjectStats({ objects: poolObjects, hosts, inventory });
-  const operations = [
-    ...statsMethods({
-      stats,
-      objects: poolObjects,
-      hostsOf: createHostsOf(queries),
-    }),
-    ...vmDataSourceMethods(poolObjects),
-  ];
+  const operations = [...statsOperations, ...vmDataSourcesOperations];
   const allow = (resource: string) =>
     ({ effect: "allow", action: "read", resource }) as const;
   const server = await startRestServer(t, {
     objects: fakes,
     operations,
+    poolObjects,
+    services: { objectStats: stats, queries },
     people: { nobody: [], watcher: [allow("VM"), allow("pool")] },
   });
   return { ...server, host, calls };

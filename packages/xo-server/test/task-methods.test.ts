@@ -1,6 +1,6 @@
 import t from "tap";
 import { createLoggers } from "../src/log/logger.js";
-import { taskMethods } from "../src/methods/task.js";
+import { taskOperations } from "../src/methods/task.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import type { CallContext } from "../src/operations/operation.js";
 import { Rights } from "../src/rights/rights.js";
@@ -45,15 +45,13 @@ t.test("tasks of pools are cancelled and destroyed by who may", async (t) => {
     logger: { warn: () => undefined },
   });
   const { catalog } = objects.door;
-  const dispatcher = createTestDispatcher(
-    taskMethods(new PoolObjects(catalog, { xapi: () => xapi as never }), tasks),
-    {
-      logger: createLoggers({ destination: { write: () => undefined } }).named(
-        "xo:t",
-      ),
-      findObject: (id) => catalog.get(id),
-    },
-  );
+  const dispatcher = createTestDispatcher(taskOperations, {
+    services: { tasks },
+    objects: new PoolObjects(catalog, { xapi: () => xapi as never }),
+    logger: createLoggers({ destination: { write: () => undefined } }).named(
+      "xo:t",
+    ),
+  });
   const may = contextOf("read", "administrate");
   t.equal(await dispatcher.call("task.cancel", { id: "t" }, may), true);
   t.equal(await dispatcher.call("task.destroy", { id: "t" }, may), true);

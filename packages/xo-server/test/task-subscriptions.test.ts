@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import { createLoggers } from "../src/log/logger.js";
-import { taskListMethods } from "../src/methods/task-list.js";
+import { taskListOperations } from "../src/methods/task-list.js";
 import type { CallContext } from "../src/operations/operation.js";
 import { TaskSubscriptions } from "../src/tasks/task-subscriptions.js";
 import type { TaskView } from "../src/tasks/task-view.js";
@@ -29,14 +29,12 @@ function startBench(t: Test) {
     subscriptions.stop();
     tasks.stop();
   });
-  const dispatcher = createTestDispatcher(
-    taskListMethods(tasks, subscriptions),
-    {
-      logger: createLoggers({ destination: { write: () => undefined } }).named(
-        "xo:t",
-      ),
-    },
-  );
+  const dispatcher = createTestDispatcher(taskListOperations, {
+    services: { tasks, taskSubscriptions: subscriptions },
+    logger: createLoggers({ destination: { write: () => undefined } }).named(
+      "xo:t",
+    ),
+  });
   /** Somebody with a socket. */
   const join = (id: string, isAdmin = false) => {
     const person = { id, name: id, isAdmin };

@@ -1,7 +1,6 @@
 import { logConfigSummary } from "./log-config-summary.js";
 import { startTls } from "../api/tls/start-tls.js";
 import { operations } from "../methods/all.js";
-import { factoryOperations } from "../methods/factories.js";
 import { createDispatcher } from "../operations/dispatcher.js";
 import { connectPools } from "../pools/connect-pools.js";
 import type { ServerOptions } from "./server-options.js";
@@ -45,8 +44,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   });
   const started = await startServices(core, options, stops);
   const { services, catchUp } = started;
-  const all = [...operations, ...factoryOperations(services)];
-  const dispatcher = createDispatcher(all, {
+  const dispatcher = createDispatcher(operations, {
     services,
     objects: services.objects,
     logger,

@@ -1,7 +1,6 @@
 import { XoError } from "@xo-server/model";
-import type { Store } from "@xo-server/store";
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import { personOf } from "./token.js";
 
 const levels = ["viewer", "operator", "admin"] as const;
@@ -18,98 +17,111 @@ const words = ["view", "operate", "administrate"] as const;
 const wordsOf = (level: string) =>
   words.slice(0, levels.indexOf(level as (typeof levels)[number]) + 1);
 
+export const aclGet = defineOperation({
+  name: "acl.get",
+  summary: "All of these rights.",
+  params: Type.Object({}),
+  result: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      ...acl.properties,
+      action: Type.String(),
+    }),
+  ),
+  permission: "admin",
+  handler: (_params, { services }) =>
+    Array.from(
+      services.store.acls.list(),
+      ({ id, subject, object, action }) => ({
+        id,
+        subject,
+        object,
+        action,
+      }),
+    ),
+});
+
+export const aclAdd = defineOperation({
+  name: "acl.add",
+  summary: "Gives a user or a group a right on an object.",
+  params: acl,
+  result: Type.Boolean(),
+  permission: "admin",
+  changes: true,
+  async handler(one, { services }) {
+    const { subject: id } = one;
+    if (
+      services.store.users.get(id) === undefined &&
+      services.store.groups.get(id) === undefined
+    )
+      throw new XoError("NO_SUCH_OBJECT", { type: "user or group", id });
+    await services.store.acls.add(one);
+    return true;
+  },
+});
+
+export const aclRemove = defineOperation({
+  name: "acl.remove",
+  summary: "Takes such a right away.",
+  params: acl,
+  result: Type.Boolean(),
+  permission: "admin",
+  changes: true,
+  async handler(one, { services }) {
+    await services.store.acls.remove(one);
+    return true;
+  },
+});
+
+export const aclGetCurrentPermissions = defineOperation({
+  name: "acl.getCurrentPermissions",
+  summary: "One's own rights of this kind, by object.",
+  params: Type.Object({}),
+  result: Type.Record(
+    Type.String(),
+    Type.Record(Type.String(), Type.Integer()),
+  ),
+  permission: "user",
+  handler(_, context) {
+    const { id, groups } = personOf(context);
+    const held = new Map<string, Record<string, number>>();
+    for (const subject of [id, ...groups])
+      for (const { object, action } of context.services.store.acls.ofSubject(
+        subject,
+      )) {
+        const permissions = held.get(object) ?? {};
+        for (const word of wordsOf(action)) permissions[word] = 1;
+        held.set(object, permissions);
+      }
+    return Object.fromEntries(held);
+  },
+});
+
+export const roleGetAll = defineOperation({
+  name: "role.getAll",
+  summary: "The levels of these rights.",
+  params: Type.Object({}),
+  result: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      permissions: Type.Array(Type.String()),
+    }),
+  ),
+  permission: "user",
+  handler: () =>
+    levels.map((level) => ({
+      id: level,
+      name: level,
+      permissions: [...wordsOf(level)],
+    })),
+});
+
 /** Rights of the older kind: one subject, one object, one level. */
-export function aclMethods(
-  store: Pick<Store, "acls" | "users" | "groups">,
-): Operation[] {
-  const { acls, users, groups } = store;
-  return [
-    defineOperation({
-      name: "acl.get",
-      summary: "All of these rights.",
-      params: Type.Object({}),
-      result: Type.Array(
-        Type.Object({
-          id: Type.String(),
-          ...acl.properties,
-          action: Type.String(),
-        }),
-      ),
-      permission: "admin",
-      handler: () =>
-        Array.from(acls.list(), ({ id, subject, object, action }) => ({
-          id,
-          subject,
-          object,
-          action,
-        })),
-    }),
-    defineOperation({
-      name: "acl.add",
-      summary: "Gives a user or a group a right on an object.",
-      params: acl,
-      result: Type.Boolean(),
-      permission: "admin",
-      changes: true,
-      async handler(one) {
-        const { subject: id } = one;
-        if (users.get(id) === undefined && groups.get(id) === undefined)
-          throw new XoError("NO_SUCH_OBJECT", { type: "user or group", id });
-        await acls.add(one);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "acl.remove",
-      summary: "Takes such a right away.",
-      params: acl,
-      result: Type.Boolean(),
-      permission: "admin",
-      changes: true,
-      async handler(one) {
-        await acls.remove(one);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "acl.getCurrentPermissions",
-      summary: "One's own rights of this kind, by object.",
-      params: Type.Object({}),
-      result: Type.Record(
-        Type.String(),
-        Type.Record(Type.String(), Type.Integer()),
-      ),
-      permission: "user",
-      handler(_, context) {
-        const { id, groups } = personOf(context);
-        const held = new Map<string, Record<string, number>>();
-        for (const subject of [id, ...groups])
-          for (const { object, action } of acls.ofSubject(subject)) {
-            const permissions = held.get(object) ?? {};
-            for (const word of wordsOf(action)) permissions[word] = 1;
-            held.set(object, permissions);
-          }
-        return Object.fromEntries(held);
-      },
-    }),
-    defineOperation({
-      name: "role.getAll",
-      summary: "The levels of these rights.",
-      params: Type.Object({}),
-      result: Type.Array(
-        Type.Object({
-          id: Type.String(),
-          name: Type.String(),
-          permissions: Type.Array(Type.String()),
-        }),
-      ),
-      permission: "user",
-      handler: () =>
-        levels.map((level) => ({
-          id: level,
-          name: level,
-          permissions: [...wordsOf(level)],
-        })),
-    }),
-  ];
-}
+export const aclOperations = [
+  aclGet,
+  aclAdd,
+  aclRemove,
+  aclGetCurrentPermissions,
+  roleGetAll,
+];

@@ -3,7 +3,7 @@ import type { Activity } from "../activity/activity.js";
 import { activityKinds } from "../activity/activity-entry.js";
 import type { ActivityListeners } from "../activity/activity-listeners.js";
 import { readableTo } from "../objects/readable.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 
 const id = Type.String({ minLength: 1, maxLength: 1024 });
 const Related = Type.Object({
@@ -46,73 +46,78 @@ export interface ActivityParts {
   readonly listeners: ActivityListeners;
 }
 
-/** What has happened lately: to objects that one may see. */
-export function activityMethods({
-  activity,
-  listeners,
-}: ActivityParts): Operation[] {
-  return [
-    defineOperation({
-      name: "activity.list",
-      summary:
-        "What has happened in the pools since the start, a day back at most; the newest first.",
-      params: Type.Object(
-        {
-          since: Type.Optional(
-            Type.Integer({ minimum: 0, description: "ms: not older." }),
-          ),
-          before: Type.Optional(
-            Type.Integer({ minimum: 1, description: "Older than this seq." }),
-          ),
-          after: Type.Optional(
-            Type.Integer({ minimum: 0, description: "Newer than this seq." }),
-          ),
-          object: Type.Optional(id),
-          pool: Type.Optional(id),
-          kinds: Type.Optional(
-            Type.Array(Type.Enum(activityKinds), {
-              maxItems: activityKinds.length,
-            }),
-          ),
-          limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
-        },
-        { additionalProperties: false },
+export const activityList = defineOperation({
+  name: "activity.list",
+  summary:
+    "What has happened in the pools since the start, a day back at most; the newest first.",
+  params: Type.Object(
+    {
+      since: Type.Optional(
+        Type.Integer({ minimum: 0, description: "ms: not older." }),
       ),
-      result: Result,
-      permission: "viewer",
-      async handler(question, context): Promise<Static<typeof Result>> {
-        const { user: person } = context;
-        const { entries, hasMore } = await activity.list(question, {
-          readable: readableTo(context),
-          userId: person?.id,
-          isAdmin: person?.isAdmin === true,
-        });
-        const before = entries.at(-1)?.seq;
-        return {
-          entries: entries,
-          ...(hasMore && before !== undefined ? { before } : {}),
-        };
+      before: Type.Optional(
+        Type.Integer({ minimum: 1, description: "Older than this seq." }),
+      ),
+      after: Type.Optional(
+        Type.Integer({ minimum: 0, description: "Newer than this seq." }),
+      ),
+      object: Type.Optional(id),
+      pool: Type.Optional(id),
+      kinds: Type.Optional(
+        Type.Array(Type.Enum(activityKinds), {
+          maxItems: activityKinds.length,
+        }),
+      ),
+      limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+    },
+    { additionalProperties: false },
+  ),
+  result: Result,
+  permission: "viewer",
+  async handler(question, context): Promise<Static<typeof Result>> {
+    const { user: person } = context;
+    const { entries, hasMore } = await context.services.activity.list(
+      question,
+      {
+        readable: readableTo(context),
+        userId: person?.id,
+        isAdmin: person?.isAdmin === true,
       },
-    }),
-    defineOperation({
-      name: "activity.subscribe",
-      summary:
-        "From now on a notification `activity` {} tells that something has happened.",
-      params: Type.Object({}),
-      result: Type.Boolean(),
-      permission: "viewer",
-      handler(_, { client }) {
-        listeners.add(client);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "activity.unsubscribe",
-      summary: "No more notifications `activity`; false when there were none.",
-      params: Type.Object({}),
-      result: Type.Boolean(),
-      permission: "viewer",
-      handler: (_, { client }) => listeners.delete(client),
-    }),
-  ];
-}
+    );
+    const before = entries.at(-1)?.seq;
+    return {
+      entries: entries,
+      ...(hasMore && before !== undefined ? { before } : {}),
+    };
+  },
+});
+
+export const activitySubscribe = defineOperation({
+  name: "activity.subscribe",
+  summary:
+    "From now on a notification `activity` {} tells that something has happened.",
+  params: Type.Object({}),
+  result: Type.Boolean(),
+  permission: "viewer",
+  handler(_, { services, client }) {
+    services.activityListeners.add(client);
+    return true;
+  },
+});
+
+export const activityUnsubscribe = defineOperation({
+  name: "activity.unsubscribe",
+  summary: "No more notifications `activity`; false when there were none.",
+  params: Type.Object({}),
+  result: Type.Boolean(),
+  permission: "viewer",
+  handler: (_, { services, client }) =>
+    services.activityListeners.delete(client),
+});
+
+/** What has happened lately: to objects that one may see. */
+export const activityOperations = [
+  activityList,
+  activitySubscribe,
+  activityUnsubscribe,
+];

@@ -10,11 +10,8 @@ import { bodyOf } from "../alarms/alarm-body.js";
 import type { AlarmListeners } from "../alarms/alarm-listeners.js";
 import { severities } from "../alarms/rule.js";
 import { readableTo } from "../objects/readable.js";
-import {
-  defineOperation,
-  type CallContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { CallContext } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 
 const id = Type.String({ minLength: 1, description: "Of an alarm." });
 const closed = { additionalProperties: false } as const;
@@ -54,117 +51,117 @@ const example = {
   value: 0.95,
 };
 
-/** What rules have found: of objects that one may see. */
-export function alarmMethods({
-  store: { alarms },
-  catalog,
-  listeners,
-}: AlarmParts): Operation[] {
-  /** @throws XoError NO_SUCH_OBJECT */
-  async function find(alarmId: string, context: CallContext): Promise<Alarm> {
-    const alarm = await alarms.get(alarmId);
-    if (alarm === undefined || !maySee(catalog, context)(alarm))
-      throw new XoError("NO_SUCH_OBJECT", { type: "alarm", id: alarmId });
-    return alarm;
-  }
-
-  return [
-    defineOperation({
-      name: "alarm.getAll",
-      summary:
-        "Alarms of our rules, the newest first; those of pools are messages.",
-      params: Type.Object(
-        {
-          open: Type.Optional(
-            Type.Boolean({ description: "Only those that have not ended." }),
-          ),
-          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
-        },
-        closed,
-      ),
-      result: Type.Array(PublicAlarm),
-      permission: "viewer",
-      rest: {
-        method: "get",
-        path: "/raised-alarms",
-        exposure: "allow",
-        operationId: "GetRaisedAlarms",
-        example: [example],
-      },
-      async handler({ open = false, limit = 100 }, context) {
-        const isVisible = maySee(catalog, context);
-        const found: Alarm[] = [];
-        let after: Alarm | undefined;
-        do {
-          const page = await alarms.list({
-            isOpen: open,
-            limit: PAGE,
-            ...(after === undefined ? {} : { after }),
-          });
-          found.push(...page.filter(isVisible));
-          after = page.length < PAGE ? undefined : page.at(-1);
-        } while (after !== undefined && found.length < limit);
-        return found.slice(0, limit).map(toPublic);
-      },
-    }),
-    defineOperation({
-      name: "alarm.get",
-      summary: "One alarm of our rules.",
-      params: Type.Object({ id }, closed),
-      result: PublicAlarm,
-      permission: "viewer",
-      rest: {
-        method: "get",
-        path: "/raised-alarms/{id}",
-        exposure: "allow",
-        operationId: "GetRaisedAlarm",
-        example,
-      },
-      handler: async (params, context) =>
-        toPublic(await find(params.id, context)),
-    }),
-    defineOperation({
-      name: "alarm.acknowledge",
-      summary: "Somebody has seen it: nobody is reminded of it any more.",
-      params: Type.Object({ id }, closed),
-      result: PublicAlarm,
-      permission: "user",
-      changes: true,
-      rest: {
-        method: "post",
-        path: "/raised-alarms/{id}/actions/acknowledge",
-        operationId: "AcknowledgeRaisedAlarm",
-        exposure: "confirm",
-      },
-      async handler(params, context) {
-        await find(params.id, context);
-        const alarm = await alarms.acknowledge(params.id, context.user?.id);
-        listeners.tell();
-        return toPublic(alarm);
-      },
-    }),
-    defineOperation({
-      name: "alarm.subscribe",
-      summary:
-        "From now on a notification `alarms` {} tells that alarms have changed.",
-      params: Type.Object({}),
-      result: Type.Boolean(),
-      permission: "viewer",
-      handler(_, { client }) {
-        listeners.add(client);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "alarm.unsubscribe",
-      summary: "No more notifications `alarms`; false when there were none.",
-      params: Type.Object({}),
-      result: Type.Boolean(),
-      permission: "viewer",
-      handler: (_, { client }) => listeners.delete(client),
-    }),
-  ];
+/** @throws XoError NO_SUCH_OBJECT */
+async function find(
+  alarmId: string,
+  context: OperationContext,
+): Promise<Alarm> {
+  const alarm = await context.services.store.alarms.get(alarmId);
+  if (alarm === undefined || !maySee(context.services.catalog, context)(alarm))
+    throw new XoError("NO_SUCH_OBJECT", { type: "alarm", id: alarmId });
+  return alarm;
 }
+
+export const alarmGetAll = defineOperation({
+  name: "alarm.getAll",
+  summary:
+    "Alarms of our rules, the newest first; those of pools are messages.",
+  params: Type.Object(
+    {
+      open: Type.Optional(
+        Type.Boolean({ description: "Only those that have not ended." }),
+      ),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+    },
+    closed,
+  ),
+  result: Type.Array(PublicAlarm),
+  permission: "viewer",
+  rest: {
+    method: "get",
+    path: "/raised-alarms",
+    exposure: "allow",
+    operationId: "GetRaisedAlarms",
+    example: [example],
+  },
+  async handler({ open = false, limit = 100 }, context) {
+    const isVisible = maySee(context.services.catalog, context);
+    const found: Alarm[] = [];
+    let after: Alarm | undefined;
+    do {
+      const page = await context.services.store.alarms.list({
+        isOpen: open,
+        limit: PAGE,
+        ...(after === undefined ? {} : { after }),
+      });
+      found.push(...page.filter(isVisible));
+      after = page.length < PAGE ? undefined : page.at(-1);
+    } while (after !== undefined && found.length < limit);
+    return found.slice(0, limit).map(toPublic);
+  },
+});
+
+export const alarmGet = defineOperation({
+  name: "alarm.get",
+  summary: "One alarm of our rules.",
+  params: Type.Object({ id }, closed),
+  result: PublicAlarm,
+  permission: "viewer",
+  rest: {
+    method: "get",
+    path: "/raised-alarms/{id}",
+    exposure: "allow",
+    operationId: "GetRaisedAlarm",
+    example,
+  },
+  handler: async (params, context) => toPublic(await find(params.id, context)),
+});
+
+export const alarmAcknowledge = defineOperation({
+  name: "alarm.acknowledge",
+  summary: "Somebody has seen it: nobody is reminded of it any more.",
+  params: Type.Object({ id }, closed),
+  result: PublicAlarm,
+  permission: "user",
+  changes: true,
+  rest: {
+    method: "post",
+    path: "/raised-alarms/{id}/actions/acknowledge",
+    operationId: "AcknowledgeRaisedAlarm",
+    exposure: "confirm",
+  },
+  async handler(params, context) {
+    await find(params.id, context);
+    const alarm = await context.services.store.alarms.acknowledge(
+      params.id,
+      context.user?.id,
+    );
+    context.services.alarmListeners.tell();
+    return toPublic(alarm);
+  },
+});
+
+export const alarmSubscribe = defineOperation({
+  name: "alarm.subscribe",
+  summary:
+    "From now on a notification `alarms` {} tells that alarms have changed.",
+  params: Type.Object({}),
+  result: Type.Boolean(),
+  permission: "viewer",
+  handler(_, { services, client }) {
+    services.alarmListeners.add(client);
+    return true;
+  },
+});
+
+export const alarmUnsubscribe = defineOperation({
+  name: "alarm.unsubscribe",
+  summary: "No more notifications `alarms`; false when there were none.",
+  params: Type.Object({}),
+  result: Type.Boolean(),
+  permission: "viewer",
+  handler: (_, { services, client }) => services.alarmListeners.delete(client),
+});
 
 /** Who may see the object that it is about; of what is gone or never was one, who may see all of its type. */
 function maySee(
@@ -204,3 +201,12 @@ function toPublic(alarm: Alarm): PublicAlarm {
     ...(acknowledgedBy === undefined ? {} : { acknowledgedBy }),
   };
 }
+
+/** What rules have found: of objects that one may see. */
+export const alarmOperations = [
+  alarmGetAll,
+  alarmGet,
+  alarmAcknowledge,
+  alarmSubscribe,
+  alarmUnsubscribe,
+];

@@ -1,8 +1,8 @@
 import { XoError } from "@xo-server/model";
-import type { AuditRecord, Store } from "@xo-server/store";
+import type { AuditRecord } from "@xo-server/store";
 import { compileFilter, parseFilter } from "@xo-server/inventory";
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 
 const PublicRecord = Type.Object({
   id: Type.String({ description: "The record's hash." }),
@@ -23,82 +23,78 @@ const text = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
 const MOST_READ = 20_000;
 const PAGE = 500;
 
-/** The log of what was changed, for admins. */
-export function auditMethods({ audit }: Pick<Store, "audit">): Operation[] {
-  return [
-    defineOperation({
-      name: "audit.getRecords",
-      summary: "What was changed, by whom and how it ended; newest first.",
-      params: Type.Object(
-        {
-          userId: text,
-          operation: text,
-          objectId: text,
-          filter: Type.Optional(
-            Type.String({
-              maxLength: 16_384,
-              description: "Such as `event:vm.start data:outcome:failure`.",
-            }),
-          ),
-          before: Type.Optional(
-            Type.Integer({ minimum: 1, description: "Those before this seq." }),
-          ),
-          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
-        },
-        { additionalProperties: false },
+export const auditGetRecords = defineOperation({
+  name: "audit.getRecords",
+  summary: "What was changed, by whom and how it ended; newest first.",
+  params: Type.Object(
+    {
+      userId: text,
+      operation: text,
+      objectId: text,
+      filter: Type.Optional(
+        Type.String({
+          maxLength: 16_384,
+          description: "Such as `event:vm.start data:outcome:failure`.",
+        }),
       ),
-      result: Type.Object({
-        records: Type.Array(PublicRecord),
-        before: Type.Optional(
-          Type.Number({ description: "For the next page; absent: the last." }),
-        ),
-      }),
-      permission: "admin",
-      async handler({ filter = "", before, limit = 100, ...exact }) {
-        const test = compileFilter(parseFilter(filter));
-        const records: ReturnType<typeof toPublic>[] = [];
-        let next = before;
-        for (let read = 0; read < MOST_READ; read += PAGE) {
-          const page = await audit.list({
-            ...exact,
-            limit: PAGE,
-            ...(next === undefined ? {} : { before: next }),
-          });
-          for (const record of page) {
-            next = record.seq;
-            const told = toPublic(record);
-            if (test(told)) records.push(told);
-            if (records.length === limit) return { records, before: next };
-          }
-          if (page.length < PAGE) return { records };
-        }
-        return { records, ...(next === undefined ? {} : { before: next }) };
-      },
-    }),
-    defineOperation({
-      name: "audit.checkIntegrity",
-      summary:
-        "Whether the log is as it was written; how many records were looked at.",
-      params: Type.Object({}),
-      result: Type.Object({
-        nValid: Type.Number(),
-        pruned: Type.Number({ description: "Records that were taken away." }),
-      }),
-      permission: "admin",
-      async handler() {
-        const verdict = await audit.verify();
-        if (verdict.intact)
-          return { nValid: verdict.checked, pruned: verdict.pruned ?? 0 };
-        const { seq, reason } = verdict.broken;
-        throw new XoError("AUDIT_ALTERED", {
-          seq,
-          reason,
-          nValid: verdict.checked,
-        });
-      },
-    }),
-  ];
-}
+      before: Type.Optional(
+        Type.Integer({ minimum: 1, description: "Those before this seq." }),
+      ),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+    },
+    { additionalProperties: false },
+  ),
+  result: Type.Object({
+    records: Type.Array(PublicRecord),
+    before: Type.Optional(
+      Type.Number({ description: "For the next page; absent: the last." }),
+    ),
+  }),
+  permission: "admin",
+  async handler({ filter = "", before, limit = 100, ...exact }, { services }) {
+    const test = compileFilter(parseFilter(filter));
+    const records: ReturnType<typeof toPublic>[] = [];
+    let next = before;
+    for (let read = 0; read < MOST_READ; read += PAGE) {
+      const page = await services.store.audit.list({
+        ...exact,
+        limit: PAGE,
+        ...(next === undefined ? {} : { before: next }),
+      });
+      for (const record of page) {
+        next = record.seq;
+        const told = toPublic(record);
+        if (test(told)) records.push(told);
+        if (records.length === limit) return { records, before: next };
+      }
+      if (page.length < PAGE) return { records };
+    }
+    return { records, ...(next === undefined ? {} : { before: next }) };
+  },
+});
+
+export const auditCheckIntegrity = defineOperation({
+  name: "audit.checkIntegrity",
+  summary:
+    "Whether the log is as it was written; how many records were looked at.",
+  params: Type.Object({}),
+  result: Type.Object({
+    nValid: Type.Number(),
+    pruned: Type.Number({ description: "Records that were taken away." }),
+  }),
+  permission: "admin",
+  async handler(_params, { services }) {
+    const verdict = await services.store.audit.verify();
+    if (verdict.intact)
+      return { nValid: verdict.checked, pruned: verdict.pruned ?? 0 };
+    const { seq, reason } = verdict.broken;
+    throw new XoError("AUDIT_ALTERED", {
+      seq,
+      reason,
+      nValid: verdict.checked,
+    });
+  },
+});
 
 function toPublic(record: AuditRecord) {
   const { seq, time, hash, userId, userName, address, operation } = record;
@@ -117,3 +113,6 @@ function toPublic(record: AuditRecord) {
     data,
   };
 }
+
+/** The log of what was changed, for admins. */
+export const auditOperations = [auditGetRecords, auditCheckIntegrity];

@@ -1,6 +1,8 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { Operation } from "../operations/operation.js";
+import type { Services } from "./services.js";
+import { defineOperation } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 
 /** A folder of the REST API, and the names by which tools know its routes. */
@@ -120,54 +122,28 @@ const LISTS = [
   "mirrorBackup.getAllJobs",
 ] as const;
 
-/** Backups and proxies: clients ask for them, and hear that there are none. */
-export function backupMethods(): Operation[] {
-  return [
-    ...NOTHING.flatMap(listAndGet),
-    defineOperation({
-      name: "vm.getBackupJobs",
-      summary: "Backup jobs of a VM: none yet.",
-      params: Type.Object(
-        { id: Type.String({ minLength: 1 }) },
-        { additionalProperties: false },
-      ),
-      result: Type.Array(Type.Object({ id: Type.String() })),
-      permission: { action: "read", resource: "VM", id: ({ id }) => id },
-      rest: {
-        method: "get",
-        path: "/vms/{id}/backup-jobs",
-        operationId: "VmGetVmBackupJobs",
-        exposure: "allow",
-        example: [{ id: ID }],
-      },
-      handler: () => [],
-    }),
-    ...MAPS.map((name) =>
-      defineOperation({
-        name,
-        summary: "None yet.",
-        params: Type.Object({}, { additionalProperties: true }),
-        result: Type.Record(Type.String(), Type.Unknown()),
-        permission: "admin",
-        handler: () => ({}),
-      }),
-    ),
-    ...LISTS.map((name) =>
-      defineOperation({
-        name,
-        summary: "None yet.",
-        params: Type.Object({}, { additionalProperties: true }),
-        result: Type.Array(Type.Unknown()),
-        permission: name === "ipPool.getAll" ? "user" : "admin",
-        handler: () => [],
-      }),
-    ),
-  ];
-}
-
 const ID = "00000000-0000-4000-8000-000000000004";
 
-function listAndGet(nothing: Nothing): Operation[] {
+export const vmGetBackupJobs = defineOperation({
+  name: "vm.getBackupJobs",
+  summary: "Backup jobs of a VM: none yet.",
+  params: Type.Object(
+    { id: Type.String({ minLength: 1 }) },
+    { additionalProperties: false },
+  ),
+  result: Type.Array(Type.Object({ id: Type.String() })),
+  permission: { action: "read", resource: "VM", id: ({ id }) => id },
+  rest: {
+    method: "get",
+    path: "/vms/{id}/backup-jobs",
+    operationId: "VmGetVmBackupJobs",
+    exposure: "allow",
+    example: [{ id: ID }],
+  },
+  handler: () => [],
+});
+
+function listAndGet(nothing: Nothing): Operation<Services>[] {
   const { type, what, folders, getAll, get } = nothing;
   const route = (path: string, operationId: string): RestRoute => ({
     method: "get",
@@ -207,3 +183,29 @@ function listAndGet(nothing: Nothing): Operation[] {
     }),
   ];
 }
+
+/** Backups and proxies: clients ask for them, and hear that there are none. */
+export const backupOperations = [
+  ...NOTHING.flatMap(listAndGet),
+  vmGetBackupJobs,
+  ...MAPS.map((name) =>
+    defineOperation({
+      name,
+      summary: "None yet.",
+      params: Type.Object({}, { additionalProperties: true }),
+      result: Type.Record(Type.String(), Type.Unknown()),
+      permission: "admin",
+      handler: () => ({}),
+    }),
+  ),
+  ...LISTS.map((name) =>
+    defineOperation({
+      name,
+      summary: "None yet.",
+      params: Type.Object({}, { additionalProperties: true }),
+      result: Type.Array(Type.Unknown()),
+      permission: name === "ipPool.getAll" ? "user" : "admin",
+      handler: () => [],
+    }),
+  ),
+];

@@ -10,12 +10,8 @@ import { toMaySee, toPublicRun } from "../balancer/public-run.js";
 import { toPublicState } from "../balancer/public-state.js";
 import { balancerUser } from "../balancer/migrate-vm.js";
 import { readableTo } from "../objects/readable.js";
-import {
-  defineOperation,
-  type CallContext,
-  type HandlerContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { CallContext, HandlerContext } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import {
   balancerShapes,
   historyExample,
@@ -39,170 +35,170 @@ const onPool = (action: string) => ({
   id: ({ pool: id }: { readonly pool: string }) => id,
 });
 
-/** The load balancer: automatic migration of VMs. */
-export function balancerMethods(parts: BalancerMethodParts): Operation[] {
-  return [
-    ...policyMethods(parts),
-    ...stateMethods(parts),
-    ...runMethods(parts),
-  ];
-}
-
-function policyMethods({ balancer }: BalancerMethodParts): Operation[] {
-  const toPolicy = (id: string) => {
-    const { policy, setAt } = balancer.policyOf(id);
-    return {
-      pool: id,
-      isSet: setAt > 0,
-      ...policy,
-      ...toOldPolicyMembers(policy),
-    };
+const toPolicy = (
+  { services }: Pick<OperationContext, "services">,
+  id: string,
+) => {
+  const { policy, setAt } = services.balancer.policyOf(id);
+  return {
+    pool: id,
+    isSet: setAt > 0,
+    ...policy,
+    ...toOldPolicyMembers(policy),
   };
-  const path = "/pools/{pool}/balancer/policy";
-  return [
-    defineOperation({
-      name: "balancer.getPolicy",
-      summary: "Returns the load balancer policy of a pool.",
-      params: Type.Object({ pool }, closed),
-      result: Policy,
-      permission: onPool("read"),
-      rest: {
-        method: "get",
-        path,
-        operationId: "GetBalancerPolicy",
-        exposure: "allow",
-        example: stateExample.policy,
-      },
-      handler: (params) => toPolicy(params.pool),
-    }),
-    defineOperation({
-      name: "balancer.setPolicy",
-      summary:
-        "Sets the load balancer policy of a pool. Members that are not given stay. mode off: no more migrations are started.",
-      params: Type.Object({ pool, ...policyChangeMembers }, closed),
-      result: Policy,
-      permission: onPool("administrate:set"),
-      changes: true,
-      rest: {
-        method: "patch",
-        path,
-        operationId: "SetBalancerPolicy",
-        exposure: "confirm",
-        example: stateExample.policy,
-      },
-      async handler({ pool: id, ...change }) {
-        await balancer.setPolicy(id, toCurrentPolicy(change));
-        return toPolicy(id);
-      },
-    }),
-  ];
-}
+};
 
-function stateMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
-  return [
-    defineOperation({
-      name: "balancer.getAll",
-      summary: "Lists pools with their load balancer policy and state.",
-      params: Type.Object({}, closed),
-      result: Type.Array(Standing),
-      permission: "viewer",
-      async handler(_, context) {
-        const pools = await readablePools(catalog, context);
-        const standings = await balancer.statuses([...pools.keys()]);
-        return Array.from(standings, ([id, one]) =>
-          toStanding(id, pools.get(id) ?? "", one),
-        );
-      },
-    }),
-    defineOperation({
-      name: "balancer.getState",
-      summary:
-        "Returns the current state of the load balancer for a pool, with the reason.",
-      params: Type.Object({ pool }, closed),
-      result: Standing,
-      permission: onPool("read"),
-      rest: {
-        method: "get",
-        path: "/pools/{pool}/balancer",
-        operationId: "GetBalancerState",
-        exposure: "allow",
-        example: stateExample,
-      },
-      async handler({ pool: id }) {
-        const standings = await balancer.statuses([id]);
-        return toStanding(id, nameOf(catalog, id), standings.get(id)!);
-      },
-    }),
-  ];
-}
+const path = "/pools/{pool}/balancer/policy";
 
-function runMethods({ balancer, catalog }: BalancerMethodParts): Operation[] {
-  const maySee = (context: CallContext) =>
-    toMaySee(catalog, readableTo(context)("VM"));
-  return [
-    defineOperation({
-      name: "balancer.run",
-      summary:
-        "Runs the load balancer for a pool now, in any mode, and returns when the run has ended. dryRun: only plans.",
-      params: Type.Object(
-        {
-          pool,
-          dryRun: Type.Optional(
-            Type.Boolean({ description: "Plan only: no VM is migrated." }),
-          ),
-        },
-        closed,
+export const balancerGetPolicy = defineOperation({
+  name: "balancer.getPolicy",
+  summary: "Returns the load balancer policy of a pool.",
+  params: Type.Object({ pool }, closed),
+  result: Policy,
+  permission: onPool("read"),
+  rest: {
+    method: "get",
+    path,
+    operationId: "GetBalancerPolicy",
+    exposure: "allow",
+    example: stateExample.policy,
+  },
+  handler: (params, context) => toPolicy(context, params.pool),
+});
+
+export const balancerSetPolicy = defineOperation({
+  name: "balancer.setPolicy",
+  summary:
+    "Sets the load balancer policy of a pool. Members that are not given stay. mode off: no more migrations are started.",
+  params: Type.Object({ pool, ...policyChangeMembers }, closed),
+  result: Policy,
+  permission: onPool("administrate:set"),
+  changes: true,
+  rest: {
+    method: "patch",
+    path,
+    operationId: "SetBalancerPolicy",
+    exposure: "confirm",
+    example: stateExample.policy,
+  },
+  async handler({ pool: id, ...change }, context) {
+    await context.services.balancer.setPolicy(id, toCurrentPolicy(change));
+    return toPolicy(context, id);
+  },
+});
+
+const policyOperations = [balancerGetPolicy, balancerSetPolicy];
+
+export const balancerGetAll = defineOperation({
+  name: "balancer.getAll",
+  summary: "Lists pools with their load balancer policy and state.",
+  params: Type.Object({}, closed),
+  result: Type.Array(Standing),
+  permission: "viewer",
+  async handler(_, context) {
+    const pools = await readablePools(context.services.catalog, context);
+    const standings = await context.services.balancer.statuses([
+      ...pools.keys(),
+    ]);
+    return Array.from(standings, ([id, one]) =>
+      toStanding(id, pools.get(id) ?? "", one),
+    );
+  },
+});
+
+export const balancerGetState = defineOperation({
+  name: "balancer.getState",
+  summary:
+    "Returns the current state of the load balancer for a pool, with the reason.",
+  params: Type.Object({ pool }, closed),
+  result: Standing,
+  permission: onPool("read"),
+  rest: {
+    method: "get",
+    path: "/pools/{pool}/balancer",
+    operationId: "GetBalancerState",
+    exposure: "allow",
+    example: stateExample,
+  },
+  async handler({ pool: id }, { services }) {
+    const standings = await services.balancer.statuses([id]);
+    return toStanding(id, nameOf(services.catalog, id), standings.get(id)!);
+  },
+});
+
+const stateOperations = [balancerGetAll, balancerGetState];
+
+const maySee = (context: OperationContext) =>
+  toMaySee(context.services.catalog, readableTo(context)("VM"));
+
+export const balancerRun = defineOperation({
+  name: "balancer.run",
+  summary:
+    "Runs the load balancer for a pool now, in any mode, and returns when the run has ended. dryRun: only plans.",
+  params: Type.Object(
+    {
+      pool,
+      dryRun: Type.Optional(
+        Type.Boolean({ description: "Plan only: no VM is migrated." }),
       ),
-      result: Run,
-      permission: onPool("administrate:set"),
-      changes: true,
-      rest: actionRoute("/pools/{pool}/balancer/actions/run", "RunBalancer"),
-      async handler({ pool: id, dryRun = false }, context) {
-        const cause = toCause(context);
-        const { run, error } = await balancer.run(id, cause, dryRun);
-        if (error !== undefined) throw error;
-        return toPublicRun(run, maySee(context)) as Static<typeof Run>;
-      },
-    }),
-    defineOperation({
-      name: "balancer.getHistory",
-      summary: "Lists the load balancer runs of a pool, newest first.",
-      params: Type.Object(
-        {
-          pool,
-          limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
-          cursor: Type.Optional(
-            Type.String({
-              maxLength: 256,
-              description: "Cursor of the previous page.",
-            }),
-          ),
-        },
-        closed,
+    },
+    closed,
+  ),
+  result: Run,
+  permission: onPool("administrate:set"),
+  changes: true,
+  rest: actionRoute("/pools/{pool}/balancer/actions/run", "RunBalancer"),
+  async handler({ pool: id, dryRun = false }, context) {
+    const cause = toCause(context);
+    const { run, error } = await context.services.balancer.run(
+      id,
+      cause,
+      dryRun,
+    );
+    if (error !== undefined) throw error;
+    return toPublicRun(run, maySee(context)) as Static<typeof Run>;
+  },
+});
+
+export const balancerGetHistory = defineOperation({
+  name: "balancer.getHistory",
+  summary: "Lists the load balancer runs of a pool, newest first.",
+  params: Type.Object(
+    {
+      pool,
+      limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+      cursor: Type.Optional(
+        Type.String({
+          maxLength: 256,
+          description: "Cursor of the previous page.",
+        }),
       ),
-      result: Type.Object({
-        runs: Type.Array(Run),
-        cursor: Type.Optional(Type.String()),
-      }),
-      permission: onPool("read"),
-      rest: {
-        method: "get",
-        path: "/pools/{pool}/balancer/history",
-        operationId: "GetBalancerHistory",
-        exposure: "allow",
-        example: { runs: [historyExample] },
-      },
-      async handler({ pool: id, ...page }, context) {
-        const { runs, cursor } = await balancer.history(id, page);
-        const may = maySee(context);
-        return {
-          runs: runs.map((run) => toPublicRun(run, may) as Static<typeof Run>),
-          ...(cursor === undefined ? {} : { cursor }),
-        };
-      },
-    }),
-  ];
-}
+    },
+    closed,
+  ),
+  result: Type.Object({
+    runs: Type.Array(Run),
+    cursor: Type.Optional(Type.String()),
+  }),
+  permission: onPool("read"),
+  rest: {
+    method: "get",
+    path: "/pools/{pool}/balancer/history",
+    operationId: "GetBalancerHistory",
+    exposure: "allow",
+    example: { runs: [historyExample] },
+  },
+  async handler({ pool: id, ...page }, context) {
+    const { runs, cursor } = await context.services.balancer.history(id, page);
+    const may = maySee(context);
+    return {
+      runs: runs.map((run) => toPublicRun(run, may) as Static<typeof Run>),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+  },
+});
+
+const runOperations = [balancerRun, balancerGetHistory];
 
 function toCause({ user: person = balancerUser, task: work }: HandlerContext) {
   return { cause: "manual", person, work } as const;
@@ -240,3 +236,10 @@ function nameOf(catalog: BalancerMethodParts["catalog"], id: string): string {
   const object = JSON.parse(entry.json.toString()) as ViewObject;
   return String(object["name_label"]);
 }
+
+/** The load balancer: automatic migration of VMs. */
+export const balancerOperations = [
+  ...policyOperations,
+  ...stateOperations,
+  ...runOperations,
+];

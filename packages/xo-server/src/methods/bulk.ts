@@ -1,4 +1,3 @@
-import type { Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { Bulk, type BulkPlan } from "../bulk/bulk.js";
@@ -7,24 +6,15 @@ import { chooseObjects, MOST_OBJECTS } from "../bulk/bulk-objects.js";
 import { BulkResult } from "../bulk/bulk-result.js";
 import { settleItem } from "../bulk/settle-item.js";
 import { withoutSecrets } from "../operations/audit.js";
-import type { Dispatcher } from "../operations/dispatcher.js";
 import {
-  defineOperation,
   permissionOf,
   type CallContext,
-  type HandlerContext,
-  type Operation,
+  type Dispatcher,
 } from "../operations/operation.js";
-import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { InterruptedTask } from "../tasks/interrupted-task.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
-import type { Tasks } from "../tasks/tasks.js";
 import type { TaskContext } from "../tasks/task-context.js";
-
-export interface BulkParts {
-  readonly people: Pick<AuthenticatedUsers, "get">;
-  readonly queries: Pick<Queries, "page">;
-  readonly tasks: Pick<Tasks, "run">;
-}
 
 const id = Type.String({ minLength: 1, maxLength: 128 });
 
@@ -68,92 +58,94 @@ const Params = Type.Object(
   { additionalProperties: false },
 );
 
-/** The same operation on many objects, each as if its caller had called it. */
-export function bulkMethods(parts: BulkParts): Operation[] {
-  return [
-    defineOperation({
-      name: "bulk.run",
-      summary:
-        "Does one operation to many objects, some at a time, as one task: {taskId}; with `sync`, what became of them.",
-      params: Params,
-      result: Type.Union([Type.Object({ taskId: Type.String() }), BulkResult]),
-      permission: "user",
-      changes: true,
-      rest: {
-        method: "post",
-        path: "/bulk",
-        operationId: "RunBulk",
-        exposure: "confirm",
-        isAction: true,
-        params: { sync: true },
-      },
-      async handler({ sync = false, ids, filter, type, ...given }, context) {
-        const plan = checkPlan(
-          { ...given, params: given.params ?? {} },
-          context.dispatcher,
-        );
-        const choice = {
-          ...(ids === undefined ? {} : { ids }),
-          ...(filter === undefined ? {} : { filter }),
-          ...(type === undefined ? {} : { type }),
-        };
-        const { user: person } = context;
-        const chosen = await chooseObjects(choice, person!, parts.queries);
-        const run = (work: TaskContext) =>
-          begin(parts, plan, chosen, { context, work });
-        if (context.task.taskId !== undefined) return run(context.task);
-        const task = await parts.tasks.run(
-          subjectOf(plan, chosen, person!),
-          run,
-        );
-        if (sync) return task.result;
-        // How it ends is the task's.
-        task.result.catch(() => undefined);
-        return { taskId: task.id };
-      },
-      resumesAtOnce: true,
-      async resume(kept: KeptPlan, context, recalled) {
-        const { ids, states } = readBulkLog(recalled.steps);
-        const { task: work } = context;
-        if (ids.length !== kept.total)
-          throw new XoError("INTERRUPTED", { reason: "none had begun" });
-        const call = callerOf(parts, kept, context);
-        const run = (id: string, part: TaskContext, isLast = false) => {
-          if (kept.hadSecrets)
-            throw new XoError("INTERRUPTED", {
-              reason: "not begun: secrets of its parameters are not kept",
-            });
-          return call(id, part, isLast);
-        };
-        const bulk = new Bulk({
-          plan: kept,
-          ids,
-          work,
-          states,
-          run,
-          settle: (id, begun, part) =>
-            settleItem(begun.part, {
-              recalled,
-              isOneCall: kept.isOneCall === true,
-              into: part,
-              tell: (end) =>
-                context.dispatcher.resume(
-                  {
-                    name: kept.method,
-                    objectId: id,
-                    params: kept.params,
-                    run: end,
-                    isOnlyReport: true,
-                  },
-                  { ...context, task: part, isPartOfBulk: true },
-                ),
-              again: () => run(id, part),
-            }),
-        });
-        return bulk.run();
-      },
-    }),
-  ];
+export const bulkRun = defineOperation({
+  name: "bulk.run",
+  summary:
+    "Runs one operation on many objects, some at a time, as one task: {taskId}; with `sync`, the outcome of each.",
+  params: Params,
+  result: Type.Union([Type.Object({ taskId: Type.String() }), BulkResult]),
+  permission: "user",
+  changes: true,
+  rest: {
+    method: "post",
+    path: "/bulk",
+    operationId: "RunBulk",
+    exposure: "confirm",
+    isAction: true,
+    params: { sync: true },
+  },
+  async handler({ sync = false, ids, filter, type, ...given }, context) {
+    const { dispatcher, services, task: callTask } = context;
+    const plan = checkPlan(
+      { ...given, params: given.params ?? {} },
+      dispatcher,
+    );
+    const choice = {
+      ...(ids === undefined ? {} : { ids }),
+      ...(filter === undefined ? {} : { filter }),
+      ...(type === undefined ? {} : { type }),
+    };
+    const user = context.user!;
+    const chosen = await chooseObjects(choice, user, services.queries);
+    const run = (task: TaskContext) => begin(context, plan, chosen, task);
+    if (callTask.taskId !== undefined) return run(callTask);
+    const task = await services.tasks.run(subjectOf(plan, chosen, user), run);
+    if (sync) return task.result;
+    // The task reports its failure.
+    task.result.catch(() => undefined);
+    return { taskId: task.id };
+  },
+  resumesAtOnce: true,
+  resume: (kept: KeptPlan, context, interrupted) =>
+    resumeBulk(context, kept, interrupted),
+});
+
+/** One operation on many objects, each called as if by the caller of the bulk. */
+export const bulkOperations = [bulkRun];
+
+/** Continues a bulk that a previous run of the server has begun; nothing is started twice. */
+async function resumeBulk(
+  context: OperationContext,
+  kept: KeptPlan,
+  interrupted: InterruptedTask,
+): Promise<BulkResult> {
+  const { ids, states } = readBulkLog(interrupted.steps);
+  if (ids.length !== kept.total)
+    throw new XoError("INTERRUPTED", { reason: "none had begun" });
+  const call = callerOf(kept, context);
+  const run = (id: string, part: TaskContext, isLast = false) => {
+    if (kept.hadSecrets)
+      throw new XoError("INTERRUPTED", {
+        reason: "not begun: secrets of its parameters are not persisted",
+      });
+    return call(id, part, isLast);
+  };
+  const bulk = new Bulk({
+    plan: kept,
+    ids,
+    work: context.task,
+    states,
+    run,
+    settle: (id, begun, part) =>
+      settleItem(begun.part, {
+        recalled: interrupted,
+        isOneCall: kept.isOneCall === true,
+        into: part,
+        tell: (end) =>
+          context.dispatcher.resume(
+            {
+              name: kept.method,
+              objectId: id,
+              params: kept.params,
+              run: end,
+              isOnlyReport: true,
+            },
+            { ...context, task: part, isPartOfBulk: true },
+          ),
+        again: () => run(id, part),
+      }),
+  });
+  return bulk.run();
 }
 
 /** What `resume` gets. */
@@ -162,34 +154,28 @@ interface KeptPlan extends BulkPlan {
   readonly hadSecrets: boolean;
 }
 
-interface Caller {
-  readonly context: HandlerContext;
-  readonly work: TaskContext;
-}
-
 async function begin(
-  parts: BulkParts,
+  context: OperationContext,
   plan: BulkPlan,
   ids: readonly string[],
-  { context, work }: Caller,
+  task: TaskContext,
 ): Promise<BulkResult> {
   const params = withoutSecrets(plan.params) as BulkPlan["params"];
   const hadSecrets = JSON.stringify(params) !== JSON.stringify(plan.params);
   const kept: KeptPlan = { ...plan, params, total: ids.length, hadSecrets };
-  await Promise.all([new BulkLog(work).writeIds(ids), work.persistState(kept)]);
-  const run = callerOf(parts, plan, context);
-  return new Bulk({ plan, ids, work, run }).run();
+  await Promise.all([new BulkLog(task).writeIds(ids), task.persistState(kept)]);
+  const run = callerOf(plan, context);
+  return new Bulk({ plan, ids, work: task, run }).run();
 }
 
 /** Each is called with the rights that its caller has by then. */
 function callerOf(
-  { people }: BulkParts,
   { method, params, idParameter }: BulkPlan,
-  context: HandlerContext,
+  context: OperationContext,
 ) {
-  const { client, address, dispatcher } = context;
+  const { client, address, dispatcher, services } = context;
   return (id: string, work: TaskContext, isLast: boolean): Promise<unknown> => {
-    const person = people.get(context.user!.id);
+    const person = services.users.get(context.user!.id);
     if (person === undefined) throw new XoError("UNAUTHORIZED");
     const permission = permissionOf(person);
     const caller: CallContext = {

@@ -1,6 +1,6 @@
-import type { CloudConfig, CloudConfigKind, Store } from "@xo-server/store";
+import type { CloudConfig, CloudConfigKind } from "@xo-server/store";
 import { Type, type Static } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 
 const id = Type.String({ minLength: 1, description: "Of a template." });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
@@ -16,86 +16,94 @@ const PublicConfig = Type.Object({
   template: Type.String(),
 });
 
-/** Templates by which guests configure themselves at their first start. */
-export function cloudConfigMethods({
-  cloudConfigs,
-}: Pick<Store, "cloudConfigs">): Operation[] {
-  const list = (wanted: CloudConfigKind) =>
-    [...cloudConfigs.list()]
-      .filter(({ kind }) => kind === wanted)
-      .map(toPublic);
-  const shared = { permission: "admin", changes: true } as const;
+const list = (
+  { services }: Pick<OperationContext, "services">,
+  wanted: CloudConfigKind,
+) =>
+  [...services.store.cloudConfigs.list()]
+    .filter(({ kind }) => kind === wanted)
+    .map(toPublic);
 
-  return [
-    defineOperation({
-      name: "cloudConfig.getAll",
-      summary: "All templates of guests' configurations.",
-      params: Type.Object({}),
-      result: Type.Array(PublicConfig),
-      permission: "user",
-      handler: () => list("user"),
-    }),
-    defineOperation({
-      name: "cloudConfig.getAllNetworkConfigs",
-      summary: "All templates of guests' network configurations.",
-      params: Type.Object({}),
-      result: Type.Array(PublicConfig),
-      permission: "user",
-      handler: () => list("network"),
-    }),
-    ...(
-      [
-        ["cloudConfig.create", "user", "A new template of a configuration."],
-        [
-          "cloudConfig.createNetworkConfig",
-          "network",
-          "A new template of a network configuration.",
-        ],
-      ] as const
-    ).map(([operation, kind, summary]) =>
-      defineOperation({
-        ...shared,
-        name: operation,
-        summary,
-        params: Type.Object({ name, template }, closed),
-        result: PublicConfig,
-        async handler(given) {
-          const made = await cloudConfigs.create({
-            ...given,
-            kind,
-          });
-          return toPublic(made);
-        },
-      }),
-    ),
-    defineOperation({
-      ...shared,
-      name: "cloudConfig.update",
-      summary: "Changes a template; what is not given stays.",
-      params: Type.Object(
-        { id, name: Type.Optional(name), template: Type.Optional(template) },
-        closed,
-      ),
-      result: Type.Boolean(),
-      async handler({ id: configId, ...patch }) {
-        await cloudConfigs.update(configId, patch);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "cloudConfig.delete",
-      summary: "Deletes a template; VMs that were made with it stay.",
-      params: Type.Object({ id }, closed),
-      result: Type.Boolean(),
-      async handler(params) {
-        await cloudConfigs.delete(params.id);
-        return true;
-      },
-    }),
-  ];
-}
+const shared = { permission: "admin", changes: true } as const;
+
+export const cloudConfigGetAll = defineOperation({
+  name: "cloudConfig.getAll",
+  summary: "All templates of guests' configurations.",
+  params: Type.Object({}),
+  result: Type.Array(PublicConfig),
+  permission: "user",
+  handler: (_params, context) => list(context, "user"),
+});
+
+export const cloudConfigGetAllNetworkConfigs = defineOperation({
+  name: "cloudConfig.getAllNetworkConfigs",
+  summary: "All templates of guests' network configurations.",
+  params: Type.Object({}),
+  result: Type.Array(PublicConfig),
+  permission: "user",
+  handler: (_params, context) => list(context, "network"),
+});
+
+export const cloudConfigUpdate = defineOperation({
+  ...shared,
+  name: "cloudConfig.update",
+  summary: "Changes a template; what is not given stays.",
+  params: Type.Object(
+    { id, name: Type.Optional(name), template: Type.Optional(template) },
+    closed,
+  ),
+  result: Type.Boolean(),
+  async handler({ id: configId, ...patch }, { services }) {
+    await services.store.cloudConfigs.update(configId, patch);
+    return true;
+  },
+});
+
+export const cloudConfigDelete = defineOperation({
+  ...shared,
+  name: "cloudConfig.delete",
+  summary: "Deletes a template; VMs that were made with it stay.",
+  params: Type.Object({ id }, closed),
+  result: Type.Boolean(),
+  async handler(params, { services }) {
+    await services.store.cloudConfigs.delete(params.id);
+    return true;
+  },
+});
 
 function toPublic(config: CloudConfig): Static<typeof PublicConfig> {
   return { id: config.id, name: config.name, template: config.template };
 }
+
+/** Templates by which guests configure themselves at their first start. */
+export const cloudConfigOperations = [
+  cloudConfigGetAll,
+  cloudConfigGetAllNetworkConfigs,
+  ...(
+    [
+      ["cloudConfig.create", "user", "A new template of a configuration."],
+      [
+        "cloudConfig.createNetworkConfig",
+        "network",
+        "A new template of a network configuration.",
+      ],
+    ] as const
+  ).map(([operation, kind, summary]) =>
+    defineOperation({
+      ...shared,
+      name: operation,
+      summary,
+      params: Type.Object({ name, template }, closed),
+      result: PublicConfig,
+      async handler(given, { services }) {
+        const made = await services.store.cloudConfigs.create({
+          ...given,
+          kind,
+        });
+        return toPublic(made);
+      },
+    }),
+  ),
+  cloudConfigUpdate,
+  cloudConfigDelete,
+];

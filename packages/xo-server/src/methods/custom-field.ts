@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
-import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { idOf, onId } from "./on-object.js";
 
 /** Where XenCenter keeps them. */
@@ -16,56 +16,60 @@ const valued = Type.Object({
   value: Type.String({ maxLength: 4096 }),
 });
 
-/** Fields that people give objects, by names of their own. */
-export function customFieldMethods(objects: PoolObjects): Operation[] {
-  const shared = {
-    result: Type.Boolean(),
-    permission: onId("administrate:custom-fields", "*"),
-    changes: true,
-  };
-  const write = async (id: string, name: string, value?: string) => {
-    const { xapi, type, ref } = objects.get(id);
-    const method = `${objects.classOf(type)}.remove_from_other_config`;
-    await xapi.call(method, [ref, PREFIX + name]);
-    if (value === undefined) return true;
-    const add = `${objects.classOf(type)}.add_to_other_config`;
-    await xapi.call(add, [ref, PREFIX + name, value]);
-    return true;
-  };
-  return [
-    defineOperation({
-      ...shared,
-      name: "customField.add",
-      summary: "Gives an object a field that it does not have yet.",
-      params: valued,
-      handler: ({ id, name, value }) => {
-        if (Object.hasOwn(fieldsOf(objects.get(id)), PREFIX + name))
-          throw new XoError("ALREADY_EXISTS", { type: `field ${name}` });
-        return write(id, name, value);
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "customField.set",
-      summary: "Gives an object a field, or another value of it.",
-      params: valued,
-      handler: ({ id, name, value }) => {
-        fieldsOf(objects.get(id));
-        return write(id, name, value);
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "customField.remove",
-      summary: "Takes a field from an object.",
-      params: Type.Object(named),
-      handler: ({ id, name }) => {
-        fieldsOf(objects.get(id));
-        return write(id, name);
-      },
-    }),
-  ];
-}
+const shared = {
+  result: Type.Boolean(),
+  permission: onId("administrate:custom-fields", "*"),
+  changes: true,
+};
+
+const write = async (
+  { objects }: Pick<OperationContext, "objects">,
+  id: string,
+  name: string,
+  value?: string,
+) => {
+  const { xapi, type, ref } = objects.get(id);
+  const method = `${objects.classOf(type)}.remove_from_other_config`;
+  await xapi.call(method, [ref, PREFIX + name]);
+  if (value === undefined) return true;
+  const add = `${objects.classOf(type)}.add_to_other_config`;
+  await xapi.call(add, [ref, PREFIX + name, value]);
+  return true;
+};
+
+export const customFieldAdd = defineOperation({
+  ...shared,
+  name: "customField.add",
+  summary: "Gives an object a field that it does not have yet.",
+  params: valued,
+  handler: ({ id, name, value }, context) => {
+    if (Object.hasOwn(fieldsOf(context.objects.get(id)), PREFIX + name))
+      throw new XoError("ALREADY_EXISTS", { type: `field ${name}` });
+    return write(context, id, name, value);
+  },
+});
+
+export const customFieldSet = defineOperation({
+  ...shared,
+  name: "customField.set",
+  summary: "Gives an object a field, or another value of it.",
+  params: valued,
+  handler: ({ id, name, value }, context) => {
+    fieldsOf(context.objects.get(id));
+    return write(context, id, name, value);
+  },
+});
+
+export const customFieldRemove = defineOperation({
+  ...shared,
+  name: "customField.remove",
+  summary: "Takes a field from an object.",
+  params: Type.Object(named),
+  handler: ({ id, name }, context) => {
+    fieldsOf(context.objects.get(id));
+    return write(context, id, name);
+  },
+});
 
 /** @throws XoError UNSUPPORTED: XAPI keeps none for it */
 function fieldsOf({ type, object }: PoolObject): object {
@@ -78,3 +82,10 @@ function fieldsOf({ type, object }: PoolObject): object {
     reason: "XAPI keeps none",
   });
 }
+
+/** Fields that people give objects, by names of their own. */
+export const customFieldOperations = [
+  customFieldAdd,
+  customFieldSet,
+  customFieldRemove,
+];

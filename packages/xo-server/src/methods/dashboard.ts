@@ -1,12 +1,7 @@
 import { Type } from "typebox";
-import type { Dashboards } from "../dashboard/dashboards.js";
-import type { Remembered } from "../dashboard/remembered.js";
 import { readableTo } from "../objects/readable.js";
-import {
-  defineOperation,
-  type CallContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { CallContext } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { idOf, onId } from "./on-object.js";
 
 const part = Type.Object({});
@@ -54,50 +49,59 @@ const pool = Type.Object({
 });
 const vm = Type.Object({ quickInfo: part, alarms, backupsInfo: part });
 
-/** What is going on at a glance. */
-export function dashboardMethods(
-  dashboards: Dashboards,
-  remembered: Remembered,
-): Operation[] {
-  const shared = (
-    key: string,
-    { user: person }: CallContext,
-    make: () => Promise<object>,
-  ) => remembered.get(person?.rights ?? nobody, key, make);
-  const route = (path: string, operationId: string) =>
-    ({ method: "get", path, operationId, exposure: "allow" }) as const;
-  return [
-    defineOperation({
-      name: "xo.getDashboard",
-      summary: "States and resources of all pools at a glance.",
-      params: Type.Object({}),
-      result: Type.Unsafe<object>(fleet),
-      permission: "viewer",
-      rest: route("/dashboard", "GetDashboard"),
-      handler: (_, context) =>
-        shared("", context, () => dashboards.ofFleet(readableTo(context))),
-    }),
-    defineOperation({
-      name: "pool.getDashboard",
-      summary: "States and resources of a pool at a glance.",
-      params: Type.Object({ id: idOf("a pool") }),
-      result: Type.Unsafe<object>(pool),
-      permission: onId("read", "pool"),
-      rest: route("/pools/{id}/dashboard", "GetPoolDashboard"),
-      handler: ({ id }, context) =>
-        shared(id, context, () => dashboards.ofPool(id, readableTo(context))),
-    }),
-    defineOperation({
-      name: "vm.getDashboard",
-      summary: "A VM at a glance.",
-      params: Type.Object({ id: idOf("a VM") }),
-      result: Type.Unsafe<object>(vm),
-      permission: onId("read", "VM"),
-      rest: route("/vms/{id}/dashboard", "GetVmDashboard"),
-      handler: ({ id }, context) => dashboards.ofVm(id, readableTo(context)),
-    }),
-  ];
-}
+const shared = (
+  { services }: Pick<OperationContext, "services">,
+  key: string,
+  { user: person }: CallContext,
+  make: () => Promise<object>,
+) => services.dashboardCache.get(person?.rights ?? nobody, key, make);
+
+const route = (path: string, operationId: string) =>
+  ({ method: "get", path, operationId, exposure: "allow" }) as const;
+
+export const xoGetDashboard = defineOperation({
+  name: "xo.getDashboard",
+  summary: "States and resources of all pools at a glance.",
+  params: Type.Object({}),
+  result: Type.Unsafe<object>(fleet),
+  permission: "viewer",
+  rest: route("/dashboard", "GetDashboard"),
+  handler: (_, context) =>
+    shared(context, "", context, () =>
+      context.services.dashboards.ofFleet(readableTo(context)),
+    ),
+});
+
+export const poolGetDashboard = defineOperation({
+  name: "pool.getDashboard",
+  summary: "States and resources of a pool at a glance.",
+  params: Type.Object({ id: idOf("a pool") }),
+  result: Type.Unsafe<object>(pool),
+  permission: onId("read", "pool"),
+  rest: route("/pools/{id}/dashboard", "GetPoolDashboard"),
+  handler: ({ id }, context) =>
+    shared(context, id, context, () =>
+      context.services.dashboards.ofPool(id, readableTo(context)),
+    ),
+});
+
+export const vmGetDashboard = defineOperation({
+  name: "vm.getDashboard",
+  summary: "A VM at a glance.",
+  params: Type.Object({ id: idOf("a VM") }),
+  result: Type.Unsafe<object>(vm),
+  permission: onId("read", "VM"),
+  rest: route("/vms/{id}/dashboard", "GetVmDashboard"),
+  handler: ({ id }, context) =>
+    context.services.dashboards.ofVm(id, readableTo(context)),
+});
 
 /** Stands for the rights of who looks at the demo. */
 const nobody = {};
+
+/** What is going on at a glance. */
+export const dashboardOperations = [
+  xoGetDashboard,
+  poolGetDashboard,
+  vmGetDashboard,
+];

@@ -1,13 +1,8 @@
 import { XoError, type Ref } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import {
-  defineOperation,
-  type HandlerContext,
-  type Operation,
-} from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { checkFits, receiveDisk, removeDisk } from "../transfers/new-disk.js";
-import type { Transfers } from "../transfers/transfers.js";
 import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
 import { createDisk } from "./disk.js";
 import { idOf, idOfMade, onId } from "./on-object.js";
@@ -29,126 +24,113 @@ export const checksum = Type.Optional(
 
 const types = { raw: "application/octet-stream", vhd: "application/vhd" };
 
-export interface TransferMethodsOptions {
-  readonly objects: PoolObjects;
-  readonly transfers: Transfers;
-}
-
-/** Contents of disks, out and in. */
-export function diskTransferMethods(
-  options: TransferMethodsOptions,
-): Operation[] {
-  return [...contentMethods(options), ...importMethods(options)];
-}
-
-function contentMethods({
-  objects,
-  transfers,
-}: TransferMethodsOptions): Operation[] {
-  return [
-    defineOperation({
-      name: "disk.exportContent",
-      summary: "The contents of a disk, to be fetched from the path answered.",
-      params: Type.Object({
-        id: idOf("a disk"),
-        format: Type.Optional(format),
-        preferNbd: Type.Optional(
-          Type.Boolean({ description: "Taken, and not needed here." }),
-        ),
-        nbdConcurrency: Type.Optional(Type.Number()),
-        checksum,
-      }),
-      result: getFrom,
-      resume: cutShort,
-      permission: onId("administrate:export", "*"),
-      rest: [
+export const diskExportContent = defineOperation({
+  name: "disk.exportContent",
+  summary: "The contents of a disk, to be fetched from the path answered.",
+  params: Type.Object({
+    id: idOf("a disk"),
+    format: Type.Optional(format),
+    preferNbd: Type.Optional(
+      Type.Boolean({ description: "Taken, and not needed here." }),
+    ),
+    nbdConcurrency: Type.Optional(Type.Number()),
+    checksum,
+  }),
+  result: getFrom,
+  resume: cutShort,
+  permission: onId("administrate:export", "*"),
+  rest: [
+    {
+      method: "get",
+      path: "/vdis/{id}.{format}",
+      operationId: "ExportVdiContent",
+      isTransfer: true,
+      summary: "The contents of a disk",
+    },
+    {
+      method: "get",
+      path: "/vdi-snapshots/{id}.{format}",
+      operationId: "ExportVdiSnapshotContent",
+      isTransfer: true,
+      summary: "The contents of a snapshot of a disk",
+    },
+  ],
+  handler: ({ id, format = "vhd", checksum }, context) => {
+    const vdi = context.objects.get(id, "VDI", "VDI-snapshot", "VDI-unmanaged");
+    const { xapi, ref, object } = vdi;
+    const fileName = `${nameOf(vdi)}.${format}`;
+    const subject = {
+      ...about("disk.exportContent", `Export of ${fileName}`, vdi),
+      params: { id, format },
+      context,
+      fileName,
+      hasChecksum: checksum !== undefined,
+    };
+    return context.services.transfers.offerDownload(subject, async (work) => ({
+      type: types[format],
+      ...(format === "raw" ? { length: Number(object["size"]) } : {}),
+      // A snapshot never changes; nor does how it is told as raw.
+      ...(format === "raw" && vdi.type === "VDI-snapshot"
+        ? { etag: `"${vdi.id}.raw"` }
+        : {}),
+      ...(await openXapiStream(
+        xapi,
         {
-          method: "get",
-          path: "/vdis/{id}.{format}",
-          operationId: "ExportVdiContent",
-          isTransfer: true,
-          summary: "The contents of a disk",
+          path: "/export_raw_vdi",
+          query: { vdi: ref, format },
+          label: subject.name,
         },
-        {
-          method: "get",
-          path: "/vdi-snapshots/{id}.{format}",
-          operationId: "ExportVdiSnapshotContent",
-          isTransfer: true,
-          summary: "The contents of a snapshot of a disk",
-        },
-      ],
-      handler: ({ id, format = "vhd", checksum }, context) => {
-        const vdi = objects.get(id, "VDI", "VDI-snapshot", "VDI-unmanaged");
-        const { xapi, ref, object } = vdi;
-        const fileName = `${nameOf(vdi)}.${format}`;
-        const subject = {
-          ...about("disk.exportContent", `Export of ${fileName}`, vdi),
-          params: { id, format },
-          context,
-          fileName,
-          hasChecksum: checksum !== undefined,
-        };
-        return transfers.offerDownload(subject, async (work) => ({
-          type: types[format],
-          ...(format === "raw" ? { length: Number(object["size"]) } : {}),
-          // A snapshot never changes; nor does how it is told as raw.
-          ...(format === "raw" && vdi.type === "VDI-snapshot"
-            ? { etag: `"${vdi.id}.raw"` }
-            : {}),
-          ...(await openXapiStream(
-            xapi,
-            {
-              path: "/export_raw_vdi",
-              query: { vdi: ref, format },
-              label: subject.name,
-            },
-            work,
-          )),
-        }));
+        work,
+      )),
+    }));
+  },
+});
+
+export const diskImportContent = defineOperation({
+  name: "disk.importContent",
+  summary:
+    "Overwrites a disk with what is sent to the path answered. What is cut leaves it as far as it came.",
+  params: Type.Object({
+    id: idOf("a disk"),
+    format: Type.Optional(format),
+  }),
+  result: sendTo,
+  resume: () => {
+    throw new XoError("INTERRUPTED", {
+      reason: "the disk holds part of what was sent",
+    });
+  },
+  permission: onId("administrate:import-content", "VDI"),
+  rest: {
+    method: "put",
+    path: "/vdis/{id}.{format}",
+    operationId: "ImportVdiContent",
+    isTransfer: true,
+    status: 204,
+    summary: "Overwrites a disk",
+  },
+  handler: ({ id, format = "vhd" }, context) => {
+    const vdi = context.objects.get(id, "VDI");
+    const label = `Import of ${nameOf(vdi)}`;
+    const subject = {
+      ...about("disk.importContent", label, vdi),
+      params: { id, format },
+      context,
+    };
+    return context.services.transfers.offerUpload(
+      subject,
+      async (delivery, work) => {
+        await checkFits(format, delivery, Number(vdi.object["size"]));
+        const query = { vdi: vdi.ref, format };
+        const path = "/import_raw_vdi";
+        await sendToXapi(vdi.xapi, { ...delivery, path, query, label }, work);
+        return true;
       },
-    }),
-    defineOperation({
-      name: "disk.importContent",
-      summary:
-        "Overwrites a disk with what is sent to the path answered. What is cut leaves it as far as it came.",
-      params: Type.Object({
-        id: idOf("a disk"),
-        format: Type.Optional(format),
-      }),
-      result: sendTo,
-      resume: () => {
-        throw new XoError("INTERRUPTED", {
-          reason: "the disk holds part of what was sent",
-        });
-      },
-      permission: onId("administrate:import-content", "VDI"),
-      rest: {
-        method: "put",
-        path: "/vdis/{id}.{format}",
-        operationId: "ImportVdiContent",
-        isTransfer: true,
-        status: 204,
-        summary: "Overwrites a disk",
-      },
-      handler: ({ id, format = "vhd" }, context) => {
-        const vdi = objects.get(id, "VDI");
-        const label = `Import of ${nameOf(vdi)}`;
-        const subject = {
-          ...about("disk.importContent", label, vdi),
-          params: { id, format },
-          context,
-        };
-        return transfers.offerUpload(subject, async (delivery, work) => {
-          await checkFits(format, delivery, Number(vdi.object["size"]));
-          const query = { vdi: vdi.ref, format };
-          const path = "/import_raw_vdi";
-          await sendToXapi(vdi.xapi, { ...delivery, path, query, label }, work);
-          return true;
-        });
-      },
-    }),
-  ];
-}
+    );
+  },
+});
+
+const contentOperations = [diskExportContent, diskImportContent];
 
 interface Incoming {
   readonly operation: string;
@@ -158,77 +140,73 @@ interface Incoming {
   readonly format: "raw" | "vhd";
 }
 
-function importMethods(options: TransferMethodsOptions): Operation[] {
-  const action = "administrate:create-vdi";
-  const offer = (disk: Incoming, context: HandlerContext) =>
-    offerImport(options, disk, context);
-  return [
-    defineOperation({
-      name: "disk.import",
-      summary: "A new disk of what is sent to the path answered.",
-      params: Type.Object({
-        name: Type.String({ minLength: 1 }),
-        description: Type.Optional(Type.String()),
-        sr: idOf("the SR that it is put on"),
-        type: Type.Enum(["raw", "vhd", "iso"], {
-          description: "ISO images are raw.",
-        }),
-      }),
-      result: sendTo,
-      resume: (kept: KeptDisk) => settleDisk(options.objects, kept),
-      permission: { action, resource: "SR", id: ({ sr }) => sr },
-      handler: ({ type, ...disk }, context) => {
-        const format = type === "vhd" ? "vhd" : "raw";
-        return offer({ ...disk, operation: "disk.import", format }, context);
-      },
+const action = "administrate:create-vdi";
+
+export const diskImport = defineOperation({
+  name: "disk.import",
+  summary: "A new disk of what is sent to the path answered.",
+  params: Type.Object({
+    name: Type.String({ minLength: 1 }),
+    description: Type.Optional(Type.String()),
+    sr: idOf("the SR that it is put on"),
+    type: Type.Enum(["raw", "vhd", "iso"], {
+      description: "ISO images are raw.",
     }),
-    defineOperation({
-      name: "sr.importVdi",
-      summary:
-        "A new disk of what is sent to the path answered: a dynamic VHD, or raw.",
-      params: Type.Object({
-        id: idOf("the SR that it is put on"),
-        name_label: Type.Optional(Type.String()),
-        name_description: Type.Optional(Type.String()),
-        raw: Type.Optional(
-          Type.Union([Type.Boolean(), Type.Enum(["true", "false", ""])], {
-            description: "Given without a value it is true.",
-          }),
-        ),
+  }),
+  result: sendTo,
+  resume: (kept: KeptDisk, { objects }) => settleDisk(objects, kept),
+  permission: { action, resource: "SR", id: ({ sr }) => sr },
+  handler: ({ type, ...disk }, context) => {
+    const format = type === "vhd" ? "vhd" : "raw";
+    return offerImport(context, { ...disk, operation: "disk.import", format });
+  },
+});
+
+export const srImportVdi = defineOperation({
+  name: "sr.importVdi",
+  summary:
+    "A new disk of what is sent to the path answered: a dynamic VHD, or raw.",
+  params: Type.Object({
+    id: idOf("the SR that it is put on"),
+    name_label: Type.Optional(Type.String()),
+    name_description: Type.Optional(Type.String()),
+    raw: Type.Optional(
+      Type.Union([Type.Boolean(), Type.Enum(["true", "false", ""])], {
+        description: "Given without a value it is true.",
       }),
-      result: sendTo,
-      resume: (kept: KeptDisk) => settleDisk(options.objects, kept),
-      permission: onId(action, "SR"),
-      rest: {
-        method: "post",
-        path: "/srs/{id}/vdis",
-        creates: "vdis",
-        operationId: "SrImportVdi",
-        isTransfer: true,
-        status: 201,
-        exposure: "confirm",
-        summary: "A new disk: a dynamic VHD, or raw",
-      },
-      handler: ({ id: sr, raw = false, ...names }, context) =>
-        offer(
-          {
-            operation: "sr.importVdi",
-            sr,
-            name: names.name_label ?? "",
-            description: names.name_description,
-            format: raw === false || raw === "false" ? "vhd" : "raw",
-          },
-          context,
-        ),
+    ),
+  }),
+  result: sendTo,
+  resume: (kept: KeptDisk, { objects }) => settleDisk(objects, kept),
+  permission: onId(action, "SR"),
+  rest: {
+    method: "post",
+    path: "/srs/{id}/vdis",
+    creates: "vdis",
+    operationId: "SrImportVdi",
+    isTransfer: true,
+    status: 201,
+    exposure: "confirm",
+    summary: "A new disk: a dynamic VHD, or raw",
+  },
+  handler: ({ id: sr, raw = false, ...names }, context) =>
+    offerImport(context, {
+      operation: "sr.importVdi",
+      sr,
+      name: names.name_label ?? "",
+      description: names.name_description,
+      format: raw === false || raw === "false" ? "vhd" : "raw",
     }),
-  ];
-}
+});
+
+const importOperations = [diskImport, srImportVdi];
 
 function offerImport(
-  { objects, transfers }: TransferMethodsOptions,
+  context: OperationContext,
   { operation, sr, name, description = "", format }: Incoming,
-  context: HandlerContext,
 ): { $sendTo: string } {
+  const { objects } = context;
+  const { transfers } = context.services;
   const storage = objects.get(sr, "SR");
   const subject = {
     ...about(operation, `Import of ${name}`, storage),
@@ -290,3 +268,9 @@ export function nameOf({ object, id }: PoolObject): string {
   const name = object["name_label"];
   return typeof name === "string" && name !== "" ? name : id;
 }
+
+/** Contents of disks, out and in. */
+export const diskTransferOperations = [
+  ...contentOperations,
+  ...importOperations,
+];

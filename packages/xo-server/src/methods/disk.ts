@@ -1,6 +1,6 @@
 import { Type, type Static } from "typebox";
-import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { defineOperation } from "./define-operation.js";
 import { byteSize, toBytes } from "./byte-size.js";
 import { idOf, idOfMade, NO_REF } from "./on-object.js";
 
@@ -17,34 +17,29 @@ const newDisk = Type.Object({
   ),
 });
 
-/** Disks made, and given to VMs; what is done to one that is there is in vdi. */
-export function diskMethods(objects: PoolObjects): Operation[] {
-  return [
-    defineOperation({
-      name: "disk.create",
-      summary: "Makes an empty disk, for a VM where one is given; its id.",
-      params: newDisk,
-      result: Type.String(),
-      permission: {
-        action: "administrate:create-vdi",
-        resource: "SR",
-        id: ({ sr }) => sr,
-      },
-      changes: true,
-      handler: async ({ sr, vm, name, size, ...place }, context) => {
-        if (vm) context.check("administrate:attach-disk", "*", vm);
-        const owner = vm && objects.get(vm, "VM", "VM-template");
-        const storage = objects.get(sr, "SR");
-        const ref = await createDisk(storage, {
-          name_label: name,
-          virtual_size: toBytes(size),
-        });
-        if (owner) await attach(owner, ref, place);
-        return idOfMade(objects, storage.xapi, { type: "VDI", ref });
-      },
-    }),
-  ];
-}
+export const diskCreate = defineOperation({
+  name: "disk.create",
+  summary: "Makes an empty disk, for a VM where one is given; its id.",
+  params: newDisk,
+  result: Type.String(),
+  permission: {
+    action: "administrate:create-vdi",
+    resource: "SR",
+    id: ({ sr }) => sr,
+  },
+  changes: true,
+  handler: async ({ sr, vm, name, size, ...place }, context) => {
+    if (vm) context.check("administrate:attach-disk", "*", vm);
+    const owner = vm && context.objects.get(vm, "VM", "VM-template");
+    const storage = context.objects.get(sr, "SR");
+    const ref = await createDisk(storage, {
+      name_label: name,
+      virtual_size: toBytes(size),
+    });
+    if (owner) await attach(owner, ref, place);
+    return idOfMade(context.objects, storage.xapi, { type: "VDI", ref });
+  },
+});
 
 export interface NewDisk {
   readonly name_label: string;
@@ -111,3 +106,6 @@ export function newVbd(
     ...given,
   };
 }
+
+/** Disks made, and given to VMs; what is done to one that is there is in vdi. */
+export const diskOperations = [diskCreate];

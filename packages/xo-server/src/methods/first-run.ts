@@ -1,10 +1,7 @@
 import { Type } from "typebox";
 import type { Servers } from "@xo-server/store";
-import {
-  defineOperation,
-  isAllowed,
-  type Operation,
-} from "../operations/operation.js";
+import { isAllowed } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import { demoStates, type DemoPools } from "../pools/demo-pools.js";
 import type { Pools } from "../pools/pools.js";
 
@@ -27,62 +24,65 @@ const FirstRun = Type.Object({
 
 const closed = { additionalProperties: false } as const;
 
-/** What is to be done where there is nothing yet. */
-export function firstRunMethods({
-  demoPools,
-  pools,
-  servers,
-}: FirstRunOptions): Operation[] {
-  return [
-    defineOperation({
-      name: "system.getFirstRun",
-      summary: "Whether there are pools, and how the caller could get some.",
-      params: Type.Object({}, closed),
-      result: FirstRun,
-      permission: "user",
-      handler: (_, { permission }) => {
-        const ids = [...pools.list(), ...servers.list()].map(({ id }) => id);
-        return {
-          pools: pools.list().length,
-          servers: new Set(ids).size,
-          canAddPools: isAllowed(permission, "admin"),
-          demo: demoPools.state,
-        };
-      },
-    }),
-    defineOperation({
-      name: "server.openDemo",
-      summary:
-        "Starts simulated pools, to look around; their ids. They are gone after a restart.",
-      params: Type.Object(
-        {
-          profiles: Type.Optional(
-            Type.Array(Type.Enum(["A", "B", "C"]), {
-              minItems: 1,
-              maxItems: 3,
-              uniqueItems: true,
-              description:
-                "A: 64 hosts, 5,000 VMs; B: 16, 600; C: 3, 60. Default: C.",
-            }),
-          ),
-        },
-        closed,
+export const systemGetFirstRun = defineOperation({
+  name: "system.getFirstRun",
+  summary: "Whether there are pools, and how the caller could get some.",
+  params: Type.Object({}, closed),
+  result: FirstRun,
+  permission: "user",
+  handler: (_, { services, permission }) => {
+    const ids = [
+      ...services.pools.list(),
+      ...services.store.servers.list(),
+    ].map(({ id }) => id);
+    return {
+      pools: services.pools.list().length,
+      servers: new Set(ids).size,
+      canAddPools: isAllowed(permission, "admin"),
+      demo: services.demoPools.state,
+    };
+  },
+});
+
+export const serverOpenDemo = defineOperation({
+  name: "server.openDemo",
+  summary:
+    "Starts simulated pools, to look around; their ids. They are gone after a restart.",
+  params: Type.Object(
+    {
+      profiles: Type.Optional(
+        Type.Array(Type.Enum(["A", "B", "C"]), {
+          minItems: 1,
+          maxItems: 3,
+          uniqueItems: true,
+          description:
+            "A: 64 hosts, 5,000 VMs; B: 16, 600; C: 3, 60. Default: C.",
+        }),
       ),
-      result: Type.Array(Type.String()),
-      permission: "admin",
-      changes: true,
-      handler: async ({ profiles = ["C"] }) => [
-        ...(await demoPools.open(profiles)),
-      ],
-    }),
-    defineOperation({
-      name: "server.closeDemo",
-      summary: "Ends the simulated pools; false: there were none.",
-      params: Type.Object({}, closed),
-      result: Type.Boolean(),
-      permission: "admin",
-      changes: true,
-      handler: () => demoPools.close(),
-    }),
-  ];
-}
+    },
+    closed,
+  ),
+  result: Type.Array(Type.String()),
+  permission: "admin",
+  changes: true,
+  handler: async ({ profiles = ["C"] }, { services }) => [
+    ...(await services.demoPools.open(profiles)),
+  ],
+});
+
+export const serverCloseDemo = defineOperation({
+  name: "server.closeDemo",
+  summary: "Ends the simulated pools; false: there were none.",
+  params: Type.Object({}, closed),
+  result: Type.Boolean(),
+  permission: "admin",
+  changes: true,
+  handler: (_params, { services }) => services.demoPools.close(),
+});
+
+/** What is to be done where there is nothing yet. */
+export const firstRunOperations = [
+  systemGetFirstRun,
+  serverOpenDemo,
+  serverCloseDemo,
+];

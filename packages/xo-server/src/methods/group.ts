@@ -1,6 +1,6 @@
-import type { Group, Store } from "@xo-server/store";
+import type { Group } from "@xo-server/store";
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { PublicGroup, toPublicGroup } from "../auth/public-group.js";
 
 const id = Type.String({ minLength: 1, description: "Of a group." });
@@ -10,118 +10,137 @@ const closed = { additionalProperties: false } as const;
 /** Who may do these, and what they leave behind. */
 const change = { permission: "admin", changes: true } as const;
 
-export function groupMethods({ groups }: Pick<Store, "groups">): Operation[] {
-  const toPublic = (group: Group) => toPublicGroup(group, { groups });
+const toPublic = (
+  { services }: Pick<OperationContext, "services">,
+  group: Group,
+) => toPublicGroup(group, { groups: services.store.groups });
 
-  return [
-    defineOperation({
-      name: "group.getAll",
-      summary: "All groups, with their users.",
-      params: Type.Object({}),
-      result: Type.Array(PublicGroup),
-      permission: "admin",
-      handler: () => Array.from(groups.list(), toPublic),
-    }),
-    defineOperation({
-      name: "group.create",
-      summary: "A new group.",
-      params: Type.Object({ name }, closed),
-      result: Type.String({ description: "Id of the group." }),
-      ...change,
-      rest: {
-        method: "post",
-        path: "/groups",
-        operationId: "CreateGroup",
-        exposure: "confirm",
-        status: 201,
-      },
-      handler: async ({ name }) => (await groups.create(name)).id,
-    }),
-    defineOperation({
-      name: "group.set",
-      summary: "Renames a group.",
-      params: Type.Object({ id, name: Type.Optional(name) }, closed),
-      result: Type.Boolean(),
-      ...change,
-      rest: {
-        method: "patch",
-        path: "/groups/{id}",
-        operationId: "UpdateGroup",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler({ id, name }) {
-        if (name !== undefined) await groups.rename(id, name);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "group.delete",
-      summary: "Deletes a group with its rights; its users stay.",
-      params: Type.Object({ id }, closed),
-      result: Type.Boolean(),
-      ...change,
-      rest: {
-        method: "delete",
-        path: "/groups/{id}",
-        operationId: "DeleteGroup",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler({ id }) {
-        await groups.delete(id);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "group.addUser",
-      summary: "Puts a user into a group.",
-      params: Type.Object({ id, userId }, closed),
-      result: Type.Boolean(),
-      ...change,
-      rest: {
-        method: "put",
-        path: "/groups/{id}/users/{userId}",
-        operationId: "AddUserToGroup",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler({ id, userId }) {
-        await groups.addMember(id, userId);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "group.removeUser",
-      summary: "Takes a user out of a group.",
-      params: Type.Object({ id, userId }, closed),
-      result: Type.Boolean(),
-      ...change,
-      rest: {
-        method: "delete",
-        path: "/groups/{id}/users/{userId}",
-        operationId: "RemoveUserFromGroup",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler({ id, userId }) {
-        await groups.removeMember(id, userId);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "group.setUsers",
-      summary: "Makes these the users of a group, and nobody else.",
-      params: Type.Object(
-        { id, userIds: Type.Array(userId, { maxItems: 100_000 }) },
-        closed,
-      ),
-      result: Type.Boolean(),
-      ...change,
-      async handler({ id, userIds }) {
-        await groups.setMembers(id, userIds);
-        return true;
-      },
-    }),
-  ];
-}
+export const groupGetAll = defineOperation({
+  name: "group.getAll",
+  summary: "All groups, with their users.",
+  params: Type.Object({}),
+  result: Type.Array(PublicGroup),
+  permission: "admin",
+  handler: (_params, context) =>
+    Array.from(context.services.store.groups.list(), (group) =>
+      toPublic(context, group),
+    ),
+});
+
+export const groupCreate = defineOperation({
+  name: "group.create",
+  summary: "A new group.",
+  params: Type.Object({ name }, closed),
+  result: Type.String({ description: "Id of the group." }),
+  ...change,
+  rest: {
+    method: "post",
+    path: "/groups",
+    operationId: "CreateGroup",
+    exposure: "confirm",
+    status: 201,
+  },
+  handler: async ({ name }, { services }) =>
+    (await services.store.groups.create(name)).id,
+});
+
+export const groupSet = defineOperation({
+  name: "group.set",
+  summary: "Renames a group.",
+  params: Type.Object({ id, name: Type.Optional(name) }, closed),
+  result: Type.Boolean(),
+  ...change,
+  rest: {
+    method: "patch",
+    path: "/groups/{id}",
+    operationId: "UpdateGroup",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler({ id, name }, { services }) {
+    if (name !== undefined) await services.store.groups.rename(id, name);
+    return true;
+  },
+});
+
+export const groupDelete = defineOperation({
+  name: "group.delete",
+  summary: "Deletes a group with its rights; its users stay.",
+  params: Type.Object({ id }, closed),
+  result: Type.Boolean(),
+  ...change,
+  rest: {
+    method: "delete",
+    path: "/groups/{id}",
+    operationId: "DeleteGroup",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler({ id }, { services }) {
+    await services.store.groups.delete(id);
+    return true;
+  },
+});
+
+export const groupAddUser = defineOperation({
+  name: "group.addUser",
+  summary: "Puts a user into a group.",
+  params: Type.Object({ id, userId }, closed),
+  result: Type.Boolean(),
+  ...change,
+  rest: {
+    method: "put",
+    path: "/groups/{id}/users/{userId}",
+    operationId: "AddUserToGroup",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler({ id, userId }, { services }) {
+    await services.store.groups.addMember(id, userId);
+    return true;
+  },
+});
+
+export const groupRemoveUser = defineOperation({
+  name: "group.removeUser",
+  summary: "Takes a user out of a group.",
+  params: Type.Object({ id, userId }, closed),
+  result: Type.Boolean(),
+  ...change,
+  rest: {
+    method: "delete",
+    path: "/groups/{id}/users/{userId}",
+    operationId: "RemoveUserFromGroup",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler({ id, userId }, { services }) {
+    await services.store.groups.removeMember(id, userId);
+    return true;
+  },
+});
+
+export const groupSetUsers = defineOperation({
+  name: "group.setUsers",
+  summary: "Makes these the users of a group, and nobody else.",
+  params: Type.Object(
+    { id, userIds: Type.Array(userId, { maxItems: 100_000 }) },
+    closed,
+  ),
+  result: Type.Boolean(),
+  ...change,
+  async handler({ id, userIds }, { services }) {
+    await services.store.groups.setMembers(id, userIds);
+    return true;
+  },
+});
+
+export const groupOperations = [
+  groupGetAll,
+  groupCreate,
+  groupSet,
+  groupDelete,
+  groupAddUser,
+  groupRemoveUser,
+  groupSetUsers,
+];

@@ -1,11 +1,6 @@
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
-import {
-  about,
-  getFrom,
-  nameOf,
-  type TransferMethodsOptions,
-} from "./disk-transfer.js";
+import { defineOperation } from "./define-operation.js";
+import { about, getFrom, nameOf } from "./disk-transfer.js";
 import { idOf, onId } from "./on-object.js";
 
 interface File {
@@ -38,11 +33,8 @@ const files: readonly File[] = [
 ];
 
 /** Files that hosts have. They come as fast as they are taken, and are kept nowhere. */
-export function hostFileMethods({
-  objects,
-  transfers,
-}: TransferMethodsOptions): Operation[] {
-  return files.map(({ operation, summary, type, handler, ...route }) =>
+export const hostFilesOperations = files.map(
+  ({ operation, summary, type, handler, ...route }) =>
     defineOperation({
       name: operation,
       summary,
@@ -52,7 +44,7 @@ export function hostFileMethods({
       permission: onId("administrate:logs", "host"),
       rest: { ...route, method: "get", exposure: "deny", isTransfer: true },
       handler: ({ id }, context) => {
-        const host = objects.get(id, "host");
+        const host = context.objects.get(id, "host");
         const file = route.path.split("/").at(-1)!;
         const fileName = `${nameOf(host)} ${file}`;
         const subject = {
@@ -61,15 +53,17 @@ export function hostFileMethods({
           context,
           fileName,
         };
-        return transfers.offerDownload(subject, async ({ signal }) => {
-          const { body } = await host.xapi.getStream({
-            path: handler,
-            signal,
-            host: String(host.object["address"]),
-          });
-          return { type, body };
-        });
+        return context.services.transfers.offerDownload(
+          subject,
+          async ({ signal }) => {
+            const { body } = await host.xapi.getStream({
+              path: handler,
+              signal,
+              host: String(host.object["address"]),
+            });
+            return { type, body };
+          },
+        );
       },
     }),
-  );
-}
+);

@@ -1,128 +1,121 @@
 import { X509Certificate } from "node:crypto";
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
-import { systemClock, type Clock } from "../clock.js";
-import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { idOf, onId } from "./on-object.js";
 
 const id = idOf("a host");
 /** What a plugin of the host says: its own affair. */
 const told = Type.Unknown({ description: "As the host's plugin says it." });
 
-/** What hosts tell of themselves, by XAPI or by plugins that XCP-ng has. */
-export function hostHealthMethods(
-  objects: PoolObjects,
-  clock: Clock = systemClock,
-): Operation[] {
-  const on = (id: string) => objects.get(id, "host");
-  const params = Type.Object({ id });
-  const permission = onId("read", "host");
-  const plugin = (name: string, summary: string, [file, fn]: Plugin) =>
-    defineOperation({
-      name,
-      summary,
-      params,
-      result: told,
-      permission,
-      handler: async ({ id }) => parse(await ask(on(id), [file, fn])),
-    });
-  const isSmt = async (id: string) =>
-    (await ask(on(id), ["hyperthreading.py", "get_hyperthreading"])) === "true";
-  return [
-    defineOperation({
-      name: "host.isHyperThreadingEnabled",
-      summary: "Whether a host's cores run two threads each.",
-      params,
-      result: Type.Boolean(),
-      permission,
-      handler: ({ id }) => isSmt(id),
-    }),
-    defineOperation({
-      name: "host.getSmt",
-      summary: "Whether a host's cores run two threads each.",
-      params,
-      permission,
-      result: Type.Object({ enabled: Type.Boolean() }),
-      rest: {
-        method: "get",
-        path: "/hosts/{id}/smt",
-        operationId: "GethostSmt",
-        exposure: "allow",
-        example: { enabled: true },
-      },
-      handler: async ({ id }) => ({ enabled: await isSmt(id) }),
-    }),
-    defineOperation({
-      name: "host.getBiosInfo",
-      summary:
-        "Which firmware a host has. Whether there is a newer one nobody tells.",
-      params,
-      permission,
-      result: Type.Object({}, { additionalProperties: Type.String() }),
-      handler: ({ id }) => toBios(on(id)),
-    }),
-    plugin("host.getMdadmHealth", "How a host's software RAID is.", [
-      "raid.py",
-      "check_raid_pool",
-    ]),
-    plugin("host.getSmartctlHealth", "How a host's disks say they are.", [
-      "smartctl.py",
-      "health",
-    ]),
-    plugin("host.getBlockdevices", "Which disks a host has.", [
-      "lsblk.py",
-      "list_block_devices",
-    ]),
-    defineOperation({
-      name: "host.getSmartctlInformation",
-      summary: "What a host's disks say of themselves.",
-      params: Type.Object({
-        id,
-        deviceNames: Type.Optional(Type.Array(Type.String())),
-      }),
-      result: told,
-      permission,
-      handler: async ({ id, deviceNames }) => {
-        const asked: Plugin = ["smartctl.py", "information"];
-        const all = parse(await ask(on(id), asked));
-        if (deviceNames === undefined || !isObject(all)) return all;
-        const wanted = new Set(deviceNames);
-        return Object.fromEntries(
-          Object.entries(all).filter(([name]) => wanted.has(name)),
-        );
-      },
-    }),
-    defineOperation({
-      name: "host.isHostServerTimeConsistent",
-      summary:
-        "Whether a host's clock differs by less than two seconds from ours.",
-      params: Type.Object({ host: id }),
-      result: Type.Boolean(),
-      permission: { ...permission, id: ({ host }) => host },
-      handler: async ({ host }) => {
-        const { xapi, ref } = on(host);
-        const time = toMs(await xapi.call("host.get_servertime", [ref]));
-        // Its clock is told in whole seconds.
-        return Math.abs(time + 500 - clock.now()) < MOST_APART_MS + 500;
-      },
-    }),
-    defineOperation({
-      name: "host.isPubKeyTooShort",
-      summary: "Whether a host's TLS key has fewer than 2,048 bits.",
-      params,
-      result: Type.Boolean(),
-      permission,
-      handler: async ({ id }) => {
-        const { xapi, ref } = on(id);
-        const pem = await xapi.call("host.get_server_certificate", [ref]);
-        const { asymmetricKeyDetails: key } = new X509Certificate(String(pem))
-          .publicKey;
-        return (key?.modulusLength ?? Infinity) < 2048;
-      },
-    }),
-  ];
-}
+const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
+  objects.get(id, "host");
+
+const params = Type.Object({ id });
+
+const permission = onId("read", "host");
+
+const plugin = (name: string, summary: string, [file, fn]: Plugin) =>
+  defineOperation({
+    name,
+    summary,
+    params,
+    result: told,
+    permission,
+    handler: async ({ id }, context) =>
+      parse(await ask(on(context, id), [file, fn])),
+  });
+
+const isSmt = async (context: OperationContext, id: string) =>
+  (await ask(on(context, id), ["hyperthreading.py", "get_hyperthreading"])) ===
+  "true";
+
+export const hostIsHyperThreadingEnabled = defineOperation({
+  name: "host.isHyperThreadingEnabled",
+  summary: "Whether a host's cores run two threads each.",
+  params,
+  result: Type.Boolean(),
+  permission,
+  handler: ({ id }, context) => isSmt(context, id),
+});
+
+export const hostGetSmt = defineOperation({
+  name: "host.getSmt",
+  summary: "Whether a host's cores run two threads each.",
+  params,
+  permission,
+  result: Type.Object({ enabled: Type.Boolean() }),
+  rest: {
+    method: "get",
+    path: "/hosts/{id}/smt",
+    operationId: "GethostSmt",
+    exposure: "allow",
+    example: { enabled: true },
+  },
+  handler: async ({ id }, context) => ({ enabled: await isSmt(context, id) }),
+});
+
+export const hostGetBiosInfo = defineOperation({
+  name: "host.getBiosInfo",
+  summary:
+    "Which firmware a host has. Whether there is a newer one nobody tells.",
+  params,
+  permission,
+  result: Type.Object({}, { additionalProperties: Type.String() }),
+  handler: ({ id }, context) => toBios(on(context, id)),
+});
+
+export const hostGetSmartctlInformation = defineOperation({
+  name: "host.getSmartctlInformation",
+  summary: "What a host's disks say of themselves.",
+  params: Type.Object({
+    id,
+    deviceNames: Type.Optional(Type.Array(Type.String())),
+  }),
+  result: told,
+  permission,
+  handler: async ({ id, deviceNames }, context) => {
+    const asked: Plugin = ["smartctl.py", "information"];
+    const all = parse(await ask(on(context, id), asked));
+    if (deviceNames === undefined || !isObject(all)) return all;
+    const wanted = new Set(deviceNames);
+    return Object.fromEntries(
+      Object.entries(all).filter(([name]) => wanted.has(name)),
+    );
+  },
+});
+
+export const hostIsHostServerTimeConsistent = defineOperation({
+  name: "host.isHostServerTimeConsistent",
+  summary: "Whether a host's clock differs by less than two seconds from ours.",
+  params: Type.Object({ host: id }),
+  result: Type.Boolean(),
+  permission: { ...permission, id: ({ host }) => host },
+  handler: async ({ host }, context) => {
+    const { xapi, ref } = on(context, host);
+    const time = toMs(await xapi.call("host.get_servertime", [ref]));
+    // Its clock is told in whole seconds.
+    return (
+      Math.abs(time + 500 - context.services.clock.now()) < MOST_APART_MS + 500
+    );
+  },
+});
+
+export const hostIsPubKeyTooShort = defineOperation({
+  name: "host.isPubKeyTooShort",
+  summary: "Whether a host's TLS key has fewer than 2,048 bits.",
+  params,
+  result: Type.Boolean(),
+  permission,
+  handler: async ({ id }, context) => {
+    const { xapi, ref } = on(context, id);
+    const pem = await xapi.call("host.get_server_certificate", [ref]);
+    const { asymmetricKeyDetails: key } = new X509Certificate(String(pem))
+      .publicKey;
+    return (key?.modulusLength ?? Infinity) < 2048;
+  },
+});
 
 const MOST_APART_MS = 2_000;
 
@@ -172,3 +165,25 @@ function toMs(datetime: unknown): number {
   );
   return Date.parse(iso);
 }
+
+/** What hosts tell of themselves, by XAPI or by plugins that XCP-ng has. */
+export const hostHealthOperations = [
+  hostIsHyperThreadingEnabled,
+  hostGetSmt,
+  hostGetBiosInfo,
+  plugin("host.getMdadmHealth", "How a host's software RAID is.", [
+    "raid.py",
+    "check_raid_pool",
+  ]),
+  plugin("host.getSmartctlHealth", "How a host's disks say they are.", [
+    "smartctl.py",
+    "health",
+  ]),
+  plugin("host.getBlockdevices", "Which disks a host has.", [
+    "lsblk.py",
+    "list_block_devices",
+  ]),
+  hostGetSmartctlInformation,
+  hostIsHostServerTimeConsistent,
+  hostIsPubKeyTooShort,
+];

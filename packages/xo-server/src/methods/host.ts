@@ -1,212 +1,223 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
-import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { actionRoute, idOf, onId, setFields } from "./on-object.js";
 
 const id = idOf("a host");
 
-/** Hosts and what is set of them; their power is in host-power. */
-export function hostMethods(objects: PoolObjects): Operation[] {
-  const on = (id: string) => objects.get(id, "host");
-  const shared = { result: Type.Boolean(), changes: true };
-  const idOnly = Type.Object({ id });
-  const may = (what: string) => onId(`administrate:${what}`, "host");
-  const call = async (id: string, method: string): Promise<true> => {
-    const { xapi, ref } = on(id);
-    await xapi.callAsync(method, [ref]);
+const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
+  objects.get(id, "host");
+
+const shared = { result: Type.Boolean(), changes: true };
+
+const idOnly = Type.Object({ id });
+
+const may = (what: string) => onId(`administrate:${what}`, "host");
+
+const call = async (
+  context: OperationContext,
+  id: string,
+  method: string,
+): Promise<true> => {
+  const { xapi, ref } = on(context, id);
+  await xapi.callAsync(method, [ref]);
+  return true;
+};
+
+export const hostSet = defineOperation({
+  ...shared,
+  name: "host.set",
+  summary: "Changes settings of a host.",
+  params: Type.Object({
+    id,
+    name_label: Type.Optional(Type.String()),
+    name_description: Type.Optional(Type.String()),
+    iscsiIqn: Type.Optional(Type.String()),
+    multipathing: Type.Optional(Type.Boolean()),
+    tags: Type.Optional(Type.Array(Type.String())),
+  }),
+  permission: may("set"),
+  handler: async ({ id, iscsiIqn, ...fields }, context) => {
+    const { xapi, ref } = on(context, id);
+    const target = { className: "host", ref };
+    await setFields(xapi, target, { ...fields, iscsi_iqn: iscsiIqn });
     return true;
-  };
-  return [
-    defineOperation({
-      ...shared,
-      name: "host.set",
-      summary: "Changes settings of a host.",
-      params: Type.Object({
-        id,
-        name_label: Type.Optional(Type.String()),
-        name_description: Type.Optional(Type.String()),
-        iscsiIqn: Type.Optional(Type.String()),
-        multipathing: Type.Optional(Type.Boolean()),
-        tags: Type.Optional(Type.Array(Type.String())),
-      }),
-      permission: may("set"),
-      handler: async ({ id, iscsiIqn, ...fields }) => {
-        const { xapi, ref } = on(id);
-        const target = { className: "host", ref };
-        await setFields(xapi, target, { ...fields, iscsi_iqn: iscsiIqn });
-        return true;
-      },
+  },
+});
+
+export const hostDetach = defineOperation({
+  ...shared,
+  name: "host.detach",
+  summary:
+    "Ejects a host from its pool: it becomes a pool of its own, and its local disks are erased.",
+  params: idOnly,
+  permission: may("detach"),
+  rest: denied("detach", "DetachHost"),
+  handler: ({ id }, context) => call(context, id, "pool.eject"),
+});
+
+export const hostForget = defineOperation({
+  ...shared,
+  name: "host.forget",
+  summary: "Forgets a host that is down and does not come back.",
+  params: idOnly,
+  permission: may("forget"),
+  rest: denied("forget", "ForgetHost"),
+  handler: ({ id }, context) => {
+    checkDown(on(context, id));
+    return call(context, id, "host.destroy");
+  },
+});
+
+export const hostScanPifs = defineOperation({
+  ...shared,
+  name: "host.scanPifs",
+  summary: "Looks for new network interfaces of a host.",
+  params: idOnly,
+  permission: may("scan"),
+  rest: actionRoute("/hosts/{id}/actions/scan_pifs", "HostScanPifs"),
+  handler: ({ id }, context) => call(context, id, "PIF.scan"),
+});
+
+export const hostManagementReconfigure = defineOperation({
+  ...shared,
+  name: "host.managementReconfigure",
+  summary: "Has a host use another interface for its management.",
+  params: Type.Object({ id, pif: idOf("an interface of the host") }),
+  permission: may("set"),
+  rest: actionRoute(
+    "/hosts/{id}/actions/management_reconfigure",
+    "ManagementReconfigure",
+  ),
+  handler: async ({ id, pif }, context) => {
+    context.check("read", "PIF", pif);
+    const { xapi } = on(context, id);
+    const { ref, object } = context.objects.get(pif, "PIF");
+    if (object["$host"] !== id)
+      throw new XoError("NO_SUCH_OBJECT", { type: "PIF", id: pif });
+    await xapi.callAsync("host.management_reconfigure", [ref]);
+    return true;
+  },
+});
+
+export const hostSetRemoteSyslogHost = defineOperation({
+  ...shared,
+  name: "host.setRemoteSyslogHost",
+  summary: "Has a host send its logs to another; null: to nobody.",
+  params: Type.Object({
+    id,
+    syslogDestination: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
+  }),
+  permission: may("set"),
+  handler: async ({ id, syslogDestination }, context) => {
+    const { xapi, ref } = on(context, id);
+    const key = "syslog_destination";
+    await xapi.call("host.remove_from_logging", [ref, key]);
+    if (syslogDestination !== null)
+      await xapi.call("host.add_to_logging", [ref, key, syslogDestination]);
+    await xapi.call("host.syslog_reconfigure", [ref]);
+    return true;
+  },
+});
+
+export const hostSetPowerOnMode = defineOperation({
+  ...shared,
+  name: "host.setPowerOnMode",
+  summary: "How a host is switched on; empty: it cannot be.",
+  params: Type.Object({
+    id,
+    powerOnMode: Type.String({
+      description: "Such as `wake-on-lan`; else a script on the coordinator.",
     }),
-    defineOperation({
-      ...shared,
-      name: "host.detach",
-      summary:
-        "Ejects a host from its pool: it becomes a pool of its own, and its local disks are erased.",
-      params: idOnly,
-      permission: may("detach"),
-      rest: denied("detach", "DetachHost"),
-      handler: ({ id }) => call(id, "pool.eject"),
+    configuration: Type.Optional(Type.Record(Type.String(), Type.String())),
+  }),
+  permission: may("set"),
+  handler: async ({ id, powerOnMode, configuration = {} }, context) => {
+    const { xapi, ref } = on(context, id);
+    const params = [ref, powerOnMode, configuration];
+    await xapi.call("host.set_power_on_mode", params);
+    return true;
+  },
+});
+
+export const hostGetSchedulerGranularity = defineOperation({
+  name: "host.getSchedulerGranularity",
+  summary: "What is given to one VM at a time: a thread, core or socket.",
+  params: idOnly,
+  result: Type.String(),
+  permission: onId("read", "host"),
+  handler: async ({ id }, context) => {
+    const { xapi, ref } = on(context, id);
+    return String(await xapi.call("host.get_sched_gran", [ref]));
+  },
+});
+
+export const hostSetSchedulerGranularity = defineOperation({
+  ...shared,
+  name: "host.setSchedulerGranularity",
+  summary: "What is given to one VM at a time, from the next start on.",
+  params: Type.Object({
+    id,
+    schedulerGranularity: Type.Enum(["cpu", "core", "socket"]),
+  }),
+  permission: may("set"),
+  handler: async ({ id, schedulerGranularity }, context) => {
+    const { xapi, ref } = on(context, id);
+    await xapi.call("host.set_sched_gran", [ref, schedulerGranularity]);
+    return true;
+  },
+});
+
+export const hostSetControlDomainMemory = defineOperation({
+  ...shared,
+  name: "host.setControlDomainMemory",
+  summary:
+    "How much memory a host keeps for its own control domain, from its next start on. It must be in maintenance.",
+  params: Type.Object({
+    id,
+    memory: Type.Integer({
+      minimum: 1 << 30,
+      description: "In bytes.",
     }),
-    defineOperation({
-      ...shared,
-      name: "host.forget",
-      summary: "Forgets a host that is down and does not come back.",
-      params: idOnly,
-      permission: may("forget"),
-      rest: denied("forget", "ForgetHost"),
-      handler: ({ id }) => {
-        checkDown(on(id));
-        return call(id, "host.destroy");
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "host.scanPifs",
-      summary: "Looks for new network interfaces of a host.",
-      params: idOnly,
-      permission: may("scan"),
-      rest: actionRoute("/hosts/{id}/actions/scan_pifs", "HostScanPifs"),
-      handler: ({ id }) => call(id, "PIF.scan"),
-    }),
-    defineOperation({
-      ...shared,
-      name: "host.managementReconfigure",
-      summary: "Has a host use another interface for its management.",
-      params: Type.Object({ id, pif: idOf("an interface of the host") }),
-      permission: may("set"),
-      rest: actionRoute(
-        "/hosts/{id}/actions/management_reconfigure",
-        "ManagementReconfigure",
-      ),
-      handler: async ({ id, pif }, context) => {
-        context.check("read", "PIF", pif);
-        const { xapi } = on(id);
-        const { ref, object } = objects.get(pif, "PIF");
-        if (object["$host"] !== id)
-          throw new XoError("NO_SUCH_OBJECT", { type: "PIF", id: pif });
-        await xapi.callAsync("host.management_reconfigure", [ref]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "host.setRemoteSyslogHost",
-      summary: "Has a host send its logs to another; null: to nobody.",
-      params: Type.Object({
-        id,
-        syslogDestination: Type.Union([
-          Type.String({ minLength: 1 }),
-          Type.Null(),
-        ]),
-      }),
-      permission: may("set"),
-      handler: async ({ id, syslogDestination }) => {
-        const { xapi, ref } = on(id);
-        const key = "syslog_destination";
-        await xapi.call("host.remove_from_logging", [ref, key]);
-        if (syslogDestination !== null)
-          await xapi.call("host.add_to_logging", [ref, key, syslogDestination]);
-        await xapi.call("host.syslog_reconfigure", [ref]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "host.setPowerOnMode",
-      summary: "How a host is switched on; empty: it cannot be.",
-      params: Type.Object({
-        id,
-        powerOnMode: Type.String({
-          description:
-            "Such as `wake-on-lan`; else a script on the coordinator.",
-        }),
-        configuration: Type.Optional(Type.Record(Type.String(), Type.String())),
-      }),
-      permission: may("set"),
-      handler: async ({ id, powerOnMode, configuration = {} }) => {
-        const { xapi, ref } = on(id);
-        const params = [ref, powerOnMode, configuration];
-        await xapi.call("host.set_power_on_mode", params);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "host.getSchedulerGranularity",
-      summary: "What is given to one VM at a time: a thread, core or socket.",
-      params: idOnly,
-      result: Type.String(),
-      permission: onId("read", "host"),
-      handler: async ({ id }) => {
-        const { xapi, ref } = on(id);
-        return String(await xapi.call("host.get_sched_gran", [ref]));
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "host.setSchedulerGranularity",
-      summary: "What is given to one VM at a time, from the next start on.",
-      params: Type.Object({
-        id,
-        schedulerGranularity: Type.Enum(["cpu", "core", "socket"]),
-      }),
-      permission: may("set"),
-      handler: async ({ id, schedulerGranularity }) => {
-        const { xapi, ref } = on(id);
-        await xapi.call("host.set_sched_gran", [ref, schedulerGranularity]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "host.setControlDomainMemory",
-      summary:
-        "How much memory a host keeps for its own control domain, from its next start on. It must be in maintenance.",
-      params: Type.Object({
-        id,
-        memory: Type.Integer({
-          minimum: 1 << 30,
-          description: "In bytes.",
-        }),
-      }),
-      permission: may("set"),
-      handler: async ({ id, memory }) => {
-        const { xapi, object } = on(id);
-        const actual = object["enabled"];
-        if (actual !== false)
-          throw new XoError("INCORRECT_STATE", {
-            object: id,
-            property: "enabled",
-            actual,
-            expected: false,
-          });
-        const dom0 = String(object["controlDomain"]);
-        const { ref } = objects.get(dom0, "VM-controller");
-        await xapi.callAsync("VM.set_memory", [ref, String(memory)]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "host.installCertificate",
-      summary: "Has a host use this certificate for TLS.",
-      params: Type.Object({
-        id,
-        certificate: Type.String({ minLength: 1 }),
-        chain: Type.Optional(Type.String()),
-        privateKey: Type.String({ minLength: 1 }),
-      }),
-      permission: may("set"),
-      handler: async ({ id, certificate, chain = "", privateKey }) => {
-        const { xapi, ref } = on(id);
-        const params = [ref, certificate, privateKey, chain];
-        await xapi.callAsync("host.install_server_certificate", params);
-        return true;
-      },
-    }),
-  ];
-}
+  }),
+  permission: may("set"),
+  handler: async ({ id, memory }, context) => {
+    const { xapi, object } = on(context, id);
+    const actual = object["enabled"];
+    if (actual !== false)
+      throw new XoError("INCORRECT_STATE", {
+        object: id,
+        property: "enabled",
+        actual,
+        expected: false,
+      });
+    const dom0 = String(object["controlDomain"]);
+    const { ref } = context.objects.get(dom0, "VM-controller");
+    await xapi.callAsync("VM.set_memory", [ref, String(memory)]);
+    return true;
+  },
+});
+
+export const hostInstallCertificate = defineOperation({
+  ...shared,
+  name: "host.installCertificate",
+  summary: "Has a host use this certificate for TLS.",
+  params: Type.Object({
+    id,
+    certificate: Type.String({ minLength: 1 }),
+    chain: Type.Optional(Type.String()),
+    privateKey: Type.String({ minLength: 1 }),
+  }),
+  permission: may("set"),
+  handler: async ({ id, certificate, chain = "", privateKey }, context) => {
+    const { xapi, ref } = on(context, id);
+    const params = [ref, certificate, privateKey, chain];
+    await xapi.callAsync("host.install_server_certificate", params);
+    return true;
+  },
+});
 
 /** Not for assistants. */
 function denied(verb: string, operationId: string): RestRoute {
@@ -225,3 +236,18 @@ function checkDown({ id, object }: PoolObject): void {
       expected: "Halted",
     });
 }
+
+/** Hosts and what is set of them; their power is in host-power. */
+export const hostOperations = [
+  hostSet,
+  hostDetach,
+  hostForget,
+  hostScanPifs,
+  hostManagementReconfigure,
+  hostSetRemoteSyslogHost,
+  hostSetPowerOnMode,
+  hostGetSchedulerGranularity,
+  hostSetSchedulerGranularity,
+  hostSetControlDomainMemory,
+  hostInstallCertificate,
+];

@@ -1,8 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { JobRun, Store } from "@xo-server/store";
 import { Type, type Static } from "typebox";
-import type { Jobs } from "../jobs/jobs.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 
 const jobId = Type.String({
   minLength: 1,
@@ -53,150 +52,7 @@ const Started = Type.Object({
 
 type JobRunStore = Pick<Store, "jobRuns">;
 
-/** That jobs are done, and what came of it. */
-export function jobRunMethods(jobs: Jobs, store: JobRunStore): Operation[] {
-  return [...runMethods(jobs), ...logMethods(store)];
-}
-
-function runMethods(jobs: Jobs): Operation[] {
-  const change = { permission: "admin", changes: true } as const;
-  return [
-    defineOperation({
-      ...change,
-      name: "job.runNow",
-      summary: "Does a job now; answers when it has begun, or ended (wait).",
-      params: Type.Object(
-        { id: jobId, wait: Type.Optional(Type.Boolean()) },
-        closed,
-      ),
-      result: Started,
-      rest: {
-        method: "post",
-        path: "/jobs/{id}/actions/run",
-        operationId: "RunJob",
-        exposure: "confirm",
-        isAction: true,
-        params: { wait: true },
-      },
-      async handler({ id, wait = false }, { task: work }) {
-        const own = work.taskId === undefined ? undefined : work;
-        const { run, ended } = await jobs.begin({ jobId: id }, own);
-        return wait ? ended : { runId: run.id, status: run.status };
-      },
-    }),
-    defineOperation({
-      ...change,
-      name: "job.runSequence",
-      summary: "Does jobs one after the other, until one fails.",
-      params: Type.Object(
-        { idSequence: Type.Array(jobId, { maxItems: 1_000 }) },
-        closed,
-      ),
-      result: Type.Boolean(),
-      async handler({ idSequence }, { task: work }) {
-        const starts = idSequence.map((id) => ({ jobId: jobs.get(id).id }));
-        await jobs.runSequence(starts, work);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...change,
-      name: "job.cancel",
-      summary: "Gives up a run, or what a job does now.",
-      params: Type.Object(
-        { runId: Type.Optional(runId), id: Type.Optional(jobId) },
-        closed,
-      ),
-      result: Type.Boolean(),
-      rest: {
-        method: "post",
-        path: "/job-runs/{runId}/actions/abort",
-        operationId: "AbortJobRun",
-        exposure: "confirm",
-        isAction: true,
-      },
-      async handler({ runId: run, id }) {
-        if (run !== undefined) await jobs.cancel(run);
-        else if (id !== undefined) return (await jobs.cancelOf(id)) > 0;
-        else
-          throw new XoError("INVALID_PARAMETERS", {
-            reason: "runId is required",
-          });
-        return true;
-      },
-    }),
-  ];
-}
-
-function logMethods({ jobRuns }: JobRunStore): Operation[] {
-  const about = { jobId: Type.Optional(jobId), status };
-  return [
-    defineOperation({
-      name: "jobRun.list",
-      summary: "What jobs did, newest first, a page at a time.",
-      params: Type.Object(
-        {
-          ...about,
-          limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
-          cursor: Type.Optional(
-            Type.String({
-              maxLength: 256,
-              description: "Of the page before.",
-            }),
-          ),
-        },
-        closed,
-      ),
-      result: Type.Object({
-        runs: Type.Array(PublicRun),
-        cursor: Type.Optional(Type.String()),
-      }),
-      permission: "admin",
-      async handler(options) {
-        const { runs, cursor } = await jobRuns.list(options);
-        const next = cursor === undefined ? {} : { cursor };
-        return { runs: runs.map(toPublic), ...next };
-      },
-    }),
-    defineOperation({
-      name: "jobRun.getAll",
-      summary: `The newest ${MOST_LISTED} of what jobs did.`,
-      params: Type.Object(about, closed),
-      result: Type.Array(PublicRun),
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/job-runs",
-        operationId: "GetJobRuns",
-        exposure: "allow",
-        example: [example],
-      },
-      async handler(options) {
-        const page = await jobRuns.list({ ...options, limit: MOST_LISTED });
-        return page.runs.map(toPublic);
-      },
-    }),
-    defineOperation({
-      name: "jobRun.get",
-      summary: "What a job did: its calls, and what came of them.",
-      params: Type.Object({ id: runId }, closed),
-      result: PublicRun,
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/job-runs/{id}",
-        operationId: "GetJobRun",
-        exposure: "allow",
-        example,
-      },
-      async handler({ id }) {
-        const run = await jobRuns.get(id);
-        if (run !== undefined) return toPublic(run);
-        throw new XoError("NO_SUCH_OBJECT", { type: "run", id });
-      },
-    }),
-  ];
-}
+const change = { permission: "admin", changes: true } as const;
 
 const example = {
   id: "00000000-0000-4000-8000-000000000004",
@@ -211,6 +67,151 @@ const example = {
   failed: 0,
 };
 
+export const jobRunNow = defineOperation({
+  ...change,
+  name: "job.runNow",
+  summary: "Does a job now; answers when it has begun, or ended (wait).",
+  params: Type.Object(
+    { id: jobId, wait: Type.Optional(Type.Boolean()) },
+    closed,
+  ),
+  result: Started,
+  rest: {
+    method: "post",
+    path: "/jobs/{id}/actions/run",
+    operationId: "RunJob",
+    exposure: "confirm",
+    isAction: true,
+    params: { wait: true },
+  },
+  async handler({ id, wait = false }, { task, services }) {
+    const own = task.taskId === undefined ? undefined : task;
+    const { run, ended } = await services.jobs.begin({ jobId: id }, own);
+    return wait ? ended : { runId: run.id, status: run.status };
+  },
+});
+
+export const jobRunSequence = defineOperation({
+  ...change,
+  name: "job.runSequence",
+  summary: "Does jobs one after the other, until one fails.",
+  params: Type.Object(
+    { idSequence: Type.Array(jobId, { maxItems: 1_000 }) },
+    closed,
+  ),
+  result: Type.Boolean(),
+  async handler({ idSequence }, { services, task }) {
+    const starts = idSequence.map((id) => ({
+      jobId: services.jobs.get(id).id,
+    }));
+    await services.jobs.runSequence(starts, task);
+    return true;
+  },
+});
+
+export const jobCancel = defineOperation({
+  ...change,
+  name: "job.cancel",
+  summary: "Gives up a run, or what a job does now.",
+  params: Type.Object(
+    { runId: Type.Optional(runId), id: Type.Optional(jobId) },
+    closed,
+  ),
+  result: Type.Boolean(),
+  rest: {
+    method: "post",
+    path: "/job-runs/{runId}/actions/abort",
+    operationId: "AbortJobRun",
+    exposure: "confirm",
+    isAction: true,
+  },
+  async handler({ runId: run, id }, { services }) {
+    if (run !== undefined) await services.jobs.cancel(run);
+    else if (id !== undefined) return (await services.jobs.cancelOf(id)) > 0;
+    else
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: "runId is required",
+      });
+    return true;
+  },
+});
+
+const runOperations = [jobRunNow, jobRunSequence, jobCancel];
+
+const about = { jobId: Type.Optional(jobId), status };
+
+export const jobRunList = defineOperation({
+  name: "jobRun.list",
+  summary: "What jobs did, newest first, a page at a time.",
+  params: Type.Object(
+    {
+      ...about,
+      limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+      cursor: Type.Optional(
+        Type.String({
+          maxLength: 256,
+          description: "Of the page before.",
+        }),
+      ),
+    },
+    closed,
+  ),
+  result: Type.Object({
+    runs: Type.Array(PublicRun),
+    cursor: Type.Optional(Type.String()),
+  }),
+  permission: "admin",
+  async handler(options, { services }) {
+    const { runs, cursor } = await services.store.jobRuns.list(options);
+    const next = cursor === undefined ? {} : { cursor };
+    return { runs: runs.map(toPublic), ...next };
+  },
+});
+
+export const jobRunGetAll = defineOperation({
+  name: "jobRun.getAll",
+  summary: `The newest ${MOST_LISTED} of what jobs did.`,
+  params: Type.Object(about, closed),
+  result: Type.Array(PublicRun),
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: "/job-runs",
+    operationId: "GetJobRuns",
+    exposure: "allow",
+    example: [example],
+  },
+  async handler(options, { services }) {
+    const page = await services.store.jobRuns.list({
+      ...options,
+      limit: MOST_LISTED,
+    });
+    return page.runs.map(toPublic);
+  },
+});
+
+export const jobRunGet = defineOperation({
+  name: "jobRun.get",
+  summary: "What a job did: its calls, and what came of them.",
+  params: Type.Object({ id: runId }, closed),
+  result: PublicRun,
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: "/job-runs/{id}",
+    operationId: "GetJobRun",
+    exposure: "allow",
+    example,
+  },
+  async handler({ id }, { services }) {
+    const run = await services.store.jobRuns.get(id);
+    if (run !== undefined) return toPublic(run);
+    throw new XoError("NO_SUCH_OBJECT", { type: "run", id });
+  },
+});
+
+const logOperations = [jobRunList, jobRunGetAll, jobRunGet];
+
 function toPublic(run: JobRun): Static<typeof PublicRun> {
   const { owner, dueAt, startedAt, endedAt, body, ...others } = run;
   void owner;
@@ -222,3 +223,6 @@ function toPublic(run: JobRun): Static<typeof PublicRun> {
     ...(endedAt === undefined ? {} : { end: endedAt }),
   };
 }
+
+/** That jobs are done, and what came of it. */
+export const jobRunOperations = [...runOperations, ...logOperations];

@@ -1,9 +1,8 @@
 import type { Job } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import { JobShape, toJobParts } from "../jobs/check-job.js";
-import type { Jobs } from "../jobs/jobs.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
-import { jobRunMethods } from "./job-run.js";
+import { defineOperation } from "./define-operation.js";
+import { jobRunOperations } from "./job-run.js";
 
 const id = Type.String({
   minLength: 1,
@@ -36,139 +35,132 @@ const example = {
   },
 };
 
-/** What is done on somebody's behalf, when it is asked for or when a schedule says so. */
-export function jobMethods(jobs: Jobs, store: JobRunStore): Operation[] {
-  return [
-    ...readMethods(jobs),
-    ...changeMethods(jobs),
-    ...jobRunMethods(jobs, store),
-  ];
-}
+export const jobGetAll = defineOperation({
+  name: "job.getAll",
+  summary: "All jobs; secrets among their parameters are masked.",
+  params: Type.Object({}),
+  result: Type.Array(PublicJob),
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: "/jobs",
+    operationId: "GetJobs",
+    exposure: "allow",
+    example: [example],
+  },
+  handler: (_params, { services }) =>
+    Array.from(services.jobs.list(), toPublic),
+});
 
-type JobRunStore = Parameters<typeof jobRunMethods>[1];
+export const jobGet = defineOperation({
+  name: "job.get",
+  summary: "One job; secrets among its parameters are masked.",
+  params: Type.Object({ id }, closed),
+  result: PublicJob,
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: "/jobs/{id}",
+    operationId: "GetJob",
+    exposure: "allow",
+    example,
+  },
+  handler: (params, { services }) => toPublic(services.jobs.get(params.id)),
+});
 
-function readMethods(jobs: Jobs): Operation[] {
-  return [
-    defineOperation({
-      name: "job.getAll",
-      summary: "All jobs; secrets among their parameters are masked.",
-      params: Type.Object({}),
-      result: Type.Array(PublicJob),
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/jobs",
-        operationId: "GetJobs",
-        exposure: "allow",
-        example: [example],
-      },
-      handler: () => Array.from(jobs.list(), toPublic),
-    }),
-    defineOperation({
-      name: "job.get",
-      summary: "One job; secrets among its parameters are masked.",
-      params: Type.Object({ id }, closed),
-      result: PublicJob,
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/jobs/{id}",
-        operationId: "GetJob",
-        exposure: "allow",
-        example,
-      },
-      handler: (params) => toPublic(jobs.get(params.id)),
-    }),
-    defineOperation({
-      name: "job.plan",
-      summary:
-        "What a run would do now: its calls, or the snapshots that it would take and delete.",
-      params: Type.Object({ id }, closed),
-      result: Type.Unknown(),
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/jobs/{id}/plan",
-        operationId: "PlanJob",
-        exposure: "allow",
-      },
-      handler: (params) => jobs.plan(params.id),
-    }),
-  ];
-}
+export const jobPlan = defineOperation({
+  name: "job.plan",
+  summary:
+    "What a run would do now: its calls, or the snapshots that it would take and delete.",
+  params: Type.Object({ id }, closed),
+  result: Type.Unknown(),
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: "/jobs/{id}/plan",
+    operationId: "PlanJob",
+    exposure: "allow",
+  },
+  handler: (params, { services }) => services.jobs.plan(params.id),
+});
 
-function changeMethods(jobs: Jobs): Operation[] {
-  return [
-    defineOperation({
-      ...change,
-      name: "job.create",
-      summary: "A new job; its id.",
-      params: Type.Object({ job: JobShape }, closed),
-      result: Type.String(),
-      rest: {
-        method: "post",
-        path: "/jobs",
-        operationId: "CreateJob",
-        exposure: "confirm",
-        status: 201,
-      },
-      async handler({ job }, { user: person }) {
-        const parts = toJobParts(job);
-        const userId = parts.userId ?? person?.id;
-        const told = userId === undefined ? {} : { userId };
-        return (await jobs.create({ ...parts, ...told })).id;
-      },
-    }),
-    defineOperation({
-      ...change,
-      name: "job.set",
-      summary:
-        "Changes a job: what is not given stays, null takes away; a secret that is sent back masked stays.",
-      params: Type.Object(
-        {
-          id: Type.Optional(id),
-          job: Type.Object(
-            { id: Type.Optional(id) },
-            { additionalProperties: true },
-          ),
-        },
-        closed,
+const readOperations = [jobGetAll, jobGet, jobPlan];
+
+export const jobCreate = defineOperation({
+  ...change,
+  name: "job.create",
+  summary: "A new job; its id.",
+  params: Type.Object({ job: JobShape }, closed),
+  result: Type.String(),
+  rest: {
+    method: "post",
+    path: "/jobs",
+    operationId: "CreateJob",
+    exposure: "confirm",
+    status: 201,
+  },
+  async handler({ job }, { user, services }) {
+    const parts = toJobParts(job);
+    const userId = parts.userId ?? user?.id;
+    const told = userId === undefined ? {} : { userId };
+    return (await services.jobs.create({ ...parts, ...told })).id;
+  },
+});
+
+export const jobSet = defineOperation({
+  ...change,
+  name: "job.set",
+  summary:
+    "Changes a job: what is not given stays, null takes away; a secret that is sent back masked stays.",
+  params: Type.Object(
+    {
+      id: Type.Optional(id),
+      job: Type.Object(
+        { id: Type.Optional(id) },
+        { additionalProperties: true },
       ),
-      result: Type.Boolean(),
-      rest: {
-        method: "patch",
-        path: "/jobs/{id}",
-        operationId: "UpdateJob",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler({ id: given, job: { id: named = "", ...patch } }) {
-        const jobId = given ?? named;
-        const { id, ...old } = toPublic(jobs.get(jobId));
-        await jobs.set(id, toJobParts(merge(old, patch)));
-        return true;
-      },
-    }),
-    defineOperation({
-      ...change,
-      name: "job.delete",
-      summary: "Deletes a job with its schedules; what it is doing goes on.",
-      params: Type.Object({ id }, closed),
-      result: Type.Boolean(),
-      rest: {
-        method: "delete",
-        path: "/jobs/{id}",
-        operationId: "DeleteJob",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler(params) {
-        await jobs.delete(params.id);
-        return true;
-      },
-    }),
-  ];
-}
+    },
+    closed,
+  ),
+  result: Type.Boolean(),
+  rest: {
+    method: "patch",
+    path: "/jobs/{id}",
+    operationId: "UpdateJob",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler(
+    { id: given, job: { id: named = "", ...patch } },
+    { services },
+  ) {
+    const jobId = given ?? named;
+    const { id, ...old } = toPublic(services.jobs.get(jobId));
+    await services.jobs.set(id, toJobParts(merge(old, patch)));
+    return true;
+  },
+});
+
+export const jobDelete = defineOperation({
+  ...change,
+  name: "job.delete",
+  summary: "Deletes a job with its schedules; what it is doing goes on.",
+  params: Type.Object({ id }, closed),
+  result: Type.Boolean(),
+  rest: {
+    method: "delete",
+    path: "/jobs/{id}",
+    operationId: "DeleteJob",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler(params, { services }) {
+    await services.jobs.delete(params.id);
+    return true;
+  },
+});
+
+const changeOperations = [jobCreate, jobSet, jobDelete];
 
 function merge(old: object, patch: object): object {
   return Object.fromEntries(
@@ -188,3 +180,10 @@ function toPublic(job: Job): Static<typeof PublicJob> {
     ...(userId === undefined ? {} : { userId }),
   };
 }
+
+/** What is done on somebody's behalf, when it is asked for or when a schedule says so. */
+export const jobOperations = [
+  ...readOperations,
+  ...changeOperations,
+  ...jobRunOperations,
+];

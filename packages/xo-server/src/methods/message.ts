@@ -1,23 +1,20 @@
 import { Type } from "typebox";
-import type { PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import { idOf, onId } from "./on-object.js";
 
+export const messageDelete = defineOperation({
+  name: "message.delete",
+  summary: "Deletes a message of a pool.",
+  params: Type.Object({ id: idOf("a message") }),
+  result: Type.Boolean(),
+  permission: onId("administrate:delete", "message"),
+  changes: true,
+  handler: async ({ id }, { objects }) => {
+    const { xapi, ref } = objects.get(id, "message");
+    await xapi.call("message.destroy", [ref]);
+    return true;
+  },
+});
+
 /** What pools tell of their objects, alarms too. */
-export function messageMethods(objects: PoolObjects): Operation[] {
-  return [
-    defineOperation({
-      name: "message.delete",
-      summary: "Deletes a message of a pool.",
-      params: Type.Object({ id: idOf("a message") }),
-      result: Type.Boolean(),
-      permission: onId("administrate:delete", "message"),
-      changes: true,
-      handler: async ({ id }) => {
-        const { xapi, ref } = objects.get(id, "message");
-        await xapi.call("message.destroy", [ref]);
-        return true;
-      },
-    }),
-  ];
-}
+export const messageOperations = [messageDelete];

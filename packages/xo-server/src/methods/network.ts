@@ -1,6 +1,5 @@
 import { Type } from "typebox";
-import type { PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import {
   bondModes,
   createBond,
@@ -34,164 +33,171 @@ const onPool = {
 
 const example = { id: "9b1f4f0c-6c1f-4f0e-8a55-2f5b7c1d9e10" };
 
-/** Networks made. */
-export function networkMethods(objects: PoolObjects): Operation[] {
-  const make = async (pool: string, network: NewNetwork) => {
-    const { xapi } = objects.get(pool, "pool");
-    const ref = await createNetwork(xapi, network);
-    return {
-      xapi,
-      ref,
-      id: () => idOfMade(objects, xapi, { type: "network", ref }),
-    };
+const make = async (
+  { objects }: Pick<OperationContext, "objects">,
+  pool: string,
+  network: NewNetwork,
+) => {
+  const { xapi } = objects.get(pool, "pool");
+  const ref = await createNetwork(xapi, network);
+  return {
+    xapi,
+    ref,
+    id: () => idOfMade(objects, xapi, { type: "network", ref }),
   };
-  return [
-    ...networkSettings(objects),
-    defineOperation({
-      name: "network.create",
-      summary:
-        "Makes a network: with `pif` one of a VLAN on all hosts, else one inside each host; its id.",
-      params: Type.Object({
-        ...described,
-        pif: Type.Optional(idOf("a PIF of any host of the pool")),
-        vlan: Type.Optional(Type.Integer({ minimum: 0, maximum: 4094 })),
-      }),
-      result: Type.String(),
-      permission: onPool,
-      changes: true,
-      rest: actionRoute(
-        "/pools/{pool}/actions/create_network",
-        "CreateNetwork",
-        { creates: "networks", example },
-      ),
-      handler: async ({ pool, pif, vlan = 0, ...given }, context) => {
-        if (pif !== undefined) context.check("operate:use", "PIF", pif);
-        const trunk = pif && objects.get(pif, "PIF").ref;
-        const { xapi, ref, id } = await make(pool, given);
-        if (trunk) await createVlan(xapi, { trunk, network: ref, vlan });
-        return id();
+};
+
+export const networkCreate = defineOperation({
+  name: "network.create",
+  summary:
+    "Makes a network: with `pif` one of a VLAN on all hosts, else one inside each host; its id.",
+  params: Type.Object({
+    ...described,
+    pif: Type.Optional(idOf("a PIF of any host of the pool")),
+    vlan: Type.Optional(Type.Integer({ minimum: 0, maximum: 4094 })),
+  }),
+  result: Type.String(),
+  permission: onPool,
+  changes: true,
+  rest: actionRoute("/pools/{pool}/actions/create_network", "CreateNetwork", {
+    creates: "networks",
+    example,
+  }),
+  handler: async ({ pool, pif, vlan = 0, ...given }, context) => {
+    if (pif !== undefined) context.check("operate:use", "PIF", pif);
+    const trunk = pif && context.objects.get(pif, "PIF").ref;
+    const { xapi, ref, id } = await make(context, pool, given);
+    if (trunk) await createVlan(xapi, { trunk, network: ref, vlan });
+    return id();
+  },
+});
+
+export const networkCreateInternal = defineOperation({
+  name: "network.createInternal",
+  summary: "Makes a network inside each host, with no way out; its id.",
+  params: Type.Object(described),
+  result: Type.String(),
+  permission: onPool,
+  changes: true,
+  rest: actionRoute(
+    "/pools/{pool}/actions/create_internal_network",
+    "CreateInternalNetwork",
+    { creates: "networks", example },
+  ),
+  handler: async ({ pool, ...given }, context) =>
+    (await make(context, pool, given)).id(),
+});
+
+export const networkCreateBonded = defineOperation({
+  name: "network.createBonded",
+  summary:
+    "Makes a network over PIFs bonded together, on each host those of the same networks.",
+  params: Type.Object({
+    ...described,
+    pifs: Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      description: "Ids of PIFs of one host.",
+    }),
+    bondMode: Type.Enum([...bondModes]),
+  }),
+  result: Type.Object({ id: Type.String(), uuid: Type.String() }),
+  permission: onPool,
+  changes: true,
+  rest: actionRoute(
+    "/pools/{pool}/actions/create_bonded_network",
+    "CreateBondedNetwork",
+    { creates: "networks", body: { pifIds: "pifs" }, example },
+  ),
+  handler: async ({ pool, pifs, bondMode, ...given }, context) => {
+    for (const pif of pifs) context.check("operate:use", "PIF", pif);
+    const members = pifs.map((pif) => context.objects.get(pif, "PIF"));
+    const { xapi, ref, id } = await make(context, pool, given);
+    const mode = bondMode;
+    await createBond(context.objects, xapi, { members, network: ref, mode });
+    const uuid = await id();
+    return { id: uuid, uuid };
+  },
+});
+
+export const networkGetBondModes = defineOperation({
+  name: "network.getBondModes",
+  summary: "Ways in which a bond can use its PIFs.",
+  params: Type.Object({}),
+  result: Type.Array(Type.String()),
+  permission: "user",
+  handler: () => [...bondModes],
+});
+
+export const networkSet = defineOperation({
+  name: "network.set",
+  summary: "Changes settings of a network.",
+  params: Type.Object({
+    id: idOf("a network"),
+    name_label: Type.Optional(Type.String({ minLength: 1 })),
+    name_description: Type.Optional(Type.String()),
+    automatic: Type.Optional(
+      Type.Boolean({ description: "New VMs get an interface to it." }),
+    ),
+    defaultIsLocked: Type.Optional(
+      Type.Boolean({ description: "Interfaces let nothing through." }),
+    ),
+    mtu: Type.Optional(Type.Integer({ minimum: 68, maximum: 65_535 })),
+    nbd: Type.Optional(Type.Boolean()),
+  }),
+  result: Type.Boolean(),
+  permission: onId("administrate:set", "network"),
+  changes: true,
+  handler: async (
+    { id, automatic, defaultIsLocked, mtu, nbd, ...names },
+    { objects },
+  ) => {
+    const { xapi, ref, object } = objects.get(id, "network");
+    const call = (verb: string, ...params: unknown[]) =>
+      xapi.call(`network.${verb}`, [ref, ...params]);
+    await setFields(
+      xapi,
+      { className: "network", ref },
+      {
+        ...names,
+        MTU: mtu?.toString(),
       },
-    }),
-    defineOperation({
-      name: "network.createInternal",
-      summary: "Makes a network inside each host, with no way out; its id.",
-      params: Type.Object(described),
-      result: Type.String(),
-      permission: onPool,
-      changes: true,
-      rest: actionRoute(
-        "/pools/{pool}/actions/create_internal_network",
-        "CreateInternalNetwork",
-        { creates: "networks", example },
-      ),
-      handler: async ({ pool, ...given }) => (await make(pool, given)).id(),
-    }),
-    defineOperation({
-      name: "network.createBonded",
-      summary:
-        "Makes a network over PIFs bonded together, on each host those of the same networks.",
-      params: Type.Object({
-        ...described,
-        pifs: Type.Array(Type.String({ minLength: 1 }), {
-          minItems: 1,
-          description: "Ids of PIFs of one host.",
-        }),
-        bondMode: Type.Enum([...bondModes]),
-      }),
-      result: Type.Object({ id: Type.String(), uuid: Type.String() }),
-      permission: onPool,
-      changes: true,
-      rest: actionRoute(
-        "/pools/{pool}/actions/create_bonded_network",
-        "CreateBondedNetwork",
-        { creates: "networks", body: { pifIds: "pifs" }, example },
-      ),
-      handler: async ({ pool, pifs, bondMode, ...given }, context) => {
-        for (const pif of pifs) context.check("operate:use", "PIF", pif);
-        const members = pifs.map((pif) => objects.get(pif, "PIF"));
-        const { xapi, ref, id } = await make(pool, given);
-        const mode = bondMode;
-        await createBond(objects, xapi, { members, network: ref, mode });
-        const uuid = await id();
-        return { id: uuid, uuid };
-      },
-    }),
-    defineOperation({
-      name: "network.getBondModes",
-      summary: "Ways in which a bond can use its PIFs.",
-      params: Type.Object({}),
-      result: Type.Array(Type.String()),
-      permission: "user",
-      handler: () => [...bondModes],
-    }),
-  ];
-}
+    );
+    if (automatic !== undefined) {
+      await call("remove_from_other_config", "automatic");
+      await call("add_to_other_config", "automatic", String(automatic));
+    }
+    if (defaultIsLocked !== undefined)
+      await call(
+        "set_default_locking_mode",
+        defaultIsLocked ? "disabled" : "unlocked",
+      );
+    if (nbd !== undefined && nbd !== object["nbd"])
+      await call(nbd ? "add_purpose" : "remove_purpose", "nbd");
+    return true;
+  },
+});
+
+export const networkDelete = defineOperation({
+  name: "network.delete",
+  summary:
+    "Deletes a network with its VLANs and bonds; refused while a running VM uses it.",
+  params: Type.Object({ id: idOf("a network") }),
+  result: Type.Boolean(),
+  permission: onId("administrate:delete", "network"),
+  changes: true,
+  rest: deleteRoute("/networks/{id}", "DeleteNetwork"),
+  handler: ({ id }, { objects }) =>
+    deleteNetwork(objects, objects.get(id, "network")),
+});
 
 /** Networks that are there. */
-function networkSettings(objects: PoolObjects): Operation[] {
-  return [
-    defineOperation({
-      name: "network.set",
-      summary: "Changes settings of a network.",
-      params: Type.Object({
-        id: idOf("a network"),
-        name_label: Type.Optional(Type.String({ minLength: 1 })),
-        name_description: Type.Optional(Type.String()),
-        automatic: Type.Optional(
-          Type.Boolean({ description: "New VMs get an interface to it." }),
-        ),
-        defaultIsLocked: Type.Optional(
-          Type.Boolean({ description: "Interfaces let nothing through." }),
-        ),
-        mtu: Type.Optional(Type.Integer({ minimum: 68, maximum: 65_535 })),
-        nbd: Type.Optional(Type.Boolean()),
-      }),
-      result: Type.Boolean(),
-      permission: onId("administrate:set", "network"),
-      changes: true,
-      handler: async ({
-        id,
-        automatic,
-        defaultIsLocked,
-        mtu,
-        nbd,
-        ...names
-      }) => {
-        const { xapi, ref, object } = objects.get(id, "network");
-        const call = (verb: string, ...params: unknown[]) =>
-          xapi.call(`network.${verb}`, [ref, ...params]);
-        await setFields(
-          xapi,
-          { className: "network", ref },
-          {
-            ...names,
-            MTU: mtu?.toString(),
-          },
-        );
-        if (automatic !== undefined) {
-          await call("remove_from_other_config", "automatic");
-          await call("add_to_other_config", "automatic", String(automatic));
-        }
-        if (defaultIsLocked !== undefined)
-          await call(
-            "set_default_locking_mode",
-            defaultIsLocked ? "disabled" : "unlocked",
-          );
-        if (nbd !== undefined && nbd !== object["nbd"])
-          await call(nbd ? "add_purpose" : "remove_purpose", "nbd");
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "network.delete",
-      summary:
-        "Deletes a network with its VLANs and bonds; refused while a running VM uses it.",
-      params: Type.Object({ id: idOf("a network") }),
-      result: Type.Boolean(),
-      permission: onId("administrate:delete", "network"),
-      changes: true,
-      rest: deleteRoute("/networks/{id}", "DeleteNetwork"),
-      handler: ({ id }) => deleteNetwork(objects, objects.get(id, "network")),
-    }),
-  ];
-}
+const networkSettingsOperations = [networkSet, networkDelete];
+
+/** Networks made. */
+export const networkOperations = [
+  ...networkSettingsOperations,
+  networkCreate,
+  networkCreateInternal,
+  networkCreateBonded,
+  networkGetBondModes,
+];

@@ -1,40 +1,38 @@
 import { Type } from "typebox";
-import type { PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { actionRoute, idOf, onId } from "./on-object.js";
 
+const define = (
+  name: string,
+  verb: "plug" | "unplug" | "destroy",
+  more: { readonly summary: string; readonly rest?: RestRoute },
+) =>
+  defineOperation({
+    ...more,
+    name: `pbd.${name}`,
+    params: Type.Object({ id: idOf("a PBD") }),
+    result: Type.Boolean(),
+    permission: onId(`administrate:${name}`, "PBD"),
+    changes: true,
+    handler: async ({ id }, { objects }) => {
+      const { xapi, ref } = objects.get(id, "PBD");
+      await xapi.callAsync(`PBD.${verb}`, [ref]);
+      return true;
+    },
+  });
+
 /** What connects hosts to storage. */
-export function pbdMethods(objects: PoolObjects): Operation[] {
-  const define = (
-    name: string,
-    verb: "plug" | "unplug" | "destroy",
-    more: { readonly summary: string; readonly rest?: RestRoute },
-  ) =>
-    defineOperation({
-      ...more,
-      name: `pbd.${name}`,
-      params: Type.Object({ id: idOf("a PBD") }),
-      result: Type.Boolean(),
-      permission: onId(`administrate:${name}`, "PBD"),
-      changes: true,
-      handler: async ({ id }) => {
-        const { xapi, ref } = objects.get(id, "PBD");
-        await xapi.callAsync(`PBD.${verb}`, [ref]);
-        return true;
-      },
-    });
-  return [
-    define("connect", "plug", {
-      summary: "Connects a host to an SR.",
-      rest: actionRoute("/pbds/{id}/actions/plug", "PlugPbd"),
-    }),
-    define("disconnect", "unplug", {
-      summary: "Disconnects a host from an SR.",
-      rest: actionRoute("/pbds/{id}/actions/unplug", "UnplugPbd"),
-    }),
-    define("delete", "destroy", {
-      summary: "Forgets how a host is connected to an SR.",
-    }),
-  ];
-}
+export const pbdOperations = [
+  define("connect", "plug", {
+    summary: "Connects a host to an SR.",
+    rest: actionRoute("/pbds/{id}/actions/plug", "PlugPbd"),
+  }),
+  define("disconnect", "unplug", {
+    summary: "Disconnects a host from an SR.",
+    rest: actionRoute("/pbds/{id}/actions/unplug", "UnplugPbd"),
+  }),
+  define("delete", "destroy", {
+    summary: "Forgets how a host is connected to an SR.",
+  }),
+];

@@ -1,56 +1,53 @@
 import { Type } from "typebox";
-import type { PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import { idOf, onId } from "./on-object.js";
 
+export const pciGetDom0AccessStatus = defineOperation({
+  name: "pci.getDom0AccessStatus",
+  summary:
+    "Whether a host uses a PCI device itself: now, or from its next start on.",
+  params: Type.Object({ id: idOf("a PCI device") }),
+  result: Type.String({
+    description: "enabled, disabled, enable_on_reboot or disable_on_reboot.",
+  }),
+  permission: onId("read", "PCI"),
+  handler: async ({ id }, { objects }) => {
+    const { xapi, ref } = objects.get(id, "PCI");
+    return String(await xapi.call("PCI.get_dom0_access_status", [ref]));
+  },
+});
+
+export const pciDisableDom0Access = defineOperation({
+  name: "pci.disableDom0Access",
+  summary:
+    "Has a host leave PCI devices to VMs, or use them itself, from its next start on. Rebooting it is another call.",
+  params: Type.Object({
+    pcis: Type.Array(Type.String({ minLength: 1 }), {
+      minItems: 1,
+      description: "Ids of PCI devices.",
+    }),
+    disable: Type.Boolean(),
+    forceReboot: Type.Optional(
+      Type.Boolean({ description: "Taken; see host.restart." }),
+    ),
+  }),
+  result: Type.Boolean(),
+  permission: {
+    action: "administrate:set",
+    resource: "PCI",
+    id: ({ pcis }) => pcis[0]!,
+  },
+  changes: true,
+  handler: async ({ pcis, disable }, context) => {
+    for (const id of pcis) context.check("administrate:set", "PCI", id);
+    const verb = disable ? "disable" : "enable";
+    for (const id of pcis) {
+      const { xapi, ref } = context.objects.get(id, "PCI");
+      await xapi.call(`PCI.${verb}_dom0_access`, [ref]);
+    }
+    return true;
+  },
+});
+
 /** PCI devices of hosts: whether the host itself uses them, or leaves them to VMs. */
-export function pciMethods(objects: PoolObjects): Operation[] {
-  return [
-    defineOperation({
-      name: "pci.getDom0AccessStatus",
-      summary:
-        "Whether a host uses a PCI device itself: now, or from its next start on.",
-      params: Type.Object({ id: idOf("a PCI device") }),
-      result: Type.String({
-        description:
-          "enabled, disabled, enable_on_reboot or disable_on_reboot.",
-      }),
-      permission: onId("read", "PCI"),
-      handler: async ({ id }) => {
-        const { xapi, ref } = objects.get(id, "PCI");
-        return String(await xapi.call("PCI.get_dom0_access_status", [ref]));
-      },
-    }),
-    defineOperation({
-      name: "pci.disableDom0Access",
-      summary:
-        "Has a host leave PCI devices to VMs, or use them itself, from its next start on. Rebooting it is another call.",
-      params: Type.Object({
-        pcis: Type.Array(Type.String({ minLength: 1 }), {
-          minItems: 1,
-          description: "Ids of PCI devices.",
-        }),
-        disable: Type.Boolean(),
-        forceReboot: Type.Optional(
-          Type.Boolean({ description: "Taken; see host.restart." }),
-        ),
-      }),
-      result: Type.Boolean(),
-      permission: {
-        action: "administrate:set",
-        resource: "PCI",
-        id: ({ pcis }) => pcis[0]!,
-      },
-      changes: true,
-      handler: async ({ pcis, disable }, context) => {
-        for (const id of pcis) context.check("administrate:set", "PCI", id);
-        const verb = disable ? "disable" : "enable";
-        for (const id of pcis) {
-          const { xapi, ref } = objects.get(id, "PCI");
-          await xapi.call(`PCI.${verb}_dom0_access`, [ref]);
-        }
-        return true;
-      },
-    }),
-  ];
-}
+export const pciOperations = [pciGetDom0AccessStatus, pciDisableDom0Access];

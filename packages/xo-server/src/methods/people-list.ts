@@ -1,5 +1,7 @@
 import { Type, type TSchema } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
+import type { Services } from "./services.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { PublicGroup, groupExample } from "../auth/public-group.js";
 import {
@@ -9,10 +11,7 @@ import {
   roleExample,
 } from "../auth/public-role.js";
 import { PublicUser, userExample } from "../auth/public-user.js";
-import {
-  VisibleAccounts,
-  type AccountStore,
-} from "../auth/visible-accounts.js";
+import { VisibleAccounts } from "../auth/visible-accounts.js";
 import { personOf } from "./token.js";
 
 interface Noun {
@@ -162,24 +161,10 @@ const singles: readonly Reading[] = [
   },
 ];
 
-/** Users, groups, roles and privileges, as far as the caller may know of them. */
-export function peopleListMethods(store: AccountStore): Operation[] {
-  return [
-    ...lists.map((reading) =>
-      toOperation(reading, store, {
-        schema: Type.Array(reading.noun.schema),
-        example: [reading.noun.example],
-      }),
-    ),
-    ...singles.map((reading) => toOperation(reading, store, reading.noun)),
-  ];
-}
-
 function toOperation(
   { name, path, operationId, summary, read }: Reading,
-  store: AccountStore,
   { schema, example }: Noun,
-): Operation {
+): Operation<Services> {
   const rest: RestRoute = {
     method: "get",
     path,
@@ -201,7 +186,19 @@ function toOperation(
       const person = personOf(context);
       const given = (params as { readonly id?: string }).id ?? "";
       const isMe = given === "me" && name.startsWith("user.");
-      return read(new VisibleAccounts(store, person), isMe ? person.id : given);
+      const visible = new VisibleAccounts(context.services.store, person);
+      return read(visible, isMe ? person.id : given);
     },
   });
 }
+
+/** Users, groups, roles and privileges, as far as the caller may see them. */
+export const peopleListOperations = [
+  ...lists.map((reading) =>
+    toOperation(reading, {
+      schema: Type.Array(reading.noun.schema),
+      example: [reading.noun.example],
+    }),
+  ),
+  ...singles.map((reading) => toOperation(reading, reading.noun)),
+];

@@ -1,7 +1,7 @@
 import { XapiError, XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { deleteAbove } from "./network-delete.js";
 import { idOf, onId } from "./on-object.js";
 
@@ -21,83 +21,91 @@ const address = Type.Object({
   ipv6Mode: Type.Optional(Type.Enum(ipv6Modes)),
 });
 
-/** Interfaces of hosts. */
-export function pifMethods(objects: PoolObjects): Operation[] {
-  const on = (id: string) => objects.get(id, "PIF");
-  const idOnly = Type.Object({ id: idOf("a PIF") });
-  const shared = { result: Type.Boolean(), changes: true };
-  const call = async (verb: string, id: string): Promise<true> => {
-    const { xapi, ref } = on(id);
-    await xapi.callAsync(`PIF.${verb}`, [ref]);
+const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
+  objects.get(id, "PIF");
+
+const idOnly = Type.Object({ id: idOf("a PIF") });
+
+const shared = { result: Type.Boolean(), changes: true };
+
+const call = async (
+  context: OperationContext,
+  verb: string,
+  id: string,
+): Promise<true> => {
+  const { xapi, ref } = on(context, id);
+  await xapi.callAsync(`PIF.${verb}`, [ref]);
+  return true;
+};
+
+const modes = (name: string, values: readonly string[]) =>
+  defineOperation({
+    name,
+    summary: "How an interface can get its address.",
+    params: Type.Object({}),
+    result: Type.Array(Type.String()),
+    permission: "user",
+    handler: () => [...values],
+  });
+
+export const pifConnect = defineOperation({
+  ...shared,
+  name: "pif.connect",
+  summary: "Brings an interface of a host up.",
+  params: idOnly,
+  permission: onId("administrate:connect", "PIF"),
+  handler: ({ id }, context) => call(context, "plug", id),
+});
+
+export const pifDisconnect = defineOperation({
+  ...shared,
+  name: "pif.disconnect",
+  summary: "Takes an interface of a host down.",
+  params: idOnly,
+  permission: onId("administrate:disconnect", "PIF"),
+  handler: ({ id }, context) => call(context, "unplug", id),
+});
+
+export const pifDelete = defineOperation({
+  ...shared,
+  name: "pif.delete",
+  summary: "Deletes a VLAN or a bond of a host, with its interface.",
+  params: idOnly,
+  permission: onId("administrate:delete", "PIF"),
+  handler: async ({ id }, context) => {
+    const pif = on(context, id);
+    const { physical, vlan, isBondMaster } = pif.object;
+    if (physical === true || (vlan === -1 && isBondMaster !== true))
+      throw new XapiError("PIF_IS_PHYSICAL", [pif.ref], "PIF.destroy");
+    await deleteAbove(pif);
     return true;
-  };
-  const modes = (name: string, values: readonly string[]) =>
-    defineOperation({
-      name,
-      summary: "How an interface can get its address.",
-      params: Type.Object({}),
-      result: Type.Array(Type.String()),
-      permission: "user",
-      handler: () => [...values],
-    });
-  return [
-    modes("pif.getIpv4ConfigurationModes", ipv4Modes),
-    modes("pif.getIpv6ConfigurationModes", ipv6Modes),
-    defineOperation({
-      ...shared,
-      name: "pif.connect",
-      summary: "Brings an interface of a host up.",
-      params: idOnly,
-      permission: onId("administrate:connect", "PIF"),
-      handler: ({ id }) => call("plug", id),
-    }),
-    defineOperation({
-      ...shared,
-      name: "pif.disconnect",
-      summary: "Takes an interface of a host down.",
-      params: idOnly,
-      permission: onId("administrate:disconnect", "PIF"),
-      handler: ({ id }) => call("unplug", id),
-    }),
-    defineOperation({
-      ...shared,
-      name: "pif.delete",
-      summary: "Deletes a VLAN or a bond of a host, with its interface.",
-      params: idOnly,
-      permission: onId("administrate:delete", "PIF"),
-      handler: async ({ id }) => {
-        const pif = on(id);
-        const { physical, vlan, isBondMaster } = pif.object;
-        if (physical === true || (vlan === -1 && isBondMaster !== true))
-          throw new XapiError("PIF_IS_PHYSICAL", [pif.ref], "PIF.destroy");
-        await deleteAbove(pif);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "pif.editPif",
-      summary: "Gives a VLAN another tag, on all hosts.",
-      params: Type.Object({
-        id: idOf("the PIF of a VLAN"),
-        vlan: Type.Union([
-          Type.Integer({ minimum: 0, maximum: 4094 }),
-          Type.String({ pattern: "^\\d{1,4}$" }),
-        ]),
-      }),
-      permission: onId("administrate:set", "PIF"),
-      handler: ({ id, vlan }) => retag(objects, on(id), Number(vlan)),
-    }),
-    defineOperation({
-      ...shared,
-      name: "pif.reconfigureIp",
-      summary: "Gives an interface of a host its address, or a way to get one.",
-      params: address,
-      permission: onId("administrate:set", "PIF"),
-      handler: ({ id, ...given }) => reconfigure(on(id), given),
-    }),
-  ];
-}
+  },
+});
+
+export const pifEditPif = defineOperation({
+  ...shared,
+  name: "pif.editPif",
+  summary: "Gives a VLAN another tag, on all hosts.",
+  params: Type.Object({
+    id: idOf("the PIF of a VLAN"),
+    vlan: Type.Union([
+      Type.Integer({ minimum: 0, maximum: 4094 }),
+      Type.String({ pattern: "^\\d{1,4}$" }),
+    ]),
+  }),
+  permission: onId("administrate:set", "PIF"),
+  handler: ({ id, vlan }, context) =>
+    retag(context.objects, on(context, id), Number(vlan)),
+});
+
+export const pifReconfigureIp = defineOperation({
+  ...shared,
+  name: "pif.reconfigureIp",
+  summary: "Gives an interface of a host its address, or a way to get one.",
+  params: address,
+  permission: onId("administrate:set", "PIF"),
+  handler: ({ id, ...given }, context) => reconfigure(on(context, id), given),
+});
 
 /** XAPI keeps a VLAN's tag: another one means another VLAN, in the same network. */
 async function retag(
@@ -149,3 +157,14 @@ async function reconfigure(
     ]);
   return true;
 }
+
+/** Interfaces of hosts. */
+export const pifOperations = [
+  modes("pif.getIpv4ConfigurationModes", ipv4Modes),
+  modes("pif.getIpv6ConfigurationModes", ipv6Modes),
+  pifConnect,
+  pifDisconnect,
+  pifDelete,
+  pifEditPif,
+  pifReconfigureIp,
+];

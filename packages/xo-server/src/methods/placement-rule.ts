@@ -1,24 +1,13 @@
+import type { Inventory } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { NewPlacementRule, PlacementRule, Store } from "@xo-server/store";
+import type { NewPlacementRule, PlacementRule } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import {
-  defineOperation,
-  type HandlerContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { HandlerContext } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
-import type { XapiGroup } from "../placement/xapi-groups.js";
+import { xapiGroupsOf, type XapiGroup } from "../placement/xapi-groups.js";
 import { idOf } from "./on-object.js";
-
-export interface PlacementRuleParts {
-  readonly store: Pick<Store, "placementRules">;
-  readonly objects: Pick<PoolObjects, "get">;
-  /** Ids of all known pools. */
-  readonly pools: () => readonly string[];
-  /** XAPI's own VM groups of a pool. */
-  readonly xapiGroups: (pool: string) => readonly XapiGroup[];
-}
 
 const id = Type.String({ minLength: 1, description: "Id of a rule." });
 const pool = idOf("a pool");
@@ -87,136 +76,157 @@ type PublicRule = Static<typeof PublicRule>;
 
 const MAX_RULES = 1_000;
 
-/** Rules for the placement of VMs: affinity, anti-affinity, host affinity. */
-export function placementRuleMethods(parts: PlacementRuleParts): Operation[] {
-  const { placementRules } = parts.store;
-  const find = (ruleId: string): PlacementRule => {
-    const rule = placementRules.get(ruleId);
-    if (rule !== undefined) return rule;
-    throw new XoError("NO_SUCH_OBJECT", { type: "placement rule", id: ruleId });
-  };
-  const onRule = {
-    action: "administrate:place",
-    resource: "pool",
-    // An unknown rule gives an unknown pool, which nobody has a right on.
-    id: (params: { readonly id: string }) =>
-      placementRules.get(params.id)?.pool ?? params.id,
-  };
-  return [
-    getAll(parts),
-    defineOperation({
-      name: "placementRule.create",
-      summary: "Creates a placement rule for VMs of a pool. Returns its id.",
-      params: Type.Object(
-        {
-          pool,
-          name,
-          kind: kindInput,
-          required: Type.Optional(required),
-          strict: Type.Optional(strict),
-          ...about,
-        },
-        closed,
-      ),
-      result: Type.String(),
-      permission: {
-        action: "administrate:place",
-        resource: "pool",
-        id: ({ pool }) => pool,
-      },
-      changes: true,
-      rest: route("post", "", "CreatePlacementRule", 201),
-      async handler({ kind: kindName, required: isRequired, strict, ...more }) {
-        const required = isRequired ?? strict;
-        if (required === undefined) throw invalid("required is missing");
-        const rule = { ...more, kind: toKind(kindName), required };
-        if (placementRules.size >= MAX_RULES)
-          throw new XoError("LIMIT_REACHED", {
-            limit: MAX_RULES,
-            what: "placement rules",
-          });
-        await checkRule(rule, parts.objects);
-        return (await placementRules.create(toBody(rule))).id;
-      },
-    }),
-    defineOperation({
-      name: "placementRule.set",
-      summary:
-        "Changes a placement rule. Members that are not given stay; vms replace a tag, a tag replaces vms.",
-      params: Type.Object(
-        {
-          id,
-          name: Type.Optional(name),
-          kind: Type.Optional(kindInput),
-          required: Type.Optional(required),
-          strict: Type.Optional(strict),
-          ...about,
-        },
-        closed,
-      ),
-      result: Type.Boolean(),
-      permission: onRule,
-      changes: true,
-      rest: route("patch", "/{id}", "UpdatePlacementRule", 204),
-      async handler({ id: ruleId, kind: kindName, strict, ...patch }) {
-        const { vms, tag, ...old } = find(ruleId);
-        const named =
-          patch.vms === undefined && patch.tag === undefined
-            ? { vms, tag }
-            : {};
-        const rule = toBody({
-          ...old,
-          ...named,
-          ...(strict === undefined ? {} : { required: strict }),
-          ...(kindName === undefined ? {} : { kind: toKind(kindName) }),
-          ...patch,
-        });
-        await checkRule(rule, parts.objects);
-        await placementRules.replace(ruleId, rule);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "placementRule.delete",
-      summary: "Deletes a placement rule. No VM is migrated because of it.",
-      params: Type.Object({ id }, closed),
-      result: Type.Boolean(),
-      permission: onRule,
-      changes: true,
-      rest: route("delete", "/{id}", "DeletePlacementRule", 204),
-      async handler(params) {
-        await placementRules.delete(params.id);
-        return true;
-      },
-    }),
-  ];
+const find = (
+  { services }: Pick<OperationContext, "services">,
+  ruleId: string,
+): PlacementRule => {
+  const rule = services.store.placementRules.get(ruleId);
+  if (rule !== undefined) return rule;
+  throw new XoError("NO_SUCH_OBJECT", { type: "placement rule", id: ruleId });
+};
+
+/**
+ * The rule, which the caller may change.
+ * @throws XoError NO_SUCH_OBJECT, FORBIDDEN
+ */
+function changeable(context: OperationContext, ruleId: string): PlacementRule {
+  const rule = context.services.store.placementRules.get(ruleId);
+  context.check("administrate:place", "pool", rule?.pool ?? ruleId);
+  return find(context, ruleId);
 }
 
-function getAll({ store, pools, xapiGroups }: PlacementRuleParts): Operation {
-  return defineOperation({
-    name: "placementRule.getAll",
-    summary:
-      "Lists the placement rules of one pool, or of all pools that the caller may read, including XAPI's VM groups.",
-    params: Type.Object({ pool: Type.Optional(pool) }, closed),
-    result: Type.Array(PublicRule),
-    permission: "viewer",
-    rest: {
-      ...route("get", "", "GetPlacementRules", 200),
-      exposure: "allow",
-      example: [{ id: EXAMPLE, name: "databases", kind: "anti-affinity" }],
+const onRule = "user";
+
+const EXAMPLE = "00000000-0000-4000-8000-000000000004";
+
+export const placementRuleCreate = defineOperation({
+  name: "placementRule.create",
+  summary: "Creates a placement rule for VMs of a pool. Returns its id.",
+  params: Type.Object(
+    {
+      pool,
+      name,
+      kind: kindInput,
+      required: Type.Optional(required),
+      strict: Type.Optional(strict),
+      ...about,
     },
-    handler: (params, context) => {
-      if (params.pool !== undefined) context.check("read", "pool", params.pool);
-      const requested =
-        params.pool === undefined
-          ? pools().filter((one) => maySee(one, context))
-          : [params.pool];
-      return requested.flatMap((one) => [
-        ...Array.from(store.placementRules.list(one), toPublic),
-        ...xapiGroups(one).map((group) => ofXapi(one, group)),
-      ]);
+    closed,
+  ),
+  result: Type.String(),
+  permission: {
+    action: "administrate:place",
+    resource: "pool",
+    id: ({ pool }) => pool,
+  },
+  changes: true,
+  rest: route("post", "", "CreatePlacementRule", 201),
+  async handler(
+    { kind: kindName, required: isRequired, strict, ...more },
+    { services, objects },
+  ) {
+    const required = isRequired ?? strict;
+    if (required === undefined) throw invalid("required is missing");
+    const rule = { ...more, kind: toKind(kindName), required };
+    if (services.store.placementRules.size >= MAX_RULES)
+      throw new XoError("LIMIT_REACHED", {
+        limit: MAX_RULES,
+        what: "placement rules",
+      });
+    await checkRule(rule, objects);
+    return (await services.store.placementRules.create(toBody(rule))).id;
+  },
+});
+
+export const placementRuleSet = defineOperation({
+  name: "placementRule.set",
+  summary:
+    "Changes a placement rule. Members that are not given stay; vms replace a tag, a tag replaces vms.",
+  params: Type.Object(
+    {
+      id,
+      name: Type.Optional(name),
+      kind: Type.Optional(kindInput),
+      required: Type.Optional(required),
+      strict: Type.Optional(strict),
+      ...about,
     },
-  });
+    closed,
+  ),
+  result: Type.Boolean(),
+  permission: onRule,
+  changes: true,
+  rest: route("patch", "/{id}", "UpdatePlacementRule", 204),
+  async handler({ id: ruleId, kind: kindName, strict, ...patch }, context) {
+    const { vms, tag, ...old } = changeable(context, ruleId);
+    const named =
+      patch.vms === undefined && patch.tag === undefined ? { vms, tag } : {};
+    const rule = toBody({
+      ...old,
+      ...named,
+      ...(strict === undefined ? {} : { required: strict }),
+      ...(kindName === undefined ? {} : { kind: toKind(kindName) }),
+      ...patch,
+    });
+    await checkRule(rule, context.objects);
+    await context.services.store.placementRules.replace(ruleId, rule);
+    return true;
+  },
+});
+
+export const placementRuleDelete = defineOperation({
+  name: "placementRule.delete",
+  summary: "Deletes a placement rule. No VM is migrated because of it.",
+  params: Type.Object({ id }, closed),
+  result: Type.Boolean(),
+  permission: onRule,
+  changes: true,
+  rest: route("delete", "/{id}", "DeletePlacementRule", 204),
+  async handler(params, context) {
+    changeable(context, params.id);
+    await context.services.store.placementRules.delete(params.id);
+    return true;
+  },
+});
+
+export const placementRuleGetAll = defineOperation({
+  name: "placementRule.getAll",
+  summary:
+    "Lists the placement rules of one pool, or of all pools that the caller may read, including XAPI's VM groups.",
+  params: Type.Object({ pool: Type.Optional(pool) }, closed),
+  result: Type.Array(PublicRule),
+  permission: "viewer",
+  rest: {
+    ...route("get", "", "GetPlacementRules", 200),
+    exposure: "allow",
+    example: [{ id: EXAMPLE, name: "databases", kind: "anti-affinity" }],
+  },
+  handler: (params, context) => {
+    if (params.pool !== undefined) context.check("read", "pool", params.pool);
+    const requested =
+      params.pool === undefined
+        ? poolIds(context.services.inventory).filter((one) =>
+            maySee(one, context),
+          )
+        : [params.pool];
+    return requested.flatMap((one) => [
+      ...Array.from(context.services.store.placementRules.list(one), toPublic),
+      ...xapiGroups(context, one).map((group) => ofXapi(one, group)),
+    ]);
+  },
+});
+
+function poolIds(inventory: Pick<Inventory, "list">): string[] {
+  return Array.from(inventory.list("pool"), ({ uuid }) => uuid ?? "");
+}
+
+/** Groups that the pool itself keeps apart. */
+function xapiGroups(
+  { services }: Pick<OperationContext, "services">,
+  pool: string,
+): readonly XapiGroup[] {
+  const connection = services.objects.connectionOf(pool) ?? "";
+  return xapiGroupsOf(services.inventory, connection);
 }
 
 function maySee(pool: string, rights: Pick<HandlerContext, "check">): boolean {
@@ -320,8 +330,6 @@ function invalid(reason: string): XoError {
   return new XoError("INVALID_PARAMETERS", { reason });
 }
 
-const EXAMPLE = "00000000-0000-4000-8000-000000000004";
-
 function route(
   method: RestRoute["method"],
   path: string,
@@ -331,3 +339,11 @@ function route(
   const at = { method, path: `/placement-rules${path}` };
   return { ...at, operationId, exposure: "confirm", status };
 }
+
+/** Rules for the placement of VMs: affinity, anti-affinity, host affinity. */
+export const placementRuleOperations = [
+  placementRuleGetAll,
+  placementRuleCreate,
+  placementRuleSet,
+  placementRuleDelete,
+];

@@ -2,27 +2,14 @@ import { XoError } from "@xo-server/model";
 import { toCurrentValue } from "../balancer/deprecated-names.js";
 import type { BalancePolicy, PoolModel } from "@xo-server/placement";
 import { Type } from "typebox";
-import type { Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import {
-  defineOperation,
-  type HandlerContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { HandlerContext } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { parseChanges } from "../placement/parse-changes.js";
 import { applyPlan } from "../placement/apply-plan.js";
-import type { PlacementService } from "../placement/placement-service.js";
 import * as schemas from "../placement/schemas.js";
 import { idOf } from "./on-object.js";
-
-export interface PlacementMethodParts {
-  readonly placement: Pick<PlacementService, "model" | "planner">;
-  readonly objects: PoolObjects;
-  readonly clock: Clock;
-  /** The balancer policy of a pool, with the VMs that must not be migrated. */
-  readonly policyOf?: (pool: string) => Promise<BalancePolicy>;
-}
 
 /** Policy of a pool without one. */
 const fallbackPolicy: BalancePolicy = {
@@ -68,253 +55,283 @@ const ofPool = (action: string) => ({
   id: (params: { readonly pool: string }) => params.pool,
 });
 
-/** Placement of VMs, with reasons. Plans contain the ids of all VMs of a pool. */
-export function placementMethods(parts: PlacementMethodParts): Operation[] {
-  return [...planMethods(parts), ...balanceMethods(parts), apply(parts)];
-}
+const read = async (id: string, context: OperationContext) =>
+  checked(await context.services.placement.model(id), id, context);
 
-function planMethods({
-  placement,
-  objects,
-}: PlacementMethodParts): Operation[] {
-  const { planner } = placement;
-  const read = async (id: string, context: HandlerContext) =>
-    checked(await placement.model(id), id, context);
-  const poolOf = (id: string, type: string) =>
-    String(objects.get(id, type).object["$pool"]);
-  return [
-    defineOperation({
-      name: "placement.placeVm",
-      summary:
-        "Evaluates all hosts for a VM: which rules exclude each host, its score, and whether the VM is agile.",
-      params: Type.Object({ vm }),
-      result: schemas.PlacedVm,
-      permission: { action: "read", resource: "VM", id: ({ vm }) => vm },
-      rest: route("get", "/vms/{vm}/placement", "GetVmPlacement", {
-        example: { vm: EXAMPLE, candidates: [] },
-      }),
-      handler: async ({ vm }, context) => {
-        const model = await read(poolOf(vm, "VM"), context);
-        const call = { signal: context.signal };
-        const placed = await planner.place(model, vm, {}, call);
-        const agility = await planner.agility(model, vm, call);
-        const home = model.vms.find(({ id }) => id === vm)?.host;
-        const current = placed.candidates.find(({ host }) => host === home);
-        const why = agility.reasons;
-        return {
-          ...placed,
-          ...(current && { current, here: current }),
-          agility: { ...agility, why },
-        } as never;
-      },
-    }),
-    defineOperation({
-      name: "placement.planEvacuation",
-      summary:
-        "Plans the evacuation of hosts: where their VMs would be migrated to.",
-      params: Type.Object({ hosts }),
-      result: schemas.PlanResult,
-      permission: {
-        action: "read",
-        resource: "host",
-        id: ({ hosts }) => hosts[0]!,
-      },
-      handler: async ({ hosts }, context) => {
-        const model = await read(poolOf(hosts[0]!, "host"), context);
-        const { signal } = context;
-        return planner.evacuation(model, hosts, {}, { signal }) as never;
-      },
-    }),
-    defineOperation({
-      name: "placement.planFailover",
-      summary:
-        "Failover plan: where VMs would restart if hosts failed at the same time.",
-      params: Type.Object({ pool, hosts }),
-      result: schemas.FailoverResult,
-      permission: ofPool("read"),
-      rest: route("post", "/pools/{pool}/placement/failover", "PlanFailover", {
-        isAction: false,
-      }),
-      handler: async ({ pool, hosts }, context) => {
-        const model = await read(pool, context);
-        const { signal } = context;
-        const plan = await planner.failover(model, hosts, {}, { signal });
-        return { ...plan, lost: plan.notRestarted } as never;
-      },
-    }),
-    defineOperation({
-      name: "placement.getSurvival",
-      summary:
-        "Number of host failures to tolerate: how many hosts of a pool can fail at the same time.",
-      params: Type.Object({
-        pool,
-        maxFailures: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: 64,
-            description:
-              "Maximum number of failures to examine. Default: 3 in pools of up to 24 hosts, else 2.",
-          }),
-        ),
-        most: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: 64,
-            description: "Deprecated: see maxFailures.",
-          }),
-        ),
-      }),
-      result: schemas.SurvivalResult,
-      permission: ofPool("read"),
-      rest: route("get", "/pools/{pool}/placement/survival", "GetSurvival", {
-        example: { failures: 1, atMost: 1, isExact: true, steps: [] },
-      }),
-      handler: async ({ pool, most: asked }, context) => {
-        const model = await read(pool, context);
-        const most = asked ?? defaultMaxFailures(model);
-        const { signal } = context;
-        return planner.survival(
-          model,
-          { maxFailures: most },
-          { signal },
-        ) as never;
-      },
-    }),
-    defineOperation({
-      name: "placement.whatIf",
-      summary:
-        "Capacity and survivable failures of a pool with hypothetical changes of hosts and VMs.",
-      params: Type.Object({
-        pool,
-        changes: Type.Array(schemas.ChangeInput, { maxItems: MAX_CHANGES }),
-        hosts: Type.Optional({ ...hosts, description: "Hosts that are down." }),
-      }),
-      result: schemas.WhatIfResult,
-      permission: ofPool("read"),
-      rest: route("post", "/pools/{pool}/placement/what-if", "PlanWhatIf", {}),
-      handler: async ({ pool, changes, hosts = [] }, context) => {
-        const model = await read(pool, context);
-        const down = hosts.map((host) => ({
-          kind: "host-down" as const,
-          host,
-        }));
-        const all = [...parseChanges(changes, model), ...down];
-        const options = { maxFailures: defaultMaxFailures(model) };
-        const { signal } = context;
-        return planner.whatIf(model, all, options, { signal }) as never;
-      },
-    }),
-  ];
-}
-
-function balanceMethods({
-  placement,
-  policyOf = () => Promise.resolve(fallbackPolicy),
-}: PlacementMethodParts): Operation[] {
-  const { planner } = placement;
-  const recommend = async (
-    params: { readonly pool: string; readonly goal?: string },
-    context: HandlerContext,
-  ) => {
-    const { pool } = params;
-    const goal = toCurrentValue(params.goal);
-    const model = checked(await placement.model(pool), pool, context);
-    const { excluded = [], ...own } = await policyOf(pool);
-    const call = { signal: context.signal };
-    if (goal === "enforce-rules")
-      return {
-        model,
-        policy: own,
-        plan: await planner.repair(model, {}, call),
-      };
-    const policy = { ...own, goal: goal ?? own.goal } as BalancePolicy;
-    const plan = await planner.balance(model, { ...policy, excluded }, call);
-    return { model, policy, plan };
-  };
-  return [
-    defineOperation({
-      name: "placement.recommend",
-      summary:
-        "Recommends migrations, with reasons: relieve overloaded hosts, consolidate VMs on fewer hosts, or correct rule violations.",
-      params: Type.Object({ pool, goal }),
-      result: schemas.Recommendation,
-      permission: ofPool("read"),
-      rest: route(
-        ...(["get", "/pools/{pool}/placement/recommendation"] as const),
-        "GetPlacementRecommendation",
-        { example: { actions: [], unplaced: [], isProven: true, policy: {} } },
-      ),
-      handler: async (params, context) => {
-        const { plan, policy } = await recommend(params, context);
-        return { ...plan, policy } as never;
-      },
-    }),
-    defineOperation({
-      name: "placement.explain",
-      summary:
-        "Explains a recommendation for a VM: all hosts, evaluated at that step of the plan.",
-      params: Type.Object({ pool, goal, vm }),
-      result: schemas.PlacementResult,
-      permission: ofPool("read"),
-      handler: async ({ vm, ...params }, context) => {
-        context.check("read", "VM", vm);
-        const { plan, model } = await recommend(params, context);
-        const index = plan.actions.findIndex((action) => action.vm === vm);
-        const { signal } = context;
-        const found =
-          index < 0
-            ? planner.place(model, vm, {}, { signal })
-            : planner.explain(model, plan, index, { signal });
-        return found as never;
-      },
-    }),
-  ];
-}
-
-function apply({ objects, clock }: PlacementMethodParts): Operation {
-  return defineOperation({
-    name: "placement.apply",
-    summary:
-      "Executes actions of a plan. Each action is checked again before it begins; the first failure ends the execution.",
-    params: Type.Object({
-      pool,
-      actions: Type.Array(schemas.ActionInput, {
-        minItems: 1,
-        maxItems: MAX_ACTIONS,
-        description:
-          "All or some actions of a plan; `after` are indices in this list.",
-      }),
-    }),
-    result: schemas.OutcomeResult,
-    permission: ofPool("administrate:place"),
-    changes: true,
-    rest: {
-      method: "post",
-      path: "/pools/{pool}/actions/apply_placement",
-      operationId: "ApplyPlacement",
-      exposure: "deny",
-      isAction: true,
-    },
-    handler: async ({ pool, actions }, context) => {
-      const named = actions.flatMap(({ vm, to, from = to }) => [vm, from, to]);
-      await checkPools(new Set(named), pool, objects);
-      const { task: work, signal } = context;
-      const steps = actions.map(({ kind, ...step }) => ({
-        ...step,
-        kind: kind === "move" ? ("migrate" as const) : kind,
-      }));
-      const applied = await applyPlan(steps, {
-        objects,
-        clock,
-        work,
-        signal,
-      });
-      return applied as never;
-    },
-  });
-}
+const poolOf = (
+  { objects }: Pick<OperationContext, "objects">,
+  id: string,
+  type: string,
+) => String(objects.get(id, type).object["$pool"]);
 
 const EXAMPLE = "00000000-0000-4000-8000-000000000001";
+
+export const placementPlaceVm = defineOperation({
+  name: "placement.placeVm",
+  summary:
+    "Evaluates all hosts for a VM: which rules exclude each host, its score, and whether the VM is agile.",
+  params: Type.Object({ vm }),
+  result: schemas.PlacedVm,
+  permission: { action: "read", resource: "VM", id: ({ vm }) => vm },
+  rest: route("get", "/vms/{vm}/placement", "GetVmPlacement", {
+    example: { vm: EXAMPLE, candidates: [] },
+  }),
+  handler: async ({ vm }, context) => {
+    const model = await read(poolOf(context, vm, "VM"), context);
+    const call = { signal: context.signal };
+    const placed = await context.services.placement.planner.place(
+      model,
+      vm,
+      {},
+      call,
+    );
+    const agility = await context.services.placement.planner.agility(
+      model,
+      vm,
+      call,
+    );
+    const home = model.vms.find(({ id }) => id === vm)?.host;
+    const current = placed.candidates.find(({ host }) => host === home);
+    const why = agility.reasons;
+    return {
+      ...placed,
+      ...(current && { current, here: current }),
+      agility: { ...agility, why },
+    } as never;
+  },
+});
+
+export const placementPlanEvacuation = defineOperation({
+  name: "placement.planEvacuation",
+  summary:
+    "Plans the evacuation of hosts: where their VMs would be migrated to.",
+  params: Type.Object({ hosts }),
+  result: schemas.PlanResult,
+  permission: {
+    action: "read",
+    resource: "host",
+    id: ({ hosts }) => hosts[0]!,
+  },
+  handler: async ({ hosts }, context) => {
+    const model = await read(poolOf(context, hosts[0]!, "host"), context);
+    const { signal } = context;
+    return context.services.placement.planner.evacuation(
+      model,
+      hosts,
+      {},
+      { signal },
+    ) as never;
+  },
+});
+
+export const placementPlanFailover = defineOperation({
+  name: "placement.planFailover",
+  summary:
+    "Failover plan: where VMs would restart if hosts failed at the same time.",
+  params: Type.Object({ pool, hosts }),
+  result: schemas.FailoverResult,
+  permission: ofPool("read"),
+  rest: route("post", "/pools/{pool}/placement/failover", "PlanFailover", {
+    isAction: false,
+  }),
+  handler: async ({ pool, hosts }, context) => {
+    const model = await read(pool, context);
+    const { signal } = context;
+    const plan = await context.services.placement.planner.failover(
+      model,
+      hosts,
+      {},
+      { signal },
+    );
+    return { ...plan, lost: plan.notRestarted } as never;
+  },
+});
+
+export const placementGetSurvival = defineOperation({
+  name: "placement.getSurvival",
+  summary:
+    "Number of host failures to tolerate: how many hosts of a pool can fail at the same time.",
+  params: Type.Object({
+    pool,
+    maxFailures: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 64,
+        description:
+          "Maximum number of failures to examine. Default: 3 in pools of up to 24 hosts, else 2.",
+      }),
+    ),
+    most: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 64,
+        description: "Deprecated: see maxFailures.",
+      }),
+    ),
+  }),
+  result: schemas.SurvivalResult,
+  permission: ofPool("read"),
+  rest: route("get", "/pools/{pool}/placement/survival", "GetSurvival", {
+    example: { failures: 1, atMost: 1, isExact: true, steps: [] },
+  }),
+  handler: async ({ pool, most: asked }, context) => {
+    const model = await read(pool, context);
+    const most = asked ?? defaultMaxFailures(model);
+    const { signal } = context;
+    return context.services.placement.planner.survival(
+      model,
+      { maxFailures: most },
+      { signal },
+    ) as never;
+  },
+});
+
+export const placementWhatIf = defineOperation({
+  name: "placement.whatIf",
+  summary:
+    "Capacity and survivable failures of a pool with hypothetical changes of hosts and VMs.",
+  params: Type.Object({
+    pool,
+    changes: Type.Array(schemas.ChangeInput, { maxItems: MAX_CHANGES }),
+    hosts: Type.Optional({ ...hosts, description: "Hosts that are down." }),
+  }),
+  result: schemas.WhatIfResult,
+  permission: ofPool("read"),
+  rest: route("post", "/pools/{pool}/placement/what-if", "PlanWhatIf", {}),
+  handler: async ({ pool, changes, hosts = [] }, context) => {
+    const model = await read(pool, context);
+    const down = hosts.map((host) => ({
+      kind: "host-down" as const,
+      host,
+    }));
+    const all = [...parseChanges(changes, model), ...down];
+    const options = { maxFailures: defaultMaxFailures(model) };
+    const { signal } = context;
+    return context.services.placement.planner.whatIf(model, all, options, {
+      signal,
+    }) as never;
+  },
+});
+
+const planOperations = [
+  placementPlaceVm,
+  placementPlanEvacuation,
+  placementPlanFailover,
+  placementGetSurvival,
+  placementWhatIf,
+];
+
+const recommend = async (
+  params: { readonly pool: string; readonly goal?: string },
+  context: OperationContext,
+) => {
+  const { pool } = params;
+  const goal = toCurrentValue(params.goal);
+  const model = checked(
+    await context.services.placement.model(pool),
+    pool,
+    context,
+  );
+  const { excluded = [], ...own } =
+    await context.services.balancer.planPolicyOf(pool);
+  const call = { signal: context.signal };
+  if (goal === "enforce-rules")
+    return {
+      model,
+      policy: own,
+      plan: await context.services.placement.planner.repair(model, {}, call),
+    };
+  const policy = { ...own, goal: goal ?? own.goal } as BalancePolicy;
+  const plan = await context.services.placement.planner.balance(
+    model,
+    { ...policy, excluded },
+    call,
+  );
+  return { model, policy, plan };
+};
+
+export const placementRecommend = defineOperation({
+  name: "placement.recommend",
+  summary:
+    "Recommends migrations, with reasons: relieve overloaded hosts, consolidate VMs on fewer hosts, or correct rule violations.",
+  params: Type.Object({ pool, goal }),
+  result: schemas.Recommendation,
+  permission: ofPool("read"),
+  rest: route(
+    ...(["get", "/pools/{pool}/placement/recommendation"] as const),
+    "GetPlacementRecommendation",
+    { example: { actions: [], unplaced: [], isProven: true, policy: {} } },
+  ),
+  handler: async (params, context) => {
+    const { plan, policy } = await recommend(params, context);
+    return { ...plan, policy } as never;
+  },
+});
+
+export const placementExplain = defineOperation({
+  name: "placement.explain",
+  summary:
+    "Explains a recommendation for a VM: all hosts, evaluated at that step of the plan.",
+  params: Type.Object({ pool, goal, vm }),
+  result: schemas.PlacementResult,
+  permission: ofPool("read"),
+  handler: async ({ vm, ...params }, context) => {
+    context.check("read", "VM", vm);
+    const { plan, model } = await recommend(params, context);
+    const index = plan.actions.findIndex((action) => action.vm === vm);
+    const { signal } = context;
+    const found =
+      index < 0
+        ? context.services.placement.planner.place(model, vm, {}, { signal })
+        : context.services.placement.planner.explain(model, plan, index, {
+            signal,
+          });
+    return found as never;
+  },
+});
+
+const balanceOperations = [placementRecommend, placementExplain];
+
+export const placementApply = defineOperation({
+  name: "placement.apply",
+  summary:
+    "Executes actions of a plan. Each action is checked again before it begins; the first failure ends the execution.",
+  params: Type.Object({
+    pool,
+    actions: Type.Array(schemas.ActionInput, {
+      minItems: 1,
+      maxItems: MAX_ACTIONS,
+      description:
+        "All or some actions of a plan; `after` are indices in this list.",
+    }),
+  }),
+  result: schemas.OutcomeResult,
+  permission: ofPool("administrate:place"),
+  changes: true,
+  rest: {
+    method: "post",
+    path: "/pools/{pool}/actions/apply_placement",
+    operationId: "ApplyPlacement",
+    exposure: "deny",
+    isAction: true,
+  },
+  handler: async ({ pool, actions }, context) => {
+    const named = actions.flatMap(({ vm, to, from = to }) => [vm, from, to]);
+    await checkPools(new Set(named), pool, context.objects);
+    const { task: work, signal } = context;
+    const steps = actions.map(({ kind, ...step }) => ({
+      ...step,
+      kind: kind === "move" ? ("migrate" as const) : kind,
+    }));
+    const applied = await applyPlan(steps, {
+      objects: context.objects,
+      clock: context.services.clock,
+      work,
+      signal,
+    });
+    return applied as never;
+  },
+});
 
 function route(
   method: "get" | "post",
@@ -359,3 +376,10 @@ function checkPool(id: string, pool: string, objects: PoolObjects): void {
       reason: `${type} ${id} is not in the pool`,
     });
 }
+
+/** Placement of VMs, with reasons. Plans contain the ids of all VMs of a pool. */
+export const placementOperations = [
+  ...planOperations,
+  ...balanceOperations,
+  placementApply,
+];

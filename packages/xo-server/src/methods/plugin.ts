@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import type { Plugins } from "../plugins/plugins.js";
 
 const id = Type.String({ minLength: 1, description: "Such as openmetrics." });
@@ -19,65 +19,74 @@ const PublicPlugin = Type.Object({
   configurationSchema: Type.Unknown(),
 });
 
+const change = {
+  result: Type.Boolean(),
+  permission: "admin",
+  changes: true,
+} as const;
+
+/** Something that is done to one of them. */
+const verb = (
+  name: string,
+  summary: string,
+  run: (plugins: Plugins, id: string) => void | Promise<void>,
+) =>
+  defineOperation({
+    ...change,
+    name: `plugin.${name}`,
+    summary,
+    params: Params,
+    async handler(params, { services }) {
+      await run(services.plugins, params.id);
+      return true;
+    },
+  });
+
+export const pluginGet = defineOperation({
+  name: "plugin.get",
+  summary: "All plugins, without their secrets.",
+  params: Type.Object({}),
+  result: Type.Array(PublicPlugin),
+  permission: "admin",
+  handler: (_params, { services }): Static<typeof PublicPlugin>[] =>
+    services.plugins.list(),
+});
+
+export const pluginConfigure = defineOperation({
+  ...change,
+  name: "plugin.configure",
+  summary:
+    "Configures a plugin, in force from its next load. A secret as plugin.get tells it stays as it is.",
+  params: Type.Object({ id, configuration: Type.Unknown() }, closed),
+  async handler(params, { services }) {
+    await services.plugins.configure(params.id, params.configuration);
+    return true;
+  },
+});
+
 /** What is built in and known as plugins. */
-export function pluginMethods(plugins: Plugins): Operation[] {
-  const change = {
-    result: Type.Boolean(),
-    permission: "admin",
-    changes: true,
-  } as const;
-
-  /** Something that is done to one of them. */
-  const verb = (
-    name: string,
-    summary: string,
-    run: (id: string) => void | Promise<void>,
-  ) =>
-    defineOperation({
-      ...change,
-      name: `plugin.${name}`,
-      summary,
-      params: Params,
-      async handler(params) {
-        await run(params.id);
-        return true;
-      },
-    });
-
-  return [
-    defineOperation({
-      name: "plugin.get",
-      summary: "All plugins, without their secrets.",
-      params: Type.Object({}),
-      result: Type.Array(PublicPlugin),
-      permission: "admin",
-      handler: (): Static<typeof PublicPlugin>[] => plugins.list(),
-    }),
-    defineOperation({
-      ...change,
-      name: "plugin.configure",
-      summary:
-        "Configures a plugin, in force from its next load. A secret as plugin.get tells it stays as it is.",
-      params: Type.Object({ id, configuration: Type.Unknown() }, closed),
-      async handler(params) {
-        await plugins.configure(params.id, params.configuration);
-        return true;
-      },
-    }),
-    verb("load", "Switches a plugin on.", (one) => {
-      plugins.load(one);
-    }),
-    verb("unload", "Switches a plugin off.", (one) => {
-      plugins.unload(one);
-    }),
-    verb("enableAutoload", "Switches a plugin on at each start.", (one) =>
-      plugins.setAutoload(one, true),
-    ),
-    verb("disableAutoload", "Leaves a plugin off at the next start.", (one) =>
-      plugins.setAutoload(one, false),
-    ),
-    verb("purgeConfiguration", "Forgets how a plugin is configured.", (one) =>
-      plugins.purge(one),
-    ),
-  ];
-}
+export const pluginOperations = [
+  pluginGet,
+  pluginConfigure,
+  verb("load", "Switches a plugin on.", (plugins, one) => {
+    plugins.load(one);
+  }),
+  verb("unload", "Switches a plugin off.", (plugins, one) => {
+    plugins.unload(one);
+  }),
+  verb(
+    "enableAutoload",
+    "Switches a plugin on at each start.",
+    (plugins, one) => plugins.setAutoload(one, true),
+  ),
+  verb(
+    "disableAutoload",
+    "Leaves a plugin off at the next start.",
+    (plugins, one) => plugins.setAutoload(one, false),
+  ),
+  verb(
+    "purgeConfiguration",
+    "Forgets how a plugin is configured.",
+    (plugins, one) => plugins.purge(one),
+  ),
+];

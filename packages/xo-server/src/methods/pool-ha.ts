@@ -1,16 +1,9 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { enableHa } from "../hosts/enable-ha.js";
-import type { PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
-import type { HostsOf } from "./host-patches.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
+import { hostsOfPool } from "./pool-hosts.js";
 import { idOf } from "./on-object.js";
-
-export interface PoolHaOptions {
-  readonly objects: PoolObjects;
-  /** Hosts of a pool, by the pool's id. */
-  readonly hostsOf: HostsOf;
-}
 
 const HaState = Type.Object({
   enabled: Type.Boolean(),
@@ -28,105 +21,115 @@ const HaState = Type.Object({
   configuration: Type.Record(Type.String(), Type.String()),
 });
 
+const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
+  objects.get(id, "pool");
+
+const byPool = ({ pool }: { readonly pool: string }) => pool;
+
+const onPool = (action: string) => ({
+  action,
+  resource: "pool",
+  id: byPool,
+});
+
+const pool = idOf("a pool");
+
+const shared = {
+  result: Type.Boolean(),
+  permission: onPool("administrate:set"),
+  changes: true,
+};
+
+export const poolEnableHa = defineOperation({
+  ...shared,
+  name: "pool.enableHa",
+  summary: "Has the hosts of a pool watch each other and start VMs anew.",
+  params: Type.Object({
+    pool,
+    heartbeatSrs: Type.Array(Type.String({ minLength: 1 }), {
+      description:
+        "Ids of shared SRs through which hosts see each other; none: the pool finds some.",
+    }),
+    configuration: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: "Such as {timeout: seconds}.",
+      }),
+    ),
+  }),
+  handler: async ({ pool, heartbeatSrs, configuration = {} }, context) => {
+    for (const id of heartbeatSrs) context.check("read", "SR", id);
+    const srs = heartbeatSrs.map((id) => context.objects.get(id, "SR"));
+    const hosts = (await hostsOfPool(context.services.queries, pool)).map(
+      (id) => context.objects.get(id, "host"),
+    );
+    await enableHa(on(context, pool), hosts, srs, {
+      objects: context.objects,
+      configuration,
+    });
+    return true;
+  },
+});
+
+export const poolDisableHa = defineOperation({
+  ...shared,
+  name: "pool.disableHa",
+  summary: "Has the hosts of a pool watch each other no more.",
+  params: Type.Object({ pool }),
+  handler: async ({ pool }, context) => {
+    await on(context, pool).xapi.callAsync("pool.disable_ha", []);
+    return true;
+  },
+});
+
+export const poolSetHaHostFailures = defineOperation({
+  ...shared,
+  name: "pool.setHaHostFailures",
+  summary: "How many hosts may fail with all protected VMs started anew.",
+  params: Type.Object({
+    pool,
+    hostFailuresToTolerate: Type.Integer({ minimum: 0, maximum: 64 }),
+  }),
+  handler: async ({ pool, hostFailuresToTolerate: asked }, context) => {
+    const { xapi, ref } = on(context, pool);
+    const method = "pool.ha_compute_max_host_failures_to_tolerate";
+    const most = Number(await xapi.call(method, []));
+    if (asked > most)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `the pool can take ${most} host failures at most`,
+      });
+    await xapi.callAsync("pool.set_ha_host_failures_to_tolerate", [
+      ...[ref, String(asked)],
+    ]);
+    return true;
+  },
+});
+
+export const poolGetHaState = defineOperation({
+  name: "pool.getHaState",
+  summary: "Whether hosts watch each other, and how many may fail.",
+  params: Type.Object({ pool }),
+  result: HaState,
+  permission: onPool("read"),
+  handler: async ({ pool }, context) => {
+    const { xapi, ref, object } = on(context, pool);
+    const get = (field: string) => xapi.call(`pool.get_ha_${field}`, [ref]);
+    const most = "pool.ha_compute_max_host_failures_to_tolerate";
+    return {
+      enabled: object["HA_enabled"] === true,
+      heartbeatSrs: object["haSrs"] as string[],
+      hostFailuresToTolerate: Number(await get("host_failures_to_tolerate")),
+      mostHostFailures: Number(await xapi.call(most, [])),
+      planExistsFor: Number(await get("plan_exists_for")),
+      overcommitted: (await get("overcommitted")) === true,
+      configuration: (await get("configuration")) as Record<string, string>,
+    };
+  },
+});
+
 /** Hosts that watch each other, and start VMs of one that has failed anew. */
-export function poolHaMethods({
-  objects,
-  hostsOf,
-}: PoolHaOptions): Operation[] {
-  const on = (id: string) => objects.get(id, "pool");
-  const byPool = ({ pool }: { readonly pool: string }) => pool;
-  const onPool = (action: string) => ({
-    action,
-    resource: "pool",
-    id: byPool,
-  });
-  const pool = idOf("a pool");
-  const shared = {
-    result: Type.Boolean(),
-    permission: onPool("administrate:set"),
-    changes: true,
-  };
-  return [
-    defineOperation({
-      ...shared,
-      name: "pool.enableHa",
-      summary: "Has the hosts of a pool watch each other and start VMs anew.",
-      params: Type.Object({
-        pool,
-        heartbeatSrs: Type.Array(Type.String({ minLength: 1 }), {
-          description:
-            "Ids of shared SRs through which hosts see each other; none: the pool finds some.",
-        }),
-        configuration: Type.Optional(
-          Type.Record(Type.String(), Type.String(), {
-            description: "Such as {timeout: seconds}.",
-          }),
-        ),
-      }),
-      handler: async ({ pool, heartbeatSrs, configuration = {} }, context) => {
-        for (const id of heartbeatSrs) context.check("read", "SR", id);
-        const srs = heartbeatSrs.map((id) => objects.get(id, "SR"));
-        const hosts = (await hostsOf(pool, undefined)).map((id) =>
-          objects.get(id, "host"),
-        );
-        await enableHa(on(pool), hosts, srs, { objects, configuration });
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "pool.disableHa",
-      summary: "Has the hosts of a pool watch each other no more.",
-      params: Type.Object({ pool }),
-      handler: async ({ pool }) => {
-        await on(pool).xapi.callAsync("pool.disable_ha", []);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "pool.setHaHostFailures",
-      summary: "How many hosts may fail with all protected VMs started anew.",
-      params: Type.Object({
-        pool,
-        hostFailuresToTolerate: Type.Integer({ minimum: 0, maximum: 64 }),
-      }),
-      handler: async ({ pool, hostFailuresToTolerate: asked }) => {
-        const { xapi, ref } = on(pool);
-        const method = "pool.ha_compute_max_host_failures_to_tolerate";
-        const most = Number(await xapi.call(method, []));
-        if (asked > most)
-          throw new XoError("INVALID_PARAMETERS", {
-            reason: `the pool can take ${most} host failures at most`,
-          });
-        await xapi.callAsync("pool.set_ha_host_failures_to_tolerate", [
-          ...[ref, String(asked)],
-        ]);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "pool.getHaState",
-      summary: "Whether hosts watch each other, and how many may fail.",
-      params: Type.Object({ pool }),
-      result: HaState,
-      permission: onPool("read"),
-      handler: async ({ pool }) => {
-        const { xapi, ref, object } = on(pool);
-        const get = (field: string) => xapi.call(`pool.get_ha_${field}`, [ref]);
-        const most = "pool.ha_compute_max_host_failures_to_tolerate";
-        return {
-          enabled: object["HA_enabled"] === true,
-          heartbeatSrs: object["haSrs"] as string[],
-          hostFailuresToTolerate: Number(
-            await get("host_failures_to_tolerate"),
-          ),
-          mostHostFailures: Number(await xapi.call(most, [])),
-          planExistsFor: Number(await get("plan_exists_for")),
-          overcommitted: (await get("overcommitted")) === true,
-          configuration: (await get("configuration")) as Record<string, string>,
-        };
-      },
-    }),
-  ];
-}
+export const poolHaOperations = [
+  poolEnableHa,
+  poolDisableHa,
+  poolSetHaHostFailures,
+  poolGetHaState,
+];

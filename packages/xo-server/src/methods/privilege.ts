@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
-import type { Privilege, Store } from "@xo-server/store";
+import type { Privilege } from "@xo-server/store";
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { isSelector } from "../auth/rights-cache.js";
 import { requireOwnRole } from "./role.js";
 
@@ -28,85 +28,81 @@ const selector = Type.Optional(
 );
 const change = { permission: "admin", changes: true } as const;
 
-/** What roles allow and deny. */
-export function privilegeMethods(
-  store: Pick<Store, "roles" | "privileges">,
-): Operation[] {
-  const { roles, privileges } = store;
-
-  function find(id: string): Privilege {
-    const found = privileges.get(id);
-    if (found !== undefined) return found;
-    throw new XoError("NO_SUCH_OBJECT", { type: "privilege", id });
-  }
-
-  return [
-    defineOperation({
-      name: "privilege.create",
-      summary: "Lets a role allow, or deny, something more.",
-      params: Type.Object(
-        { roleId: Type.String({ minLength: 1 }), ...parts, selector },
-        closed,
-      ),
-      result: Type.String({ description: "Id of the privilege." }),
-      ...change,
-      rest: {
-        method: "post",
-        path: "/acl-privileges",
-        operationId: "CreateAclV2Privilege",
-        exposure: "confirm",
-        status: 201,
-      },
-      async handler(privilege) {
-        requireOwnRole(roles, privilege.roleId);
-        checkSelector(privilege.selector);
-        return (await privileges.create(privilege)).id;
-      },
-    }),
-    defineOperation({
-      name: "privilege.set",
-      summary: "Changes a privilege.",
-      params: Type.Object(
-        { id, ...Type.Partial(Type.Object(parts)).properties, selector },
-        closed,
-      ),
-      result: Type.Boolean(),
-      ...change,
-      rest: {
-        method: "patch",
-        path: "/acl-privileges/{id}",
-        operationId: "UpdateAclV2Privilege",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler({ id, ...patch }) {
-        requireOwnRole(roles, find(id).roleId);
-        checkSelector(patch.selector);
-        await privileges.update(id, patch);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "privilege.delete",
-      summary: "Takes a privilege out of its role.",
-      params: Type.Object({ id }, closed),
-      result: Type.Boolean(),
-      ...change,
-      rest: {
-        method: "delete",
-        path: "/acl-privileges/{id}",
-        operationId: "DeleteAclV2Privilege",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler({ id }) {
-        requireOwnRole(roles, find(id).roleId);
-        await privileges.delete(id);
-        return true;
-      },
-    }),
-  ];
+function find(
+  { services }: Pick<OperationContext, "services">,
+  id: string,
+): Privilege {
+  const found = services.store.privileges.get(id);
+  if (found !== undefined) return found;
+  throw new XoError("NO_SUCH_OBJECT", { type: "privilege", id });
 }
+
+export const privilegeCreate = defineOperation({
+  name: "privilege.create",
+  summary: "Lets a role allow, or deny, something more.",
+  params: Type.Object(
+    { roleId: Type.String({ minLength: 1 }), ...parts, selector },
+    closed,
+  ),
+  result: Type.String({ description: "Id of the privilege." }),
+  ...change,
+  rest: {
+    method: "post",
+    path: "/acl-privileges",
+    operationId: "CreateAclV2Privilege",
+    exposure: "confirm",
+    status: 201,
+  },
+  async handler(privilege, { services }) {
+    requireOwnRole(services.store.roles, privilege.roleId);
+    checkSelector(privilege.selector);
+    return (await services.store.privileges.create(privilege)).id;
+  },
+});
+
+export const privilegeSet = defineOperation({
+  name: "privilege.set",
+  summary: "Changes a privilege.",
+  params: Type.Object(
+    { id, ...Type.Partial(Type.Object(parts)).properties, selector },
+    closed,
+  ),
+  result: Type.Boolean(),
+  ...change,
+  rest: {
+    method: "patch",
+    path: "/acl-privileges/{id}",
+    operationId: "UpdateAclV2Privilege",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler({ id, ...patch }, context) {
+    requireOwnRole(context.services.store.roles, find(context, id).roleId);
+    checkSelector(patch.selector);
+    await context.services.store.privileges.update(id, patch);
+    return true;
+  },
+});
+
+export const privilegeDelete = defineOperation({
+  name: "privilege.delete",
+  summary: "Takes a privilege out of its role.",
+  params: Type.Object({ id }, closed),
+  result: Type.Boolean(),
+  ...change,
+  rest: {
+    method: "delete",
+    path: "/acl-privileges/{id}",
+    operationId: "DeleteAclV2Privilege",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler({ id }, context) {
+    requireOwnRole(context.services.store.roles, find(context, id).roleId);
+    await context.services.store.privileges.delete(id);
+    return true;
+  },
+});
 
 /** @throws XoError INVALID_PARAMETERS */
 function checkSelector(selector: string | undefined): void {
@@ -116,3 +112,10 @@ function checkSelector(selector: string | undefined): void {
       errors: [],
     });
 }
+
+/** What roles allow and deny. */
+export const privilegeOperations = [
+  privilegeCreate,
+  privilegeSet,
+  privilegeDelete,
+];

@@ -1,12 +1,7 @@
-import type { Queries } from "@xo-server/inventory";
 import { Type } from "typebox";
-import type { LiveReaders } from "../objects/live-readers.js";
 import { readableTo } from "../objects/readable.js";
-import {
-  defineOperation,
-  type CallContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { CallContext } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import { joinArray, joinObject, RawJson } from "../encoding/raw-json.js";
 
 const unsorted = {
@@ -67,146 +62,150 @@ const window = {
 const Raw = Type.Unsafe<RawJson>(Type.Object({}));
 const closed = { additionalProperties: false } as const;
 
-/** Questions about all objects of all pools, asked once or followed. */
-export function queryMethods(
-  queries: Queries,
-  readers: LiveReaders,
-): Operation[] {
-  return [
-    defineOperation({
-      name: "query.page",
-      summary:
-        "Objects that match, sorted, a page at a time: {total, revision, next?, rows}.",
-      params: Type.Object(
-        {
-          ...selection,
-          fields,
-          limit: Type.Integer({ minimum: 0, maximum: 10_000, default: 100 }),
-          after: Type.Optional(
-            Type.String({
-              maxLength: 8192,
-              description: "`next` of the page before.",
-            }),
-          ),
-        },
-        closed,
-      ),
-      result: Raw,
-      permission: "viewer",
-      handler: async (request, context) => {
-        const { rows, total, revision, next } = await queries.page(
-          withinRights(request, context),
-        );
-        return new RawJson(
-          joinObject({ total, revision, next }, [["rows", joinArray(rows)]]),
-        );
-      },
-    }),
-    defineOperation({
-      name: "query.count",
-      summary: "How many objects match.",
-      params: Type.Object(selection, closed),
-      result: Type.Integer(),
-      permission: "viewer",
-      handler: (request, context) =>
-        queries.count(withinRights(request, context)),
-    }),
-    defineOperation({
-      name: "query.group",
-      summary:
-        "How many objects match for each value of a path: $pool, $container, power_state, tags, ...",
-      params: Type.Object(
-        { ...selection, by: Type.String({ minLength: 1, maxLength: 256 }) },
-        closed,
-      ),
-      result: Type.Array(
-        Type.Object({
-          key: Type.Optional(Type.Unknown()),
-          count: Type.Integer(),
+export const queryPage = defineOperation({
+  name: "query.page",
+  summary:
+    "Objects that match, sorted, a page at a time: {total, revision, next?, rows}.",
+  params: Type.Object(
+    {
+      ...selection,
+      fields,
+      limit: Type.Integer({ minimum: 0, maximum: 10_000, default: 100 }),
+      after: Type.Optional(
+        Type.String({
+          maxLength: 8192,
+          description: "`next` of the page before.",
         }),
       ),
-      permission: "viewer",
-      handler: async ({ by, ...request }, context) => [
-        ...(await queries.group(withinRights(request, context), by)),
-      ],
+    },
+    closed,
+  ),
+  result: Raw,
+  permission: "viewer",
+  handler: async (request, context) => {
+    const { rows, total, revision, next } = await context.services.queries.page(
+      withinRights(request, context),
+    );
+    return new RawJson(
+      joinObject({ total, revision, next }, [["rows", joinArray(rows)]]),
+    );
+  },
+});
+
+export const queryCount = defineOperation({
+  name: "query.count",
+  summary: "How many objects match.",
+  params: Type.Object(selection, closed),
+  result: Type.Integer(),
+  permission: "viewer",
+  handler: (request, context) =>
+    context.services.queries.count(withinRights(request, context)),
+});
+
+export const queryGroup = defineOperation({
+  name: "query.group",
+  summary:
+    "How many objects match for each value of a path: $pool, $container, power_state, tags, ...",
+  params: Type.Object(
+    { ...selection, by: Type.String({ minLength: 1, maxLength: 256 }) },
+    closed,
+  ),
+  result: Type.Array(
+    Type.Object({
+      key: Type.Optional(Type.Unknown()),
+      count: Type.Integer(),
     }),
-    defineOperation({
-      name: "query.columns",
-      summary:
-        "A few properties of very many objects, by columns, in no order: {revision, total, state, ids?, columns}. A column is {values}, {values, indexes} where the same values come often (an object's is `values[index]`), or {step, values} for `now.*`: whole numbers of steps; null: missing. With `known` only what differs from then is told.",
-      params: Type.Object(
-        {
-          ...unsorted,
-          paths: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
-            maxItems: 8,
-            description: "Such as `name_label`, `memory.size`, `now.cpu`.",
-          }),
-          known: Type.Optional(
-            Type.String({
-              maxLength: 8192,
-              description:
-                "`state` of the answer before: ids are left out when they are the same, columns when all their values are.",
-            }),
-          ),
-          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200_000 })),
-        },
-        closed,
+  ),
+  permission: "viewer",
+  handler: async ({ by, ...request }, context) => [
+    ...(await context.services.queries.group(
+      withinRights(request, context),
+      by,
+    )),
+  ],
+});
+
+export const queryColumns = defineOperation({
+  name: "query.columns",
+  summary:
+    "A few properties of very many objects, by columns, in no order: {revision, total, state, ids?, columns}. A column is {values}, {values, indexes} where the same values come often (an object's is `values[index]`), or {step, values} for `now.*`: whole numbers of steps; null: missing. With `known` only what differs from then is told.",
+  params: Type.Object(
+    {
+      ...unsorted,
+      paths: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
+        maxItems: 8,
+        description: "Such as `name_label`, `memory.size`, `now.cpu`.",
+      }),
+      known: Type.Optional(
+        Type.String({
+          maxLength: 8192,
+          description:
+            "`state` of the answer before: ids are left out when they are the same, columns when all their values are.",
+        }),
       ),
-      result: Raw,
-      permission: "viewer",
-      handler: async (request, context) => {
-        const { ids, columns, ...about } = await queries.columns(
-          withinRights(request, context),
-        );
-        return new RawJson(
-          joinObject(about, [
-            ...(ids === undefined ? [] : [["ids", ids] as const]),
-            ["columns", joinObject({}, [...columns])],
-          ]),
-        );
-      },
-    }),
-    defineOperation({
-      name: "query.open",
-      summary:
-        "Follows a window of a sorted result. The answer has everything in it; notifications `query` {name, revision, total, offset, splice?, objects, patches, digest} tell what differs (patches: RFC 7386), with `reset` after a gap.",
-      params: Type.Object({ name, ...selection, ...window, fields }, closed),
-      result: Raw,
-      permission: "viewer",
-      handler: async ({ name, ...request }, context) => {
-        const terms = { name, readable: readableTo(context) };
-        return new RawJson(await readers.open(context.client, terms, request));
-      },
-    }),
-    defineOperation({
-      name: "query.change",
-      summary:
-        "Another window, filter or order of a query; a notification tells the difference.",
-      params: Type.Object(
-        {
-          name,
-          ...Type.Partial(Type.Object({ ...selection, ...window, fields }))
-            .properties,
-        },
-        closed,
-      ),
-      result: Type.Boolean(),
-      permission: "viewer",
-      handler: async ({ name, ...news }, { client }) => {
-        await readers.change(client, name, news);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "query.close",
-      summary: "No more notifications of a query; false when there was none.",
-      params: Type.Object({ name }, closed),
-      result: Type.Boolean(),
-      permission: "viewer",
-      handler: ({ name }, { client }) => readers.close(client, name),
-    }),
-  ];
-}
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200_000 })),
+    },
+    closed,
+  ),
+  result: Raw,
+  permission: "viewer",
+  handler: async (request, context) => {
+    const { ids, columns, ...about } = await context.services.queries.columns(
+      withinRights(request, context),
+    );
+    return new RawJson(
+      joinObject(about, [
+        ...(ids === undefined ? [] : [["ids", ids] as const]),
+        ["columns", joinObject({}, [...columns])],
+      ]),
+    );
+  },
+});
+
+export const queryOpen = defineOperation({
+  name: "query.open",
+  summary:
+    "Follows a window of a sorted result. The answer has everything in it; notifications `query` {name, revision, total, offset, splice?, objects, patches, digest} tell what differs (patches: RFC 7386), with `reset` after a gap.",
+  params: Type.Object({ name, ...selection, ...window, fields }, closed),
+  result: Raw,
+  permission: "viewer",
+  handler: async ({ name, ...request }, context) => {
+    const terms = { name, readable: readableTo(context) };
+    return new RawJson(
+      await context.services.liveReaders.open(context.client, terms, request),
+    );
+  },
+});
+
+export const queryChange = defineOperation({
+  name: "query.change",
+  summary:
+    "Another window, filter or order of a query; a notification tells the difference.",
+  params: Type.Object(
+    {
+      name,
+      ...Type.Partial(Type.Object({ ...selection, ...window, fields }))
+        .properties,
+    },
+    closed,
+  ),
+  result: Type.Boolean(),
+  permission: "viewer",
+  handler: async ({ name, ...news }, { services, client }) => {
+    await services.liveReaders.change(client, name, news);
+    return true;
+  },
+});
+
+export const queryClose = defineOperation({
+  name: "query.close",
+  summary: "No more notifications of a query; false when there was none.",
+  params: Type.Object({ name }, closed),
+  result: Type.Boolean(),
+  permission: "viewer",
+  handler: ({ name }, { services, client }) =>
+    services.liveReaders.close(client, name),
+});
 
 /** The same question, about the objects that the caller may see. */
 function withinRights<T extends { readonly type: string }>(
@@ -216,3 +215,14 @@ function withinRights<T extends { readonly type: string }>(
   const where = readableTo(context)(request.type);
   return where === undefined ? request : { ...request, where };
 }
+
+/** Questions about all objects of all pools, asked once or followed. */
+export const queryOperations = [
+  queryPage,
+  queryCount,
+  queryGroup,
+  queryColumns,
+  queryOpen,
+  queryChange,
+  queryClose,
+];

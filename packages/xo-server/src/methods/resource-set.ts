@@ -1,10 +1,6 @@
 import type { NewResourceSet, Store } from "@xo-server/store";
 import { Type, type Static } from "typebox";
-import {
-  defineOperation,
-  type HandlerContext,
-  type Operation,
-} from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { ResourceSets } from "../resource-sets/resource-sets.js";
 
 const id = Type.String({ minLength: 1, description: "Of a resource set." });
@@ -50,177 +46,190 @@ const change = {
   changes: true,
 } as const;
 
-/** What some people may make VMs of, and how much of it. */
-export function resourceSetMethods(
-  { resourceSets }: Pick<Store, "resourceSets">,
-  sets: ResourceSets,
-): Operation[] {
-  const update = async (
-    setId: string,
-    patch: Parameters<typeof resourceSets.update>[1],
-  ): Promise<true> => {
-    await resourceSets.update(setId, patch);
-    return true;
-  };
-  const readable = async (setId: string, context: HandlerContext) =>
-    toMutable(await sets.get(setId, context));
+const update = async (
+  { services }: Pick<OperationContext, "services">,
+  setId: string,
+  patch: Parameters<Store["resourceSets"]["update"]>[1],
+): Promise<true> => {
+  await services.store.resourceSets.update(setId, patch);
+  return true;
+};
 
-  return [
-    defineOperation({
-      name: "resourceSet.getAll",
-      summary: "The resource sets that one may use; of an admin all.",
-      params: Type.Object({}),
-      result: Type.Array(PublicSet),
-      permission: "user",
-      handler: async (_, { user: person }) =>
-        person === undefined ? [] : (await sets.list(person)).map(toMutable),
-    }),
-    defineOperation({
-      name: "resourceSet.get",
-      summary: "One resource set, and how much of it is used.",
-      params: Type.Object({ id }, closed),
-      result: PublicSet,
-      permission: "user",
-      handler: (params, context) => readable(params.id, context),
-    }),
-    defineOperation({
-      ...change,
-      name: "resourceSet.create",
-      summary: "A new resource set; as it is then.",
-      params: Type.Object({ name, ...optionalParts() }, closed),
-      result: PublicSet,
-      async handler(given, context) {
-        const set = await resourceSets.create({
-          name: given.name,
-          ...partsOf(given, sets),
-        });
-        return readable(set.id, context);
-      },
-    }),
-    defineOperation({
-      ...change,
-      name: "resourceSet.set",
-      summary: "Changes a resource set; what is not given stays.",
-      params: Type.Object(
-        { id, name: Type.Optional(name), ...optionalParts() },
-        closed,
-      ),
-      handler: ({ id: setId, name: newName, ...given }) =>
-        update(setId, () => ({
-          ...(newName === undefined ? {} : { name: newName }),
-          ...partsOf(given, sets),
-        })),
-    }),
-    defineOperation({
-      ...change,
-      name: "resourceSet.delete",
-      summary: "Deletes a resource set; its VMs stay.",
-      params: Type.Object({ id }, closed),
-      async handler(params) {
-        await resourceSets.delete(params.id);
-        return true;
-      },
-    }),
-    ...memberMethods(sets, update),
-    ...limitMethods(update),
-    defineOperation({
-      ...change,
-      name: "resourceSet.recomputeAllLimits",
-      summary: "Nothing: what is used is always counted anew.",
-      params: Type.Object({}),
-      handler: () => true,
-    }),
-  ];
-}
+const readable = async (setId: string, context: OperationContext) =>
+  toMutable(await context.services.resourceSets.get(setId, context));
+
+export const resourceSetGetAll = defineOperation({
+  name: "resourceSet.getAll",
+  summary: "The resource sets that one may use; of an admin all.",
+  params: Type.Object({}),
+  result: Type.Array(PublicSet),
+  permission: "user",
+  handler: async (_, { user, services }) =>
+    user === undefined
+      ? []
+      : (await services.resourceSets.list(user)).map(toMutable),
+});
+
+export const resourceSetGet = defineOperation({
+  name: "resourceSet.get",
+  summary: "One resource set, and how much of it is used.",
+  params: Type.Object({ id }, closed),
+  result: PublicSet,
+  permission: "user",
+  handler: (params, context) => readable(params.id, context),
+});
+
+export const resourceSetCreate = defineOperation({
+  ...change,
+  name: "resourceSet.create",
+  summary: "A new resource set; as it is then.",
+  params: Type.Object({ name, ...optionalParts() }, closed),
+  result: PublicSet,
+  async handler(given, context) {
+    const set = await context.services.store.resourceSets.create({
+      name: given.name,
+      ...partsOf(given, context.services.resourceSets),
+    });
+    return readable(set.id, context);
+  },
+});
+
+export const resourceSetSet = defineOperation({
+  ...change,
+  name: "resourceSet.set",
+  summary: "Changes a resource set; what is not given stays.",
+  params: Type.Object(
+    { id, name: Type.Optional(name), ...optionalParts() },
+    closed,
+  ),
+  handler: ({ id: setId, name: newName, ...given }, context) =>
+    update(context, setId, () => ({
+      ...(newName === undefined ? {} : { name: newName }),
+      ...partsOf(given, context.services.resourceSets),
+    })),
+});
+
+export const resourceSetDelete = defineOperation({
+  ...change,
+  name: "resourceSet.delete",
+  summary: "Deletes a resource set; its VMs stay.",
+  params: Type.Object({ id }, closed),
+  async handler(params, { services }) {
+    await services.store.resourceSets.delete(params.id);
+    return true;
+  },
+});
+
+export const resourceSetRecomputeAllLimits = defineOperation({
+  ...change,
+  name: "resourceSet.recomputeAllLimits",
+  summary: "Nothing: what is used is always counted anew.",
+  params: Type.Object({}),
+  handler: () => true,
+});
 
 type Update = (
   id: string,
   patch: Parameters<Store["resourceSets"]["update"]>[1],
 ) => Promise<true>;
 
-function memberMethods(sets: ResourceSets, update: Update): Operation[] {
-  const object = Type.String({
-    minLength: 1,
-    description: "Id of a template, a network, an SR.",
-  });
-  const subject = Type.String({
-    minLength: 1,
-    description: "Id of a user or a group.",
-  });
-  const setObjects = (objects: readonly string[]) => ({
-    objects,
-    pools: sets.poolsOf(objects),
-  });
-  return [
-    defineOperation({
-      ...change,
-      name: "resourceSet.addObject",
-      summary: "Lets the people of a set use an object.",
-      params: Type.Object({ id, object }, closed),
-      handler: (given) =>
-        update(given.id, ({ objects }) =>
-          setObjects([...objects, given.object]),
-        ),
-    }),
-    defineOperation({
-      ...change,
-      name: "resourceSet.removeObject",
-      summary: "Takes an object from a set.",
-      params: Type.Object({ id, object }, closed),
-      handler: (given) =>
-        update(given.id, ({ objects }) =>
-          setObjects(objects.filter((one) => one !== given.object)),
-        ),
-    }),
-    defineOperation({
-      ...change,
-      name: "resourceSet.addSubject",
-      summary: "Lets a user or a group use a set.",
-      params: Type.Object({ id, subject }, closed),
-      handler: (given) =>
-        update(given.id, ({ subjects }) => ({
-          subjects: [...subjects, given.subject],
-        })),
-    }),
-    defineOperation({
-      ...change,
-      name: "resourceSet.removeSubject",
-      summary: "Takes a set from a user or a group.",
-      params: Type.Object({ id, subject }, closed),
-      handler: (given) =>
-        update(given.id, ({ subjects }) => ({
-          subjects: subjects.filter((one) => one !== given.subject),
-        })),
-    }),
-  ];
-}
+const object = Type.String({
+  minLength: 1,
+  description: "Id of a template, a network, an SR.",
+});
 
-function limitMethods(update: Update): Operation[] {
-  return [
-    defineOperation({
-      ...change,
-      name: "resourceSet.addLimit",
-      summary: "Bounds how much the VMs of a set take.",
-      params: Type.Object({ id, limitId, quantity }, closed),
-      handler: (given) =>
-        update(given.id, ({ limits }) => ({
-          limits: { ...limits, [given.limitId]: given.quantity },
-        })),
-    }),
-    defineOperation({
-      ...change,
-      name: "resourceSet.removeLimit",
-      summary: "Takes a bound from a set.",
-      params: Type.Object({ id, limitId }, closed),
-      handler: (given) =>
-        update(given.id, ({ limits }) => ({
-          limits: Object.fromEntries(
-            Object.entries(limits).filter(([key]) => key !== given.limitId),
-          ),
-        })),
-    }),
-  ];
-}
+const subject = Type.String({
+  minLength: 1,
+  description: "Id of a user or a group.",
+});
+
+const setObjects = (
+  { services }: Pick<OperationContext, "services">,
+  objects: readonly string[],
+) => ({
+  objects,
+  pools: services.resourceSets.poolsOf(objects),
+});
+
+export const resourceSetAddObject = defineOperation({
+  ...change,
+  name: "resourceSet.addObject",
+  summary: "Lets the people of a set use an object.",
+  params: Type.Object({ id, object }, closed),
+  handler: (given, context) =>
+    update(context, given.id, ({ objects }) =>
+      setObjects(context, [...objects, given.object]),
+    ),
+});
+
+export const resourceSetRemoveObject = defineOperation({
+  ...change,
+  name: "resourceSet.removeObject",
+  summary: "Takes an object from a set.",
+  params: Type.Object({ id, object }, closed),
+  handler: (given, context) =>
+    update(context, given.id, ({ objects }) =>
+      setObjects(
+        context,
+        objects.filter((one) => one !== given.object),
+      ),
+    ),
+});
+
+export const resourceSetAddSubject = defineOperation({
+  ...change,
+  name: "resourceSet.addSubject",
+  summary: "Lets a user or a group use a set.",
+  params: Type.Object({ id, subject }, closed),
+  handler: (given, context) =>
+    update(context, given.id, ({ subjects }) => ({
+      subjects: [...subjects, given.subject],
+    })),
+});
+
+export const resourceSetRemoveSubject = defineOperation({
+  ...change,
+  name: "resourceSet.removeSubject",
+  summary: "Takes a set from a user or a group.",
+  params: Type.Object({ id, subject }, closed),
+  handler: (given, context) =>
+    update(context, given.id, ({ subjects }) => ({
+      subjects: subjects.filter((one) => one !== given.subject),
+    })),
+});
+
+const memberOperations = [
+  resourceSetAddObject,
+  resourceSetRemoveObject,
+  resourceSetAddSubject,
+  resourceSetRemoveSubject,
+];
+
+export const resourceSetAddLimit = defineOperation({
+  ...change,
+  name: "resourceSet.addLimit",
+  summary: "Bounds how much the VMs of a set take.",
+  params: Type.Object({ id, limitId, quantity }, closed),
+  handler: (given, context) =>
+    update(context, given.id, ({ limits }) => ({
+      limits: { ...limits, [given.limitId]: given.quantity },
+    })),
+});
+
+export const resourceSetRemoveLimit = defineOperation({
+  ...change,
+  name: "resourceSet.removeLimit",
+  summary: "Takes a bound from a set.",
+  params: Type.Object({ id, limitId }, closed),
+  handler: (given, context) =>
+    update(context, given.id, ({ limits }) => ({
+      limits: Object.fromEntries(
+        Object.entries(limits).filter(([key]) => key !== given.limitId),
+      ),
+    })),
+});
+
+const limitOperations = [resourceSetAddLimit, resourceSetRemoveLimit];
 
 function optionalParts() {
   return {
@@ -267,3 +276,15 @@ function toTotals(limits: Static<typeof Limits>): Record<string, number> {
 function toMutable(set: object): Static<typeof PublicSet> {
   return set as Static<typeof PublicSet>;
 }
+
+/** What some people may make VMs of, and how much of it. */
+export const resourceSetOperations = [
+  resourceSetGetAll,
+  resourceSetGet,
+  resourceSetCreate,
+  resourceSetSet,
+  resourceSetDelete,
+  ...memberOperations,
+  ...limitOperations,
+  resourceSetRecomputeAllLimits,
+];

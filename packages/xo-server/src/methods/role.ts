@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Role, Store, Subject } from "@xo-server/store";
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import { privilegesOf } from "../auth/public-role.js";
 
 const id = Type.String({ minLength: 1, description: "Of a role." });
@@ -23,101 +23,97 @@ export function requireOwnRole(roles: Store["roles"], id: string): Role {
   return role;
 }
 
-/** Roles, and who has them. `role.getAll` is about the older kind of rights: see acl.ts. */
-export function roleMethods(
-  store: Pick<Store, "roles" | "grants" | "privileges">,
-): Operation[] {
-  const { roles, grants } = store;
-  return [
-    defineOperation({
-      name: "role.create",
-      summary: "A new role, which allows nothing yet.",
-      params: Type.Object(
-        { name, description: Type.Optional(description) },
-        closed,
-      ),
-      result: Type.String({ description: "Id of the role." }),
-      ...change,
-      rest: {
-        method: "post",
-        path: "/acl-roles",
-        operationId: "CreateAclV2Role",
-        exposure: "confirm",
-        status: 201,
-      },
-      handler: async (role) => (await roles.create(role)).id,
-    }),
-    defineOperation({
-      name: "role.set",
-      summary: "Another name or description of a role.",
-      params: Type.Object(
-        {
-          id,
-          name: Type.Optional(name),
-          description: Type.Optional(description),
-        },
-        closed,
-      ),
-      result: Type.Boolean(),
-      ...change,
-      rest: {
-        method: "patch",
-        path: "/acl-roles/{id}",
-        operationId: "UpdateAclV2Role",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler({ id, ...patch }) {
-        requireOwnRole(roles, id);
-        await roles.update(id, patch);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "role.delete",
-      summary: "Deletes a role; who had it has it no more.",
-      params: Type.Object({ id }, closed),
-      result: Type.Boolean(),
-      ...change,
-      rest: {
-        method: "delete",
-        path: "/acl-roles/{id}",
-        operationId: "DeleteAclV2Role",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler({ id }) {
-        requireOwnRole(roles, id);
-        await roles.delete(id);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "role.copy",
-      summary: "A new role that allows and denies what another does.",
-      params: Type.Object(
-        {
-          id,
-          name: Type.Optional(name),
-          description: Type.Optional(description),
-        },
-        closed,
-      ),
-      result: Type.String({ description: "Id of the new role." }),
-      ...change,
-      rest: {
-        method: "post",
-        path: "/acl-roles/{id}/actions/copy",
-        operationId: "CopyAclV2Role",
-        exposure: "confirm",
-        isAction: true,
-        creates: "acl-roles",
-      },
-      handler: ({ id, ...wanted }) => copyRole(store, id, wanted),
-    }),
-    ...grantMethods(grants),
-  ];
-}
+export const roleCreate = defineOperation({
+  name: "role.create",
+  summary: "A new role, which allows nothing yet.",
+  params: Type.Object(
+    { name, description: Type.Optional(description) },
+    closed,
+  ),
+  result: Type.String({ description: "Id of the role." }),
+  ...change,
+  rest: {
+    method: "post",
+    path: "/acl-roles",
+    operationId: "CreateAclV2Role",
+    exposure: "confirm",
+    status: 201,
+  },
+  handler: async (role, { services }) =>
+    (await services.store.roles.create(role)).id,
+});
+
+export const roleSet = defineOperation({
+  name: "role.set",
+  summary: "Another name or description of a role.",
+  params: Type.Object(
+    {
+      id,
+      name: Type.Optional(name),
+      description: Type.Optional(description),
+    },
+    closed,
+  ),
+  result: Type.Boolean(),
+  ...change,
+  rest: {
+    method: "patch",
+    path: "/acl-roles/{id}",
+    operationId: "UpdateAclV2Role",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler({ id, ...patch }, { services }) {
+    requireOwnRole(services.store.roles, id);
+    await services.store.roles.update(id, patch);
+    return true;
+  },
+});
+
+export const roleDelete = defineOperation({
+  name: "role.delete",
+  summary: "Deletes a role; who had it has it no more.",
+  params: Type.Object({ id }, closed),
+  result: Type.Boolean(),
+  ...change,
+  rest: {
+    method: "delete",
+    path: "/acl-roles/{id}",
+    operationId: "DeleteAclV2Role",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler({ id }, { services }) {
+    requireOwnRole(services.store.roles, id);
+    await services.store.roles.delete(id);
+    return true;
+  },
+});
+
+export const roleCopy = defineOperation({
+  name: "role.copy",
+  summary: "A new role that allows and denies what another does.",
+  params: Type.Object(
+    {
+      id,
+      name: Type.Optional(name),
+      description: Type.Optional(description),
+    },
+    closed,
+  ),
+  result: Type.String({ description: "Id of the new role." }),
+  ...change,
+  rest: {
+    method: "post",
+    path: "/acl-roles/{id}/actions/copy",
+    operationId: "CopyAclV2Role",
+    exposure: "confirm",
+    isAction: true,
+    creates: "acl-roles",
+  },
+  handler: ({ id, ...wanted }, { services }) =>
+    copyRole(services.store, id, wanted),
+});
 
 /** @returns the id of the copy, which is whole or not there */
 async function copyRole(
@@ -156,48 +152,61 @@ const places = {
   group: { key: "groupId", give: "AttachAclV2Group", take: "DetachAclV2Group" },
 } as const;
 
-function grantMethods(grants: Store["grants"]): Operation[] {
-  return (["user", "group"] as const).flatMap((type) => {
-    const { key, give, take } = places[type];
-    const noun = type === "user" ? "User" : "Group";
-    const shape = {
-      params: Type.Object({ id, [key]: Type.String({ minLength: 1 }) }, closed),
-      result: Type.Boolean(),
-      ...change,
-    };
-    const rest = {
-      path: `/acl-roles/{id}/${type}s/{${key}}`,
-      exposure: "confirm",
-      status: 204,
-    } as const;
-    // A key that is computed is lost to the types; the schema has checked both.
-    const textOf = (params: object, name: string) =>
-      Reflect.get(params, name) as string;
-    const subjectOf = (params: object): Subject => ({
-      type,
-      id: textOf(params, key),
-    });
-    return [
-      defineOperation({
-        name: `role.addTo${noun}`,
-        summary: `Gives a ${type} a role.`,
-        ...shape,
-        rest: { ...rest, method: "put", operationId: give },
-        async handler(params) {
-          await grants.add(textOf(params, "id"), subjectOf(params));
-          return true;
-        },
-      }),
-      defineOperation({
-        name: `role.removeFrom${noun}`,
-        summary: `Takes a role away from a ${type}.`,
-        ...shape,
-        rest: { ...rest, method: "delete", operationId: take },
-        async handler(params) {
-          await grants.remove(textOf(params, "id"), subjectOf(params));
-          return true;
-        },
-      }),
-    ];
+const grantOperations = (["user", "group"] as const).flatMap((type) => {
+  const { key, give, take } = places[type];
+  const noun = type === "user" ? "User" : "Group";
+  const shape = {
+    params: Type.Object({ id, [key]: Type.String({ minLength: 1 }) }, closed),
+    result: Type.Boolean(),
+    ...change,
+  };
+  const rest = {
+    path: `/acl-roles/{id}/${type}s/{${key}}`,
+    exposure: "confirm",
+    status: 204,
+  } as const;
+  // A key that is computed is lost to the types; the schema has checked both.
+  const textOf = (params: object, name: string) =>
+    Reflect.get(params, name) as string;
+  const subjectOf = (params: object): Subject => ({
+    type,
+    id: textOf(params, key),
   });
-}
+  return [
+    defineOperation({
+      name: `role.addTo${noun}`,
+      summary: `Gives a ${type} a role.`,
+      ...shape,
+      rest: { ...rest, method: "put", operationId: give },
+      async handler(params, { services }) {
+        await services.store.grants.add(
+          textOf(params, "id"),
+          subjectOf(params),
+        );
+        return true;
+      },
+    }),
+    defineOperation({
+      name: `role.removeFrom${noun}`,
+      summary: `Takes a role away from a ${type}.`,
+      ...shape,
+      rest: { ...rest, method: "delete", operationId: take },
+      async handler(params, { services }) {
+        await services.store.grants.remove(
+          textOf(params, "id"),
+          subjectOf(params),
+        );
+        return true;
+      },
+    }),
+  ];
+});
+
+/** Roles, and who has them. `role.getAll` is about the older kind of rights: see acl.ts. */
+export const roleOperations = [
+  roleCreate,
+  roleSet,
+  roleDelete,
+  roleCopy,
+  ...grantOperations,
+];

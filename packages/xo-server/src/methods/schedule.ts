@@ -1,8 +1,7 @@
 import type { Schedule } from "@xo-server/store";
 import { Type, type Static } from "typebox";
-import type { Jobs } from "../jobs/jobs.js";
 import { createTimes, type Times } from "../jobs/times.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 
 const id = Type.String({
   minLength: 1,
@@ -72,61 +71,58 @@ const example = {
   overlap: "skip",
 };
 
-/** When jobs are done. */
-export function scheduleMethods(jobs: Jobs): Operation[] {
-  return [...readMethods(jobs), ...changeMethods(jobs), ...runMethods(jobs)];
-}
+export const scheduleGetAll = defineOperation({
+  name: "schedule.getAll",
+  summary: "All schedules of jobs.",
+  params: Type.Object({}),
+  result: Type.Array(PublicSchedule),
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: "/schedules",
+    operationId: "GetSchedules",
+    exposure: "allow",
+    example: [example],
+  },
+  handler: (_params, { services }) =>
+    Array.from(services.jobs.schedules(), toPublic),
+});
 
-function readMethods(jobs: Jobs): Operation[] {
-  return [
-    defineOperation({
-      name: "schedule.getAll",
-      summary: "All schedules of jobs.",
-      params: Type.Object({}),
-      result: Type.Array(PublicSchedule),
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/schedules",
-        operationId: "GetSchedules",
-        exposure: "allow",
-        example: [example],
-      },
-      handler: () => Array.from(jobs.schedules(), toPublic),
-    }),
-    defineOperation({
-      name: "schedule.get",
-      summary: "One schedule.",
-      params: Type.Object({ id }, closed),
-      result: PublicSchedule,
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/schedules/{id}",
-        operationId: "GetSchedule",
-        exposure: "allow",
-        example,
-      },
-      handler: (params) => toPublic(jobs.schedule(params.id)),
-    }),
-    defineOperation({
-      name: "schedule.preview",
-      summary: "The next times that a cron expression means, in ms.",
-      params: Type.Object(
-        {
-          cron,
-          timezone: Type.Optional(timezone),
-          count: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
-        },
-        closed,
-      ),
-      result: Type.Array(Type.Number()),
-      permission: "admin",
-      handler: ({ cron, timezone, count = 5 }) =>
-        nextTimes(createTimes(cron, timezone), count),
-    }),
-  ];
-}
+export const scheduleGet = defineOperation({
+  name: "schedule.get",
+  summary: "One schedule.",
+  params: Type.Object({ id }, closed),
+  result: PublicSchedule,
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: "/schedules/{id}",
+    operationId: "GetSchedule",
+    exposure: "allow",
+    example,
+  },
+  handler: (params, { services }) =>
+    toPublic(services.jobs.schedule(params.id)),
+});
+
+export const schedulePreview = defineOperation({
+  name: "schedule.preview",
+  summary: "The next times that a cron expression means, in ms.",
+  params: Type.Object(
+    {
+      cron,
+      timezone: Type.Optional(timezone),
+      count: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+    },
+    closed,
+  ),
+  result: Type.Array(Type.Number()),
+  permission: "admin",
+  handler: ({ cron, timezone, count = 5 }) =>
+    nextTimes(createTimes(cron, timezone), count),
+});
+
+const readOperations = [scheduleGetAll, scheduleGet, schedulePreview];
 
 function nextTimes(times: Times, count: number): number[] {
   const found: number[] = [];
@@ -139,136 +135,143 @@ function nextTimes(times: Times, count: number): number[] {
   return found;
 }
 
-function changeMethods(jobs: Jobs): Operation[] {
-  return [
-    defineOperation({
-      ...change,
-      name: "schedule.create",
-      summary: "A new schedule of a job.",
-      params: Type.Object(
-        {
-          jobId,
-          cron,
-          ...how,
-          name: Type.Optional(Type.String({ maxLength: 1024 })),
-          timezone: Type.Optional(timezone),
-          missedLimitMs: Type.Optional(missedLimitMs),
-        },
-        closed,
-      ),
-      result: PublicSchedule,
-      rest: {
-        method: "post",
-        path: "/schedules",
-        operationId: "CreateSchedule",
-        exposure: "confirm",
-        status: 201,
-      },
-      handler: async (given) => toPublic(await jobs.createSchedule(given)),
-    }),
-    defineOperation({
-      ...change,
-      name: "schedule.set",
-      summary: "Changes a schedule; what is not given stays.",
-      params: Type.Object(
-        {
-          id,
-          ...how,
-          jobId: Type.Optional(jobId),
-          cron: Type.Optional(cron),
-          name: Type.Optional(
-            Type.Union([Type.String({ maxLength: 1024 }), Type.Null()]),
-          ),
-          timezone: Type.Optional(Type.Union([timezone, Type.Null()])),
-          missedLimitMs: Type.Optional(
-            Type.Union([missedLimitMs, Type.Null()]),
-          ),
-        },
-        closed,
-      ),
-      result: Type.Boolean(),
-      rest: {
-        method: "patch",
-        path: "/schedules/{id}",
-        operationId: "UpdateSchedule",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler({ id: scheduleId, ...given }) {
-        const patch = Object.entries(given).map(([key, value]) => [
-          key,
-          value ?? undefined,
-        ]);
-        await jobs.setSchedule(scheduleId, Object.fromEntries(patch) as object);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...change,
-      name: "schedule.delete",
-      summary: "Deletes a schedule; its job stays.",
-      params: Type.Object({ id }, closed),
-      result: Type.Boolean(),
-      rest: {
-        method: "delete",
-        path: "/schedules/{id}",
-        operationId: "DeleteSchedule",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler(params) {
-        await jobs.deleteSchedule(params.id);
-        return true;
-      },
-    }),
-  ];
-}
+export const scheduleCreate = defineOperation({
+  ...change,
+  name: "schedule.create",
+  summary: "A new schedule of a job.",
+  params: Type.Object(
+    {
+      jobId,
+      cron,
+      ...how,
+      name: Type.Optional(Type.String({ maxLength: 1024 })),
+      timezone: Type.Optional(timezone),
+      missedLimitMs: Type.Optional(missedLimitMs),
+    },
+    closed,
+  ),
+  result: PublicSchedule,
+  rest: {
+    method: "post",
+    path: "/schedules",
+    operationId: "CreateSchedule",
+    exposure: "confirm",
+    status: 201,
+  },
+  handler: async (given, { services }) =>
+    toPublic(await services.jobs.createSchedule(given)),
+});
 
-function runMethods(jobs: Jobs): Operation[] {
-  return [
-    defineOperation({
-      ...change,
-      name: "schedule.run",
-      summary: "Does the job of a schedule now, and waits for its end.",
-      params: Type.Object({ id }, closed),
-      result: Type.Boolean(),
-      rest: {
-        method: "post",
-        path: "/schedules/{id}/actions/run",
-        operationId: "RunSchedule",
-        exposure: "confirm",
-        isAction: true,
-      },
-      async handler(params, { task: work }) {
-        const own = work.taskId === undefined ? undefined : work;
-        const start = jobs.startOf(params.id);
-        await (
-          await jobs.begin(start, own)
-        ).ended;
-        return true;
-      },
-    }),
-    defineOperation({
-      ...change,
-      name: "schedule.runSequence",
-      summary:
-        "Does the jobs of schedules one after the other, until one fails.",
-      params: Type.Object(
-        { schedules: Type.Array(id, { maxItems: 1_000 }) },
-        closed,
+export const scheduleSet = defineOperation({
+  ...change,
+  name: "schedule.set",
+  summary: "Changes a schedule; what is not given stays.",
+  params: Type.Object(
+    {
+      id,
+      ...how,
+      jobId: Type.Optional(jobId),
+      cron: Type.Optional(cron),
+      name: Type.Optional(
+        Type.Union([Type.String({ maxLength: 1024 }), Type.Null()]),
       ),
-      result: Type.Boolean(),
-      async handler({ schedules }, { task: work }) {
-        const starts = schedules.map((one) => jobs.startOf(one));
-        await jobs.runSequence(starts, work);
-        return true;
-      },
-    }),
-  ];
-}
+      timezone: Type.Optional(Type.Union([timezone, Type.Null()])),
+      missedLimitMs: Type.Optional(Type.Union([missedLimitMs, Type.Null()])),
+    },
+    closed,
+  ),
+  result: Type.Boolean(),
+  rest: {
+    method: "patch",
+    path: "/schedules/{id}",
+    operationId: "UpdateSchedule",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler({ id: scheduleId, ...given }, { services }) {
+    const patch = Object.entries(given).map(([key, value]) => [
+      key,
+      value ?? undefined,
+    ]);
+    await services.jobs.setSchedule(
+      scheduleId,
+      Object.fromEntries(patch) as object,
+    );
+    return true;
+  },
+});
+
+export const scheduleDelete = defineOperation({
+  ...change,
+  name: "schedule.delete",
+  summary: "Deletes a schedule; its job stays.",
+  params: Type.Object({ id }, closed),
+  result: Type.Boolean(),
+  rest: {
+    method: "delete",
+    path: "/schedules/{id}",
+    operationId: "DeleteSchedule",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler(params, { services }) {
+    await services.jobs.deleteSchedule(params.id);
+    return true;
+  },
+});
+
+const changeOperations = [scheduleCreate, scheduleSet, scheduleDelete];
+
+export const scheduleRun = defineOperation({
+  ...change,
+  name: "schedule.run",
+  summary: "Does the job of a schedule now, and waits for its end.",
+  params: Type.Object({ id }, closed),
+  result: Type.Boolean(),
+  rest: {
+    method: "post",
+    path: "/schedules/{id}/actions/run",
+    operationId: "RunSchedule",
+    exposure: "confirm",
+    isAction: true,
+  },
+  async handler(params, { task, services }) {
+    const own = task.taskId === undefined ? undefined : task;
+    const start = services.jobs.startOf(params.id);
+    await (
+      await services.jobs.begin(start, own)
+    ).ended;
+    return true;
+  },
+});
+
+export const scheduleRunSequence = defineOperation({
+  ...change,
+  name: "schedule.runSequence",
+  summary: "Does the jobs of schedules one after the other, until one fails.",
+  params: Type.Object(
+    { schedules: Type.Array(id, { maxItems: 1_000 }) },
+    closed,
+  ),
+  result: Type.Boolean(),
+  async handler({ schedules }, { services, task }) {
+    const starts = schedules.map((one) => services.jobs.startOf(one));
+    await services.jobs.runSequence(starts, task);
+    return true;
+  },
+});
+
+const runOperations = [scheduleRun, scheduleRunSequence];
 
 function toPublic(schedule: Schedule): Static<typeof PublicSchedule> {
   const { createdAt, updatedAt, ...others } = schedule;
   void [createdAt, updatedAt];
   return others;
 }
+
+/** When jobs are done. */
+export const scheduleOperations = [
+  ...readOperations,
+  ...changeOperations,
+  ...runOperations,
+];

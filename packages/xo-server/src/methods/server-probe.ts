@@ -1,7 +1,7 @@
 import { XoError, XapiError, type ErrorCode } from "@xo-server/model";
-import type { HostProbe, ProbeOptions } from "@xo-server/xen-api";
+import type { HostProbe } from "@xo-server/xen-api";
 import { Type, type Static } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 
 const problems = [
   "name-not-found",
@@ -44,57 +44,42 @@ const Probe = Type.Object({
   certificate: Type.Optional(Certificate),
 });
 
-/** Probes at a time, of all callers: it is no port scanner. */
-const MAX_AT_A_TIME = 4;
 const LIMIT_MS = 5_000;
 
-/** Looks at a host before it is added. */
-export function serverProbeMethods(
-  probe: (options: Omit<ProbeOptions, "decoder">) => Promise<HostProbe>,
-): Operation[] {
-  let running = 0;
-  return [
-    defineOperation({
-      name: "server.probe",
-      summary:
-        "Whether there is a pool at an address, and its certificate; nobody is signed in, and of other programs nothing is told.",
-      params: Type.Object(
-        {
-          host: Type.String({
-            minLength: 1,
-            maxLength: 300,
-            pattern: "^[^\\s@]+$",
-            description: "As in server.add.",
-          }),
-          httpProxy: Type.Optional(Type.String({ pattern: "^https?://" })),
-        },
-        { additionalProperties: false },
-      ),
-      result: Probe,
-      permission: "admin",
-      // It makes the server call somebody: who asked for that is written down.
-      changes: true,
-      async handler({ host, httpProxy }, { signal }) {
-        if (running >= MAX_AT_A_TIME)
-          throw new XoError("QUEUE_FULL", { what: "probing", size: running });
-        running++;
-        try {
-          const found = await probe({
-            host,
-            signal,
-            timeoutMs: LIMIT_MS,
-            ...(httpProxy === undefined ? {} : { proxy: httpProxy }),
-          });
-          return toPublic(found);
-        } catch (error) {
-          throw toInvalid(error);
-        } finally {
-          running--;
-        }
-      },
-    }),
-  ];
-}
+export const serverProbe = defineOperation({
+  name: "server.probe",
+  summary:
+    "Whether there is a pool at an address, and its certificate; nobody is signed in, and of other programs nothing is told.",
+  params: Type.Object(
+    {
+      host: Type.String({
+        minLength: 1,
+        maxLength: 300,
+        pattern: "^[^\\s@]+$",
+        description: "As in server.add.",
+      }),
+      httpProxy: Type.Optional(Type.String({ pattern: "^https?://" })),
+    },
+    { additionalProperties: false },
+  ),
+  result: Probe,
+  permission: "admin",
+  // It makes the server call somebody: who asked for that is written down.
+  changes: true,
+  async handler({ host, httpProxy }, { signal, services }) {
+    try {
+      const found = await services.hostProber.probe({
+        host,
+        signal,
+        timeoutMs: LIMIT_MS,
+        ...(httpProxy === undefined ? {} : { proxy: httpProxy }),
+      });
+      return toPublic(found);
+    } catch (error) {
+      throw toInvalid(error);
+    }
+  },
+});
 
 /** An address that cannot be one is the caller's mistake. */
 function toInvalid(error: unknown): unknown {
@@ -160,3 +145,6 @@ function problemOf(error: XoError | XapiError): Problem {
     ) ?? [];
   return exact ?? byCode[code] ?? "not-a-xapi";
 }
+
+/** Looks at a host before it is added. */
+export const serverProbeOperations = [serverProbe];

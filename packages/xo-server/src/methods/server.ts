@@ -1,21 +1,9 @@
 import { XoError } from "@xo-server/model";
-import type { Server, Store } from "@xo-server/store";
+import type { Server } from "@xo-server/store";
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
-import type { StoredPools } from "../pools/stored-pools.js";
+import { namedPools } from "../pools/named-pools.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { PublicServer, toPublicServers } from "../pools/public-server.js";
-import type { NamedPool } from "../pools/named-pools.js";
-import type { PoolStatus } from "../status/status.js";
-
-export interface ServerMethodsOptions {
-  readonly servers: Store["servers"];
-  readonly stored: Pick<StoredPools, "apply" | "problemOf">;
-  /** Is it a simulated pool? */
-  readonly isDemo: (id: string) => boolean;
-  readonly listPools: () => readonly PoolStatus[];
-  /** Pools by the id of the server that they are known through. */
-  readonly namedPools: () => Promise<ReadonlyMap<string, NamedPool>>;
-}
 
 const id = Type.String({ minLength: 1, description: "Of a server." });
 const host = Type.String({
@@ -49,218 +37,225 @@ const example = {
   poolNameLabel: "Paris",
 };
 
-/** Pools to connect to. Those of config.yaml are told of, but changed there. */
-export function serverMethods({
-  servers,
-  stored,
-  listPools,
-  namedPools,
-  isDemo,
-}: ServerMethodsOptions): Operation[] {
-  const change = {
-    result: Type.Boolean(),
-    permission: "admin",
-    changes: true,
-  } as const;
+const change = {
+  result: Type.Boolean(),
+  permission: "admin",
+  changes: true,
+} as const;
 
-  /** @throws XoError NO_SUCH_OBJECT */
-  function find(id: string): Server {
-    const server = servers.get(id);
+/** @throws XoError NO_SUCH_OBJECT */
+function find(
+  { services }: Pick<OperationContext, "services">,
+  id: string,
+): Server {
+  const server = services.store.servers.get(id);
+  if (server === undefined)
+    throw new XoError("NO_SUCH_OBJECT", { type: "server", id });
+  return server;
+}
+
+async function enable(
+  context: OperationContext,
+  id: string,
+  enabled: boolean,
+): Promise<true> {
+  find(context, id);
+  await context.services.store.servers.update(id, { enabled });
+  await context.services.storedPools.apply(id);
+  return true;
+}
+
+async function list({
+  services,
+}: Pick<OperationContext, "services">): Promise<PublicServer[]> {
+  const named = await namedPools(services);
+  return toPublicServers({
+    servers: [...services.store.servers.list()],
+    pools: services.pools.list(),
+    isDemo: (id) => services.demoPools.has(id),
+    problemOf: (id) => services.storedPools.problemOf(id),
+  }).map((server) => ({
+    ...server,
+    ...(server.status === "connected" ? named.get(server.id) : {}),
+  }));
+}
+
+export const serverGetAll = defineOperation({
+  name: "server.getAll",
+  summary: "All pools that there are to connect to, and how they are.",
+  params: Type.Object({}),
+  result: Type.Array(PublicServer),
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: "/servers",
+    operationId: "GetServers",
+    exposure: "allow",
+    example: [example],
+  },
+  handler: (_params, context) => list(context),
+});
+
+export const serverGet = defineOperation({
+  name: "server.get",
+  summary: "One pool that there is to connect to, and how it is.",
+  params: Type.Object({ id }, closed),
+  result: PublicServer,
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: "/servers/{id}",
+    operationId: "GetServer",
+    exposure: "allow",
+    example,
+  },
+  handler: async ({ id }, context) => {
+    const server = (await list(context)).find((one) => one.id === id);
     if (server === undefined)
       throw new XoError("NO_SUCH_OBJECT", { type: "server", id });
     return server;
-  }
+  },
+});
 
-  async function enable(id: string, enabled: boolean): Promise<true> {
-    find(id);
-    await servers.update(id, { enabled });
-    await stored.apply(id);
-    return true;
-  }
-
-  async function list(): Promise<PublicServer[]> {
-    const named = await namedPools();
-    return toPublicServers({
-      servers: [...servers.list()],
-      pools: listPools(),
-      isDemo,
-      problemOf: (id) => stored.problemOf(id),
-    }).map((server) => ({
+export const serverAdd = defineOperation({
+  name: "server.add",
+  summary: "Another pool to connect to; its id. It is connected at once.",
+  params: Type.Object(
+    {
+      host,
+      username,
+      password,
+      label: Type.Optional(label),
+      autoConnect: Type.Optional(
+        Type.Boolean({ description: "False: only noted down." }),
+      ),
+      allowUnauthorized: Type.Optional(allowUnauthorized),
+      fingerprint: Type.Optional(fingerprint),
+      readOnly: Type.Optional(readOnly),
+      httpProxy: Type.Optional(httpProxy),
+    },
+    closed,
+  ),
+  ...change,
+  result: Type.String({ description: "Id of the server." }),
+  rest: {
+    method: "post",
+    path: "/servers",
+    operationId: "AddServer",
+    exposure: "confirm",
+    status: 201,
+  },
+  handler: async (
+    {
+      autoConnect = true,
+      allowUnauthorized = false,
+      readOnly = false,
+      fingerprint,
+      ...server
+    },
+    { services },
+  ) => {
+    const { id } = await services.store.servers.add({
       ...server,
-      ...(server.status === "connected" ? named.get(server.id) : {}),
-    }));
-  }
+      enabled: autoConnect,
+      options: {
+        allowUnauthorized,
+        readOnly,
+        ...(fingerprint === undefined
+          ? {}
+          : { fingerprint: bare(fingerprint) }),
+      },
+    });
+    await services.storedPools.apply(id);
+    return id;
+  },
+});
 
-  return [
-    defineOperation({
-      name: "server.getAll",
-      summary: "All pools that there are to connect to, and how they are.",
-      params: Type.Object({}),
-      result: Type.Array(PublicServer),
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/servers",
-        operationId: "GetServers",
-        exposure: "allow",
-        example: [example],
-      },
-      handler: () => list(),
-    }),
-    defineOperation({
-      name: "server.get",
-      summary: "One pool that there is to connect to, and how it is.",
-      params: Type.Object({ id }, closed),
-      result: PublicServer,
-      permission: "admin",
-      rest: {
-        method: "get",
-        path: "/servers/{id}",
-        operationId: "GetServer",
-        exposure: "allow",
-        example,
-      },
-      handler: async ({ id }) => {
-        const server = (await list()).find((one) => one.id === id);
-        if (server === undefined)
-          throw new XoError("NO_SUCH_OBJECT", { type: "server", id });
-        return server;
-      },
-    }),
-    defineOperation({
-      name: "server.add",
-      summary: "Another pool to connect to; its id. It is connected at once.",
-      params: Type.Object(
-        {
-          host,
-          username,
-          password,
-          label: Type.Optional(label),
-          autoConnect: Type.Optional(
-            Type.Boolean({ description: "False: only noted down." }),
-          ),
-          allowUnauthorized: Type.Optional(allowUnauthorized),
-          fingerprint: Type.Optional(fingerprint),
-          readOnly: Type.Optional(readOnly),
-          httpProxy: Type.Optional(httpProxy),
-        },
-        closed,
-      ),
-      ...change,
-      result: Type.String({ description: "Id of the server." }),
-      rest: {
-        method: "post",
-        path: "/servers",
-        operationId: "AddServer",
-        exposure: "confirm",
-        status: 201,
-      },
-      handler: async ({
-        autoConnect = true,
-        allowUnauthorized = false,
-        readOnly = false,
-        fingerprint,
-        ...server
-      }) => {
-        const { id } = await servers.add({
-          ...server,
-          enabled: autoConnect,
-          options: {
-            allowUnauthorized,
-            readOnly,
-            ...(fingerprint === undefined
-              ? {}
-              : { fingerprint: bare(fingerprint) }),
-          },
-        });
-        await stored.apply(id);
-        return id;
-      },
-    }),
-    defineOperation({
-      name: "server.set",
-      summary: "Changes how a pool is connected to; it is connected anew.",
-      params: Type.Object(
-        {
-          id,
-          label: Type.Optional(Type.Union([label, Type.Null()])),
-          host: Type.Optional(host),
-          username: Type.Optional(username),
-          password: Type.Optional(password),
-          allowUnauthorized: Type.Optional(allowUnauthorized),
-          fingerprint: Type.Optional(Type.Union([fingerprint, Type.Null()])),
-          readOnly: Type.Optional(readOnly),
-          httpProxy: Type.Optional(Type.Union([httpProxy, Type.Null()])),
-        },
-        closed,
-      ),
-      ...change,
-      handler: async ({ id, label, ...given }) => {
-        const { allowUnauthorized, readOnly, fingerprint, ...patch } = given;
-        const options = changed(find(id).options, {
-          allowUnauthorized,
-          readOnly,
-          fingerprint:
-            typeof fingerprint === "string" ? bare(fingerprint) : fingerprint,
-        });
-        await servers.update(id, {
-          ...patch,
-          options,
-          ...(label === undefined ? {} : { label: label ?? "" }),
-        });
-        await stored.apply(id);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "server.remove",
-      summary: "Disconnects a pool and forgets it; its objects go.",
-      params: Type.Object({ id }, closed),
-      ...change,
-      rest: {
-        method: "delete",
-        path: "/servers/{id}",
-        operationId: "DeleteServer",
-        exposure: "confirm",
-        status: 204,
-      },
-      handler: async ({ id }) => {
-        find(id);
-        await servers.delete(id);
-        await stored.apply(id);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "server.enable",
-      summary: "Connects a pool, now and at each start.",
-      params: Type.Object({ id }, closed),
-      ...change,
-      rest: {
-        method: "post",
-        path: "/servers/{id}/actions/connect",
-        operationId: "ConnectServer",
-        exposure: "confirm",
-        isAction: true,
-      },
-      handler: ({ id }) => enable(id, true),
-    }),
-    defineOperation({
-      name: "server.disable",
-      summary: "Disconnects a pool; its objects go.",
-      params: Type.Object({ id }, closed),
-      ...change,
-      rest: {
-        method: "post",
-        path: "/servers/{id}/actions/disconnect",
-        operationId: "DisconnectServer",
-        exposure: "confirm",
-        isAction: true,
-      },
-      handler: ({ id }) => enable(id, false),
-    }),
-  ];
-}
+export const serverSet = defineOperation({
+  name: "server.set",
+  summary: "Changes how a pool is connected to; it is connected anew.",
+  params: Type.Object(
+    {
+      id,
+      label: Type.Optional(Type.Union([label, Type.Null()])),
+      host: Type.Optional(host),
+      username: Type.Optional(username),
+      password: Type.Optional(password),
+      allowUnauthorized: Type.Optional(allowUnauthorized),
+      fingerprint: Type.Optional(Type.Union([fingerprint, Type.Null()])),
+      readOnly: Type.Optional(readOnly),
+      httpProxy: Type.Optional(Type.Union([httpProxy, Type.Null()])),
+    },
+    closed,
+  ),
+  ...change,
+  handler: async ({ id, label, ...given }, context) => {
+    const { allowUnauthorized, readOnly, fingerprint, ...patch } = given;
+    const options = changed(find(context, id).options, {
+      allowUnauthorized,
+      readOnly,
+      fingerprint:
+        typeof fingerprint === "string" ? bare(fingerprint) : fingerprint,
+    });
+    await context.services.store.servers.update(id, {
+      ...patch,
+      options,
+      ...(label === undefined ? {} : { label: label ?? "" }),
+    });
+    await context.services.storedPools.apply(id);
+    return true;
+  },
+});
+
+export const serverRemove = defineOperation({
+  name: "server.remove",
+  summary: "Disconnects a pool and forgets it; its objects go.",
+  params: Type.Object({ id }, closed),
+  ...change,
+  rest: {
+    method: "delete",
+    path: "/servers/{id}",
+    operationId: "DeleteServer",
+    exposure: "confirm",
+    status: 204,
+  },
+  handler: async ({ id }, context) => {
+    find(context, id);
+    await context.services.store.servers.delete(id);
+    await context.services.storedPools.apply(id);
+    return true;
+  },
+});
+
+export const serverEnable = defineOperation({
+  name: "server.enable",
+  summary: "Connects a pool, now and at each start.",
+  params: Type.Object({ id }, closed),
+  ...change,
+  rest: {
+    method: "post",
+    path: "/servers/{id}/actions/connect",
+    operationId: "ConnectServer",
+    exposure: "confirm",
+    isAction: true,
+  },
+  handler: ({ id }, context) => enable(context, id, true),
+});
+
+export const serverDisable = defineOperation({
+  name: "server.disable",
+  summary: "Disconnects a pool; its objects go.",
+  params: Type.Object({ id }, closed),
+  ...change,
+  rest: {
+    method: "post",
+    path: "/servers/{id}/actions/disconnect",
+    operationId: "DisconnectServer",
+    exposure: "confirm",
+    isAction: true,
+  },
+  handler: ({ id }, context) => enable(context, id, false),
+});
 
 /** What is undefined stays, what is null goes. */
 function changed(
@@ -283,3 +278,14 @@ function defined(changes: Server["options"]): Server["options"] {
 function bare(fingerprint: string): string {
   return fingerprint.replaceAll(":", "").toLowerCase();
 }
+
+/** Pools to connect to. Those of config.yaml are told of, but changed there. */
+export const serverOperations = [
+  serverGetAll,
+  serverGet,
+  serverAdd,
+  serverSet,
+  serverRemove,
+  serverEnable,
+  serverDisable,
+];

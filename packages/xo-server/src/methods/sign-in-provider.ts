@@ -1,6 +1,5 @@
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
-import type { SignInService } from "../auth/sign-in-service.js";
+import { defineOperation } from "./define-operation.js";
 
 const Provider = Type.Object({
   id: Type.String({ description: "Such as password, ldap or oidc." }),
@@ -12,55 +11,51 @@ const Provider = Type.Object({
   url: Type.Optional(Type.String()),
 });
 
-/** The ways in, for who stands before the door. */
-export function signInProviderMethods(
-  signIn: Pick<SignInService, "directory" | "redirect">,
-): Operation[] {
-  return [
-    defineOperation({
-      name: "session.getProviders",
-      summary: "The ways to sign in.",
-      params: Type.Object({}),
-      result: Type.Object({ providers: Type.Array(Provider) }),
-      permission: "none",
-      rest: {
-        method: "get",
-        path: "/signin/providers",
-        operationId: "GetSignInProviders",
-        exposure: "allow",
-        example: {
-          providers: [
-            { id: "password", name: "Password", kind: "password" },
-            {
-              id: "oidc",
-              name: "Example",
-              kind: "redirect",
-              url: "/signin/oidc",
-            },
-          ],
+export const sessionGetProviders = defineOperation({
+  name: "session.getProviders",
+  summary: "The ways to sign in.",
+  params: Type.Object({}),
+  result: Type.Object({ providers: Type.Array(Provider) }),
+  permission: "none",
+  rest: {
+    method: "get",
+    path: "/signin/providers",
+    operationId: "GetSignInProviders",
+    exposure: "allow",
+    example: {
+      providers: [
+        { id: "password", name: "Password", kind: "password" },
+        {
+          id: "oidc",
+          name: "Example",
+          kind: "redirect",
+          url: "/signin/oidc",
         },
-      },
-      handler() {
-        const { directory, redirect } = signIn;
-        return {
-          providers: [
-            { id: "password", name: "Password", kind: "password" },
-            ...(directory === undefined
-              ? []
-              : [{ id: directory, name: "LDAP", kind: "password" }]),
-            ...(redirect === undefined
-              ? []
-              : [
-                  {
-                    id: "oidc",
-                    name: redirect.label,
-                    kind: "redirect",
-                    url: "/signin/oidc",
-                  },
-                ]),
-          ],
-        };
-      },
-    }),
-  ];
-}
+      ],
+    },
+  },
+  handler(_params, { services }) {
+    const { directory, redirect } = services.signIn;
+    return {
+      providers: [
+        { id: "password", name: "Password", kind: "password" },
+        ...(directory === undefined
+          ? []
+          : [{ id: directory, name: "LDAP", kind: "password" }]),
+        ...(redirect === undefined
+          ? []
+          : [
+              {
+                id: "oidc",
+                name: redirect.label,
+                kind: "redirect",
+                url: "/signin/oidc",
+              },
+            ]),
+      ],
+    };
+  },
+});
+
+/** The ways in, for who stands before the door. */
+export const signInProviderOperations = [sessionGetProviders];

@@ -1,7 +1,8 @@
 import { XoError } from "@xo-server/model";
 import { Type, type TSchema } from "typebox";
-import type { PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { Operation } from "../operations/operation.js";
+import type { Services } from "./services.js";
+import { defineOperation } from "./define-operation.js";
 import { byteSize, toBytes } from "./byte-size.js";
 import { idOf } from "./on-object.js";
 import { makeSr, type NewSr } from "./sr-make.js";
@@ -126,16 +127,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** How storage comes to be. */
-export function srCreateMethods(objects: PoolObjects): Operation[] {
-  return [
-    ...kinds.map((kind) => defineKind(objects, kind)),
-    createIso(objects),
-    createAny(objects),
-  ];
-}
-
-function defineKind(objects: PoolObjects, kind: Kind): Operation {
+function defineKind(kind: Kind): Operation<Services> {
   const { name, summary, params, make } = kind;
   return defineOperation({
     name,
@@ -144,7 +136,7 @@ function defineKind(objects: PoolObjects, kind: Kind): Operation {
     result: Type.String(),
     permission: onHost,
     changes: true,
-    handler: (given) => {
+    handler: (given, { objects }) => {
       const told = given as Given & typeof given;
       const { device, ...kindOf } = make(told);
       const formats = told["preferredImageFormat"];
@@ -169,83 +161,83 @@ function namesOf(given: Given & { readonly host: string }) {
 
 const isoTypes = ["local", "nfs", "smb"];
 
-function createIso(objects: PoolObjects): Operation {
-  return defineOperation({
-    name: "sr.createIso",
-    summary:
-      "Makes an SR of ISO images: `local` (a folder of the host), `nfs` or `smb`; its id.",
-    params: Type.Object({
-      ...shared,
-      path: text,
-      type: Type.Enum(isoTypes),
-      user: optional,
-      password: optional,
-      ...nfs,
-      srUuid,
-    }),
-    result: Type.String(),
-    permission: onHost,
-    changes: true,
-    handler: ({ path, type, user, password, ...given }) => {
-      if (type === "smb" && user === undefined)
-        throw new XoError("INVALID_PARAMETERS", {
-          reason: "SMB wants a user",
-        });
-      const devices: Readonly<Record<string, Given>> = {
-        local: { legacy_mode: "true" },
-        nfs: { nfsversion: given.nfsVersion, options: given.nfsOptions },
-        smb: { type: "cifs", username: user, cifspassword: password },
-      };
-      return makeSr(objects, {
-        ...namesOf(given),
-        type: "iso",
-        content_type: "iso",
-        shared: type !== "local",
-        device: { location: path, ...devices[type] },
-        uuid: given.srUuid,
+export const srCreateIso = defineOperation({
+  name: "sr.createIso",
+  summary:
+    "Makes an SR of ISO images: `local` (a folder of the host), `nfs` or `smb`; its id.",
+  params: Type.Object({
+    ...shared,
+    path: text,
+    type: Type.Enum(isoTypes),
+    user: optional,
+    password: optional,
+    ...nfs,
+    srUuid,
+  }),
+  result: Type.String(),
+  permission: onHost,
+  changes: true,
+  handler: ({ path, type, user, password, ...given }, { objects }) => {
+    if (type === "smb" && user === undefined)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: "SMB wants a user",
       });
-    },
-  });
-}
+    const devices: Readonly<Record<string, Given>> = {
+      local: { legacy_mode: "true" },
+      nfs: { nfsversion: given.nfsVersion, options: given.nfsOptions },
+      smb: { type: "cifs", username: user, cifspassword: password },
+    };
+    return makeSr(objects, {
+      ...namesOf(given),
+      type: "iso",
+      content_type: "iso",
+      shared: type !== "local",
+      device: { location: path, ...devices[type] },
+      uuid: given.srUuid,
+    });
+  },
+});
+
+export const srCreate = defineOperation({
+  name: "sr.create",
+  summary: "Makes an SR of any kind that the host has a driver for; its id.",
+  params: Type.Object({
+    host: shared.host,
+    SR_type: text,
+    name_label: text,
+    name_description: Type.Optional(Type.String()),
+    content_type: Type.Optional(Type.String()),
+    device_config: texts,
+    sm_config: Type.Optional(texts),
+    size: Type.Optional(byteSize),
+  }),
+  result: Type.String(),
+  permission: onHost,
+  changes: true,
+  rest: {
+    method: "post",
+    path: "/srs",
+    operationId: "CreateSr",
+    exposure: "confirm",
+    status: 201,
+    body: { hostId: "host" },
+  },
+  handler: (
+    { SR_type, device_config, size, sm_config, ...given },
+    { objects },
+  ) =>
+    makeSr(objects, {
+      name_description: "",
+      ...given,
+      type: SR_type,
+      device: device_config,
+      ...(sm_config === undefined ? {} : { sm_config }),
+      ...(size === undefined ? {} : { physicalSize: toBytes(size) }),
+      shared: !LOCAL.has(SR_type),
+    }),
+});
 
 /** Any kind, in XAPI's own words. */
-function createAny(objects: PoolObjects): Operation {
-  return defineOperation({
-    name: "sr.create",
-    summary: "Makes an SR of any kind that the host has a driver for; its id.",
-    params: Type.Object({
-      host: shared.host,
-      SR_type: text,
-      name_label: text,
-      name_description: Type.Optional(Type.String()),
-      content_type: Type.Optional(Type.String()),
-      device_config: texts,
-      sm_config: Type.Optional(texts),
-      size: Type.Optional(byteSize),
-    }),
-    result: Type.String(),
-    permission: onHost,
-    changes: true,
-    rest: {
-      method: "post",
-      path: "/srs",
-      operationId: "CreateSr",
-      exposure: "confirm",
-      status: 201,
-      body: { hostId: "host" },
-    },
-    handler: ({ SR_type, device_config, size, sm_config, ...given }) =>
-      makeSr(objects, {
-        name_description: "",
-        ...given,
-        type: SR_type,
-        device: device_config,
-        ...(sm_config === undefined ? {} : { sm_config }),
-        ...(size === undefined ? {} : { physicalSize: toBytes(size) }),
-        shared: !LOCAL.has(SR_type),
-      }),
-  });
-}
 
 /** Kinds that one host alone has. */
 const LOCAL = new Set([
@@ -257,3 +249,10 @@ const LOCAL = new Set([
   "udev",
   "largeblock",
 ]);
+
+/** How storage comes to be. */
+export const srCreateOperations = [
+  ...kinds.map(defineKind),
+  srCreateIso,
+  srCreate,
+];

@@ -1,7 +1,6 @@
 import { XapiError } from "@xo-server/model";
 import { Type, type TSchema } from "typebox";
-import type { PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import { idOf } from "./on-object.js";
 import { readRows } from "./sr-probe-answer.js";
 
@@ -128,31 +127,6 @@ const probes: readonly Probe[] = [
   },
 ];
 
-/** What there is to make SRs of. */
-export function srProbeMethods(objects: PoolObjects): Operation[] {
-  return probes.map(({ name, summary, params, type, device, rows }) =>
-    defineOperation({
-      name,
-      summary,
-      params: Type.Object({ host: idOf("the host that asks"), ...params }),
-      result: Type.Array(Type.Object({})),
-      permission: {
-        action: "administrate:create-sr",
-        resource: "host",
-        id: ({ host }) => host,
-      },
-      handler: async (given) => {
-        const { xapi, ref } = objects.get(given.host, "host");
-        const config = toTexts(device(given));
-        const answer = await ask(() =>
-          xapi.call("SR.probe", [ref, config, type, {}]),
-        );
-        return readRows(answer, ...rows);
-      },
-    }),
-  );
-}
-
 /** Drivers that miss a part of what they need tell in the error what it could be. */
 const TOLD_IN_ERROR = /^SR_BACKEND_FAILURE_(96|101|107|90)$/;
 
@@ -173,3 +147,27 @@ function toTexts(given: Given): Readonly<Record<string, string>> {
       .map(([key, value]) => [key, String(value)]),
   );
 }
+
+/** What there is to make SRs of. */
+export const srProbeOperations = probes.map(
+  ({ name, summary, params, type, device, rows }) =>
+    defineOperation({
+      name,
+      summary,
+      params: Type.Object({ host: idOf("the host that asks"), ...params }),
+      result: Type.Array(Type.Object({})),
+      permission: {
+        action: "administrate:create-sr",
+        resource: "host",
+        id: ({ host }) => host,
+      },
+      handler: async (given, { objects }) => {
+        const { xapi, ref } = objects.get(given.host, "host");
+        const config = toTexts(device(given));
+        const answer = await ask(() =>
+          xapi.call("SR.probe", [ref, config, type, {}]),
+        );
+        return readRows(answer, ...rows);
+      },
+    }),
+);

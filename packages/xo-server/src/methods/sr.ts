@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import {
   actionRoute,
   deleteRoute,
@@ -9,89 +9,96 @@ import {
   setFields,
 } from "./on-object.js";
 
-/** Storage that is there; how it comes to be is in sr-create. */
-export function srMethods(objects: PoolObjects): Operation[] {
-  const on = (id: string) => objects.get(id, "SR");
-  const shared = {
-    params: Type.Object({ id: idOf("an SR") }),
-    result: Type.Boolean(),
-    changes: true,
-  };
-  return [
-    defineOperation({
-      ...shared,
-      name: "sr.set",
-      summary: "Changes the names of an SR.",
-      params: Type.Object({
-        id: idOf("an SR"),
-        name_label: Type.Optional(Type.String({ minLength: 1 })),
-        name_description: Type.Optional(Type.String()),
-      }),
-      permission: onId("operate:set", "SR"),
-      handler: async ({ id, ...names }) => {
-        const { xapi, ref } = on(id);
-        await setFields(xapi, { className: "SR", ref }, names);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "sr.scan",
-      summary: "Looks for disks that came or went without XAPI.",
-      permission: onId("operate:scan", "SR"),
-      rest: actionRoute("/srs/{id}/actions/scan", "ScanSr"),
-      handler: async ({ id }) => {
-        const { xapi, ref } = on(id);
-        await xapi.callAsync("SR.scan", [ref]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "sr.connectAllPbds",
-      summary: "Connects all hosts to an SR.",
-      permission: onId("administrate:connect", "SR"),
-      handler: async ({ id }) => switchPbds(objects, on(id), true),
-    }),
-    defineOperation({
-      ...shared,
-      name: "sr.disconnectAllPbds",
-      summary: "Disconnects all hosts from an SR.",
-      permission: onId("administrate:disconnect", "SR"),
-      handler: async ({ id }) => switchPbds(objects, on(id), false),
-    }),
-    defineOperation({
-      ...shared,
-      name: "sr.forget",
-      summary: "Forgets an SR; what it holds stays on the storage.",
-      permission: onId("administrate:forget", "SR"),
-      rest: actionRoute("/srs/{id}/actions/forget", "ForgetSr"),
-      handler: ({ id }) => end(objects, on(id), "forget"),
-    }),
-    defineOperation({
-      ...shared,
-      name: "sr.destroy",
-      summary: "Wipes an SR, which must have no disks.",
-      permission: onId("administrate:delete", "SR"),
-      rest: deleteRoute("/srs/{id}", "DeleteSr"),
-      handler: ({ id }) => end(objects, on(id), "destroy"),
-    }),
-    defineOperation({
-      ...shared,
-      name: "sr.reclaimSpace",
-      summary: "Gives space that disks have freed back to the storage.",
-      params: Type.Object({
-        id: idOf("an SR"),
-        bypassBackupCheck: Type.Optional(
-          Type.Boolean({ description: "Taken, and not needed here." }),
-        ),
-      }),
-      permission: onId("operate:reclaim-space", "SR"),
-      rest: actionRoute("/srs/{id}/actions/reclaim_space", "ReclaimSpaceSr"),
-      handler: ({ id }) => trim(on(id), objects),
-    }),
-  ];
-}
+const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
+  objects.get(id, "SR");
+
+const shared = {
+  params: Type.Object({ id: idOf("an SR") }),
+  result: Type.Boolean(),
+  changes: true,
+};
+
+export const srSet = defineOperation({
+  ...shared,
+  name: "sr.set",
+  summary: "Changes the names of an SR.",
+  params: Type.Object({
+    id: idOf("an SR"),
+    name_label: Type.Optional(Type.String({ minLength: 1 })),
+    name_description: Type.Optional(Type.String()),
+  }),
+  permission: onId("operate:set", "SR"),
+  handler: async ({ id, ...names }, context) => {
+    const { xapi, ref } = on(context, id);
+    await setFields(xapi, { className: "SR", ref }, names);
+    return true;
+  },
+});
+
+export const srScan = defineOperation({
+  ...shared,
+  name: "sr.scan",
+  summary: "Looks for disks that came or went without XAPI.",
+  permission: onId("operate:scan", "SR"),
+  rest: actionRoute("/srs/{id}/actions/scan", "ScanSr"),
+  handler: async ({ id }, context) => {
+    const { xapi, ref } = on(context, id);
+    await xapi.callAsync("SR.scan", [ref]);
+    return true;
+  },
+});
+
+export const srConnectAllPbds = defineOperation({
+  ...shared,
+  name: "sr.connectAllPbds",
+  summary: "Connects all hosts to an SR.",
+  permission: onId("administrate:connect", "SR"),
+  handler: async ({ id }, context) =>
+    switchPbds(context.objects, on(context, id), true),
+});
+
+export const srDisconnectAllPbds = defineOperation({
+  ...shared,
+  name: "sr.disconnectAllPbds",
+  summary: "Disconnects all hosts from an SR.",
+  permission: onId("administrate:disconnect", "SR"),
+  handler: async ({ id }, context) =>
+    switchPbds(context.objects, on(context, id), false),
+});
+
+export const srForget = defineOperation({
+  ...shared,
+  name: "sr.forget",
+  summary: "Forgets an SR; what it holds stays on the storage.",
+  permission: onId("administrate:forget", "SR"),
+  rest: actionRoute("/srs/{id}/actions/forget", "ForgetSr"),
+  handler: ({ id }, context) => end(context.objects, on(context, id), "forget"),
+});
+
+export const srDestroy = defineOperation({
+  ...shared,
+  name: "sr.destroy",
+  summary: "Wipes an SR, which must have no disks.",
+  permission: onId("administrate:delete", "SR"),
+  rest: deleteRoute("/srs/{id}", "DeleteSr"),
+  handler: ({ id }, context) =>
+    end(context.objects, on(context, id), "destroy"),
+});
+
+export const srReclaimSpace = defineOperation({
+  ...shared,
+  name: "sr.reclaimSpace",
+  summary: "Gives space that disks have freed back to the storage.",
+  params: Type.Object({
+    id: idOf("an SR"),
+    bypassBackupCheck: Type.Optional(
+      Type.Boolean({ description: "Taken, and not needed here." }),
+    ),
+  }),
+  permission: onId("operate:reclaim-space", "SR"),
+  rest: actionRoute("/srs/{id}/actions/reclaim_space", "ReclaimSpaceSr"),
+  handler: ({ id }, context) => trim(on(context, id), context.objects),
+});
 
 /** Those that are so already are passed over. */
 async function switchPbds(
@@ -153,3 +160,14 @@ async function trim(
   ]);
   return true;
 }
+
+/** Storage that is there; how it comes to be is in sr-create. */
+export const srOperations = [
+  srSet,
+  srScan,
+  srConnectAllPbds,
+  srDisconnectAllPbds,
+  srForget,
+  srDestroy,
+  srReclaimSpace,
+];

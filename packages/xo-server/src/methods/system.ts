@@ -6,7 +6,6 @@ import { defineOperation } from "./define-operation.js";
 import {
   performanceColumns,
   type PerformanceColumn,
-  type PerformanceRing,
 } from "../status/performance-ring.js";
 import { INTERVAL_MS } from "../status/performance.js";
 import { Status } from "../status/status.js";

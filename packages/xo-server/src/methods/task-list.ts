@@ -1,13 +1,8 @@
 import { Type } from "typebox";
-import {
-  defineOperation,
-  type HandlerContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { HandlerContext } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import type { TaskReader } from "../tasks/task-changes.js";
-import type { TaskSubscriptions } from "../tasks/task-subscriptions.js";
 import type { TaskView } from "../tasks/task-view.js";
-import type { Tasks } from "../tasks/tasks.js";
 
 const id = Type.String({ minLength: 1, maxLength: 1024 });
 
@@ -25,65 +20,66 @@ const PublicTask = Type.Unsafe<TaskView>(
 /** Tasks that are looked at for one list: a state that none has must not hold the store. */
 const MOST_READ = 5_000;
 
-/** Our tasks for who has a socket: a list, and what becomes of them. */
-export function taskListMethods(
-  tasks: Pick<Tasks, "list">,
-  subscriptions: TaskSubscriptions,
-): Operation[] {
-  return [
-    defineOperation({
-      name: "task.list",
-      summary:
-        "Our tasks, newest first: one's own, of admins everybody's. Those of pools are objects.",
-      params: Type.Object(
-        {
-          object: Type.Optional(id),
-          pending: Type.Optional(
-            Type.Boolean({ description: "Only those that have not ended." }),
-          ),
-          limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
-        },
-        { additionalProperties: false },
+export const taskList = defineOperation({
+  name: "task.list",
+  summary:
+    "Our tasks, newest first: one's own, of admins everybody's. Those of pools are objects.",
+  params: Type.Object(
+    {
+      object: Type.Optional(id),
+      pending: Type.Optional(
+        Type.Boolean({ description: "Only those that have not ended." }),
       ),
-      result: Type.Array(PublicTask),
-      permission: "viewer",
-      async handler({ object, pending = false, limit }, context) {
-        const about = object === undefined ? {} : { objectId: object };
-        const found: TaskView[] = [];
-        let read = 0;
-        for await (const page of tasks.list(readerOf(context), about)) {
-          for (const task of page)
-            if (!pending || task.status === "pending") found.push(task);
-          read += page.length;
-          if (found.length >= limit || read >= MOST_READ) break;
-        }
-        return found.slice(0, limit);
-      },
-    }),
-    defineOperation({
-      name: "task.subscribe",
-      summary:
-        "From now on notifications `task` {update, remove, reset?} tell what becomes of our tasks; after `reset` list them anew.",
-      params: Type.Object({}),
-      result: Type.Boolean(),
-      permission: "viewer",
-      handler(_, { client }) {
-        subscriptions.add(client);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "task.unsubscribe",
-      summary: "No more notifications `task`; false when there were none.",
-      params: Type.Object({}),
-      result: Type.Boolean(),
-      permission: "viewer",
-      handler: (_, { client }) => subscriptions.delete(client),
-    }),
-  ];
-}
+      limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+    },
+    { additionalProperties: false },
+  ),
+  result: Type.Array(PublicTask),
+  permission: "viewer",
+  async handler({ object, pending = false, limit }, context) {
+    const about = object === undefined ? {} : { objectId: object };
+    const found: TaskView[] = [];
+    let read = 0;
+    for await (const page of context.services.tasks.list(
+      readerOf(context),
+      about,
+    )) {
+      for (const task of page)
+        if (!pending || task.status === "pending") found.push(task);
+      read += page.length;
+      if (found.length >= limit || read >= MOST_READ) break;
+    }
+    return found.slice(0, limit);
+  },
+});
+
+export const taskSubscribe = defineOperation({
+  name: "task.subscribe",
+  summary:
+    "From now on notifications `task` {update, remove, reset?} tell what becomes of our tasks; after `reset` list them anew.",
+  params: Type.Object({}),
+  result: Type.Boolean(),
+  permission: "viewer",
+  handler(_, { services, client }) {
+    services.taskSubscriptions.add(client);
+    return true;
+  },
+});
+
+export const taskUnsubscribe = defineOperation({
+  name: "task.unsubscribe",
+  summary: "No more notifications `task`; false when there were none.",
+  params: Type.Object({}),
+  result: Type.Boolean(),
+  permission: "viewer",
+  handler: (_, { services, client }) =>
+    services.taskSubscriptions.delete(client),
+});
 
 /** Who has not signed in has none. */
 function readerOf({ user: person }: HandlerContext): TaskReader {
   return person ?? { id: "", isAdmin: false };
 }
+
+/** Our tasks for who has a socket: a list, and what becomes of them. */
+export const taskListOperations = [taskList, taskSubscribe, taskUnsubscribe];

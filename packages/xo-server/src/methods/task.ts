@@ -1,108 +1,115 @@
 import { Type } from "typebox";
-import type { PoolObjects } from "../objects/pool-objects.js";
-import {
-  defineOperation,
-  type HandlerContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { HandlerContext } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { TaskReader } from "../tasks/task-changes.js";
-import type { Tasks } from "../tasks/tasks.js";
 
 const id = Type.String({ minLength: 1, maxLength: 1024 });
 const Params = Type.Object({ id }, { additionalProperties: false });
 const changed = { result: Type.Boolean(), changes: true } as const;
 
-/** Tasks: those of pools (`task.cancel`, `task.destroy`), and ours. */
-export function taskMethods(objects: PoolObjects, tasks: Tasks): Operation[] {
-  const steer = async (taskId: string, verb: string): Promise<true> => {
-    const { xapi, ref } = objects.get(taskId, "task");
-    await xapi.call(`task.${verb}`, [ref]);
-    return true;
-  };
+const steer = async (
+  { objects }: Pick<OperationContext, "objects">,
+  taskId: string,
+  verb: string,
+): Promise<true> => {
+  const { xapi, ref } = objects.get(taskId, "task");
+  await xapi.call(`task.${verb}`, [ref]);
+  return true;
+};
 
-  return [
-    defineOperation({
-      ...changed,
-      name: "task.cancel",
-      summary: "Cancels a task of a pool.",
-      params: Params,
-      permission: {
-        action: "administrate:cancel",
-        resource: "task",
-        id: (params) => params.id,
-      },
-      handler: (params) => steer(params.id, "cancel"),
-    }),
-    defineOperation({
-      ...changed,
-      name: "task.destroy",
-      summary: "Makes a pool forget a task.",
-      params: Params,
-      permission: {
-        action: "administrate:delete",
-        resource: "task",
-        id: (params) => params.id,
-      },
-      handler: (params) => steer(params.id, "destroy"),
-    }),
-    defineOperation({
-      ...changed,
-      name: "task.abort",
-      summary: "Gives up a task of the REST API, with those of pools in it.",
-      params: Params,
-      permission: "user",
-      rest: {
-        method: "post",
-        path: "/tasks/{id}/actions/abort",
-        operationId: "AbortTask",
-        exposure: "confirm",
-        isAction: true,
-      },
-      async handler(params, context) {
-        await tasks.abort(params.id, readerOf(context));
-        return true;
-      },
-    }),
-    defineOperation({
-      ...changed,
-      name: "task.delete",
-      summary: "Forgets a task of the REST API that has ended.",
-      params: Params,
-      permission: "user",
-      rest: {
-        method: "delete",
-        path: "/tasks/{id}",
-        operationId: "DeleteTask",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler(params, context) {
-        await tasks.delete(params.id, readerOf(context));
-        return true;
-      },
-    }),
-    defineOperation({
-      ...changed,
-      name: "task.deleteAll",
-      summary:
-        "Forgets all tasks of the REST API that have ended: one's own, of admins everybody's.",
-      params: Type.Object({}),
-      permission: "user",
-      rest: {
-        method: "delete",
-        path: "/tasks",
-        operationId: "DeleteTasks",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler(_, context) {
-        await tasks.deleteEnded(readerOf(context));
-        return true;
-      },
-    }),
-  ];
-}
+export const taskCancel = defineOperation({
+  ...changed,
+  name: "task.cancel",
+  summary: "Cancels a task of a pool.",
+  params: Params,
+  permission: {
+    action: "administrate:cancel",
+    resource: "task",
+    id: (params) => params.id,
+  },
+  handler: (params, context) => steer(context, params.id, "cancel"),
+});
+
+export const taskDestroy = defineOperation({
+  ...changed,
+  name: "task.destroy",
+  summary: "Makes a pool forget a task.",
+  params: Params,
+  permission: {
+    action: "administrate:delete",
+    resource: "task",
+    id: (params) => params.id,
+  },
+  handler: (params, context) => steer(context, params.id, "destroy"),
+});
+
+export const taskAbort = defineOperation({
+  ...changed,
+  name: "task.abort",
+  summary: "Gives up a task of the REST API, with those of pools in it.",
+  params: Params,
+  permission: "user",
+  rest: {
+    method: "post",
+    path: "/tasks/{id}/actions/abort",
+    operationId: "AbortTask",
+    exposure: "confirm",
+    isAction: true,
+  },
+  async handler(params, context) {
+    await context.services.tasks.abort(params.id, readerOf(context));
+    return true;
+  },
+});
+
+export const taskDelete = defineOperation({
+  ...changed,
+  name: "task.delete",
+  summary: "Forgets a task of the REST API that has ended.",
+  params: Params,
+  permission: "user",
+  rest: {
+    method: "delete",
+    path: "/tasks/{id}",
+    operationId: "DeleteTask",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler(params, context) {
+    await context.services.tasks.delete(params.id, readerOf(context));
+    return true;
+  },
+});
+
+export const taskDeleteAll = defineOperation({
+  ...changed,
+  name: "task.deleteAll",
+  summary:
+    "Forgets all tasks of the REST API that have ended: one's own, of admins everybody's.",
+  params: Type.Object({}),
+  permission: "user",
+  rest: {
+    method: "delete",
+    path: "/tasks",
+    operationId: "DeleteTasks",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler(_, context) {
+    await context.services.tasks.deleteEnded(readerOf(context));
+    return true;
+  },
+});
 
 function readerOf({ user: person }: HandlerContext): TaskReader {
   return person ?? { id: "", isAdmin: false };
 }
+
+/** Tasks: those of pools (`task.cancel`, `task.destroy`), and ours. */
+export const taskOperations = [
+  taskCancel,
+  taskDestroy,
+  taskAbort,
+  taskDelete,
+  taskDeleteAll,
+];

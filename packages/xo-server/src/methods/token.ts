@@ -1,11 +1,8 @@
 import { XoError } from "@xo-server/model";
 import { tokenLifetime, type Store, type Token } from "@xo-server/store";
 import { Type, type Static } from "typebox";
-import {
-  defineOperation,
-  type CallContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { CallContext } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { toMilliseconds } from "../auth/duration.js";
 import { matchesPattern } from "../auth/matches-pattern.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
@@ -53,155 +50,169 @@ export function personOf({ user: person }: CallContext): AuthenticatedUser {
   return person;
 }
 
-export function tokenMethods(
-  store: Pick<Store, "tokens" | "users">,
-): Operation[] {
-  const { tokens, users } = store;
-
-  function create(userId: string, options: Static<typeof Wanted>) {
-    const { description, client, expiresIn } = options;
-    return tokens.create({
-      userId,
-      ...(description === undefined ? {} : { description }),
-      ...(client === undefined ? {} : { clientId: client.id }),
-      ...(expiresIn === undefined
-        ? {}
-        : { expiresInMs: checkLifetime(toMilliseconds(expiresIn)) }),
-    });
-  }
-
-  function* all(): Iterable<Token> {
-    for (const user of users.list()) yield* tokens.ofUser(user.id);
-  }
-
-  async function remove(
-    among: Iterable<Token>,
-    meant: Static<typeof which>,
-  ): Promise<true> {
-    for (const token of select(tokens, among, meant))
-      await tokens.delete(token.id);
-    return true;
-  }
-
-  /** @throws XoError FORBIDDEN: only admins see to others */
-  function userIdOf(given: string, context: CallContext): string {
-    const { id: own, isAdmin } = personOf(context);
-    const userId = given === "me" ? own : given;
-    if (userId !== own && !isAdmin)
-      throw new XoError("FORBIDDEN", { permission: "admin" });
-    if (users.get(userId) === undefined)
-      throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
-    return userId;
-  }
-
-  return [
-    defineOperation({
-      name: "token.create",
-      summary:
-        "A token to sign in with; the one that the client has already, prolonged.",
-      params: Wanted,
-      result: Type.String({ description: "The token, told this once." }),
-      permission: "user",
-      changes: true,
-      handler: async (options, context) =>
-        (await create(personOf(context).id, options)).text,
-    }),
-    defineOperation({
-      name: "token.set",
-      summary: "Another description for a token of one's own.",
-      params: Type.Object(
-        {
-          id: Type.String({
-            minLength: 1,
-            maxLength: 1024,
-            description: "The token itself, or its id.",
-          }),
-          description: Type.Optional(Type.Union([description, Type.Null()])),
-        },
-        { additionalProperties: false },
-      ),
-      result: Type.Boolean(),
-      permission: "user",
-      changes: true,
-      async handler({ id, description }, context) {
-        const token = tokens.find(id) ?? tokens.get(id);
-        if (token?.userId !== personOf(context).id)
-          throw new XoError("NO_SUCH_OBJECT", { type: "token", id: "given" });
-        if (description !== undefined)
-          await tokens.describe(token.id, description ?? "");
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "token.delete",
-      summary: "Deletes tokens of anybody.",
-      params: which,
-      result: Type.Boolean(),
-      permission: "admin",
-      changes: true,
-      handler: (meant) => remove(all(), meant),
-    }),
-    defineOperation({
-      name: "token.deleteOwn",
-      summary: "Deletes tokens of one's own.",
-      params: which,
-      result: Type.Boolean(),
-      permission: "user",
-      changes: true,
-      handler: (meant, context) =>
-        remove(tokens.ofUser(personOf(context).id), meant),
-    }),
-    defineOperation({
-      name: "user.getAuthenticationTokens",
-      summary: "One's own tokens; admins may name another user.",
-      params: Type.Object(
-        { id: Type.Optional(id) },
-        { additionalProperties: false },
-      ),
-      result: Type.Array(PublicToken),
-      permission: "user",
-      rest: {
-        method: "get",
-        path: "/users/{id}/authentication_tokens",
-        operationId: "GetAuthenticationTokens",
-        exposure: "allow",
-      },
-      handler: ({ id = "me" }, context) =>
-        Array.from(tokens.ofUser(userIdOf(id, context)), toPublicToken),
-    }),
-    defineOperation({
-      name: "user.createAuthenticationToken",
-      summary: "A token as token.create makes it, with what is known of it.",
-      params: Type.Object({ id, ...wanted }, { additionalProperties: false }),
-      result: Type.Object({ token: PublicToken }),
-      permission: "user",
-      changes: true,
-      rest: [
-        {
-          method: "post",
-          path: "/users/{id}/authentication_tokens",
-          operationId: "PostAuthenticationTokens",
-          exposure: "confirm",
-          status: 201,
-        },
-        {
-          method: "post",
-          path: "/users/authentication_tokens",
-          operationId: "PostDeprecatedAuthenticationTokens",
-          summary: "As /users/me/authentication_tokens, for older clients.",
-          exposure: "confirm",
-          status: 201,
-          params: { id: "me" },
-        },
-      ],
-      async handler({ id, ...options }, context) {
-        const made = await create(userIdOf(id, context), options);
-        // To REST clients the id is the token.
-        return { token: { ...toPublicToken(made.token), id: made.text } };
-      },
-    }),
-  ];
+function create(
+  { services }: Pick<OperationContext, "services">,
+  userId: string,
+  options: Static<typeof Wanted>,
+) {
+  const { description, client, expiresIn } = options;
+  return services.store.tokens.create({
+    userId,
+    ...(description === undefined ? {} : { description }),
+    ...(client === undefined ? {} : { clientId: client.id }),
+    ...(expiresIn === undefined
+      ? {}
+      : { expiresInMs: checkLifetime(toMilliseconds(expiresIn)) }),
+  });
 }
+
+function* all({
+  services,
+}: Pick<OperationContext, "services">): Iterable<Token> {
+  for (const user of services.store.users.list())
+    yield* services.store.tokens.ofUser(user.id);
+}
+
+async function remove(
+  { services }: Pick<OperationContext, "services">,
+  among: Iterable<Token>,
+  meant: Static<typeof which>,
+): Promise<true> {
+  for (const token of select(services.store.tokens, among, meant))
+    await services.store.tokens.delete(token.id);
+  return true;
+}
+
+/** @throws XoError FORBIDDEN: only admins see to others */
+function userIdOf(given: string, context: OperationContext): string {
+  const { id: own, isAdmin } = personOf(context);
+  const userId = given === "me" ? own : given;
+  if (userId !== own && !isAdmin)
+    throw new XoError("FORBIDDEN", { permission: "admin" });
+  if (context.services.store.users.get(userId) === undefined)
+    throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
+  return userId;
+}
+
+export const tokenCreate = defineOperation({
+  name: "token.create",
+  summary:
+    "A token to sign in with; the one that the client has already, prolonged.",
+  params: Wanted,
+  result: Type.String({ description: "The token, told this once." }),
+  permission: "user",
+  changes: true,
+  handler: async (options, context) =>
+    (await create(context, personOf(context).id, options)).text,
+});
+
+export const tokenSet = defineOperation({
+  name: "token.set",
+  summary: "Another description for a token of one's own.",
+  params: Type.Object(
+    {
+      id: Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description: "The token itself, or its id.",
+      }),
+      description: Type.Optional(Type.Union([description, Type.Null()])),
+    },
+    { additionalProperties: false },
+  ),
+  result: Type.Boolean(),
+  permission: "user",
+  changes: true,
+  async handler({ id, description }, context) {
+    const token =
+      context.services.store.tokens.find(id) ??
+      context.services.store.tokens.get(id);
+    if (token?.userId !== personOf(context).id)
+      throw new XoError("NO_SUCH_OBJECT", { type: "token", id: "given" });
+    if (description !== undefined)
+      await context.services.store.tokens.describe(token.id, description ?? "");
+    return true;
+  },
+});
+
+export const tokenDelete = defineOperation({
+  name: "token.delete",
+  summary: "Deletes tokens of anybody.",
+  params: which,
+  result: Type.Boolean(),
+  permission: "admin",
+  changes: true,
+  handler: (meant, context) => remove(context, all(context), meant),
+});
+
+export const tokenDeleteOwn = defineOperation({
+  name: "token.deleteOwn",
+  summary: "Deletes tokens of one's own.",
+  params: which,
+  result: Type.Boolean(),
+  permission: "user",
+  changes: true,
+  handler: (meant, context) =>
+    remove(
+      context,
+      context.services.store.tokens.ofUser(personOf(context).id),
+      meant,
+    ),
+});
+
+export const userGetAuthenticationTokens = defineOperation({
+  name: "user.getAuthenticationTokens",
+  summary: "One's own tokens; admins may name another user.",
+  params: Type.Object(
+    { id: Type.Optional(id) },
+    { additionalProperties: false },
+  ),
+  result: Type.Array(PublicToken),
+  permission: "user",
+  rest: {
+    method: "get",
+    path: "/users/{id}/authentication_tokens",
+    operationId: "GetAuthenticationTokens",
+    exposure: "allow",
+  },
+  handler: ({ id = "me" }, context) =>
+    Array.from(
+      context.services.store.tokens.ofUser(userIdOf(id, context)),
+      toPublicToken,
+    ),
+});
+
+export const userCreateAuthenticationToken = defineOperation({
+  name: "user.createAuthenticationToken",
+  summary: "A token as token.create makes it, with what is known of it.",
+  params: Type.Object({ id, ...wanted }, { additionalProperties: false }),
+  result: Type.Object({ token: PublicToken }),
+  permission: "user",
+  changes: true,
+  rest: [
+    {
+      method: "post",
+      path: "/users/{id}/authentication_tokens",
+      operationId: "PostAuthenticationTokens",
+      exposure: "confirm",
+      status: 201,
+    },
+    {
+      method: "post",
+      path: "/users/authentication_tokens",
+      operationId: "PostDeprecatedAuthenticationTokens",
+      summary: "As /users/me/authentication_tokens, for older clients.",
+      exposure: "confirm",
+      status: 201,
+      params: { id: "me" },
+    },
+  ],
+  async handler({ id, ...options }, context) {
+    const made = await create(context, userIdOf(id, context), options);
+    // To REST clients the id is the token.
+    return { token: { ...toPublicToken(made.token), id: made.text } };
+  },
+});
 
 /** @throws XoError INVALID_PARAMETERS */
 function checkLifetime(ms: number): number {
@@ -228,3 +239,12 @@ function select(
     matchesPattern(pattern, toPublicToken(token)),
   );
 }
+
+export const tokenOperations = [
+  tokenCreate,
+  tokenSet,
+  tokenDelete,
+  tokenDeleteOwn,
+  userGetAuthenticationTokens,
+  userCreateAuthenticationToken,
+];

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import { Type } from "typebox";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import type { SignInService } from "../auth/sign-in-service.js";
 import type { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { toTotpUri } from "../auth/totp.js";
@@ -17,67 +17,75 @@ const otp = Type.String({ minLength: 6, maxLength: 16 });
 const password = Type.String({ minLength: 1, maxLength: 4096 });
 const closed = { additionalProperties: false } as const;
 
+export const userEnrolTotp = defineOperation({
+  name: "user.enrolTotp",
+  summary:
+    "Begins to set up one's own second factor; user.confirmTotp ends it.",
+  params: Type.Object({ password }, closed),
+  result: Type.Object({
+    secret: Type.String({ description: "In base32." }),
+    uri: Type.String({ description: "For a QR code." }),
+  }),
+  permission: "user",
+  async handler({ password }, context) {
+    const { id, name } = personOf(context);
+    await context.services.signIn.checkPassword(
+      { name, password },
+      context.address,
+    );
+    const secret = context.services.totpEnrollments.begin(id);
+    return { secret, uri: toTotpUri(secret, name) };
+  },
+});
+
+export const userConfirmTotp = defineOperation({
+  name: "user.confirmTotp",
+  summary:
+    "From now on signing in by password needs a code; `otp` shows that there is one.",
+  params: Type.Object({ otp }, closed),
+  result: Type.Boolean(),
+  permission: "user",
+  changes: true,
+  async handler({ otp }, context) {
+    const { id } = personOf(context);
+    await context.services.store.users.setTotp(
+      id,
+      context.services.totpEnrollments.confirm(id, otp),
+    );
+    return true;
+  },
+});
+
+export const userRemoveTotp = defineOperation({
+  name: "user.removeTotp",
+  summary:
+    "Takes one's own second factor away, against the password; admins may name another user.",
+  params: Type.Object(
+    {
+      id: Type.Optional(Type.String({ minLength: 1 })),
+      password: Type.Optional(password),
+    },
+    closed,
+  ),
+  result: Type.Boolean(),
+  permission: "user",
+  changes: true,
+  async handler({ id, password = "" }, context) {
+    const person = personOf(context);
+    const isOwn = id === undefined || id === person.id;
+    if (!isOwn && !person.isAdmin)
+      throw new XoError("FORBIDDEN", { permission: "admin" });
+    if (isOwn) {
+      const { name } = person;
+      await context.services.signIn.checkPassword(
+        { name, password },
+        context.address,
+      );
+    }
+    await context.services.store.users.setTotp(id ?? person.id, null);
+    return true;
+  },
+});
+
 /** The second factor: codes of an app (RFC 6238). */
-export function totpMethods(options: TotpMethodsOptions): Operation[] {
-  const { store, signIn, enrolments } = options;
-  return [
-    defineOperation({
-      name: "user.enrolTotp",
-      summary:
-        "Begins to set up one's own second factor; user.confirmTotp ends it.",
-      params: Type.Object({ password }, closed),
-      result: Type.Object({
-        secret: Type.String({ description: "In base32." }),
-        uri: Type.String({ description: "For a QR code." }),
-      }),
-      permission: "user",
-      async handler({ password }, context) {
-        const { id, name } = personOf(context);
-        await signIn.checkPassword({ name, password }, context.address);
-        const secret = enrolments.begin(id);
-        return { secret, uri: toTotpUri(secret, name) };
-      },
-    }),
-    defineOperation({
-      name: "user.confirmTotp",
-      summary:
-        "From now on signing in by password needs a code; `otp` shows that there is one.",
-      params: Type.Object({ otp }, closed),
-      result: Type.Boolean(),
-      permission: "user",
-      changes: true,
-      async handler({ otp }, context) {
-        const { id } = personOf(context);
-        await store.users.setTotp(id, enrolments.confirm(id, otp));
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "user.removeTotp",
-      summary:
-        "Takes one's own second factor away, against the password; admins may name another user.",
-      params: Type.Object(
-        {
-          id: Type.Optional(Type.String({ minLength: 1 })),
-          password: Type.Optional(password),
-        },
-        closed,
-      ),
-      result: Type.Boolean(),
-      permission: "user",
-      changes: true,
-      async handler({ id, password = "" }, context) {
-        const person = personOf(context);
-        const isOwn = id === undefined || id === person.id;
-        if (!isOwn && !person.isAdmin)
-          throw new XoError("FORBIDDEN", { permission: "admin" });
-        if (isOwn) {
-          const { name } = person;
-          await signIn.checkPassword({ name, password }, context.address);
-        }
-        await store.users.setTotp(id ?? person.id, null);
-        return true;
-      },
-    }),
-  ];
-}
+export const totpOperations = [userEnrolTotp, userConfirmTotp, userRemoveTotp];

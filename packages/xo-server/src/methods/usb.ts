@@ -1,77 +1,82 @@
 import { Type } from "typebox";
-import type { PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import { idOf, idOfMade, onId } from "./on-object.js";
 
+const shared = { result: Type.Boolean(), changes: true };
+
+const onVusb = (name: string, verb: string, summary: string) =>
+  defineOperation({
+    ...shared,
+    name: `vusb.${name}`,
+    summary,
+    params: Type.Object({ id: idOf("a VUSB") }),
+    permission: onId(`administrate:${name}`, "VUSB"),
+    handler: async ({ id }, { objects }) => {
+      const { xapi, ref } = objects.get(id, "VUSB");
+      await xapi.callAsync(`VUSB.${verb}`, [ref]);
+      return true;
+    },
+  });
+
+export const vusbCreate = defineOperation({
+  name: "vusb.create",
+  summary: "Gives a halted VM a device of a USB group; the VUSB's id.",
+  params: Type.Object({ vm: idOf("a VM"), usbGroup: idOf("a USB group") }),
+  result: Type.String(),
+  permission: {
+    action: "administrate:create-vusb",
+    resource: "VM",
+    id: ({ vm }) => vm,
+  },
+  changes: true,
+  handler: async ({ vm, usbGroup }, context) => {
+    context.check("operate:use", "USB_group", usbGroup);
+    const { xapi, ref } = context.objects.get(vm, "VM");
+    const group = context.objects.get(usbGroup, "USB_group").ref;
+    const made = await xapi.callAsync("VUSB.create", [ref, group, {}]);
+    return idOfMade(context.objects, xapi, { type: "VUSB", ref: made });
+  },
+});
+
+export const pusbScan = defineOperation({
+  ...shared,
+  name: "pusb.scan",
+  summary: "Looks for USB devices that were plugged into a host.",
+  params: Type.Object({ host: idOf("a host") }),
+  permission: {
+    action: "administrate:scan",
+    resource: "host",
+    id: ({ host }) => host,
+  },
+  handler: async ({ host }, { objects }) => {
+    const { xapi, ref } = objects.get(host, "host");
+    await xapi.callAsync("PUSB.scan", [ref]);
+    return true;
+  },
+});
+
+export const pusbSet = defineOperation({
+  ...shared,
+  name: "pusb.set",
+  summary: "Whether VMs can be given a USB device of a host.",
+  params: Type.Object({
+    id: idOf("a PUSB"),
+    enabled: Type.Optional(Type.Boolean()),
+  }),
+  permission: onId("administrate:set", "PUSB"),
+  handler: async ({ id, enabled }, { objects }) => {
+    const { xapi, ref } = objects.get(id, "PUSB");
+    if (enabled !== undefined)
+      await xapi.callAsync("PUSB.set_passthrough_enabled", [ref, enabled]);
+    return true;
+  },
+});
+
 /** USB devices of hosts, and those that VMs have. */
-export function usbMethods(objects: PoolObjects): Operation[] {
-  const shared = { result: Type.Boolean(), changes: true };
-  const onVusb = (name: string, verb: string, summary: string) =>
-    defineOperation({
-      ...shared,
-      name: `vusb.${name}`,
-      summary,
-      params: Type.Object({ id: idOf("a VUSB") }),
-      permission: onId(`administrate:${name}`, "VUSB"),
-      handler: async ({ id }) => {
-        const { xapi, ref } = objects.get(id, "VUSB");
-        await xapi.callAsync(`VUSB.${verb}`, [ref]);
-        return true;
-      },
-    });
-  return [
-    defineOperation({
-      name: "vusb.create",
-      summary: "Gives a halted VM a device of a USB group; the VUSB's id.",
-      params: Type.Object({ vm: idOf("a VM"), usbGroup: idOf("a USB group") }),
-      result: Type.String(),
-      permission: {
-        action: "administrate:create-vusb",
-        resource: "VM",
-        id: ({ vm }) => vm,
-      },
-      changes: true,
-      handler: async ({ vm, usbGroup }, context) => {
-        context.check("operate:use", "USB_group", usbGroup);
-        const { xapi, ref } = objects.get(vm, "VM");
-        const group = objects.get(usbGroup, "USB_group").ref;
-        const made = await xapi.callAsync("VUSB.create", [ref, group, {}]);
-        return idOfMade(objects, xapi, { type: "VUSB", ref: made });
-      },
-    }),
-    onVusb("unplug", "unplug", "Unplugs a USB device from a running VM."),
-    onVusb("destroy", "destroy", "Takes a USB device from a VM."),
-    defineOperation({
-      ...shared,
-      name: "pusb.scan",
-      summary: "Looks for USB devices that were plugged into a host.",
-      params: Type.Object({ host: idOf("a host") }),
-      permission: {
-        action: "administrate:scan",
-        resource: "host",
-        id: ({ host }) => host,
-      },
-      handler: async ({ host }) => {
-        const { xapi, ref } = objects.get(host, "host");
-        await xapi.callAsync("PUSB.scan", [ref]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "pusb.set",
-      summary: "Whether VMs can be given a USB device of a host.",
-      params: Type.Object({
-        id: idOf("a PUSB"),
-        enabled: Type.Optional(Type.Boolean()),
-      }),
-      permission: onId("administrate:set", "PUSB"),
-      handler: async ({ id, enabled }) => {
-        const { xapi, ref } = objects.get(id, "PUSB");
-        if (enabled !== undefined)
-          await xapi.callAsync("PUSB.set_passthrough_enabled", [ref, enabled]);
-        return true;
-      },
-    }),
-  ];
-}
+export const usbOperations = [
+  vusbCreate,
+  onVusb("unplug", "unplug", "Unplugs a USB device from a running VM."),
+  onVusb("destroy", "destroy", "Takes a USB device from a VM."),
+  pusbScan,
+  pusbSet,
+];

@@ -1,11 +1,8 @@
 import { XoError } from "@xo-server/model";
 import type { Store, User } from "@xo-server/store";
 import { Type } from "typebox";
-import {
-  defineOperation,
-  type CallContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { CallContext } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { PublicUser, toPublicUser } from "../auth/public-user.js";
 import type { Sessions } from "../auth/sessions.js";
 import type { SignInService } from "../auth/sign-in-service.js";
@@ -23,180 +20,185 @@ const password = Type.String({ minLength: 1, maxLength: 4096 });
 const permission = Type.Enum(["admin", "none"] as const);
 const preferences = Type.Record(Type.String(), Type.Unknown());
 const closed = { additionalProperties: false } as const;
-export function userMethods(options: UserMethodsOptions): Operation[] {
-  const { users, tokens } = options.store;
 
-  /** @throws XoError NO_SUCH_OBJECT */
-  function find(userId: string): User {
-    const user = users.get(userId);
-    if (user !== undefined) return user;
-    throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
-  }
+/** @throws XoError NO_SUCH_OBJECT */
+function find(
+  { services }: Pick<OperationContext, "services">,
+  userId: string,
+): User {
+  const user = services.store.users.get(userId);
+  if (user !== undefined) return user;
+  throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
+}
 
-  return [
-    defineOperation({
-      name: "user.getAll",
-      summary: "All users.",
-      params: Type.Object({}),
-      result: Type.Array(PublicUser),
-      permission: "admin",
-      handler: () =>
-        Array.from(users.list(), (user) => toPublicUser(user, options.store)),
-    }),
-    defineOperation({
-      name: "user.create",
-      summary: "A new user, who signs in by password.",
-      params: Type.Object(
-        { email: name, password, permission: Type.Optional(permission) },
-        closed,
-      ),
-      result: Type.String({ description: "Id of the user." }),
-      permission: "admin",
-      changes: true,
-      rest: {
-        method: "post",
-        path: "/users",
-        operationId: "CreateUser",
-        exposure: "confirm",
-        status: 201,
-        body: { name: "email" },
-      },
-      async handler({ email, ...rest }) {
-        return (await users.create({ name: email, ...rest })).id;
-      },
-    }),
-    defineOperation({
-      name: "user.delete",
-      summary: "Deletes a user with all that is the user's: tokens, rights.",
-      params: Type.Object({ id }, closed),
-      result: Type.Boolean(),
-      permission: "admin",
-      changes: true,
-      rest: {
-        method: "delete",
-        path: "/users/{id}",
-        operationId: "DeleteUser",
-        exposure: "confirm",
-        status: 204,
-      },
-      async handler({ id }, context) {
-        // So that there is always an admin left.
-        if (id === personOf(context).id) throw notOneself("deleted");
-        await users.delete(id);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "user.set",
-      summary:
-        "Changes a user. Who is no admin may set own preferences. A new password ends the user's sessions and tokens.",
-      params: Type.Object(
-        {
-          id,
-          email: Type.Optional(name),
-          password: Type.Optional(password),
-          permission: Type.Optional(permission),
-          preferences: Type.Optional(preferences),
-        },
-        closed,
-      ),
-      result: Type.Boolean(),
-      permission: "user",
-      changes: true,
-      rest: {
-        method: "patch",
-        path: "/users/{id}",
-        operationId: "UpdateUser",
-        exposure: "confirm",
-        status: 204,
-        body: { name: "email" },
-      },
-      async handler({ id, email, password, ...patch }, context) {
-        const person = personOf(context);
-        const others = [email, password, patch.permission];
-        const isOwn = id === person.id;
-        if (!person.isAdmin)
-          if (!isOwn || others.some((value) => value !== undefined))
-            throw new XoError("FORBIDDEN", { permission: "admin" });
-        if (isOwn && patch.permission === "none") throw notOneself("demoted");
-        find(id);
-        await users.update(id, {
-          ...patch,
-          ...(email === undefined ? {} : { name: email }),
-        });
-        if (password !== undefined) await setPassword(id, password, context);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "user.removeAuthProvider",
-      summary:
-        "A user does not sign in by a provider any more; the user's sessions and tokens end.",
-      params: Type.Object(
-        { id, authProvider: Type.String({ minLength: 1, maxLength: 256 }) },
-        closed,
-      ),
-      result: Type.Boolean(),
-      permission: "admin",
-      changes: true,
-      async handler({ id, authProvider }, context) {
-        const { [authProvider]: gone, ...authProviders } =
-          find(id).authProviders;
-        if (gone === undefined)
-          throw new XoError("NO_SUCH_OBJECT", {
-            type: "authProvider",
-            id: authProvider,
-          });
-        await users.update(id, { authProviders });
-        await endStays(id, context);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "user.changePassword",
-      summary:
-        "One's own password. Other sessions, and all tokens but the one in use, end.",
-      params: Type.Object(
-        { oldPassword: password, newPassword: password },
-        closed,
-      ),
-      result: Type.Boolean(),
-      permission: "user",
-      changes: true,
-      async handler({ oldPassword, newPassword }, context) {
-        const { id, name } = personOf(context);
-        if (users.get(id)?.hasPassword !== true)
-          throw new XoError("INVALID_PARAMETERS", {
-            reason: "the password is not kept here: change it where it is",
-            errors: [],
-          });
-        await options.signIn.checkPassword(
-          { name, password: oldPassword },
-          context.address,
-        );
-        await setPassword(id, newPassword, context);
-        return true;
-      },
-    }),
-  ];
+export const userGetAll = defineOperation({
+  name: "user.getAll",
+  summary: "All users.",
+  params: Type.Object({}),
+  result: Type.Array(PublicUser),
+  permission: "admin",
+  handler: (_params, { services }) =>
+    Array.from(services.store.users.list(), (user) =>
+      toPublicUser(user, services.store),
+    ),
+});
 
-  async function setPassword(
-    userId: string,
-    password: string,
-    context: CallContext,
-  ): Promise<void> {
-    await users.setPassword(userId, password);
-    await endStays(userId, context);
-  }
+export const userCreate = defineOperation({
+  name: "user.create",
+  summary: "A new user, who signs in by password.",
+  params: Type.Object(
+    { email: name, password, permission: Type.Optional(permission) },
+    closed,
+  ),
+  result: Type.String({ description: "Id of the user." }),
+  permission: "admin",
+  changes: true,
+  rest: {
+    method: "post",
+    path: "/users",
+    operationId: "CreateUser",
+    exposure: "confirm",
+    status: 201,
+    body: { name: "email" },
+  },
+  async handler({ email, ...rest }, { services }) {
+    return (await services.store.users.create({ name: email, ...rest })).id;
+  },
+});
 
-  /** Whoever came in the old way is out, but for who calls. */
-  async function endStays(
-    userId: string,
-    { client }: CallContext,
-  ): Promise<void> {
-    await tokens.deleteOfUser(userId, client.session?.tokenId);
-    options.sessions.closeSessionsOf(userId, client);
-  }
+export const userDelete = defineOperation({
+  name: "user.delete",
+  summary: "Deletes a user with all that is the user's: tokens, rights.",
+  params: Type.Object({ id }, closed),
+  result: Type.Boolean(),
+  permission: "admin",
+  changes: true,
+  rest: {
+    method: "delete",
+    path: "/users/{id}",
+    operationId: "DeleteUser",
+    exposure: "confirm",
+    status: 204,
+  },
+  async handler({ id }, context) {
+    // So that there is always an admin left.
+    if (id === personOf(context).id) throw notOneself("deleted");
+    await context.services.store.users.delete(id);
+    return true;
+  },
+});
+
+export const userSet = defineOperation({
+  name: "user.set",
+  summary:
+    "Changes a user. Who is no admin may set own preferences. A new password ends the user's sessions and tokens.",
+  params: Type.Object(
+    {
+      id,
+      email: Type.Optional(name),
+      password: Type.Optional(password),
+      permission: Type.Optional(permission),
+      preferences: Type.Optional(preferences),
+    },
+    closed,
+  ),
+  result: Type.Boolean(),
+  permission: "user",
+  changes: true,
+  rest: {
+    method: "patch",
+    path: "/users/{id}",
+    operationId: "UpdateUser",
+    exposure: "confirm",
+    status: 204,
+    body: { name: "email" },
+  },
+  async handler({ id, email, password, ...patch }, context) {
+    const person = personOf(context);
+    const others = [email, password, patch.permission];
+    const isOwn = id === person.id;
+    if (!person.isAdmin)
+      if (!isOwn || others.some((value) => value !== undefined))
+        throw new XoError("FORBIDDEN", { permission: "admin" });
+    if (isOwn && patch.permission === "none") throw notOneself("demoted");
+    find(context, id);
+    await context.services.store.users.update(id, {
+      ...patch,
+      ...(email === undefined ? {} : { name: email }),
+    });
+    if (password !== undefined) await setPassword(id, password, context);
+    return true;
+  },
+});
+
+export const userRemoveAuthProvider = defineOperation({
+  name: "user.removeAuthProvider",
+  summary:
+    "A user does not sign in by a provider any more; the user's sessions and tokens end.",
+  params: Type.Object(
+    { id, authProvider: Type.String({ minLength: 1, maxLength: 256 }) },
+    closed,
+  ),
+  result: Type.Boolean(),
+  permission: "admin",
+  changes: true,
+  async handler({ id, authProvider }, context) {
+    const { [authProvider]: gone, ...authProviders } = find(
+      context,
+      id,
+    ).authProviders;
+    if (gone === undefined)
+      throw new XoError("NO_SUCH_OBJECT", {
+        type: "authProvider",
+        id: authProvider,
+      });
+    await context.services.store.users.update(id, { authProviders });
+    await endStays(context, id, context);
+    return true;
+  },
+});
+
+export const userChangePassword = defineOperation({
+  name: "user.changePassword",
+  summary:
+    "One's own password. Other sessions, and all tokens but the one in use, end.",
+  params: Type.Object({ oldPassword: password, newPassword: password }, closed),
+  result: Type.Boolean(),
+  permission: "user",
+  changes: true,
+  async handler({ oldPassword, newPassword }, context) {
+    const { id, name } = personOf(context);
+    if (context.services.store.users.get(id)?.hasPassword !== true)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: "the password is not kept here: change it where it is",
+        errors: [],
+      });
+    await context.services.signIn.checkPassword(
+      { name, password: oldPassword },
+      context.address,
+    );
+    await setPassword(id, newPassword, context);
+    return true;
+  },
+});
+
+async function setPassword(
+  userId: string,
+  password: string,
+  context: OperationContext,
+): Promise<void> {
+  await context.services.store.users.setPassword(userId, password);
+  await endStays(context, userId, context);
+}
+
+/** Whoever came in the old way is out, but for who calls. */
+async function endStays(
+  { services }: Pick<OperationContext, "services">,
+  userId: string,
+  { client }: CallContext,
+): Promise<void> {
+  await services.store.tokens.deleteOfUser(userId, client.session?.tokenId);
+  services.sessions.closeSessionsOf(userId, client);
 }
 
 function notOneself(what: string): XoError {
@@ -205,3 +207,12 @@ function notOneself(what: string): XoError {
     errors: [],
   });
 }
+
+export const userOperations = [
+  userGetAll,
+  userCreate,
+  userDelete,
+  userSet,
+  userRemoveAuthProvider,
+  userChangePassword,
+];

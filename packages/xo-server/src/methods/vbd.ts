@@ -1,7 +1,7 @@
 import { XapiError } from "@xo-server/model";
 import { Type } from "typebox";
-import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { newVbd } from "./disk.js";
 import {
   actionRoute,
@@ -30,115 +30,115 @@ const newDrive = Type.Object({
   qos_algorithm_params: Type.Optional(texts),
 });
 
-/** Places of disks in VMs. */
-export function vbdMethods(objects: PoolObjects): Operation[] {
-  const on = (id: string) => objects.get(id, "VBD");
-  const shared = {
-    params: Type.Object({ id: idOf("a VBD") }),
-    result: Type.Boolean(),
-    changes: true,
-  };
-  return [
-    defineOperation({
-      name: "vbd.create",
-      summary:
-        "Gives a VM a disk, plugged where the VM runs and can take it; the VBD's id.",
-      params: newDrive,
-      result: Type.String(),
-      permission: {
-        action: "administrate:attach-disk",
-        resource: "*",
-        id: ({ VM }) => VM,
-      },
-      changes: true,
-      rest: {
-        method: "post",
-        path: "/vbds",
-        operationId: "CreateVbd",
-        exposure: "confirm",
-        status: 201,
-      },
-      handler: async ({ VM, VDI, ...given }, context) => {
-        if (VDI !== undefined) context.check("administrate:attach", "*", VDI);
-        const { xapi, ref, object } = objects.get(VM, "VM", "VM-template");
-        const disk = VDI && objects.get(VDI, "VDI", "VDI-snapshot").ref;
-        const record = { ...given, VM: ref, VDI: disk ?? NO_REF };
-        const empty = given.empty ?? VDI === undefined;
-        const vbd = await xapi.call("VBD.create", [
-          newVbd({ ...record, empty }),
-        ]);
-        // A guest without drivers gets it when it starts the next time.
-        if (!empty && object["power_state"] === "Running")
-          await xapi.callAsync("VBD.plug", [vbd]).catch(ignoreRefusal);
-        return idOfMade(objects, xapi, { type: "VBD", ref: vbd });
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vbd.connect",
-      summary: "Plugs a disk into a running VM.",
-      permission: onId("operate:connect", "VBD"),
-      rest: actionRoute("/vbds/{id}/actions/connect", "ConnectVbd"),
-      handler: async ({ id }) => {
-        const { xapi, ref } = on(id);
-        await xapi.callAsync("VBD.plug", [ref]).catch(ignoreAttached);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vbd.disconnect",
-      summary: "Unplugs a disk from a running VM; it stays the VM's.",
-      permission: onId("operate:disconnect", "VBD"),
-      rest: actionRoute("/vbds/{id}/actions/disconnect", "DisconnectVbd"),
-      handler: ({ id }) => unplug(on(id)),
-    }),
-    defineOperation({
-      ...shared,
-      name: "vbd.delete",
-      summary: "Takes a disk from a VM, unplugged where it is not; it stays.",
-      permission: onId("administrate:delete", "VBD"),
-      rest: deleteRoute("/vbds/{id}", "DeleteVbd"),
-      handler: async ({ id }) => {
-        const vbd = on(id);
-        if (vbd.object["attached"] === true)
-          await unplug(vbd).catch(ignoreHalted);
-        await vbd.xapi.callAsync("VBD.destroy", [vbd.ref]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vbd.set",
-      summary: "Moves a disk to another place of a halted VM.",
-      params: Type.Object({
-        id: idOf("a VBD"),
-        position: Type.Optional(
-          Type.Union([Type.String({ minLength: 1 }), Type.Number()]),
-        ),
-      }),
-      permission: onId("administrate:set", "VBD"),
-      handler: async ({ id, position }) => {
-        const { xapi, ref } = on(id);
-        if (position !== undefined)
-          await xapi.call("VBD.set_userdevice", [ref, String(position)]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vbd.setBootable",
-      summary: "Says whether a VM may start from a disk.",
-      params: Type.Object({ id: idOf("a VBD"), bootable: Type.Boolean() }),
-      permission: onId("administrate:set", "VBD"),
-      handler: async ({ id, bootable }) => {
-        const { xapi, ref } = on(id);
-        await xapi.call("VBD.set_bootable", [ref, bootable]);
-        return true;
-      },
-    }),
-  ];
-}
+const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
+  objects.get(id, "VBD");
+
+const shared = {
+  params: Type.Object({ id: idOf("a VBD") }),
+  result: Type.Boolean(),
+  changes: true,
+};
+
+export const vbdCreate = defineOperation({
+  name: "vbd.create",
+  summary:
+    "Gives a VM a disk, plugged where the VM runs and can take it; the VBD's id.",
+  params: newDrive,
+  result: Type.String(),
+  permission: {
+    action: "administrate:attach-disk",
+    resource: "*",
+    id: ({ VM }) => VM,
+  },
+  changes: true,
+  rest: {
+    method: "post",
+    path: "/vbds",
+    operationId: "CreateVbd",
+    exposure: "confirm",
+    status: 201,
+  },
+  handler: async ({ VM, VDI, ...given }, context) => {
+    if (VDI !== undefined) context.check("administrate:attach", "*", VDI);
+    const { xapi, ref, object } = context.objects.get(VM, "VM", "VM-template");
+    const disk = VDI && context.objects.get(VDI, "VDI", "VDI-snapshot").ref;
+    const record = { ...given, VM: ref, VDI: disk ?? NO_REF };
+    const empty = given.empty ?? VDI === undefined;
+    const vbd = await xapi.call("VBD.create", [newVbd({ ...record, empty })]);
+    // A guest without drivers gets it when it starts the next time.
+    if (!empty && object["power_state"] === "Running")
+      await xapi.callAsync("VBD.plug", [vbd]).catch(ignoreRefusal);
+    return idOfMade(context.objects, xapi, { type: "VBD", ref: vbd });
+  },
+});
+
+export const vbdConnect = defineOperation({
+  ...shared,
+  name: "vbd.connect",
+  summary: "Plugs a disk into a running VM.",
+  permission: onId("operate:connect", "VBD"),
+  rest: actionRoute("/vbds/{id}/actions/connect", "ConnectVbd"),
+  handler: async ({ id }, context) => {
+    const { xapi, ref } = on(context, id);
+    await xapi.callAsync("VBD.plug", [ref]).catch(ignoreAttached);
+    return true;
+  },
+});
+
+export const vbdDisconnect = defineOperation({
+  ...shared,
+  name: "vbd.disconnect",
+  summary: "Unplugs a disk from a running VM; it stays the VM's.",
+  permission: onId("operate:disconnect", "VBD"),
+  rest: actionRoute("/vbds/{id}/actions/disconnect", "DisconnectVbd"),
+  handler: ({ id }, context) => unplug(on(context, id)),
+});
+
+export const vbdDelete = defineOperation({
+  ...shared,
+  name: "vbd.delete",
+  summary: "Takes a disk from a VM, unplugged where it is not; it stays.",
+  permission: onId("administrate:delete", "VBD"),
+  rest: deleteRoute("/vbds/{id}", "DeleteVbd"),
+  handler: async ({ id }, context) => {
+    const vbd = on(context, id);
+    if (vbd.object["attached"] === true) await unplug(vbd).catch(ignoreHalted);
+    await vbd.xapi.callAsync("VBD.destroy", [vbd.ref]);
+    return true;
+  },
+});
+
+export const vbdSet = defineOperation({
+  ...shared,
+  name: "vbd.set",
+  summary: "Moves a disk to another place of a halted VM.",
+  params: Type.Object({
+    id: idOf("a VBD"),
+    position: Type.Optional(
+      Type.Union([Type.String({ minLength: 1 }), Type.Number()]),
+    ),
+  }),
+  permission: onId("administrate:set", "VBD"),
+  handler: async ({ id, position }, context) => {
+    const { xapi, ref } = on(context, id);
+    if (position !== undefined)
+      await xapi.call("VBD.set_userdevice", [ref, String(position)]);
+    return true;
+  },
+});
+
+export const vbdSetBootable = defineOperation({
+  ...shared,
+  name: "vbd.setBootable",
+  summary: "Says whether a VM may start from a disk.",
+  params: Type.Object({ id: idOf("a VBD"), bootable: Type.Boolean() }),
+  permission: onId("administrate:set", "VBD"),
+  handler: async ({ id, bootable }, context) => {
+    const { xapi, ref } = on(context, id);
+    await xapi.call("VBD.set_bootable", [ref, bootable]);
+    return true;
+  },
+});
 
 /** That it is plugged already is as good. */
 function ignoreAttached(error: unknown): void {
@@ -169,3 +169,13 @@ function ignoreHalted(error: unknown): void {
     error instanceof XapiError && error.code === "VM_BAD_POWER_STATE";
   if (!isHalted) throw error;
 }
+
+/** Places of disks in VMs. */
+export const vbdOperations = [
+  vbdCreate,
+  vbdConnect,
+  vbdDisconnect,
+  vbdDelete,
+  vbdSet,
+  vbdSetBootable,
+];

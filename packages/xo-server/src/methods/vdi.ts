@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
-import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { defineOperation } from "./define-operation.js";
 import { byteSize, toBytes } from "./byte-size.js";
 import { createDisk } from "./disk.js";
 import { moveDisk } from "./move-disk.js";
@@ -49,95 +49,97 @@ const settings = Type.Object({
 
 const DISKS = ["VDI", "VDI-snapshot", "VDI-unmanaged"] as const;
 
-/** Disks. */
-export function vdiMethods(objects: PoolObjects): Operation[] {
-  return [
-    defineOperation({
-      name: "vdi.create",
-      summary: "Makes an empty disk; its id.",
-      params: newVdi,
-      result: Type.String(),
-      permission: {
-        action: "administrate:create-vdi",
-        resource: "SR",
-        id: ({ sr }) => sr,
-      },
-      changes: true,
-      rest: {
-        method: "post",
-        path: "/vdis",
-        operationId: "CreateVdi",
-        exposure: "confirm",
-        status: 201,
-        body: { srId: "sr" },
-      },
-      handler: async ({ sr, virtual_size, name_label = "", ...more }) => {
-        const storage = objects.get(sr, "SR");
-        const size = toBytes(virtual_size);
-        const disk = { ...more, name_label, virtual_size: size };
-        const ref = await createDisk(storage, disk);
-        return idOfMade(objects, storage.xapi, { type: "VDI", ref });
-      },
-    }),
-    defineOperation({
-      name: "vdi.set",
-      summary: "Changes settings of a disk. It can grow, not shrink.",
-      params: settings,
-      result: Type.Boolean(),
-      permission: onId("administrate:set", "*"),
-      changes: true,
-      rest: {
-        method: "patch",
-        path: "/vdis/{id}",
-        operationId: "UpdateVdi",
-        exposure: "confirm",
-      },
-      handler: ({ id, ...given }) => set(objects.get(id, ...DISKS), given),
-    }),
-    defineOperation({
-      name: "vdi.delete",
-      summary: "Deletes a disk, or a snapshot of one.",
-      params: Type.Object({ id: idOf("a disk") }),
-      result: Type.Boolean(),
-      permission: onId("administrate:delete", "*"),
-      changes: true,
-      rest: [
-        deleteRoute("/vdis/{id}", "DeleteVdi"),
-        deleteRoute("/vdi-snapshots/{id}", "DeleteVdiSnapshot"),
-      ],
-      handler: async ({ id }) => {
-        const { xapi, ref } = objects.get(id, ...DISKS);
-        await xapi.callAsync("VDI.destroy", [ref]);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "vdi.migrate",
-      summary: "Moves a disk to another SR, VMs keep it; its new id.",
-      params: Type.Object({
-        id: idOf("a disk"),
-        sr_id: idOf("the SR that it goes to"),
-        resourceSet: Type.Optional(Type.String()),
-      }),
-      result: Type.String(),
-      permission: onId("administrate:migrate", "VDI"),
-      changes: true,
-      rest: actionRoute("/vdis/{id}/actions/migrate", "MigrateVdi", {
-        status: 200,
-        body: { srId: "sr_id" },
-        example: { id: "5c0d2e1a-7b0a-4c39-9a43-1f1d6b1b8a55" },
-      }),
-      handler: async ({ id, sr_id: sr }, context) => {
-        context.check("administrate:create-vdi", "SR", sr);
-        const { xapi, ref, object } = objects.get(id, "VDI");
-        const to = objects.get(sr, "SR").ref;
-        if (object["$SR"] === sr) return id;
-        const moved = await moveDisk({ xapi, ref }, to);
-        return idOfMade(objects, xapi, { type: "VDI", ref: moved });
-      },
-    }),
-  ];
-}
+export const vdiCreate = defineOperation({
+  name: "vdi.create",
+  summary: "Makes an empty disk; its id.",
+  params: newVdi,
+  result: Type.String(),
+  permission: {
+    action: "administrate:create-vdi",
+    resource: "SR",
+    id: ({ sr }) => sr,
+  },
+  changes: true,
+  rest: {
+    method: "post",
+    path: "/vdis",
+    operationId: "CreateVdi",
+    exposure: "confirm",
+    status: 201,
+    body: { srId: "sr" },
+  },
+  handler: async (
+    { sr, virtual_size, name_label = "", ...more },
+    { objects },
+  ) => {
+    const storage = objects.get(sr, "SR");
+    const size = toBytes(virtual_size);
+    const disk = { ...more, name_label, virtual_size: size };
+    const ref = await createDisk(storage, disk);
+    return idOfMade(objects, storage.xapi, { type: "VDI", ref });
+  },
+});
+
+export const vdiSet = defineOperation({
+  name: "vdi.set",
+  summary: "Changes settings of a disk. It can grow, not shrink.",
+  params: settings,
+  result: Type.Boolean(),
+  permission: onId("administrate:set", "*"),
+  changes: true,
+  rest: {
+    method: "patch",
+    path: "/vdis/{id}",
+    operationId: "UpdateVdi",
+    exposure: "confirm",
+  },
+  handler: ({ id, ...given }, { objects }) =>
+    set(objects.get(id, ...DISKS), given),
+});
+
+export const vdiDelete = defineOperation({
+  name: "vdi.delete",
+  summary: "Deletes a disk, or a snapshot of one.",
+  params: Type.Object({ id: idOf("a disk") }),
+  result: Type.Boolean(),
+  permission: onId("administrate:delete", "*"),
+  changes: true,
+  rest: [
+    deleteRoute("/vdis/{id}", "DeleteVdi"),
+    deleteRoute("/vdi-snapshots/{id}", "DeleteVdiSnapshot"),
+  ],
+  handler: async ({ id }, { objects }) => {
+    const { xapi, ref } = objects.get(id, ...DISKS);
+    await xapi.callAsync("VDI.destroy", [ref]);
+    return true;
+  },
+});
+
+export const vdiMigrate = defineOperation({
+  name: "vdi.migrate",
+  summary: "Moves a disk to another SR, VMs keep it; its new id.",
+  params: Type.Object({
+    id: idOf("a disk"),
+    sr_id: idOf("the SR that it goes to"),
+    resourceSet: Type.Optional(Type.String()),
+  }),
+  result: Type.String(),
+  permission: onId("administrate:migrate", "VDI"),
+  changes: true,
+  rest: actionRoute("/vdis/{id}/actions/migrate", "MigrateVdi", {
+    status: 200,
+    body: { srId: "sr_id" },
+    example: { id: "5c0d2e1a-7b0a-4c39-9a43-1f1d6b1b8a55" },
+  }),
+  handler: async ({ id, sr_id: sr }, context) => {
+    context.check("administrate:create-vdi", "SR", sr);
+    const { xapi, ref, object } = context.objects.get(id, "VDI");
+    const to = context.objects.get(sr, "SR").ref;
+    if (object["$SR"] === sr) return id;
+    const moved = await moveDisk({ xapi, ref }, to);
+    return idOfMade(context.objects, xapi, { type: "VDI", ref: moved });
+  },
+});
 
 async function set(
   { xapi, ref, object }: PoolObject,
@@ -156,3 +158,6 @@ async function set(
   await setFields(xapi, { className: "VDI", ref }, fields);
   return true;
 }
+
+/** Disks. */
+export const vdiOperations = [vdiCreate, vdiSet, vdiDelete, vdiMigrate];

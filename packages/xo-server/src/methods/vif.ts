@@ -1,108 +1,113 @@
 import { XapiError } from "@xo-server/model";
 import { Type } from "typebox";
-import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { actionRoute, deleteRoute, idOf, onId } from "./on-object.js";
 import { createVif, newVif } from "./vif-create.js";
 import { setVif, vifSettings } from "./vif-set.js";
 
 const lockingModes = ["network_default", "locked", "unlocked", "disabled"];
 
-/** Interfaces of VMs. */
-export function vifMethods(objects: PoolObjects): Operation[] {
-  const on = (id: string) => objects.get(id, "VIF");
-  const shared = {
-    params: Type.Object({ id: idOf("a VIF") }),
-    result: Type.Boolean(),
-    changes: true,
-  };
-  return [
-    defineOperation({
-      name: "vif.create",
-      summary: "Gives a VM an interface, without plugging it; its id.",
-      params: newVif,
-      result: Type.String(),
-      permission: {
-        action: "administrate:create-vif",
-        resource: "*",
-        id: ({ vm }) => vm,
-      },
-      changes: true,
-      rest: {
-        method: "post",
-        path: "/vifs",
-        operationId: "CreateVif",
-        exposure: "confirm",
-        status: 201,
-        body: { vmId: "vm", networkId: "network" },
-      },
-      handler: (given, context) => {
-        context.check("operate:use", "network", given.network);
-        return createVif(objects, given);
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vif.connect",
-      summary: "Plugs an interface into a running VM.",
-      permission: onId("operate:connect", "VIF"),
-      rest: actionRoute("/vifs/{id}/actions/connect", "ConnectVif"),
-      handler: ({ id }) => plug(on(id)),
-    }),
-    defineOperation({
-      ...shared,
-      name: "vif.disconnect",
-      summary: "Unplugs an interface from a running VM; it stays the VM's.",
-      permission: onId("operate:disconnect", "VIF"),
-      rest: actionRoute("/vifs/{id}/actions/disconnect", "DisconnectVif"),
-      handler: ({ id }) => unplug(on(id)),
-    }),
-    defineOperation({
-      ...shared,
-      name: "vif.delete",
-      summary: "Takes an interface from a VM, unplugged where it is not.",
-      permission: onId("administrate:delete", "VIF"),
-      rest: deleteRoute("/vifs/{id}", "DestroyVif"),
-      handler: async ({ id }) => {
-        const vif = on(id);
-        if (vif.object["attached"] === true) await unplug(vif);
-        await vif.xapi.callAsync("VIF.destroy", [vif.ref]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vif.set",
-      summary:
-        "Changes settings of an interface. With another MAC address it is a new one, with another id.",
-      params: vifSettings,
-      permission: onId("operate:set", "VIF"),
-      rest: {
-        method: "patch",
-        path: "/vifs/{id}",
-        operationId: "UpdateVif",
-        exposure: "confirm",
-      },
-      handler: async ({ id, network, attached, ...given }, context) => {
-        if (network !== undefined)
-          context.check("operate:use", "network", network);
-        const to = network && objects.get(network, "network").ref;
-        const vif = await setVif(on(id), { ...given, ...(to ? { to } : {}) });
-        if (attached === true) await plug(vif);
-        if (attached === false) await unplug(vif);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "vif.getLockingModeValues",
-      summary: "How an interface can be held to its addresses.",
-      params: Type.Object({}),
-      result: Type.Array(Type.String()),
-      permission: "user",
-      handler: () => lockingModes,
-    }),
-  ];
-}
+const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
+  objects.get(id, "VIF");
+
+const shared = {
+  params: Type.Object({ id: idOf("a VIF") }),
+  result: Type.Boolean(),
+  changes: true,
+};
+
+export const vifCreate = defineOperation({
+  name: "vif.create",
+  summary: "Gives a VM an interface, without plugging it; its id.",
+  params: newVif,
+  result: Type.String(),
+  permission: {
+    action: "administrate:create-vif",
+    resource: "*",
+    id: ({ vm }) => vm,
+  },
+  changes: true,
+  rest: {
+    method: "post",
+    path: "/vifs",
+    operationId: "CreateVif",
+    exposure: "confirm",
+    status: 201,
+    body: { vmId: "vm", networkId: "network" },
+  },
+  handler: (given, context) => {
+    context.check("operate:use", "network", given.network);
+    return createVif(context.objects, given);
+  },
+});
+
+export const vifConnect = defineOperation({
+  ...shared,
+  name: "vif.connect",
+  summary: "Plugs an interface into a running VM.",
+  permission: onId("operate:connect", "VIF"),
+  rest: actionRoute("/vifs/{id}/actions/connect", "ConnectVif"),
+  handler: ({ id }, context) => plug(on(context, id)),
+});
+
+export const vifDisconnect = defineOperation({
+  ...shared,
+  name: "vif.disconnect",
+  summary: "Unplugs an interface from a running VM; it stays the VM's.",
+  permission: onId("operate:disconnect", "VIF"),
+  rest: actionRoute("/vifs/{id}/actions/disconnect", "DisconnectVif"),
+  handler: ({ id }, context) => unplug(on(context, id)),
+});
+
+export const vifDelete = defineOperation({
+  ...shared,
+  name: "vif.delete",
+  summary: "Takes an interface from a VM, unplugged where it is not.",
+  permission: onId("administrate:delete", "VIF"),
+  rest: deleteRoute("/vifs/{id}", "DestroyVif"),
+  handler: async ({ id }, context) => {
+    const vif = on(context, id);
+    if (vif.object["attached"] === true) await unplug(vif);
+    await vif.xapi.callAsync("VIF.destroy", [vif.ref]);
+    return true;
+  },
+});
+
+export const vifSet = defineOperation({
+  ...shared,
+  name: "vif.set",
+  summary:
+    "Changes settings of an interface. With another MAC address it is a new one, with another id.",
+  params: vifSettings,
+  permission: onId("operate:set", "VIF"),
+  rest: {
+    method: "patch",
+    path: "/vifs/{id}",
+    operationId: "UpdateVif",
+    exposure: "confirm",
+  },
+  handler: async ({ id, network, attached, ...given }, context) => {
+    if (network !== undefined) context.check("operate:use", "network", network);
+    const to = network && context.objects.get(network, "network").ref;
+    const vif = await setVif(on(context, id), {
+      ...given,
+      ...(to ? { to } : {}),
+    });
+    if (attached === true) await plug(vif);
+    if (attached === false) await unplug(vif);
+    return true;
+  },
+});
+
+export const vifGetLockingModeValues = defineOperation({
+  name: "vif.getLockingModeValues",
+  summary: "How an interface can be held to its addresses.",
+  params: Type.Object({}),
+  result: Type.Array(Type.String()),
+  permission: "user",
+  handler: () => lockingModes,
+});
 
 async function plug({ xapi, ref }: PoolObject): Promise<true> {
   await xapi.callAsync("VIF.plug", [ref]).catch(ignore("ATTACHED"));
@@ -122,3 +127,13 @@ function ignore(state: "ATTACHED" | "DETACHED"): (error: unknown) => void {
     if (!isDone) throw error;
   };
 }
+
+/** Interfaces of VMs. */
+export const vifOperations = [
+  vifCreate,
+  vifConnect,
+  vifDisconnect,
+  vifDelete,
+  vifSet,
+  vifGetLockingModeValues,
+];

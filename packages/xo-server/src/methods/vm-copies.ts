@@ -2,7 +2,7 @@ import { XoError, type Ref } from "@xo-server/model";
 import { Type } from "typebox";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { copyVm } from "../vms/copy-vm.js";
 import { addVm } from "../vms/destroy-vm.js";
 import { allOrNothing, untrackedXapi } from "../vms/made.js";
@@ -22,133 +22,118 @@ const sr = Type.String({
   description: "Id of an SR, of this pool or of another.",
 });
 
-/** VMs from VMs. */
-export function vmCopyMethods(objects: PoolObjects): Operation[] {
-  const shared = { result: Type.String(), changes: true };
-  const source = (vm: string) => objects.get(vm, "VM", "VM-snapshot");
-  return [
-    defineOperation({
-      ...shared,
-      name: "vm.clone",
-      summary: "Makes a VM like another one; its id.",
-      params: Type.Object({
-        id,
-        name,
-        full_copy: Type.Optional(
-          Type.Boolean({ description: "Shares no data with the other one." }),
-        ),
-        fast: Type.Optional(
-          Type.Boolean({ description: "Shares data with it (default)." }),
-        ),
-        sr: Type.Optional(sr),
-        compress,
-      }),
-      permission: {
-        action: "administrate:clone",
-        resource: "*",
-        id: ({ id }) => id,
-      },
-      rest: {
-        method: "post",
-        path: "/vms/{id}/actions/clone",
-        operationId: "CloneVm",
-        exposure: "confirm",
-        isAction: true,
-        creates: "vms",
-        body: { name_label: "name", srId: "sr" },
-      },
-      handler: (given, context) => {
-        const { id: vm, full_copy = false, fast = !full_copy } = given;
-        const options = { name: given.name, compress: given.compress };
-        if (given.sr === undefined)
-          return clone(objects, source(vm), { ...options, fast });
-        context.check("operate:store", "SR", given.sr);
-        return copy(objects, source(vm), { ...options, sr: given.sr });
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.copy",
-      summary: "Copies a VM with all its data, also to another pool; its id.",
-      params: Type.Object({ vm: id, sr, name, compress }),
-      permission: {
-        action: "administrate:clone",
-        resource: "*",
-        id: ({ vm }) => vm,
-      },
-      handler: ({ vm, ...options }, context) => {
-        context.check("operate:store", "SR", options.sr);
-        return copy(objects, source(vm), options);
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.copyToTemplate",
-      summary: "Makes a template like a VM; its id.",
-      params: Type.Object({ id }),
-      permission: {
-        action: "administrate:clone",
-        resource: "*",
-        id: ({ id }) => id,
-      },
-      handler: async ({ id }) => {
-        const { xapi, ref, object } = source(id);
-        return allOrNothing(untrackedXapi(objects, id), async (made) => {
-          const label = String(object["name_label"]);
-          const copy = (await xapi.callAsync("VM.clone", [ref, label])) as Ref;
-          addVm(made, copy);
-          await xapi.call("VM.set_is_a_template", [copy, true]);
-          return idOfMade(objects, xapi, { type: "VM-template", ref: copy });
-        });
-      },
-    }),
-    defineOperation({
-      name: "vm.convertFromTemplate",
-      summary: "Makes a template a VM; one that came with the product stays.",
-      params: Type.Object({ id }),
-      result: Type.Boolean(),
-      changes: true,
-      permission: {
-        action: "administrate:convert",
-        resource: "VM-template",
-        id: ({ id }) => id,
-      },
-      handler: async ({ id }) => {
-        const { xapi, ref, object } = objects.get(id, "VM-template");
-        if (object["isDefaultTemplate"] === true)
-          throw new XoError("FORBIDDEN_OPERATION", {
-            operation: "convert",
-            reason: "it is a default template",
-            objectId: id,
-          });
-        await xapi.call("VM.set_is_a_template", [ref, false]);
-        return true;
-      },
-    }),
-    ...["vm.convertToTemplate", "vm.convert"].map((name) =>
-      defineOperation({
-        name,
-        summary:
-          name === "vm.convert"
-            ? "Older name of vm.convertToTemplate."
-            : "Makes a halted VM a template.",
-        params: Type.Object({ id }),
-        result: Type.Boolean(),
-        changes: true,
-        permission: {
-          action: "administrate:convert",
-          resource: "VM",
-          id: ({ id }) => id,
-        },
-        handler: async ({ id }) => {
-          const { xapi, ref } = objects.get(id, "VM");
-          await xapi.call("VM.set_is_a_template", [ref, true]);
-          return true;
-        },
-      }),
+const shared = { result: Type.String(), changes: true };
+
+const source = ({ objects }: Pick<OperationContext, "objects">, vm: string) =>
+  objects.get(vm, "VM", "VM-snapshot");
+
+export const vmClone = defineOperation({
+  ...shared,
+  name: "vm.clone",
+  summary: "Makes a VM like another one; its id.",
+  params: Type.Object({
+    id,
+    name,
+    full_copy: Type.Optional(
+      Type.Boolean({ description: "Shares no data with the other one." }),
     ),
-  ];
-}
+    fast: Type.Optional(
+      Type.Boolean({ description: "Shares data with it (default)." }),
+    ),
+    sr: Type.Optional(sr),
+    compress,
+  }),
+  permission: {
+    action: "administrate:clone",
+    resource: "*",
+    id: ({ id }) => id,
+  },
+  rest: {
+    method: "post",
+    path: "/vms/{id}/actions/clone",
+    operationId: "CloneVm",
+    exposure: "confirm",
+    isAction: true,
+    creates: "vms",
+    body: { name_label: "name", srId: "sr" },
+  },
+  handler: (given, context) => {
+    const { id: vm, full_copy = false, fast = !full_copy } = given;
+    const options = { name: given.name, compress: given.compress };
+    if (given.sr === undefined)
+      return clone(context.objects, source(context, vm), { ...options, fast });
+    context.check("operate:store", "SR", given.sr);
+    return copy(context.objects, source(context, vm), {
+      ...options,
+      sr: given.sr,
+    });
+  },
+});
+
+export const vmCopy = defineOperation({
+  ...shared,
+  name: "vm.copy",
+  summary: "Copies a VM with all its data, also to another pool; its id.",
+  params: Type.Object({ vm: id, sr, name, compress }),
+  permission: {
+    action: "administrate:clone",
+    resource: "*",
+    id: ({ vm }) => vm,
+  },
+  handler: ({ vm, ...options }, context) => {
+    context.check("operate:store", "SR", options.sr);
+    return copy(context.objects, source(context, vm), options);
+  },
+});
+
+export const vmCopyToTemplate = defineOperation({
+  ...shared,
+  name: "vm.copyToTemplate",
+  summary: "Makes a template like a VM; its id.",
+  params: Type.Object({ id }),
+  permission: {
+    action: "administrate:clone",
+    resource: "*",
+    id: ({ id }) => id,
+  },
+  handler: async ({ id }, context) => {
+    const { xapi, ref, object } = source(context, id);
+    return allOrNothing(untrackedXapi(context.objects, id), async (made) => {
+      const label = String(object["name_label"]);
+      const copy = (await xapi.callAsync("VM.clone", [ref, label])) as Ref;
+      addVm(made, copy);
+      await xapi.call("VM.set_is_a_template", [copy, true]);
+      return idOfMade(context.objects, xapi, {
+        type: "VM-template",
+        ref: copy,
+      });
+    });
+  },
+});
+
+export const vmConvertFromTemplate = defineOperation({
+  name: "vm.convertFromTemplate",
+  summary: "Makes a template a VM; one that came with the product stays.",
+  params: Type.Object({ id }),
+  result: Type.Boolean(),
+  changes: true,
+  permission: {
+    action: "administrate:convert",
+    resource: "VM-template",
+    id: ({ id }) => id,
+  },
+  handler: async ({ id }, { objects }) => {
+    const { xapi, ref, object } = objects.get(id, "VM-template");
+    if (object["isDefaultTemplate"] === true)
+      throw new XoError("FORBIDDEN_OPERATION", {
+        operation: "convert",
+        reason: "it is a default template",
+        objectId: id,
+      });
+    await xapi.call("VM.set_is_a_template", [ref, false]);
+    return true;
+  },
+});
 
 interface CloneOptions {
   readonly name?: string | undefined;
@@ -215,3 +200,33 @@ async function toldAsVm(
     await xapi.call("VM.set_is_a_template", [ref, false]);
   return idOfMade(objects, xapi, { type: "VM", ref });
 }
+
+/** VMs from VMs. */
+export const vmCopiesOperations = [
+  vmClone,
+  vmCopy,
+  vmCopyToTemplate,
+  vmConvertFromTemplate,
+  ...["vm.convertToTemplate", "vm.convert"].map((name) =>
+    defineOperation({
+      name,
+      summary:
+        name === "vm.convert"
+          ? "Older name of vm.convertToTemplate."
+          : "Makes a halted VM a template.",
+      params: Type.Object({ id }),
+      result: Type.Boolean(),
+      changes: true,
+      permission: {
+        action: "administrate:convert",
+        resource: "VM",
+        id: ({ id }) => id,
+      },
+      handler: async ({ id }, { objects }) => {
+        const { xapi, ref } = objects.get(id, "VM");
+        await xapi.call("VM.set_is_a_template", [ref, true]);
+        return true;
+      },
+    }),
+  ),
+];

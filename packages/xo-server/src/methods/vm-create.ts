@@ -1,10 +1,6 @@
 import { Type } from "typebox";
-import type { PoolObjects } from "../objects/pool-objects.js";
-import {
-  defineOperation,
-  type HandlerContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { HandlerContext } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { createParameters } from "../vms/create-parameters.js";
@@ -17,7 +13,7 @@ import {
   type CreateManyParameters,
 } from "../vms/make-vms.js";
 import { allSettled, onlySettled, settleMakings } from "../vms/making.js";
-import { noResourceSets, type ResourceSets } from "../vms/resource-sets.js";
+import { type ResourceSets } from "../vms/resource-sets.js";
 
 const route = {
   method: "post",
@@ -45,58 +41,59 @@ export interface VmCreateOptions {
   readonly tasks?: Pick<Tasks, "run"> | undefined;
 }
 
-/** New VMs. Which rights are needed, template, resource set and all that is used tell. */
-export function vmCreateMethods(
-  objects: PoolObjects,
-  { sets = noResourceSets, tasks }: VmCreateOptions = {},
-): Operation[] {
-  return [
-    defineOperation({
-      name: "vm.create",
-      summary: "Makes a VM from a template; its id.",
-      params: createParameters,
-      result: Type.String(),
-      permission: "user",
-      changes: true,
-      rest: {
-        ...route,
-        path: "/pools/{pool}/actions/create_vm",
-        operationId: "CreateVm",
-        creates: "vms",
-      },
-      handler: async (given, context) => {
-        await context.task.persistState({ name: given.name_label });
-        return makeVm(given, { objects, sets, context });
-      },
-      resume: async (_kept, _context, { steps }) =>
-        onlySettled(await settleMakings(objects, steps)),
-    }),
-    defineOperation({
-      name: "vm.createMultiple",
-      summary:
-        "Makes several VMs from a template, each wholly or not at all; their ids.",
-      params: createManyParameters,
-      result: madeVms,
-      permission: "user",
-      changes: true,
-      rest: {
-        ...route,
-        path: "/pools/{pool}/actions/create_vms",
-        operationId: "CreateVms",
-      },
-      handler: (given, context) =>
-        asTask(given, { tasks, context }, (work) =>
-          makeVms(
-            given,
-            { objects: objects.forTask(work), sets, context },
-            work,
-          ),
-        ),
-      resume: async ({ names }: { names: string[] }, _context, { steps }) =>
-        allSettled(await settleMakings(objects, steps), names),
-    }),
-  ];
-}
+export const vmCreate = defineOperation({
+  name: "vm.create",
+  summary: "Makes a VM from a template; its id.",
+  params: createParameters,
+  result: Type.String(),
+  permission: "user",
+  changes: true,
+  rest: {
+    ...route,
+    path: "/pools/{pool}/actions/create_vm",
+    operationId: "CreateVm",
+    creates: "vms",
+  },
+  handler: async (given, context) => {
+    await context.task.persistState({ name: given.name_label });
+    return makeVm(given, {
+      objects: context.objects,
+      sets: context.services.resourceSets,
+      context,
+    });
+  },
+  resume: async (_kept, _context, { steps }) =>
+    onlySettled(await settleMakings(_context.objects, steps)),
+});
+
+export const vmCreateMultiple = defineOperation({
+  name: "vm.createMultiple",
+  summary:
+    "Makes several VMs from a template, each wholly or not at all; their ids.",
+  params: createManyParameters,
+  result: madeVms,
+  permission: "user",
+  changes: true,
+  rest: {
+    ...route,
+    path: "/pools/{pool}/actions/create_vms",
+    operationId: "CreateVms",
+  },
+  handler: (given, context) =>
+    asTask(given, { tasks: context.services.tasks, context }, (work) =>
+      makeVms(
+        given,
+        {
+          objects: context.objects.forTask(work),
+          sets: context.services.resourceSets,
+          context,
+        },
+        work,
+      ),
+    ),
+  resume: async ({ names }: { names: string[] }, _context, { steps }) =>
+    allSettled(await settleMakings(_context.objects, steps), names),
+});
 
 interface Followers {
   readonly tasks: VmCreateOptions["tasks"];
@@ -123,3 +120,6 @@ async function asTask<T>(
   const { result } = await tasks.run(subject, run);
   return result;
 }
+
+/** New VMs. Which rights are needed, template, resource set and all that is used tell. */
+export const vmCreateOperations = [vmCreate, vmCreateMultiple];

@@ -1,7 +1,7 @@
 import type { Ref } from "@xo-server/model";
 import { Type } from "typebox";
-import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { createConfigDrive } from "../vms/config-drive.js";
 import { ejectCd, insertCd } from "../vms/cd-drive.js";
 import { allOrNothing, untrackedXapi, type Made } from "../vms/made.js";
@@ -16,147 +16,149 @@ const position = Type.Optional(
   Type.Union([Type.String({ minLength: 1 }), Type.Integer({ minimum: 0 })]),
 );
 
-/** What is put into VMs: CDs, disks, interfaces, config drives. */
-export function vmDeviceMethods(objects: PoolObjects): Operation[] {
-  const on = (vm: string) => objects.get(vm, "VM", "VM-template");
-  const shared = { result: Type.Boolean(), changes: true };
-  return [
-    defineOperation({
-      ...shared,
-      name: "vm.insertCd",
-      summary: "Puts an image into a VM's CD drive.",
-      params: Type.Object({
-        id,
-        cd_id: idOf("an ISO image"),
-        force: Type.Optional(
-          Type.Boolean({ description: "Throws out what is in it." }),
-        ),
-      }),
-      permission: onId("operate:insert-cd", "*"),
-      handler: async ({ id, cd_id, force = false }, context) => {
-        const vm = on(id);
-        const scope = new PoolScope(objects, vm, context);
-        const image = scope.use("read", "VDI", cd_id);
-        await allOrNothing(untrackedXapi(objects, id), (made) =>
-          insertCd(vm, image.ref, { force, made }),
-        );
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.ejectCd",
-      summary: "Throws out what is in a VM's CD drive.",
-      params: Type.Object({ id }),
-      permission: onId("operate:eject-cd", "*"),
-      handler: async ({ id }) => {
-        const { xapi, ref } = on(id);
-        await ejectCd(xapi, ref);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.attachDisk",
-      summary: "Gives a VM a disk; a running one sees it at once.",
-      params: Type.Object({
-        vm: id,
-        vdi: idOf("a disk"),
-        mode: Type.Optional(Type.Enum(["RO", "RW"])),
-        position,
-        bootable: Type.Optional(Type.Boolean()),
-      }),
-      permission: {
-        action: "administrate:attach-disk",
-        resource: "*",
-        id: ({ vm }) => vm,
-      },
-      handler: async ({ vm, vdi, position, ...options }, context) => {
-        const found = on(vm);
-        const scope = new PoolScope(objects, found, context);
-        const disk = scope.use("administrate:attach", "VDI", vdi);
-        await allOrNothing(untrackedXapi(objects, vm), async (made) => {
-          const vbd = await createDrive(found.xapi, {
-            ...options,
-            vm: found.ref,
-            vdi: disk.ref,
-            position: position === undefined ? undefined : String(position),
-          });
-          await plugInto(found, { className: "VBD", ref: vbd }, made);
-        });
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "vm.createInterface",
-      summary: "Gives a VM a network interface; its id.",
-      params: Type.Object({
-        vm: id,
-        network: idOf("a network"),
-        position,
-        mac: Type.Optional(Type.String()),
-        allowedIpv4Addresses: addresses,
-        allowedIpv6Addresses: addresses,
-      }),
-      result: Type.String(),
-      changes: true,
-      permission: {
-        action: "administrate:create-interface",
-        resource: "*",
-        id: ({ vm }) => vm,
-      },
-      handler: async ({ vm, network, position, mac, ...allowed }, context) => {
-        const found = on(vm);
-        const scope = new PoolScope(objects, found, context);
-        const to = scope.use("operate:attach", "network", network);
-        const { MTU } = to.object;
-        return allOrNothing(untrackedXapi(objects, vm), async (made) => {
-          const ref = await createInterface(found.xapi, {
-            vm: found.ref,
-            network: to.ref,
-            device: String(position ?? (await freeDevice(found))),
-            mac,
-            mtu: typeof MTU === "number" ? MTU : undefined,
-            ipv4: allowed.allowedIpv4Addresses,
-            ipv6: allowed.allowedIpv6Addresses,
-          });
-          await plugInto(found, { className: "VIF", ref }, made);
-          return idOfMade(objects, found.xapi, { type: "VIF", ref });
-        });
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.createCloudInitConfigDrive",
-      summary: "Gives a VM a disk with a configuration for cloud-init.",
-      params: Type.Object({
-        vm: id,
-        sr: idOf("an SR"),
-        config: Type.String({ minLength: 1, maxLength: 2 ** 22 }),
-        networkConfig: Type.Optional(Type.String({ maxLength: 2 ** 22 })),
-      }),
-      permission: {
-        action: "administrate:attach-disk",
-        resource: "*",
-        id: ({ vm }) => vm,
-      },
-      handler: async ({ vm, sr, config, networkConfig }, context) => {
-        const found = on(vm);
-        const scope = new PoolScope(objects, found, context);
-        const place = scope.use("operate:store", "SR", sr).ref;
-        const { xapi, ref, object } = found;
-        const uuid = String(object["uuid"]);
-        await allOrNothing(untrackedXapi(objects, vm), (made) =>
-          createConfigDrive(
-            { xapi, vm: { ref, uuid }, sr: place, made },
-            { userData: config, networkConfig },
-          ),
-        );
-        return true;
-      },
-    }),
-  ];
-}
+const on = ({ objects }: Pick<OperationContext, "objects">, vm: string) =>
+  objects.get(vm, "VM", "VM-template");
+
+const shared = { result: Type.Boolean(), changes: true };
+
+export const vmInsertCd = defineOperation({
+  ...shared,
+  name: "vm.insertCd",
+  summary: "Puts an image into a VM's CD drive.",
+  params: Type.Object({
+    id,
+    cd_id: idOf("an ISO image"),
+    force: Type.Optional(
+      Type.Boolean({ description: "Throws out what is in it." }),
+    ),
+  }),
+  permission: onId("operate:insert-cd", "*"),
+  handler: async ({ id, cd_id, force = false }, context) => {
+    const vm = on(context, id);
+    const scope = new PoolScope(context.objects, vm, context);
+    const image = scope.use("read", "VDI", cd_id);
+    await allOrNothing(untrackedXapi(context.objects, id), (made) =>
+      insertCd(vm, image.ref, { force, made }),
+    );
+    return true;
+  },
+});
+
+export const vmEjectCd = defineOperation({
+  ...shared,
+  name: "vm.ejectCd",
+  summary: "Throws out what is in a VM's CD drive.",
+  params: Type.Object({ id }),
+  permission: onId("operate:eject-cd", "*"),
+  handler: async ({ id }, context) => {
+    const { xapi, ref } = on(context, id);
+    await ejectCd(xapi, ref);
+    return true;
+  },
+});
+
+export const vmAttachDisk = defineOperation({
+  ...shared,
+  name: "vm.attachDisk",
+  summary: "Gives a VM a disk; a running one sees it at once.",
+  params: Type.Object({
+    vm: id,
+    vdi: idOf("a disk"),
+    mode: Type.Optional(Type.Enum(["RO", "RW"])),
+    position,
+    bootable: Type.Optional(Type.Boolean()),
+  }),
+  permission: {
+    action: "administrate:attach-disk",
+    resource: "*",
+    id: ({ vm }) => vm,
+  },
+  handler: async ({ vm, vdi, position, ...options }, context) => {
+    const found = on(context, vm);
+    const scope = new PoolScope(context.objects, found, context);
+    const disk = scope.use("administrate:attach", "VDI", vdi);
+    await allOrNothing(untrackedXapi(context.objects, vm), async (made) => {
+      const vbd = await createDrive(found.xapi, {
+        ...options,
+        vm: found.ref,
+        vdi: disk.ref,
+        position: position === undefined ? undefined : String(position),
+      });
+      await plugInto(found, { className: "VBD", ref: vbd }, made);
+    });
+    return true;
+  },
+});
+
+export const vmCreateInterface = defineOperation({
+  name: "vm.createInterface",
+  summary: "Gives a VM a network interface; its id.",
+  params: Type.Object({
+    vm: id,
+    network: idOf("a network"),
+    position,
+    mac: Type.Optional(Type.String()),
+    allowedIpv4Addresses: addresses,
+    allowedIpv6Addresses: addresses,
+  }),
+  result: Type.String(),
+  changes: true,
+  permission: {
+    action: "administrate:create-interface",
+    resource: "*",
+    id: ({ vm }) => vm,
+  },
+  handler: async ({ vm, network, position, mac, ...allowed }, context) => {
+    const found = on(context, vm);
+    const scope = new PoolScope(context.objects, found, context);
+    const to = scope.use("operate:attach", "network", network);
+    const { MTU } = to.object;
+    return allOrNothing(untrackedXapi(context.objects, vm), async (made) => {
+      const ref = await createInterface(found.xapi, {
+        vm: found.ref,
+        network: to.ref,
+        device: String(position ?? (await freeDevice(found))),
+        mac,
+        mtu: typeof MTU === "number" ? MTU : undefined,
+        ipv4: allowed.allowedIpv4Addresses,
+        ipv6: allowed.allowedIpv6Addresses,
+      });
+      await plugInto(found, { className: "VIF", ref }, made);
+      return idOfMade(context.objects, found.xapi, { type: "VIF", ref });
+    });
+  },
+});
+
+export const vmCreateCloudInitConfigDrive = defineOperation({
+  ...shared,
+  name: "vm.createCloudInitConfigDrive",
+  summary: "Gives a VM a disk with a configuration for cloud-init.",
+  params: Type.Object({
+    vm: id,
+    sr: idOf("an SR"),
+    config: Type.String({ minLength: 1, maxLength: 2 ** 22 }),
+    networkConfig: Type.Optional(Type.String({ maxLength: 2 ** 22 })),
+  }),
+  permission: {
+    action: "administrate:attach-disk",
+    resource: "*",
+    id: ({ vm }) => vm,
+  },
+  handler: async ({ vm, sr, config, networkConfig }, context) => {
+    const found = on(context, vm);
+    const scope = new PoolScope(context.objects, found, context);
+    const place = scope.use("operate:store", "SR", sr).ref;
+    const { xapi, ref, object } = found;
+    const uuid = String(object["uuid"]);
+    await allOrNothing(untrackedXapi(context.objects, vm), (made) =>
+      createConfigDrive(
+        { xapi, vm: { ref, uuid }, sr: place, made },
+        { userData: config, networkConfig },
+      ),
+    );
+    return true;
+  },
+});
 
 async function freeDevice({ xapi, ref }: PoolObject): Promise<string> {
   const free = await xapi.call("VM.get_allowed_VIF_devices", [ref]);
@@ -175,3 +177,12 @@ async function plugInto(
   if (isRunning(await readRecord(xapi, "VM", vm)))
     await xapi.callAsync(`${className}.plug`, [ref]);
 }
+
+/** What is put into VMs: CDs, disks, interfaces, config drives. */
+export const vmDevicesOperations = [
+  vmInsertCd,
+  vmEjectCd,
+  vmAttachDisk,
+  vmCreateInterface,
+  vmCreateCloudInitConfigDrive,
+];

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { withoutPcis, withPcis } from "../vms/pass-through.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import { entryCalls } from "../vms/setting-calls.js";
@@ -10,140 +10,144 @@ import { idOf, onId } from "./on-object.js";
 
 const pcis = Type.Array(Type.String({ minLength: 1 }), { maxItems: 64 });
 
-/** Hardware of hosts that VMs get, and what only their hosts can tell or do. */
-export function vmHardwareMethods(objects: PoolObjects): Operation[] {
-  const shared = { result: Type.Boolean(), changes: true };
-  const setPcis = async (
-    vm: string,
-    change: (before: string | undefined) => string,
-  ) => {
-    const { xapi, ref } = objects.get(vm, "VM");
-    const { other_config } = await readRecord(xapi, "VM", ref);
-    const pci = change(other_config["pci"]);
-    const calls = entryCalls("other_config", { pci: pci === "" ? null : pci });
-    for (const [message, ...params] of calls)
-      await xapi.call(`VM.${message}`, [ref, ...params]);
+const shared = { result: Type.Boolean(), changes: true };
+
+const setPcis = async (
+  { objects }: Pick<OperationContext, "objects">,
+  vm: string,
+  change: (before: string | undefined) => string,
+) => {
+  const { xapi, ref } = objects.get(vm, "VM");
+  const { other_config } = await readRecord(xapi, "VM", ref);
+  const pci = change(other_config["pci"]);
+  const calls = entryCalls("other_config", { pci: pci === "" ? null : pci });
+  for (const [message, ...params] of calls)
+    await xapi.call(`VM.${message}`, [ref, ...params]);
+  return true;
+};
+
+export const vmAttachPcis = defineOperation({
+  ...shared,
+  name: "vm.attachPcis",
+  summary: "Gives a VM PCI devices of its host, from its next start on.",
+  params: Type.Object({ id, pcis }),
+  permission: onId("administrate:set", "VM"),
+  handler: ({ id, pcis }, context) => {
+    const addresses = pcis.map((pci) => {
+      context.check("administrate:attach", "PCI", pci);
+      return String(context.objects.get(pci, "PCI").object["pci_id"]);
+    });
+    return setPcis(context, id, (before) => withPcis(before, addresses));
+  },
+});
+
+export const vmDetachPcis = defineOperation({
+  ...shared,
+  name: "vm.detachPcis",
+  summary: "Takes PCI devices, named by their addresses, from a VM.",
+  params: Type.Object({ id, pciIds: pcis }),
+  permission: onId("administrate:set", "VM"),
+  handler: ({ id, pciIds }, context) =>
+    setPcis(context, id, (before) => withoutPcis(before, pciIds)),
+});
+
+export const vmCreateVgpu = defineOperation({
+  ...shared,
+  name: "vm.createVgpu",
+  summary: "Gives a halted VM a virtual GPU.",
+  params: Type.Object({
+    vm: id,
+    gpuGroup: idOf("a group of GPUs"),
+    vgpuType: idOf("a kind of virtual GPU"),
+  }),
+  permission: {
+    action: "administrate:set",
+    resource: "VM",
+    id: ({ vm }) => vm,
+  },
+  handler: async ({ vm, gpuGroup, vgpuType }, context) => {
+    const found = context.objects.get(vm, "VM");
+    const scope = new PoolScope(context.objects, found, context);
+    const group = scope.use("operate:attach", "gpuGroup", gpuGroup);
+    const type = scope.use("read", "vgpuType", vgpuType);
+    const params = [found.ref, group.ref, "0", {}, type.ref];
+    await found.xapi.callAsync("VGPU.create", params);
     return true;
-  };
-  return [
-    defineOperation({
-      ...shared,
-      name: "vm.attachPcis",
-      summary: "Gives a VM PCI devices of its host, from its next start on.",
-      params: Type.Object({ id, pcis }),
-      permission: onId("administrate:set", "VM"),
-      handler: ({ id, pcis }, context) => {
-        const addresses = pcis.map((pci) => {
-          context.check("administrate:attach", "PCI", pci);
-          return String(objects.get(pci, "PCI").object["pci_id"]);
-        });
-        return setPcis(id, (before) => withPcis(before, addresses));
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.detachPcis",
-      summary: "Takes PCI devices, named by their addresses, from a VM.",
-      params: Type.Object({ id, pciIds: pcis }),
-      permission: onId("administrate:set", "VM"),
-      handler: ({ id, pciIds }) =>
-        setPcis(id, (before) => withoutPcis(before, pciIds)),
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.createVgpu",
-      summary: "Gives a halted VM a virtual GPU.",
-      params: Type.Object({
-        vm: id,
-        gpuGroup: idOf("a group of GPUs"),
-        vgpuType: idOf("a kind of virtual GPU"),
-      }),
-      permission: {
-        action: "administrate:set",
-        resource: "VM",
-        id: ({ vm }) => vm,
-      },
-      handler: async ({ vm, gpuGroup, vgpuType }, context) => {
-        const found = objects.get(vm, "VM");
-        const scope = new PoolScope(objects, found, context);
-        const group = scope.use("operate:attach", "gpuGroup", gpuGroup);
-        const type = scope.use("read", "vgpuType", vgpuType);
-        const params = [found.ref, group.ref, "0", {}, type.ref];
-        await found.xapi.callAsync("VGPU.create", params);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.deleteVgpu",
-      summary: "Takes a virtual GPU from a halted VM.",
-      params: Type.Object({ vgpu: idOf("a virtual GPU") }),
-      permission: {
-        action: "administrate:delete",
-        resource: "vgpu",
-        id: ({ vgpu }) => vgpu,
-      },
-      handler: async ({ vgpu }) => {
-        const { xapi, ref } = objects.get(vgpu, "vgpu");
-        await xapi.callAsync("VGPU.destroy", [ref]);
-        return true;
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.coalesceLeaf",
-      summary:
-        "Merges the last image of a VM's disks into the one before; the VM is paused for it.",
-      params: Type.Object({ id }),
-      permission: onId("administrate:coalesce", "VM"),
-      handler: async ({ id }) => {
-        const { xapi, object } = objects.get(id, "VM");
-        const host = hostOf(objects, object);
-        const args = { vm_uuid: String(object["uuid"]) };
-        const params = [host, "coalesce-leaf", "leaf-coalesce", args];
-        await xapi.callAsync("host.call_plugin", params);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "vm.getCloudInitConfig",
-      summary: "The configuration for cloud-init that a template comes with.",
-      params: Type.Object({ template: idOf("a template") }),
-      result: Type.String(),
-      permission: {
-        action: "read",
-        resource: "VM-template",
-        id: ({ template }) => template,
-      },
-      handler: async ({ template }) => {
-        const { xapi, object } = objects.get(template, "VM-template");
-        const args = { templateuuid: String(object["uuid"]) };
-        const answer = await xapi.call("host.call_plugin", [
-          ...[hostOf(objects, object), "xscontainer"],
-          ...["get_config_drive_default", args],
-        ]);
-        // It says first that it went well.
-        return String(answer).replace(/^True/, "");
-      },
-    }),
-    defineOperation({
-      name: "vm.getSecurebootReadiness",
-      summary: "Whether a VM could boot securely: ready, or what is missing.",
-      params: Type.Object({
-        id,
-        forceRefresh: Type.Optional(
-          Type.Boolean({ description: "Taken: it is always asked anew." }),
-        ),
-      }),
-      result: Type.String(),
-      permission: onId("read", "VM"),
-      handler: async ({ id }) => {
-        const { xapi, ref } = objects.get(id, "VM");
-        return String(await xapi.call("VM.get_secureboot_readiness", [ref]));
-      },
-    }),
-  ];
-}
+  },
+});
+
+export const vmDeleteVgpu = defineOperation({
+  ...shared,
+  name: "vm.deleteVgpu",
+  summary: "Takes a virtual GPU from a halted VM.",
+  params: Type.Object({ vgpu: idOf("a virtual GPU") }),
+  permission: {
+    action: "administrate:delete",
+    resource: "vgpu",
+    id: ({ vgpu }) => vgpu,
+  },
+  handler: async ({ vgpu }, { objects }) => {
+    const { xapi, ref } = objects.get(vgpu, "vgpu");
+    await xapi.callAsync("VGPU.destroy", [ref]);
+    return true;
+  },
+});
+
+export const vmCoalesceLeaf = defineOperation({
+  ...shared,
+  name: "vm.coalesceLeaf",
+  summary:
+    "Merges the last image of a VM's disks into the one before; the VM is paused for it.",
+  params: Type.Object({ id }),
+  permission: onId("administrate:coalesce", "VM"),
+  handler: async ({ id }, { objects }) => {
+    const { xapi, object } = objects.get(id, "VM");
+    const host = hostOf(objects, object);
+    const args = { vm_uuid: String(object["uuid"]) };
+    const params = [host, "coalesce-leaf", "leaf-coalesce", args];
+    await xapi.callAsync("host.call_plugin", params);
+    return true;
+  },
+});
+
+export const vmGetCloudInitConfig = defineOperation({
+  name: "vm.getCloudInitConfig",
+  summary: "The configuration for cloud-init that a template comes with.",
+  params: Type.Object({ template: idOf("a template") }),
+  result: Type.String(),
+  permission: {
+    action: "read",
+    resource: "VM-template",
+    id: ({ template }) => template,
+  },
+  handler: async ({ template }, { objects }) => {
+    const { xapi, object } = objects.get(template, "VM-template");
+    const args = { templateuuid: String(object["uuid"]) };
+    const answer = await xapi.call("host.call_plugin", [
+      ...[hostOf(objects, object), "xscontainer"],
+      ...["get_config_drive_default", args],
+    ]);
+    // It says first that it went well.
+    return String(answer).replace(/^True/, "");
+  },
+});
+
+export const vmGetSecurebootReadiness = defineOperation({
+  name: "vm.getSecurebootReadiness",
+  summary: "Whether a VM could boot securely: ready, or what is missing.",
+  params: Type.Object({
+    id,
+    forceRefresh: Type.Optional(
+      Type.Boolean({ description: "Taken: it is always asked anew." }),
+    ),
+  }),
+  result: Type.String(),
+  permission: onId("read", "VM"),
+  handler: async ({ id }, { objects }) => {
+    const { xapi, ref } = objects.get(id, "VM");
+    return String(await xapi.call("VM.get_secureboot_readiness", [ref]));
+  },
+});
 
 /** Where it runs; any of the pool's hosts does for a halted one. */
 function hostOf(
@@ -155,3 +159,14 @@ function hostOf(
   const { master } = objects.get(String($pool), "pool").object;
   return objects.get(String(master), "host").ref;
 }
+
+/** Hardware of hosts that VMs get, and what only their hosts can tell or do. */
+export const vmHardwareOperations = [
+  vmAttachPcis,
+  vmDetachPcis,
+  vmCreateVgpu,
+  vmDeleteVgpu,
+  vmCoalesceLeaf,
+  vmGetCloudInitConfig,
+  vmGetSecurebootReadiness,
+];

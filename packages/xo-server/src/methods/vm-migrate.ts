@@ -1,10 +1,7 @@
 import { Type, type Static } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import {
-  defineOperation,
-  type HandlerContext,
-  type Operation,
-} from "../operations/operation.js";
+import type { HandlerContext } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import { migrateVm, type Migration } from "../vms/migrate-vm.js";
 import { PoolScope } from "../vms/pool-scope.js";
 
@@ -33,44 +30,40 @@ const params = Type.Object({
   ),
 });
 
-export function vmMigrateMethods(objects: PoolObjects): Operation[] {
-  return [
-    defineOperation({
-      name: "vm.migrate",
-      summary: "Moves a VM to another host, with its disks where needed.",
-      params,
-      result: Type.Boolean(),
-      permission: {
-        action: "operate:migrate",
-        resource: "VM",
-        id: ({ vm }) => vm,
-      },
-      changes: true,
-      rest: {
-        method: "post",
-        path: "/vms/{vm}/actions/migrate",
-        operationId: "MigrateVm",
-        exposure: "confirm",
-        isAction: true,
-        body: {
-          hostId: "targetHost",
-          // As some clients call it.
-          host: "targetHost",
-          srId: "sr",
-          srIdByVdiId: "mapVdisSrs",
-          networkIdByVifId: "mapVifsNetworks",
-          migrationNetworkId: "migrationNetwork",
-        },
-      },
-      // Its last one, in any case.
-      isOneCall: () => true,
-      handler: async (given, context) => {
-        await migrateVm(plan(given, objects, context), objects);
-        return true;
-      },
-    }),
-  ];
-}
+export const vmMigrate = defineOperation({
+  name: "vm.migrate",
+  summary: "Moves a VM to another host, with its disks where needed.",
+  params,
+  result: Type.Boolean(),
+  permission: {
+    action: "operate:migrate",
+    resource: "VM",
+    id: ({ vm }) => vm,
+  },
+  changes: true,
+  rest: {
+    method: "post",
+    path: "/vms/{vm}/actions/migrate",
+    operationId: "MigrateVm",
+    exposure: "confirm",
+    isAction: true,
+    body: {
+      hostId: "targetHost",
+      // As some clients call it.
+      host: "targetHost",
+      srId: "sr",
+      srIdByVdiId: "mapVdisSrs",
+      networkIdByVifId: "mapVifsNetworks",
+      migrationNetworkId: "migrationNetwork",
+    },
+  },
+  // Its last one, in any case.
+  isOneCall: () => true,
+  handler: async (given, context) => {
+    await migrateVm(plan(given, context.objects, context), context.objects);
+    return true;
+  },
+});
 
 function plan(
   given: Static<typeof params>,
@@ -107,3 +100,5 @@ function mapValues<T>(
     Object.entries(given).map(([key, id]) => [key, convert(id)] as const),
   );
 }
+
+export const vmMigrateOperations = [vmMigrate];

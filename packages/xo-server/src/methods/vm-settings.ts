@@ -1,10 +1,6 @@
 import { Type } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import {
-  defineOperation,
-  type HandlerContext,
-  type Operation,
-} from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import {
   allowAutoPowerOn,
   changeSettings,
@@ -26,89 +22,89 @@ const administrate = {
   id: (params: { id: string }) => params.id,
 };
 
-/** Settings of VMs, templates and snapshots. */
-export function vmSettingMethods(objects: PoolObjects): Operation[] {
-  const shared = { result: Type.Boolean(), changes: true };
-  const set = async (
-    given: VmSettings & { readonly id: string },
-    context: HandlerContext,
-    around?: Around,
-  ) => {
-    const vm = objects.get(given.id, "VM", "VM-template", "VM-snapshot");
-    const refOf = findNamed(given, new PoolScope(objects, vm, context));
-    if (given.auto_poweron === true) await allowAutoPowerOn(objects, vm);
-    const change = () => changeSettings(vm, given, refOf);
-    await (around === undefined ? change() : around(vm, change));
+const shared = { result: Type.Boolean(), changes: true };
+
+const set = async (
+  given: VmSettings & { readonly id: string },
+  context: OperationContext,
+  around?: Around,
+) => {
+  const vm = context.objects.get(given.id, "VM", "VM-template", "VM-snapshot");
+  const refOf = findNamed(given, new PoolScope(context.objects, vm, context));
+  if (given.auto_poweron === true) await allowAutoPowerOn(context.objects, vm);
+  const change = () => changeSettings(vm, given, refOf);
+  await (around === undefined ? change() : around(vm, change));
+  return true;
+};
+
+export const vmSet = defineOperation({
+  ...shared,
+  name: "vm.set",
+  summary: "Changes settings of a VM. Null takes an entry away.",
+  params: Type.Object({ id, ...settingParameters }),
+  permission: administrate,
+  rest: {
+    method: "patch",
+    path: "/vms/{id}",
+    operationId: "UpdateVm",
+    body: {
+      nameLabel: "name_label",
+      nameDescription: "name_description",
+      autoPoweron: "auto_poweron",
+      highAvailability: "high_availability",
+      cpus: "CPUs",
+      cpusStaticMax: "cpusMax",
+    },
+  },
+  handler: (given, context) => set(given, context),
+});
+
+export const vmSetAndRestart = defineOperation({
+  ...shared,
+  name: "vm.setAndRestart",
+  summary:
+    "Changes settings of a VM that is shut down for it, and starts it again.",
+  params: Type.Object({
+    id,
+    ...settingParameters,
+    force: Type.Optional(
+      Type.Boolean({ description: "Without asking the guest." }),
+    ),
+  }),
+  permission: administrate,
+  handler: ({ force = false, ...given }, context) => {
+    context.check("operate:restart", "VM", given.id);
+    return set(given, context, restartAround(force));
+  },
+});
+
+export const vmSetBootOrder = defineOperation({
+  ...shared,
+  name: "vm.setBootOrder",
+  summary: "Sets where a VM boots from: c disk, d CD, n network.",
+  params: Type.Object({
+    vm: id,
+    order: Type.String({ pattern: "^[cdn]{0,3}$" }),
+  }),
+  permission: { ...administrate, resource: "VM", id: ({ vm }) => vm },
+  handler: async ({ vm, order }, { objects }) => {
+    const { xapi, ref } = objects.get(vm, "VM");
+    for (const [message, ...params] of entryCalls("HVM_boot_params", {
+      order,
+    }))
+      await xapi.call(`VM.${message}`, [ref, ...params]);
     return true;
-  };
-  return [
-    defineOperation({
-      ...shared,
-      name: "vm.set",
-      summary: "Changes settings of a VM. Null takes an entry away.",
-      params: Type.Object({ id, ...settingParameters }),
-      permission: administrate,
-      rest: {
-        method: "patch",
-        path: "/vms/{id}",
-        operationId: "UpdateVm",
-        body: {
-          nameLabel: "name_label",
-          nameDescription: "name_description",
-          autoPoweron: "auto_poweron",
-          highAvailability: "high_availability",
-          cpus: "CPUs",
-          cpusStaticMax: "cpusMax",
-        },
-      },
-      handler: (given, context) => set(given, context),
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.setAndRestart",
-      summary:
-        "Changes settings of a VM that is shut down for it, and starts it again.",
-      params: Type.Object({
-        id,
-        ...settingParameters,
-        force: Type.Optional(
-          Type.Boolean({ description: "Without asking the guest." }),
-        ),
-      }),
-      permission: administrate,
-      handler: ({ force = false, ...given }, context) => {
-        context.check("operate:restart", "VM", given.id);
-        return set(given, context, restartAround(force));
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "vm.setBootOrder",
-      summary: "Sets where a VM boots from: c disk, d CD, n network.",
-      params: Type.Object({
-        vm: id,
-        order: Type.String({ pattern: "^[cdn]{0,3}$" }),
-      }),
-      permission: { ...administrate, resource: "VM", id: ({ vm }) => vm },
-      handler: async ({ vm, order }) => {
-        const { xapi, ref } = objects.get(vm, "VM");
-        for (const [message, ...params] of entryCalls("HVM_boot_params", {
-          order,
-        }))
-          await xapi.call(`VM.${message}`, [ref, ...params]);
-        return true;
-      },
-    }),
-    defineOperation({
-      name: "vm.getHaValues",
-      summary: "Values of high_availability.",
-      params: Type.Object({}),
-      result: Type.Array(Type.String()),
-      permission: "user",
-      handler: () => ["best-effort", "restart", ""],
-    }),
-  ];
-}
+  },
+});
+
+export const vmGetHaValues = defineOperation({
+  name: "vm.getHaValues",
+  summary: "Values of high_availability.",
+  params: Type.Object({}),
+  result: Type.Array(Type.String()),
+  permission: "user",
+  handler: () => ["best-effort", "restart", ""],
+});
 
 type Around = (
   vm: ReturnType<PoolObjects["get"]>,
@@ -130,3 +126,11 @@ function restartAround(force: boolean): Around {
     }
   };
 }
+
+/** Settings of VMs, templates and snapshots. */
+export const vmSettingsOperations = [
+  vmSet,
+  vmSetAndRestart,
+  vmSetBootOrder,
+  vmGetHaValues,
+];

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation, type Operation } from "../operations/operation.js";
+import { defineOperation } from "./define-operation.js";
 import { addVm } from "../vms/destroy-vm.js";
 import { allOrNothing, untrackedXapi } from "../vms/made.js";
 import { revertVm } from "../vms/revert-vm.js";
@@ -13,82 +13,77 @@ const snapshotBefore = Type.Optional(
   Type.Boolean({ description: "Takes a snapshot of what it is now first." }),
 );
 
-/** Snapshots of VMs. They are deleted as VMs are. */
-export function vmSnapshotMethods(objects: PoolObjects): Operation[] {
-  return [
-    defineOperation({
-      name: "vm.snapshot",
-      summary: "Takes a snapshot of a VM; its id.",
-      params: Type.Object({
-        id,
-        name: Type.Optional(Type.String({ minLength: 1 })),
-        description: Type.Optional(Type.String()),
-        saveMemory: Type.Optional(
-          Type.Boolean({ description: "With what is in its memory." }),
-        ),
-        quiesce: Type.Optional(
-          Type.Boolean({
-            description:
-              "Its guest writes down first what it has in mind, where guest and pool can; else as ever.",
-          }),
-        ),
+export const vmSnapshot = defineOperation({
+  name: "vm.snapshot",
+  summary: "Takes a snapshot of a VM; its id.",
+  params: Type.Object({
+    id,
+    name: Type.Optional(Type.String({ minLength: 1 })),
+    description: Type.Optional(Type.String()),
+    saveMemory: Type.Optional(
+      Type.Boolean({ description: "With what is in its memory." }),
+    ),
+    quiesce: Type.Optional(
+      Type.Boolean({
+        description:
+          "Its guest writes down first what it has in mind, where guest and pool can; else as ever.",
       }),
-      result: Type.String(),
-      permission: onId("operate:snapshot", "VM"),
-      changes: true,
-      rest: actionRoute("/vms/{id}/actions/snapshot", "SnapshotVm", {
-        creates: "vm-snapshots",
-        body: { name_label: "name" },
-      }),
-      handler: ({ id, ...options }, { task: work }) =>
-        snapshot(objects, id, { ...options, work }),
-    }),
-    defineOperation({
-      name: "vm.revert",
-      summary: "Makes a VM what it was when a snapshot was taken.",
-      params: Type.Object({ snapshot: idOf("a snapshot"), snapshotBefore }),
-      result: Type.Boolean(),
-      permission: {
-        action: "operate:revert",
-        resource: "VM-snapshot",
-        id: ({ snapshot }) => snapshot,
-      },
-      changes: true,
-      handler: ({ snapshot, snapshotBefore }, context) => {
-        const found = objects.get(snapshot, "VM-snapshot");
-        const vm = String(found.object["$snapshot_of"]);
-        context.check("operate:revert", "VM", vm);
-        return revert(objects, found, snapshotBefore);
-      },
-    }),
-    defineOperation({
-      name: "vm.revertSnapshot",
-      summary: "Makes a VM what it was when a snapshot of it was taken.",
-      params: Type.Object({
-        id,
-        snapshot: idOf("a snapshot of it"),
-        snapshotBefore,
-      }),
-      result: Type.Boolean(),
-      permission: onId("operate:revert", "VM"),
-      changes: true,
-      rest: actionRoute(
-        "/vms/{id}/actions/revert_snapshot",
-        "RevertSnapshotVm",
-        { body: { snapshotId: "snapshot" } },
-      ),
-      handler: ({ id, snapshot, snapshotBefore }, context) => {
-        context.check("operate:revert", "VM-snapshot", snapshot);
-        const found = objects.get(snapshot, "VM-snapshot");
-        if (found.object["$snapshot_of"] !== id)
-          throw new XoError("INVALID_PARAMETERS", {
-            reason: `${snapshot} is no snapshot of VM ${id}`,
-          });
-        return revert(objects, found, snapshotBefore);
-      },
-    }),
-  ];
-}
+    ),
+  }),
+  result: Type.String(),
+  permission: onId("operate:snapshot", "VM"),
+  changes: true,
+  rest: actionRoute("/vms/{id}/actions/snapshot", "SnapshotVm", {
+    creates: "vm-snapshots",
+    body: { name_label: "name" },
+  }),
+  handler: ({ id, ...options }, { objects, task }) =>
+    snapshot(objects, id, { ...options, work: task }),
+});
+
+export const vmRevert = defineOperation({
+  name: "vm.revert",
+  summary: "Makes a VM what it was when a snapshot was taken.",
+  params: Type.Object({ snapshot: idOf("a snapshot"), snapshotBefore }),
+  result: Type.Boolean(),
+  permission: {
+    action: "operate:revert",
+    resource: "VM-snapshot",
+    id: ({ snapshot }) => snapshot,
+  },
+  changes: true,
+  handler: ({ snapshot, snapshotBefore }, context) => {
+    const found = context.objects.get(snapshot, "VM-snapshot");
+    const vm = String(found.object["$snapshot_of"]);
+    context.check("operate:revert", "VM", vm);
+    return revert(context.objects, found, snapshotBefore);
+  },
+});
+
+export const vmRevertSnapshot = defineOperation({
+  name: "vm.revertSnapshot",
+  summary: "Makes a VM what it was when a snapshot of it was taken.",
+  params: Type.Object({
+    id,
+    snapshot: idOf("a snapshot of it"),
+    snapshotBefore,
+  }),
+  result: Type.Boolean(),
+  permission: onId("operate:revert", "VM"),
+  changes: true,
+  rest: actionRoute("/vms/{id}/actions/revert_snapshot", "RevertSnapshotVm", {
+    body: { snapshotId: "snapshot" },
+  }),
+  handler: ({ id, snapshot, snapshotBefore }, context) => {
+    context.check("operate:revert", "VM-snapshot", snapshot);
+    const found = context.objects.get(snapshot, "VM-snapshot");
+    if (found.object["$snapshot_of"] !== id)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `${snapshot} is no snapshot of VM ${id}`,
+      });
+    return revert(context.objects, found, snapshotBefore);
+  },
+});
 
 async function revert(
   objects: PoolObjects,
@@ -126,3 +121,6 @@ async function snapshot(
 function now(): string {
   return new Date().toISOString();
 }
+
+/** Snapshots of VMs. They are deleted as VMs are. */
+export const vmSnapshotsOperations = [vmSnapshot, vmRevert, vmRevertSnapshot];

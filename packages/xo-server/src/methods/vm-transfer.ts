@@ -3,11 +3,7 @@ import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import {
-  defineOperation,
-  type HandlerContext,
-  type Operation,
-} from "../operations/operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { Source, TransferTask } from "../transfers/transfer.js";
 import {
   openXapiStream,
@@ -26,7 +22,6 @@ import {
   getFrom,
   nameOf,
   sendTo,
-  type TransferMethodsOptions,
 } from "./disk-transfer.js";
 import { idOf, idOfMade, onId } from "./on-object.js";
 
@@ -38,120 +33,114 @@ const folders = {
   "vm-templates": "ExportVmTemplate",
 };
 
-/** Whole VMs as XVA, out and in. */
-export function vmTransferMethods({
-  objects,
-  transfers,
-}: TransferMethodsOptions): Operation[] {
-  return [
-    defineOperation({
-      name: "vm.export",
-      summary:
-        "A VM, a snapshot or a template with its disks as XVA, to be fetched from the path answered. Of one that runs, a snapshot taken for it.",
-      params: Type.Object({
-        id: idOf("a VM, a snapshot or a template"),
-        compress: Type.Optional(
-          Type.Union([Type.Boolean(), Type.Enum([...compressions])], {
-            description: "true: gzip.",
-          }),
-        ),
-        format: Type.Optional(Type.Enum(["xva"])),
-        checksum,
+export const vmExport = defineOperation({
+  name: "vm.export",
+  summary:
+    "A VM, a snapshot or a template with its disks as XVA, to be fetched from the path answered. Of one that runs, a snapshot taken for it.",
+  params: Type.Object({
+    id: idOf("a VM, a snapshot or a template"),
+    compress: Type.Optional(
+      Type.Union([Type.Boolean(), Type.Enum([...compressions])], {
+        description: "true: gzip.",
       }),
-      result: getFrom,
-      resume: async (kept: KeptSnapshot) => {
-        await dropKept(objects, kept);
-        return cutShort();
-      },
-      permission: onId("administrate:export", "*"),
-      rest: Object.entries(folders).map(([folder, operationId]) => ({
-        method: "get",
-        path: `/${folder}/{id}.{format}`,
-        operationId,
-        isTransfer: true,
-        summary: "All of it, with its disks, as XVA",
-      })),
-      handler: ({ id, compress = false, checksum }, context) => {
-        const vm = objects.get(id, "VM", "VM-snapshot", "VM-template");
-        const fileName = `${nameOf(vm)}.xva`;
-        const subject = {
-          ...about("vm.export", `Export of ${fileName}`, vm),
-          params: { id, compress },
-          context,
-          fileName,
-          hasChecksum: checksum !== undefined,
-        };
-        const asked = {
-          query: { use_compression: toCompression(compress) },
-          label: subject.name,
-        };
-        return transfers.offerDownload(subject, async (work) => ({
-          type: "application/octet-stream",
-          ...(RUNS.has(String(vm.object["power_state"]))
-            ? await openRunning(vm, asked, work)
-            : await openVm(vm, asked, work)),
-        }));
-      },
-    }),
-    defineOperation({
-      name: "vm.import",
-      summary: "A new VM of the XVA that is sent to the path answered.",
-      params: Type.Object({
-        sr: idOf("the SR that its disks are put on"),
-        type: Type.Optional(Type.Enum(["xva"])),
-        data: Type.Optional(
-          Type.Object({}, { description: "Taken, and not needed for XVA." }),
-        ),
-      }),
-      result: sendTo,
-      resume: cutShort,
-      permission: {
-        action: "administrate:create-vdi",
-        resource: "SR",
-        id: ({ sr }) => sr,
-      },
-      handler: ({ sr }, context) => {
-        const storage = objects.get(sr, "SR");
-        const pool = objects.get(String(storage.object["$pool"]), "pool");
-        const place = { operation: "vm.import", pool, storage };
-        return offerImport({ objects, transfers }, place, context);
-      },
-    }),
-    defineOperation({
-      name: "pool.importVm",
-      summary: "A new VM of the XVA that is sent to the path answered.",
-      params: Type.Object({
-        id: idOf("a pool"),
-        sr: Type.Optional(idOf("an SR; default: the pool's")),
-      }),
-      result: sendTo,
-      resume: cutShort,
-      permission: onId("administrate:import-vm", "pool"),
-      rest: {
-        method: "post",
-        path: "/pools/{id}/vms",
-        creates: "vms",
-        operationId: "ImportVm",
-        isTransfer: true,
-        status: 201,
-        exposure: "confirm",
-        summary: "A new VM of an XVA",
-      },
-      handler: ({ id, sr }, context) => {
-        const pool = objects.get(id, "pool");
-        const target = sr ?? (pool.object["default_SR"] as string | undefined);
-        if (target === undefined)
-          throw new XoError("INVALID_PARAMETERS", {
-            reason: "the pool has no default SR: name one",
-          });
-        context.check("administrate:create-vdi", "SR", target);
-        const storage = objects.get(target, "SR");
-        const place = { operation: "pool.importVm", pool, storage };
-        return offerImport({ objects, transfers }, place, context);
-      },
-    }),
-  ];
-}
+    ),
+    format: Type.Optional(Type.Enum(["xva"])),
+    checksum,
+  }),
+  result: getFrom,
+  resume: async (kept: KeptSnapshot, { objects }) => {
+    await dropKept(objects, kept);
+    return cutShort();
+  },
+  permission: onId("administrate:export", "*"),
+  rest: Object.entries(folders).map(([folder, operationId]) => ({
+    method: "get",
+    path: `/${folder}/{id}.{format}`,
+    operationId,
+    isTransfer: true,
+    summary: "All of it, with its disks, as XVA",
+  })),
+  handler: ({ id, compress = false, checksum }, context) => {
+    const vm = context.objects.get(id, "VM", "VM-snapshot", "VM-template");
+    const fileName = `${nameOf(vm)}.xva`;
+    const subject = {
+      ...about("vm.export", `Export of ${fileName}`, vm),
+      params: { id, compress },
+      context,
+      fileName,
+      hasChecksum: checksum !== undefined,
+    };
+    const asked = {
+      query: { use_compression: toCompression(compress) },
+      label: subject.name,
+    };
+    return context.services.transfers.offerDownload(subject, async (work) => ({
+      type: "application/octet-stream",
+      ...(RUNS.has(String(vm.object["power_state"]))
+        ? await openRunning(vm, asked, work)
+        : await openVm(vm, asked, work)),
+    }));
+  },
+});
+
+export const vmImport = defineOperation({
+  name: "vm.import",
+  summary: "A new VM of the XVA that is sent to the path answered.",
+  params: Type.Object({
+    sr: idOf("the SR that its disks are put on"),
+    type: Type.Optional(Type.Enum(["xva"])),
+    data: Type.Optional(
+      Type.Object({}, { description: "Taken, and not needed for XVA." }),
+    ),
+  }),
+  result: sendTo,
+  resume: cutShort,
+  permission: {
+    action: "administrate:create-vdi",
+    resource: "SR",
+    id: ({ sr }) => sr,
+  },
+  handler: ({ sr }, context) => {
+    const storage = context.objects.get(sr, "SR");
+    const pool = context.objects.get(String(storage.object["$pool"]), "pool");
+    const place = { operation: "vm.import", pool, storage };
+    return offerImport(context, place);
+  },
+});
+
+export const poolImportVm = defineOperation({
+  name: "pool.importVm",
+  summary: "A new VM of the XVA that is sent to the path answered.",
+  params: Type.Object({
+    id: idOf("a pool"),
+    sr: Type.Optional(idOf("an SR; default: the pool's")),
+  }),
+  result: sendTo,
+  resume: cutShort,
+  permission: onId("administrate:import-vm", "pool"),
+  rest: {
+    method: "post",
+    path: "/pools/{id}/vms",
+    creates: "vms",
+    operationId: "ImportVm",
+    isTransfer: true,
+    status: 201,
+    exposure: "confirm",
+    summary: "A new VM of an XVA",
+  },
+  handler: ({ id, sr }, context) => {
+    const pool = context.objects.get(id, "pool");
+    const target = sr ?? (pool.object["default_SR"] as string | undefined);
+    if (target === undefined)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: "the pool has no default SR: name one",
+      });
+    context.check("administrate:create-vdi", "SR", target);
+    const storage = context.objects.get(target, "SR");
+    const place = { operation: "pool.importVm", pool, storage };
+    return offerImport(context, place);
+  },
+});
 
 /** States of which XAPI exports no VM, but a snapshot. */
 const RUNS: ReadonlySet<string> = new Set(["Running", "Paused"]);
@@ -217,10 +206,11 @@ interface Place {
 }
 
 function offerImport(
-  { objects, transfers }: TransferMethodsOptions,
+  context: OperationContext,
   { operation, pool, storage }: Place,
-  context: HandlerContext,
 ): { $sendTo: string } {
+  const { objects } = context;
+  const { transfers } = context.services;
   const label = `Import of a VM to ${nameOf(storage)}`;
   const subject = {
     ...about(operation, label, pool),
@@ -256,3 +246,6 @@ async function idOfFirst(
   const type = isTemplate === true ? "VM-template" : "VM";
   return idOfMade(objects, xapi, { type, ref });
 }
+
+/** Whole VMs as XVA, out and in. */
+export const vmTransferOperations = [vmExport, vmImport, poolImportVm];

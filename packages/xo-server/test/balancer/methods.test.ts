@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
 import type { Catalog } from "@xo-server/inventory";
-import { balancerMethods } from "../../src/methods/balancer.js";
+import { balancerOperations } from "../../src/methods/balancer.js";
 import { noClient } from "../../src/auth/client.js";
 import type { CallContext } from "../../src/operations/operation.js";
 import { Rights } from "../../src/rights/rights.js";
@@ -46,10 +46,10 @@ async function setUp(t: Test) {
   );
   const catalog: Catalog = objects.catalog;
   const server = await bench.start();
-  const methods = balancerMethods({ balancer: server.balancer, catalog });
   const quiet = () => undefined;
   const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
-  const dispatcher = createTestDispatcher(methods, {
+  const dispatcher = createTestDispatcher(balancerOperations, {
+    services: { balancer: server.balancer, catalog },
     logger,
     findObject: (id) => catalog.get(id),
   });
