@@ -1,8 +1,10 @@
 import { errorTable } from "@xo-server/model";
+import { operations } from "@xo-server/xo-server";
 
 /** Path of each page that is written from the source, and how. */
 export const referencePages: Readonly<Record<string, () => string>> = {
   "docs/errors.md": toErrorPage,
+  "docs/privileges.md": toPrivilegePage,
 };
 
 /** The page of error codes, from the table of errors. */
@@ -31,6 +33,67 @@ This page is written by \`npm run docs\` from
 [packages/model/src/errors.ts](../packages/model/src/errors.ts).
 
 ${toTable(["code", "HTTP", "JSON-RPC", "message"], rows)}`;
+}
+
+/** The page of privileges, from the permissions that operations declare. */
+function toPrivilegePage(): string {
+  const byRight = new Map<string, string[]>();
+  const byLevel = new Map<string, string[]>();
+  const add = (map: Map<string, string[]>, key: string, name: string) => {
+    map.set(key, [...(map.get(key) ?? []), `\`${name}\``]);
+  };
+  for (const { name, permission } of operations)
+    if (typeof permission === "string") add(byLevel, permission, name);
+    else add(byRight, `${permission.action} ${permission.resource}`, name);
+  const rights = [...byRight].toSorted().map(([right, names]) => {
+    const [action = "", resource = ""] = right.split(" ");
+    return [
+      `\`${action}\``,
+      resource === "*" ? "any" : resource,
+      names.join(", "),
+    ];
+  });
+  const levels = [
+    ["none", "every client"],
+    ["guest", "every client; shown on the page before sign-in"],
+    ["viewer", "signed-in users; everybody in the demo"],
+    ["user", "signed-in users, for objects that they have rights on"],
+    ["operator", "users with the right to `operate` everything"],
+    ["admin", "administrators"],
+  ].map(([level = "", who = ""]) => [
+    `\`${level}\``,
+    who,
+    byLevel.get(level)?.join(", ") ?? "",
+  ]);
+  return `# Privileges
+
+A **role** is a list of privileges; users and groups have roles. A privilege allows or
+denies one **action** on one **resource** (a type of objects), for all objects or for
+those that match a **selector** in the [filter language](filters.md). What one privilege
+denies is denied, whatever others allow; what none allows is not allowed.
+
+\`\`\`sh
+xo-cli call role.create name=web-team
+xo-cli call privilege.create roleId=ROLE effect=allow resource=VM action=read selector=tags:web
+xo-cli call privilege.create roleId=ROLE effect=allow resource=VM action=operate selector=tags:web
+\`\`\`
+
+- An action includes those below it: \`operate\` includes \`operate:start\`, \`*\` all.
+- The resource \`*\` stands for all objects of pools; \`user\`, \`group\`, \`acl-role\` and
+  \`acl-privilege\` have to be named.
+- Objects that a user may not \`read\` do not exist for this user.
+- Operations that involve further objects (a host to start on, an SR for a disk, a network
+  to attach) check a right on each of them.
+- Built-in roles: \`viewer\` (\`read\`), \`operator\` (\`read\`, \`operate\`), \`admin\` (\`*\`).
+
+This page is written by \`npm run docs\` from the permissions that operations declare.
+
+## Rights on objects
+
+${toTable(["action", "resource", "operations"], rights)}
+## Levels
+
+${toTable(["level", "who", "operations"], levels)}`;
 }
 
 /** A Markdown table, its columns aligned as the formatter does it. */

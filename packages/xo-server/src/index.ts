@@ -20,3 +20,4 @@ export type {
   ServerStatus,
   Status,
 } from "./status/status.js";
+export { operations } from "./methods/all.js";
