@@ -22,6 +22,10 @@ export interface DirectoryLock {
 /**
  * Locks a directory for this process and creates it if needed. The lock of a
  * process that no longer runs (killed, power failure) is taken over.
+ *
+ * Not proper-lockfile: it takes over a lock whose mtime is not updated in time,
+ * which also happens to a process that is blocked or in a paused VM. Pid and
+ * start time are exact and need no timer.
  * @returns undefined when another running process holds the lock
  */
 export async function lockDirectory(
