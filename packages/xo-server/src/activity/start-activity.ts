@@ -28,8 +28,8 @@ export function startActivity(
     inventory,
     clock,
     logger: loggers.named("xo:activity"),
-    most: config.activity.entries,
-    keptMs: config.activity.hours * HOUR_MS,
+    most: config.activity.maxEntries,
+    keptMs: config.activity.retentionHours * HOUR_MS,
     onChange: () => {
       listeners.tell();
     },

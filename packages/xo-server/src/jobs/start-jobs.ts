@@ -42,7 +42,7 @@ export interface StartedJobs {
 /** Jobs. None runs before `start` is called with the dispatcher of the operations that jobs call. */
 export function startJobs(parts: StartJobsParts): StartedJobs {
   const { store, tasks, config, clock, logger, stops } = parts;
-  const { keptRunsOfJob: ofJob, keptRuns: ofAll } = config.jobs;
+  const { maxRunsPerJob: ofJob, maxRuns: ofAll } = config.jobs;
   const owner = createHash("sha256")
     .update(`jobs\n${hostname()}\n${resolve(config.dataDir)}`)
     .digest("base64url");
