@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import t from "tap";
 import {
+  canonicalJson,
   createCatalog,
   digestToText,
   type Catalog,
@@ -207,6 +208,11 @@ function identityOf(catalog: Catalog, key: string): string {
   return `${catalog.classOf(type!)} ${id}`;
 }
 
+/** Patched copies have no prototypes, so objects are compared as texts. */
+function textOf(object: unknown): string | undefined {
+  return object === undefined ? undefined : canonicalJson(object);
+}
+
 /** What is wrong with the world's catalog and readers, when all is calm. */
 async function problemsOf(world: World): Promise<string[]> {
   const { catalog, readers, witness } = world;
@@ -230,7 +236,7 @@ async function problemsOf(world: World): Promise<string[]> {
   readers.forEach((reader, number) => {
     problems.push(...reader.problems);
     for (const key of new Set([...objects.keys(), ...reader.copy.keys()]))
-      if (!isDeepStrictEqual(reader.copy.get(key), objects.get(key)))
+      if (textOf(reader.copy.get(key)) !== textOf(objects.get(key)))
         problems.push(
           `reader ${number}: ${key}: ${JSON.stringify([reader.copy.get(key), objects.get(key)])}`,
         );

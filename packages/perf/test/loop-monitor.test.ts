@@ -1,3 +1,4 @@
+// own process
 import t from "tap";
 import {
   createLoopMonitor,
