@@ -1,4 +1,4 @@
-import { computed, type ComputedRef } from "vue";
+import { computed, type ComputedRef, type Ref } from "vue";
 import { useObjects } from "../live/use-window.js";
 import type { Pif, Vbd, Vdi, Vif } from "../objects/devices.js";
 import type { Host, Network, Pool, Sr } from "../objects/infrastructure.js";
@@ -16,7 +16,8 @@ const unique = (ids: readonly (string | undefined)[]): string[] => [
   ...new Set(ids.filter((id) => id !== undefined)),
 ];
 
-export interface Around {
+/** Live objects that a migration depends on. */
+export interface MigrationData {
   readonly vms: ComputedRef<readonly Vm[]>;
   readonly surroundings: ComputedRef<Surroundings>;
   readonly disks: ComputedRef<readonly Vdi[]>;
@@ -29,13 +30,42 @@ export interface Around {
 }
 
 /**
- * Where VMs could go, live.
- * @param wantedPools ids of the pools whose hosts are looked at
+ * @param ids of the VMs
+ * @param poolIds of the pools whose hosts are candidates
  */
-export function useSurroundings(
+export function useMigrationData(
   ids: readonly string[],
-  wantedPools: () => readonly string[],
-): Around {
+  poolIds: () => readonly string[],
+): MigrationData {
+  const { states: vmStates, ...devices } = useVmDevices(ids);
+  const { disks, vifs } = devices;
+  const { states: poolStates, hosts, pbds, ...pooled } = usePoolObjects(poolIds);
+  const { rows: pifs } = useObjects<Pif>(() => {
+    const networks = unique(vifs.value.map(({ $network }) => $network));
+    if (networks.length === 0) return undefined;
+    return {
+      type: "PIF",
+      fields: ["id", "$host", "$network"],
+      limit: 5_000,
+      filter: `$network:${anyOf(networks)}`,
+    };
+  });
+
+  const surroundings = computed<Surroundings>(() => ({
+    hosts: hosts.value,
+    srsOf: setsBy(pbds.value, "host", "SR"),
+    networksOf: setsBy(pifs.value, "$host", "$network"),
+    usedSrs: new Set(unique(disks.value.map(({ $SR }) => $SR))),
+    usedNetworks: new Set(unique(pifs.value.map((pif) => pif.$network))),
+  }));
+  const isReady = computed(() =>
+    [...vmStates, ...poolStates].every(({ value }) => value !== "loading"),
+  );
+  return { ...devices, ...pooled, surroundings, isReady };
+}
+
+/** VMs with their disks and VIFs. */
+function useVmDevices(ids: readonly string[]) {
   const { rows: vms, state } = useObjects<Vm>(() => ({
     type: "VM",
     filter: withIds(ids),
@@ -44,8 +74,30 @@ export function useSurroundings(
       ...["memory", "CPUs", "VIFs", "$VBDs", "now.cpu"],
     ],
   }));
-  const inPools = () => `$pool:${anyOf(wantedPools())}`;
-  const { rows: hosts, state: hostState } = useObjects<Host>(() => ({
+  const { rows: vbds, state: vbdState } = useObjects<Vbd>(() => ({
+    type: "VBD",
+    filter: `VM:${anyOf(ids)} !is_cd_drive?`,
+    fields: ["id", "VDI", "VM"],
+  }));
+  const { rows: disks } = useObjects<Vdi>(() => {
+    const vdis = unique(vbds.value.map(({ VDI }) => VDI));
+    if (vdis.length === 0) return undefined;
+    const fields = ["id", "name_label", "$SR", "size", "usage"];
+    return { type: "VDI", filter: withIds(vdis), fields };
+  });
+  const { rows: vifs } = useObjects<Vif>(() => ({
+    type: "VIF",
+    filter: `$VM:${anyOf(ids)}`,
+    fields: ["id", "$network", "device", "MAC", "$VM"],
+  }));
+  const states: readonly Readonly<Ref<string>>[] = [state, vbdState];
+  return { vms, vbds, disks, vifs, states };
+}
+
+/** Hosts, storage and networks of some pools, and all pools. */
+function usePoolObjects(poolIds: () => readonly string[]) {
+  const inPools = () => `$pool:${anyOf(poolIds())}`;
+  const { rows: hosts, state } = useObjects<Host>(() => ({
     type: "host",
     filter: inPools(),
     fields: [
@@ -60,33 +112,6 @@ export function useSurroundings(
     fields: ["id", "host", "SR"],
     limit: 10_000,
   }));
-  const { rows: vbds, state: vbdState } = useObjects<Vbd>(() => ({
-    type: "VBD",
-    filter: `VM:${anyOf(ids)} !is_cd_drive?`,
-    fields: ["id", "VDI", "VM"],
-  }));
-  const { rows: disks } = useObjects<Vdi>(() => {
-    const wanted = unique(vbds.value.map(({ VDI }) => VDI));
-    if (wanted.length === 0) return undefined;
-    const fields = ["id", "name_label", "$SR", "size", "usage"];
-    return { type: "VDI", filter: withIds(wanted), fields };
-  });
-  const { rows: vifs } = useObjects<Vif>(() => ({
-    type: "VIF",
-    filter: `$VM:${anyOf(ids)}`,
-    fields: ["id", "$network", "device", "MAC", "$VM"],
-  }));
-  const { rows: pifs } = useObjects<Pif>(() => {
-    const wanted = unique(vifs.value.map(({ $network }) => $network));
-    if (wanted.length === 0) return undefined;
-    const fields = ["id", "$host", "$network"];
-    return {
-      type: "PIF",
-      fields,
-      limit: 5_000,
-      filter: `$network:${anyOf(wanted)}`,
-    };
-  });
   const { rows: srs } = useObjects<Sr>(() => ({
     type: "SR",
     filter: inPools(),
@@ -107,30 +132,8 @@ export function useSurroundings(
     fields: ["id", "name_label", "default_SR", "master"],
     sort: [{ by: "name_label" }],
   }));
-
-  const surroundings = computed<Surroundings>(() => ({
-    hosts: hosts.value,
-    srsOf: setsBy(pbds.value, "host", "SR"),
-    networksOf: setsBy(pifs.value, "$host", "$network"),
-    usedSrs: new Set(unique(disks.value.map(({ $SR }) => $SR))),
-    usedNetworks: new Set(unique(pifs.value.map((pif) => pif.$network))),
-  }));
-  const isReady = computed(() =>
-    [state, hostState, pbdState, vbdState].every(
-      (one) => one.value !== "loading",
-    ),
-  );
-  return {
-    vms,
-    surroundings,
-    disks,
-    vbds,
-    vifs,
-    srs,
-    networks,
-    pools,
-    isReady,
-  };
+  const states: readonly Readonly<Ref<string>>[] = [state, pbdState];
+  return { hosts, pbds, srs, networks, pools, states };
 }
 
 function setsBy<K extends string>(
