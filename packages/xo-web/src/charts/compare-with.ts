@@ -11,7 +11,7 @@ export type Comparison =
 
 /**
  * Lines of another set at the times of the first, by the ids of the first's lines.
- * @param shift by how many s it is told later than it was
+ * @param shift seconds by which the compared series is shifted
  */
 export function comparedLines(
   other: StatsSet,

@@ -41,7 +41,7 @@ export interface Metric {
   readonly hasMembers: boolean;
 }
 
-/** What is known of an object: of itself, or, of pools and SRs, what each host tells. */
+/** Statistics of an object; those of pools and SRs by host. */
 export interface StatsSet {
   /** By the object's own id, or by those of hosts. */
   readonly tracks: ReadonlyMap<string, StatsTrack>;
@@ -51,7 +51,7 @@ export interface StatsSet {
   readonly length: number;
 }
 
-/** Lines of members beyond these are left out: nobody can tell them apart. */
+/** Further member lines are left out: they could not be distinguished. */
 export const MOST_MEMBERS = 7;
 
 interface Recipe {
@@ -149,7 +149,7 @@ function wholeLines(recipe: Recipe, set: StatsSet): Line[] {
   }));
 }
 
-/** The busiest, in the order in which they are told. */
+/** The busiest members in their original order. */
 function memberLines(recipe: Recipe, set: StatsSet): Line[] {
   const all =
     set.tracks.size > 1

@@ -1,4 +1,4 @@
-/** Gives a file to whoever is in front of the page. */
+/** Downloads a file in the browser. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");

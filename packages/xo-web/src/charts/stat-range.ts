@@ -1,4 +1,4 @@
-/** How coarse the server tells statistics. */
+/** Resolution of the statistics of the server. */
 export type Granularity = "seconds" | "minutes" | "hours" | "days";
 
 export type RangeId = "tenMinutes" | "twoHours" | "week" | "year";
@@ -48,7 +48,7 @@ export function spanOf({ step, points }: StatRange): number {
   return step * points;
 }
 
-/** How long figures stay news, in ms: a step, but nobody waits for an hour. */
+/** Refresh interval in ms: one step, at most an hour. */
 export function refreshMs({ step }: StatRange): number {
   return Math.min(step, 60) * 1000;
 }

@@ -3,7 +3,7 @@ import { isObject, type Json } from "@xo-server/kit";
 /** A value for each point of time, the oldest first; null: nothing was measured. */
 export type Points = readonly (number | null)[];
 
-/** What the server tells of one object (`vm.stats`...). */
+/** The statistics of one object (answer of `vm.stats`...). */
 export interface StatsAnswer {
   /** Of the last point, in s. */
   readonly endTimestamp: number;
@@ -14,9 +14,9 @@ export interface StatsAnswer {
 }
 
 /** Looks at the outline only: the server is ours. Undefined for anything else. */
-export function toStatsAnswer(told: Json): StatsAnswer | undefined {
-  if (!isObject(told)) return undefined;
-  const { endTimestamp, interval, stats } = told;
+export function toStatsAnswer(answer: Json): StatsAnswer | undefined {
+  if (!isObject(answer)) return undefined;
+  const { endTimestamp, interval, stats } = answer;
   if (typeof endTimestamp !== "number" || typeof interval !== "number")
     return undefined;
   const columns = new Map<string, Points>();

@@ -15,7 +15,7 @@ const methods: Readonly<Record<StatsType, readonly [string, string]>> = {
   SR: ["sr.stats", "id"],
 };
 
-export interface StatsWish {
+export interface StatsRequest {
   readonly type: StatsType;
   readonly id: string;
   readonly granularity: Granularity;
@@ -23,49 +23,51 @@ export interface StatsWish {
 
 /** Asks for the statistics of one object at one granularity: first for all, then for what is new. */
 export class StatsSource {
-  readonly #wish: StatsWish;
+  readonly #request: StatsRequest;
   readonly #call: Call;
   readonly #tracks = new Map<string, StatsTrack>();
-  /** What hosts said who told nothing, by host. */
+  /** Errors of hosts without statistics, by host. */
   readonly #errors = new Map<string, string>();
 
-  constructor(wish: StatsWish, call: Call) {
-    this.#wish = wish;
+  constructor(request: StatsRequest, call: Call) {
+    this.#request = request;
     this.#call = call;
   }
 
-  /** By host: why it tells nothing. */
+  /** Why a host has no statistics, by host. */
   get errors(): ReadonlyMap<string, string> {
     return this.#errors;
   }
 
   /** @throws (rejects) what the call does */
   async refresh(): Promise<StatsSet> {
-    const { type, id, granularity } = this.#wish;
+    const { type, id, granularity } = this.#request;
     const [method, key] = methods[type];
     const start = this.#start();
-    const told = await this.#call(method, {
+    const received = await this.#call(method, {
       [key]: id,
       granularity,
       ...(start === undefined ? {} : { start }),
     });
     this.#errors.clear();
-    if (type === "VM" || type === "host") this.#take(id, told);
-    else if (isObject(told))
-      for (const [host, stats] of Object.entries(told)) this.#take(host, stats);
+    if (type === "VM" || type === "host") this.#add(id, received);
+    else if (isObject(received))
+      for (const [host, stats] of Object.entries(received))
+        this.#add(host, stats);
     return this.#set();
   }
 
-  #take(id: string, told: Json): void {
-    const answer = toStatsAnswer(told);
+  #add(id: string, received: Json): void {
+    const answer = toStatsAnswer(received);
     if (answer === undefined) {
-      const error = isObject(told) ? told["error"] : undefined;
+      const error = isObject(received) ? received["error"] : undefined;
       const reason = isObject(error) ? error["message"] : undefined;
       if (typeof reason === "string") this.#errors.set(id, reason);
       return;
     }
     const track =
-      this.#tracks.get(id) ?? new StatsTrack(pointsOf[this.#wish.granularity]);
+      this.#tracks.get(id) ??
+      new StatsTrack(pointsOf[this.#request.granularity]);
     this.#tracks.set(id, track);
     track.take(answer);
   }

@@ -10,7 +10,7 @@ import { useTheme } from "../shell/use-theme.js";
 
 /**
  * Colours of the theme as canvases take them, by the names of their variables;
- * told again when the theme changes. Empty before the component is mounted.
+ * updated when the theme changes. Empty before the component is mounted.
  */
 export function useColours(
   names: readonly string[],

@@ -65,7 +65,7 @@ export function toKeyStrokes(text: string): KeyStroke[] {
     if (character === "\n") return [RETURN];
     if (character === "\t") return [TAB];
     const codePoint = character.codePointAt(0)!;
-    // Of the other control characters no key is what somebody meant to paste.
+    // Other control characters are not typed: no key was meant by them.
     if (codePoint < 0x20 || codePoint === 0x7f) return [];
     return [strokes.get(character) ?? unknown(codePoint)];
   });

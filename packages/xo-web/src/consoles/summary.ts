@@ -23,7 +23,7 @@ export type Answer =
   /** The server does not answer. */
   | { readonly kind: "gone" };
 
-/** Asks what could be opened; browsers do not tell why a WebSocket could not. */
+/** Requests the summary over HTTP, as browsers hide why a WebSocket was refused. */
 export async function fetchSummary(id: string): Promise<Answer> {
   try {
     const answer = await fetch(addressOf(id));

@@ -8,7 +8,7 @@ export interface CreateOrder {
 
 /**
  * The operation that makes what the form says.
- * @param template what the form was at first, to tell what was changed
+ * @param template the initial draft, to detect changes
  */
 export function createOrder(
   draft: Draft,

@@ -147,11 +147,11 @@ function disksOf(
     const { size = 0, $SR: sr = "", name_label: name = "" } = vdi;
     return [{ key: position, position, name, size, least: size, sr }];
   });
-  const told = (template.template_info?.disks ?? []).map((disk, i) => {
+  const provisioned = (template.template_info?.disks ?? []).map((disk, i) => {
     const { device: position = String(i), size = 0, SR: sr = "" } = disk;
     return { key: position, position, name: "", size, least: 2 ** 20, sr };
   });
-  return own.length > 0 ? own : told;
+  return own.length > 0 ? own : provisioned;
 }
 
 function vifsOf({ vifs, network }: TemplateParts): readonly VifDraft[] {

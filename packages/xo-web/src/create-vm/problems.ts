@@ -127,8 +127,8 @@ function* checkDisks(draft: Draft, { srs, defaultSr }: Place): Found {
     const last = draft.disks.findLast(({ sr }) => (sr || defaultSr) === id);
     const problem = { code: "srFull", amount: wanted - free } as const;
     // What is only promised may fit for long.
-    const told = isThin ? { ...problem, isWarning: true } : problem;
-    if (last !== undefined) yield [`disk:${last.key}`, told];
+    const graded = isThin ? { ...problem, isWarning: true } : problem;
+    if (last !== undefined) yield [`disk:${last.key}`, graded];
   }
 }
 

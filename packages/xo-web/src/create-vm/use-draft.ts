@@ -7,7 +7,7 @@ const KEY = "new-vm";
 
 interface Kept {
   readonly draft: Draft;
-  /** As the template had it, to tell what was changed. */
+  /** The draft of the unchanged template, to detect changes. */
   readonly before: Draft;
   readonly templateName: string;
 }

@@ -11,18 +11,18 @@ import { pathOf } from "../objects/object-path.js";
 import { useToasts } from "../toasts/use-toasts.js";
 import type { CreateOrder } from "./create-order.js";
 
-export interface MadeVm {
+export interface CreatedVm {
   readonly id: string;
   readonly name: string;
 }
 
-/** Has VMs made; a toast tells the end, also on another page. */
-export function useMaking(): {
+/** Creates VMs; a toast reports the outcome, also on another page. */
+export function useVmCreation(): {
   readonly isBusy: Ref<boolean>;
-  readonly made: ShallowRef<readonly MadeVm[]>;
+  readonly created: ShallowRef<readonly CreatedVm[]>;
   readonly failure: Ref<string | undefined>;
-  /** @returns whether all of them were made */
-  readonly make: (order: CreateOrder, name: string) => Promise<boolean>;
+  /** @returns whether all VMs were created */
+  readonly create: (order: CreateOrder, name: string) => Promise<boolean>;
   readonly forget: () => void;
 } {
   const { call } = useServer();
@@ -30,10 +30,10 @@ export function useMaking(): {
   const toasts = useToasts();
   const router = useRouter();
   const isBusy = ref(false);
-  const made = shallowRef<readonly MadeVm[]>([]);
+  const created = shallowRef<readonly CreatedVm[]>([]);
   const failure = ref<string>();
 
-  async function make(order: CreateOrder, name: string): Promise<boolean> {
+  async function create(order: CreateOrder, name: string): Promise<boolean> {
     isBusy.value = true;
     forget();
     const words = text.value.createVm.summary;
@@ -44,12 +44,14 @@ export function useMaking(): {
       action: { label: text.value.actions.tasks, run: go("/tasks") },
     });
     try {
-      made.value = madeOf(
+      created.value = createdOf(
         await call(order.method, order.params, LONG_MS),
         name,
       );
       const path =
-        made.value.length === 1 ? pathOf("VM", made.value[0]!.id) : undefined;
+        created.value.length === 1
+          ? pathOf("VM", created.value[0]!.id)
+          : undefined;
       toasts.show({
         id,
         tone: "good",
@@ -59,7 +61,7 @@ export function useMaking(): {
       return true;
     } catch (error) {
       failure.value = errorMessage(error, text.value);
-      made.value = madeAllTheSame(error);
+      created.value = createdDespiteFailure(error);
       const detail = failure.value;
       const isLost = !(error instanceof RpcError);
       toasts.show({
@@ -75,21 +77,21 @@ export function useMaking(): {
   }
 
   function forget(): void {
-    made.value = [];
+    created.value = [];
     failure.value = undefined;
   }
-  return { isBusy, made, failure, make, forget };
+  return { isBusy, created, failure, create, forget };
 }
 
-function madeOf(answer: Json, name: string): readonly MadeVm[] {
+function createdOf(answer: Json, name: string): readonly CreatedVm[] {
   if (typeof answer === "string") return [{ id: answer, name }];
-  return Array.isArray(answer) ? (answer as MadeVm[]) : [];
+  return Array.isArray(answer) ? (answer as CreatedVm[]) : [];
 }
 
-/** Where some of many have failed, the others are there. */
-function madeAllTheSame(error: unknown): readonly MadeVm[] {
+/** The VMs that were created although others failed. */
+function createdDespiteFailure(error: unknown): readonly CreatedVm[] {
   const data = error instanceof RpcError ? (error.data as Json) : null;
   const more = isObject(data) ? (data["data"] ?? data) : {};
   const { created } = isObject(more) ? more : {};
-  return Array.isArray(created) ? (created as MadeVm[]) : [];
+  return Array.isArray(created) ? (created as CreatedVm[]) : [];
 }

@@ -17,7 +17,7 @@ export function freeOf({ size = 0, physical_usage = 0 }: Sr): number {
 }
 
 /**
- * Where each disk goes unless somebody says otherwise: it stays where it is reached,
+ * The proposed SR of each disk: it stays where it is reached,
  * else the pool's default, else where there is most room.
  */
 export function proposeSrs(

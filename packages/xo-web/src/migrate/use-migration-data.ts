@@ -39,7 +39,12 @@ export function useMigrationData(
 ): MigrationData {
   const { states: vmStates, ...devices } = useVmDevices(ids);
   const { disks, vifs } = devices;
-  const { states: poolStates, hosts, pbds, ...pooled } = usePoolObjects(poolIds);
+  const {
+    states: poolStates,
+    hosts,
+    pbds,
+    ...pooled
+  } = usePoolObjects(poolIds);
   const { rows: pifs } = useObjects<Pif>(() => {
     const networks = unique(vifs.value.map(({ $network }) => $network));
     if (networks.length === 0) return undefined;

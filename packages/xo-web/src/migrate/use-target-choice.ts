@@ -11,11 +11,11 @@ import { rankHosts, type Target } from "./rank-hosts.js";
 import type { MigrationData } from "./use-migration-data.js";
 
 export interface TargetChoice {
-  /** In an order that stays while figures change, so that nobody clicks on another host than intended. */
+  /** In an order that stays while figures change, so that a click does not hit another host. */
   readonly targets: ComputedRef<readonly Target[]>;
   /** Id of the host that is proposed. */
   readonly proposed: Readonly<Ref<string | undefined>>;
-  /** Id of the chosen host; the proposed one until somebody chooses. */
+  /** Id of the chosen host; the proposed one until the user chooses. */
   readonly chosen: WritableComputedRef<string | undefined>;
   readonly target: ComputedRef<Target | undefined>;
 }

@@ -24,7 +24,7 @@ const NAMED = 12;
 /**
  * Who has a host's memory: the control domain, the biggest VMs, the other VMs
  * and the hypervisor, what is free. They fill the whole.
- * @param usage of all together, as the host tells
+ * @param usage total, as the host reports it
  */
 export function memoryShares(
   { size, usage }: { readonly size: number; readonly usage: number },
@@ -36,7 +36,7 @@ export function memoryShares(
   const counted = [...(control ? [control] : []), ...named];
   const known = counted.reduce((sum, { bytes }) => sum + bytes, 0);
   const whole = Math.max(size, known, 1);
-  // Xen's own is in what the host tells as used; VMs have theirs whatever it tells.
+  // The used memory of the host includes Xen's own; that of VMs is known exactly.
   const rest = sorted.slice(NAMED).reduce((sum, { bytes }) => sum + bytes, 0);
   const others = Math.min(Math.max(usage - known, rest), whole - known);
   const parts: Omit<MemoryShare, "from" | "share">[] = [];

@@ -31,9 +31,9 @@ export function useAnswer<T extends Json>(
     const own = ++last;
     const { method, params } = question();
     try {
-      const told = await call(method, params);
+      const received = await call(method, params);
       if (own !== last) return;
-      answer.value = told as T;
+      answer.value = received as T;
       refusal.value = undefined;
     } catch (error) {
       if (own === last) refusal.value = reasonOf(error, text.value);

@@ -3,7 +3,7 @@ import type { Vbd, Vdi } from "../../objects/devices.js";
 /** A disk in its place. */
 export interface DiskRow {
   readonly vbd: Vbd;
-  /** Undefined: not known yet, or nobody may see it. */
+  /** Undefined: not loaded yet, or not permitted. */
   readonly vdi: Vdi | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@xo-server/kit";
 
-/** A job that takes snapshots, as `job.getAll` tells it. */
+/** A job that takes snapshots, as `job.getAll` returns it. */
 export interface SnapshotJob {
   readonly id: string;
   readonly name: string;

@@ -32,7 +32,7 @@ export function snapshotTree<T extends SnapshotFacts>(
   const path = pathTo(byId.get(current ?? ""), parentOf);
   const children = new Map<T | undefined, T[]>();
   for (const one of snapshots) {
-    // A ring of parents is no tree: whoever is in it begins one.
+    // Parents in a cycle: each of them becomes a root.
     const parent = isInRing(one, parentOf) ? undefined : parentOf(one);
     children.set(parent, [...(children.get(parent) ?? []), one]);
   }

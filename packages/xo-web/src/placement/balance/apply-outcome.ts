@@ -5,7 +5,7 @@ import { RpcError } from "../../api/rpc-error.js";
 export interface Midway {
   readonly done: number;
   readonly skipped: number;
-  /** The VM whose move failed, by its id; undefined: somebody gave it up. */
+  /** The VM whose migration failed, by its id; undefined: the task was cancelled. */
   readonly vm: string | undefined;
   readonly reason: string;
 }

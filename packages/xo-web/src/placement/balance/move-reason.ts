@@ -24,8 +24,8 @@ function causeOf(
   const { reasons } = wording.text.placement;
   const host: Mention = { type: "host", id: from ?? "" };
   if (purpose === "overload" && from !== undefined) {
-    const told = overload(plan, host, wording);
-    if (told !== undefined) return told;
+    const reason = overload(plan, host, wording);
+    if (reason !== undefined) return reason;
   }
   if (purpose === "make-room") {
     const [next] = waitersOf(plan.actions, index);

@@ -3,7 +3,7 @@ import type { Json } from "@xo-server/kit";
 export const modes = ["off", "dry-run", "automatic"] as const;
 export type Mode = (typeof modes)[number];
 
-/** How a pool is balanced, as `balancer.getPolicy` tells it. Shares are 0 to 1. */
+/** How a pool is balanced, as `balancer.getPolicy` returns it. Shares are 0 to 1. */
 export interface Policy {
   readonly mode: Mode;
   readonly goal: "performance" | "consolidate";

@@ -7,13 +7,13 @@ export interface Thresholds {
   readonly memoryHigh: number;
 }
 
-/** As `placement.recommend` tells it; what a plan for empty hosts does not have is absent. */
+/** The answer of `placement.recommend` or `placement.planEvacuation`; the latter lacks optional properties. */
 export type Recommendation = Plan &
   Partial<Omit<BalancePlan, keyof Plan>> & {
     readonly policy?: Partial<Thresholds>;
   };
 
-/** What somebody wants of a pool. */
+/** The goal of a plan. */
 export const goals = [
   "performance",
   "consolidate",
@@ -37,7 +37,7 @@ export function thresholdsOf({ policy }: Recommendation): Thresholds {
   return { ...usualThresholds, ...policy };
 }
 
-/** The same moves: whoever looks at them need not be shown others. */
+/** Plans with the same migrations. */
 export function isSamePlan(
   one: Recommendation | undefined,
   other: Recommendation,

@@ -28,7 +28,7 @@ export interface RunMove {
   readonly error?: Told;
 }
 
-/** What it did to a pool once, as `balancer.getHistory` tells it. Times in ms since 1970. */
+/** A run of the balancer, as `balancer.getHistory` returns it. Times in ms since the epoch. */
 export interface Run {
   readonly id: string;
   readonly status: RunStatus;

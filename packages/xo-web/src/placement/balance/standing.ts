@@ -4,13 +4,13 @@ import type { Policy } from "./policy.js";
 export type StateName =
   "off" | "idle" | "pending" | "migrating" | "cooldown" | "paused" | "back-off";
 
-/** How it is with the load balancer of a pool, as `balancer.getState` tells it. Times in ms since 1970. */
+/** State of the load balancer of a pool, as `balancer.getState` returns it. Times in ms since the epoch. */
 export interface Standing {
   readonly policy: Policy;
   readonly state: StateName;
   readonly since: number;
   readonly reason?: StandingReason;
-  /** When it looks next. */
+  /** Time of the next evaluation. */
   readonly next?: number;
   /** Another server with the same store balances the pool. */
   readonly elsewhere: boolean;
@@ -18,7 +18,7 @@ export interface Standing {
 
 export interface StandingReason {
   readonly code: string;
-  /** The server's own words. */
+  /** Message of the server. */
   readonly message: string;
   readonly until?: number;
   readonly hosts?: readonly string[];
@@ -42,7 +42,7 @@ export function toneOf({ state }: Pick<Standing, "state">): string {
   return tones[state];
 }
 
-/** Why it is so; the server's own words where ours know nothing. */
+/** The reason of the state; the message of the server for codes without a text. */
 export function reasonWords(
   { reason }: Pick<Standing, "reason">,
   now: number,

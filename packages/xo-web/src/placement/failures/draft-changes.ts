@@ -1,6 +1,6 @@
 import type { Protection } from "./fleet.js";
 
-/** Something that somebody wants to try. Ids; bytes. */
+/** A change of the pool that is simulated. Hosts and VMs by id, memory in bytes. */
 export type DraftChange =
   | {
       readonly kind: "addHosts";

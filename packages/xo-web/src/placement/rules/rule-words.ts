@@ -4,7 +4,7 @@ import type { PlacementRule } from "./placement-rule.js";
 /** Hosts that are named; more are counted. */
 const NAMED = 4;
 
-/** What a rule wants, in a sentence. */
+/** A rule as a sentence. */
 export function ruleWords(
   { kind, hosts = [], score = 1, required: required }: PlacementRule,
   { text, formats }: Wording,

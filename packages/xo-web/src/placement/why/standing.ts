@@ -1,6 +1,6 @@
 import type { Agility, Candidate, VmPlacement } from "@xo-server/placement";
 
-/** What `placement.placeVm` tells: where a VM could be, and how its present host looks to it. */
+/** The answer of `placement.placeVm`: candidate hosts, and the present host as a candidate. */
 export type WhereAnswer = VmPlacement & {
   readonly current?: Candidate | null;
   readonly agility?: Agility;
@@ -12,16 +12,16 @@ export interface WhereLine {
   readonly isBest: boolean;
 }
 
-/** Where a VM stands among the hosts of its pool. */
+/** The hosts of a pool as candidates for a VM. */
 export interface Standing {
-  /** Hosts that take it, the best first. */
+  /** Hosts that can run the VM, best first. */
   readonly able: readonly WhereLine[];
   readonly refused: readonly WhereLine[];
   /** none: no host takes it. start: it does not run. better: another host is better. */
   readonly verdict: "none" | "start" | "best" | "better";
 }
 
-/** @param host where it runs; undefined: nowhere */
+/** @param host of the VM; undefined: it does not run */
 export function standingOf(
   answer: WhereAnswer,
   host: string | undefined,
@@ -50,7 +50,7 @@ function verdictOf(
   return best === host || isAsGood(own, top) ? "best" : "better";
 }
 
-/** Room that differs by less is no reason to move. */
+/** Smaller differences of free capacity do not justify a migration. */
 const NO_MATTER = 0.01;
 
 function isAsGood(
@@ -58,12 +58,12 @@ function isAsGood(
   top: Candidate | undefined,
 ): boolean {
   if (own?.score === undefined || top?.score === undefined) return false;
-  const wished = ({
-    hostAffinity: locations,
+  const preference = ({
+    hostAffinity,
     groups,
-  }: NonNullable<Candidate["score"]>) => locations + groups;
+  }: NonNullable<Candidate["score"]>) => hostAffinity + groups;
   return (
-    wished(own.score) >= wished(top.score) &&
+    preference(own.score) >= preference(top.score) &&
     Math.abs(top.score.headroom - own.score.headroom) < NO_MATTER
   );
 }

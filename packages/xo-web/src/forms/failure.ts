@@ -1,19 +1,19 @@
 import { isObject, type Json } from "@xo-server/kit";
 import { ConnectionLostError, RpcError } from "../api/rpc-error.js";
 
-/** Why something was not done, for the form that asked for it. */
+/** Why a call failed, as forms show it. */
 export interface Failure {
-  /** A code of the server's table of errors; undefined: the server did not answer. */
+  /** A code of the error table (docs/errors.md); undefined: the connection was lost. */
   readonly code: string | undefined;
   readonly reason: string;
-  /** What is wrong with fields, by the name of the parameter: `{ rule, words }`. */
+  /** Errors of fields by the name of the parameter. */
   readonly fields: Readonly<Record<string, FieldFault>>;
 }
 
 export interface FieldFault {
-  /** Of JSON Schema, such as `minLength`. */
+  /** Keyword of JSON Schema, such as `minLength`. */
   readonly rule: string;
-  /** The server's own words. */
+  /** Message of the server. */
   readonly words: string;
 }
 
@@ -22,9 +22,9 @@ export function toFailure(error: unknown): Failure {
     return { code: undefined, reason: error.message, fields: {} };
   if (!(error instanceof RpcError))
     return { code: "INTERNAL", reason: String(error), fields: {} };
-  const told = error.data as Json | undefined;
+  const raw = error.data as Json | undefined;
   const data: Readonly<Record<string, Json>> =
-    told !== undefined && isObject(told) ? told : {};
+    raw !== undefined && isObject(raw) ? raw : {};
   const { code, reason, errors } = data;
   return {
     code: typeof code === "string" ? code : "INTERNAL",
@@ -35,7 +35,7 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
-/** Of `/sendTo/0/addresses` the field is `sendTo`; of what is missing, what is missing. */
+/** The field is the first part of the path (`/sendTo/0/addresses`: `sendTo`), or the missing property. */
 function toFault(error: Json): [string, FieldFault][] {
   if (!isObject(error)) return [];
   const { instancePath, keyword, message, params } = error;
@@ -51,6 +51,6 @@ function toFault(error: Json): [string, FieldFault][] {
   return [[field, { rule: textOf(keyword), words: textOf(message) }]];
 }
 
-function textOf(told: Json | undefined): string {
-  return typeof told === "string" ? told : "";
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
 }

@@ -7,7 +7,7 @@ interface Named {
   readonly name_label?: string;
 }
 
-/** What rights are given on. */
+/** Types of objects that ACLs exist for. */
 export const rightTypes = [
   "VM",
   "VM-template",
@@ -18,15 +18,15 @@ export const rightTypes = [
 ];
 const FIELDS = ["id", "type", "name_label"];
 
-/** Type and name of objects of which only the id is known. Those that are gone are not in it. */
+/** Type and name of objects by their ids, without deleted objects. */
 export function useObjectTypes(
   ids: () => readonly string[],
 ): ComputedRef<ReadonlyMap<string, { type: string; name: string }>> {
   const found = rightTypes.map((type) =>
     useObjects<Named>(() => {
-      const wanted = ids().filter((id) => /^[\w-]+$/.test(id));
-      if (wanted.length === 0) return undefined;
-      return { type, filter: `id:|(${wanted.join(" ")})`, fields: FIELDS };
+      const valid = ids().filter((id) => /^[\w-]+$/.test(id));
+      if (valid.length === 0) return undefined;
+      return { type, filter: `id:|(${valid.join(" ")})`, fields: FIELDS };
     }),
   );
   return computed(

@@ -1,8 +1,8 @@
 import { computed, watchEffect, type ComputedRef } from "vue";
-import type { ObjectRow } from "../api/object-row.js";
-import { usePoolChoice } from "../topology/use-pool-choice.js";
-import { readStored, writeStored } from "../browser/stored-value.js";
-import { placementPool } from "./placement-pool.js";
+import type { ObjectRow } from "../../api/object-row.js";
+import { usePoolChoice } from "../../topology/use-pool-choice.js";
+import { readStored, writeStored } from "../../browser/stored-value.js";
+import { placementPool } from "../placement-pool.js";
 
 const key = "placement-pool";
 

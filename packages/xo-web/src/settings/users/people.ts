@@ -1,4 +1,4 @@
-/** As `user.getAll`, `group.getAll`, `role.list` and `privilege.getAll` tell them. Times in ms. */
+/** As `user.getAll`, `group.getAll`, `role.list` and `privilege.getAll` return them. Times in ms since the epoch. */
 export interface User {
   readonly id: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Group {
   readonly id: string;
   readonly name: string;
   readonly users: readonly string[];
-  /** Who says who is in it, such as ldap. */
+  /** The provider that manages the members, such as ldap. */
   readonly provider?: string;
 }
 
@@ -21,7 +21,7 @@ export interface Role {
   readonly id: string;
   readonly name: string;
   readonly description?: string;
-  /** Comes with the program and cannot be changed. */
+  /** Built in and not editable. */
   readonly isTemplate?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Privilege {
   readonly selector?: string;
 }
 
-/** A right of the older kind: one subject, one object, one level. */
+/** Access of one subject to one object, at one level. */
 export interface Acl {
   readonly id: string;
   readonly subject: string;
@@ -61,7 +61,7 @@ export function tokenState({ expiration }: Token, now: number): TokenState {
   return expiration - now < SOON_MS ? "ending" : "valid";
 }
 
-/** The newest use first, those that were never used last. */
+/** Most recently used first, never used last. */
 export function byUse(tokens: readonly Token[]): readonly Token[] {
   const usedAt = ({ last_use }: Token) => last_use?.timestamp ?? 0;
   return tokens.toSorted(
@@ -69,13 +69,13 @@ export function byUse(tokens: readonly Token[]): readonly Token[] {
   );
 }
 
-/** Names that fit what is typed. */
+/** Rows whose names contain the search text. */
 export function named<T extends { readonly name: string }>(
   all: readonly T[],
-  typed: string,
+  search: string,
 ): readonly T[] {
-  const wanted = typed.trim().toLowerCase();
+  const text = search.trim().toLowerCase();
   return all
-    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .filter(({ name }) => name.toLowerCase().includes(text))
     .toSorted((a, b) => a.name.localeCompare(b.name));
 }

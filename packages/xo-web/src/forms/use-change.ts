@@ -6,13 +6,13 @@ import { fill } from "../locale/messages.js";
 import { useToasts } from "../toasts/use-toasts.js";
 import { toFailure, type Failure } from "./failure.js";
 
-/** What a form or a button does: one thing at a time, with what went wrong. */
+/** Calls an operation that changes something: one call at a time, with the failure of the last. */
 export interface Change {
   readonly isBusy: Readonly<Ref<boolean>>;
   readonly failure: Readonly<ShallowRef<Failure | undefined>>;
-  /** The sentence for the form; undefined: nothing went wrong, or it stands at its field. */
+  /** The message for the form; undefined: no failure, or the failure belongs to fields. */
   readonly problem: () => string | undefined;
-  /** The sentence for a field. */
+  /** The message for a field. */
   readonly at: (field: string) => string | undefined;
   readonly forget: () => void;
   /** @returns the answer; undefined: it failed, and `failure` says why */
@@ -23,7 +23,7 @@ export interface Change {
   ) => Promise<{ readonly answer: T } | undefined>;
 }
 
-/** @param onFailure default: kept for the form; `toast`: said at the edge of the page */
+/** @param where failures are shown: in the form (`problem`), or as a toast */
 export function useChange(where: "form" | "toast" = "form"): Change {
   const { call } = useServer();
   const { text } = useLocale();
@@ -64,8 +64,8 @@ export function useChange(where: "form" | "toast" = "form"): Change {
       isBusy.value = true;
       failure.value = undefined;
       try {
-        const given = JSON.parse(JSON.stringify(params)) as Json;
-        return { answer: (await call(method, given, timeoutMs)) as T };
+        const json = JSON.parse(JSON.stringify(params)) as Json;
+        return { answer: (await call(method, json, timeoutMs)) as T };
       } catch (error) {
         failure.value = toFailure(error);
         if (where === "toast")
