@@ -3,7 +3,7 @@ import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
 import { qrPath } from "../src/settings/account/qr-path.js";
 import { toRequest, type AuditFilter } from "../src/settings/audit/audit.js";
 import { toFailure } from "../src/forms/failure.js";
-import { byUse, named, tokenState } from "../src/settings/users/people.js";
+import { byUse, named, tokenState } from "../src/settings/users/user.js";
 import {
   append,
   charts,

@@ -8,26 +8,26 @@ export interface PlotSettings {
   /** In pixels. */
   readonly width: number;
   readonly height: number;
-  /** Charts with the same one share their cursor. */
+  /** Charts with the same key share their cursor. */
   readonly syncKey: string;
-  /** The least top of the axis. */
+  /** Minimum upper end of the axis. */
   readonly floor: number;
   readonly span: () => TimeSpan;
   readonly inUnit: (value: number) => string;
   readonly timeLabel: (s: number) => string;
-  /** Place of the points under the cursor; undefined: it is elsewhere. */
+  /** Index of the points at the cursor; undefined: none. */
   readonly onCursor: (index: number | undefined) => void;
   readonly onZoom: (span: TimeSpan) => void;
   readonly onBack: () => void;
 }
 
-/** Room for the words of the upright axis, in pixels. */
+/** Width of the vertical axis in pixels. */
 const AXIS = 68;
 const FONT = '12px Inter, system-ui, "Segoe UI", Roboto, sans-serif';
-/** What is dragged over fewer pixels was no drag. */
+/** Minimum distance of a drag in pixels. */
 const LEAST_DRAG = 6;
 
-/** How uPlot is to draw a chart. */
+/** Options of uPlot for a chart. */
 export function plotOptions(settings: PlotSettings): uPlot.Options {
   const { colours, floor } = settings;
   return {

@@ -5,13 +5,13 @@ export function saveFile(name: string, content: Blob): void {
   link.href = url;
   link.download = name;
   link.click();
-  // Once the browser has taken it.
+  // After the browser has started the download.
   setTimeout(() => {
     URL.revokeObjectURL(url);
   }, 10_000);
 }
 
-/** A name that every system takes. */
+/** A file name that is valid on all systems. */
 export function fileName(...parts: string[]): string {
   return parts
     .join("-")

@@ -3,14 +3,14 @@ export type Granularity = "seconds" | "minutes" | "hours" | "days";
 
 export type RangeId = "tenMinutes" | "twoHours" | "week" | "year";
 
-/** A span of time as hosts keep it. */
+/** A time span that hosts keep statistics of. */
 export interface StatRange {
   readonly id: RangeId;
   readonly granularity: Granularity;
-  /** Between two points, in s. */
+  /** Interval of the points in s. */
   readonly step: number;
   readonly points: number;
-  /** Where the span before this one is found, if hosts keep one: coarser. */
+  /** Granularity of the previous time span, if hosts keep it. */
   readonly before?: Granularity;
 }
 

@@ -7,7 +7,7 @@ import { StatsTrack } from "./stats-track.js";
 
 export type StatsType = "VM" | "host" | "pool" | "SR";
 
-/** What the server's operation is called, and what it calls the object. */
+/** Operation and parameter by type of object. */
 const methods: Readonly<Record<StatsType, readonly [string, string]>> = {
   VM: ["vm.stats", "id"],
   host: ["host.stats", "host"],
@@ -21,7 +21,7 @@ export interface StatsRequest {
   readonly granularity: Granularity;
 }
 
-/** Asks for the statistics of one object at one granularity: first for all, then for what is new. */
+/** Requests the statistics of one object at one granularity: first all, then new points. */
 export class StatsSource {
   readonly #request: StatsRequest;
   readonly #call: Call;
@@ -39,7 +39,7 @@ export class StatsSource {
     return this.#errors;
   }
 
-  /** @throws (rejects) what the call does */
+  /** @throws (rejects) the error of the call */
   async refresh(): Promise<StatsSet> {
     const { type, id, granularity } = this.#request;
     const [method, key] = methods[type];
@@ -72,7 +72,7 @@ export class StatsSource {
     track.take(answer);
   }
 
-  /** Everything up to here is known of all. */
+  /** Time in s up to which all tracks have points. */
   #start(): number | undefined {
     const ends = [...this.#tracks.values()].map(({ end }) => end);
     return ends.length === 0 ? undefined : Math.min(...ends);

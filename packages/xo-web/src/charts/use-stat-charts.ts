@@ -17,7 +17,7 @@ export interface StatChartsOptions {
   readonly withMembers: Readonly<Ref<boolean>>;
 }
 
-/** The charts of an object's statistics, with those that they are compared with. */
+/** The charts of an object's statistics, with an optional comparison. */
 export function useStatCharts(options: StatChartsOptions) {
   const { type, id, range, comparison, withMembers } = options;
   const { text } = useLocale();

@@ -5,7 +5,7 @@ import type { StatsSet } from "./metrics.js";
 import { StatsSource, type StatsRequest } from "./stats-source.js";
 
 export interface LiveStats {
-  /** What is known; what was known stays while the server is gone. */
+  /** The statistics; kept while the connection is lost. */
   readonly set: ShallowRef<StatsSet | undefined>;
   /** Message of the last failure. */
   readonly error: ShallowRef<string | undefined>;
@@ -13,7 +13,7 @@ export interface LiveStats {
   readonly silent: ShallowRef<ReadonlyMap<string, string>>;
 }
 
-/** What is asked for, and how long figures stay news. */
+/** The request, and its refresh interval. */
 export type LiveStatsRequest = StatsRequest & { readonly refreshMs: number };
 
 /** Live statistics of one object while the page is visible, until the scope ends. Undefined: none requested. */
@@ -40,7 +40,7 @@ export function useStats(
       error.value = undefined;
     } catch (failure) {
       if (asked !== source) return;
-      // While the connection is gone, the page says so elsewhere.
+      // A banner reports a lost connection.
       if (failure instanceof RpcError) error.value = failure.message;
     }
     clearTimeout(timer);

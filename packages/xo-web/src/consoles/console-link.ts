@@ -35,7 +35,7 @@ export interface ConsoleLinkOptions {
   readonly clock?: MonotonicClock;
 }
 
-/** Between tries; each pause is twice the one before. */
+/** Delays between attempts, in ms; each is twice the previous one. */
 const FIRST_MS = 1_000;
 const LONGEST_MS = 15_000;
 
@@ -47,7 +47,7 @@ const AGAIN_MS: Readonly<Record<string, number>> = {
   TOO_MANY_REQUESTS: 10_000,
 };
 
-/** One that was open for less did not really work. */
+/** A connection that was open for less time counts as failed, in ms. */
 const WORKED_MS = 5_000;
 
 /** The connection of the page to a console: requests access, opens it, and reconnects until it is stopped. */
@@ -55,7 +55,7 @@ export class ConsoleLink {
   readonly #options: ConsoleLinkOptions;
   readonly #clock: MonotonicClock;
   #state: LinkState = { name: "asking" };
-  /** Counts questions, so that the answer to an old one is not taken for the new one's. */
+  /** Number of requests, to discard outdated answers. */
   #epoch = 0;
   #attempt = 0;
   #openedAt = 0;
@@ -82,14 +82,14 @@ export class ConsoleLink {
     this.#clock.clearTimeout(this.#timer);
   }
 
-  /** The socket is there. */
+  /** The socket is open. */
   opened(): void {
     if (this.#state.name !== "opening") return;
     this.#openedAt = this.#clock.now();
     this.#update({ name: "open", summary: this.#state.summary });
   }
 
-  /** The socket is not there any more, or could not be opened. */
+  /** The socket was closed or could not be opened. */
   ended(): void {
     const { name } = this.#state;
     if (name !== "opening" && name !== "open") return;
@@ -102,7 +102,7 @@ export class ConsoleLink {
   async #ask(): Promise<void> {
     this.#clock.clearTimeout(this.#timer);
     const epoch = ++this.#epoch;
-    // What is shown stays until there is something else to show.
+    // The last state stays until the next one is known.
     if ("retryAt" in this.#state)
       this.#update({ ...this.#state, retryAt: undefined });
     const answer = await this.#options.ask();

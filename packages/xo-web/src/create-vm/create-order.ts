@@ -7,7 +7,7 @@ export interface CreateOrder {
 }
 
 /**
- * The operation that makes what the form says.
+ * The operation that creates the VMs of the form.
  * @param template the initial draft, to detect changes
  */
 export function createOrder(
@@ -66,7 +66,7 @@ function bootOf({ boot, iso }: Draft): Record<string, Json> {
     : {};
 }
 
-/** Those of the template only where they were changed. */
+/** Disks and VIFs of the template are included only when changed. */
 function disksOf(
   { disks }: Draft,
   template: readonly DiskDraft[],

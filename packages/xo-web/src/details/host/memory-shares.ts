@@ -1,4 +1,4 @@
-/** A VM's part of a host's memory. Bytes. */
+/** A share of the memory of a host, in bytes. */
 export interface MemoryUser {
   readonly id: string;
   readonly name: string;
@@ -11,19 +11,19 @@ export interface MemoryShare {
   readonly kind: "vm" | "control" | "others" | "free";
   readonly name: string;
   readonly bytes: number;
-  /** Place and width, 0 to 1 of the host's memory. */
+  /** Offset and width, 0 to 1 of the memory. */
   readonly from: number;
   readonly share: number;
-  /** VMs in it. */
+  /** Number of VMs in the share. */
   readonly count: number;
 }
 
-/** VMs that are shown one by one. */
+/** VMs with a share of their own. */
 const NAMED = 12;
 
 /**
- * Who has a host's memory: the control domain, the biggest VMs, the other VMs
- * and the hypervisor, what is free. They fill the whole.
+ * The memory of a host: control domain, largest VMs, other VMs
+ * and hypervisor, free memory. The shares add up to the whole.
  * @param usage total, as the host reports it
  */
 export function memoryShares(

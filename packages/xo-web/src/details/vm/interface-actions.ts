@@ -5,7 +5,7 @@ import type { Messages } from "../../locale/messages.js";
 import { ownAction } from "../own-action.js";
 import { plugActions } from "./plug-actions.js";
 
-/** Of an interface. */
+/** Actions on a VIF. */
 export const vifActions: readonly Action[] = [
   ...plugActions("VIF", "vif"),
   ownAction({

@@ -4,7 +4,7 @@ import type { Mention, Sentence, Wording } from "../rule-text.js";
 import { waitersOf } from "./move-choice.js";
 import { thresholdsOf, type Recommendation } from "./recommendation.js";
 
-/** Why a VM moves, and what that leaves where it goes to. */
+/** Why a VM is migrated, and the load of the target afterwards. */
 export function moveReason(
   plan: Recommendation,
   index: number,
@@ -57,7 +57,7 @@ function overload(
   });
 }
 
-/** What there is more of than there should be; where that is both, the worse. */
+/** The overloaded resource; of two, the worse one. */
 function overBy(
   { cpu, memory }: HostFigures,
   cpuHigh: number,

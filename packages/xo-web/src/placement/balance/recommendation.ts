@@ -1,6 +1,6 @@
 import type { Action, BalancePlan, Plan } from "@xo-server/placement";
 
-/** When a host has too much to do, and when enough has gone: shares from 0 to 1. */
+/** Thresholds of overload, upper and lower: shares from 0 to 1. */
 export interface Thresholds {
   readonly cpuHigh: number;
   readonly cpuLow: number;
@@ -22,7 +22,7 @@ export const goals = [
 ] as const;
 export type Goal = (typeof goals)[number];
 
-/** What an address says; else the first. */
+/** The goal of an address, else the first. */
 export function goalOf(named: unknown): Goal {
   return goals.find((goal) => goal === named) ?? goals[0];
 }

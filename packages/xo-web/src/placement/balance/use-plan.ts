@@ -20,21 +20,21 @@ import {
 import { planQuestion } from "./plan-question.js";
 
 const EVERY_MS = 30_000;
-/** Large pools take their time, and so does a server that is busy. */
+/** Timeout in ms; planning of large pools is slow. */
 const PATIENCE_MS = 120_000;
 
 export interface LivePlan {
   readonly plan: Readonly<ShallowRef<Recommendation | undefined>>;
   readonly failure: Readonly<ShallowRef<Failure | undefined>>;
   readonly chosen: Readonly<ShallowRef<Chosen>>;
-  /** Somebody has chosen, or looks closer: nothing else comes until `refresh`. */
+  /** The user has selected migrations or opened a dialog: no updates until `refresh`. */
   readonly isHeld: ComputedRef<boolean>;
-  /** A dialog is open over it. */
+  /** A dialog is open. */
   readonly isOpen: Ref<boolean>;
   readonly isAsking: Ref<boolean>;
   readonly choose: (index: number, isWanted: boolean) => void;
   readonly chooseAll: (isWanted: boolean) => void;
-  /** The actions that are chosen, as a plan of their own. */
+  /** The selected actions as a plan of their own. */
   readonly wanted: () => Recommendation["actions"];
   readonly refresh: () => Promise<void>;
 }

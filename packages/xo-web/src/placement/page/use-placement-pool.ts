@@ -6,7 +6,7 @@ import { placementPool } from "../placement-pool.js";
 
 const key = "placement-pool";
 
-/** The pool that is looked at: that of the address, else the last one in this browser, else the first. */
+/** The chosen pool: that of the address, else the last one in this browser, else the first. */
 export function usePlacementPool(): {
   pools: ComputedRef<readonly ObjectRow[]>;
   pool: ComputedRef<ObjectRow | undefined>;

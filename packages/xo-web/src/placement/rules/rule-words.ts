@@ -1,7 +1,7 @@
 import { sentenceOf, type Sentence, type Wording } from "../rule-text.js";
 import type { PlacementRule } from "./placement-rule.js";
 
-/** Hosts that are named; more are counted. */
+/** Hosts that are named; further ones are counted. */
 const NAMED = 4;
 
 /** A rule as a sentence. */

@@ -1,5 +1,5 @@
 import { computed, reactive, ref, shallowRef } from "vue";
-import { useChange } from "../../forms/use-change.js";
+import { useChange, type Change } from "../../forms/use-change.js";
 import { addressFault, afterProbe, type Probe } from "./probe.js";
 import { codeOf, remedyFor, type ServerRow } from "./server-row.js";
 
@@ -62,29 +62,9 @@ export function usePoolForm(server?: ServerRow) {
   async function save(
     fingerprint: string | undefined,
   ): Promise<string | undefined> {
-    const { host, username, password, label, readOnly } = entries;
-    const properties = { host: host.trim(), username: username.trim(), label };
-    const trust = fingerprint === undefined ? {} : { fingerprint };
-    if (server === undefined) {
-      const created = await change.run<string>("server.add", {
-        ...properties,
-        password,
-        readOnly,
-        ...trust,
-      });
-      if (created === undefined) step.value = "entries";
-      return created?.answer;
-    }
-    const secret = password === "" ? {} : { password };
-    const done = await change.run("server.set", {
-      id: server.id,
-      ...properties,
-      readOnly,
-      ...trust,
-      ...secret,
-    });
-    if (done === undefined) step.value = "entries";
-    return done && server.id;
+    const id = await saveServer(change, server, entries, fingerprint);
+    if (id === undefined) step.value = "entries";
+    return id;
   }
 
   function useCoordinator(): void {
@@ -111,6 +91,32 @@ export function usePoolForm(server?: ServerRow) {
     back,
     useCoordinator,
   };
+}
+
+/** @returns id of the server; undefined: the call failed */
+async function saveServer(
+  change: Change,
+  server: ServerRow | undefined,
+  entries: PoolEntries,
+  fingerprint: string | undefined,
+): Promise<string | undefined> {
+  const { host, username, password, label, readOnly } = entries;
+  const properties = {
+    host: host.trim(),
+    username: username.trim(),
+    label,
+    readOnly,
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+  };
+  if (server === undefined)
+    return (await change.run<string>("server.add", { ...properties, password }))
+      ?.answer;
+  const saved = await change.run("server.set", {
+    id: server.id,
+    ...properties,
+    ...(password === "" ? {} : { password }),
+  });
+  return saved && server.id;
 }
 
 /** After a certificate error the host is probed again. */

@@ -5,18 +5,18 @@ export type StateName =
   "off" | "idle" | "pending" | "migrating" | "cooldown" | "paused" | "back-off";
 
 /** State of the load balancer of a pool, as `balancer.getState` returns it. Times in ms since the epoch. */
-export interface Standing {
+export interface BalancerState {
   readonly policy: Policy;
   readonly state: StateName;
   readonly since: number;
-  readonly reason?: StandingReason;
+  readonly reason?: BalancerStateReason;
   /** Time of the next evaluation. */
   readonly next?: number;
   /** Another server with the same store balances the pool. */
   readonly elsewhere: boolean;
 }
 
-export interface StandingReason {
+export interface BalancerStateReason {
   readonly code: string;
   /** Message of the server. */
   readonly message: string;
@@ -38,13 +38,13 @@ const tones: Readonly<Record<StateName, string>> = {
   "back-off": "bad",
 };
 
-export function toneOf({ state }: Pick<Standing, "state">): string {
+export function toneOf({ state }: Pick<BalancerState, "state">): string {
   return tones[state];
 }
 
 /** The reason of the state; the message of the server for codes without a text. */
 export function reasonWords(
-  { reason }: Pick<Standing, "reason">,
+  { reason }: Pick<BalancerState, "reason">,
   now: number,
   { text, formats }: Wording,
 ): Sentence {

@@ -7,18 +7,18 @@ import {
   type Recommendation,
 } from "./recommendation.js";
 
-/** What it comes to: a heading, and the figures that say so. */
-export interface Standing {
+/** Outcome of a plan without migrations: a heading and the figures. */
+export interface PlanNotice {
   readonly heading: string;
   readonly lead: string;
 }
 
-/** Said where nothing is to be moved. */
+/** The notice of a plan without migrations. */
 export function nothingToDo(
   plan: Recommendation,
   goal: Goal,
   wording: Wording,
-): Standing {
+): PlanNotice {
   const { nothing } = wording.text.placement;
   if (plan.unplaced.length > 0)
     return { heading: nothing.impossible, lead: nothing.impossibleLead };
@@ -34,7 +34,7 @@ export function nothingToDo(
   };
 }
 
-/** The fullest hosts beside what would be too much. */
+/** The most loaded hosts and the thresholds. */
 export function figuresOf(plan: Recommendation, wording: Wording): string {
   const { text, formats } = wording;
   const { nothing } = text.placement;
@@ -51,7 +51,7 @@ export function figuresOf(plan: Recommendation, wording: Wording): string {
   });
 }
 
-/** Said where more could be moved than is; undefined: there is nothing to say. */
+/** A note that the plan reached its limit of migrations; undefined: it did not. */
 export function stoppedWords(
   plan: Recommendation,
   { text, formats }: Wording,

@@ -1,37 +1,38 @@
 import type { Agility, Candidate, VmPlacement } from "@xo-server/placement";
 
 /** The answer of `placement.placeVm`: candidate hosts, and the present host as a candidate. */
-export type WhereAnswer = VmPlacement & {
+export type PlaceVmAnswer = VmPlacement & {
   readonly current?: Candidate | null;
   readonly agility?: Agility;
 };
 
-export interface WhereLine {
+export interface CandidateRow {
   readonly candidate: Candidate;
   readonly isHere: boolean;
   readonly isBest: boolean;
 }
 
 /** The hosts of a pool as candidates for a VM. */
-export interface Standing {
+export interface CandidateRanking {
   /** Hosts that can run the VM, best first. */
-  readonly able: readonly WhereLine[];
-  readonly refused: readonly WhereLine[];
-  /** none: no host takes it. start: it does not run. better: another host is better. */
+  readonly able: readonly CandidateRow[];
+  readonly refused: readonly CandidateRow[];
+  /** none: no host accepts the VM. start: it does not run. better: another host is better. */
   readonly verdict: "none" | "start" | "best" | "better";
 }
 
 /** @param host of the VM; undefined: it does not run */
-export function standingOf(
-  answer: WhereAnswer,
+export function rankCandidates(
+  answer: PlaceVmAnswer,
   host: string | undefined,
-): Standing {
+): CandidateRanking {
   const lines = answer.candidates.map((candidate) => ({
     candidate,
     isHere: candidate.host === host,
     isBest: candidate.host === answer.host,
   }));
-  const isAble = ({ candidate }: WhereLine) => candidate.refusals.length === 0;
+  const isAble = ({ candidate }: CandidateRow) =>
+    candidate.refusals.length === 0;
   return {
     able: lines.filter(isAble),
     refused: lines.filter((line) => !isAble(line)),
@@ -40,9 +41,9 @@ export function standingOf(
 }
 
 function verdictOf(
-  { host: best, current, candidates }: WhereAnswer,
+  { host: best, current, candidates }: PlaceVmAnswer,
   host: string | undefined,
-): Standing["verdict"] {
+): CandidateRanking["verdict"] {
   if (best === undefined) return "none";
   if (host === undefined) return "start";
   const own = current ?? candidates.find((one) => one.host === host);
