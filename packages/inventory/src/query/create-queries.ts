@@ -167,7 +167,7 @@ class CatalogQueries implements Queries {
     listener: (update: LiveUpdate) => void,
   ): Promise<LiveQuery> {
     const subscription = new QuerySubscription(request, listener, {
-      open: (asked) => this.#open(asked),
+      open: (requested) => this.#open(requested),
       openWindow: (parts) => this.#openWindow(parts),
       onClose: () => this.#subscriptions.delete(subscription),
       logger: this.#logger,
@@ -186,7 +186,10 @@ class CatalogQueries implements Queries {
     const className = this.#classOf(type);
     const table = this.#metricsTableOf(className);
     this.#index(type).catch((error: unknown) => {
-      this.#logger.error("views of a class could not be built", { className, error });
+      this.#logger.error("views of a class could not be built", {
+        className,
+        error,
+      });
     });
     return table;
   }

@@ -75,11 +75,12 @@ async function removeStale(
   path: string,
   stale: string | undefined,
 ): Promise<void> {
-  const aside = `${path}.${process.pid}`;
+  const renamedPath = `${path}.${process.pid}`;
   try {
-    await disk.rename(path, aside);
-    if ((await readIfPresent(disk, aside)) === stale) await disk.rm(aside);
-    else await disk.rename(aside, path);
+    await disk.rename(path, renamedPath);
+    if ((await readIfPresent(disk, renamedPath)) === stale)
+      await disk.rm(renamedPath);
+    else await disk.rename(renamedPath, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
