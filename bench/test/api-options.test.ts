@@ -16,7 +16,7 @@ t.test("profiled figures are not published", async (t) => {
   t.match(parse("--cpu-prof", "p"), { out: undefined, profile: /^\/.*p$/ });
 });
 
-t.test("a smoke run is one run, for nobody to read", async (t) => {
+t.test("a smoke run is one run and is not published", async (t) => {
   t.match(parse("--smoke", "--runs", "4"), { runs: 1, out: undefined });
 });
 

@@ -13,7 +13,7 @@ t.test("a part of the rows leaves the document alone", async (t) => {
   t.match(parse("--only", "live", "--out", "here"), { out: "here" });
 });
 
-t.test("a smoke run is one run, for nobody to read", async (t) => {
+t.test("a smoke run is one run and is not published", async (t) => {
   t.match(parse("--smoke", "--runs", "4"), { runs: 1, out: undefined });
 });
 

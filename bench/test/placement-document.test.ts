@@ -50,7 +50,7 @@ t.test("targets are met or missed by the medians", async (t) => {
   t.match(document, "100,000 VMs: at most 10000 ms | - | not measured |");
 });
 
-t.test("Pacemaker's time is told as a multiple of ours", async (t) => {
+t.test("Pacemaker's time is reported as a multiple of ours", async (t) => {
   const document = placementDocument(
     reportOf([
       ["story", "story, a rule", [story]],
@@ -84,7 +84,7 @@ t.test("growth is held against n log n", async (t) => {
   t.equal(fittedExponent(square).toFixed(6), "2.000000");
 });
 
-t.test("failovers that are called unsolvable are told", async (t) => {
+t.test("failovers that are proven unsolvable are reported", async (t) => {
   const quality = {
     pools: 100,
     failovers: 9,

@@ -12,7 +12,7 @@ const figures = {
   pushP99Ms: 1856,
   pushCpuUsPerSocket: 22.4,
   pushLongestOwnBlockMs: 9.8,
-  toldShare: 1,
+  receivedShare: 1,
 };
 
 const reportOf = (results: readonly Result[]): Report => ({
@@ -43,12 +43,12 @@ t.test("each count of sockets is a line", async (t) => {
   );
 });
 
-t.test("a smoke run wants all to be told", async (t) => {
+t.test("a smoke run fails unless all changes are received", async (t) => {
   checkShape(reportOf([row([figures])]));
-  const some = { ...figures, toldShare: 0.9 };
+  const some = { ...figures, receivedShare: 0.9 };
   t.throws(() => {
     checkShape(reportOf([row([some])]));
-  }, /not all were told/);
+  }, /not all changes were received/);
   t.throws(() => {
     checkShape(reportOf([row([], "it ended")]));
   }, /it ended/);

@@ -13,7 +13,7 @@ export class ApiClient {
   readonly #waiting = new Map<number, (answer: Answer) => void>();
   #lastId = 0;
 
-  /** @param token of who signs in; absent: nobody */
+  /** @param token of the user; absent: anonymous */
   static async open(url: string, token?: string): Promise<ApiClient> {
     const socket = new WebSocket(`${url.replace("http", "ws")}/api/`, {
       perMessageDeflate: false,

@@ -1,7 +1,7 @@
 import type { PoolAddress } from "../harness/simulator.js";
 import type { ApiScale } from "./api-scale.js";
 
-/** What the program of a row is told. */
+/** The input of the program that measures a row. */
 export interface ApiJob {
   readonly scale: ApiScale;
   /** Those that the server is to have. */

@@ -39,7 +39,7 @@ export function parseApiOptions(
   const smoke = values.smoke === true;
   const only = values.only ?? [];
   const profile = values["cpu-prof"];
-  // Only the run that the document describes replaces it without being told to.
+  // Only the run that the document describes replaces it by default.
   const full = only.length === 0 && !smoke && profile === undefined;
   return {
     runs: smoke ? 1 : (readRuns(values.runs) ?? DEFAULT_RUNS),

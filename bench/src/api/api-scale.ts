@@ -9,7 +9,7 @@ export interface ApiScale {
   /** Lists a run, in turn with what they are compared with. */
   readonly lists: number;
   readonly restMs: number;
-  /** Connections that are told of changes while lists are asked for. */
+  /** Connections that receive changes while lists are requested. */
   readonly liveClients: number;
   /** Changes a second in the pool meanwhile. */
   readonly churn: number;

@@ -8,7 +8,7 @@ export function stampNow(): string {
 /** Of what the simulator's churn writes into other_config, and of `stampNow`; Unix time in ms. */
 const STAMP = /(?:"sim:changed_at":"|bench-changed-at:)(\d+(?:\.\d+)?)/g;
 
-/** The moments of the changes that a message tells of. */
+/** The times of the changes in a message. */
 export function readStamps(message: string): number[] {
   return Array.from(message.matchAll(STAMP), ([, digits]) => Number(digits));
 }

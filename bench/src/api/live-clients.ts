@@ -18,11 +18,11 @@ export interface Delays {
   readonly maxMs: number;
 }
 
-/** Many connections that are told of changes, in a process of their own. */
+/** Many connections that receive changes, in a process of their own. */
 export class LiveClients {
   readonly #child: ChildProcess;
 
-  /** Resolves when all of them have signed in and are told of what changes. */
+  /** Resolves when all of them have signed in and receive changes. */
   static async open(job: LiveClientsJob): Promise<LiveClients> {
     const program = new URL("programs/live-clients.js", import.meta.url);
     const child = fork(fileURLToPath(program));

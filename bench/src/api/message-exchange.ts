@@ -5,7 +5,7 @@ import { maskedFrame, RawSocket } from "./raw-socket.js";
 /** What can be measured: the real server, or a plain one. */
 export interface Served {
   readonly url: string;
-  /** Of who signs in; absent: nobody has to. */
+  /** Token of the user; absent: anonymous. */
   readonly token?: string;
   begin(): Promise<void>;
   end(): Promise<ServerFigures>;

@@ -9,7 +9,7 @@ export class ProbedChild {
   readonly #child: ChildProcess;
 
   /**
-   * @param program tells its parent the port that it listens on
+   * @param program sends its parent the port that it listens on
    * @param job sent to it over the channel; absent: none
    */
   static async start(

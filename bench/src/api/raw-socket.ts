@@ -31,7 +31,7 @@ export class RawSocket {
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on("close", () => {
-      // Whoever waits for an answer would wait for ever.
+      // A pending request would never end.
       if (!this.#isClosed) throw new Error("the server closed the connection");
     });
   }

@@ -8,7 +8,7 @@ export function bulkDocument(report: Report): string {
   return markdownDocument([
     "# Many at once",
     "Written by `npm run bench -- bulk`; do not edit.",
-    "500 VMs of simulated pool A are started, 50 at a time: by a bare client of XAPI (the package xen-api, which waits for each task and does nothing else), and by one call of `bulk.run`, with each start in the audit log, in the task and in the objects. Pool, starter and whoever asks are processes of their own.",
+    "500 VMs of simulated pool A are started, 50 at a time: by a bare client of XAPI (the package xen-api, which waits for each task and does nothing else), and by one call of `bulk.run`, with each start in the audit log, in the task and in the objects. Pool, starter and client are processes of their own.",
     measuredOn(report),
     targetTable(bulkTargets(report)),
     markdownTable(
@@ -18,7 +18,7 @@ export function bulkDocument(report: Report): string {
       })),
       report.results.map((result) => columns.map(([, cell]) => cell(result))),
     ),
-    "CPU is that of all threads of the starter's process, the server's without what it does when nobody asks anything. Blocks of its event loop are its own, without waiting for a core. The ping is `/health`, every 20 ms while the VMs start.",
+    "CPU is that of all threads of the starter's process, the server's without its cost at rest. Blocks of its event loop are its own, without waiting for a core. The ping is `/health`, every 20 ms while the VMs start.",
   ]);
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 const EVERY_MS = 20;
 
-/** A client that asks again and again whether somebody is there, as a page does. */
+/** A client that polls /health, as a page does. */
 export class Ping {
   readonly #took: number[] = [];
   readonly #done: Promise<void>;

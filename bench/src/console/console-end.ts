@@ -5,7 +5,7 @@ import { WebSocket } from "ws";
 /** The near end of a console, whatever the way to it. */
 export interface ConsoleEnd {
   send(bytes: Buffer): void;
-  /** Hears of bytes as they come. One listener. */
+  /** Receives bytes as they come. One listener. */
   onBytes(listener: (count: number) => void): void;
   close(): void;
 }

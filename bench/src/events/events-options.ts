@@ -39,7 +39,7 @@ export function parseEventsOptions(
   const throttlesMs =
     values.throttle?.map((text) => readNumber("throttle", text)!) ??
     THROTTLES_MS;
-  // Only the run that the document describes replaces it without being told to.
+  // Only the run that the document describes replaces it by default.
   const full =
     profile === "A" && churn === CHURN && values.throttle === undefined;
   return {

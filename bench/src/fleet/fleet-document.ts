@@ -114,7 +114,7 @@ const LIVE: readonly Line[] = [
   ["slowestQueryMs", "slowest of the ten", ms],
   ["askBlockLongestOwnMs", "longest own block meanwhile", ms],
   ["restCpuPercent", "CPU at rest", percent],
-  ["changesSeenPerSecond", "changes told a second", formatCount],
+  ["changesSeenPerSecond", "changes reported a second", formatCount],
   ["wireBytesPerSecond", "bytes of event answers", kilobytes],
   ["churnCpuPercent", "CPU under churn", percent],
   ["simulatorCpuPercent", "CPU of the simulator meanwhile", percent],
@@ -122,7 +122,7 @@ const LIVE: readonly Line[] = [
   ["p99Ms", "p99", ms],
   ["viewP50Ms", "from change to the feed of views, p50", ms],
   ["viewP99Ms", "p99", ms],
-  ["viewsBuiltPerSecond", "views made anew a second", formatCount],
+  ["viewsBuiltPerSecond", "views rebuilt a second", formatCount],
   ["viewsUnchangedPerSecond", "of them as before", formatCount],
   ["feedBytesPerSecond", "bytes to each reader of that feed", kilobytes],
   ["liveUpdatesPerSecond", "updates of the live queries a second", formatCount],
@@ -170,7 +170,7 @@ function blockLines(phase: string, when: string): Line[] {
 
 const NOTES = [
   "* **Blocks** are gaps of a 1 ms timer on the main thread; of its own making is a gap less the time in which the thread was ready but had no core. They are counted by length while loading, while views are made, and in a second minute of churn: the timer would be most of the CPU at rest, so CPU and latency come from the minute before.",
-  "* **Latency** is from the change in the simulated pool (which writes the time into the VM) to the moment when a listener of the inventory, or of the feed of views, hears of it; one VM of sixteen is looked at. XAPI itself waits 50 ms, and the client pauses between two answers of a pool.",
+  "* **Latency** is from the change in the simulated pool (which writes the time into the VM) to the moment when a listener of the inventory, or of the feed of views, receives it; one VM of sixteen is measured. XAPI itself waits 50 ms, and the client pauses between two answers of a pool.",
   "* **The day** is fed as fast as the inventory takes it: answers of `event.from` as bytes of the wire, read by the parser and applied as ever, in batches of every size, the clock of the inventory set forward by an hour at a time. Growth is the slope of the best line through the hourly looks after the first quarter, each after a full collection.",
   "* **Starting again**: a first process has loaded the fleet with a memory of the last run and has ended; times of the second count from the start of its process.",
 ].join("\n");

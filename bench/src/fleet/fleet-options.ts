@@ -48,7 +48,7 @@ export function parseFleetOptions(
     ]),
   ) as typeof FULL;
   const rows = chooseRows(values.only ?? []);
-  // Only the run that the document describes replaces it without being told to.
+  // Only the run that the document describes replaces it by default.
   const full =
     !smoke &&
     rows.length === rowNames.length &&

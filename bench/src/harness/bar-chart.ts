@@ -26,7 +26,7 @@ const PLOT = 320;
 const LEGEND_ROW = 20;
 const LEGEND_COLUMN = 220;
 
-/** Seen well on white and on black, and told apart by people who see no red or green. */
+/** Visible on white and on black, and distinguishable with red-green colour blindness. */
 const PALETTE = [
   "#8a8f98",
   "#aab0b8",

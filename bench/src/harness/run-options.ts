@@ -1,7 +1,7 @@
 import { readArguments, readRuns } from "./arguments.js";
 import { documentsFolder } from "./repository.js";
 
-/** What a bench without options of its own is told. */
+/** Options that every benchmark has. */
 export interface RunOptions {
   readonly runs: number;
   /** Folder that the document goes to; undefined: it is only printed. */

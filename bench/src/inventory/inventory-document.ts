@@ -28,7 +28,7 @@ export function inventoryDocument(report: Report): string {
       figureTable("Readers", lines, liveFigures(lines)),
     ),
     ...part(
-      "One change of a VM, told to many readers",
+      "One change of a VM, sent to many readers",
       section("fan-out"),
       (lines) => figureTable("Readers", lines, FAN_OUT),
     ),
@@ -169,7 +169,7 @@ const HOW_TO_READ = [
   "* **Questions** go to a catalog in the measured process, each wording once, so that no answer is known; `ms` is the median of a kind's wordings, `slowest ms` the worst. Objects are those of the simulator's fleets, 1,000 VMs a pool, with the classes that views of VMs read.",
   '* **Blocks** are gaps of a 1 ms timer on the main thread; "of it own" takes away what the thread waited for a core.',
   "* **Live queries**: 20 VMs change at a time, ten times a second, every tenth of them halts; a window is 50 rows. Latency is from the event's arrival to the reader, the feed's window of 50 ms included.",
-  '* **Told to many readers**: CPU of a change with readers, less that without, by reader; "the write alone" is the same bytes written to the same sockets with nothing around it. The other ends are in another process.',
+  '* **Sent to many readers**: CPU of a change with readers, less that without, by reader; "the write alone" is the same bytes written to the same sockets with nothing around it. The other ends are in another process.',
   "* **A pool that changes** is a simulated pool in a process of its own. Shares of digests and patches are those of samples of a CPU profile in which their files are on the stack, idle time taken off.",
   "* **A second time**: the bound is a part of what an unbounded cache holds after all was read once.",
   "* **Restart**: from the start of the process, the pool does not answer: until the program is loaded (the server: until it listens), all objects are in the inventory, all views are made. `inventory` is a program without anything else, `xo-server` the real one, asked over HTTP.",

@@ -59,7 +59,7 @@ export function judgeTargets(results: readonly Result[]): Target[] {
     ),
     ...(
       [
-        ["nobody has asked for objects", "mirror alone"],
+        ["no client has requested objects", "mirror alone"],
         ["views of all classes kept, no reader", "views, 0 readers"],
       ] as const
     ).map(([when, mode]) =>

@@ -6,13 +6,13 @@ const CHANGED_AT = "sim:changed_at";
 /** One VM of sixteen is looked at, by how its reference ends: reading all of them would be most of what is measured. */
 const SAMPLED = "0";
 
-/** How old changes of VMs are when the inventory tells of them. */
+/** How old changes of VMs are when the inventory reports them. */
 export class ChangeLatency {
   readonly #inventory: Inventory;
   #latencies: number[] = [];
   #changes = 0;
   /** The last such time of each VM: it may change for other reasons. */
-  readonly #told = new Map<string, number>();
+  readonly #reported = new Map<string, number>();
 
   constructor(inventory: Inventory) {
     this.#inventory = inventory;
@@ -46,9 +46,9 @@ export class ChangeLatency {
       const ref = batch.ref(i);
       if (!ref.endsWith(SAMPLED)) continue;
       const changedAt = this.#changedAt(batch.poolId(i), ref);
-      if (changedAt === undefined || this.#told.get(ref) === changedAt)
+      if (changedAt === undefined || this.#reported.get(ref) === changedAt)
         continue;
-      this.#told.set(ref, changedAt);
+      this.#reported.set(ref, changedAt);
       this.#latencies.push(now - changedAt);
     }
   }

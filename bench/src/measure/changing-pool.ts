@@ -19,7 +19,7 @@ interface Waiting {
 type OnBatch = (batch: RecordBatch) => void;
 
 /**
- * A pool within this process that changes when it is told to: no network, no
+ * A pool within this process that changes on request: no network, no
  * simulator, but the bytes of the wire, read by the parser pool.
  */
 export class ChangingPool implements PoolSource {

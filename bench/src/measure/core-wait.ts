@@ -8,7 +8,7 @@ import { openSync, readSync } from "node:fs";
 export function createCoreWaitReader(): () => number {
   let file: number;
   try {
-    // "run wait slices", in ns; of the main thread, whoever reads it.
+    // "run wait slices", in ns; of the main thread, whatever thread reads it.
     file = openSync("/proc/self/schedstat", "r");
   } catch {
     return () => 0;

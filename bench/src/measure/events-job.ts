@@ -7,6 +7,6 @@ export interface EventsJob {
   readonly throttleMs: number;
   /** How long to watch, after the pool is loaded and a second of calm, in ms. */
   readonly durationMs: number;
-  /** Process whose CPU is told beside our own. */
+  /** Process whose CPU is reported beside our own. */
   readonly simulatorPid: number;
 }

@@ -8,7 +8,7 @@ import { readJob, reportFigures } from "./job.js";
 import { openSinkSockets } from "./sink-sockets.js";
 import { measureWork } from "./stopwatch.js";
 
-/** Longer than the window of the feed: each change is told on its own. */
+/** Longer than the window of the feed: each change is a message of its own. */
 const ROUND_MS = 100;
 
 type Send = (message: Buffer) => void;
@@ -29,16 +29,16 @@ const quiet = await measureWork(change);
 const stop = subscribe();
 await change();
 encodings = sent = 0;
-const told = await measureWork(change);
+const work = await measureWork(change);
 stop.forEach((leave) => leave());
 const plain = await measureWork(writePlainly);
 const perReader = (cpuMs: number) => (cpuMs / job.changes / job.readers) * 1000;
 reportFigures({
-  ...told,
+  ...work,
   encodingsPerChange: encodings / job.changes,
   messagesPerChange: sent / job.changes,
   bytesPerMessage: message.length,
-  cpuUsPerReader: perReader(told.cpuMs - quiet.cpuMs),
+  cpuUsPerReader: perReader(work.cpuMs - quiet.cpuMs),
   plainCpuUsPerReader: perReader(plain.cpuMs),
 });
 
@@ -63,7 +63,7 @@ function subscribe(): (() => void)[] {
   );
 }
 
-/** The same bytes to the same readers, without a feed: what nobody can do cheaper. */
+/** The same bytes to the same readers, without a feed: the lower bound. */
 async function writePlainly(): Promise<void> {
   for (let round = 0; round < job.changes; round++) {
     for (const send of sends) send(message);

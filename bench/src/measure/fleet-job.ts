@@ -11,7 +11,7 @@ export interface FleetJob {
   readonly churnMs: number;
   /** The views of the usual classes are kept, and ten live queries on them are open. */
   readonly hasViews: boolean;
-  /** Process whose CPU is told beside our own. */
+  /** Process whose CPU is reported beside our own. */
   readonly simulatorPid: number;
 }
 

@@ -9,7 +9,7 @@ import { readJob, reportFigures } from "./job.js";
 import type { LiveQueriesJob } from "./live-queries-job.js";
 import { measureWork } from "./stopwatch.js";
 
-/** Longer than the window of the feed: each round is told on its own. */
+/** Longer than the window of the feed: each round is a message of its own. */
 const ROUND_MS = 100;
 const WINDOW = 50;
 

@@ -12,7 +12,7 @@ import { measureLoad, type Loaded } from "./measured-load.js";
 import { createServerCatalog } from "./server-catalog.js";
 import { untilWatching } from "./until-watching.js";
 
-/** What a server has before it is told of a pool. */
+/** What a server has before a pool is added. */
 interface Server {
   readonly decoder: ParserPool;
   readonly inventory: Inventory;
@@ -27,7 +27,7 @@ reportFigures(
     async () => {
       const { place, xml } = job;
       const decoder = createParserPool({ place, xml, xmlStrict: true });
-      // A running server has its first thread up when it is told of a pool.
+      // A running server has its first thread up when a pool is added.
       while (place !== "main" && !decoder.stats().isUp) await setTimeout(1);
       return { decoder, inventory: createInventory() };
     },

@@ -43,7 +43,7 @@ export interface LoadFigures {
 
 /**
  * Measures `load` in this process, which must have done nothing else before.
- * @param prepare what a running server has done already when it is told of a pool: its time does not count, its memory does
+ * @param prepare what a running server has done already when a pool is added: its time does not count, its memory does
  */
 export async function measureLoad<Prepared = void>(
   load: (prepared: Prepared) => Promise<Loaded>,

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 /**
- * The highest resident size of this process in bytes. Linux tells it per
+ * The highest resident size of this process in bytes. Linux reports it per
  * program (VmHWM); getrusage's maxRSS also counts what the parent process had
  * when it forked, and is the answer elsewhere only.
  */

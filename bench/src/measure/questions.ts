@@ -10,7 +10,7 @@ const FIRST_PAGE = 50;
 
 /** What people and programs ask of VMs. */
 export const questions: readonly Question[] = [
-  // Somebody types "db-prod-12" into the search box: each key is a new question.
+  // A user types "db-prod-12" into the search box: each key is a new question.
   pages(
     "a key in the search box",
     ["d", "db", "db-", "db-p", "db-pr", "db-prod", "db-prod-1"].map(

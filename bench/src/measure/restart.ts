@@ -7,7 +7,7 @@ import type { RestartJob } from "./restart-job.js";
 import { createServerCatalog } from "./server-catalog.js";
 import { measureWork } from "./stopwatch.js";
 
-/** Of a pool that does not answer: nobody asks it anything. */
+/** Of a pool that does not answer: it gets no requests. */
 const unreachable = {
   state: { name: "connecting" },
   onState: () => () => undefined,

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import type { PoolAddress } from "../harness/simulator.js";
 
-/** Tells simulated pools how often they shall change, all together, from now on. */
+/** Sets the change rate of the simulated pools, all together. */
 export async function setChurn(
   pools: readonly PoolAddress[],
   changesPerSecond: number,

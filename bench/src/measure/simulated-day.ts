@@ -137,7 +137,7 @@ export class ChangeMaker {
     const ref = isFull ? tasks.shift()! : this.#newRef();
     counts.set("task", counts.get("task")! + (isFull ? -1 : 1));
     if (isFull) {
-      // Made and gone within one answer: nobody hears of it.
+      // Created and deleted within one response: not reported.
       const wasNew = events.get(ref)?.includes('"operation":"add"') === true;
       if (wasNew) events.delete(ref);
       else events.set(ref, event("task", "del", ref));

@@ -65,7 +65,7 @@ async function simulate(file: string, timeoutMs: number) {
   const output: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
   let cpuMs = 0;
-  // Once it has ended the system no longer tells.
+  // Not available after the process has ended.
   const poll = setInterval(() => {
     const now = processCpuMs(child.pid!);
     if (now > cpuMs) cpuMs = now;

@@ -33,7 +33,7 @@ function storyPart(
   if (stories.length === 0 && pacemaker === undefined) return [];
   return [
     "## The story",
-    "100 hosts; 100 sets of 100 clones that are to be apart, one of each set on every host; a host that each set likes best. Apart is a rule (then nothing can restart when a host is out, and the plan proves why) or a wish (then all of the host's VMs restart). One host out: the plan is mended, or the failover of what runs is planned. All: the failovers of each host in turn.",
+    "100 hosts; 100 sets of 100 clones with anti-affinity, one of each set on every host; a host that each set likes best. Anti-affinity is required (then nothing can restart when a host is out, and the plan proves why) or preferred (then all of the host's VMs restart). One host out: the plan is mended, or the failover of what runs is planned. All: the failovers of each host in turn.",
     table(storyColumns, stories),
     ...(pacemaker === undefined ? [] : [pacemakerPart(stories[0], pacemaker)]),
   ];
@@ -47,7 +47,7 @@ function pacemakerPart(story: Result | undefined, pacemaker: Result): string {
   const times = (one: string, other: string) =>
     formatRatio(figureOf(pacemaker, one) / figureOf(story, other));
   return markdownDocument([
-    "Beside it, in turns in the same run: `crm_simulate --run` of Pacemaker on the same sets as clones of at most one instance a node, with the same locations; the whole process is timed, with reading the file and printing. It is not told of memory (with `placement-strategy=utilization` it takes more than ten minutes); ours keeps account of it.",
+    "Beside it, in turns in the same run: `crm_simulate --run` of Pacemaker on the same sets as clones of at most one instance a node, with the same locations; the whole process is timed, with reading the file and printing. It does not consider memory (with `placement-strategy=utilization` it takes more than ten minutes); ours keeps account of it.",
     table(pacemakerColumns, [pacemaker]),
     `Pacemaker takes ${times("ms", "ms")} as long for the full plan (CPU: ${times("cpuMs", "cpuMs")}), and ${times("outMs", "failoverMs")} as long with a node out (beside our failover, index not counted; beside our whole full plan: ${times("outMs", "ms")}).`,
   ]).trimEnd();

@@ -37,7 +37,7 @@ export function parsePlacementOptions(
     throw new UsageError(`it takes no ${positionals[0]}`);
   const smoke = values.smoke === true;
   const only = values.only ?? [];
-  // Only the run that the document describes replaces it without being told to.
+  // Only the run that the document describes replaces it by default.
   const full = only.length === 0 && !smoke;
   return {
     runs: smoke ? 1 : (readRuns(values.runs) ?? DEFAULT_RUNS),

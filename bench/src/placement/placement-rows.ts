@@ -78,7 +78,7 @@ function storyRows(size: { hosts: number; sets: number }): PlacementRow[] {
     row("story", "story, a rule", rule),
     // It takes a hundred times as long: three runs tell enough.
     row("pacemaker", "crm_simulate", { story: rule, timeoutMs: 600_000 }, 3),
-    row("story", "story, a wish", { ...size, required: false }),
+    row("story", "story, preferred", { ...size, required: false }),
   ];
 }
 

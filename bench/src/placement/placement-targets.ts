@@ -15,7 +15,7 @@ export function placementTargets({ results }: Report): Target[] {
   const of = (name: string) => results.find(({ mode }) => mode === name);
   const curve = results.filter(({ place }) => place === "curve");
   return [
-    ...["a rule", "a wish"].flatMap((kind) =>
+    ...["required", "preferred"].flatMap((kind) =>
       storyTargets(kind, of(`story, ${kind}`)),
     ),
     atMostMs(

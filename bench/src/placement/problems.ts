@@ -16,7 +16,7 @@ export interface Story {
   readonly hosts: number;
   /** As many clones each as there are hosts. */
   readonly sets: number;
-  /** Whether clones of a set are apart by a rule, or by a wish. */
+  /** Whether the anti-affinity of a set is required or preferred. */
   readonly required: boolean;
 }
 

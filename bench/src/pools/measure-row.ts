@@ -16,7 +16,7 @@ const TIMEOUT_MS = 180_000;
  */
 const CONNECTIONS = 4;
 
-/** Which program measures a row, and what it is told. */
+/** Which program measures a row, and its input. */
 interface Assignment {
   readonly program: string;
   readonly job: DownloadJob | PeerJob | LoadJob;

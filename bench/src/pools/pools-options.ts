@@ -82,7 +82,7 @@ function choosePools(
   return smoke ? ["C"] : PROFILES;
 }
 
-/** All pools and all rows: only then is the published document replaced without being told to. */
+/** All pools and all rows: only then is the published document replaced by default. */
 function isFull(pools: readonly string[], only: readonly string[]): boolean {
   return only.length === 0 && PROFILES.every((name) => pools.includes(name));
 }

@@ -9,9 +9,9 @@ export interface CrowdJob {
   readonly sockets: number;
 }
 
-/** How often its sockets were told of a change since the last time, and how late. */
-export interface Told {
-  readonly told: number;
+/** How many changes its sockets received since the last time, and how late. */
+export interface Received {
+  readonly received: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
@@ -21,7 +21,7 @@ export interface Told {
 export class Crowd {
   readonly #child: ChildProcess;
 
-  /** Resolves when all have signed in and are told of what changes. */
+  /** Resolves when all have signed in and receive changes. */
   static async open(job: CrowdJob): Promise<Crowd> {
     const program = new URL("programs/crowd.js", import.meta.url);
     const child = fork(fileURLToPath(program));
@@ -36,10 +36,10 @@ export class Crowd {
     this.#child = child;
   }
 
-  async told(): Promise<Told> {
+  async received(): Promise<Received> {
     const answered = once(this.#child, "message");
-    this.#child.send("told");
-    const [answer] = (await answered) as [Told];
+    this.#child.send("received");
+    const [answer] = (await answered) as [Received];
     return answer;
   }
 

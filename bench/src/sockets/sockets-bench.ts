@@ -18,7 +18,7 @@ const COUNTS = [100, 1000, 10_000];
 
 /** Very many WebSockets on one server with its ordinary limits. */
 export const socketsBench: Bench = {
-  summary: "Ten thousand WebSockets: memory, and a change told to all of them.",
+  summary: "Ten thousand WebSockets: memory, and a change sent to all of them.",
   usage: runUsage,
   async run(args) {
     const { runs, out, smoke } = readRunOptions(args, 3);
@@ -59,11 +59,12 @@ export const socketsBench: Bench = {
   },
 };
 
-/** @throws Error where something was not measured, or not everybody was told */
+/** @throws Error where something was not measured, or not every socket received all changes */
 export function checkShape({ results }: Report): void {
   for (const result of results) {
     if (result.failure !== undefined) throw new Error(result.failure);
-    if (figureOf(result, "toldShare") < 1) throw new Error("not all were told");
+    if (figureOf(result, "receivedShare") < 1)
+      throw new Error("not all changes were received");
   }
 }
 
@@ -72,7 +73,7 @@ export function socketsDocument(report: Report): string {
   return markdownDocument([
     "# Very many sockets",
     "Written by `npm run bench -- sockets`; do not edit.",
-    "One server with its ordinary limits and a small pool; clients in another process, from several addresses of this machine, signed in and told of all changes.",
+    "One server with its ordinary limits and a small pool; clients in another process, from several addresses of this machine, signed in and subscribed to all changes.",
     measuredOn(report),
     markdownTable(
       columns.map(([title]) => ({ title, align: "right" as const })),
@@ -98,5 +99,5 @@ const columns: readonly (readonly [string, (result: Result) => string])[] = [
   ["push p99, ms", fixed("pushP99Ms", 0)],
   ["push CPU, us a socket", fixed("pushCpuUsPerSocket", 1)],
   ["push, longest block ms", fixed("pushLongestOwnBlockMs", 1)],
-  ["told", fixed("toldShare", 3)],
+  ["received", fixed("receivedShare", 3)],
 ];

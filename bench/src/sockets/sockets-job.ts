@@ -3,10 +3,10 @@ import type { PoolAddress } from "../harness/simulator.js";
 export interface SocketsJob {
   readonly pool: PoolAddress;
   readonly sockets: number;
-  /** How long they sit, told nothing. */
+  /** How long they are idle. */
   readonly idleMs: number;
   /** Until all that a server does of its own accord is done. */
   readonly settleMs: number;
-  /** Changes that all are told of, one at a time. */
+  /** Changes that all receive, one at a time. */
   readonly changes: number;
 }

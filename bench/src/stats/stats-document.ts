@@ -19,9 +19,9 @@ export function statsDocument(report: Report): string {
     measuredOn(report),
     targetTable(judge(results)),
     table(serverColumns, servers),
-    "CPU in per cent of one core; blocks of the event loop less waits for a core. The lag is the mean from a host's measurement until lists and filters know of it: hosts measure every 5 s, and figures are told every 5 s.",
+    "CPU in per cent of one core; blocks of the event loop less waits for a core. The lag is the mean from a host's measurement until lists and filters know of it: hosts measure every 5 s, and figures are published every 5 s.",
     "## Memory",
-    "100 pools of 1,000 VMs with 25 figures each, of which ten minutes are told; with room for all of them, and with the bound that a machine of 8 GiB has. What is used is the growth of the process, after a full collection.",
+    "100 pools of 1,000 VMs with 25 figures each, of which ten minutes are kept; with room for all of them, and with the bound that a machine of 8 GiB has. What is used is the growth of the process, after a full collection.",
     table(memoryColumns, memory),
   ]);
 }

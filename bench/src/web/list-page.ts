@@ -21,7 +21,7 @@ export interface Frames {
   readonly longTasks: number;
 }
 
-/** The list of VMs in a browser, as somebody uses it. */
+/** The list of VMs in a browser, as a user sees it. */
 export class ListPage {
   readonly #browser: Browser;
   readonly #url: string;
@@ -224,7 +224,7 @@ function untilOtherRows(row: string) {
         .map((link) => link.textContent)
         .join();
       if (shown !== noted.rows) return void resolve(late);
-      // A key that changes nothing in ten seconds is told as such.
+      // A key that changes nothing in ten seconds is reported as such.
       if (late > 10_000) return void resolve(NaN);
       requestAnimationFrame(look);
     };

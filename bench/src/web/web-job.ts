@@ -1,6 +1,6 @@
 import type { PoolAddress } from "../harness/simulator.js";
 
-/** What the program of a row is told. Spans in ms. */
+/** The input of the program that measures a row. Spans in ms. */
 export interface WebJob {
   readonly pools: readonly PoolAddress[];
   /** Chromium. */

@@ -23,7 +23,7 @@ export interface Change {
 
 /**
  * XAPI's database: tables of objects, a generation that counts changes, and
- * relations whose two sides are kept in step. Synchronous; every change is told
+ * relations whose two sides are updated together. Synchronous; every change is reported
  * to the listeners before the call returns.
  */
 export class Database {

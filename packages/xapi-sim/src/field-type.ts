@@ -67,7 +67,7 @@ function parseSuffixed(inner: string, suffix: string): FieldType {
   }
 }
 
-/** The value a field has when nobody said any: what XAPI's database fills in. */
+/** The default of a field, as XAPI's database fills it in. */
 export function emptyValue(type: FieldType): XapiValue {
   switch (type.kind) {
     case "int":

@@ -19,7 +19,7 @@ interface Listing {
  *   listing   {"OpaqueRef:1":{...},"OpaqueRef:2":{...}}
  *                            ^row.json ^row.json         views, not copies
  *
- * A changed table is put together anew from the bytes of the rows that did not
+ * A changed table is assembled again from the bytes of the rows that did not
  * change and the text of those that did.
  */
 export class Listings {
@@ -78,7 +78,7 @@ export function rowXml(row: Row): Buffer {
   return (row.xml ??= Buffer.from(recordToXml(row.className, row.record)));
 }
 
-interface Dress {
+interface ListingEncoding {
   readonly start: string;
   readonly end: string;
   before(ref: string, first: boolean): string;
@@ -86,7 +86,7 @@ interface Dress {
   record(className: string, record: Row["record"]): string;
 }
 
-const encodings: Readonly<Record<Format, Dress>> = {
+const encodings: Readonly<Record<Format, ListingEncoding>> = {
   json: {
     start: "{",
     end: "}",

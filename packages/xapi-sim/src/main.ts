@@ -30,7 +30,7 @@ interface Arguments {
   readonly exitWithParent?: true;
 }
 
-/** `xapi-sim`: starts pools, says where they are, and runs until it is told to end. */
+/** `xapi-sim`: starts pools, prints their addresses, and runs until a signal. */
 export async function main(argv: readonly string[]): Promise<void> {
   const args = parse(argv);
   const pools: SimulatedPool[] = [];

@@ -3,7 +3,7 @@ import { Listener, type TlsIdentity } from "./listener.js";
 /** Where a member can be reached. */
 export interface Member {
   readonly listener: Listener;
-  /** As HOST_IS_SLAVE tells it: bare where all members share a port, else with the port. */
+  /** As in HOST_IS_SLAVE: without a port if all members share one, else with the port. */
   readonly address: string;
 }
 

@@ -8,7 +8,7 @@ export class Membership {
   readonly #db: Database;
   /** The coordinator of the start first. */
   readonly #members = new Map<string, Member>();
-  /** Hosts that nobody reaches. */
+  /** Hosts that are unreachable. */
   readonly #away = new Set<string>();
   readonly poolRef: string;
   #silenced: string | undefined;

@@ -1,7 +1,7 @@
 import { generate } from "selfsigned";
 import type { TlsIdentity } from "./listener.js";
 
-/** A key and a certificate for the loopback, made on the spot and trusted by nobody. */
+/** A key and a self-signed certificate for the loopback address. */
 export async function makeIdentity(): Promise<TlsIdentity> {
   const { private: key, cert } = await generate(
     [{ name: "commonName", value: "xapi-sim" }],

@@ -102,7 +102,7 @@ export class Sessions {
     );
   }
 
-  /** Tells of each session that ends. @returns the function that ends it */
+  /** Calls the listener for each session that ends. @returns the function that removes it */
   onEnd(listener: (ref: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

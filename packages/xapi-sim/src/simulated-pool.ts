@@ -62,7 +62,7 @@ export interface SimulatedPool {
   lose(hostRef: string, loss: Loss): void;
   /** A host loses its power and stays away: HA starts its protected guests elsewhere; without HA they are halted after a moment. */
   killHost(hostRef: string): void;
-  /** A host that was killed has started anew, empty. */
+  /** A host that was killed has booted again, without VMs. */
   reviveHost(hostRef: string): void;
   /** From now on a VM keeps so many cores busy, give or take a twentieth, wherever it runs. */
   setLoad(vmRef: string, cores: number): void;
@@ -96,7 +96,7 @@ export async function startPool(
   }
 }
 
-/** Hosts that the pool will have; of one that is given, nobody has counted them yet. */
+/** Number of hosts of the pool; not known for a given database. */
 function hostsOf({ fleet, origin, hosts, profile = "C" }: PoolOptions): number {
   if (fleet !== undefined || origin !== undefined) return Infinity;
   return hosts ?? profiles[profile].hosts;

@@ -6,7 +6,7 @@ export interface Deletion {
   readonly ref: string;
   readonly created: number;
   readonly deleted: number;
-  /** The last record: event.next still tells it. */
+  /** The last record, which event.next still returns. */
   readonly record: XapiRecord;
 }
 

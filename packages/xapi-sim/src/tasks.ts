@@ -9,7 +9,7 @@ const FINISHED_KEPT_MS = 65 * 60_000;
 const PENDING_KEPT_MS = 24 * 3600_000;
 const SWEEP_EVERY_MS = 30_000;
 
-/** A task that somebody works on. */
+/** A task that an operation works on. */
 class RunningTask implements TaskContext {
   readonly ref: string;
   readonly #tasks: Tasks;
@@ -66,7 +66,7 @@ export class Tasks {
     });
   }
 
-  /** Says that somebody works on the task now. */
+  /** Marks the task as being worked on. */
   start(ref: string): TaskContext {
     const task = new RunningTask(this, ref);
     this.#running.set(ref, task);
@@ -105,7 +105,7 @@ export class Tasks {
     if (record["status"] !== "pending") return;
     const task = this.#running.get(ref);
     if (task === undefined) {
-      // Nobody works on it, so nobody will stop: XAPI only notes the wish.
+      // No operation works on it: XAPI only records the request.
       const key = `DummyRef:|${this.#random.uuid()}|task.cancel`;
       this.write(ref, { current_operations: { [key]: "cancel" } });
       return;

@@ -15,7 +15,7 @@ export class XapiFailure extends Error {
   }
 }
 
-/** What XAPI makes of an OCaml exception that nobody caught. `text` is the exception's own notation. */
+/** XAPI's error for an uncaught OCaml exception. `text` is the exception in OCaml's notation. */
 export function internalError(text: string): XapiFailure {
   return new XapiFailure("INTERNAL_ERROR", [text]);
 }

@@ -50,7 +50,7 @@ t.test("it makes, changes and removes objects of many classes", async (t) => {
     t.ok(seen.has(change), change);
 });
 
-t.test("a changed VM tells when it was changed", async (t) => {
+t.test("a changed VM carries the time of the change", async (t) => {
   const db = database();
   new Churn(db, stillClock, createRandom(5)).change(100);
   const stamps = [...db.records("VM")]
@@ -64,7 +64,7 @@ t.test("a changed VM tells when it was changed", async (t) => {
   t.equal(Number(stamps[0]), stillClock.now());
 });
 
-t.test("a pool changes while it runs, until it is told to stop", async (t) => {
+t.test("a pool changes while it runs, until it is stopped", async (t) => {
   const pool = await startPool({ hosts: 1, vms: 5, churn: 1000 });
   t.teardown(() => pool.stop());
   await new Promise<void>((resolve) => {

@@ -136,7 +136,7 @@ t.test("a filter names a class in any case, or one object", async (t) => {
 });
 
 t.test(
-  "600 deletions at once are told of only in part, without any error",
+  "600 deletions at once are reported only in part, without an error",
   async (t) => {
     const { pool, client } = await tinyPool(t);
     const { database: db } = pool;
@@ -146,12 +146,12 @@ t.test(
     const answer = await from(client, ["network"], token);
     t.ok(answer.events.length < 512, "some are lost");
     t.equal(answer.events.length, 343, "the newest 256 and what came after");
-    t.equal(answer.valid_ref_counts["network"], 1, "the count tells the truth");
+    t.equal(answer.valid_ref_counts["network"], 1, "the count is right");
   },
 );
 
 t.test(
-  "a token from the future hears nothing until the pool gets there",
+  "a token from the future gets no event until the pool reaches it",
   async (t) => {
     const { pool, client } = await tinyPool(t);
     const token = await tokenNow(client);
@@ -256,7 +256,7 @@ t.test("event.inject gives a token from just before its change", async (t) => {
 });
 
 t.test(
-  "the old interface tells each change, deletions with their record",
+  "the old interface returns each change, deletions with their record",
   async (t) => {
     const { pool, client } = await tinyPool(t);
     await t.rejects(client.call("event.next"), {

@@ -57,7 +57,7 @@ t.test(
   },
 );
 
-t.test("what HA needs is told", async (t) => {
+t.test("missing preconditions of HA are reported", async (t) => {
   const pool = createTestPool();
   const { db, failure } = pool;
   const sr = sharedSr(pool);

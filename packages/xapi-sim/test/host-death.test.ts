@@ -76,7 +76,11 @@ t.test("without HA a dead host's guests are halted, and stay so", async (t) => {
   const halted = change(db, () => guestsOn(side, host).length === 0);
   pool.killHost(host);
   t.notOk(isLive(side, host));
-  t.equal(db.get("VM", guests[0]!)["power_state"], "Running", "nobody knows");
+  t.equal(
+    db.get("VM", guests[0]!)["power_state"],
+    "Running",
+    "not detected yet",
+  );
   await halted;
   for (const vm of guests)
     t.match(db.get("VM", vm), {
@@ -133,15 +137,15 @@ function byNumber(a: number, b: number): number {
   return a - b;
 }
 
-t.test("what HA has no room for is told", async (t) => {
+t.test("VMs that HA cannot restart are reported", async (t) => {
   const side = await startWithHa(t, () => ({ ha_restart_priority: "restart" }));
   const { db, pool, host, vms } = side;
   for (const [ref, { metrics }] of db.records("host"))
     if (ref !== host)
       db.update("host_metrics", metrics as string, { memory_free: 1 });
-  const told = (vm: string) =>
+  const isReported = (vm: string) =>
     messagesOf(side, "VM", vm).includes("HA_PROTECTED_VM_RESTART_FAILED");
-  const done = change(db, () => vms.every(told));
+  const done = change(db, () => vms.every(isReported));
   pool.killHost(host);
   await done;
   for (const vm of vms) t.equal(db.get("VM", vm)["power_state"], "Halted");
@@ -170,7 +174,7 @@ t.test("members of an anti-affinity group keep apart", async (t) => {
   t.not(places()[0], places()[1], "also who is started by hand");
 });
 
-t.test("a host that HA gave up tells so when it is back", async (t) => {
+t.test("a host that HA gave up reports it after its return", async (t) => {
   const side = await startWithHa(t, () => ({ ha_restart_priority: "restart" }));
   const { db, pool, host, vms } = side;
   const back = change(db, () => isLive(side, host));

@@ -72,7 +72,7 @@ t.test("a host that crashes has no guests when it is back", async (t) => {
   const first = back();
   pool.lose(host, { crash: false, backAfter: 1 });
   await first;
-  t.equal(count(), guests, "out of sight only");
+  t.equal(count(), guests, "only unreachable");
   const second = back();
   const answer = await fetch(`${pool.url}/sim/lose`, {
     method: "POST",

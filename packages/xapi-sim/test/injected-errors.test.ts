@@ -90,13 +90,15 @@ t.test("all of it over HTTP, and what is no failure is refused", async (t) => {
       method: "POST",
       body: JSON.stringify(body),
     });
-  const told = await post({
+  const response = await post({
     method: "host.get_all",
     error: "HOST_OFFLINE",
     params: [HOST],
     times: 5,
   });
-  t.match(await told.json(), { injectedErrors: [{ method: "host.get_all" }] });
+  t.match(await response.json(), {
+    injectedErrors: [{ method: "host.get_all" }],
+  });
   await t.rejects(client.call("host.get_all"), {
     message: `HOST_OFFLINE ${HOST}`,
   });

@@ -87,7 +87,7 @@ t.test("a load is what was said, from then on", async (t) => {
   t.ok(Math.abs(loadOf(pool, vm, now - 100) - 1.5) <= 0.075 + 1e-9);
 });
 
-t.test("a VM that does not run keeps nobody busy", async (t) => {
+t.test("a halted VM causes no load", async (t) => {
   const pool = createTestPool();
   const { db, call } = pool;
   const vm = pool.guest("Running");

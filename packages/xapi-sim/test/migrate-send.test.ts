@@ -245,7 +245,7 @@ t.test("the other pool goes away on the way: the VM stays", async (t) => {
 });
 
 t.test(
-  "what keeps a VM from leaving is told, and nothing has changed",
+  "a migration that cannot start is refused with its reason, and nothing has changed",
   async (t) => {
     const { here, there, places, token } = await twoPools(t);
     const vm = guestOf(here, "Running");
@@ -289,7 +289,7 @@ t.test(
 );
 
 t.test(
-  "what the other pool lacks is told, and nothing is left there",
+  "missing resources of the target pool are reported, and nothing is left there",
   async (t) => {
     const { here, there, places, token } = await twoPools(t);
     const vm = guestOf(here, "Running");

@@ -95,7 +95,7 @@ t.test(
 );
 
 t.test(
-  "a template does not start, and an unknown reference is told",
+  "a template does not start, and an unknown reference is an error",
   async (t) => {
     const { failure, db } = createTestPool();
     const [template] = [...db.records("VM")].find(

@@ -76,7 +76,7 @@ t.test("a host joins a pool: it is there with all it has", async (t) => {
   );
 });
 
-t.test("a host that has joined tells what it measures there", async (t) => {
+t.test("a host that has joined reports its measurements there", async (t) => {
   const { joiner, address } = await hostAndPool(t);
   const uuid = [...joiner.db.records("host")][0]![1]["uuid"] as string;
   await join(joiner, address);

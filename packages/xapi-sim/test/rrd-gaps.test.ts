@@ -36,7 +36,7 @@ t.test("a VM that was halted for a while has a gap, not zeros", async (t) => {
   t.equal(at(second - 10), before, "and after a reboot as well");
 });
 
-t.test("a host tells of each SR with disks that it has at hand", async (t) => {
+t.test("a host reports each plugged SR with disks", async (t) => {
   const { db } = createTestPool();
   const [host] = [...db.refs("host")];
   const names = hostMetrics(db, host!).map(({ name }) => name);

@@ -150,56 +150,49 @@ t.test("values depend on nothing but owner, name and time", async (t) => {
   t.ok(row.values[0]! >= 0 && row.values[0]! <= 1);
 });
 
-t.test(
-  "a host tells of its VMs, of itself and of SRs when asked",
-  async (t) => {
-    const { pool, get, call } = await startServer();
-    t.teardown(() => pool.stop());
-    t.match((await get("/rrd_updates")).status, /^HTTP\/1\.1 400 /);
-    const start = Math.floor(NOW / 1000) - 60;
-    const plain = await get(`/rrd_updates?start=${start}`);
-    t.match(plain.status, /^HTTP\/1\.1 200 OK$/);
-    t.match(plain.headers.get("content-type"), "text/xml");
-    t.match(
-      plain.body.toString(),
-      /^<\?xml version="1.0" encoding="UTF-8"\?>\n<xport><meta><start>/,
-    );
-    t.notMatch(plain.body.toString(), /AVERAGE:host/);
+t.test("a host reports its VMs, itself and SRs on request", async (t) => {
+  const { pool, get, call } = await startServer();
+  t.teardown(() => pool.stop());
+  t.match((await get("/rrd_updates")).status, /^HTTP\/1\.1 400 /);
+  const start = Math.floor(NOW / 1000) - 60;
+  const plain = await get(`/rrd_updates?start=${start}`);
+  t.match(plain.status, /^HTTP\/1\.1 200 OK$/);
+  t.match(plain.headers.get("content-type"), "text/xml");
+  t.match(
+    plain.body.toString(),
+    /^<\?xml version="1.0" encoding="UTF-8"\?>\n<xport><meta><start>/,
+  );
+  t.notMatch(plain.body.toString(), /AVERAGE:host/);
 
-    const flagged = await get(
-      `/rrd_updates?start=${start}&host=true&json=false&cf=AVERAGE`,
-    );
-    const document = JSON.parse(flagged.body.toString()) as XportDocument;
-    t.equal(document.meta.step, "5");
-    t.equal(document.meta.end, String(Math.floor(NOW / 5000) * 5));
-    t.equal(Number(document.meta.columns), document.meta.legend.length);
-    t.ok(
-      document.meta.legend.some((entry) => entry.startsWith("AVERAGE:host:")),
-    );
-    t.ok(document.data[0]!.values.every((value) => typeof value === "string"));
-    t.ok(
-      Number(document.data[0]!.t) > Number(document.data[1]!.t),
-      "newest row first",
-    );
+  const flagged = await get(
+    `/rrd_updates?start=${start}&host=true&json=false&cf=AVERAGE`,
+  );
+  const document = JSON.parse(flagged.body.toString()) as XportDocument;
+  t.equal(document.meta.step, "5");
+  t.equal(document.meta.end, String(Math.floor(NOW / 5000) * 5));
+  t.equal(Number(document.meta.columns), document.meta.legend.length);
+  t.ok(document.meta.legend.some((entry) => entry.startsWith("AVERAGE:host:")));
+  t.ok(document.data[0]!.values.every((value) => typeof value === "string"));
+  t.ok(
+    Number(document.data[0]!.t) > Number(document.data[1]!.t),
+    "newest row first",
+  );
 
-    const accepted = await get(
-      `/rrd_updates?start=${start}&json=true`,
-      "Accept: text/xml\r\n",
-    );
-    t.match(accepted.body.toString(), /^<\?xml/, "an Accept header decides");
-    t.match((await get(`/rrd_updates?start=${start}&cf=MAX`)).status, / 500 /);
+  const accepted = await get(
+    `/rrd_updates?start=${start}&json=true`,
+    "Accept: text/xml\r\n",
+  );
+  t.match(accepted.body.toString(), /^<\?xml/, "an Accept header decides");
+  t.match((await get(`/rrd_updates?start=${start}&cf=MAX`)).status, / 500 /);
 
-    const srs = (await call("SR.get_all_records")) as Record<
-      string,
-      { uuid: string; type: string }
-    >;
-    const { uuid } = Object.values(srs).find(({ type }) => type === "nfs")!;
-    const withSr = await get(
-      `/rrd_updates?start=${start}&sr_uuid=${uuid}&json`,
-    );
-    t.match(withSr.body.toString(), `AVERAGE:sr:${uuid}:physical_utilisation`);
-  },
-);
+  const srs = (await call("SR.get_all_records")) as Record<
+    string,
+    { uuid: string; type: string }
+  >;
+  const { uuid } = Object.values(srs).find(({ type }) => type === "nfs")!;
+  const withSr = await get(`/rrd_updates?start=${start}&sr_uuid=${uuid}&json`);
+  t.match(withSr.body.toString(), `AVERAGE:sr:${uuid}:physical_utilisation`);
+});
 
 t.test(
   "whole documents: of the host, of a VM, of an SR; 404 and 400 where there is none",

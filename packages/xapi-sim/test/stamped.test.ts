@@ -148,7 +148,7 @@ t.test("an object is found by its reference and by its uuid", async (t) => {
 });
 
 t.test(
-  "changes are told, counted and listed, in the one pool alone",
+  "changes are reported, counted and listed, in the one pool alone",
   async (t) => {
     const { stamped } = await setUp(t);
     const pool = stamped[1]!;
@@ -171,15 +171,15 @@ t.test(
       }[];
       valid_ref_counts: Record<string, number>;
     };
-    const told = (ref: string) =>
+    const eventOf = (ref: string) =>
       answer.events.find((event) => event.ref === ref);
-    t.match(told(vm!), {
+    t.match(eventOf(vm!), {
       class: "vm",
       operation: "mod",
       snapshot: { tags: ["new"] },
     });
-    t.match(told(gone!), { class: "vm", operation: "del" });
-    t.match(told(task), { class: "task", operation: "add" });
+    t.match(eventOf(gone!), { class: "vm", operation: "del" });
+    t.match(eventOf(task), { class: "task", operation: "add" });
     t.equal(
       answer.valid_ref_counts["vm"],
       Object.keys(before.get("VM")!).length - 1,
@@ -195,7 +195,7 @@ t.test(
 
     const after = await listAll(pool);
     t.equal(after.get("VM")![gone!], undefined);
-    t.strictSame(after.get("VM")![vm!], told(vm!)!.snapshot);
+    t.strictSame(after.get("VM")![vm!], eventOf(vm!)!.snapshot);
     t.ok(Object.hasOwn(after.get("task")!, task));
     t.equal(
       Object.keys(after.get("VM")!).length,
@@ -210,7 +210,7 @@ t.test(
   },
 );
 
-t.test("a listing after churn is what events told", async (t) => {
+t.test("a listing after churn equals what events reported", async (t) => {
   const { stamped } = await setUp(t);
   const pool = stamped[2]!;
   const client = await clientOf(pool);
@@ -241,18 +241,15 @@ t.test("a listing after churn is what events told", async (t) => {
   t.strictSame(new Map(after.sort()), new Map([...expected].sort()));
 });
 
-t.test(
-  "clients that must sign in anew find their pool as it was",
-  async (t) => {
-    const { stamped } = await setUp(t);
-    const pool = stamped[1]!;
-    const client = await clientOf(pool);
-    pool.faults.set("sessionInvalid", { value: true, times: 1 });
-    await t.rejects(client.call("VM.get_all"), { message: /SESSION_INVALID/ });
-    const again = await clientOf(pool);
-    t.equal(
-      ((await again.call("VM.get_all")) as string[]).length,
-      pool.database.count("VM"),
-    );
-  },
-);
+t.test("clients that sign in again find their pool as it was", async (t) => {
+  const { stamped } = await setUp(t);
+  const pool = stamped[1]!;
+  const client = await clientOf(pool);
+  pool.faults.set("sessionInvalid", { value: true, times: 1 });
+  await t.rejects(client.call("VM.get_all"), { message: /SESSION_INVALID/ });
+  const again = await clientOf(pool);
+  t.equal(
+    ((await again.call("VM.get_all")) as string[]).length,
+    pool.database.count("VM"),
+  );
+});

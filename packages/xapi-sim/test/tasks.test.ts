@@ -112,7 +112,7 @@ t.test(
   },
 );
 
-t.test("a task that somebody works on can be cancelled", async (t) => {
+t.test("a task that an operation works on can be cancelled", async (t) => {
   const { pool, client } = await tinyPool(t, slow);
   const ref = (await client.call("Async.VM.clone", VM, "copy")) as string;
   t.match(pool.database.get("task", ref), { status: "pending", progress: 0.5 });
@@ -125,7 +125,7 @@ t.test("a task that somebody works on can be cancelled", async (t) => {
 });
 
 t.test(
-  "cancelling a task of the client's own only notes the wish",
+  "cancelling a task of the client's own only records the request",
   async (t) => {
     const { pool, client } = await tinyPool(t, slow);
     const ref = (await client.call("task.create", "mine", "")) as string;

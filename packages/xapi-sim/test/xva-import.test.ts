@@ -109,7 +109,7 @@ t.test(
     const side = await startSide(t);
     const archive = await exported(side, guestOf(side, "Halted"));
     const before = picture(side.db);
-    // In ova.xml; within a block; at the end of one; before the end is told.
+    // In ova.xml; within a block; at the end of one; before the end marker.
     for (const length of [
       1000,
       archive.length - 600_000,

@@ -6,10 +6,10 @@ import { LiveClients } from "../live-clients.js";
 import { MeasuredServer } from "../measured-server.js";
 import { SimulatedVms } from "../simulated-vms.js";
 
-/** So that changes come at any moment of the pool's throttle, each told on its own. */
+/** So that changes come at any moment of the pool's throttle, each in a message of its own. */
 const PAUSE_MS = 330;
 
-// One change of a VM at a time, told to many connections.
+// One change of a VM at a time, sent to many connections.
 const job = await readJob<ApiJob>();
 const { fanOutClients: clients, fanOutChanges, settleMs } = job.scale;
 const server = await MeasuredServer.start(job);
@@ -30,14 +30,14 @@ for (let i = 0; i < fanOutChanges; i++) {
 }
 await setTimeout(settleMs);
 const { cpuMs, longestBlockMs, longestOwnBlockMs } = await server.end();
-const told = await live.delays();
+const delays = await live.delays();
 live.close();
 await server.stop();
 reportFigures({
-  ...told,
+  ...delays,
   clients,
-  told: told.messages / clients / fanOutChanges,
-  cpuUsPerNotice: (cpuMs * 1000) / told.messages,
+  told: delays.messages / clients / fanOutChanges,
+  cpuUsPerNotice: (cpuMs * 1000) / delays.messages,
   longestBlockMs,
   longestOwnBlockMs,
 });

@@ -4,7 +4,7 @@ import type { ApiJob } from "../api-job.js";
 import { LiveClients } from "../live-clients.js";
 import { MeasuredServer } from "../measured-server.js";
 
-// What connections cost on which somebody has signed in and nothing is said.
+// The cost of signed-in, idle connections.
 const job = await readJob<ApiJob>();
 const { idleSockets: clients, settleMs } = job.scale;
 const server = await MeasuredServer.start(job);

@@ -9,11 +9,11 @@ const KEPT = 64;
 
 interface Known {
   readonly data: Buffer;
-  /** Of changes that nothing before has told of. */
+  /** Of changes that no earlier message reported. */
   readonly stamps: readonly number[];
 }
 
-// Connections that are told of changes; each message of each of them is timed.
+// Connections that receive changes; each message of each of them is timed.
 let delays: number[] = [];
 let messages = 0;
 let changes = 0;

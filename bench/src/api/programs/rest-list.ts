@@ -13,7 +13,7 @@ const PATH = "/rest/v0/vms?fields=*";
 const REQUESTS = 2;
 const WARM = 3;
 
-// A list of all VMs again and again, while others are told of changes.
+// A list of all VMs again and again, while others receive changes.
 const job = await readJob<ApiJob>();
 const { scale } = job;
 const server = await MeasuredServer.start(job);
@@ -30,7 +30,7 @@ await setChurn(job.pools, scale.churn);
 await setTimeout(Math.min(2_000, scale.restMs));
 await live.delays();
 const busy = await measure();
-const told = await live.delays();
+const delays = await live.delays();
 live.close();
 await setChurn(job.pools, 0);
 await server.stop();
@@ -44,9 +44,9 @@ reportFigures({
   p99Ms: busy.p99Ms,
   longestBlockMs: busy.longestBlockMs,
   longestOwnBlockMs: busy.longestOwnBlockMs,
-  notices: told.messages,
-  delayMs: told.p50Ms,
-  delayP99Ms: told.p99Ms,
+  notices: delays.messages,
+  delayMs: delays.p50Ms,
+  delayP99Ms: delays.p99Ms,
 });
 
 async function measure() {

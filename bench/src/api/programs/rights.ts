@@ -1,7 +1,7 @@
 import { median } from "../../harness/figures.js";
 import { readJob, reportFigures } from "../../measure/job.js";
 import type { ApiJob } from "../api-job.js";
-import { createHalfSighted } from "../half-sighted-users.js";
+import { createHalfSighted } from "../partially-authorized-users.js";
 import { ListReader, type ListFigures } from "../list-reader.js";
 import { MeasuredServer } from "../measured-server.js";
 

@@ -8,7 +8,7 @@ let end: (() => Promise<ServerFigures>) | undefined;
 process.on("message", (what) => {
   void answer(what).then((answered) => process.send?.(answered));
 });
-// The server ends when it is told to, whether somebody could still ask or not.
+// The server ends on request.
 process.channel?.unref();
 
 async function answer(what: unknown): Promise<ProbeAnswer> {

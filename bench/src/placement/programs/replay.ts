@@ -10,7 +10,7 @@ import { readJob, reportFigures } from "../../measure/job.js";
 import type { ReplayJob } from "../placement-job.js";
 import { timed } from "../timed.js";
 
-// A pool that somebody has saved, again and again.
+// A saved pool, again and again.
 const { file, times } = await readJob<ReplayJob>();
 const model = JSON.parse(readFileSync(file, "utf8"), revive) as PoolModel;
 const runs = Array.from({ length: times }, () => {

@@ -4,7 +4,7 @@ import { readStamps } from "../../api/change-stamp.js";
 import { percentile } from "../../harness/figures.js";
 import type { CrowdJob } from "../crowd.js";
 
-// Very many connections on which somebody has signed in, from as many addresses as the server's bound asks for.
+// Very many signed-in connections, from as many addresses as the server's bound asks for.
 const PER_ADDRESS = 1500;
 const AT_A_TIME = 50;
 
@@ -46,7 +46,7 @@ for (let at = 0; at < job.sockets; at += AT_A_TIME) {
 }
 process.on("message", () => {
   process.send?.({
-    told: delays.length,
+    received: delays.length,
     p50Ms: percentile(delays, 0.5),
     p99Ms: percentile(delays, 0.99),
     maxMs: percentile(delays, 1),

@@ -31,14 +31,14 @@ const after = await server.memory();
 await server.begin();
 await setTimeout(idleMs);
 const idle = await server.end();
-await crowd.told();
+await crowd.received();
 await server.begin();
 for (let i = 0; i < changes; i++) {
   await vms.describe(i, stampNow());
   await setTimeout(settleMs);
 }
 const pushing = await server.end();
-const told = await crowd.told();
+const received = await crowd.received();
 crowd.close();
 await server.stop();
 reportFigures({
@@ -49,10 +49,10 @@ reportFigures({
   openLongestOwnBlockMs: opening.longestOwnBlockMs,
   idleCpuMsPerSecond: (idle.cpuMs * 1000) / idleMs,
   idleLongestOwnBlockMs: idle.longestOwnBlockMs,
-  toldShare: told.told / (sockets * changes),
-  pushP50Ms: told.p50Ms,
-  pushP99Ms: told.p99Ms,
-  pushMaxMs: told.maxMs,
+  receivedShare: received.received / (sockets * changes),
+  pushP50Ms: received.p50Ms,
+  pushP99Ms: received.p99Ms,
+  pushMaxMs: received.maxMs,
   pushCpuUsPerSocket: (pushing.cpuMs * 1000) / (sockets * changes),
   pushLongestOwnBlockMs: pushing.longestOwnBlockMs,
 });

@@ -54,7 +54,7 @@ reportFigures(
   }),
 );
 
-/** What could not be measured is not told. */
+/** What could not be measured is left out. */
 function ifMeasured(figures: Figures): Figures {
   const all = Object.entries(figures);
   return Object.fromEntries(all.filter(([, value]) => Number.isFinite(value)));

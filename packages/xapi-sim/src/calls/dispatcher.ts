@@ -75,7 +75,7 @@ export class Dispatcher {
       throw new EarlyFailure("HOST_STILL_BOOTING");
   }
 
-  /** A call nobody knows may be a host's extension: then the session counts first. */
+  /** An unknown call may be a host extension: then the session is checked first. */
   #unknown(name: string, params: readonly WireValue[]): never {
     const first = params[0];
     if (first !== undefined)

@@ -98,7 +98,7 @@ function screenOf({ db }: HandlerContext, vm: string): string | undefined {
   );
 }
 
-/** A host without a listener of its own has its consoles served by whoever is asked. */
+/** The consoles of a host without a listener are served by the member that receives the request. */
 function isHere({ db, hostRef, pool }: HandlerContext, vm: string): boolean {
   const record = db.get("VM", vm);
   const host = text(record, "resident_on");

@@ -12,7 +12,7 @@ import { HEIGHT, Screen, WIDTH, type Rectangle } from "./screen.js";
 
 const FRAME_MS = 200;
 const SECURITY_NONE = 1;
-/** Nobody pastes more than this; a longer text ends the connection. */
+/** Limit of pasted text; a longer one ends the connection. */
 const CUT_TEXT_LIMIT = 1 << 20;
 
 /**

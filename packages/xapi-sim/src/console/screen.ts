@@ -36,9 +36,9 @@ export class Screen {
   #frame = 0;
   #keys: readonly number[] = [];
   #pointer = { x: 0, y: 0 };
-  /** By place, so that what nobody fetches does not pile up. */
+  /** By position, so that changes that no client fetches do not pile up. */
   #dirty = new Map<string, Rectangle>();
-  /** The picture as it was painted, and what is to be painted anew. */
+  /** The screen as it was sent, and the rectangles to send again. */
   readonly #pixels = new Uint32Array(WIDTH * HEIGHT);
   #stale: Rectangle[] = [WHOLE];
 

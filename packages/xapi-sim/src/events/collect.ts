@@ -93,7 +93,7 @@ function collectDels(
     from.database,
   )) {
     if (!filter.matches(className, ref)) continue;
-    // Made and destroyed since: nobody ever hears of it.
+    // Created and destroyed in between: no event.
     if (created > from.database) continue;
     newest = Math.max(newest, deleted);
     dels.push({

@@ -20,7 +20,7 @@ interface QueuedEvent extends Change {
 
 interface Subscription {
   classes: Set<string>;
-  /** The id that the session hears next. */
+  /** The id of the next event of the session. */
   next: number;
 }
 
@@ -37,7 +37,7 @@ export class EventQueue {
     this.#clock = clock;
     this.#waiters = waiters;
     db.onChange((change) => {
-      // Nobody registered, nothing kept: most clients use event.from.
+      // Without a registration nothing is queued: most clients use event.from.
       if (this.#subscriptions.size > 0) this.#push(change);
     });
   }

@@ -58,7 +58,7 @@ export class FleetBuilder {
     return this.#objects;
   }
 
-  /** `own`: the arrays that this pass has made, which are nobody else's. */
+  /** `own`: arrays created in this pass, which may be changed. */
   #link(
     target: string,
     { otherField }: Link,

@@ -4,7 +4,7 @@ import type { DraftObject } from "./fleet-builder.js";
 export interface FleetHost {
   readonly host: DraftObject;
   readonly metrics: DraftObject;
-  /** The address that clients are told. */
+  /** The address that the host record reports. */
   readonly address: string;
   /** Where its consoles are served: at the coordinator's where it has no address of its own. */
   readonly consoleAddress: string;

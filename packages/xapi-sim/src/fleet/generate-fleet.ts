@@ -23,7 +23,7 @@ export interface FleetOptions {
   readonly addresses?: readonly string[];
   /** Name of the pool. */
   readonly name?: string;
-  /** The moment of the fleet, Unix seconds: what happened lately is told from here back. Default: 2026-11-01. */
+  /** The present of the fleet in Unix seconds: recent messages and tasks are dated before it. Default: 2026-11-01. */
   readonly now?: number;
 }
 

@@ -1,4 +1,4 @@
-/** An operating system of guests: its template, how it boots, and what its agent tells. */
+/** An operating system of guests: its template, how it boots, and what its agent reports. */
 export interface GuestSystem {
   readonly template: string;
   readonly family: "linux" | "windows";

@@ -35,7 +35,7 @@ export function addHosts(
   });
 }
 
-/** Within this machine: whoever dials a member that has no listener reaches nobody. */
+/** Loopback: connections to a member without a listener are refused. */
 function defaultAddress(index: number): string {
   return `127.10.${index >> 8}.${(index & 255) + 1}`;
 }

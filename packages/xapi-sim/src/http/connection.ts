@@ -153,7 +153,7 @@ export class Connection {
     return this.#writer.write(crashed(version, exception));
   }
 
-  /** A member tells whose certificate to expect at the coordinator, where asked [api_server.ml:71-104]. */
+  /** On request a member reports whose certificate to expect at the coordinator [api_server.ml:71-104]. */
   #withThumbprint(head: RequestHead, reply: Reply): Reply {
     const asked = head.headers.get(
       "x-xenapi-request-host-certificate-thumbprint",

@@ -97,7 +97,7 @@ function steer(control: Control, path: string, message: Message): void {
       break;
     case "/sim/fail":
       if (message["clear"] === true) control.injectedErrors.clear();
-      else control.injectedErrors.add(readMishap(message));
+      else control.injectedErrors.add(readInjectedError(message));
       break;
     case "/sim/lose":
       control.lose(String(message["host"]), {
@@ -135,7 +135,7 @@ function setFault(faults: Faults, name: string, setting: unknown): void {
   faults.set(name as FaultName, setting as FaultSetting | number | boolean);
 }
 
-function readMishap(message: Message): InjectedError {
+function readInjectedError(message: Message): InjectedError {
   const isText = (value: unknown) => typeof value === "string";
   const { method, error, params = [], delayMs, times, when, object } = message;
   const isCount = (value: unknown) =>

@@ -64,7 +64,7 @@ export function notImplemented(version: "1.0" | "1.1", method: string): Reply {
   );
 }
 
-/** An OCaml exception that nobody caught; `exception` in OCaml's notation. */
+/** An uncaught OCaml exception; `exception` in OCaml's notation. */
 export function crashed(version: "1.0" | "1.1", exception: string): Reply {
   return errorPage(
     version,

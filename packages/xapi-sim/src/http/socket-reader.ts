@@ -4,7 +4,7 @@ import type { Clock } from "../clock.js";
 /** Stop reading from the socket when this much waits to be taken. */
 const HIGH_WATER_BYTES = 1 << 20;
 
-/** Takes bytes from a socket piece by piece; what nobody has asked for waits. */
+/** Reads bytes from a socket in pieces; the rest stays buffered. */
 export class SocketReader {
   readonly #socket: Socket;
   readonly #clock: Clock;
@@ -82,7 +82,7 @@ export class SocketReader {
     return this.#take(Math.min(limit, this.#pending.length));
   }
 
-  /** Gives the socket back; the bytes nobody took are its first. */
+  /** Returns the socket; bytes that were not read are put back. */
   release(): void {
     this.#socket.off("data", this.#onData);
     this.#socket.off("end", this.#onEnd);

@@ -5,7 +5,7 @@ import type { HttpHandler } from "../http-handler.js";
 const NOT_HANDLERS = new Set(["/", "/json", "/jsonrpc", "/RPC2"]);
 
 /**
- * The datamodel's paths that nobody here serves: they want credentials as the
+ * Paths of the data model that the simulator does not serve: they require credentials as the
  * real ones do, and then break off as those do that miss a parameter.
  */
 export function unservedHandlers(

@@ -21,6 +21,6 @@ export const durations = {
   /** Until a pool takes a host that says nothing for dead. */
   fence: 3000,
   poolChange: 500,
-  /** Before a host starts anew in another role: the answer goes out first. */
+  /** Before a host restarts in another role: the response is sent first. */
   fuse: 1000,
 } as const;

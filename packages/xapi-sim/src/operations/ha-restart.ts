@@ -26,7 +26,7 @@ export async function failOver(
   const { db, pool } = context;
   const record = db.find("host", host);
   if (record === undefined || isLive(db, host)) return;
-  // Where nobody can take over, nobody is there to start anything.
+  // Without a new coordinator nothing is started.
   if (host === pool.coordinatorRef() && !pool.takeOver()) return;
   createMessage(
     context,

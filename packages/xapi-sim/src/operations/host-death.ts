@@ -22,7 +22,7 @@ export const hostDeathOperations: OperationTable = {
 /**
  * The host loses its power and stays away until it is revived. With HA, the pool
  * finds out and starts what is protected elsewhere. Without, XAPI would show its
- * guests as running until somebody declares it dead: here that is done after as long.
+ * guests as running until an administrator declares it dead: the simulator does that after the same time.
  */
 export function killHost(context: CallContext, host: string): void {
   const { db, pool } = context;
@@ -34,7 +34,7 @@ export function killHost(context: CallContext, host: string): void {
   });
 }
 
-/** A host that was killed has started anew. */
+/** A host that was killed has booted again. */
 export function reviveHost(context: CallContext, host: string): void {
   returnHost(context, host, true);
 }

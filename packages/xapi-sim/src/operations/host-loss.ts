@@ -17,7 +17,7 @@ export interface Loss {
 }
 
 /**
- * The host answers nobody; of the coordinator, the pool does not. With HA, what is
+ * The host does not answer; for the coordinator, the pool does not. With HA, what is
  * protected starts elsewhere after a moment, and another host becomes coordinator.
  */
 export function loseHost(
@@ -26,7 +26,7 @@ export function loseHost(
   { crash, backAfter }: Loss,
 ): void {
   const { db, pool } = context;
-  // One that was shut down has been declared dead before, and nobody misses it.
+  // A host that was shut down is not a failure.
   const isShutDown = !isLive(db, host);
   setLive(context, host, false);
   pool.setReachable(host, false);
@@ -40,7 +40,7 @@ export function loseHost(
   });
 }
 
-/** A host that was lost answers again; after a crash it has started anew. */
+/** A lost host answers again; after a crash it has rebooted. */
 export function returnHost(
   context: CallContext,
   host: string,
@@ -71,7 +71,7 @@ function tellOffline(context: CallContext, host: string): void {
   );
 }
 
-/** A host that has started anew: no guest runs on it, and it takes new ones. */
+/** A rebooted host: no guest runs on it, and it is enabled. */
 export function bootHost(context: CallContext, host: string): void {
   const { db, clock } = context;
   for (const vm of guestsOn(context, host)) {
@@ -91,7 +91,7 @@ export function bootHost(context: CallContext, host: string): void {
   refreshHost(db, host);
 }
 
-/** XAPI of the host starts anew; guests go on. Of the coordinator, nobody is signed in any more. */
+/** The toolstack restarts; guests keep running. On the coordinator all sessions end. */
 export function restartAgent(context: CallContext, host: string): void {
   const { db, pool, clock } = context;
   const away = host === pool.coordinatorRef();

@@ -5,7 +5,7 @@ import { text } from "./fields.js";
 /** What a message is about, as message.cls has it. */
 export type MessageClass = "VM" | "Host" | "SR" | "Pool" | "VMSS" | "VDI";
 
-/** Tells of an event in an object's life: name and body as XAPI words them. Answers the message's reference. */
+/** Creates a XAPI message about an object; name and body in XAPI's words. @returns the reference of the message */
 export function createMessage(
   { db, clock }: Pick<CallContext, "db" | "clock">,
   about: {

@@ -37,7 +37,7 @@ export function refreshVm(db: Database, ref: string): void {
   for (const vif of refs(vm, "VIFs")) refreshVif(db, vif);
 }
 
-/** Tells whether the guest's tools answer: without them it cannot be asked to shut down or to move. */
+/** Whether guest tools run: clean shutdown and migration need them. */
 export function hasAgent(db: Database, vm: string): boolean {
   const metrics = refIn(db.get("VM", vm), "guest_metrics");
   if (metrics === undefined) return false;
@@ -84,7 +84,7 @@ export function refreshVdi(db: Database, ref: string): void {
     allowed_operations: isBusy(vdi)
       ? []
       : vdiOperations({
-          // An image is read by many at once: that keeps nobody from anything.
+          // An ISO image may be attached to many VMs at once.
           inUse: !readOnly && isInUse(db, ref),
           readOnly,
         }),
@@ -130,7 +130,7 @@ export function refreshHost(db: Database, ref: string): void {
   });
 }
 
-/** Tells whether a running VM has the disk open. */
+/** Whether a running VM has the disk open. */
 export function isInUse(db: Database, vdi: string): boolean {
   return refs(db.get("VDI", vdi), "VBDs").some((vbd) => {
     const record = db.find("VBD", vbd);

@@ -32,7 +32,7 @@ export function isThick(db: Database, sr: string): boolean {
   );
 }
 
-/** @throws XapiFailure where nobody can make or change a disk there */
+/** @throws XapiFailure if the SR cannot hold disks */
 export function assertHoldsDisks(db: Database, sr: string): void {
   const record = db.get("SR", sr);
   if (flag(record, "is_tools_sr") || text(record, "type") === "udev")

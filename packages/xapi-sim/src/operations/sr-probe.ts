@@ -23,7 +23,7 @@ const NO_SR = `${HEAD}<SRlist>\n</SRlist>\n`;
 
 type Device = Readonly<Record<string, string>>;
 
-/** A driver that misses a part tells in its error what the part could be. */
+/** A driver reports the possible values of a missing parameter in its error. */
 function probeNfs({ server, serverpath }: Device): string {
   if (server === undefined)
     throw backendFailure(90, "The server is missing", "");

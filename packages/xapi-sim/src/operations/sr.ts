@@ -157,7 +157,7 @@ async function unplugPbd(
   refreshSr(db, text(pbd, "SR"));
 }
 
-/** Tells whether a VM on this host has the disk open. */
+/** Whether a VM on this host has the disk open. */
 function isOpenOn({ db }: CallContext, vdi: string, host: string): boolean {
   return refs(db.get("VDI", vdi), "VBDs").some((ref) => {
     const vbd = db.get("VBD", ref);

@@ -2,7 +2,7 @@ import type { CallContext } from "../operation.js";
 import { flag, refIn, refs, text } from "./fields.js";
 import { refreshVdi } from "./refresh.js";
 
-/** The VM with its metrics, VBDs, VIFs, VTPMs and consoles. Its disks stay, as with XAPI: they may hold somebody's work. */
+/** The VM with its metrics, VBDs, VIFs, VTPMs and consoles. Its disks stay, as in XAPI. */
 export function destroyVm({ db }: CallContext, ref: string): void {
   const vm = db.get("VM", ref);
   const disks = refs(vm, "VBDs").map((vbd) => text(db.get("VBD", vbd), "VDI"));

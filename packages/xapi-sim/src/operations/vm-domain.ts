@@ -38,7 +38,7 @@ export function buildDomain(
   openConsoles(context, ref, host);
 }
 
-/** The guest boots: metrics start anew, and its agent reports in a new VM_guest_metrics; the old one is deleted. */
+/** The guest boots: metrics are reset, and its agent reports in a new VM_guest_metrics; the old one is deleted. */
 export function bootGuest(context: CallContext, ref: string): void {
   const { db, clock } = context;
   const vm = db.get("VM", ref);

@@ -95,7 +95,7 @@ function planOf({ db }: CallContext, params: readonly XapiValue[]): MovePlan {
   return { host, disks, networks };
 }
 
-/** A host that nobody here knows is another pool's; there must be a way to it. */
+/** An unknown host belongs to another pool, which must be reachable. */
 function isElsewhere({ db }: CallContext, dest: XapiMap): boolean {
   const { host, xenops } = dest;
   if (typeof host === "string" && db.find("host", host) !== undefined)

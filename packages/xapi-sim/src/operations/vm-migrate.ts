@@ -145,7 +145,7 @@ async function evacuate(context: CallContext, host: string): Promise<void> {
   );
 }
 
-/** @throws XapiFailure CANNOT_CONTACT_HOST: nobody there hands the VM over */
+/** @throws XapiFailure CANNOT_CONTACT_HOST: the source host does not answer */
 function assertReaches(db: CallContext["db"], host: string): void {
   if (!isLive(db, host)) throw new XapiFailure("CANNOT_CONTACT_HOST", [host]);
 }

@@ -159,7 +159,7 @@ async function start(
 function cleanShutdown(context: CallContext, ref: string): Promise<void> {
   return act(context, ref, "clean_shutdown", async (vm) => {
     await progressDuring(context, durations.cleanShutdown);
-    // Somebody lost patience and shut it down forcibly: it is down all the same.
+    // A hard shutdown came first: the VM is halted all the same.
     if (text(context.db.get("VM", vm), "power_state") === "Halted") return;
     endDomain(context, vm, "Halted");
     createVmMessage(context, vm, "VM_SHUTDOWN", "shutdown cleanly");

@@ -18,7 +18,7 @@ export class PeerRefusal extends Error {
  * Opens a channel to another simulated pool, in this process or any other.
  *
  * @param path with the query
- * @throws PeerRefusal; Error where nobody answers
+ * @throws PeerRefusal; Error if the peer does not answer
  */
 export async function dial(
   base: string,
@@ -55,7 +55,7 @@ function answerOf(socket: Socket): Promise<number> {
     let head: Buffer = Buffer.alloc(0);
     const fail = () => {
       socket.destroy();
-      reject(new Error("nobody answers"));
+      reject(new Error("the peer does not answer"));
     };
     const take = (chunk: Buffer): void => {
       head = Buffer.concat([head, chunk]);

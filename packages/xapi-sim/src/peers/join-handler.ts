@@ -53,10 +53,10 @@ async function welcome(
     joinedHosts(db).set(host, channel);
     channel.send({ host });
   } catch (error) {
-    const told = error instanceof XapiFailure;
+    const isXapiFailure = error instanceof XapiFailure;
     channel.send({
-      error: told ? error.code : "INTERNAL_ERROR",
-      params: told ? error.params : [String(error)],
+      error: isXapiFailure ? error.code : "INTERNAL_ERROR",
+      params: isXapiFailure ? error.params : [String(error)],
     });
   }
 }

@@ -13,7 +13,7 @@ import {
 } from "./join-checks.js";
 import type { LineChannel } from "./line-channel.js";
 
-/** The answer goes out before the host starts anew as a member. */
+/** The response is sent before the host restarts as a member. */
 const LEAST_FUSE_MS = 100;
 
 /**
@@ -76,7 +76,7 @@ async function enter(
   }
 }
 
-/** What the pool tells its member, for as long as it is one. */
+/** What the pool sends to its member while it is one. */
 async function obey(context: CoreContext, channel: LineChannel): Promise<void> {
   const { core } = context;
   for (;;) {
@@ -85,14 +85,14 @@ async function obey(context: CoreContext, channel: LineChannel): Promise<void> {
     if (typeof message["coordinator"] === "string")
       core.pool.follow(message["coordinator"]);
     if (message["ejected"] !== true) continue;
-    startAnew(context);
+    restartAsMember(context);
     core.pool.follow(undefined);
     channel.close();
   }
 }
 
 /** An ejected host is as after its installation: its VMs and their disks are gone. */
-function startAnew(context: CoreContext): void {
+function restartAsMember(context: CoreContext): void {
   const { db } = context;
   for (const vm of ownVms(db)) destroyVm(context, vm);
   for (const [ref, vdi] of [...db.records("VDI")]) {

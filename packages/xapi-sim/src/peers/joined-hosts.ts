@@ -16,7 +16,7 @@ export function notifyMembers(db: Database, url: string): void {
     channel.send({ coordinator: new URL(url).host });
 }
 
-/** The host is no member any more, and starts anew as a pool of its own. */
+/** The host leaves the pool and restarts as a pool of its own. */
 export function ejectHost(db: Database, host: string): void {
   joinedHosts(db).get(host)?.send({ ejected: true });
   joinedHosts(db).delete(host);

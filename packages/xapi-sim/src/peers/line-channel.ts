@@ -2,7 +2,7 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { XapiFailure } from "../xapi-failure.js";
 
-/** Nobody's message is longer: records, and some blocks of disks. */
+/** Limit of a message: records, and some blocks of disks. */
 const LINE_LIMIT = 128 * 2 ** 20;
 
 /** What peers say to each other. */
@@ -49,7 +49,7 @@ export class LineChannel {
     return this.#lines.shift();
   }
 
-  /** @throws XapiFailure that the other side has told; PeerGone */
+  /** @throws XapiFailure that the peer has sent; PeerDisconnected */
   async ask(message: PeerMessage): Promise<PeerMessage> {
     this.send(message);
     const answer = await this.receive();

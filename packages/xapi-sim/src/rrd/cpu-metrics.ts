@@ -37,7 +37,7 @@ export function vmCpuMetrics(db: Database, ref: string): readonly Metric[] {
   ];
 }
 
-/** Of so many processors, the mean: nobody gets more than there is. */
+/** Mean over the processors; the sum is bounded by the host. */
 function eachOf(load: Load, count: number): Load {
   return (seconds) => Math.min(1, load(seconds) / Math.max(1, count));
 }

@@ -13,7 +13,7 @@ export interface Metric {
   valueAt(seconds: number): number;
 }
 
-/** What is known of a metric before it is somebody's. */
+/** A metric before it is assigned to an object. */
 export interface Shape {
   readonly name: string;
   readonly description: string;

@@ -13,7 +13,7 @@ import { vmsOn } from "./residency.js";
 import { rrdJson, rrdXml } from "./rrd-document.js";
 import { makeXport, xportJson, xportXml, type Column } from "./xport.js";
 
-/** What a host measures of itself, its VMs and its SRs. Each host tells only of its own. */
+/** What a host measures of itself, its VMs and its SRs. Each host reports only its own. */
 export const rrdHandlers: readonly HttpHandler[] = [
   {
     name: "rrd_updates",

@@ -11,7 +11,7 @@ export interface StampedPoolsOptions {
   readonly seed?: number;
 }
 
-/** Many pools of one size in the memory of one: their objects alone, nobody listens. */
+/** Many pools of one size in the memory of one: objects only, without listeners. */
 export function createStampedPools({
   pools,
   vms = fleetMember.vms,

@@ -28,7 +28,7 @@ export interface StampedFleetOptions
 
 /**
  * Starts many pools of one size that cost the memory of one, and what changes
- * in them. They speak JSON-RPC; event.from with an empty token tells only what
+ * in them. They speak JSON-RPC; event.from with an empty token returns only what
  * has changed since the start.
  */
 export async function startFleet(

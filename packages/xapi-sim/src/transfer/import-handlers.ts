@@ -32,7 +32,7 @@ export const importHandlers: readonly HttpHandler[] = [
   },
 ];
 
-/** The header goes out before the body is read: what goes wrong afterwards is told in the task only. */
+/** The header goes out before the body is read: later errors are reported in the task only. */
 async function importVm(
   request: HandlerRequest,
   response: HandlerResponse,

@@ -78,7 +78,7 @@ const version: readonly (readonly [string, string])[] = [
   ["export_vsn", "2"],
 ];
 
-/** References to objects of the export become their ids, all others the null one; operations are nobody else's business. */
+/** References to objects of the export become their ids, all others the null reference; current operations are left out. */
 function withIds(
   className: string,
   record: XapiRecord,

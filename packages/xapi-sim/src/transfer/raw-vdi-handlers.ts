@@ -130,20 +130,20 @@ async function receive(
   }
 }
 
-/** Tells the progress in tenths. @throws XapiFailure for a body that breaks off */
+/** Reports the progress in tenths. @throws XapiFailure for a truncated body */
 async function* counted(
   request: HandlerRequest,
   { task }: HandlerContext,
   total: number,
 ): AsyncGenerator<Buffer> {
   let read = 0;
-  let told = 0;
+  let reported = 0;
   for await (const chunk of request.body()) {
     read += chunk.length;
     yield chunk;
-    if (read / total < told + 0.1) continue;
-    told = read / total;
-    task.progress(Math.min(0.95, told));
+    if (read / total < reported + 0.1) continue;
+    reported = read / total;
+    task.progress(Math.min(0.95, reported));
   }
   if (read < (request.contentLength ?? 0))
     throw new XapiFailure("INTERNAL_ERROR", ["End_of_file"]);

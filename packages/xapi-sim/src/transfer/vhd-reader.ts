@@ -36,7 +36,7 @@ class Taker {
 
 /**
  * Reads a dynamic VHD whose blocks stand in the order of its file, as XAPI does.
- * @param write told of each block: its offset on the disk, and its bytes
+ * @param write called for each block with its offset on the disk and its bytes
  */
 export async function readVhd(
   body: AsyncIterable<Buffer>,

@@ -154,7 +154,7 @@ export class XvaImport {
           location: own,
           SR: sr,
           managed: true,
-          // Its contents were copied: it is nobody's snapshot.
+          // A full copy: it is not a snapshot.
           is_a_snapshot: false,
           snapshot_of: NULL_REF,
           VBDs: [],

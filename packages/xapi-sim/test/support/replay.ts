@@ -5,7 +5,7 @@ import { bodyOf, headOf, type Recording } from "./recordings.js";
 
 const REF =
   /OpaqueRef:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-/** Whose objects the recorder made anew for each of its runs. */
+/** Classes whose objects the recorder created again for each run. */
 const classes = new Set(["VM", "VM_metrics"]);
 const BEGINNING = "00000000000000000000,00000000000000000000";
 const TOKEN = /\d{20},\d{20}/;
