@@ -1,7 +1,4 @@
-/**
- * The syntax tree of a filter, plain JSON. A name with dots is one name; nested
- * properties are a `property` within a `property`.
- */
+/** A filter as read. Names with dots are one name; nesting is `property` in `property`. */
 export type Filter =
   | { readonly kind: "and"; readonly terms: readonly Filter[] }
   | { readonly kind: "or"; readonly terms: readonly Filter[] }
@@ -14,10 +11,7 @@ export type Filter =
   | { readonly kind: "property"; readonly name: string; readonly term: Filter }
   /** `name?`: the property is truthy. */
   | { readonly kind: "truthy"; readonly name: string }
-  /**
-   * Matches strings that contain `text`, ignoring case, also nested in arrays
-   * and objects; with `number` also numbers equal to it.
-   */
+  /** Part of a string, case ignored, down arrays and objects; `number`: equal to it as well. */
   | { readonly kind: "text"; readonly text: string; readonly number?: number }
   | { readonly kind: "glob"; readonly pattern: string }
   | {

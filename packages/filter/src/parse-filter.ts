@@ -2,7 +2,7 @@ import type { Filter } from "./filter.js";
 import { FilterSyntaxError } from "./filter-syntax-error.js";
 import { numberOfRaw, rawGlob, rawText } from "./raw-text.js";
 
-/** Limits of filters. */
+/** Bounds of a text from outside. */
 export const filterLimits = {
   /** UTF-16 units. */
   length: 16_384,
@@ -18,23 +18,19 @@ const NAME = rawText();
 const GLOB = rawGlob();
 const OPERATOR = /[<>]=?/y;
 const QUOTED = /"((?:[^"\\]|\\[^])*)"/y;
-// Up to the first slash that is not escaped, also inside a class.
+// Up to the first slash without a backslash, in a class as well.
 const REGEX = /\/((?:[^/\\]|\\[^])*)\/(i?)/y;
 
-/**
- * Checks a regular expression. Returns what was expected instead, undefined
- * when it is valid.
- */
+/** What was expected in place of a regular expression; undefined when it will do. */
 export type PatternCheck = (
   source: string,
   ignoreCase: boolean,
 ) => string | undefined;
 
 /**
- * Parses a filter. Terms next to each other become `and`; a group of one term
- * is that term; no term at all is an empty `and`.
- * @param checkPattern default: JavaScript syntax; the server accepts fewer
- *   expressions
+ * Reads a filter. Terms beside each other become `and`; a group of one term is
+ * that term; no term at all is an empty `and`.
+ * @param checkPattern by default JavaScript's syntax; the server's engines take less
  * @throws FilterSyntaxError
  */
 export function parseFilter(
@@ -44,7 +40,6 @@ export function parseFilter(
   return new FilterParser(text, checkPattern).parse();
 }
 
-/** Recursive descent parser; `#at` is the current position. */
 class FilterParser {
   readonly #text: string;
   readonly #checkPattern: PatternCheck;
@@ -70,7 +65,7 @@ class FilterParser {
     return groupOf("and", terms);
   }
 
-  /** Parses a term and the white space behind it. */
+  /** A term and the space behind it. */
   #term(): Filter {
     if (++this.#terms > filterLimits.terms)
       this.#fail(`at most ${String(filterLimits.terms)} terms`);
@@ -170,10 +165,6 @@ class FilterParser {
     return found[1]!.replace(/\\([^])/g, "$1");
   }
 
-  /**
-   * Matches a sticky expression at the current position and moves behind the
-   * match.
-   */
   #match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text);
@@ -181,7 +172,7 @@ class FilterParser {
     return found;
   }
 
-  /** Skips one character and the white space behind it. */
+  /** Over one character and the space behind it. */
   #skipCharacter(): void {
     this.#at++;
     this.#skipSpace();

@@ -94,7 +94,7 @@ t.test(
 );
 
 t.test(
-  "a changed record is parsed again and replaces the old one",
+  "a record that changed is read anew, and replaces the old one",
   async (t) => {
     const pool = createPool();
     const { inventory, handle, poll } = await mirror(pool);

@@ -308,15 +308,14 @@ export class DecodeStream {
     const { contentLength } = this.#request;
     const remaining = (contentLength ?? Infinity) - this.#received;
     // More bytes than Content-Length still need space.
-    const needed = remaining > 0 ? remaining : MIN_SEGMENT_BYTES;
+    const wanted = remaining > 0 ? remaining : MIN_SEGMENT_BYTES;
     const most = whole
       ? Math.max(segmentBytes, Math.min(this.#received, MAX_SEGMENT_BYTES))
       : segmentBytes;
-    if (!whole && needed >= segmentBytes)
-      return this.#settings.segments.acquire();
+    if (!whole && wanted >= segmentBytes) return this.#settings.segments.take();
     const known = contentLength !== undefined && whole;
     return new Segment(
-      known ? needed : Math.min(needed, most),
+      known ? wanted : Math.min(wanted, most),
       whole || this.#received === 0 ? 0 : HEADROOM,
     );
   }

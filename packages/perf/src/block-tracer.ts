@@ -1,9 +1,6 @@
 import { createRequire } from "node:module";
 
-/**
- * The function that `blocked-at` (1.2) exports: reports callbacks that run
- * longer than `threshold` ms.
- */
+/** What `blocked-at` (1.2) exports: it calls back when a callback ran longer than `threshold` ms. */
 export type BlockedAt = (
   onBlock: (
     ms: number,
@@ -13,26 +10,23 @@ export type BlockedAt = (
   options: { readonly threshold: number },
 ) => { stop(): void };
 
-/**
- * Origin of a block: the stack that created the asynchronous resource whose
- * callback blocked.
- */
+/** Where a block began: the stack that created the asynchronous resource whose callback blocked. */
 export interface BlockTrace {
   readonly ms: number;
   readonly stack: readonly string[];
-  /** Type of the resource, such as `Timeout` or `TCPWRAP`. */
+  /** Kind of the resource, such as `Timeout` or `TCPWRAP`. */
   readonly resource: string | undefined;
 }
 
 export interface BlockTracer {
-  /** Returns the longest block since the last call and clears it. */
+  /** The longest block since the last call, then forgets. */
   take(): BlockTrace | undefined;
   stop(): void;
 }
 
 /**
- * Records stacks of blocks by async hooks, which make an await about 390 times
- * as expensive (measured on Node 20): only for debugging.
+ * Stacks of blocks, by async hooks: they make an await some 390 times dearer
+ * (measured on Node 20), so this runs only while somebody looks for a block.
  */
 export function startBlockTracer(
   thresholdMs: number,
@@ -59,14 +53,13 @@ export function startBlockTracer(
     },
     stop() {
       hook.stop();
-      // blocked-at sets it to Infinity for the whole process and does not
-      // restore it.
+      // blocked-at sets it to Infinity for the whole process and leaves it there.
       Error.stackTraceLimit = stackTraceLimit;
     },
   };
 }
 
-/** Loaded on demand: the package is needed only for tracing. */
+/** Loaded on demand: its import alone costs nothing, but who does not trace need not have it. */
 function loadBlockedAt(): BlockedAt {
   const require = createRequire(import.meta.url);
   return require("blocked-at") as BlockedAt;

@@ -16,50 +16,41 @@ import {
 } from "./histogram.js";
 import { createSections } from "./sections.js";
 
-/**
- * Time since the start of the process that the event loop has been idle and
- * active, in milliseconds (performance.eventLoopUtilization).
- */
+/** Time that the event loop has spent waiting and working, in milliseconds, since the process began. */
 export interface LoopTimes {
   readonly idle: number;
   readonly active: number;
 }
 
 export interface LoopMonitorOptions {
-  /**
-   * Blocks of at least this length in milliseconds are logged and reported to
-   * listeners; default 50.
-   */
+  /** Blocks at least this long are logged and told to listeners. */
   readonly thresholdMs?: number;
-  /** Interval of probes in milliseconds; default 20. The README has the cost. */
+  /** How often the loop is probed. See the README for what it costs. */
   readonly probeMs?: number;
-  /**
-   * Record stacks of blocks with `blocked-at`; very expensive, only for
-   * debugging.
-   */
+  /** Stacks of blocks by `blocked-at`: very dear, only for the hunt. */
   readonly traceBlocks?: boolean;
   readonly logger?: Pick<Logger, "warn">;
   readonly clock?: MonotonicClock;
   readonly loopTimes?: () => LoopTimes;
-  /** Replaces the package `blocked-at` in tests. */
+  /** The package `blocked-at`, loaded when blocks are traced. */
   readonly blockedAt?: BlockedAt;
 }
 
-/** The event loop was blocked for `ms`. */
+/** The loop did not come back for `ms`. */
 export interface Block {
   readonly ms: number;
-  /** Time of detection by the monitor's clock. */
+  /** When it was noticed, by the monitor's clock. */
   readonly at: number;
-  /** Label of the longest named section during the block, if any. */
+  /** The name of the longest section that ran meanwhile, where one was named. */
   readonly running?: string;
-  /** With `traceBlocks`: the origin of the block. */
+  /** With `traceBlocks`: where it began. */
   readonly trace?: BlockTrace;
 }
 
 export interface LoopSnapshot {
-  /** Delay of the probes in milliseconds. */
+  /** How late the probe came, in milliseconds. */
   readonly delay: HistogramSnapshot;
-  /** Share of the time since the last snapshot that the loop was active, 0..1. */
+  /** Share of the time since the last snapshot that the loop worked, 0..1. */
   readonly utilization: number;
   readonly blocks: number;
   readonly blockedMs: number;
@@ -69,35 +60,26 @@ export interface LoopSnapshot {
 export interface LoopMonitor {
   start(): void;
   stop(): void;
-  /** Delay of each probe in milliseconds. */
+  /** How late each probe came, in milliseconds. */
   readonly histogram: Histogram;
-  /** Blocks of at least `thresholdMs`, in milliseconds. */
+  /** The blocks of `thresholdMs` or more, in milliseconds. */
   readonly blocks: Histogram;
-  /**
-   * Share of the time since the last call (of this or `snapshot`) that the loop
-   * was active, 0..1.
-   */
+  /** Share of the time since the last call (of this or `snapshot`) that the loop worked, 0..1. */
   utilization(): number;
-  /**
-   * Returns the longest delay or block since the last call in milliseconds, and
-   * resets it.
-   */
+  /** The longest delay or block since the last call, in milliseconds, then starts anew. */
   takeLongestMs(): number;
-  /** Calls back after each block. @returns a function that unsubscribes */
+  /** Tells of each block, after it; returns how to stop listening. */
   onBlock(listener: (block: Block) => void): () => void;
-  /**
-   * Runs a function as a named section, so that a block can be attributed to
-   * it. @returns its result
-   */
+  /** Runs `section` under a name, so that a block can say what ran. */
   runSection<Result>(label: string, section: () => Result): Result;
   snapshot(): LoopSnapshot;
 }
 
 /**
- * Monitors the event loop with a timer that measures its own delay. (Node's
- * monitorEventLoopDelay misses most of a block: it reported 180 ms where a
- * timer measured 580.) The length of a block is derived from the loop's active
- * time, because the timer does not see the part of a block before it was due.
+ * Watches the event loop with a timer that asks "how late am I?". (Node's own
+ * monitorEventLoopDelay misses most of a block: it showed 180 ms where a timer
+ * saw 580.) A block is measured from the loop's own account of its idle time,
+ * because the timer alone does not see the part before it was due.
  */
 export function createLoopMonitor(
   options: LoopMonitorOptions = {},
@@ -202,10 +184,7 @@ class TimerLoopMonitor implements LoopMonitor {
     this.#scheduleProbe();
   }
 
-  /**
-   * The block took at least `lateMs`, and at most the active time since the
-   * last probe.
-   */
+  /** The loop was late by `lateMs` at least; at most, it worked without a pause since the last probe. */
   #recordBlock(gapMs: number, lateMs: number): void {
     const activeMs = this.#loopTimes().active - this.#lastActive;
     const ms = Math.max(lateMs, Math.min(gapMs, activeMs));

@@ -57,7 +57,7 @@ export class Login {
   async probe(open: OpenSession, signal: AbortSignal): Promise<void> {
     const { rpc, probeTimeoutMs: timeoutMs } = this.#options;
     const { address, transport, encoding, session } = open;
-    const response = rpc.send({
+    const asked = rpc.send({
       address,
       transport,
       encoding,
@@ -69,7 +69,7 @@ export class Login {
       priority: "call",
       isIdempotent: true,
     });
-    const { answer } = await this.#scrubErrors(response);
+    const { answer } = await this.#scrubErrors(asked);
     if (answer.outcome === "failure")
       throw toXapiError(answer.error, "session.get_uuid");
   }

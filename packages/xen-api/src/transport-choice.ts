@@ -17,8 +17,8 @@ export class TransportChoice {
   readonly #configured: "auto" | TransportName;
   #selected: Transport | undefined;
 
-  constructor(configured: "auto" | TransportName) {
-    this.#configured = configured;
+  constructor(wanted: "auto" | TransportName) {
+    this.#configured = wanted;
   }
 
   /** Transports to try, in order: the selected one, or all, best first. */

@@ -9,36 +9,36 @@ import { loadConfig, type LoadedConfig } from "./config/load-config.js";
 import { createLoggers, type Loggers } from "./log/logger.js";
 import { runUntilSignal } from "./lifecycle/run-until-signal.js";
 import { startServer } from "./boot/start-server.js";
-import { createSecretPrompt } from "./commands/prompt-secret.js";
+import { readSecret } from "./commands/read-secret.js";
 import { runStoreCommand } from "./commands/store-command.js";
 import { version } from "./config/version.js";
 
-/** Dependencies that the caller of main provides. */
+/** What main cannot make itself. */
 export interface MainOptions {
   readonly startDemoPools: StartDemoPools;
 }
 
-/** Runs the program. @param args without node and script @returns the exit code */
+/** The program: `args` in (without node and script), exit code out. */
 export async function main(
   args: readonly string[],
-  options: MainOptions,
+  introductions: MainOptions,
 ): Promise<ExitCode> {
   const invocation = parseCommandLine(args, version);
   switch (invocation.kind) {
-    case "print":
+    case "say":
       return print(invocation.text, invocation.code);
     case "example-config":
       return print(toExampleConfig(), ExitCode.ok);
     case "store": {
-      const result = await runStoreCommand({
+      const said = await runStoreCommand({
         ...invocation,
         readInput: () => text(process.stdin),
-        readSecret: createSecretPrompt(),
+        readSecret,
       });
-      return print(result.text, result.code);
+      return print(said.text, said.code);
     }
     case "start":
-      return start(invocation, options);
+      return start(invocation, introductions);
   }
 }
 
@@ -81,12 +81,12 @@ const codeOf: ReadonlyMap<ErrorCode, ExitCode> = new Map([
   ["UNSUPPORTED", ExitCode.unavailable],
 ]);
 
-/** Logs why the server failed to start, one line per problem. */
+/** Says why it does not start, in one line for each problem. */
 function fail(error: unknown, loggers: Loggers): ExitCode {
   const logger = loggers.named("xo:main");
   try {
     if (!(error instanceof XoError)) {
-      logger.error("failed to start", { error });
+      logger.error("could not start", { error });
       return ExitCode.internal;
     }
     const problems = (error.data["problems"] as string[] | undefined) ?? [

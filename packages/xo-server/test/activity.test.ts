@@ -5,7 +5,7 @@ import { Activity } from "../src/activity/activity.js";
 import type { ActivityEntry } from "../src/activity/activity-entry.js";
 import { ActivityListeners } from "../src/activity/activity-listeners.js";
 import type {
-  ActivityQuestion,
+  ActivityQuery,
   ActivityReader,
 } from "../src/activity/activity-list.js";
 import type { CallContext } from "../src/operations/operation.js";
@@ -77,8 +77,8 @@ async function startBench(t: Test, { most = 100 } = {}) {
       },
     },
     clock,
-    most,
-    keptMs: 1_000,
+    maxEntries: most,
+    retentionMs: 1_000,
     logger: { warn: (message) => t.fail(message) },
     onChange: () => changes++,
   });
@@ -87,7 +87,7 @@ async function startBench(t: Test, { most = 100 } = {}) {
     activity.stop();
   });
   const list = async (
-    question: Partial<ActivityQuestion> = {},
+    question: Partial<ActivityQuery> = {},
     reader = admin,
   ): Promise<ActivityEntry[]> =>
     (await activity.list({ limit: 100, ...question }, reader)).entries;
@@ -103,7 +103,7 @@ async function startBench(t: Test, { most = 100 } = {}) {
       for (let turn = 0; turn < 3; turn++) await Promise.resolve();
     },
     /** `kind name`, the oldest first. */
-    kinds: async (question: Partial<ActivityQuestion> = {}, reader = admin) =>
+    kinds: async (question: Partial<ActivityQuery> = {}, reader = admin) =>
       (await list(question, reader))
         .map(({ kind, objectId }) => `${kind} ${objectId}`)
         .toReversed(),
@@ -329,19 +329,19 @@ t.test("who listens hears of many changes as of one", async (t) => {
     if (hasRoom) sent.push(JSON.parse(String(message)));
     return hasRoom;
   };
-  listeners.tell();
+  listeners.notify();
   listeners.add(client);
-  for (let i = 0; i < 5; i++) listeners.tell();
+  for (let i = 0; i < 5; i++) listeners.notify();
   clock.pass(600);
   t.same(sent, [{ jsonrpc: "2.0", method: "activity", params: {} }]);
   hasRoom = false;
-  listeners.tell();
+  listeners.notify();
   clock.pass(600);
   hasRoom = true;
   clock.pass(600);
   t.equal(sent.length, 2, "who did not read is told later");
   t.equal(listeners.delete(client), true);
   t.equal(listeners.delete(client), false);
-  listeners.tell();
+  listeners.notify();
   t.equal(clock.waiting, 0);
 });

@@ -84,7 +84,7 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
   });
   const listeners = new AlarmListeners(clock);
   alarms.onChange(() => {
-    listeners.tell();
+    listeners.notify();
   });
   const operations = [...alarmRuleOperations, ...alarmOperations];
   const rest = await startRestServer(t, {

@@ -103,14 +103,14 @@ t.test("wrong rules are refused", async (t) => {
     { on: { kind: "other" } },
     { on: cpu, forSeconds: -1 },
     { on: cpu, severity: "bad" },
-    { on: cpu, sendTo: [{ ...mail, addresses: ["a b@c"] }] },
-    { on: cpu, sendTo: [{ ...mail, addresses: ["a@b\r\nBcc: c@d"] }] },
-    { on: cpu, sendTo: [{ ...hook, url: "file:///etc/passwd" }] },
-    { on: cpu, sendTo: [{ ...hook, url: "https://a:b@example.org/" }] },
-    { on: cpu, sendTo: [{ ...hook, secretHeaders: { "a\nb": "c" } }] },
-    { on: cpu, sendTo: [{ ...hook, secretHeaders: { a: "c\r\nd: e" } }] },
-    { on: cpu, sendTo: [{ ...hook, secretHeaders: { Host: "b" } }] },
-    { on: cpu, sendTo: Array.from({ length: 21 }, () => mail) },
+    { on: cpu, targets: [{ ...mail, addresses: ["a b@c"] }] },
+    { on: cpu, targets: [{ ...mail, addresses: ["a@b\r\nBcc: c@d"] }] },
+    { on: cpu, targets: [{ ...hook, url: "file:///etc/passwd" }] },
+    { on: cpu, targets: [{ ...hook, url: "https://a:b@example.org/" }] },
+    { on: cpu, targets: [{ ...hook, secretHeaders: { "a\nb": "c" } }] },
+    { on: cpu, targets: [{ ...hook, secretHeaders: { a: "c\r\nd: e" } }] },
+    { on: cpu, targets: [{ ...hook, secretHeaders: { Host: "b" } }] },
+    { on: cpu, targets: Array.from({ length: 21 }, () => mail) },
   ];
   for (const rule of wrong) {
     const made = await bench.ask("POST", "/alarm-rules", {

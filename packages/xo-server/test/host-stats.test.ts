@@ -100,11 +100,11 @@ t.test("while a VM did not run there is a gap", async (t) => {
   host.measures = { "host:h1:cpu_avg": () => 1 };
   for (let i = 0; i < 3; i++) {
     pass(5);
-    await stats.ask(host);
+    await stats.fetch(host);
   }
   host.measures = measures;
   pass(5);
-  await stats.ask(host);
+  await stats.fetch(host);
   const times = [-20, 0].map((by) => host.now + by - since);
   t.same(latest(track, 5), [times[0], NaN, NaN, NaN, times[1]]);
   t.equal(track.rows, 120);
@@ -143,17 +143,17 @@ t.test("a VM that moves goes on where it was", async (t) => {
   const other = new FakeHost("h2");
   other.measures = { "host:h2:cpu_avg": () => 0.5 };
   const first = await stats.read(host, "v", "seconds");
-  await stats.ask(other);
+  await stats.fetch(other);
   pass(5, other);
   other.measures = { ...other.measures, "vm:v:memory": () => 1 };
-  await stats.ask(host);
-  await stats.ask(other);
+  await stats.fetch(host);
+  await stats.fetch(other);
   const meanwhile = latest(first, 1);
   t.same(meanwhile, [host.now - since], "the host that it was on tells on");
   pass(5, other);
   host.measures = {};
-  await stats.ask(host);
-  await stats.ask(other);
+  await stats.fetch(host);
+  await stats.fetch(other);
   const track = await stats.read(other, "v", "seconds");
   t.equal(track, first);
   t.equal(track.rows, 120);
@@ -168,14 +168,14 @@ t.test("what is known moves along with a host's clock", async (t) => {
   pass(5, other);
   other.measures = { "vm:v:memory": () => 1 };
   host.measures = {};
-  await stats.ask(host);
-  await stats.ask(other);
+  await stats.fetch(host);
+  await stats.fetch(other);
   t.equal(track.end, other.now, "an hour behind");
   t.equal(track.rows, 120);
   t.same(latest(track, 2), [host.now - 5 - since, 1]);
   other.now += 7200;
   pass(5, other);
-  await stats.ask(other);
+  await stats.fetch(other);
   t.equal(track.end, other.now, "set an hour ahead");
   t.same(latest(track, 3), [host.now - 10 - since, 1, 1]);
 });
@@ -218,8 +218,8 @@ t.test("a pool says nothing of another's VMs", async (t) => {
   evil.measures = { "vm:v:memory": () => 666 };
   const track = await stats.read(host, "v", "seconds");
   host.measures = {};
-  await stats.ask(host);
-  await stats.ask(evil);
+  await stats.fetch(host);
+  await stats.fetch(evil);
   t.same(latest(track, 1), [host.now - since]);
   t.same(latest(await stats.read(evil, "v", "seconds"), 1), [666]);
 });
@@ -296,7 +296,7 @@ t.test("what nobody wanted for longest is kept for less long", async (t) => {
   const fewer = stats.tracks.share.rows;
   t.ok(fewer < 120, `${fewer} rows`);
   pass(5, a, b, c);
-  for (const each of [a, b, c]) await stats.ask(each);
+  for (const each of [a, b, c]) await stats.fetch(each);
   t.equal(old.rows, fewer);
   t.equal((await stats.read(a, "a", "seconds")).rows, 120);
   t.ok(stats.bytes <= 2 * 2.4 * one + 3 * 1_000, `${stats.bytes} B`);

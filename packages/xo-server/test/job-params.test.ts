@@ -1,6 +1,6 @@
 import t from "tap";
 import { resolveVector } from "../src/jobs/params-vector.js";
-import { putSecrets, takeSecrets } from "../src/jobs/secrets.js";
+import { insertSecrets, extractSecrets } from "../src/jobs/secrets.js";
 
 const none = () => Promise.resolve([]);
 const objects = [
@@ -100,15 +100,15 @@ t.test("secrets are taken out, and put in again", async (t) => {
       ],
     },
   };
-  const { body: shown, secrets } = takeSecrets(body, {});
+  const { body: shown, secrets } = extractSecrets(body, {});
   t.notMatch(JSON.stringify(shown), /hush/);
   t.same(secrets, {
     "/paramsVector/items/0/values/0/password": "hush",
     "/paramsVector/items/0/values/0/a/b~1c~0/token": "t",
   });
-  t.same(putSecrets(shown, secrets!), body);
-  const again = takeSecrets(shown, secrets!);
+  t.same(insertSecrets(shown, secrets!), body);
+  const again = extractSecrets(shown, secrets!);
   t.same(again, { body: shown, secrets }, "masked ones stay");
-  t.throws(() => takeSecrets(shown, {}), { code: "INVALID_PARAMETERS" });
-  t.equal(takeSecrets({ a: 1 }, {}).secrets, undefined);
+  t.throws(() => extractSecrets(shown, {}), { code: "INVALID_PARAMETERS" });
+  t.equal(extractSecrets({ a: 1 }, {}).secrets, undefined);
 });

@@ -1,10 +1,10 @@
 import t from "tap";
 import {
   LocalDays,
-  toForget,
+  toDelete,
   type Dated,
   type Retention,
-} from "../src/jobs/snapshots/retention.js";
+} from "../src/jobs/retention.js";
 
 const DAY = 86_400_000;
 const noon = (date: string) => Date.parse(`${date}T12:00:00Z`);
@@ -14,7 +14,7 @@ const daily = (from: string, count: number): Dated[] =>
     time: noon(from) + i * DAY,
   }));
 const keptDates = (snapshots: readonly Dated[], rules: Retention) => {
-  const gone = new Set(toForget(snapshots, rules, "UTC"));
+  const gone = new Set(toDelete(snapshots, rules, "UTC"));
   return snapshots
     .filter((one) => !gone.has(one))
     .map(({ time }) => new Date(time).toISOString().slice(0, 10));
@@ -45,8 +45,8 @@ t.test("the last of each day, week and month stays", async (t) => {
 t.test("days begin when they do in the zone", async (t) => {
   const late = { id: "late", time: Date.parse("2026-11-20T22:30:00Z") };
   const night = { id: "night", time: Date.parse("2026-11-20T23:30:00Z") };
-  t.same(toForget([late, night], { keepDaily: 2 }, "UTC"), [late]);
-  t.same(toForget([late, night], { keepDaily: 2 }, "Europe/Paris"), []);
+  t.same(toDelete([late, night], { keepDaily: 2 }, "UTC"), [late]);
+  t.same(toDelete([late, night], { keepDaily: 2 }, "Europe/Paris"), []);
   t.match(new LocalDays("Europe/Paris").of(night.time), {
     date: "2026-11-21",
     time: "00-30-00",
@@ -86,11 +86,11 @@ t.test("whatever there is, the rules hold", async (t) => {
       keepMonthly: upTo(4),
     };
     const zone = zones[i % zones.length]!;
-    const gone = new Set(toForget(all, rules, zone));
+    const gone = new Set(toDelete(all, rules, zone));
     const kept = all.filter((one) => !gone.has(one));
     const told = JSON.stringify({ i, rules, zone });
     if (!holds(all, kept, rules, zone)) t.fail(told);
-    if (toForget(kept, rules, zone).length > 0) t.fail(`again: ${told}`);
+    if (toDelete(kept, rules, zone).length > 0) t.fail(`again: ${told}`);
     const most =
       Math.max(1, rules.keepLast) +
       rules.keepDaily +
@@ -98,7 +98,7 @@ t.test("whatever there is, the rules hold", async (t) => {
       rules.keepMonthly;
     if (kept.length > most) t.fail(`too many: ${told}`);
     // The order in which they are told does not matter.
-    const again = new Set(toForget(all.toReversed(), rules, zone));
+    const again = new Set(toDelete(all.toReversed(), rules, zone));
     if (again.size !== gone.size || ![...again].every((one) => gone.has(one)))
       t.fail(`order: ${told}`);
   }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type JobRun, type Store } from "@xo-server/store";
 import t, { type Test } from "tap";
-import type { Outcome } from "../src/jobs/job-runner.js";
+import type { RunOutcome } from "../src/jobs/job-runner.js";
 import { Runs } from "../src/jobs/runs.js";
 import { Scheduler } from "../src/jobs/scheduler.js";
 import { untrackedTask, type TaskContext } from "../src/tasks/task-context.js";
@@ -17,7 +17,7 @@ const DAY = 24 * HOUR;
 interface Going {
   readonly server: string;
   readonly work: TaskContext;
-  readonly end: (status?: Outcome["status"]) => void;
+  readonly end: (status?: RunOutcome["status"]) => void;
 }
 
 /** A machine with a server on a store that it shares; the clock is everybody's, 6:00 UTC on November 21, 2026. */
@@ -55,8 +55,8 @@ class Machine {
     });
     const server = new Server(this, name, store);
     this.servers.push(server);
-    await server.runs.tend();
-    server.scheduler.look();
+    await server.runs.maintain();
+    server.scheduler.wake();
     await this.settle();
     return server;
   }
@@ -98,9 +98,9 @@ class Server {
     const runner = {
       run: (_job: unknown, _schedule: unknown, work: TaskContext) => {
         machine.begun++;
-        const done: Outcome = { status: "success", body: {} };
+        const done: RunOutcome = { status: "success", body: {} };
         if (!machine.isSlow) return Promise.resolve(done);
-        return new Promise<Outcome>((resolve) => {
+        return new Promise<RunOutcome>((resolve) => {
           machine.going.push({
             server: owner,
             work,

@@ -7,7 +7,7 @@ function setUp(maxSockets: number, perAddress: number, guests: number) {
   const limits = new SocketLimits({
     maxSockets,
     maxSocketsPerAddress: perAddress,
-    maxAnonymousSockets: guests,
+    maxGuestSockets: guests,
     hits,
   });
   const closed: string[] = [];

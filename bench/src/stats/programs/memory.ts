@@ -61,13 +61,13 @@ const before = await settledMemory();
 // The first answer has a row, as of a server that has just started; the second all that an archive has.
 for (rows of [1, ROWS - 1]) {
   now += rows * STEP * 1000;
-  for (const host of hosts) await stats.ask(host);
+  for (const host of hosts) await stats.fetch(host);
   const steps = stats.tracks.sweep(() => false);
   while (steps.next().done !== true);
 }
 now += STEP * 1000;
 rows = 1;
-for (const host of hosts) await stats.ask(host);
+for (const host of hosts) await stats.fetch(host);
 legends.clear();
 const after = await settledMemory();
 const vms = stats.tracks.objects;

@@ -45,10 +45,7 @@ export class CatalogScheduler {
     return this.#isStopped;
   }
 
-  /**
-   * Something has changed: plans a flush unless one is planned. During a flush
-   * it does nothing: `hasChanges` is evaluated afterwards.
-   */
+  /** Something has changed: plans a flush unless one is planned. After a running flush `hasChanges` is asked. */
   schedule(): void {
     if (this.#timer !== undefined || this.#isFlushing || this.#isStopped)
       return;

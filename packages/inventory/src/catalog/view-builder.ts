@@ -26,15 +26,15 @@ export class ViewBuilder {
   }
 
   /**
-   * @returns "missing" when the record does not exist, "hidden" when it is not
+   * @returns "gone" when the record does not exist, "hidden" when it is not
    *   shown
    */
-  build(pool: number, ref: Ref): BuiltView | "missing" | "hidden" {
+  build(pool: number, ref: Ref): BuiltView | "gone" | "hidden" {
     const { inventory, pools } = this.#sources;
     const { className } = this.#view;
     this.links.begin(pool);
     const record = inventory.peek(pools.name(pool), className, ref);
-    if (record === undefined) return "missing";
+    if (record === undefined) return "gone";
     const source = { ref, record, links: this.links };
     try {
       const id = this.#idOf(source);

@@ -3,9 +3,9 @@ import { compileFilter } from "./compile-filter.js";
 import type { Predicate } from "./predicate.js";
 
 /**
- * A filter split up for evaluation by columns. The test of a `path` gets the
- * value at that path, undefined where the path does not exist: it is evaluated
- * once per distinct value. The test of an `object` needs the whole object.
+ * A filter taken apart for columns. The test of a `path` gets the value at that
+ * path, undefined where the path breaks off: it can be asked once for each
+ * distinct value. The test of an `object` needs the whole object.
  */
 export type FilterPlan =
   | { readonly kind: "and" | "or"; readonly parts: readonly FilterPlan[] }
@@ -18,16 +18,13 @@ export type FilterPlan =
   | {
       readonly kind: "object";
       readonly test: Predicate;
-      /**
-       * The same predicate is used by many queries (rights of a user): results
-       * are worth caching.
-       */
+      /** It will be asked again, by other questions. */
       readonly isLasting?: boolean;
     };
 
 /**
- * Splits a filter. For every existing object the plan has the same result as
- * `compileFilter(filter)`. An empty filter becomes an `and` without parts.
+ * Of an object that is there, the plan holds exactly when `compileFilter(filter)`
+ * does. An empty filter is an `and` without parts.
  * @throws XoError FILTER_INVALID like compileFilter
  */
 export function analyseFilter(filter: Filter): FilterPlan {
@@ -49,7 +46,7 @@ export function analyseFilter(filter: Filter): FilterPlan {
   }
 }
 
-/** Plan of a term for the value at a path. */
+/** What `term` says about the value at `path`. */
 function planProperty(path: readonly string[], term: Filter): FilterPlan {
   if (isGroup(term) && term.terms.every(isProperty))
     return {
@@ -58,9 +55,8 @@ function planProperty(path: readonly string[], term: Filter): FilterPlan {
     };
   if (term.kind === "truthy")
     return { kind: "path", path: [...path, term.name], test: Boolean };
-  // A property of a missing value never matches. If the inner term matches
-  // undefined, the test must distinguish a missing parent from a missing
-  // property.
+  // A property of nothing does not match, whatever its term says of undefined:
+  // where that term would match, the test has to see whether there is a parent.
   if (term.kind === "property" && !compileFilter(term.term)(undefined))
     return planProperty([...path, term.name], term.term);
   return { kind: "path", path, test: compileFilter(term) };

@@ -5,14 +5,13 @@ import { createGlob } from "./glob.js";
 import { createPattern } from "./pattern.js";
 import { propertyOf } from "./property-path.js";
 
-/** Depth limit of text searches; views are much flatter. */
+/** How far down a text is searched for: views are much flatter. */
 const MAX_DEPTH = 32;
 
 /**
- * Compiles a filter to a predicate on JSON values. Evaluation allocates nothing
- * but lower-case strings.
- * @throws XoError FILTER_INVALID for a regular expression that `parseFilter`
- *   would reject
+ * A filter as a test of JSON values, with the meaning of CONTRACT 4. It makes no
+ * garbage besides texts in lower case.
+ * @throws XoError FILTER_INVALID for a regular expression that `parseFilter` would refuse
  */
 export function compileFilter(filter: Filter): Predicate {
   switch (filter.kind) {
@@ -37,7 +36,7 @@ export function compileFilter(filter: Filter): Predicate {
   }
 }
 
-/** True when all tests are true. */
+/** Holds when all tests hold. */
 export function every(tests: readonly Predicate[]): Predicate {
   return (value) => {
     for (const test of tests) if (!test(value)) return false;
@@ -74,10 +73,7 @@ function compare(operator: "<" | "<=" | ">" | ">=", number: number): Predicate {
   }
 }
 
-/**
- * Numbers, and strings that contain one (such as `CPUs.cpu_count` of hosts);
- * NaN for anything else, for which no comparison is true.
- */
+/** Numbers and texts that write one (`CPUs.cpu_count` of hosts is such); NaN, which no comparison holds for, else. */
 function numberOf(value: unknown): number {
   if (typeof value === "number") return value;
   if (typeof value !== "string" || value.trim() === "") return NaN;
@@ -107,7 +103,7 @@ function patternOf(source: string, ignoreCase: boolean) {
   });
 }
 
-/** Applies a test to the value itself and to everything nested in it. */
+/** The value itself, or anything down its arrays and objects. */
 function deep(test: Predicate): Predicate {
   const search = (value: unknown, depth: number): boolean => {
     if (typeof value !== "object" || value === null) return test(value);

@@ -1,6 +1,6 @@
 import type { Filter } from "@xo-server/filter";
 
-/** The top-level properties that a filter reads; undefined: any. */
+/** The top-level properties that a filter looks at; undefined: it looks anywhere. */
 export function filterFields(filter: Filter): readonly string[] | undefined {
   switch (filter.kind) {
     case "and":
@@ -19,7 +19,7 @@ export function filterFields(filter: Filter): readonly string[] | undefined {
   }
 }
 
-/** Union of the fields of several predicates; undefined: any. */
+/** What several tests look at together. */
 export function unionOfFields(
   parts: readonly (readonly string[] | undefined)[],
 ): readonly string[] | undefined {

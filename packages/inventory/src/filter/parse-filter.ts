@@ -8,8 +8,7 @@ import { XoError } from "@xo-server/model";
 import { createPattern } from "./pattern.js";
 
 /**
- * Parses a filter (packages/filter) and accepts only regular expressions that
- * `compileFilter` supports.
+ * Reads a filter (`@xo-server/filter`) whose regular expressions `compileFilter` takes.
  * @throws XoError FILTER_INVALID with the position, in UTF-16 units from 0
  */
 export function parseFilter(text: string): Filter {

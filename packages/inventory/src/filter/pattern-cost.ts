@@ -1,36 +1,29 @@
 import type { AST } from "@eslint-community/regexpp";
 
-/**
- * Upper bound `times` x (text length + 1) ^ `degree`; a degree of Infinity
- * means exponential.
- */
+/** `times` x (length of the text + 1) ^ `degree`; a degree of Infinity: exponential. */
 export interface Growth {
   readonly times: number;
   readonly degree: number;
 }
 
-/**
- * Cost of a backtracking engine for an expression, starting at one position of
- * the text: an upper bound for the worst text.
- */
+/** How a backtracking engine fares with an expression, from one place of the text: never worse than this. */
 export interface PatternCost {
-  /** Number of paths through the expression for the worst text. */
+  /** Ways through it, the text being as unfortunate as can be. */
   readonly ways: Growth;
-  /** Characters, classes and assertions compared on all these paths. */
+  /** Characters, classes and assertions that are compared on all of them. */
   readonly steps: Growth;
-  /** Their number in the expression, with repetitions expanded. */
+  /** The same in the expression itself, repetitions written out. */
   readonly size: number;
 }
 
 const ONE: Growth = { times: 1, degree: 0 };
 const SINGLE: PatternCost = { ways: ONE, steps: ONE, size: 1 };
 
-/** Worst-case cost of an expression. */
 export function costOf(pattern: AST.Pattern): PatternCost {
   return alternativesCost(pattern.alternatives);
 }
 
-/** Length of the longest text that is searched within `steps`; negative: none. */
+/** The longest text on which a search for the expression ends within `steps`; negative: none does. */
 export function maxTextLength(pattern: AST.Pattern, steps: number): number {
   const { times, degree } = costOf(pattern).steps;
   const power = degree + (isAnchored(pattern) ? 0 : 1);
@@ -40,7 +33,7 @@ export function maxTextLength(pattern: AST.Pattern, steps: number): number {
     : Math.floor((steps / times) ** (1 / power)) - 1;
 }
 
-/** Whether it can match only at the start of the text. */
+/** Whether it is tried at the start of the text only. */
 function isAnchored({ alternatives }: AST.Pattern): boolean {
   return alternatives.every(({ elements: [first] }) =>
     first?.type === "Assertion" ? first.kind === "start" : false,
@@ -58,7 +51,7 @@ function alternativesCost(list: readonly AST.Alternative[]): PatternCost {
     }));
 }
 
-/** Whether at most one alternative can match beyond its first character. */
+/** Whether no text gets beyond the first character of more than one of them. */
 function haveDistinctStarts(list: readonly AST.Alternative[]): boolean {
   const starts = list.flatMap(({ elements: [first] }) =>
     first?.type === "Character"

@@ -1,12 +1,6 @@
-/**
- * A test of a JSON value; undefined stands for a missing property. Never
- * throws; its time is bounded.
- */
+/** Tests a JSON value; undefined stands for a property that is not there. Never throws, never takes long. */
 export interface Predicate {
   (value: unknown): boolean;
-  /**
-   * Top-level properties of an object that the test reads. Absent: it may read
-   * anything.
-   */
+  /** Top-level properties of an object that decide: the test looks at no others. Absent: it may look anywhere. */
   readonly fields?: readonly string[] | undefined;
 }

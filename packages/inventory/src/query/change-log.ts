@@ -1,22 +1,19 @@
 import type { Column } from "./column.js";
 
-/** A consumer of the log that has processed the epochs up to `seen`. */
+/** Somebody who still has to look at the changes after `seen`. */
 export interface LogFollower {
-  /** Number of the last closed epoch that was processed completely. */
+  /** The last closed epoch that was seen whole. */
   readonly seen: number;
 }
 
-/**
- * Changes between two frames. Rows are recorded when they are built; the frame
- * at the end closes the epoch.
- */
+/** What changed between two frames. Rows are told as they are made; the frame at the end closes the epoch. */
 class Epoch {
   readonly number: number;
-  /** Rows that were set, for whatever change of the object. */
+  /** Rows that were set. */
   readonly touched = new Set<number>();
-  /** Rows that have another object than before, or none any more. */
+  /** Rows that have another object than before, or none. */
   readonly replaced = new Set<number>();
-  /** Rows whose object was removed, with the version of the log at that time. */
+  /** Rows whose object went, with the log's version then. */
   readonly removed = new Map<number, number>();
   readonly byColumn = new Map<Column, Set<number>>();
   constructor(number: number) {
@@ -24,23 +21,19 @@ class Epoch {
   }
 }
 
-/**
- * Records which rows of a table changed, and in which columns. Epochs are kept
- * until all followers have processed them. Nothing is recorded while there is
- * no follower.
- */
+/** Which rows of a table changed, and in which columns: kept until all followers have seen it. Who begins to follow knows what there was before. */
 export class ChangeLog {
   readonly #followers = new Set<LogFollower>();
-  /** The last epoch is open: its frame has not been published yet. */
+  /** The last one is open: the frame that closes it is not there yet, its rows are. */
   readonly #epochs: Epoch[] = [new Epoch(1)];
   #version = 0;
 
-  /** Increases with every recorded change. */
+  /** Rises with everything that is noted. */
   get version(): number {
     return this.#version;
   }
 
-  /** Number of the last closed epoch. */
+  /** Number of the last epoch that is closed. */
   get closed(): number {
     return this.#open.number - 1;
   }
@@ -53,10 +46,6 @@ export class ChangeLog {
     this.#followers.delete(follower);
   }
 
-  /**
-   * The row's object was added or changed. @param isReplaced the row had
-   * another object before, or none
-   */
   recordSet(row: number, isReplaced: boolean): void {
     this.#version++;
     if (this.#followers.size === 0) return;
@@ -80,10 +69,7 @@ export class ChangeLog {
     else rows.add(row);
   }
 
-  /**
-   * Records a change of so many rows of a column that they are not listed.
-   * @returns the version of the change
-   */
+  /** So many rows have other values in a column that nobody notes which. @returns the version from which on that holds */
   recordBulkChange(): number {
     return ++this.#version;
   }
@@ -97,11 +83,7 @@ export class ChangeLog {
     while (this.#epochs[0]!.number <= oldestNeeded) this.#epochs.shift();
   }
 
-  /**
-   * Rows with another object, or with another value in one of the columns,
-   * since an epoch. With `touched`: also rows with any other change of the
-   * object.
-   */
+  /** Rows with another object than before, or other values in these columns; `touched`: other values anywhere in the object as well. */
   rows(
     columns: readonly Column[],
     since: number,
@@ -117,7 +99,7 @@ export class ChangeLog {
     return rows;
   }
 
-  /** Whether the row's object was removed after this version of the log. */
+  /** Has the row's object gone since the log had this version? */
   isRemoved(row: number, version: number): boolean {
     return this.#epochs.some(
       ({ removed }) => (removed.get(row) ?? 0) > version,

@@ -9,20 +9,17 @@ import type { SlicedTask } from "./sliced-task.js";
 
 export interface ClassIndexOptions {
   readonly table: ViewTable;
-  /** Paths whose columns are always maintained, in addition to `type`. */
+  /** Paths that are kept ready, besides the type. */
   readonly columns: readonly string[];
   readonly budget: ColumnBudget;
   readonly logger: Pick<Logger, "error">;
 }
 
-/**
- * Index of one class for queries: its columns, the cached results, and the
- * projections in use.
- */
+/** All that is known of one class for questions: its columns, the results that are kept, and the fields that are read. */
 export class ClassIndex {
   readonly table: ViewTable;
   readonly columns: Columns;
-  /** By CompiledQuery.key. */
+  /** By the question's key. */
   readonly results = new Map<string, SharedResult>();
   readonly #options: ClassIndexOptions;
   readonly #readyPaths: readonly ValuePath[];
@@ -53,18 +50,12 @@ export class ClassIndex {
     budget.add(this.columns);
   }
 
-  /**
-   * Fills the maintained columns; to be called once. Rows that are set
-   * meanwhile are included by the observer.
-   */
+  /** Makes the columns that are to be ready; those of rows that were not told. */
   async begin(): Promise<void> {
     await this.table.run(this.#fillColumns());
   }
 
-  /**
-   * Returns the shared projection of these fields; it must be returned to
-   * `releaseProjection`.
-   */
+  /** Of these fields; to be given back to `releaseProjection`. */
   acquireProjection(fields: readonly string[] | undefined): Projection {
     const key = Projection.keyOf(fields);
     const projection =
@@ -106,7 +97,7 @@ export class ClassIndex {
     const { log } = this.columns;
     let done = -1;
     try {
-      // Again until no new frame was published meanwhile.
+      // Frames that came meanwhile too.
       while (done !== log.closed) {
         done = log.closed;
         for (const shared of [...this.results.values()]) {
@@ -119,7 +110,7 @@ export class ClassIndex {
     }
   }
 
-  /** An error of one result is logged and does not affect others. */
+  /** One that fails disturbs no other. */
   *#updateResult(shared: SharedResult): SlicedTask<void> {
     if (shared.isClosed) return;
     try {

@@ -5,28 +5,28 @@ import { NumberColumn } from "./number-column.js";
 import { ValueColumn } from "./value-column.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** Number of integers, and of JSON values, written between two yields. */
+/** Numbers, and values as JSON, that are written between two yields. */
 const NUMBER_STEP = 1_024;
 const VALUE_STEP = 64;
 
-/** Marks a missing value; all others are integers from 0. */
+/** Not known; any other number is a whole one from 0 on. */
 const UNKNOWN = -1;
 const MAX_VALUE = 2 ** 31 - 1;
 
 /**
- * A copy of a column's values of some rows, each as of the time when the row
- * was added. Dictionary codes stay valid until it is closed.
+ * What a column says of some rows, at the time when each was added. Codes keep
+ * what they stand for until it is closed.
  */
 export interface ColumnCopy {
   /** `changedAt` of the column before the first row was added. */
   readonly changedAt: number;
   add(row: number): void;
-  /** @param push called with pieces of the JSON in order */
+  /** @param push takes the JSON, piece by piece */
   write(push: (json: string) => void): SlicedTask<void>;
   close(): void;
 }
 
-/** @param maxRows capacity */
+/** @param maxRows rows */
 export function copyColumn(column: Column, maxRows: number): ColumnCopy {
   if (column instanceof ValueColumn) return new ValueCopy(column, maxRows);
   if (column instanceof NumberColumn) return new NumberCopy(column, maxRows);
@@ -61,7 +61,7 @@ class NumberCopy implements ColumnCopy {
   }
 
   close(): void {
-    // Nothing to release.
+    // Nothing is held.
   }
 }
 
@@ -82,10 +82,7 @@ class ValueCopy implements ColumnCopy {
     this.#codes[this.#count++] = this.#column.code(row);
   }
 
-  /**
-   * With indexes into the distinct values when values occur at least twice on
-   * average.
-   */
+  /** With indexes where a value comes twice and more, on average. */
   *write(push: (json: string) => void): SlicedTask<void> {
     const codes = this.#codes.subarray(0, this.#count);
     const { indexes, distinct } = yield* this.#index(codes);
@@ -105,7 +102,7 @@ class ValueCopy implements ColumnCopy {
     this.#column.dictionary.unhold();
   }
 
-  /** Distinct codes, and the index of each row's code among them. */
+  /** Which of the distinct codes each is. */
   *#index(codes: Int32Array): SlicedTask<{
     readonly indexes: Int32Array;
     readonly distinct: Int32Array;

@@ -5,59 +5,47 @@ import type { SlicedTask } from "./sliced-task.js";
 
 let lastChange = 0;
 
-/**
- * Returns the next value for `changedAt`; unique over all columns of the
- * process.
- */
+/** The next `changedAt`. */
 export function nextChange(): number {
   return ++lastChange;
 }
 
-/** The values of one property of all objects of a table, by row. */
+/** One property of all objects of a table, by row. */
 export interface Column {
   readonly path: ValuePath;
   readonly key: string;
-  /** True when the values of all rows have been read. */
+  /** Every row has been read. */
   isComplete: boolean;
-  /** Number of users; a column with users is not dropped. */
+  /** Those that rely on it: it is not dropped. */
   users: number;
-  /** Time of the last use as a counter over all columns. */
+  /** Rises from use to use, over all columns. */
   lastUse: number;
-  /**
-   * Increases with every change of a value; unique over all columns of the
-   * process.
-   */
+  /** Rises, over all columns, whenever a row's value changes. */
   readonly changedAt: number;
-  /**
-   * Version of the change log at the last change of so many rows that they were
-   * not listed; 0: never.
-   */
+  /** Version of the log when so many rows changed that nobody noted which; 0: never. */
   readonly bulkChangedAt: number;
-  /** Estimated memory in bytes. */
+  /** By estimate. */
   readonly byteLength: number;
-  /** Whether the row's object has been read. */
+  /** Has the row's object been read? */
   isSet(row: number): boolean;
-  /** Reads the value from an object. @returns whether it differs from before */
+  /** Reads the object's value; true: it differs from before. */
   set(row: number, object: unknown): boolean;
-  /** Clears a row whose object was removed. @returns whether it had a value */
+  /** The row has no object any more; true: it had one. */
   unset(row: number): boolean;
-  /** Sort value of the row; null also for a row without an object. */
+  /** Null also for a row without an object. */
   sortValue(row: number): SortValue;
-  /** Fast check for equal values: true is certain, false may be wrong. */
+  /** Have the rows the same value for sure? Quick; false may be wrong. */
   isSame(a: number, b: number): boolean;
-  /** Opens a test of the column's values; it must be closed. */
+  /** To be closed. */
   openTest(test: Predicate): ColumnTest;
-  /** Stable sort. Rows without a sort value are last in either direction. */
+  /** Stable. What has nothing to sort by comes last in either direction. */
   sort(rows: Int32Array, descending: boolean): SlicedTask<Int32Array>;
 }
 
-/** A predicate on the values of a column. */
+/** A test of a column's values. */
 export interface ColumnTest {
   holds(row: number): boolean;
-  /**
-   * Called after the first pass over all rows: drops cached results of columns
-   * with many distinct values.
-   */
+  /** After the first pass: answers for many distinct values are not worth their memory. */
   finishFirstPass(): void;
   close(): void;
 }

@@ -9,16 +9,16 @@ import {
 } from "./sort-value.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** The code of `undefined`; it always exists. */
+/** The code of `undefined`: always there. */
 export const MISSING = 0;
 
-/** Approximate bytes of a Map slot and of the array slots, on a 64-bit machine. */
+/** A slot of a Map and of the arrays here, about, on a 64-bit machine. */
 const ENTRY_BYTES = 64;
 
 /**
- * The distinct values of a column, each with a code and a use count. The code
- * of an unused value is reused, but not while the dictionary is held: sliced
- * tasks can rely on the meaning of codes.
+ * The distinct values of a column, each with a code and a count of its uses. A
+ * code whose value is used no more is given to another value, but not while
+ * somebody holds: who works in slices can rely on what a code stood for.
  */
 export class Dictionary {
   readonly #ranks = new Ranks({
@@ -28,7 +28,7 @@ export class Dictionary {
   readonly #values: unknown[] = [undefined];
   readonly #sortValues: (SortValue | undefined)[] = [null];
   readonly #primitives = new Map<unknown, number>([[undefined, MISSING]]);
-  /** Arrays and objects, by their canonical JSON. */
+  /** By their JSON: lists and objects. */
   readonly #compounds = new Map<string, number>();
   readonly #memos = new Set<Memo>();
   #uses = new Int32Array(64);
@@ -46,7 +46,7 @@ export class Dictionary {
     return this.#values.length;
   }
 
-  /** Estimated memory in bytes. */
+  /** By estimate. */
   get byteLength(): number {
     const { codes } = this;
     return this.#valueBytes + codes * ENTRY_BYTES + this.#ranks.byteLength;
@@ -56,15 +56,12 @@ export class Dictionary {
     return this.#values[code];
   }
 
-  /**
-   * Fast check whether the code stands for the value; exact for primitive
-   * values only, false may be wrong for others.
-   */
+  /** Is this what the code stands for? Quick, and sure only for primitive values: false may be wrong for others. */
   isValue(code: number, value: unknown): boolean {
     return this.#values[code] === value;
   }
 
-  /** The value's code; increments its use count. */
+  /** The value's code, used once more. */
   acquire(value: unknown): number {
     const isCompound = typeof value === "object" && value !== null;
     const json = isCompound ? canonicalJson(value) : undefined;
@@ -82,14 +79,14 @@ export class Dictionary {
     return added;
   }
 
-  /** Decrements the use count of a code. */
+  /** One use less. */
   release(code: number): void {
     if (code === MISSING || --this.#uses[code]! > 0) return;
     if (this.#holds > 0) this.#freedWhileHeld.push(code);
     else this.#remove(code);
   }
 
-  /** Until `unhold`, no code gets another value. */
+  /** Until `unhold`, codes keep what they stand for. */
   hold(): void {
     this.#holds++;
   }
@@ -117,10 +114,7 @@ export class Dictionary {
       : compareSortValues(this.sortValue(a), this.sortValue(b));
   }
 
-  /**
-   * Ranks by code: position of the value among the distinct sort values. Values
-   * without a sort value share the last rank, that of MISSING.
-   */
+  /** By code: the place of its value among the distinct sort values. Those without one share the last place, that of MISSING. */
   *rank(): SlicedTask<Int32Array> {
     this.hold();
     try {
@@ -131,7 +125,7 @@ export class Dictionary {
     }
   }
 
-  /** Results of a predicate by value; must be returned to `closeMemo`. */
+  /** What a test says of each value; to be given back to `closeMemo`. */
   openMemo(test: Predicate): Memo {
     const memo = new Memo(test, this.codes, (code) => this.#values[code]);
     this.#memos.add(memo);
@@ -175,7 +169,7 @@ export class Dictionary {
 function valueBytes(value: unknown): number {
   if (typeof value === "string") return 24 + value.length;
   if (typeof value !== "object" || value === null) return 8;
-  // The value and its JSON as a key.
+  // The value, and its text as a key.
   return 64 + 4 * canonicalJson(value).length;
 }
 

@@ -1,15 +1,12 @@
 import { invalid, queryLimits } from "./request.js";
 
-/**
- * The JSON texts of one response, written in pieces: no step copies much, and
- * their total size is bounded.
- */
+/** Texts of one answer, each growing piece by piece: no step copies much, and all of them have a bound. */
 export class JsonTexts {
   #bytesLeft: number = queryLimits.columnBytes;
 
   /**
    * @param write pushes the pieces of one text
-   * @throws XoError INVALID_PARAMETERS when the response exceeds the bound
+   * @throws XoError INVALID_PARAMETERS when the answer gets too large
    */
   *text(
     write: (push: (json: string) => void) => Generator<void, void, void>,
@@ -20,7 +17,7 @@ export class JsonTexts {
       this.#bytesLeft -= piece.length;
       if (this.#bytesLeft < 0)
         throw invalid(
-          `the response is larger than ${queryLimits.columnBytes >> 20} MiB: request fewer objects or columns`,
+          `the answer is larger than ${queryLimits.columnBytes >> 20} MiB: ask for less`,
         );
       pieces.push(piece);
     });

@@ -8,15 +8,15 @@ import type { SlicedTask } from "./sliced-task.js";
 export interface LatestMetricsOptions {
   readonly table: ViewTable;
   readonly log: ChangeLog;
-  /** Published values of these rows have changed; "all": of any row. */
+  /** These rows differ from now on; `all`: any may. */
   readonly onRows: (rows: Iterable<number> | "all") => void;
-  /** All values that were set are published. */
+  /** All that was set is seen. */
   readonly onPublished: () => void;
 }
 
-/** The latest metrics of the objects of one table. */
+/** What is measured of the objects of one table. */
 export class LatestMetrics {
-  /** By index in metricNames. */
+  /** By the number of the metric. */
   readonly columns = metricNames.map(
     (name) => new NumberColumn([METRICS_FIELD, name]),
   );
@@ -43,22 +43,19 @@ export class LatestMetrics {
     return row < 0 ? NaN : (this.columns[metric]?.nextValue(row) ?? NaN);
   }
 
-  /**
-   * Publishes the values that were set. Rejects with errors of onRows and
-   * onPublished.
-   */
+  /** @throws (rejects) what onRows and onPublished throw */
   async commit(): Promise<void> {
     if (this.#isPublishing) return;
     this.#isPublishing = true;
     await this.#options.table.run(this.#publish());
   }
 
-  /** Clears the metrics of an object that is being removed. */
+  /** Of an object that goes. */
   unset(row: number): void {
     for (const column of this.columns) column.unset(row);
   }
 
-  /** The known metrics of a row; undefined when there are none. */
+  /** What is known of a row of these metrics; undefined: nothing is. */
   object(
     row: number,
     metrics: readonly number[],
@@ -76,7 +73,7 @@ export class LatestMetrics {
 
   *#publish(): SlicedTask<void> {
     const { log, onRows, onPublished } = this.#options;
-    // Values set from here on belong to the next commit or to this one.
+    // What is set from here on belongs to the next commit, or to this one.
     this.#isPublishing = false;
     for (const column of this.columns) {
       const rows = column.publish();
@@ -90,10 +87,7 @@ export class LatestMetrics {
   }
 }
 
-/**
- * The metrics table of a class that may not be followed yet: until then all
- * values are discarded.
- */
+/** Of a class that may not be followed yet: until then nothing is known of its objects. */
 export class DeferredMetricsTable implements MetricsTable {
   #metrics: LatestMetrics | undefined;
   readonly #onError: (error: unknown) => void;

@@ -3,13 +3,13 @@ import type { Predicate } from "../filter/predicate.js";
 const FALSE = 1;
 const TRUE = 2;
 
-/** Results of a predicate by dictionary code: evaluated once per distinct value. */
+/** What a test says of each distinct value: asked once, known by the value's code. */
 export class Memo {
   readonly #valueOf: (code: number) => unknown;
   readonly #test: Predicate;
   #results: Uint8Array;
 
-  /** @param codes current number of codes; more may be added */
+  /** @param codes how many there are; more may come */
   constructor(
     test: Predicate,
     codes: number,
@@ -27,7 +27,7 @@ export class Memo {
     return this.#evaluate(code);
   }
 
-  /** The code has got another value. */
+  /** The code stands for another value from now on. */
   invalidate(code: number): void {
     if (code < this.#results.length) this.#results[code] = 0;
   }

@@ -2,13 +2,10 @@ import type { SlicedTask } from "./sliced-task.js";
 
 export type Compare = (a: number, b: number) => number;
 
-/** Comparisons between two yields: some ten microseconds. */
+/** Comparisons between two yields: some tens of microseconds. */
 const STEP = 256;
 
-/**
- * Stable sort that overwrites `numbers` and allocates as much memory again.
- * @returns the sorted numbers
- */
+/** Stable; sorts in place with as much memory again. */
 export function* mergeSort(
   numbers: Int32Array<ArrayBuffer>,
   compare: Compare,
@@ -22,7 +19,6 @@ export function* mergeSort(
   return from;
 }
 
-/** One pass of the merge sort: merges runs of `width` pairwise. */
 function* mergeRuns(
   from: Int32Array,
   to: Int32Array,
@@ -47,10 +43,7 @@ function* mergeRuns(
   }
 }
 
-/**
- * Merges two sorted runs, without those numbers of `kept` for which `isDropped`
- * is true.
- */
+/** Two sorted runs in one, those of `kept` that `isDropped` left out. */
 export function* merge(
   kept: Int32Array,
   added: Int32Array,

@@ -6,14 +6,14 @@ import type { SortValue } from "./sort-value.js";
 import { pathKey, type ValuePath } from "./value-path.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** With more changed rows than this they are not listed one by one. */
+/** With more changed rows than these nobody notes which. */
 const MAX_TRACKED = 512;
 
 const ALL_BITS = 0xffff_ffff;
 
 /**
- * A column of frequently changing numbers, without a dictionary. Values become
- * visible when they are published. NaN means missing.
+ * Numbers by row that change all the time: no dictionary. What is set is seen
+ * when it is published. NaN: missing.
  */
 export class NumberColumn implements Column {
   readonly path: ValuePath;
@@ -26,10 +26,7 @@ export class NumberColumn implements Column {
   #published = new Float64Array(64).fill(NaN);
   #next = new Float64Array(64).fill(NaN);
   readonly #changed = new Int32Array(MAX_TRACKED);
-  /**
-   * Number of changes since the last publish; above MAX_TRACKED any row may
-   * have changed.
-   */
+  /** More than fit: any row. */
   #changes = 0;
 
   constructor(path: ValuePath) {
@@ -41,17 +38,17 @@ export class NumberColumn implements Column {
     return this.#published.byteLength + this.#next.byteLength;
   }
 
-  /** The published value; NaN: missing. */
+  /** As published; NaN: missing. */
   value(row: number): number {
     return row < this.#published.length ? this.#published[row]! : NaN;
   }
 
-  /** The value set last; NaN: missing. */
+  /** As set last. */
   nextValue(row: number): number {
     return row < this.#next.length ? this.#next[row]! : NaN;
   }
 
-  /** @param number numbers that are not finite count as missing */
+  /** @param number what is no finite number counts as missing */
   setNext(row: number, number: number): void {
     const value = Number.isFinite(number) ? number : NaN;
     if (row >= this.#next.length) this.#grow(row);
@@ -62,8 +59,8 @@ export class NumberColumn implements Column {
   }
 
   /**
-   * Publishes the values that were set.
-   * @returns the changed rows; "all" when they are too many to list
+   * What was set is seen from here on.
+   * @returns the rows that differ; `all`: too many to note
    */
   publish(): Int32Array | "all" {
     const changes = this.#changes;
@@ -82,7 +79,7 @@ export class NumberColumn implements Column {
     return true;
   }
 
-  /** Metrics are not part of objects. */
+  /** Objects have nothing of it. */
   set(): boolean {
     return false;
   }

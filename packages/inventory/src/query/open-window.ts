@@ -1,10 +1,7 @@
 import type { PreparedRequest, OpenWindow } from "./query-subscription.js";
 import { Window } from "./window.js";
 
-/**
- * Opens the window of a request, shared by all subscribers with the same
- * request. The last `close` closes it.
- */
+/** A window that readers with the same request share; the last one to close it takes it down. */
 export function openWindow(
   { lease, range, fields }: PreparedRequest,
   revision: () => number,

@@ -11,24 +11,21 @@ import type { Result } from "./result.js";
 import type { ValuePath } from "./value-path.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** Rows copied, and ids read, between two yields. */
+/** Rows that are copied between two yields, and ids that are read. */
 const STEP = 512;
 const ID_STEP = 128;
 
 export interface ReadColumnsOptions {
-  /** Paths by their text in the request. */
+  /** By what the request calls them. */
   readonly paths: ReadonlyMap<string, ValuePath>;
   readonly limit: number;
-  /** State that the client has. */
+  /** What the reader has. */
   readonly known: ColumnsState | undefined;
-  /** Epoch of the feed. */
+  /** Of the feed. */
   readonly epoch: string;
 }
 
-/**
- * Reads properties of a result's objects. Objects that are removed meanwhile
- * are left out.
- */
+/** Reads some properties of a result's objects. Objects that go while it is read are left out. */
 export function* readColumns(
   result: Result,
   options: ReadColumnsOptions,
@@ -47,7 +44,7 @@ export function* readColumns(
   }
 }
 
-/** Undefined when the set of objects is not the one of the known state. */
+/** Undefined: these are not the objects that the reader knows. */
 function* tryRead(
   result: Result,
   byPath: ReadonlyMap<string, Column>,
@@ -78,11 +75,11 @@ function* tryRead(
 
 interface CopyTargets {
   readonly copies: readonly ColumnCopy[];
-  /** Filled with the ids, if given. */
+  /** To be filled. */
   readonly ids: string[] | undefined;
 }
 
-/** @returns the digest of the objects that still exist */
+/** @returns the digest of those that are still there */
 function* copyRows(
   { columns }: Result,
   rows: Int32Array,

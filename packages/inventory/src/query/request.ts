@@ -7,7 +7,7 @@ import type { Selection, SortKey } from "./query.js";
 import { pathsOf } from "./row-test.js";
 import { toPath, type ValuePath } from "./value-path.js";
 
-/** Limits of requests; text lengths in UTF-16 code units. */
+/** Bounds of what comes from outside; texts in characters. */
 export const queryLimits = {
   sortKeys: 8,
   fields: 256,
@@ -17,9 +17,9 @@ export const queryLimits = {
   searchLength: 1_024,
   pathLength: 256,
   pathParts: 8,
-  /** Distinct paths of a filter; each is a column. */
+  /** Distinct paths of a filter: each is a column. */
   filterPaths: 64,
-  /** Limits of `columns` requests. */
+  /** Of an answer by columns. */
   columnPaths: 8,
   columnRows: 200_000,
   columnBytes: 64 << 20,
@@ -30,27 +30,23 @@ export interface SortPath {
   readonly descending: boolean;
 }
 
-/** A selection after validation. */
+/** A selection as it is worked on. */
 export interface CompiledQuery {
-  /** Equal for queries with the same result. */
+  /** Equal for questions with the same answer. */
   readonly key: string;
   readonly type: string;
-  /** Only these objects can match; undefined: any. */
+  /** None but these can match. */
   readonly ids: readonly string[] | undefined;
   readonly plan: FilterPlan;
-  /** Paths that the plan reads. */
+  /** That the plan asks for. */
   readonly paths: readonly ValuePath[];
-  /** Undefined: unordered. */
+  /** Undefined: in no order. */
   readonly sort: readonly SortPath[] | undefined;
 }
 
 const DEFAULT_SORT: readonly SortKey[] = [{ by: "name_label" }];
 
-/**
- * Validates a selection and compiles its filter and search.
- * @param searched paths in which words are searched
- * @throws XoError INVALID_PARAMETERS, FILTER_INVALID
- */
+/** @param searched paths in which words are looked for */
 export function compileQuery(
   selection: Selection,
   searched: readonly string[],
@@ -78,7 +74,7 @@ export function compileQuery(
   };
 }
 
-/** The same query when the order does not matter: counts, groups, columns. */
+/** The same question when only the number of objects matters, or what they have. */
 export function withoutOrder(query: CompiledQuery): CompiledQuery {
   return { ...query, key: `${query.key} in no order`, sort: undefined };
 }
@@ -93,17 +89,14 @@ export function checkFields(
   return [...new Set(fields)].sort();
 }
 
-/**
- * @throws XoError INVALID_PARAMETERS unless the value is an integer within the
- *   bounds (inclusive)
- */
+/** @throws XoError INVALID_PARAMETERS for anything but a whole number in the bounds, which are included */
 export function checkInteger(
   name: string,
   value: number,
   [min, max]: readonly [number, number],
 ): number {
   if (!Number.isInteger(value) || value < min || value > max)
-    throw invalid(`${name} is not an integer from ${min} to ${max}`);
+    throw invalid(`${name} is not a whole number from ${min} to ${max}`);
   return value;
 }
 
@@ -115,7 +108,7 @@ export function checkPath(text: string): ValuePath {
   return checkMetricPath(path);
 }
 
-/** Paths by their text in the request. */
+/** By what the request calls them. */
 export function checkColumnPaths(
   texts: readonly string[],
 ): ReadonlyMap<string, ValuePath> {
@@ -124,10 +117,7 @@ export function checkColumnPaths(
   return new Map(texts.map((text) => [text, checkPath(text)]));
 }
 
-/**
- * In filters `now.cpu` is one property name and `now:cpu` a nested one: both
- * refer to the metric.
- */
+/** Filters write `now.cpu`, one name, or `now:cpu`: the same is meant. */
 function resolveMetricPaths(plan: FilterPlan): FilterPlan {
   switch (plan.kind) {
     case "and":
@@ -147,10 +137,7 @@ function resolveMetricPaths(plan: FilterPlan): FilterPlan {
   }
 }
 
-/**
- * Only single metrics can be used in filters and sort keys, not `now` as a
- * whole.
- */
+/** Only the single numbers are there. */
 function checkMetricPath(path: ValuePath): ValuePath {
   if (path[0] !== METRICS_FIELD || metricOf(path) >= 0) return path;
   const names = metricNames
@@ -166,11 +153,11 @@ export function invalid(reason: string): XoError {
 function checkText(what: string, text: unknown): void {
   if (typeof text !== "string" || text.length > queryLimits.pathLength)
     throw invalid(
-      `${what} is a string of at most ${queryLimits.pathLength} characters`,
+      `${what} is a text of at most ${queryLimits.pathLength} characters`,
     );
 }
 
-/** Sorted and distinct. */
+/** Sorted, each once. */
 function checkIds(
   ids: readonly string[] | undefined,
 ): readonly string[] | undefined {
@@ -207,10 +194,7 @@ function toWords(search: string): string[] {
   return distinct;
 }
 
-/**
- * Ids are random hexadecimal digits: shorter words would match many of them by
- * chance.
- */
+/** Ids are random digits: a short word is in many of them, and nobody means that. */
 const MIN_ID_SEARCH_LENGTH = 8;
 
 function searchPlan(word: string, searched: readonly string[]): FilterPlan {
@@ -229,7 +213,7 @@ function searchPlan(word: string, searched: readonly string[]): FilterPlan {
   };
 }
 
-/** Avoids allocating a lower-case copy of each text. */
+/** Without making a text in lower case for each that is looked at. */
 function createTextTest(word: string): (text: string) => boolean {
   const isAscii = /^[\x20-\x7e]*$/.test(word);
   if (!isAscii) return (text) => text.toLowerCase().includes(word);
@@ -237,7 +221,7 @@ function createTextTest(word: string): (text: string) => boolean {
   return (text) => pattern.test(text);
 }
 
-/** Also one level into lists and objects: tags, addresses. */
+/** Down lists and objects by one level: tags, addresses. */
 function hasText(value: unknown, has: (text: string) => boolean): boolean {
   if (typeof value === "string") return has(value);
   if (typeof value === "number") return has(String(value));
@@ -253,7 +237,7 @@ function distinctPaths(plan: FilterPlan): ValuePath[] {
   const paths = new Map(pathsOf(plan).map((path) => [path.join("\0"), path]));
   if (paths.size > queryLimits.filterPaths)
     throw invalid(
-      `a filter refers to at most ${queryLimits.filterPaths} properties`,
+      `a filter asks for at most ${queryLimits.filterPaths} properties`,
     );
   return [...paths.values()];
 }

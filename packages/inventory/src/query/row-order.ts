@@ -9,22 +9,19 @@ export interface OrderKey {
   readonly descending: boolean;
 }
 
-/** Position of an object in an order; the object need not exist any more. */
+/** Where an object stands in an order; it need not be there any more. */
 export interface Position {
   readonly values: readonly SortValue[];
   readonly id: string;
 }
 
-/**
- * Up to this number of rows are sorted by comparison, in one step: below a
- * millisecond.
- */
+/** So few rows are sorted by comparing, in one go: below a millisecond. */
 const MAX_COMPARED = 512;
 
-/** Rows moved between two yields. */
+/** Rows that are moved between two yields. */
 const STEP = 4_096;
 
-/** Order of rows by the values of columns; equal ones by id. */
+/** Rows by the values of some columns; equal ones by id. */
 export class RowOrder {
   readonly #keys: readonly OrderKey[];
   readonly #ids: IdOrder;
@@ -54,7 +51,7 @@ export class RowOrder {
     };
   }
 
-  /** Number of rows, sorted in this order, that are at or before a position. */
+  /** The number of rows, of those in this order, that stand at or before a position. */
   rowsUpTo(rows: Int32Array, position: Position): number {
     let low = 0;
     let high = rows.length;
@@ -66,7 +63,7 @@ export class RowOrder {
     return low;
   }
 
-  /** Index at which a row belongs among rows in this order. */
+  /** Where a row belongs among rows in this order. */
   insertionIndex(row: number, rows: Int32Array): number {
     let low = 0;
     let high = rows.length;
@@ -79,8 +76,8 @@ export class RowOrder {
   }
 
   /**
-   * Sorts a set of rows. Rows that change meanwhile may be anywhere or missing:
-   * the caller corrects them from the change log.
+   * All rows of a set in order. Rows that change meanwhile may stand anywhere or
+   * be left out: the caller knows which, and puts them right.
    */
   *sort(set: RowSet): SlicedTask<Int32Array> {
     if (set.count <= MAX_COMPARED) return this.#sortFew(set);
@@ -108,7 +105,7 @@ export class RowOrder {
   }
 }
 
-/** Null is last in either direction. */
+/** What has nothing to sort by comes last in either direction. */
 function compareDirected(
   a: SortValue,
   b: SortValue,

@@ -1,4 +1,4 @@
-/** A set of rows, one bit per row. */
+/** A set of rows, a bit each. */
 export class RowSet {
   #words = new Uint32Array(64);
   #count = 0;

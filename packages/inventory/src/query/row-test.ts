@@ -5,7 +5,7 @@ import { pathKey, type ValuePath } from "./value-path.js";
 
 type Test = (row: number) => boolean;
 
-/** The paths that a filter plan reads. */
+/** The paths whose values a plan asks for. */
 export function pathsOf(plan: FilterPlan): ValuePath[] {
   switch (plan.kind) {
     case "and":
@@ -20,19 +20,16 @@ export function pathsOf(plan: FilterPlan): ValuePath[] {
   }
 }
 
-/**
- * A filter plan compiled for the rows of a table; predicates are evaluated once
- * per distinct value.
- */
+/** A plan as a test of a table's rows: each distinct value is asked once. */
 export class RowTest {
-  /** The test reads whole objects, not only columns. */
+  /** The test looks at more than its columns. */
   readonly readsObjects: boolean;
   readonly #columns: Columns;
   readonly #byPath: ReadonlyMap<string, Column>;
   readonly #pathTests: ColumnTest[] = [];
   readonly #test: Test;
 
-  /** @param own columns of all paths that the plan reads */
+  /** @param own columns of all paths that the plan asks for */
   constructor(plan: FilterPlan, columns: Columns, own: readonly Column[]) {
     this.#columns = columns;
     this.#byPath = new Map(own.map((column) => [column.key, column]));
@@ -40,12 +37,12 @@ export class RowTest {
     this.#test = this.#compile(plan);
   }
 
-  /** Tests a row with an object. */
+  /** Of a row that has an object. */
   holds(row: number): boolean {
     return this.#test(row);
   }
 
-  /** See ColumnTest.finishFirstPass. */
+  /** After the first pass: answers for many distinct values are not worth their memory. */
   finishFirstPass(): void {
     for (const test of this.#pathTests) test.finishFirstPass();
   }
@@ -99,7 +96,7 @@ function readsObjects(plan: FilterPlan): boolean {
   }
 }
 
-/** Tests of whole objects last: they are expensive. */
+/** Whole objects last: they have to be read. */
 function inOrderOfCost(parts: readonly FilterPlan[]): readonly FilterPlan[] {
   return [
     ...parts.filter((part) => !readsObjects(part)),

@@ -2,26 +2,20 @@ import type { Result } from "./result.js";
 import type { Window } from "./window.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/**
- * An unused result is updated only every so many epochs: it is kept in case it
- * is used again.
- */
+/** Unread results follow changes only now and then: they are there in case somebody comes back. */
 const MAX_EPOCHS_BEHIND = 32;
 
-/**
- * A result with its users and windows. Building is cancelled when it has no
- * more users.
- */
+/** A result, who uses it, and the windows on it. It is given up when nobody waits for it any more. */
 export class SharedResult {
   readonly result: Result;
-  /** Resolves to false when building was cancelled; rejects when it failed. */
+  /** False: it was given up. Rejects when building failed. */
   readonly ready: Promise<boolean>;
   readonly windows = new Map<string, Window>();
   users = 0;
   isReady = false;
   isClosed = false;
 
-  /** @param run runs steps in slices */
+  /** @param run in slices */
   constructor(
     result: Result,
     run: (steps: Generator<void, void, void>) => Promise<void>,
@@ -30,7 +24,7 @@ export class SharedResult {
     this.ready = run(this.#build()).then(() => this.isReady);
   }
 
-  /** Updates the result and its windows and notifies their subscribers. */
+  /** Brings the result and its windows up to date, and tells those who look through them. */
   *update(): SlicedTask<void> {
     const { result } = this;
     const behind = result.columns.log.closed - result.seen;
@@ -55,7 +49,7 @@ export class SharedResult {
       this.isReady = isBuilt && !this.isClosed;
     } finally {
       if (!this.isReady) this.close();
-      // Releases columns acquired after it was closed.
+      // What was taken while it was being closed.
       if (this.isClosed) this.result.close();
     }
   }

@@ -1,5 +1,2 @@
-/**
- * A computation in short steps with a result, run by `yield*` within Steps of
- * the slicer.
- */
+/** Steps that end in a value: work in slices, done by `yield*` within Steps. */
 export type SlicedTask<T> = Generator<void, T, void>;

@@ -1,15 +1,12 @@
-/**
- * Path of a value in an object: `["memory", "size"]`. A name with dots is one
- * part.
- */
+/** Where a value lies in an object: `["memory", "size"]`. A name with dots is one part. */
 export type ValuePath = readonly string[];
 
-/** Parses the dotted notation of requests. */
+/** The path that a request writes with dots. */
 export function toPath(text: string): ValuePath {
   return text.split(".");
 }
 
-/** Map key of a path. */
+/** Equal for equal paths only. */
 export function pathKey(path: ValuePath): string {
   return JSON.stringify(path);
 }

@@ -7,7 +7,7 @@ import {
 import { isSameDigest, type Entry, type Projection } from "./projection.js";
 import type { LiveUpdate } from "./query.js";
 
-/** The content of a window at one time. */
+/** What a window showed at one time. */
 export interface WindowState {
   readonly projection: Projection;
   readonly offset: number;
@@ -22,10 +22,7 @@ export function digestOfEntries(entries: readonly Entry[]): Digest {
   return sum;
 }
 
-/**
- * The update that leads from one state to another; from undefined: the whole
- * window.
- */
+/** What a reader who knows `from` has to hear to know `to`. */
 export function difference(
   from: WindowState | undefined,
   to: WindowState,

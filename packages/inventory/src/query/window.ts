@@ -8,13 +8,10 @@ import type { LiveUpdate } from "./query.js";
 import type { Result } from "./result.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/**
- * Objects encoded, or subscribers notified, between two yields: up to ten
- * microseconds each.
- */
+/** Objects that are encoded between two yields: up to ten microseconds each. */
 const STEP = 8;
 
-/** Up to this number of objects are encoded in one step. */
+/** So few objects are encoded in one go. */
 const MAX_ENCODED_AT_ONCE = 32;
 
 export interface WindowRange {
@@ -22,28 +19,25 @@ export interface WindowRange {
   readonly limit: number;
 }
 
-/** A subscriber of a window, and the state that was sent to it last. */
+/** Who looks through a window, and what he was lastSent last. */
 export interface Subscriber {
   window: Window | undefined;
   lastSent: WindowState | undefined;
   notify(update: LiveUpdate): void;
 }
 
-/**
- * A range of a result with some fields. Subscribers with the same request share
- * it, so that each difference is computed once.
- */
+/** A stretch of a result with some fields. Readers who want the same share it: what differs is found once. */
 export class Window {
   readonly result: Result;
   readonly projection: Projection;
-  /** Subscribers that have it open or are opening it. */
+  /** Who has it open, looking already or about to. */
   users = 0;
   readonly #range: WindowRange;
   readonly #subscribers = new Set<Subscriber>();
   readonly #revision: () => number;
   #state: WindowState | undefined;
 
-  /** @param revision returns the current feed revision */
+  /** @param revision that of the feed */
   constructor(
     [result, projection]: readonly [Result, Projection],
     range: WindowRange,
@@ -59,16 +53,13 @@ export class Window {
     return `${offset}+${limit} ${fields}`;
   }
 
-  /** Sends the differences, if any, to all subscribers. */
+  /** Tells all what differs, if anything does. */
   *update(): SlicedTask<void> {
     yield* this.#prepare();
     yield* this.#notify(this.#advance());
   }
 
-  /**
-   * Moves a subscriber from its previous window to this one; it is sent the
-   * difference to the state that it has.
-   */
+  /** One more who looks, instead of through another window: he hears at once what differs from what he was lastSent last. */
   *join(subscriber: Subscriber, isCancelled: () => boolean): SlicedTask<void> {
     yield* this.#prepare();
     if (isCancelled()) return;
@@ -90,17 +81,14 @@ export class Window {
     this.#subscribers.delete(subscriber);
   }
 
-  /** To be called when there are no subscribers left. */
+  /** Nobody looks any more. */
   close(): void {
     this.#setState(undefined);
-    // Entries encoded for a cancelled request.
+    // Encoded for somebody who has gone.
     for (const row of this.#rows()) this.projection.release(row);
   }
 
-  /**
-   * Updates the result and encodes missing objects. Until the next yield the
-   * result is current and nearly all objects of the window are encoded.
-   */
+  /** After it, up to the next yield, the result is that of now, and nearly all of the window encoded. */
   *#prepare(): SlicedTask<void> {
     yield* this.result.catchUp();
     for (
@@ -134,10 +122,7 @@ export class Window {
     return this.result.rows.subarray(offset, offset + limit);
   }
 
-  /**
-   * Reads the current state. @returns the updates by the state that subscribers
-   * have
-   */
+  /** Looks anew: what those who look have to hear, by what they were lastSent. */
   #advance(): ReadonlyMap<WindowState | undefined, LiveUpdate> {
     const updates = new Map<WindowState | undefined, LiveUpdate>();
     const before = this.#state;
@@ -150,10 +135,7 @@ export class Window {
     return updates;
   }
 
-  /**
-   * Counts the uses of entries, so that they are cached while a window contains
-   * them.
-   */
+  /** Entries are kept as long as they are shown. */
   #setState(after: WindowState | undefined): void {
     const before = this.#state;
     this.#state = after;
@@ -172,7 +154,7 @@ export class Window {
     let sent = 0;
     for (const subscriber of [...this.#subscribers]) {
       const update = updates.get(subscriber.lastSent);
-      // It has left meanwhile, or has been notified by another call.
+      // He left meanwhile, or was lastSent by another turn.
       if (update === undefined || subscriber.window !== this) continue;
       subscriber.lastSent = after;
       subscriber.notify(update);

@@ -4,15 +4,15 @@ import { toInteger } from "./values/integer.js";
 import { memberOf, toNonEmptyText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** Version of the guest tools. */
+/** What guest tools say of themselves. */
 export interface ToolsVersion {
   readonly major: number;
   readonly minor: number;
-  /** As a number for compatibility with clients: `7.30` becomes 7.3. */
+  /** `7.30` is 7.3, as clients have always had it. */
   readonly version: number;
 }
 
-/** Driver version of a running guest; false when the guest reports none. */
+/** Version of the drivers in a running guest; false: it has none, or does not say. */
 export function readToolsVersion(
   guest: XapiRecord | undefined,
 ): ToolsVersion | false {
@@ -23,7 +23,7 @@ export function readToolsVersion(
   return { major, minor, version: Number(`${major}.${Math.abs(minor)}`) };
 }
 
-/** Adds the fields of a running guest that reports metrics. */
+/** Fields of a running guest that has told something of itself. */
 export function putTools(
   view: ViewObject,
   guest: XapiRecord,
@@ -40,7 +40,7 @@ export function putTools(
     put(view, "pvDriversUpToDate", guest.PV_drivers_up_to_date);
 }
 
-/** Version in the form `7.30.0-1`; missing parts are left out. */
+/** `7.30.0-1`: as much of it as there is. */
 function toDriversVersion(drivers: unknown): string {
   const micro = toNonEmptyText(memberOf(drivers, "micro"));
   const build = toNonEmptyText(memberOf(drivers, "build"));

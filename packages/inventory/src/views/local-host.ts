@@ -2,10 +2,7 @@ import type { XapiRecord } from "../store/record-rows.js";
 import type { ViewLinks } from "./view.js";
 import { firstOf, toList } from "./values/lists.js";
 
-/**
- * The host of a local storage repository; undefined for a shared one or one
- * without a PBD.
- */
+/** The host that a storage repository belongs to; undefined for a shared one, and for one that hangs on none. */
 export function localHostOf(
   sr: XapiRecord,
   links: ViewLinks,
@@ -15,10 +12,7 @@ export function localHostOf(
   return pbd && links.id("host", pbd.host);
 }
 
-/**
- * The host whose local storage contains a disk of the VM: the VM can start only
- * there.
- */
+/** The host whose local storage holds a disk of the VM: there alone can it start. */
 export function localHostOfDisks(
   vm: XapiRecord,
   links: ViewLinks,

@@ -5,18 +5,16 @@ import { isMap, setMember } from "./values/maps.js";
 import { isSecretName, MASK } from "./values/secret-names.js";
 import { maskText } from "./values/secret-texts.js";
 
-/**
- * Fields that contain a whole record as text: their secrets cannot be
- * separated, so the text is masked completely.
- */
+/** Fields with a whole record as one text: what is secret in it cannot be told from the rest. */
 const recordCopies = new Set(["last_booted_record", "snapshot_metadata"]);
 
-/** Nesting limit; fields of XAPI are not so deep. */
+/** Deeper than any field of XAPI is. */
 const MAX_DEPTH = 16;
 
 /**
- * A XAPI record as JSON values, with secrets masked. A secret is recognised by
- * the name of its field or map key, or by the text around it.
+ * A record as XAPI has it, for experts: JSON values only, and no secrets. They are
+ * masked by the name that they stand under, of a field or in a map, and by what
+ * stands around them in a text.
  */
 export function toMaskedRecord(record: XapiRecord): ViewObject {
   return maskedMap(record, 0);
@@ -31,7 +29,7 @@ function maskedMap(map: XapiRecord, depth: number): ViewObject {
 
 function maskedMember(name: string, value: unknown, depth: number): unknown {
   const isSecret = isSecretName(name) || recordCopies.has(name);
-  // Booleans, numbers and empty strings reveal nothing.
+  // Flags, numbers and empty texts give nothing away.
   const hasContent = typeof value === "string" ? value !== "" : isFilled(value);
   return isSecret && hasContent ? MASK : maskedValue(value, depth + 1);
 }

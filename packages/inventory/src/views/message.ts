@@ -3,10 +3,7 @@ import { toSeconds } from "./values/instant.js";
 import { toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/**
- * Messages of XAPI. Alarms are messages, too; the REST API distinguishes them
- * by name.
- */
+/** CONTRACT 3.8. Alarms are messages too: REST takes them apart by name. */
 export const messageView: View = {
   className: "message",
   types: ["message"],
@@ -23,7 +20,7 @@ function build({ record }: ViewSource): ViewObject {
     name: toText(record.name),
   };
   put(view, "time", toSeconds(record.timestamp));
-  // Already a UUID; the object may no longer exist.
+  // A uuid already; the object may be gone.
   put(view, "$object", toNonEmptyText(record.obj_uuid));
   return view;
 }

@@ -1,10 +1,7 @@
 import type { ViewLinks } from "./view.js";
 import { isMap, setMember, toTextMap, type TextMap } from "./values/maps.js";
 
-/**
- * Current operations by task id; operations of tasks that no longer exist are
- * left out.
- */
+/** What goes on with an object, by the id of the task; operations of tasks that are gone are left out. */
 export function readOperations(value: unknown, links: ViewLinks): TextMap {
   const operations: Record<string, string> = {};
   if (!isMap(value)) return operations;
@@ -17,8 +14,5 @@ export function readOperations(value: unknown, links: ViewLinks): TextMap {
   return operations;
 }
 
-/**
- * Current operations by task reference: the form that clients expect for all
- * objects but VMs.
- */
+/** The same by the reference of the task, as clients know it of everything but VMs. */
 export const readRawOperations = toTextMap;

@@ -3,7 +3,7 @@ import { toMaskedMap } from "./values/maps.js";
 import { toFlag, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** A USB device of a host. */
+/** A device in a host. */
 export const pusbView: View = {
   className: "PUSB",
   types: ["PUSB"],
@@ -14,7 +14,7 @@ export const pusbView: View = {
   searched: ["id", "description"],
 };
 
-/** A USB device passed through to a VM. */
+/** A device as a VM has it. */
 export const vusbView: View = {
   className: "VUSB",
   types: ["VUSB"],
@@ -25,7 +25,7 @@ export const vusbView: View = {
   searched: ["id"],
 };
 
-/** A group of equivalent USB devices. */
+/** Devices of a kind, of which a VM gets one. */
 export const usbGroupView: View = {
   className: "USB_group",
   types: ["USB_group"],

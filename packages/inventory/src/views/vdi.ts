@@ -11,10 +11,7 @@ import { put } from "./values/put.js";
 const DISK = "VDI";
 const SNAPSHOT = "VDI-snapshot";
 
-/**
- * Limit when following a chain of images: real chains have at most 30, a longer
- * one is corrupt or circular.
- */
+/** A chain of images is at most 30 long; a longer one is a mistake, or a circle. */
 const MAX_CHAIN_LENGTH = 64;
 
 /** CONTRACT 3.6. */
@@ -44,7 +41,7 @@ export const vdiView: View = {
   searched: ["id", "name_label", "name_description", "tags"],
 };
 
-/** An absent `managed` counts as true. */
+/** A pool that does not say means that the disk is managed. */
 function typeOf(record: XapiRecord): string {
   if (record.is_a_snapshot === true) return SNAPSHOT;
   return record.managed === false ? "VDI-unmanaged" : DISK;
@@ -93,7 +90,7 @@ function parentOf(record: XapiRecord): string | undefined {
   return toNonEmptyText(memberOf(record.sm_config, "vhd-parent"));
 }
 
-/** Physical size in bytes of the image and its ancestors. */
+/** Bytes on disk of the image and of all that it is made of. */
 function toChainUsage(
   record: XapiRecord,
   links: ViewLinks,

@@ -19,10 +19,7 @@ import { vifView } from "./vif.js";
 import { vmView } from "./vm.js";
 import { vtpmView } from "./vtpm.js";
 
-/**
- * All views. Classes without a view are visible only through views of other
- * classes.
- */
+/** All that the outside can see; classes without a view are read by the views of others, or not at all. */
 export const views: readonly View[] = [
   poolView,
   hostView,
@@ -61,7 +58,7 @@ export function viewOf(className: string): View | undefined {
   return byClass.get(className);
 }
 
-/** The view of an object type. */
+/** The view that makes objects of this type. */
 export function viewOfType(type: string): View | undefined {
   return byType.get(type);
 }

@@ -47,7 +47,7 @@ function build({ record, links }: ViewSource): ViewObject {
   return view;
 }
 
-/** Enabled unless explicitly disabled. */
+/** On unless it was turned off. */
 function isChecksumming(otherConfig: unknown): boolean {
   const setting = memberOf(otherConfig, "ethtool-tx");
   return setting !== "false" && setting !== "off";

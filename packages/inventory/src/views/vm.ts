@@ -87,7 +87,7 @@ export const vmView: View = {
   ],
 };
 
-/** Snapshots are checked before templates: in XAPI they have is_a_template, too. */
+/** In this order: XAPI's snapshots are templates too. */
 function typeOf(record: XapiRecord): string {
   if (record.is_control_domain === true) return "VM-controller";
   if (record.is_a_snapshot === true || isSet(record.snapshot_of))
@@ -95,10 +95,7 @@ function typeOf(record: XapiRecord): string {
   return record.is_a_template === true ? TEMPLATE : "VM";
 }
 
-/**
- * Default templates have the same UUID in every pool, so their id is prefixed
- * with the pool's.
- */
+/** The templates that come with the product have the same uuid in every pool. */
 function idOf({ record, links }: ViewSource): string | undefined {
   const uuid = toNonEmptyText(record.uuid);
   if (uuid === undefined || typeOf(record) !== TEMPLATE) return uuid;
@@ -110,7 +107,7 @@ function isSet(ref: unknown): boolean {
   return typeof ref === "string" && ref !== "" && ref !== "OpaqueRef:NULL";
 }
 
-/** Values that several fields depend on. */
+/** The few facts that several fields hang on. */
 interface Guest {
   readonly type: string;
   readonly isRunning: boolean;
@@ -184,10 +181,7 @@ function putLinks(view: ViewObject, { record, links }: ViewSource): void {
   put(view, "attachedPcis", toNestedPcis(record.other_config));
 }
 
-/**
- * The host that the VM runs on. For others: the host with local storage of the
- * VM, otherwise the pool.
- */
+/** Where it runs; for the others the pool, or the one host that has their disks. */
 function containerOf(
   { record, links }: ViewSource,
   isRunning: boolean,
@@ -218,13 +212,13 @@ function putSnapshot(
 function toCpus(record: XapiRecord, { metrics, tools }: Guest): ViewObject {
   const cpus: ViewObject = {};
   put(cpus, "max", toInteger(record.VCPUs_max));
-  // Without tools the number of CPUs in use is not reliable.
+  // Without tools the guest need not have taken all that it was given.
   const running = tools ? toInteger(metrics?.VCPUs_number) : undefined;
   put(cpus, "number", running ?? toInteger(record.VCPUs_at_startup));
   return cpus;
 }
 
-/** In bytes. */
+/** All in bytes. */
 function toMemory(record: XapiRecord, facts: Guest): ViewObject {
   const { isRunning, metrics, guest } = facts;
   const dynamicMax = toInteger(record.memory_dynamic_max) ?? 0;

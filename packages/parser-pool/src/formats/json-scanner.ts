@@ -107,9 +107,9 @@ export class JsonScanner {
   }
 
   /** The error to throw at `pos`, where `wanted` is expected. */
-  unexpected(pos: number, expected: string): Error {
+  unexpected(pos: number, wanted: string): Error {
     if (pos >= this.end) return this.missing();
-    return badAnswer(`${describeByte(this.bytes[pos])} instead of ${expected}`);
+    return badAnswer(`${describeByte(this.bytes[pos])} instead of ${wanted}`);
   }
 
   /** The error to throw at the end of the bytes. */

@@ -25,7 +25,7 @@ export function createCertificateVerifier(
     };
   }
   if ("trustOnFirstUse" in policy) {
-    const pinnedByAddress = new Map(
+    const known = new Map(
       Object.entries(policy.known ?? {}).map(([at, print]) => [
         at,
         normalise(print),
@@ -36,13 +36,13 @@ export function createCertificateVerifier(
       ca: undefined,
       verify(address, socket) {
         const shown = fingerprintOf(socket);
-        const pinned = pinnedByAddress.get(address);
+        const pinned = known.get(address);
         if (pinned !== undefined && !accepted.has(shown)) {
           verifyFingerprint(address, shown, [pinned]);
           return;
         }
         if (pinned === shown) return;
-        pinnedByAddress.set(address, shown);
+        known.set(address, shown);
         policy.onFingerprint(address, shown);
       },
     };

@@ -1,4 +1,4 @@
-/** What an operator wants to hear of. */
+/** Kinds of events that the activity log records. */
 export const activityKinds = [
   "vm.created",
   "vm.removed",
@@ -37,41 +37,41 @@ export const activityKinds = [
 ] as const;
 export type ActivityKind = (typeof activityKinds)[number];
 
-/** Another object that has to do with it, by the name that it had. */
+/** Another object that is involved, with its name at that time. */
 export interface Related {
   readonly id: string;
   readonly type: string;
   readonly name: string;
 }
 
-/** Who has asked us for it. */
-export interface Doer {
+/** The user who caused an event by an operation of this server. */
+export interface Actor {
   readonly userId: string;
   readonly userName: string;
   readonly operation: string;
   readonly taskId?: string;
 }
 
-/** Something that has happened to an object. */
+/** An event of an object. */
 export interface ActivityEntry {
-  /** Rises from entry to entry, also over restarts. */
+  /** Increases with every entry, also across restarts. */
   readonly seq: number;
-  /** ms */
+  /** ms since the epoch */
   readonly time: number;
   readonly kind: ActivityKind;
   readonly objectId: string;
   readonly type: string;
   readonly name: string;
-  /** Id of its pool object, where that is known. */
+  /** Id of the pool object, if known. */
   readonly pool?: string;
-  /** Its name before. */
+  /** The previous name. */
   readonly was?: string;
-  /** The VM that a snapshot is of. */
+  /** The VM of a snapshot. */
   readonly of?: Related;
-  /** The host that it was on, and that it is on. */
+  /** Source and target host of a migration. */
   readonly from?: Related;
   readonly to?: Related;
-  readonly by?: Doer;
+  readonly by?: Actor;
 }
 
-export type Happening = Omit<ActivityEntry, "seq" | "time" | "by">;
+export type ActivityEvent = Omit<ActivityEntry, "seq" | "time" | "by">;

@@ -7,14 +7,14 @@ import {
 import type { Readable } from "../objects/readable.js";
 import type { ActivityEntry, ActivityKind, Related } from "./activity-entry.js";
 
-/** Which entries; of all the newest. */
-export interface ActivityQuestion {
-  /** ms: not older. */
+/** Which entries; without members: the newest. */
+export interface ActivityQuery {
+  /** ms since the epoch; older entries are left out. */
   readonly since?: number;
-  /** Numbers of entries: older than this one, newer than that one. */
+  /** Sequence numbers, exclusive: entries before the one, after the other. */
   readonly before?: number;
   readonly after?: number;
-  /** An object that they are about, or that has to do with them. */
+  /** Id of an object that is the subject of the entry or involved. */
   readonly object?: string;
   /** Id of a pool object. */
   readonly pool?: string;
@@ -22,28 +22,28 @@ export interface ActivityQuestion {
   readonly limit: number;
 }
 
-/** Who asks. */
+/** The caller. */
 export interface ActivityReader {
   readonly readable: Readable;
-  /** Undefined: nobody has signed in. */
+  /** Undefined: anonymous. */
   readonly userId: string | undefined;
   readonly isAdmin: boolean;
 }
 
 export interface FoundActivity {
   readonly entries: ActivityEntry[];
-  /** There may be more before the last of them. */
+  /** There may be older entries. */
   hasMore: boolean;
 }
 
-/** Entries that are looked at between two looks at the clock. */
-const A_LOOK = 64;
+/** Entries per step of a slice. */
+const ENTRIES_PER_STEP = 64;
 
-/** Newest first: what the reader may see of what is asked for. */
+/** Entries of the query that the reader may read, newest first. */
 export function* listActivity(
   all: readonly ActivityEntry[],
-  question: ActivityQuestion,
-  sight: Sight,
+  question: ActivityQuery,
+  readable: ReadableEntries,
   found: FoundActivity,
 ): Steps {
   const { limit, since = 0, before = Infinity, after = 0 } = question;
@@ -51,20 +51,20 @@ export function* listActivity(
   for (let at = all.length - 1; at >= 0; at--) {
     const entry = all[at]!;
     if (entry.time < since || entry.seq <= after) return;
-    if (at % A_LOOK === 0) yield;
+    if (at % ENTRIES_PER_STEP === 0) yield;
     if (entry.seq >= before || !fits(entry, question, kinds)) continue;
-    if (!sight.seesAbout(entry)) continue;
+    if (!readable.seesAbout(entry)) continue;
     if (found.entries.length === limit) {
       found.hasMore = true;
       return;
     }
-    found.entries.push(sight.of(entry));
+    found.entries.push(readable.of(entry));
   }
 }
 
 function fits(
   { kind, objectId, of, from, to, ...entry }: ActivityEntry,
-  { object, pool }: ActivityQuestion,
+  { object, pool }: ActivityQuery,
   kinds: ReadonlySet<string>,
 ): boolean {
   if (kinds.size > 0 && !kinds.has(kind)) return false;
@@ -73,8 +73,8 @@ function fits(
   return [objectId, of?.id, from?.id, to?.id].includes(object);
 }
 
-/** What one reader may see now. */
-export class Sight {
+/** What one reader may read at the moment. */
+export class ReadableEntries {
   readonly #catalog: Pick<Catalog, "get">;
   readonly #reader: ActivityReader;
   readonly #tests = new Map<string, Predicate | undefined>();
@@ -90,7 +90,9 @@ export class Sight {
     return this.#sees(objectId, type);
   }
 
-  /** Without the names of others than the object itself that the reader may not see. */
+  /**
+   * The entry without the names of other objects that the reader may not read.
+   */
   of(entry: ActivityEntry): ActivityEntry {
     const { of, from, to, by, ...rest } = entry;
     const { isAdmin, userId } = this.#reader;
@@ -116,7 +118,8 @@ export class Sight {
     const key = `${type} ${id}`;
     let sees = this.#seen.get(key);
     if (sees === undefined) {
-      // What is gone, or of another type now, is for those who may see all of its type.
+      // An object that was deleted or changed its type is visible to readers
+      // who may read all objects of the type.
       const object = this.#catalog.get(id);
       sees = object?.type === type && evaluatePredicate(test, object.json);
       this.#seen.set(key, sees);

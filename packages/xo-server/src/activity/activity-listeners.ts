@@ -1,17 +1,23 @@
 import type { Clock } from "../clock.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 
-/** Between two notifications, and until a client that does not read is tried again. */
+/**
+ * Minimum interval of notifications, and of retries for clients with a full
+ * send buffer.
+ */
 const PAUSE_MS = 500;
 
 const MESSAGE = Buffer.from(
   JSON.stringify({ jsonrpc: "2.0", method: "activity", params: {} }),
 );
 
-/** Clients that want to hear that something has happened; what of it they may see, they ask. */
+/**
+ * Clients that are notified of new activity. They then request the entries that
+ * they may read.
+ */
 export class ActivityListeners {
   readonly #clock: Clock;
-  /** Whether each has still to be told. */
+  /** Whether the client must be notified. */
   readonly #clients = new Map<StatusSubscriber, boolean>();
   #timer: unknown;
 
@@ -23,13 +29,13 @@ export class ActivityListeners {
     this.#clients.set(client, false);
   }
 
-  /** @returns false: it was not there */
+  /** @returns false: the client was not subscribed */
   delete(client: StatusSubscriber): boolean {
     return this.#clients.delete(client);
   }
 
-  /** Often: they hear of it soon, and of many as of one. */
-  tell(): void {
+  /** May be called often: notifications are combined. */
+  notify(): void {
     if (this.#clients.size === 0) return;
     for (const client of this.#clients.keys()) this.#clients.set(client, true);
     this.#timer ??= this.#clock.setTimeout(() => {
@@ -45,8 +51,8 @@ export class ActivityListeners {
   #send(): void {
     this.#timer = undefined;
     let isAnyBehind = false;
-    for (const [client, isToTell] of this.#clients) {
-      const isBehind = isToTell && !client.trySend(MESSAGE);
+    for (const [client, hasNews] of this.#clients) {
+      const isBehind = hasNews && !client.trySend(MESSAGE);
       this.#clients.set(client, isBehind);
       isAnyBehind ||= isBehind;
     }

@@ -2,18 +2,18 @@ import type { Catalog, Inventory, ViewTable } from "@xo-server/inventory";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { Witness, WitnessedCall } from "../operations/witness.js";
-import type { Doer, Happening } from "./activity-entry.js";
+import type { Actor, ActivityEvent } from "./activity-entry.js";
 import {
   listActivity,
-  Sight,
-  type ActivityQuestion,
+  ReadableEntries,
+  type ActivityQuery,
   type ActivityReader,
   type FoundActivity,
 } from "./activity-list.js";
-import { Doers } from "./doers.js";
+import { Attribution } from "./attribution.js";
 import { Journal } from "./journal.js";
 import { FactsDictionary } from "./object-facts.js";
-import { PoolWatch } from "./pool-watch.js";
+import { PoolTracker } from "./pool-tracker.js";
 import { RowWatcher } from "./row-watcher.js";
 
 export interface ActivityOptions {
@@ -24,42 +24,48 @@ export interface ActivityOptions {
   >;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "warn">;
-  readonly most: number;
-  readonly keptMs: number;
-  /** Something has happened. */
+  readonly maxEntries: number;
+  readonly retentionMs: number;
+  /** Called when an entry was added or attributed. */
   readonly onChange: () => void;
 }
 
-/** In this order: names of pools and hosts are there when VMs tell. */
+/**
+ * In this order, so that names of pools and hosts are known when VM events are
+ * recorded.
+ */
 const CLASSES = ["pool", "host", "VM", "network"];
-/** To follow disks, and SRs with all their disks, costs as much as all the rest: they are told from when somebody asks for them. */
-const LATER = ["SR", "VDI"];
-/** Between two looks whether somebody does, in ms. */
-const LOOK_MS = 2_000;
+/**
+ * Following disks, and SRs with all their disks, costs as much as all other
+ * classes: they are followed when another part of the server has begun to.
+ */
+const ON_DEMAND_CLASSES = ["SR", "VDI"];
+/** Interval of the check for these classes, in ms. */
+const CHECK_MS = 2_000;
 
-/** What happens in the pools, as an operator would say it. */
+/** Records events of the pools' objects for operators. */
 export class Activity implements Witness {
   readonly journal: Journal;
   readonly #options: ActivityOptions;
-  readonly #doers: Doers;
+  readonly #attribution: Attribution;
   readonly #facts = new FactsDictionary();
   readonly #watchers = new Map<string, RowWatcher>();
   readonly #unobserve: (() => void)[] = [];
-  readonly #pools: PoolWatch;
+  readonly #pools: PoolTracker;
   #isStopped = false;
   #timer: unknown;
 
   constructor(options: ActivityOptions) {
     this.#options = options;
     this.journal = new Journal(options);
-    this.#doers = new Doers(options.clock);
-    this.#pools = new PoolWatch({
+    this.#attribution = new Attribution(options.clock);
+    this.#pools = new PoolTracker({
       ...options,
       onConnected: (pool) => {
-        this.#tellOfPool(pool, "pool.connected");
+        this.#recordPool(pool, "pool.connected");
       },
       onLost: (pool) => {
-        this.#tellOfPool(pool, "pool.lost");
+        this.#recordPool(pool, "pool.lost");
       },
     });
   }
@@ -67,7 +73,7 @@ export class Activity implements Witness {
   /** Resolves when all classes are followed. Never rejects. */
   async start(): Promise<void> {
     for (const className of CLASSES) await this.#tryToFollow(className);
-    await this.#followLater(LATER);
+    await this.#followLater(ON_DEMAND_CLASSES);
   }
 
   stop(): void {
@@ -81,32 +87,32 @@ export class Activity implements Witness {
     const { user: person, task: work } = context;
     if (person === undefined) return () => undefined;
     const taskId = work?.taskId;
-    const doer: Doer = {
+    const actor: Actor = {
       userId: person.id,
       userName: person.name,
       operation: operation.name,
       ...(taskId === undefined ? {} : { taskId }),
     };
     const ids = objectsOf(operation, params);
-    const end = this.#doers.begin({ doer, ids });
+    const end = this.#attribution.begin({ actor, ids });
     return (result?: unknown) => {
       end();
-      const made = idOf(result);
-      if (made !== undefined && this.journal.attribute(made, doer))
+      const created = idOf(result);
+      if (created !== undefined && this.journal.attribute(created, actor))
         this.#options.onChange();
     };
   }
 
-  /** In slices. */
+  /** Runs in slices of the event loop. */
   async list(
-    question: ActivityQuestion,
+    question: ActivityQuery,
     reader: ActivityReader,
   ): Promise<FoundActivity> {
     const { catalog, inventory } = this.#options;
     const found: FoundActivity = { entries: [], hasMore: false };
-    const sight = new Sight(catalog, reader);
+    const readable = new ReadableEntries(catalog, reader);
     const { entries } = this.journal;
-    const steps = listActivity(entries, question, sight, found);
+    const steps = listActivity(entries, question, readable, found);
     await inventory.runInSlices("activity", steps);
     return found;
   }
@@ -117,7 +123,10 @@ export class Activity implements Witness {
       if (catalog.tables.has(className)) await this.#tryToFollow(className);
     const left = classes.filter((one) => !this.#watchers.has(one));
     if (left.length === 0 || this.#isStopped) return;
-    this.#timer = clock.setTimeout(() => void this.#followLater(left), LOOK_MS);
+    this.#timer = clock.setTimeout(
+      () => void this.#followLater(left),
+      CHECK_MS,
+    );
   }
 
   async #tryToFollow(className: string): Promise<void> {
@@ -126,7 +135,7 @@ export class Activity implements Witness {
       await this.#follow(className);
     } catch (error) {
       if (!this.#isStopped)
-        logger.warn(`activity of ${className} is not told`, { error });
+        logger.warn(`activity of ${className} is not recorded`, { error });
     }
   }
 
@@ -139,8 +148,8 @@ export class Activity implements Witness {
         facts: this.#facts,
         isLive: (pool) => this.#pools.isLive(pool),
         nameOf: (id, type) => this.#watchers.get(type)?.nameOf(id),
-        onHappening: (happening) => {
-          this.#tell(happening);
+        onEvent: (event) => {
+          this.#record(event);
         },
       });
       this.#watchers.set(className, watcher);
@@ -152,24 +161,24 @@ export class Activity implements Witness {
     if (this.#isStopped) return;
     const isFirst = this.#watchers.has(className);
     const watcher = begin(table);
-    // Somebody else has followed it before: what is there is read once.
+    // The class was followed before: read its objects once.
     if (!isFirst)
       await inventory.runInSlices("activity", readAll(table, watcher));
     watcher.isComplete = true;
   }
 
-  #tell(happening: Happening): void {
-    this.journal.add(happening, this.#doers.of(happening));
+  #record(event: ActivityEvent): void {
+    this.journal.add(event, this.#attribution.of(event));
     this.#options.onChange();
   }
 
-  #tellOfPool(pool: string, kind: "pool.connected" | "pool.lost"): void {
+  #recordPool(pool: string, kind: "pool.connected" | "pool.lost"): void {
     const table = this.#watchers.get("pool")?.table;
     for (let row = 0; row < (table?.rows ?? 0); row++) {
       if (table?.isLive(row) !== true || table.pool(row) !== pool) continue;
       const objectId = table.id(row);
       const name = this.#watchers.get("pool")?.nameOf(objectId) ?? "";
-      this.#tell({ kind, objectId, type: "pool", name, pool: objectId });
+      this.#record({ kind, objectId, type: "pool", name, pool: objectId });
       return;
     }
   }
@@ -194,7 +203,7 @@ function objectsOf(
   return [own, ...named].filter((id) => typeof id === "string");
 }
 
-/** Of what an operation has made. */
+/** Id of the object that an operation created. */
 function idOf(result: unknown): string | undefined {
   if (typeof result === "string") return result;
   if (typeof result !== "object" || result === null) return undefined;

@@ -1,18 +1,18 @@
 import type { Clock } from "../clock.js";
-import type { ActivityEntry, Doer, Happening } from "./activity-entry.js";
+import type { ActivityEntry, Actor, ActivityEvent } from "./activity-entry.js";
 
 export interface JournalOptions {
   readonly clock: Pick<Clock, "now">;
-  /** Entries that are kept. */
-  readonly most: number;
-  /** How long, in ms. */
-  readonly keptMs: number;
+  /** Maximum number of entries. */
+  readonly maxEntries: number;
+  /** Retention, in ms. */
+  readonly retentionMs: number;
 }
 
-/** Of the last entries, those that may be of an object that has just been made. */
-const MADE_LATELY = 500;
+/** Number of recent entries that are searched for a newly created object. */
+const RECENT_ENTRIES = 500;
 
-/** What has happened, the newest last; bounded by number and age. */
+/** The entries in memory, newest last; limited by number and age. */
 export class Journal {
   readonly #options: JournalOptions;
   #entries: ActivityEntry[] = [];
@@ -21,7 +21,7 @@ export class Journal {
 
   constructor(options: JournalOptions) {
     this.#options = options;
-    // Numbers of one run are all higher than those of the run before.
+    // Sequence numbers are higher than those of any previous run of the server.
     this.#seq = options.clock.now() * 1_000;
   }
 
@@ -30,35 +30,38 @@ export class Journal {
   }
 
   get most(): number {
-    return this.#options.most;
+    return this.#options.maxEntries;
   }
 
-  /** Since the start. */
+  /** Number of entries since the start. */
   get written(): number {
     return this.#written;
   }
 
-  /** Not to be changed; a later `add` may give another list. */
+  /** Must not be changed. A later `add` may replace the list. */
   get entries(): readonly ActivityEntry[] {
-    this.#forgetOld();
+    this.#evictByAge();
     return this.#entries;
   }
 
-  add(happening: Happening, by: Doer | undefined): void {
+  add(event: ActivityEvent, by: Actor | undefined): void {
     this.#written++;
     this.#entries.push({
-      ...happening,
+      ...event,
       seq: ++this.#seq,
       time: this.#options.clock.now(),
       ...(by === undefined ? {} : { by }),
     });
-    this.#forgetMost();
+    this.#evictByNumber();
   }
 
-  /** Somebody has made this object, as we hear at the end of it. */
-  attribute(objectId: string, by: Doer): boolean {
+  /**
+   * Attributes the creation of an object to an actor, when the operation has
+   * ended.
+   */
+  attribute(objectId: string, by: Actor): boolean {
     const { length } = this.#entries;
-    const oldest = Math.max(0, length - MADE_LATELY);
+    const oldest = Math.max(0, length - RECENT_ENTRIES);
     for (let at = length - 1; at >= oldest; at--) {
       const entry = this.#entries[at]!;
       if (entry.objectId !== objectId || entry.by !== undefined) continue;
@@ -69,16 +72,16 @@ export class Journal {
     return false;
   }
 
-  /** In bulk: the list is not moved for each. */
-  #forgetMost(): void {
-    const { most } = this.#options;
-    if (this.#entries.length > most)
-      this.#entries = this.#entries.slice(-(most - (most >> 4)));
+  /** In bulk, so that the list is not copied for each entry. */
+  #evictByNumber(): void {
+    const { maxEntries } = this.#options;
+    if (this.#entries.length > maxEntries)
+      this.#entries = this.#entries.slice(-(maxEntries - (maxEntries >> 4)));
   }
 
-  #forgetOld(): void {
-    const { clock, keptMs } = this.#options;
-    const oldest = clock.now() - keptMs;
+  #evictByAge(): void {
+    const { clock, retentionMs } = this.#options;
+    const oldest = clock.now() - retentionMs;
     let gone = 0;
     while (gone < this.size && this.#entries[gone]!.time < oldest) gone++;
     if (gone > 0) this.#entries = this.#entries.slice(gone);

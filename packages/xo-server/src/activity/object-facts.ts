@@ -1,15 +1,18 @@
 import type { ViewObject } from "@xo-server/inventory";
 
-/** The little that is kept of an object to see what a change of it means. Equal facts are the same object. */
+/**
+ * The fields of an object that events are derived from. Equal facts are the
+ * same object.
+ */
 export interface Facts {
   readonly type: string;
-  /** Of a VM its power state; of a host whether it is in use, and seen. */
+  /** For a VM its power state; for a host whether it is enabled and alive. */
   readonly state: string;
-  /** Where a VM is; what a snapshot is of. */
+  /** For a VM its host; for a snapshot its VM. */
   readonly place: string;
 }
 
-/** Few differ: states times hosts. */
+/** Shares equal facts: there are few combinations of state and host. */
 export class FactsDictionary {
   readonly #known = new Map<string, Facts>();
 
@@ -21,7 +24,7 @@ export class FactsDictionary {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const facts = { type, state, place };
-    // Each snapshot has its VM: those few facts need not be shared.
+    // Facts of snapshots are unique per VM and not shared.
     if (type !== SNAPSHOT) this.#known.set(key, facts);
     return facts;
   }

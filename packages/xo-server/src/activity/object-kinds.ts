@@ -7,7 +7,10 @@ interface Kinds {
   readonly renamed: ActivityKind;
 }
 
-/** A pool comes and goes with its connection. Of others, such as snapshots of disks, nothing is told. */
+/**
+ * Pools are handled by connection state. Other types, such as VDI snapshots,
+ * have no events.
+ */
 const kindsByType: ReadonlyMap<string, Kinds> = new Map<string, Kinds>([
   ["VM", kinds("vm")],
   ["VM-template", kinds("template")],
@@ -32,8 +35,8 @@ function kinds(
   };
 }
 
-/** Whether anything is ever told of objects of this type. */
-export function isTold(type: string): boolean {
+/** Whether events of objects of this type are recorded. */
+export function isTracked(type: string): boolean {
   return kindsByType.has(type);
 }
 
@@ -44,7 +47,7 @@ export function kindOf(
   return kindsByType.get(type)?.[what];
 }
 
-/** What has become of an object that stays of its type. */
+/** Events that a change of an object means. */
 export function changesOf(before: Facts, after: Facts): ActivityKind[] {
   if (before === after || before.type !== after.type) return [];
   if (after.type === "host") return hostChanges(before.state, after.state);

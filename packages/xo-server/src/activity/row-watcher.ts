@@ -1,27 +1,32 @@
 import type { RowObserver, ViewObject, ViewTable } from "@xo-server/inventory";
-import type { ActivityKind, Happening, Related } from "./activity-entry.js";
+import type { ActivityKind, ActivityEvent, Related } from "./activity-entry.js";
 import { textOf, type Facts, type FactsDictionary } from "./object-facts.js";
-import { changesOf, isTold, kindOf } from "./object-kinds.js";
+import { changesOf, isTracked, kindOf } from "./object-kinds.js";
 
 export interface RowWatcherOptions {
   readonly table: ViewTable;
   readonly facts: FactsDictionary;
-  /** What a change of the pool's objects is: something that happens, and no listing. */
+  /**
+   * Whether changes of the pool's objects are events, not part of a listing.
+   */
   readonly isLive: (pool: string) => boolean;
-  /** What an object that is there is called. */
+  /** Current name of an object. */
   readonly nameOf: (id: string, type: "host" | "VM") => string | undefined;
-  readonly onHappening: (happening: Happening) => void;
+  readonly onEvent: (event: ActivityEvent) => void;
 }
 
-/** Sees what changes of a class's objects mean. A change costs one look at a few fields, however many objects there are. */
+/**
+ * Derives events from changes of the objects of a class. The cost of a change
+ * is independent of the number of objects.
+ */
 export class RowWatcher implements RowObserver {
   readonly #options: RowWatcherOptions;
-  /** By row. */
+  /** By row number. */
   readonly #facts: (Facts | undefined)[] = [];
   readonly #names: (string | undefined)[] = [];
   readonly #poolIds: (string | undefined)[] = [];
   readonly #sharedTexts = new Map<string, string>();
-  /** All that was there at the beginning is known. */
+  /** All objects that existed at the start are known. */
   isComplete = false;
 
   constructor(options: RowWatcherOptions) {
@@ -41,37 +46,38 @@ export class RowWatcher implements RowObserver {
     const after = this.#options.facts.of(view);
     const before = this.#facts[row];
     const was = this.#names[row];
-    if (!isTold(after.type)) {
+    if (!isTracked(after.type)) {
       if (before !== undefined) this.rowRemoved(row);
       return;
     }
     const name = textOf(view["name_label"]);
     this.#keep(row, after, { name, pool: textOf(view["$pool"]) });
-    if (!this.#isTelling(row)) return;
+    if (!this.#isReporting(row)) return;
     if (before?.type !== after.type) {
-      this.#tell(row, kindOf(after.type, "created"));
+      this.#report(row, kindOf(after.type, "created"));
       return;
     }
     if (name !== was)
-      this.#tell(row, kindOf(after.type, "renamed"), { was: was ?? "" });
+      this.#report(row, kindOf(after.type, "renamed"), { was: was ?? "" });
     for (const kind of changesOf(before, after))
-      this.#tell(row, kind, this.#places(kind, before, after));
+      this.#report(row, kind, this.#places(kind, before, after));
   }
 
   rowRemoved(row: number): void {
     const facts = this.#facts[row];
     if (facts === undefined) return;
-    if (this.#isTelling(row)) this.#tell(row, kindOf(facts.type, "removed"));
+    if (this.#isReporting(row))
+      this.#report(row, kindOf(facts.type, "removed"));
     this.#facts[row] = undefined;
     this.#names[row] = undefined;
     this.#poolIds[row] = undefined;
   }
 
   flushed(): void {
-    // Each row is told as it comes.
+    // Rows are reported individually.
   }
 
-  #isTelling(row: number): boolean {
+  #isReporting(row: number): boolean {
     return this.isComplete && this.#options.isLive(this.table.pool(row));
   }
 
@@ -87,17 +93,17 @@ export class RowWatcher implements RowObserver {
     this.#poolIds[row] = shared ?? pool;
   }
 
-  #tell(
+  #report(
     row: number,
     kind: ActivityKind | undefined,
-    more: Partial<Happening> = {},
+    more: Partial<ActivityEvent> = {},
   ): void {
     const facts = this.#facts[row];
     if (kind === undefined || facts === undefined) return;
     const pool = this.#poolIds[row];
     const { type, place } = facts;
     const of = type === "VM-snapshot" ? this.#related(place, "VM") : undefined;
-    this.#options.onHappening({
+    this.#options.onEvent({
       kind,
       type,
       objectId: this.table.id(row),
@@ -108,7 +114,11 @@ export class RowWatcher implements RowObserver {
     });
   }
 
-  #places(kind: ActivityKind, before: Facts, after: Facts): Partial<Happening> {
+  #places(
+    kind: ActivityKind,
+    before: Facts,
+    after: Facts,
+  ): Partial<ActivityEvent> {
     const from =
       kind === "vm.moved" || kind === "vm.stopped" || kind === "vm.suspended"
         ? this.#related(before.place, "host")
@@ -122,7 +132,7 @@ export class RowWatcher implements RowObserver {
     };
   }
 
-  /** Undefined: it is no such object, as the pool that a halted VM is in. */
+  /** Undefined: not such an object, for example the pool of a halted VM. */
   #related(id: string, type: "host" | "VM"): Related | undefined {
     const name = this.#options.nameOf(id, type);
     return name === undefined ? undefined : { id, type, name };

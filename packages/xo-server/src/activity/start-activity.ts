@@ -6,7 +6,7 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 import { Activity } from "./activity.js";
 import { ActivityListeners } from "./activity-listeners.js";
 
-/** What happens, and the clients that hear of it. */
+/** The activity log and the clients subscribed to it. */
 export interface StartedActivity {
   readonly activity: Activity;
   readonly listeners: ActivityListeners;
@@ -14,7 +14,7 @@ export interface StartedActivity {
 
 const HOUR_MS = 3_600_000;
 
-/** Objects are followed from `activity.start()` on. */
+/** Objects are followed after `activity.start()`. */
 export function startActivity(
   inventory: Inventory,
   { catalog }: Objects,
@@ -28,10 +28,10 @@ export function startActivity(
     inventory,
     clock,
     logger: loggers.named("xo:activity"),
-    most: config.activity.maxEntries,
-    keptMs: config.activity.retentionHours * HOUR_MS,
+    maxEntries: config.activity.entries,
+    retentionMs: config.activity.hours * HOUR_MS,
     onChange: () => {
-      listeners.tell();
+      listeners.notify();
     },
   });
   stops.push("activity", () => {

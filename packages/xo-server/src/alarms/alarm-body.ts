@@ -1,18 +1,18 @@
 import type { Alarm } from "@xo-server/store";
-import type { Finding } from "./finding.js";
+import type { Match } from "./match.js";
 import type { Rule, Severity } from "./rule.js";
 
-/** What an alarm says of itself, kept as it was when it began. */
-export interface AlarmBody extends Omit<Finding, "key" | "objectId"> {
+/** The stored description of an alarm, as it was when the alarm was raised. */
+export interface AlarmBody extends Omit<Match, "key" | "objectId"> {
   readonly ruleName: string;
   readonly severity: Severity;
-  /** Id of the message or task that it is of. */
+  /** Id of the message or task that caused it. */
   readonly source?: string;
 }
 
 export function toBody(
   { name: ruleName, severity }: Rule,
-  { type, name, pool, value, text }: Finding,
+  { type, name, pool, value, text }: Match,
 ): AlarmBody {
   return {
     ruleName,
@@ -21,12 +21,12 @@ export function toBody(
     name,
     ...(pool === undefined ? {} : { pool }),
     ...(value === undefined || !Number.isFinite(value) ? {} : { value }),
-    // XAPI's messages have up to some kilobytes.
+    // XAPI's messages can have several kB.
     ...(text === undefined ? {} : { text: text.slice(0, 1_024) }),
   };
 }
 
 export function bodyOf({ body }: Pick<Alarm, "body">): AlarmBody {
-  // Nobody else writes there.
+  // Written by this module only.
   return body as AlarmBody;
 }

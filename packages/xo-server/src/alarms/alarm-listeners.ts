@@ -1,14 +1,17 @@
 import type { Clock } from "../clock.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 
-/** A client that does not read is tried again after. */
+/** Interval of retries for clients with a full send buffer. */
 const RETRY_MS = 1_000;
 
 const MESSAGE = Buffer.from(
   JSON.stringify({ jsonrpc: "2.0", method: "alarms", params: {} }),
 );
 
-/** Clients that want to hear that alarms have changed; which they may see, they ask. */
+/**
+ * Clients that are notified of changed alarms. They then request the alarms
+ * that they may read.
+ */
 export class AlarmListeners {
   readonly #clock: Clock;
   readonly #clients = new Set<StatusSubscriber>();
@@ -23,14 +26,14 @@ export class AlarmListeners {
     this.#clients.add(client);
   }
 
-  /** @returns false: it was not there */
+  /** @returns false: the client was not subscribed */
   delete(client: StatusSubscriber): boolean {
     this.#behind.delete(client);
     return this.#clients.delete(client);
   }
 
-  tell(): void {
-    this.#tell(this.#clients);
+  notify(): void {
+    this.#notify(this.#clients);
   }
 
   stop(): void {
@@ -39,14 +42,14 @@ export class AlarmListeners {
     this.#behind.clear();
   }
 
-  #tell(clients: ReadonlySet<StatusSubscriber>): void {
+  #notify(clients: ReadonlySet<StatusSubscriber>): void {
     const behind = [...clients].filter((client) => !client.trySend(MESSAGE));
     this.#behind = new Set(behind);
     this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     if (behind.length === 0) return;
     this.#timer = this.#clock.setTimeout(() => {
-      this.#tell(this.#behind);
+      this.#notify(this.#behind);
     }, RETRY_MS);
   }
 }

@@ -6,14 +6,14 @@ import type { Clock } from "../clock.js";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolStatus } from "../status/status.js";
-import type { Watcher } from "./finding.js";
-import { HappeningWatcher } from "./happening-watcher.js";
-import { Ledger } from "./ledger.js";
+import type { ConditionWatcher } from "./match.js";
+import { EventRuleWatcher } from "./event-rule-watcher.js";
+import { AlarmWriter } from "./alarm-writer.js";
 import { createMailSender } from "./mail-sender.js";
 import { toNoticeBody } from "./notice.js";
 import { ObjectWatcher } from "./object-watcher.js";
-import { Outbox, sayWhatFailed, secretOf } from "./outbox.js";
-import { isFollowed, PoolWatcher } from "./pool-watcher.js";
+import { NoticeSender, errorText, secretOf } from "./notice-sender.js";
+import { isConnected, PoolWatcher } from "./pool-watcher.js";
 import { Reminders } from "./reminders.js";
 import { toRule, type Rule } from "./rule.js";
 import { RuleState } from "./rule-state.js";
@@ -32,28 +32,28 @@ export interface AlarmsOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** How a rule is doing. */
-export interface RuleFigures {
+/** Current state of a rule. */
+export interface RuleStatus {
   readonly open: number;
-  /** It is so of these as well, but there are too many to keep. */
-  readonly others: number;
-  /** Why it is not followed. */
+  /** Number of matching objects beyond the maximum of open alarms. */
+  readonly omitted: number;
+  /** Why the rule is not evaluated. */
   readonly problem?: string;
 }
 
-interface Followed {
+interface ActiveRule {
   readonly rule: Rule;
   readonly state: RuleState;
   problem?: string;
 }
 
-/** Follows all rules: what they find is written down, and told. */
+/** Evaluates all alarm rules, records alarms and sends notices. */
 export class Alarms {
   readonly #options: AlarmsOptions;
-  readonly #ledger: Ledger;
-  readonly #outbox: Outbox;
+  readonly #writer: AlarmWriter;
+  readonly #sender: NoticeSender;
   readonly #reminders: Reminders;
-  readonly #followed = new Map<string, Followed>();
+  readonly #active = new Map<string, ActiveRule>();
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
   #applying: Promise<void> = Promise.resolve();
@@ -62,7 +62,7 @@ export class Alarms {
   constructor(options: AlarmsOptions) {
     const { store, clock, logger } = options;
     this.#options = options;
-    this.#outbox = new Outbox({
+    this.#sender = new NoticeSender({
       store,
       clock,
       logger,
@@ -70,47 +70,53 @@ export class Alarms {
       callHook: createHookCaller(clock),
     });
     const onWritten = () => {
-      this.#outbox.wake();
+      this.#sender.wake();
       for (const listener of this.#listeners) listener();
     };
-    this.#ledger = new Ledger({ store, clock, logger, onWritten });
+    this.#writer = new AlarmWriter({ store, clock, logger, onWritten });
     this.#reminders = new Reminders({ store, clock, logger, onWritten });
     this.#unsubscribe = store.onChange((table) => {
       if (table === "alarm_rules") void this.apply();
     });
   }
 
-  /** Goes on with what was open in the last run. */
+  /** Continues with the alarms that are open in the database. */
   async start(): Promise<void> {
     await this.apply();
-    this.#outbox.wake();
+    this.#sender.wake();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#unsubscribe();
     await this.#applying;
-    for (const { state } of this.#followed.values()) state.stop();
-    this.#followed.clear();
+    for (const { state } of this.#active.values()) state.stop();
+    this.#active.clear();
     this.#reminders.stop();
-    await this.#ledger.stop();
-    await this.#outbox.stop();
+    await this.#writer.stop();
+    await this.#sender.stop();
   }
 
-  /** Hears when alarms have changed. @returns how to stop listening */
+  /**
+   * Calls the listener when alarms have changed.
+   * @returns a function that unsubscribes
+   */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  figures(ruleId: string): RuleFigures {
-    const followed = this.#followed.get(ruleId);
-    if (followed === undefined) return { open: 0, others: 0 };
+  statusOf(ruleId: string): RuleStatus {
+    const followed = this.#active.get(ruleId);
+    if (followed === undefined) return { open: 0, omitted: 0 };
     const { state, problem } = followed;
     return { ...state.counts, ...(problem === undefined ? {} : { problem }) };
   }
 
-  /** Sends a message to each that the rule tells. @throws XoError NO_SUCH_OBJECT */
+  /**
+   * Sends a test message to all targets of a rule.
+   * @throws XoError NO_SUCH_OBJECT
+   */
   async test(
     ruleId: string,
   ): Promise<{ readonly targetId: string; readonly error?: string }[]> {
@@ -128,24 +134,24 @@ export class Alarms {
     };
     const body = toNoticeBody(rule, "test", { alarms: [alarm], now });
     return Promise.all(
-      rule.sendTo.map(async (target) => {
+      rule.targets.map(async (target) => {
         const secret = secretOf(store.alarmRules, ruleId, target.id);
         try {
-          await this.#outbox.send(target, secret, { id: alarm.id, body });
+          await this.#sender.send(target, secret, { id: alarm.id, body });
           return { targetId: target.id };
         } catch (error) {
-          return { targetId: target.id, error: sayWhatFailed(error) };
+          return { targetId: target.id, error: errorText(error) };
         }
       }),
     );
   }
 
-  /** Follows the rules as they are now. Never rejects. */
+  /** Applies the current rules. Never rejects. */
   apply(): Promise<void> {
     this.#applying = this.#applying
       .then(() => this.#apply())
       .catch((error: unknown) => {
-        this.#options.logger.warn("rules of alarms could not be read", {
+        this.#options.logger.warn("alarm rules could not be read", {
           error,
         });
       });
@@ -158,48 +164,47 @@ export class Alarms {
     const rules = new Map(
       Array.from(alarmRules.list(), toRule).map((rule) => [rule.id, rule]),
     );
-    for (const id of [...this.#followed.keys()])
+    for (const id of [...this.#active.keys()])
       if (!rules.has(id)) this.#drop(id);
     const changed = [...rules.values()].filter(
-      ({ id, updatedAt }) =>
-        this.#followed.get(id)?.rule.updatedAt !== updatedAt,
+      ({ id, updatedAt }) => this.#active.get(id)?.rule.updatedAt !== updatedAt,
     );
     if (changed.length === 0) return;
-    const before = await this.#ledger.recall();
+    const before = await this.#writer.load();
     for (const rule of changed) await this.#follow(rule, before);
     this.#reminders.follow([...rules.values()]);
   }
 
   #drop(id: string): void {
-    this.#followed.get(id)?.state.stop();
-    this.#followed.delete(id);
-    this.#ledger.drop(id);
+    this.#active.get(id)?.state.stop();
+    this.#active.delete(id);
+    this.#writer.drop(id);
   }
 
   async #follow(
     rule: Rule,
     before: ReadonlyMap<string, readonly Alarm[]>,
   ): Promise<void> {
-    const old = this.#followed.get(rule.id);
+    const old = this.#active.get(rule.id);
     old?.state.stop();
-    this.#followed.delete(rule.id);
+    this.#active.delete(rule.id);
     const isOther =
       old !== undefined &&
       JSON.stringify(old.rule.on) !== JSON.stringify(rule.on);
-    if (isOther || !rule.enabled) await this.#ledger.endAll(rule);
+    if (isOther || !rule.enabled) await this.#writer.clearAll(rule);
     if (!rule.enabled) return;
     const state = new RuleState(
       rule,
       isOther ? [] : (before.get(rule.id) ?? []),
       {
-        ledger: this.#ledger,
+        writer: this.#writer,
         clock: this.#options.clock,
         poolOf: (id) => this.#options.catalog.get(id)?.pool,
-        isFollowed: (pool) => this.#isFollowed(pool),
+        isConnected: (pool) => this.#isConnected(pool),
       },
     );
-    const followed: Followed = { rule, state };
-    this.#followed.set(rule.id, followed);
+    const followed: ActiveRule = { rule, state };
+    this.#active.set(rule.id, followed);
     try {
       state.watch(await this.#watch(rule, state));
     } catch (error) {
@@ -207,7 +212,7 @@ export class Alarms {
     }
   }
 
-  async #watch(rule: Rule, state: RuleState): Promise<Watcher> {
+  async #watch(rule: Rule, state: RuleState): Promise<ConditionWatcher> {
     const { queries, catalog, listPools, clock } = this.#options;
     const { on } = rule;
     switch (on.kind) {
@@ -216,18 +221,18 @@ export class Alarms {
         return ObjectWatcher.start(on, state, {
           queries,
           catalog,
-          isFollowed: (pool) => this.#isFollowed(pool),
+          isFollowed: (pool) => this.#isConnected(pool),
         });
       case "message":
       case "task":
-        return HappeningWatcher.start(on, state, { queries, catalog });
+        return EventRuleWatcher.start(on, state, { queries, catalog });
       case "pool":
         return new PoolWatcher(state, { listPools, clock });
     }
   }
 
-  #isFollowed(pool: string): boolean {
+  #isConnected(pool: string): boolean {
     const one = this.#options.listPools().find(({ id }) => id === pool);
-    return isFollowed(one?.state);
+    return isConnected(one?.state);
   }
 }

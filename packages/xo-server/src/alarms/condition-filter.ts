@@ -7,13 +7,17 @@ import {
 } from "@xo-server/inventory";
 import type { Condition, StatisticCondition } from "./rule.js";
 
-/** Objects that a rule follows at a time, at most: what they tell at once is looked at in one go, some milliseconds. */
-export const MOST_WATCHED = 2_000;
+/**
+ * Maximum number of objects per rule: a change of all of them is processed at
+ * once, in some milliseconds.
+ */
+export const MAX_WATCHED = 2_000;
 
 type Objects = Extract<Condition, { kind: "statistic" | "object" }>;
 
 /**
- * The live query that has all objects of which a condition holds, or hovers.
+ * The live query for objects that match a condition or are in its hysteresis
+ * range.
  * @throws XoError FILTER_INVALID
  */
 export function toLiveRequest(condition: Objects): LiveRequest {
@@ -27,13 +31,13 @@ export function toLiveRequest(condition: Objects): LiveRequest {
     filter: formatFilter({ kind: "and", terms }),
     sort: [],
     offset: 0,
-    limit: MOST_WATCHED,
+    limit: MAX_WATCHED,
     fields: fieldsOf(condition),
   };
 }
 
-/** Where alarms end, of a number that is above or below its threshold. */
-export function endsAt({
+/** The value at which an alarm is cleared. */
+export function clearThreshold({
   comparison,
   threshold,
   clearsAt = threshold,
@@ -51,7 +55,7 @@ function beyond(condition: StatisticCondition): Filter {
   const term: Filter = {
     kind: "compare",
     operator: condition.comparison,
-    number: endsAt(condition),
+    number: clearThreshold(condition),
   };
   return condition.metric
     .split(".")

@@ -1,30 +1,34 @@
 import { XoError } from "@xo-server/model";
+import { createTransport } from "nodemailer";
 import type { Config } from "../config/config.js";
 import { readConfigSecret } from "../auth/providers/read-secret.js";
 import { toMessageText } from "./message-text.js";
 import type { NoticeBody } from "./notice.js";
 
-/** What is sent, to whom. */
-export interface Letter {
-  /** Of the message: the same at every try, so that a mailbox that got it twice can tell. */
+/** One message with its recipients. */
+export interface MailMessage {
+  /**
+   * Message id: equal for all attempts, so that mailboxes can detect
+   * duplicates.
+   */
   readonly id: string;
   readonly addresses: readonly string[];
   readonly body: NoticeBody;
 }
 
-export type SendMail = (letter: Letter) => Promise<void>;
+export type SendMail = (letter: MailMessage) => Promise<void>;
 
 type MailConfig = Config["mail"];
 
-/** By SMTP, with a connection for each message: they are few. */
+/**
+ * Sends mail by SMTP, with one connection per message because there are few.
+ */
 export function createMailSender(config: MailConfig): SendMail {
   return async ({ id, addresses, body }) => {
     if (config.host === "")
       throw new XoError("UNSUPPORTED", {
-        reason: "there is no mail server in the config (mail.host)",
+        reason: "no mail server is configured (mail.host)",
       });
-    // Loaded on demand: 60 ms CPU.
-    const { createTransport } = await import("nodemailer");
     const transport = createTransport(await toOptions(config));
     try {
       await transport.sendMail({

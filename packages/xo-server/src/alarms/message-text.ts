@@ -1,16 +1,16 @@
 import type { NoticeAlarm, NoticeBody } from "./notice.js";
 
-/** A message as people read it. */
+/** Plain-text mail of a notice. */
 export interface MessageText {
   readonly subject: string;
   readonly text: string;
 }
 
-const WORDS = {
+const PREFIXES = {
   raised: "",
-  ended: "ended: ",
-  reminder: "still: ",
-  test: "test: ",
+  ended: "RESOLVED: ",
+  reminder: "REMINDER: ",
+  test: "TEST: ",
 } as const;
 
 export function toMessageText({
@@ -23,10 +23,10 @@ export function toMessageText({
   const [first] = alarms;
   const about =
     first !== undefined && total === 1 ? first.name : `${total} objects`;
-  const subject = `[${rule.severity}] ${WORDS[event]}${rule.name}: ${about}`;
+  const subject = `[${rule.severity}] ${PREFIXES[event]}${rule.name}: ${about}`;
   const lines = alarms.map(toLine);
-  const others = total - alarms.length;
-  if (others > 0) lines.push(`and ${others} more`);
+  const omitted = total - alarms.length;
+  if (omitted > 0) lines.push(`and ${omitted} more`);
   return {
     subject: oneLine(subject),
     text: [subject, "", ...lines, "", time, ""].join("\n"),
@@ -50,8 +50,8 @@ function toLine({
   return parts.join(", ");
 }
 
-/** Names and messages come from pools: no line of a header may begin in one. */
+/** Names and messages come from pools and must not inject header lines. */
 function oneLine(text: string): string {
-  // eslint-disable-next-line no-control-regex -- what must not be in a line
+  // eslint-disable-next-line no-control-regex -- control characters are removed
   return text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, " ").slice(0, 400);
 }

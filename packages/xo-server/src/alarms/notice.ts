@@ -2,10 +2,10 @@ import type { Alarm, NewNotice } from "@xo-server/store";
 import { bodyOf } from "./alarm-body.js";
 import type { Rule, Severity } from "./rule.js";
 
-/** What a message is about. */
-export type Occasion = "raised" | "ended" | "reminder" | "test";
+/** Why a notice is sent. */
+export type NoticeEvent = "raised" | "ended" | "reminder" | "test";
 
-/** One alarm in a message. */
+/** One alarm of a notice. */
 export interface NoticeAlarm {
   readonly id: string;
   readonly objectId?: string;
@@ -18,9 +18,9 @@ export interface NoticeAlarm {
   readonly until?: string;
 }
 
-/** What is told of a rule in one message: web hooks get it as JSON. */
+/** A notice of a rule. Web hooks receive it as JSON. */
 export interface NoticeBody {
-  readonly event: Occasion;
+  readonly event: NoticeEvent;
   /** ISO 8601 */
   readonly time: string;
   readonly rule: {
@@ -28,21 +28,24 @@ export interface NoticeBody {
     readonly name: string;
     readonly severity: Severity;
   };
-  /** Some of them. */
+  /** At most 20 alarms. */
   readonly alarms: readonly NoticeAlarm[];
-  /** How many there are: with those that are left out here, and those that are not kept. */
+  /**
+   * Total number of alarms, including those that are not listed or not
+   * recorded.
+   */
   readonly total: number;
 }
 
-/** Alarms that a message names; of more it says how many. */
-const MOST_NAMED = 20;
+/** Maximum number of alarms listed in a notice. */
+const MAX_NAMED = 20;
 
 export function toNoticeBody(
   rule: Rule,
-  event: Occasion,
+  event: NoticeEvent,
   about: {
     readonly alarms: readonly Alarm[];
-    readonly others?: number;
+    readonly omitted?: number;
     readonly now: number;
   },
 ): NoticeBody {
@@ -51,15 +54,15 @@ export function toNoticeBody(
     event,
     time: new Date(about.now).toISOString(),
     rule: { id, name, severity },
-    alarms: about.alarms.slice(0, MOST_NAMED).map(toNoticeAlarm),
-    total: about.alarms.length + (about.others ?? 0),
+    alarms: about.alarms.slice(0, MAX_NAMED).map(toNoticeAlarm),
+    total: about.alarms.length + (about.omitted ?? 0),
   };
 }
 
-/** One message to each that the rule tells. */
+/** One notice per target. */
 export function toNotices(rule: Rule, body: NoticeBody): NewNotice[] {
   if (body.total === 0) return [];
-  return rule.sendTo.map(({ id }) => ({
+  return rule.targets.map(({ id }) => ({
     ruleId: rule.id,
     targetId: id,
     body,

@@ -4,9 +4,18 @@ import type {
   Queries,
   ViewObject,
 } from "@xo-server/inventory";
-import { endsAt, nowMetricIndex, toLiveRequest } from "./condition-filter.js";
-import type { Finding, Findings, Standing, Watcher } from "./finding.js";
-import { LiveWindow } from "./live-window.js";
+import {
+  clearThreshold,
+  nowMetricIndex,
+  toLiveRequest,
+} from "./condition-filter.js";
+import type {
+  Match,
+  MatchHandler,
+  UnmatchedState,
+  ConditionWatcher,
+} from "./match.js";
+import { QueryWindow } from "./query-window.js";
 import type { Condition, StatisticCondition } from "./rule.js";
 
 type Objects = Extract<Condition, { kind: "statistic" | "object" }>;
@@ -14,48 +23,51 @@ type Objects = Extract<Condition, { kind: "statistic" | "object" }>;
 export interface ObjectWatcherOptions {
   readonly queries: Pick<Queries, "live" | "metrics">;
   readonly catalog: Pick<Catalog, "get">;
-  /** Is the pool of this name followed now? */
+  /** Whether the pool connection is up. */
   readonly isFollowed: (pool: string) => boolean;
 }
 
-/** Follows the objects for which a filter holds, or whose number is beyond a threshold: a live query, which tells what differs. */
-export class ObjectWatcher implements Watcher {
+/** Evaluates a filter or a threshold for objects by a live query. */
+export class ObjectWatcher implements ConditionWatcher {
   readonly #options: ObjectWatcherOptions;
   readonly #condition: Objects;
-  readonly #findings: Findings;
-  readonly #window = new LiveWindow();
+  readonly #handler: MatchHandler;
+  readonly #window = new QueryWindow();
   #query: LiveQuery | undefined;
   #isStopped = false;
 
   private constructor(
     condition: Objects,
-    findings: Findings,
+    handler: MatchHandler,
     options: ObjectWatcherOptions,
   ) {
     this.#condition = condition;
-    this.#findings = findings;
+    this.#handler = handler;
     this.#options = options;
   }
 
-  /** What is found at once is told before it resolves. @throws XoError FILTER_INVALID, INVALID_PARAMETERS */
+  /**
+   * Reports current matches before it resolves.
+   * @throws XoError FILTER_INVALID, INVALID_PARAMETERS
+   */
   static async start(
     condition: Objects,
-    findings: Findings,
+    handler: MatchHandler,
     options: ObjectWatcherOptions,
   ): Promise<ObjectWatcher> {
-    const watcher = new ObjectWatcher(condition, findings, options);
+    const watcher = new ObjectWatcher(condition, handler, options);
     const request = toLiveRequest(condition);
     const query = await options.queries.live(request, (update) => {
       if (watcher.#isStopped) return;
-      const { set, gone } = watcher.#window.apply(update);
-      for (const id of gone) findings.away(id);
-      for (const object of set) watcher.#look(object);
+      const { set, removed } = watcher.#window.apply(update);
+      for (const id of removed) handler.cleared(id);
+      for (const object of set) watcher.#evaluate(object);
     });
     watcher.#query = query;
     return watcher;
   }
 
-  standing(key: string, { pool }: Finding): Standing {
+  unmatchedState(key: string, { pool }: Match): UnmatchedState {
     const entry = this.#options.catalog.get(key);
     if (entry === undefined)
       return pool === undefined || this.#options.isFollowed(pool)
@@ -74,22 +86,22 @@ export class ObjectWatcher implements Watcher {
     this.#query?.close();
   }
 
-  #look(object: ViewObject): void {
-    const about = this.#toFinding(object);
+  #evaluate(object: ViewObject): void {
+    const about = this.#toMatch(object);
     if (this.#condition.kind === "object") {
-      this.#findings.holds(about);
+      this.#handler.matched(about);
       return;
     }
     const value = valueOf(object, this.#condition);
-    const finding = { ...about, value };
+    const match = { ...about, value };
     if (isBeyond(value, this.#condition, this.#condition.threshold))
-      this.#findings.holds(finding);
-    else if (isBeyond(value, this.#condition, endsAt(this.#condition)))
-      this.#findings.hovers(finding);
-    else this.#findings.away(about.key);
+      this.#handler.matched(match);
+    else if (isBeyond(value, this.#condition, clearThreshold(this.#condition)))
+      this.#handler.inHysteresis(match);
+    else this.#handler.cleared(about.key);
   }
 
-  #toFinding(object: ViewObject): Finding {
+  #toMatch(object: ViewObject): Match {
     const { id, name_label: name } = object;
     const key = String(id);
     return {
@@ -109,7 +121,7 @@ function isBeyond(
   return comparison === ">" ? value > bound : value < bound;
 }
 
-/** NaN where there is none: nothing is beyond it. */
+/** NaN without a value, which never matches. */
 function valueOf(
   object: ViewObject,
   { metric, of }: StatisticCondition,

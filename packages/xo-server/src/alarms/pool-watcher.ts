@@ -1,32 +1,40 @@
 import type { Clock } from "../clock.js";
 import type { PoolState, PoolStatus } from "../status/status.js";
-import type { Findings, Standing, Watcher } from "./finding.js";
+import type {
+  MatchHandler,
+  UnmatchedState,
+  ConditionWatcher,
+} from "./match.js";
 
 export interface PoolWatcherOptions {
   readonly listPools: () => readonly PoolStatus[];
   readonly clock: Clock;
 }
 
-/** There are a hundred pools, and looking costs microseconds. */
-const LOOK_MS = 1_000;
+/** There are about a hundred pools; a check takes microseconds. */
+const CHECK_MS = 1_000;
 
-/** `stopped`: nobody wants it to be connected. */
-const AWAY: readonly PoolState[] = ["connecting", "backing-off", "failed"];
+/** Not `stopped`: these connections are disabled on purpose. */
+const DISCONNECTED: readonly PoolState[] = [
+  "connecting",
+  "backing-off",
+  "failed",
+];
 
-/** Follows which pools are not connected. */
-export class PoolWatcher implements Watcher {
+/** Matches pools that are not connected. */
+export class PoolWatcher implements ConditionWatcher {
   readonly #options: PoolWatcherOptions;
-  readonly #findings: Findings;
+  readonly #handler: MatchHandler;
   #timer: unknown;
-  #told = new Set<string>();
+  #disconnected = new Set<string>();
 
-  constructor(findings: Findings, options: PoolWatcherOptions) {
-    this.#findings = findings;
+  constructor(handler: MatchHandler, options: PoolWatcherOptions) {
+    this.#handler = handler;
     this.#options = options;
-    this.#look();
+    this.#check();
   }
 
-  standing(): Standing {
+  unmatchedState(): UnmatchedState {
     return "ended";
   }
 
@@ -34,17 +42,20 @@ export class PoolWatcher implements Watcher {
     this.#options.clock.clearTimeout(this.#timer);
   }
 
-  #look(): void {
+  #check(): void {
     const { listPools, clock } = this.#options;
     this.#timer = clock.setTimeout(() => {
-      this.#look();
-    }, LOOK_MS);
-    const away = listPools().filter(({ state }) => AWAY.includes(state));
-    const ids = new Set(away.map(({ id }) => id));
-    for (const id of this.#told) if (!ids.has(id)) this.#findings.away(id);
-    this.#told = ids;
-    for (const { id, label, error } of away)
-      this.#findings.holds({
+      this.#check();
+    }, CHECK_MS);
+    const disconnected = listPools().filter(({ state }) =>
+      DISCONNECTED.includes(state),
+    );
+    const ids = new Set(disconnected.map(({ id }) => id));
+    for (const id of this.#disconnected)
+      if (!ids.has(id)) this.#handler.cleared(id);
+    this.#disconnected = ids;
+    for (const { id, label, error } of disconnected)
+      this.#handler.matched({
         key: id,
         type: "pool",
         name: label,
@@ -54,7 +65,7 @@ export class PoolWatcher implements Watcher {
   }
 }
 
-/** What is known of the pool's objects is of now. */
-export function isFollowed(state: PoolState | undefined): boolean {
+/** Whether the mirror follows the pool. */
+export function isConnected(state: PoolState | undefined): boolean {
   return state === "watching";
 }

@@ -13,7 +13,10 @@ export interface RemindersOptions {
 
 const PAGE = 1_000;
 
-/** Tells again of alarms that are open and that nobody has acknowledged. A restart begins the time anew. */
+/**
+ * Sends reminders of open alarms that were not acknowledged. The interval
+ * starts again with the server.
+ */
 export class Reminders {
   readonly #options: RemindersOptions;
   readonly #timers = new Map<string, { timer: unknown; every: number }>();
@@ -23,16 +26,16 @@ export class Reminders {
   }
 
   follow(rules: readonly Rule[]): void {
-    const wanted = new Map(
+    const reminded = new Map(
       rules
         .filter((rule) => rule.enabled && rule.remindEverySeconds > 0)
         .map((rule) => [rule.id, rule]),
     );
     for (const [id, { timer }] of this.#timers) {
       this.#options.clock.clearTimeout(timer);
-      if (!wanted.has(id)) this.#timers.delete(id);
+      if (!reminded.has(id)) this.#timers.delete(id);
     }
-    for (const rule of wanted.values()) this.#wait(rule);
+    for (const rule of reminded.values()) this.#wait(rule);
   }
 
   stop(): void {
@@ -44,10 +47,13 @@ export class Reminders {
     const timer = this.#options.clock.setTimeout(() => {
       this.#wait(rule);
       this.#remind(rule).catch((error: unknown) => {
-        this.#options.logger.warn("open alarms could not be told again", {
-          rule: rule.name,
-          error,
-        });
+        this.#options.logger.warn(
+          "reminders of open alarms could not be sent",
+          {
+            rule: rule.name,
+            error,
+          },
+        );
       });
     }, every);
     this.#timers.set(rule.id, { timer, every });

@@ -1,60 +1,65 @@
 import type { Alarm } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import { bodyOf } from "./alarm-body.js";
-import type { Finding, Findings, Watcher } from "./finding.js";
-import type { Ledger } from "./ledger.js";
+import type { Match, MatchHandler, ConditionWatcher } from "./match.js";
+import type { AlarmWriter } from "./alarm-writer.js";
 import type { Rule } from "./rule.js";
 
 export interface RuleStateOptions {
-  readonly ledger: Ledger;
+  readonly writer: AlarmWriter;
   readonly clock: Clock;
-  /** The inventory's name for an object's pool. */
+  /** Id of the pool connection of an object. */
   readonly poolOf: (objectId: string) => string | undefined;
-  readonly isFollowed: (pool: string) => boolean;
-}
-
-/** Alarms of a rule that are open at a time, at most: of more, it is only told how many. */
-export const MOST_OPEN = 500;
-
-/** How often it is looked at those of which nothing is known. */
-const DOUBT_MS = 30_000;
-/** So long nothing was measured, while the pool was there: it is not any more. */
-const UNMEASURED_MS = 600_000;
-/** What happened longer ago than this is no news, whoever sees it for the first time. */
-const NEWS_MS = 86_400_000;
-
-interface Pending {
-  readonly since: number;
-  finding: Finding;
+  readonly isConnected: (pool: string) => boolean;
 }
 
 /**
- * What is so of a rule: since when of what, and of what there is an alarm. One
- * timer for all that wait, because all wait equally long.
+ * Maximum number of open alarms of a rule; further matches are only counted.
  */
-export class RuleState implements Findings {
+export const MAX_OPEN = 500;
+
+/** Interval of the check of open alarms whose object is unknown. */
+const UNKNOWN_CHECK_MS = 30_000;
+/**
+ * An object without metrics for this time, while its pool is connected, no
+ * longer exists.
+ */
+const UNMEASURED_MS = 600_000;
+/** Events older than this are not reported. */
+const MAX_EVENT_AGE_MS = 86_400_000;
+
+interface Pending {
+  readonly since: number;
+  match: Match;
+}
+
+/**
+ * Which objects match a rule, since when, and for which an alarm is open. One
+ * timer serves all pending matches, because all wait equally long.
+ */
+export class RuleState implements MatchHandler {
   readonly #rule: Rule;
   readonly #options: RuleStateOptions;
-  /** In the order of their beginning. */
+  /** In order of their start. */
   readonly #pending = new Map<string, Pending>();
-  readonly #open = new Map<string, Finding>();
-  /** It is so of these as well, but there are too many. */
-  readonly #others = new Set<string>();
-  /** Of these that are open nothing is known, since when. */
-  readonly #doubtful = new Map<string, number>();
-  /** Ids of messages and tasks that have been told of. */
-  readonly #known: Set<string>;
-  readonly #begunAt: number;
-  #watcher: Watcher | undefined;
+  readonly #open = new Map<string, Match>();
+  /** Keys of matches beyond the maximum. */
+  readonly #omitted = new Set<string>();
+  /** Open alarms whose object is unknown, with the time since when. */
+  readonly #unknownSince = new Map<string, number>();
+  /** Ids of messages and tasks that were reported. */
+  readonly #knownSources: Set<string>;
+  readonly #startedAt: number;
+  #watcher: ConditionWatcher | undefined;
   #timer: unknown;
-  #doubtTimer: unknown;
+  #unknownTimer: unknown;
 
-  /** @param before alarms of the rule, the newest first */
+  /** @param before alarms of the rule, newest first */
   constructor(rule: Rule, before: readonly Alarm[], options: RuleStateOptions) {
     this.#rule = rule;
     this.#options = options;
-    this.#begunAt = options.clock.now();
-    this.#known = new Set(
+    this.#startedAt = options.clock.now();
+    this.#knownSources = new Set(
       before.flatMap((alarm) => bodyOf(alarm).source ?? []),
     );
     for (const alarm of before)
@@ -65,16 +70,16 @@ export class RuleState implements Findings {
           key,
           ...(objectId === undefined ? {} : { objectId }),
         });
-        this.#doubt(key);
+        this.#markUnknown(key);
       }
   }
 
-  /** Number of alarms that are open, and of those that would be. */
-  get counts(): { readonly open: number; readonly others: number } {
-    return { open: this.#open.size, others: this.#others.size };
+  /** Number of open alarms, and of matches beyond the maximum. */
+  get counts(): { readonly open: number; readonly omitted: number } {
+    return { open: this.#open.size, omitted: this.#omitted.size };
   }
 
-  watch(watcher: Watcher): void {
+  watch(watcher: ConditionWatcher): void {
     this.#watcher = watcher;
   }
 
@@ -82,76 +87,76 @@ export class RuleState implements Findings {
     const { clock } = this.#options;
     this.#watcher?.stop();
     clock.clearTimeout(this.#timer);
-    clock.clearTimeout(this.#doubtTimer);
+    clock.clearTimeout(this.#unknownTimer);
     this.#pending.clear();
   }
 
-  holds(finding: Finding): void {
-    const { key } = finding;
-    this.#doubtful.delete(key);
+  matched(match: Match): void {
+    const { key } = match;
+    this.#unknownSince.delete(key);
     if (this.#open.has(key)) return;
     const pending = this.#pending.get(key);
-    if (pending !== undefined) pending.finding = finding;
-    else if (this.#rule.forSeconds === 0) this.#raise(finding);
+    if (pending !== undefined) pending.match = match;
+    else if (this.#rule.forSeconds === 0) this.#raise(match);
     else {
       const since = this.#options.clock.now();
-      this.#pending.set(key, { since, finding });
+      this.#pending.set(key, { since, match });
       this.#wait();
     }
   }
 
-  hovers({ key }: Finding): void {
+  inHysteresis({ key }: Match): void {
     this.#pending.delete(key);
-    this.#doubtful.delete(key);
-    this.#others.delete(key);
+    this.#unknownSince.delete(key);
+    this.#omitted.delete(key);
   }
 
-  away(key: string): void {
+  cleared(key: string): void {
     this.#pending.delete(key);
-    this.#others.delete(key);
-    const finding = this.#open.get(key);
-    if (finding === undefined) return;
-    if (this.#standing(key, finding) === "ended") this.#end(key);
-    else this.#doubt(key);
+    this.#omitted.delete(key);
+    const match = this.#open.get(key);
+    if (match === undefined) return;
+    if (this.#unmatchedState(key, match) === "ended") this.#clear(key);
+    else this.#markUnknown(key);
   }
 
-  happened(finding: Finding, at: number): void {
-    const { key } = finding;
+  occurred(match: Match, at: number): void {
+    const { key } = match;
     const { updatedAt } = this.#rule;
-    const since = Math.max(updatedAt, this.#begunAt - NEWS_MS);
-    if (this.#known.has(key) || at < since - (since % 1000)) return;
-    this.#known.add(key);
-    this.#options.ledger.note(this.#rule, this.#placed(finding), at);
+    const since = Math.max(updatedAt, this.#startedAt - MAX_EVENT_AGE_MS);
+    if (this.#knownSources.has(key) || at < since - (since % 1000)) return;
+    this.#knownSources.add(key);
+    this.#options.writer.recordEvent(this.#rule, this.#withPool(match), at);
   }
 
-  /** All open alarms end without a word. */
-  async endAll(): Promise<void> {
-    await this.#options.ledger.endAll(this.#rule);
+  /** Clears all open alarms without notices. */
+  async clearAll(): Promise<void> {
+    await this.#options.writer.clearAll(this.#rule);
   }
 
-  #raise(finding: Finding): void {
-    if (this.#open.size >= MOST_OPEN) {
-      this.#others.add(finding.key);
-      this.#options.ledger.tellOthers(this.#rule, this.#others.size);
+  #raise(match: Match): void {
+    if (this.#open.size >= MAX_OPEN) {
+      this.#omitted.add(match.key);
+      this.#options.writer.reportOmitted(this.#rule, this.#omitted.size);
       return;
     }
-    const placed = this.#placed(finding);
-    this.#others.delete(finding.key);
-    this.#open.set(finding.key, placed);
-    this.#options.ledger.raise(this.#rule, placed);
+    const placed = this.#withPool(match);
+    this.#omitted.delete(match.key);
+    this.#open.set(match.key, placed);
+    this.#options.writer.raise(this.#rule, placed);
   }
 
-  #end(key: string): void {
-    this.#doubtful.delete(key);
+  #clear(key: string): void {
+    this.#unknownSince.delete(key);
     this.#open.delete(key);
-    this.#options.ledger.end(this.#rule, key);
+    this.#options.writer.clear(this.#rule, key);
   }
 
-  #placed(finding: Finding): Finding {
-    const { pool, objectId } = finding;
-    if (pool !== undefined || objectId === undefined) return finding;
+  #withPool(match: Match): Match {
+    const { pool, objectId } = match;
+    if (pool !== undefined || objectId === undefined) return match;
     const found = this.#options.poolOf(objectId);
-    return found === undefined ? finding : { ...finding, pool: found };
+    return found === undefined ? match : { ...match, pool: found };
   }
 
   #wait(): void {
@@ -174,34 +179,35 @@ export class RuleState implements Findings {
     for (const [key, pending] of this.#pending) {
       if (pending.since > since) return;
       this.#pending.delete(key);
-      this.#raise(pending.finding);
+      this.#raise(pending.match);
     }
   }
 
-  #standing(key: string, finding: Finding) {
-    return this.#watcher?.standing(key, finding) ?? "unknown";
+  #unmatchedState(key: string, match: Match) {
+    return this.#watcher?.unmatchedState(key, match) ?? "unknown";
   }
 
-  #doubt(key: string): void {
+  #markUnknown(key: string): void {
     const { clock } = this.#options;
-    if (!this.#doubtful.has(key)) this.#doubtful.set(key, clock.now());
-    this.#doubtTimer ??= clock.setTimeout(() => {
-      this.#doubtTimer = undefined;
+    if (!this.#unknownSince.has(key)) this.#unknownSince.set(key, clock.now());
+    this.#unknownTimer ??= clock.setTimeout(() => {
+      this.#unknownTimer = undefined;
       this.#resolve();
-    }, DOUBT_MS);
+    }, UNKNOWN_CHECK_MS);
   }
 
   #resolve(): void {
     const now = this.#options.clock.now();
-    for (const [key, since] of [...this.#doubtful]) {
-      const finding = this.#open.get(key)!;
+    for (const [key, since] of [...this.#unknownSince]) {
+      const match = this.#open.get(key)!;
       const isThere =
-        finding.pool === undefined || this.#options.isFollowed(finding.pool);
-      // While its pool is away nobody can know: that time does not count.
-      if (!isThere) this.#doubtful.set(key, now);
+        match.pool === undefined || this.#options.isConnected(match.pool);
+      // Time during which the pool is disconnected does not count.
+      if (!isThere) this.#unknownSince.set(key, now);
       const isTooLong = isThere && now - since >= UNMEASURED_MS;
-      if (isTooLong || this.#standing(key, finding) === "ended") this.#end(key);
-      else this.#doubt(key);
+      if (isTooLong || this.#unmatchedState(key, match) === "ended")
+        this.#clear(key);
+      else this.#markUnknown(key);
     }
   }
 }

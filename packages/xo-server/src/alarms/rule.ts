@@ -4,7 +4,7 @@ import { Type, type Static } from "typebox";
 const closed = { additionalProperties: false } as const;
 const filter = Type.String({
   maxLength: 4_096,
-  description: "In the language of filters: `power_state:Running tags:prod`.",
+  description: "Filter expression, such as `power_state:Running tags:prod`.",
 });
 const path = Type.String({
   maxLength: 256,
@@ -13,7 +13,7 @@ const path = Type.String({
 const type = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: "As objects call it: VM, host, SR, ...",
+  description: "Object type: VM, host, SR, ...",
 });
 
 const Statistic = Type.Object(
@@ -30,24 +30,27 @@ const Statistic = Type.Object(
   {
     ...closed,
     description:
-      "A number of objects of a type, `now.cpu` or any other; with `of` its share of another one, such as `physical_usage` of `size`. An alarm ends where the number is beyond `clearsAt` again.",
+      "A metric or any other numeric property of objects, such as `now.cpu`; with `of` as a share of another property, such as `physical_usage` of `size`. The alarm is cleared when the value is back beyond `clearsAt` (default: the threshold).",
   },
 );
 const ObjectState = Type.Object(
   { kind: Type.Literal("object"), type, filter },
-  { ...closed, description: "As long as a filter holds for an object." },
+  { ...closed, description: "Matches while an object matches the filter." },
 );
 const Message = Type.Object(
   { kind: Type.Literal("message"), filter: Type.Optional(filter) },
-  { ...closed, description: "Messages of pools: name, body, $object, time." },
+  {
+    ...closed,
+    description: "Matches XAPI messages by name, body, $object or time.",
+  },
 );
 const FailedTask = Type.Object(
   { kind: Type.Literal("task"), filter: Type.Optional(filter) },
-  { ...closed, description: "Tasks of pools that fail." },
+  { ...closed, description: "Matches failed XAPI tasks." },
 );
-const PoolGone = Type.Object(
+const PoolDisconnected = Type.Object(
   { kind: Type.Literal("pool") },
-  { ...closed, description: "As long as a pool is not connected." },
+  { ...closed, description: "Matches while a pool is not connected." },
 );
 
 export const Condition = Type.Union([
@@ -55,7 +58,7 @@ export const Condition = Type.Union([
   ObjectState,
   Message,
   FailedTask,
-  PoolGone,
+  PoolDisconnected,
 ]);
 export type Condition = Static<typeof Condition>;
 export type StatisticCondition = Static<typeof Statistic>;
@@ -78,13 +81,13 @@ const webHook = {
 };
 const header = Type.String({ maxLength: 2_048, pattern: "^[\\x20-\\x7e]*$" });
 
-/** Who is told, as it is given: with what nobody is shown afterwards. */
-export const GivenTarget = Type.Union([
+/** A target as clients send it, with secrets that are never returned. */
+export const TargetInput = Type.Union([
   Mail,
   Type.Object(
     {
       ...webHook,
-      // By this name no log has them.
+      // Masked in logs because of its name.
       secretHeaders: Type.Optional(
         Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" }), header, {
           maxProperties: 16,
@@ -96,7 +99,7 @@ export const GivenTarget = Type.Union([
     closed,
   ),
 ]);
-export type GivenTarget = Static<typeof GivenTarget>;
+export type TargetInput = Static<typeof TargetInput>;
 
 export const Target = Type.Union([
   Mail,
@@ -108,17 +111,17 @@ export const Target = Type.Union([
 ]);
 export type Target = Static<typeof Target> & { readonly id: string };
 
-/** What is sealed of a target. */
+/** The encrypted part of a target. */
 export interface TargetSecret {
   readonly headers?: Readonly<Record<string, string>>;
-  /** What messages are signed with. */
+  /** Key for signing messages. */
   readonly secret?: string;
 }
 
 export const severities = ["info", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];
 
-/** What a rule says besides its name and whom it tells. */
+/** Members of a rule besides its name and targets. */
 export const ruleMembers = {
   enabled: Type.Boolean(),
   severity: Type.Enum(severities),
@@ -126,16 +129,17 @@ export const ruleMembers = {
   forSeconds: Type.Integer({
     minimum: 0,
     maximum: 86_400,
-    description: "So long it has to be so before there is an alarm.",
+    description:
+      "Seconds that the condition must be met before the alarm is raised.",
   }),
   remindEverySeconds: Type.Integer({
     minimum: 0,
     maximum: 30 * 86_400,
     description:
-      "Alarms that are open and not acknowledged are told again; 0: they are not.",
+      "Interval of reminders for open alarms that are not acknowledged, in seconds; 0: none.",
   }),
-  tellsEnd: Type.Boolean({
-    description: "The end of an alarm is told as well.",
+  notifyOnClear: Type.Boolean({
+    description: "Whether a notice is sent when an alarm is cleared.",
   }),
 };
 
@@ -146,7 +150,7 @@ type Members = {
 };
 
 export interface RuleBody extends Members {
-  readonly sendTo: readonly Target[];
+  readonly targets: readonly Target[];
 }
 
 export interface Rule extends RuleBody {
@@ -156,6 +160,20 @@ export interface Rule extends RuleBody {
 }
 
 export function toRule({ id, name, body, updatedAt }: AlarmRule): Rule {
-  // Nobody else writes there.
-  return { id, name, updatedAt, ...(body as RuleBody) };
+  // Written by this module only, possibly by release 0.1.
+  const { sendTo, tellsEnd, ...current } = body as RuleBody & OldRuleMembers;
+  return {
+    id,
+    name,
+    updatedAt,
+    ...current,
+    targets: current.targets ?? sendTo ?? [],
+    notifyOnClear: current.notifyOnClear ?? tellsEnd ?? true,
+  };
+}
+
+/** Names of release 0.1, which stored rules and imported configurations have. */
+interface OldRuleMembers {
+  readonly sendTo?: readonly Target[];
+  readonly tellsEnd?: boolean;
 }

@@ -7,7 +7,7 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 import { AlarmListeners } from "./alarm-listeners.js";
 import { Alarms } from "./alarms.js";
 
-/** Alarms, and the clients that hear of them. */
+/** Alarms and the clients subscribed to them. */
 export interface StartedAlarms {
   readonly alarms: Alarms;
   readonly listeners: AlarmListeners;
@@ -19,7 +19,7 @@ export interface AlarmSources {
   readonly listPools: () => readonly PoolStatus[];
 }
 
-/** Rules are followed from `alarms.start()` on. */
+/** Rules are evaluated after `alarms.start()`. */
 export function startAlarms(
   { store, objects, listPools }: AlarmSources,
   options: Pick<StartOptions, "config" | "loggers" | "clock">,
@@ -38,7 +38,7 @@ export function startAlarms(
   });
   const listeners = new AlarmListeners(clock);
   alarms.onChange(() => {
-    listeners.tell();
+    listeners.notify();
   });
   stops.push("alarms", async () => {
     listeners.stop();

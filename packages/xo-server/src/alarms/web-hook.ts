@@ -4,9 +4,9 @@ import type { Clock } from "../clock.js";
 import type { NoticeBody } from "./notice.js";
 import type { TargetSecret } from "./rule.js";
 
-/** What is posted, where. */
+/** One request. */
 export interface HookCall {
-  /** Of the message: the same at every try. */
+  /** Id of the notice: equal for all attempts. */
   readonly id: string;
   readonly url: string;
   readonly secret: TargetSecret;
@@ -15,12 +15,12 @@ export interface HookCall {
 
 export type CallHook = (call: HookCall) => Promise<void>;
 
-/** A server that does not answer by then is tried again later. */
+/** Timeout of an attempt. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Posts messages as JSON. Redirects are not followed: headers with secrets go
- * where an admin said, and nowhere else.
+ * Sends notices as JSON by POST. Redirects are not followed, so that secret
+ * headers only go to the configured URL.
  */
 export function createHookCaller(clock: Pick<Clock, "now">): CallHook {
   return async ({ id, url, secret, body }) => {
@@ -51,17 +51,20 @@ export function createHookCaller(clock: Pick<Clock, "now">): CallHook {
         reason: reasonOf(error),
       });
     }
-    // What it says is of no use: it is not read.
+    // The body of the response is not used.
     await answer.body?.cancel();
     if (!answer.ok)
       throw new XoError("UNREACHABLE", {
         address: new URL(url).host,
-        reason: `it answered ${answer.status}`,
+        reason: `HTTP status ${answer.status}`,
       });
   };
 }
 
-/** Of the time, a dot and the text: a message that was caught cannot be sent again later. */
+/**
+ * Signs the timestamp, a dot and the body, so that a captured message cannot be
+ * replayed later.
+ */
 function sign(key: string, text: string): string {
   return `sha256=${createHmac("sha256", key).update(text).digest("hex")}`;
 }

@@ -23,9 +23,9 @@ export interface ConsoleSocketOptions {
   readonly consoles: Pick<Consoles, "describe" | "open" | "stop">;
   readonly authenticator: Authenticator | undefined;
   readonly tickets: Pick<Tickets, "redeem">;
-  /** Permission of anonymous clients. */
+  /** Of who has not signed in. */
   readonly permission: Permission;
-  /** Console requests per second from one address. */
+  /** Consoles that one address may ask for a second. */
   readonly maxRequestsPerSecond: number;
   readonly clientAddresses: ClientAddresses;
   readonly hits: Pick<LimitHits, "count">;
@@ -33,19 +33,19 @@ export interface ConsoleSocketOptions {
   readonly logger: Logger;
 }
 
-/** With `/api` as in Xen Orchestra, or without, as some proxies strip it. */
+/** With `/api` as the reference has it, or without: proxies take it away. */
 const PATHS = ["/api/consoles/:id", "/consoles/:id"];
 const PATH = /^(?:\/api)?\/consoles\/([^/?#]+)\/?(?:\?(.*))?$/;
 
-/** Requested by older clients of RFB over WebSocket. */
+/** What clients of RFB over WebSocket used to ask for. */
 const SUBPROTOCOL = "binary";
 
-/** Pasted text is one message; a key press has ten bytes. */
+/** A text that is pasted, in one message; keys have ten bytes. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_FRAGMENTS = 1024;
 const MAX_CHUNKS = 16 * 1024;
 
-/** A console request, as a GET or as an upgrade. */
+/** A request for a console, of either kind. */
 interface ConsoleRequest {
   readonly id: string;
   readonly query: URLSearchParams;
@@ -53,10 +53,10 @@ interface ConsoleRequest {
 }
 
 /**
- * Consoles over WebSocket at `/api/consoles/<id>`, `?type=rfb` or `vt100`. Clients
- * authenticate by cookie, `Authorization` or `?ticket=`; errors are HTTP responses
- * to the upgrade. A plain GET returns which consoles can be opened, or the error,
- * because browsers do not expose the response to a failed upgrade.
+ * Consoles over WebSocket at `/api/consoles/<id>`, `?type=rfb` or `vt100`. Who
+ * asks is known by a cookie, by `Authorization` or by `?ticket=`; all refusals
+ * are HTTP answers, before there is a WebSocket. A plain GET there tells what
+ * could be opened, or why nothing can: browsers do not say why an upgrade failed.
  */
 export class ConsoleSocket {
   readonly #options: ConsoleSocketOptions;
@@ -68,7 +68,7 @@ export class ConsoleSocket {
     maxFragments: MAX_FRAGMENTS,
     maxBufferedChunks: MAX_CHUNKS,
     perMessageDeflate: false,
-    // Terminal data is passed on unchanged.
+    // Text goes to a terminal as it comes.
     skipUTF8Validation: true,
     handleProtocols: (offered) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
   });
@@ -78,7 +78,7 @@ export class ConsoleSocket {
     this.#rates = new RateLimits(options.maxRequestsPerSecond, options.clock);
   }
 
-  /** Adds the route of the plain GET. */
+  /** The plain GET. */
   addRoutes(app: FastifyInstance): void {
     const { consoles } = this.#options;
     for (const path of PATHS)
@@ -95,7 +95,7 @@ export class ConsoleSocket {
       });
   }
 
-  /** @returns false: the path is not that of a console */
+  /** @returns false: the path is another's */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const asked = readPath(request);
     if (asked === undefined) return false;
@@ -114,24 +114,24 @@ export class ConsoleSocket {
     head: Buffer,
   ): Promise<void> {
     const { consoles } = this.#options;
-    const closed = new AbortController();
+    const gone = new AbortController();
     socket.once("close", () => {
-      closed.abort();
+      gone.abort();
     });
     try {
       const context = await this.#callerOf(asked);
       const kind = readKind(asked.query);
       const opened = await consoles.open(
         { id: asked.id, kind, context },
-        closed.signal,
+        gone.signal,
       );
       let isAttached = false;
-      const onClose = () => {
+      const dropped = () => {
         if (!isAttached) opened.drop();
       };
-      if (closed.signal.aborted) onClose();
+      if (gone.signal.aborted) dropped();
       else {
-        closed.signal.addEventListener("abort", onClose);
+        gone.signal.addEventListener("abort", dropped);
         this.#sockets.handleUpgrade(asked.request, socket, head, (attached) => {
           isAttached = true;
           opened.attach(attached);
@@ -146,16 +146,21 @@ export class ConsoleSocket {
 
   /** @throws XoError TOO_MANY_REQUESTS, FORBIDDEN, CREDENTIALS_INVALID, INVALID_REQUEST */
   async #callerOf({ request, query }: ConsoleRequest): Promise<CallContext> {
-    const { clientAddresses, authenticator, permission, tickets, hits } =
-      this.#options;
-    const { address, host } = clientAddresses.resolve(request);
+    const {
+      clientAddresses: outers,
+      authenticator,
+      permission,
+      tickets,
+      hits,
+    } = this.#options;
+    const { address, host } = outers.resolve(request);
     try {
       this.#rates.take(toRateKey(address), "one address");
     } catch (error) {
       hits.count("request_rate_address");
       throw error;
     }
-    // Browsers send the cookie with cross-site upgrades: same check as for changes.
+    // The browser sends its cookie whoever's page asks: as for what changes something.
     checkSameSite("CONNECT", { ...request.headers, host });
     const ticket = query.get("ticket");
     const { context } =
@@ -190,8 +195,8 @@ export class ConsoleSocket {
         ? fromXapiError(error, () => undefined)
         : undefined;
     if (known !== undefined) return known;
-    this.#options.logger.error("failed to open a console", { error });
-    return new XoError("INTERNAL", { reason: "see the log of the server" });
+    this.#options.logger.error("a console could not be opened", { error });
+    return new XoError("INTERNAL", { reason: "the server's log tells more" });
   }
 }
 

@@ -34,18 +34,18 @@ export interface WebServerOptions extends Omit<
   readonly http: Config["http"];
   /** Undefined: plain HTTP. */
   readonly tls?: Tls | undefined;
-  /** Counts exceeded limits. */
+  /** Where it is counted how often limits are hit. */
   readonly hits?: LimitHits;
   readonly readHealth: () => Health;
-  /** Returns the response of /metrics. */
+  /** What /metrics answers: see metrics/exposition. */
   readonly readMetrics: () => string;
-  /** Metrics of the pools; absent: no such route. */
+  /** Figures of the pools; absent: there are none. */
   readonly openMetrics?: OpenMetricsSource;
-  /** Folder of the built web page; undefined: not built. */
+  /** Folder of the built page; undefined: it has not been built. */
   readonly webRoot: string | undefined;
-  /** Single-use downloads and uploads; absent: no such routes. */
+  /** What can be fetched once, by who knows its path; absent: nothing. */
   readonly paths?: OneTimePaths;
-  /** Consoles of VMs and hosts; absent: no such routes. */
+  /** Screens and terminals; absent: there are none. */
   readonly consoles?: Pick<ConsoleSocketOptions, "consoles" | "tickets">;
   readonly rest: Pick<
     RestApiOptions,
@@ -53,28 +53,28 @@ export interface WebServerOptions extends Omit<
   >;
 }
 
-/** The web page, /health, /metrics, JSON-RPC and REST. */
+/** The page, /health, /metrics and the API with its two doors. */
 export interface WebServer {
-  /** Such as `http://0.0.0.0:9000`. */
+  /** As it listens, such as `http://0.0.0.0:9000`. */
   readonly url: string;
-  /** Port of the redirect server from http to https; undefined: none. */
+  /** Of the server that sends browsers to https; undefined: there is none. */
   readonly redirectPort: number | undefined;
   stop(): Promise<void>;
 }
 
-/** Characters of a path parameter at most: ids, references, tags. */
+/** Characters of a part of a path: ids, references, tags. */
 const MAX_PARAMETER_LENGTH = 1024;
 
-/** @throws XoError PORT_IN_USE, CONFIG_INVALID: see toListenError */
+/** @throws XoError PORT_IN_USE, CONFIG_INVALID (an address that is not ours, a port that is not for us) */
 export async function startWebServer(
   options: WebServerOptions,
 ): Promise<WebServer> {
   const { http, tls, hits = new LimitHits() } = options;
-  const clientAddresses = new ClientAddresses(http.trustedProxies);
+  const outers = new ClientAddresses(http.trustedProxies);
   const app = createApp(http, (onRequest) =>
     createHttpServer({ http, tls, hits }, onRequest),
   );
-  addRequestHooks(app, { ...options, hits, clientAddresses });
+  addRequestHooks(app, { ...options, hits, outers });
   addErrors(app, options, hits);
   addHealth(app, options.readHealth);
   addMetrics(app, options.readMetrics);
@@ -85,13 +85,13 @@ export async function startWebServer(
   const consoles = addConsoles(app, {
     ...options,
     hits,
-    clientAddresses,
+    clientAddresses: outers,
   });
   await addWebPage(app, options.webRoot);
   const api = attachApiSocket(app.server, {
     ...options,
     hits,
-    clientAddresses,
+    clientAddresses: outers,
     limits: http,
     onOtherUpgrade: (request, socket, head) =>
       consoles?.upgrade(request, socket, head) ?? false,
@@ -122,9 +122,9 @@ function createApp(
       ignoreTrailingSlash: true,
       maxParamLength: MAX_PARAMETER_LENGTH,
     },
-    // A stopping server does not wait for idle keep-alive connections.
+    // Browsers keep connections open for the next request; a stopping server does not wait for it.
     forceCloseConnections: true,
-    // The dispatcher validates parameters. Fastify's schema compilers would add 70 ms to each start.
+    // Routes have no schemas of fastify's: the dispatcher checks. Its compilers would cost 70 ms of each start.
     schemaController: {
       compilersFactory: {
         buildValidator: notUsed,
@@ -136,13 +136,13 @@ function createApp(
 
 interface RequestHooksOptions extends Pick<WebServerOptions, "http" | "clock"> {
   readonly hits: LimitHits;
-  readonly clientAddresses: ClientAddresses;
+  readonly outers: ClientAddresses;
 }
 
-/** Hooks of all requests: client address, body timeout, security headers. */
+/** What is done with every request first, and said in every answer. */
 function addRequestHooks(
   app: FastifyInstance,
-  { http, hits, clientAddresses, clock }: RequestHooksOptions,
+  { http, hits, outers, clock }: RequestHooksOptions,
 ): void {
   const { hstsSeconds } = http.tls;
   const bodies = new BodyTimeout({
@@ -155,11 +155,9 @@ function addRequestHooks(
   app.addHook("preClose", async () => {
     bodies.stop();
   });
-  app.decorateRequest("clientAddress");
-  app.addHook("onRequest", async (request, reply) => {
-    request.clientAddress = clientAddresses.resolve(request.raw);
-    const { isSecure } = request.clientAddress;
-    bodies.watch(request.raw);
+  app.addHook("onRequest", async ({ raw }, reply) => {
+    const { isSecure } = outers.resolve(raw);
+    bodies.watch(raw);
     reply.headers(securityHeaders);
     if (isSecure) reply.headers(transportSecurity(hstsSeconds));
   });
@@ -211,7 +209,7 @@ async function startRedirect(
 }
 
 function notUsed(): never {
-  throw new XoError("INTERNAL", { reason: "unexpected Fastify route schema" });
+  throw new XoError("INTERNAL", { reason: "routes have no schemas" });
 }
 
 function addHealth(app: FastifyInstance, read: () => Health): void {
@@ -228,7 +226,7 @@ function addHealth(app: FastifyInstance, read: () => Health): void {
   }
 }
 
-/** Without authentication, so without names of pools and objects. */
+/** Figures only, no names of pools or objects: there is no login here. */
 function addMetrics(app: FastifyInstance, read: () => string): void {
   app.get("/metrics", async (_request, reply) =>
     reply
@@ -253,7 +251,7 @@ function addErrors(
     }
     hits.countError(error);
     const { statusCode = 500, message } = error;
-    // Too large, malformed or incomplete: Fastify has chosen the status.
+    // Too big, not readable, cut short: fastify knows the status best.
     if (statusCode < 500)
       return reply.code(statusCode).send({ code: "INVALID_REQUEST", message });
     logger.error(`${request.method} ${request.url} failed`, { error });

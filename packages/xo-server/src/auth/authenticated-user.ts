@@ -1,14 +1,14 @@
 import type { Rights } from "../rights/rights.js";
 
-/** A signed-in user. */
+/** Somebody who has signed in. */
 export interface AuthenticatedUser {
-  /** Id of the user in the store. */
+  /** Of the user in the store. */
   readonly id: string;
-  /** The name used to sign in, usually an e-mail address. */
+  /** The name that they sign in with: an e-mail address, as a rule. */
   readonly name: string;
   readonly isAdmin: boolean;
-  /** Ids of the user's groups. */
+  /** Ids of the groups that they are in. */
   readonly groups: readonly string[];
-  /** From all roles and ACLs of the user and their groups, as of now. Admins have all rights. */
+  /** Of all roles that they and their groups have; renewed when these change. Admins have all. */
   readonly rights: Rights;
 }

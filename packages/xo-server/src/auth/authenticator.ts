@@ -1,34 +1,34 @@
 import type { PendingSignIn } from "./providers/provider.js";
 import type { Session } from "./session.js";
 
-/** A user name and a password, as sent by a client. */
+/** Who signs in with a name. */
 export interface Credentials {
   readonly name: string;
   readonly password: string;
-  /** Two-factor code (TOTP), for users who have enrolled. */
+  /** One-time password, of users with a second factor. */
   readonly otp?: string;
-  /** The client sends the password with each request (HTTP Basic): a recent successful verification is reused. */
+  /** Comes with each request: a password that was right a moment ago is not looked at again. */
   readonly isRepeated?: boolean;
 }
 
-/** Creates sessions from credentials. */
+/** Turns what a caller shows into a session. */
 export interface Authenticator {
   /**
-   * @param address of the client: attempts are throttled, the last use of a token is recorded
+   * @param address of the caller: tries are throttled, uses are noted
    * @throws XoError CREDENTIALS_INVALID
    */
   byToken(token: string, address: string): Promise<Session>;
   /** @throws XoError CREDENTIALS_INVALID */
   byPassword(credentials: Credentials, address: string): Promise<Session>;
-  /** Absent: no provider with a redirect is configured. */
+  /** Absent: nobody is sent elsewhere. */
   readonly redirect?: RedirectSignIn | undefined;
 }
 
-/** Sign-in at a provider to which the browser is redirected. */
+/** Sign-in at a provider, to which the browser is sent. */
 export interface RedirectSignIn {
-  /** Shown on the sign-in page. */
+  /** What people call it. */
   readonly label: string;
-  /** Callback URL; empty: derived from the host of the request. */
+  /** Where the provider sends people back to; empty: to the host that the browser asked. */
   readonly returnUrl: string;
   /** @throws XoError PROVIDER_UNAVAILABLE */
   begin(returnUrl: string): Promise<{
@@ -36,7 +36,7 @@ export interface RedirectSignIn {
     readonly pending: PendingSignIn;
   }>;
   /**
-   * @param url of the callback request, with its query
+   * @param url with which the browser came back
    * @throws XoError CREDENTIALS_INVALID with a `reason`, PROVIDER_UNAVAILABLE
    */
   finish(

@@ -7,20 +7,20 @@ import type { ExternalUsers } from "./external-users.js";
 export interface PasswordVerifierOptions {
   readonly store: Pick<Store, "users">;
   readonly externalUsers: ExternalUsers;
-  /** Absent: all passwords are local. */
+  /** Absent: all passwords are here. */
   readonly directory?: Directory | undefined;
 }
 
-/** Provider name of local passwords in the audit log. */
+/** The provider of passwords that are kept here. */
 const LOCAL = "password";
 
-/** The user of a verified password, and who verified it. */
+/** Whose a password is, here or in a directory. */
 export interface VerifiedUser {
   readonly user: User;
   readonly provider: string;
 }
 
-/** Verifies a password against the local hash, then against the directory. */
+/** A password is held against the one that is kept here, then against the directory's. */
 export class PasswordVerifier {
   readonly #options: PasswordVerifierOptions;
 
@@ -29,9 +29,9 @@ export class PasswordVerifier {
   }
 
   /**
-   * @returns undefined: neither accepts the password
-   * @throws XoError PROVIDER_UNAVAILABLE when only the directory could verify it;
-   *   errors of ExternalUsers.signIn
+   * @returns undefined: it is neither's
+   * @throws XoError PROVIDER_UNAVAILABLE when only the directory could tell,
+   *   and what ForeignPeople.admit throws
    */
   async verify({
     name,
@@ -45,18 +45,18 @@ export class PasswordVerifier {
     }
     if (directory === undefined || isLocalOnly(known, directory))
       return undefined;
-    const identity = await this.#queryDirectory(
+    const person = await this.#queryDirectory(
       directory,
       { name, password },
       known,
     );
-    if (identity === undefined) return undefined;
+    if (person === undefined) return undefined;
     const { policy } = directory;
-    const user = await foreignPeople.signIn(identity, policy);
+    const user = await foreignPeople.signIn(person, policy);
     return { user, provider: policy.provider };
   }
 
-  /** The providers that verify the password of a name, separated by commas. */
+  /** Which of them is asked about a name; those that are told apart by a comma. */
   providersOf(name: string): string {
     const { store, directory } = this.#options;
     const known = store.users.findByName(name);
@@ -67,7 +67,7 @@ export class PasswordVerifier {
       : `${LOCAL}, ${provider}`;
   }
 
-  /** While the directory is unavailable, a wrong local password still counts as a failure. */
+  /** While the directory is away, a wrong password of our own is still a wrong one: it is counted. */
   async #queryDirectory(
     directory: Directory,
     { name, password }: Credentials,
@@ -82,7 +82,7 @@ export class PasswordVerifier {
   }
 }
 
-/** The user has no local password and is linked to the directory. */
+/** Nothing is here that a password could be held against. */
 function isExternalOnly(
   user: User | undefined,
   { policy }: Directory,
@@ -92,7 +92,7 @@ function isExternalOnly(
   );
 }
 
-/** The directory cannot sign in this user. */
+/** The directory cannot let anybody be this user. */
 function isLocalOnly(user: User | undefined, { policy }: Directory): boolean {
   return (
     user !== undefined && !isLinked(user, policy.provider) && !policy.linkByName

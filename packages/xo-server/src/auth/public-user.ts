@@ -1,25 +1,20 @@
 import type { Store, User } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 
-/** A user in the API. */
+/** A user as clients know it. */
 export const PublicUser = Type.Object({
   id: Type.String(),
-  /** Same as `name`: Xen Orchestra has `email` in JSON-RPC and `name` in REST. */
+  /** The same as `name`: JSON-RPC has the one, REST the other. */
   email: Type.String(),
   name: Type.String(),
   permission: Type.String({ description: "admin or none" }),
   groups: Type.Array(Type.String(), { description: "Ids." }),
   preferences: Type.Record(Type.String(), Type.Unknown()),
-  hasPassword: Type.Boolean({
-    description: "Whether the user has a local password.",
-  }),
-  hasTotp: Type.Boolean({
-    description: "Whether two-factor authentication (TOTP) is required.",
-  }),
+  hasPassword: Type.Boolean({ description: "One that is kept here." }),
+  hasTotp: Type.Boolean({ description: "A second factor is asked for." }),
   authProviders: Type.Optional(
     Type.Record(Type.String(), Type.Object({ id: Type.String() }), {
-      description:
-        "Ids of the user at external identity providers, by provider.",
+      description: "Who they are to the providers that vouch for them.",
     }),
   ),
 });

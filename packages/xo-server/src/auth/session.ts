@@ -1,10 +1,10 @@
 import type { AuthenticatedUser } from "./authenticated-user.js";
 
-/** Lasts from sign-in to sign-out, or until the token or the user is deleted or expires. */
+/** Somebody's stay, from signing in until signing out or until what they signed in with is over. */
 export interface Session {
   readonly userId: string;
-  /** The token used to sign in; the session ends with it. */
+  /** Of the token that it began with; it ends with that. */
   readonly tokenId?: string;
-  /** The user with their current rights; undefined: the session has ended. */
+  /** Who it is, with the rights of now; undefined: the session is over. */
   user(): AuthenticatedUser | undefined;
 }

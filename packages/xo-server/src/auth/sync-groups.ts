@@ -3,35 +3,35 @@ import type { Logger } from "../log/logger.js";
 
 export interface GroupSync {
   readonly userId: string;
-  /** Only groups of this provider are changed. */
+  /** Groups of no other are touched. */
   readonly provider: string;
-  /** Names of the user's groups at the provider. */
+  /** Of the groups that the user is in, as the provider says. */
   readonly names: readonly string[];
   readonly logger: Logger;
 }
 
-/** Limit of the store, in bytes. */
+/** The longest name that the store keeps, in bytes. */
 const MAX_NAME_BYTES = 1_024;
 const MAX_GROUPS = 1_000;
 
 /**
- * Makes a user a member of exactly the named groups of the provider. A local group
- * with the same name is not used: otherwise an administrator of the provider could
- * obtain any right of this server.
+ * Makes a user a member of exactly the provider's groups that it names. A
+ * group of ours with the same name is not one of them: whoever names groups
+ * there could otherwise take any right here.
  */
 export async function syncGroups(
   groups: Store["groups"],
   sync: GroupSync,
 ): Promise<void> {
   const { userId, provider } = sync;
-  const expected = await toIds(groups, sync);
+  const wanted = await toIds(groups, sync);
   const present = groups
     .groupsOf(userId)
     .filter((id) => groups.get(id)?.provider === provider);
-  // Removed before added: no moment with the rights of both.
+  // Rights go before others come.
   for (const id of present)
-    if (!expected.has(id)) await groups.removeMember(id, userId);
-  for (const id of expected)
+    if (!wanted.has(id)) await groups.removeMember(id, userId);
+  for (const id of wanted)
     if (!present.includes(id)) await groups.addMember(id, userId);
 }
 
@@ -45,10 +45,7 @@ async function toIds(
     const known =
       groups.findByName(name) ?? (await groups.create(name, provider));
     if (known.provider === provider) ids.add(known.id);
-    else
-      logger.warn(
-        `group "${name}" of ${provider} ignored: a local group has the same name`,
-      );
+    else logger.warn(`${provider} has a group ${name}, and so have we`);
   }
   return ids;
 }

@@ -3,20 +3,20 @@ import type { Clock } from "../clock.js";
 
 const INTERVAL_MS = 3_600_000;
 
-/** Deletes expired tokens once an hour; they are rejected as soon as they expire. @returns a function that stops it */
+/** Deletes tokens that have run out, once an hour; they are good for nothing long before. @returns how to stop */
 export function startTokenCleanup(
   { tokens }: Pick<Store, "tokens">,
   clock: Clock,
 ): () => void {
   let timer: unknown;
-  const scheduleNext = () => {
+  const dropLater = () => {
     timer = clock.setTimeout(() => {
-      // If the database is unavailable, the next run deletes them.
+      // Should the store be away, the next time will do.
       void tokens.deleteExpired().catch(() => undefined);
-      scheduleNext();
+      dropLater();
     }, INTERVAL_MS);
   };
-  scheduleNext();
+  dropLater();
   return () => {
     clock.clearTimeout(timer);
   };

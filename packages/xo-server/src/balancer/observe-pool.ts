@@ -102,7 +102,7 @@ function* observeHost(
     isEnabled: enabled === true,
     operations: operationsIn(current_operations),
     measuredAt:
-      stats.tracks.get(String(host["$pool"]), id)?.heardAt ?? -Infinity,
+      stats.tracks.get(String(host["$pool"]), id)?.receivedAt ?? -Infinity,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Consoles } from "../consoles/consoles.js";
 import { Dashboards } from "../dashboard/dashboards.js";
-import { createDashboardCache } from "../dashboard/remembered.js";
+import { createDashboardCache } from "../dashboard/answer-cache.js";
 import { MissingPatches } from "../hosts/missing-patches.js";
 import { startJobs, type StartedJobs } from "../jobs/start-jobs.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";

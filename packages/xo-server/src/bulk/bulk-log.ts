@@ -1,21 +1,21 @@
 import type { TaskContext } from "../tasks/task-context.js";
 import type { BulkFailure } from "./bulk-result.js";
 
-/** What became of one of the many before the server died. */
+/** State of an item when the server stopped. */
 export type ItemState =
-  /** Its part may have asked a pool for something. */
+  /** The item may have sent requests to a pool. */
   | { readonly name: "begun"; readonly part: string }
   | { readonly name: "succeeded" }
   | { readonly name: "failed"; readonly error: BulkFailure["error"] };
 
-/** Ids that are written down together. */
-const IDS_A_STEP = 1_000;
+/** Number of ids per stored row. */
+const IDS_PER_STEP = 1_000;
 
-/** Keys sort as numbers do. */
+/** Keys that sort like numbers. */
 const keyOf = (kind: string, index: number) =>
   `${kind}/${String(index).padStart(6, "0")}`;
 
-/** Writes down which have begun and ended: a small row each, whatever the number of all. */
+/** Stores which items have started and ended: one small row each. */
 export class BulkLog {
   readonly #work: Pick<TaskContext, "persistStep" | "persistStepSoon">;
 
@@ -23,36 +23,36 @@ export class BulkLog {
     this.#work = work;
   }
 
-  /** Resolves when all ids are on the disk. */
+  /** Resolves when all ids are stored. */
   async writeIds(ids: readonly string[]): Promise<void> {
     const writes: Promise<void>[] = [];
-    for (let at = 0; at < ids.length; at += IDS_A_STEP) {
-      const chunk = ids.slice(at, at + IDS_A_STEP);
+    for (let at = 0; at < ids.length; at += IDS_PER_STEP) {
+      const chunk = ids.slice(at, at + IDS_PER_STEP);
       writes.push(this.#work.persistStep(keyOf("ids", at), chunk));
     }
     await Promise.all(writes);
   }
 
-  /** Resolves when it is on the disk. */
+  /** Resolves when the state is stored. */
   write(index: number, state: ItemState): Promise<void> {
     return this.#work.persistStep(keyOf("item", index), state);
   }
 
-  /** A moment later. */
+  /** Stored with the next batch. */
   writeSoon(index: number, state: ItemState): void {
     this.#work.persistStepSoon(keyOf("item", index), state);
   }
 }
 
-/** What a bulk of the last run was about. */
+/** The stored state of a bulk task of the previous process. */
 export function readBulkLog(steps: ReadonlyMap<string, unknown>): {
   readonly ids: readonly string[];
-  /** By index; absent: it has not begun. */
+  /** By index; absent: not started. */
   readonly states: ReadonlyMap<number, ItemState>;
 } {
   const ids: string[] = [];
   const states = new Map<number, ItemState>();
-  // They come by key.
+  // Sorted by key.
   for (const [key, state] of steps)
     if (key.startsWith("ids/")) ids.push(...(state as string[]));
     else if (key.startsWith("item/"))

@@ -2,8 +2,8 @@ import type { Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 
-/** Objects of one bulk. */
-export const MOST_OBJECTS = 10_000;
+/** Maximum number of objects of a bulk task. */
+export const MAX_OBJECTS = 10_000;
 
 export interface BulkChoice {
   readonly ids?: readonly string[];
@@ -12,8 +12,8 @@ export interface BulkChoice {
 }
 
 /**
- * Ids of what is meant, each once, as they are now. Of a filter, those that
- * the person may see.
+ * The ids of the selected objects, each once. A filter only selects objects
+ * that the user may read.
  * @throws XoError INVALID_PARAMETERS, FILTER_INVALID
  */
 export async function chooseObjects(
@@ -29,12 +29,12 @@ export async function chooseObjects(
   const page = await queries.page({
     type,
     filter: filter!,
-    limit: MOST_OBJECTS,
+    limit: MAX_OBJECTS,
     fields: ["id"],
     ...(extent === "all" ? {} : { where: extent }),
   });
-  if (page.total > MOST_OBJECTS)
-    throw invalid(`${page.total} objects match, ${MOST_OBJECTS} at most`);
+  if (page.total > MAX_OBJECTS)
+    throw invalid(`${page.total} objects match, the maximum is ${MAX_OBJECTS}`);
   return page.ids;
 }
 

@@ -2,7 +2,7 @@ import { XapiError, XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
 import type { TaskCounts } from "../tasks/task-context.js";
 
-/** How one of the many failed. */
+/** Failure of one item. */
 export const BulkFailure = Type.Object({
   id: Type.String(),
   error: Type.Object({
@@ -16,17 +16,20 @@ export const BulkResult = Type.Object({
   succeeded: Type.Integer(),
   failed: Type.Array(BulkFailure),
   failedLeftOut: Type.Optional(
-    Type.Integer({ description: "Failures that are counted, not listed." }),
+    Type.Integer({ description: "Number of failures that are not listed." }),
   ),
   notBegun: Type.Optional(Type.Integer()),
 });
 export type BulkResult = Static<typeof BulkResult>;
 
-/** Failures that are listed, and characters of the message of each: a task keeps 32,768. */
-const MOST_FAILURES = 100;
+/**
+ * Maximum number of listed failures, and length of each message: a task stores
+ * 32,768 characters.
+ */
+const MAX_FAILURES = 100;
 const MOST_CHARACTERS = 120;
 
-/** What has become of the many so far. */
+/** Outcomes so far. */
 export class BulkTally {
   readonly #failures: BulkFailure[] = [];
   readonly #total: number;
@@ -42,7 +45,7 @@ export class BulkTally {
     return this.#failed;
   }
 
-  /** None waits. */
+  /** No item is waiting. */
   get isLast(): boolean {
     return this.counts().waiting === 0;
   }
@@ -59,7 +62,7 @@ export class BulkTally {
   fail(failure: BulkFailure): void {
     this.#running--;
     this.#failed++;
-    if (this.#failures.length < MOST_FAILURES) this.#failures.push(failure);
+    if (this.#failures.length < MAX_FAILURES) this.#failures.push(failure);
   }
 
   counts(): TaskCounts {
@@ -87,12 +90,12 @@ export class BulkTally {
 
 export function toBulkFailure(id: string, error: unknown): BulkFailure {
   const { message } = error as Error;
-  const told = message.slice(0, MOST_CHARACTERS);
+  const reported = message.slice(0, MOST_CHARACTERS);
   const known = error instanceof XapiError || error instanceof XoError;
   return {
     id,
     error: known
-      ? { code: error.code, message: told }
+      ? { code: error.code, message: reported }
       : { message: "internal error" },
   };
 }

@@ -3,17 +3,17 @@ import type { TaskContext } from "../tasks/task-context.js";
 import { BulkLog, type ItemState } from "./bulk-log.js";
 import { BulkTally, toBulkFailure, type BulkResult } from "./bulk-result.js";
 
-/** What is done to many, as it is kept. */
+/** The stored description of a bulk task. */
 export interface BulkPlan {
-  /** Of each. */
+  /** Operation called for each object. */
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Which parameter has the id. */
+  /** Name of the parameter that gets the id. */
   readonly idParameter: string;
   readonly concurrency: number;
-  /** What fails keeps the others from beginning. */
+  /** After a failure no more items start. */
   readonly stopOnError: boolean;
-  /** The work of each is one task of a pool: see Operation. */
+  /** The operation is a single XAPI task: see Operation. */
   readonly isOneCall?: boolean;
 }
 
@@ -21,15 +21,15 @@ export interface BulkOptions {
   readonly plan: BulkPlan;
   readonly ids: readonly string[];
   readonly work: TaskContext;
-  /** @param isLast no other begins after it */
+  /** @param isLast no other item starts after it */
   readonly run: (
     id: string,
     part: TaskContext,
     isLast: boolean,
   ) => Promise<unknown>;
-  /** Of the last run: what had begun. Default: nothing. */
+  /** States of the previous process. Default: none has started. */
   readonly states?: ReadonlyMap<number, ItemState>;
-  /** What became of one that the server died in. */
+  /** Recovers an item that was in progress when the server stopped. */
   readonly settle?: (
     id: string,
     begun: ItemState & { readonly name: "begun" },
@@ -37,7 +37,10 @@ export interface BulkOptions {
   ) => Promise<unknown>;
 }
 
-/** One operation on many objects, some at a time. Each fails by itself. */
+/**
+ * One operation on many objects with limited concurrency. Failures are
+ * independent.
+ */
 export class Bulk {
   readonly #options: BulkOptions;
   readonly #log: BulkLog;
@@ -119,13 +122,13 @@ export class Bulk {
       name: "begun",
       part: part.taskId ?? "",
     });
-    // What comes first is a flight, which waits for the same write.
+    // For a single XAPI task its own record is written by the same commit.
     if (plan.isOneCall !== true) await isWritten;
     return run(id, part, this.#tally.isLast);
   }
 
   #writeEnd(index: number, state: ItemState): void {
-    // Its flight tells as much.
+    // The record of its XAPI task has the outcome.
     if (this.#options.plan.isOneCall === true)
       this.#log.writeSoon(index, state);
     else void this.#log.write(index, state);
@@ -140,7 +143,7 @@ export class Bulk {
   }
 }
 
-/** Those that are in flight first. */
+/** Items that were in progress first. */
 function toOrder(
   total: number,
   states: ReadonlyMap<number, ItemState> = new Map(),

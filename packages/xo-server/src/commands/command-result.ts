@@ -6,7 +6,7 @@ export function ok(lines: readonly string[]): CommandResult {
   return { text: lines.map((line) => `${line}\n`).join(""), code: ExitCode.ok };
 }
 
-/** Writes the command to the audit log. */
+/** Who has the machine can do all this; that it was done is written down. */
 export async function writeAuditEntry(
   store: Store,
   command: StoreCommand,

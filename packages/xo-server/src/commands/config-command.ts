@@ -9,7 +9,7 @@ import type {
 } from "./store-command-types.js";
 import { writeAuditEntry, ok } from "./command-result.js";
 
-/** Environment variable with the passphrase, for use without a terminal. */
+/** In the environment, for who cannot be asked. */
 export const PASSPHRASE = "XO_CONFIG_PASSPHRASE";
 
 type PassphraseOptions = Pick<StoreCommandOptions, "readSecret" | "env">;
@@ -36,7 +36,7 @@ async function exportTo(
 ): Promise<CommandResult> {
   const { file } = command;
   const passphrase = await choosePassphrase(options);
-  // Fails if the file exists; readable by the owner only.
+  // Nothing that is there is overwritten, and nobody else can read it.
   const handle = await open(file, "wx", 0o600);
   try {
     for await (const chunk of store.exportConfiguration(passphrase))
@@ -49,7 +49,7 @@ async function exportTo(
     await handle.close();
   }
   await writeAuditEntry(store, command);
-  return ok([`configuration exported to ${file} (encrypted)`]);
+  return ok([`the configuration is in ${file}, encrypted`]);
 }
 
 async function importFrom(
@@ -61,20 +61,22 @@ async function importFrom(
   const passphrase = await readPassphrase(options, "Passphrase");
   await store.importConfiguration(createReadStream(file), passphrase);
   await writeAuditEntry(store, command);
-  return ok([`imported ${file}; the existing configuration was replaced`]);
+  return ok([
+    `the configuration of ${file} is in the place of the one that was there`,
+  ]);
 }
 
 async function choosePassphrase(options: PassphraseOptions): Promise<string> {
   const passphrase = await readPassphrase(options, "New passphrase");
   if (passphrase.length < 8)
     throw new XoError("INVALID_PARAMETERS", {
-      reason: "the passphrase must have at least 8 characters",
+      reason: "the passphrase has less than 8 characters",
     });
   if ((options.env ?? process.env)[PASSPHRASE]) return passphrase;
-  if (passphrase === (await readPassphrase(options, "Repeat passphrase")))
+  if (passphrase === (await readPassphrase(options, "Once more")))
     return passphrase;
   throw new XoError("INVALID_PARAMETERS", {
-    reason: "the passphrases do not match",
+    reason: "the passphrases are not the same",
   });
 }
 
@@ -82,18 +84,18 @@ async function readPassphrase(
   { env = process.env, readSecret }: PassphraseOptions,
   question: string,
 ): Promise<string> {
-  const configured = env[PASSPHRASE] ?? "";
-  if (configured !== "") return configured;
-  const typed = (await readSecret?.(question)) ?? "";
-  if (typed !== "") return typed;
+  const given = env[PASSPHRASE] ?? "";
+  if (given !== "") return given;
+  const told = (await readSecret?.(question)) ?? "";
+  if (told !== "") return told;
   throw new XoError("INVALID_PARAMETERS", {
-    reason: `no passphrase entered, and $${PASSPHRASE} is not set`,
+    reason: `there is no passphrase, neither typed nor in ${PASSPHRASE}`,
   });
 }
 
 function toFileError(error: unknown): Error {
   const { code, path } = error as NodeJS.ErrnoException;
   if (code === undefined || path === undefined) return error as Error;
-  const reason = code === "EEXIST" ? "file already exists" : code;
+  const reason = code === "EEXIST" ? "it is there already" : code;
   return new XoError("INVALID_PARAMETERS", { reason: `${path}: ${reason}` });
 }

@@ -8,21 +8,20 @@ interface StoreOptions {
   readonly stdin?: true;
 }
 
-/** Called with the parsed command. */
+/** Called with what was asked for. */
 export type OnStoreCommand = (
   command: StoreCommand,
   options: { readonly config?: string; readonly data?: string },
 ) => void;
 
 const AFTER_HELP = `
-The commands work on the database of the config, also while a server runs on it:
-the server applies changes within a second. Without --stdin a random password is
-generated and printed.`;
+They work on the store that the config names, also while a server runs on it:
+it takes notice within a second. Without --stdin a password is made and printed.`;
 
 const AFTER_CONFIG_HELP = `
-The file contains everything but tasks and the audit log: servers with their
+The file has everything but tasks and the audit log: servers with their
 passwords, users, rights, resource sets. It is encrypted with a passphrase, which
-is read from the terminal or from $XO_CONFIG_PASSPHRASE.`;
+is asked for, or taken from $XO_CONFIG_PASSPHRASE.`;
 
 /** `xo-server user ...`, `xo-server config ...` and `xo-server audit ...` */
 export function storeCommands(onCommand: OnStoreCommand): Command[] {
@@ -35,18 +34,18 @@ export function storeCommands(onCommand: OnStoreCommand): Command[] {
 
 function userCommand(onCommand: OnStoreCommand): Command {
   const user = new Command("user")
-    .description("list, create, delete users; reset passwords")
+    .description("list, add, remove users; set passwords")
     .addHelpText("after", AFTER_HELP);
   user.addCommand(
-    verb("list", "list users: name, permission, id").action(
+    verb("list", "all users: name, permission, id").action(
       (options: StoreOptions) => {
         onCommand({ verb: "user list" }, options);
       },
     ),
   );
   user.addCommand(
-    withPassword(verb("add <name>", "create a user"))
-      .option("--admin", "with the permission admin")
+    withPassword(verb("add <name>", "a new user"))
+      .option("--admin", "who may do everything")
       .action((name: string, options: StoreOptions) => {
         const { admin = false, stdin = false } = options;
         const choices = { isAdmin: admin, fromStdin: stdin };
@@ -55,18 +54,15 @@ function userCommand(onCommand: OnStoreCommand): Command {
   );
   user.addCommand(
     withPassword(
-      verb(
-        "password <name>",
-        "reset the password; revokes all tokens, removes two-factor authentication",
-      ),
+      verb("password <name>", "a new password; ends tokens and second factor"),
     ).action((name: string, options: StoreOptions) => {
       const { stdin = false } = options;
       onCommand({ verb: "user password", name, fromStdin: stdin }, options);
     }),
   );
   for (const [name, description] of [
-    ["remove", "delete a user with their tokens and rights"],
-    ["make-admin", "grant a user the permission admin"],
+    ["remove", "removes a user, with tokens and rights"],
+    ["make-admin", "lets a user do everything"],
   ] as const)
     user.addCommand(
       verb(`${name} <name>`, description).action(
@@ -80,11 +76,11 @@ function userCommand(onCommand: OnStoreCommand): Command {
 
 function configCommand(onCommand: OnStoreCommand): Command {
   const config = new Command("config")
-    .description("export or import the configuration")
+    .description("export or import the whole configuration")
     .addHelpText("after", AFTER_CONFIG_HELP);
   for (const [name, description] of [
-    ["export", "export the configuration to a new file"],
-    ["import", "import a configuration, replacing the current one"],
+    ["export", "writes the configuration into a new file"],
+    ["import", "puts that of a file in the place of what is there"],
   ] as const)
     config.addCommand(
       verb(`${name} <file>`, description).action(
@@ -106,22 +102,22 @@ interface AuditOptions extends StoreOptions {
 }
 
 function auditCommand(onCommand: OnStoreCommand): Command {
-  const audit = new Command("audit").description("audit log of changes");
+  const audit = new Command("audit").description("the log of what was changed");
   audit.addCommand(
     verb(
       "verify",
-      "verify the integrity of the audit log; reports the first altered entry",
+      "finds the first entry that is not as it was written",
     ).action((options: StoreOptions) => {
       onCommand({ verb: "audit verify" }, options);
     }),
   );
   audit.addCommand(
-    verb("list", "list entries, newest first")
-      .option("--user <name>", "filter by user")
-      .option("--operation <name>", "filter by operation, such as vm.start")
-      .option("--object <id>", "filter by object")
-      .option("--limit <number>", "maximum number of entries", toCount, 100)
-      .option("--json", "one JSON object per line, with all fields")
+    verb("list", "the newest entries")
+      .option("--user <name>", "whose")
+      .option("--operation <name>", "such as vm.start")
+      .option("--object <id>", "of what was changed")
+      .option("--limit <number>", "at most", toCount, 100)
+      .option("--json", "an entry a line, with all that it has")
       .action((options: AuditOptions) => {
         const { user, operation, object, limit, json = false } = options;
         onCommand(
@@ -138,10 +134,10 @@ function auditCommand(onCommand: OnStoreCommand): Command {
       }),
   );
   audit.addCommand(
-    verb("prune", "delete old entries; the rest stays verifiable")
+    verb("prune", "takes old entries away; the rest stays verifiable")
       .requiredOption(
         "--before <date>",
-        "delete entries before this date, such as 2026-01-31 or 2026-01-31T12:00:00Z",
+        "such as 2026-01-31, or 2026-01-31T12:00:00Z",
         toTime,
       )
       .action((options: AuditOptions) => {
@@ -154,14 +150,14 @@ function auditCommand(onCommand: OnStoreCommand): Command {
 
 function toCount(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Must be a number from 1 to 9999999.");
+  throw new InvalidArgumentError("It is a number from 1 to 9999999.");
 }
 
-/** Dates without a time are midnight UTC. */
+/** A day begins at midnight of UTC. */
 function toTime(text: string): number {
   const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : NaN;
   if (!Number.isNaN(time)) return time;
-  throw new InvalidArgumentError("Must be a date such as 2026-01-31.");
+  throw new InvalidArgumentError("It is a date such as 2026-01-31.");
 }
 
 function verb(usage: string, description: string): Command {
@@ -171,12 +167,12 @@ function verb(usage: string, description: string): Command {
   return command
     .description(description)
     .option("--config <file>", "config file (YAML)")
-    .option("--data <dir>", "directory of the server's own files");
+    .option("--data <dir>", "where the server keeps its own files");
 }
 
 function withPassword(command: Command): Command {
   return command.option(
     "--stdin",
-    "read the password from the first line of the standard input",
+    "the password is the first line of the standard input",
   );
 }

@@ -1,6 +1,6 @@
 import type { ExitCode } from "../lifecycle/exit-code.js";
 
-/** Commands on the database; a server may be running on it. */
+/** What the command line asks of the store, whether or not a server runs. */
 export type StoreCommand = UserCommand | ConfigCommand | AuditCommand;
 
 export type UserCommand =
@@ -40,9 +40,9 @@ export interface StoreCommandOptions {
   readonly configPath: string | undefined;
   readonly dataDir: string | undefined;
   readonly command: StoreCommand;
-  /** Reads the standard input to its end. */
+  /** All that comes in, to its end. */
   readonly readInput: () => Promise<string>;
-  /** Prompts for a secret without echo. */
+  /** Asks for something that is not to be seen. */
   readonly readSecret?: (question: string) => Promise<string>;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }

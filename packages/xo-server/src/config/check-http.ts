@@ -2,7 +2,7 @@ import type { Config } from "./config.js";
 import type { ConfigProblem } from "./config-problem.js";
 import { toNetwork } from "./network.js";
 
-/** Checks that a schema cannot express. */
+/** What the schema cannot say. */
 export function checkHttp({
   tls,
   trustedProxies,
@@ -16,16 +16,15 @@ function checkTls(tls: Config["http"]["tls"]): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const wrong = (key: string, reason: string) =>
     problems.push({ path: [...path, key], reason });
-  if (hasOwn && tls.key === "")
-    wrong("key", "is missing: http.tls.certificate needs a private key");
+  if (hasOwn && tls.key === "") wrong("key", "is missing: the certificate's");
   if (hasOwn && tls.certificate === "")
-    wrong("certificate", "is missing: http.tls.key needs a certificate");
+    wrong("certificate", "is missing: there is only a key");
   if (hasOwn && tls.selfSigned)
-    wrong("selfSigned", "cannot be used together with certificate");
+    wrong("selfSigned", "is true, but there is a certificate");
   if (!hasOwn && !tls.selfSigned && tls.redirectPort !== 0)
-    wrong("redirectPort", "requires certificate or selfSigned");
+    wrong("redirectPort", "is set, but there is no certificate");
   if (!hasOwn && tls.hstsSeconds !== 0)
-    wrong("hstsSeconds", "requires certificate and key");
+    wrong("hstsSeconds", "needs a certificate of your own");
   return problems;
 }
 
@@ -35,7 +34,7 @@ function checkProxies(list: readonly string[]): ConfigProblem[] {
       ? [
           {
             path: ["http", "trustedProxies", index],
-            reason: `must be an IP address or a network such as 10.0.0.0/8, not ${text}`,
+            reason: `must be an address or a network such as 10.0.0.0/8, not ${text}`,
           },
         ]
       : [],

@@ -1,6 +1,6 @@
 import { Type, type TObject, type TProperties } from "typebox";
 
-/** A section of the config; absent: all its defaults. */
+/** A part of the config; absent means all its defaults. */
 export function section<T extends TProperties>(
   description: string,
   properties: T,
@@ -16,7 +16,7 @@ export function milliseconds(preset: number, description: string) {
   return Type.Integer({
     default: preset,
     minimum: 1,
-    // Limit of timers in Node.js.
+    // What a timer of Node can hold.
     maximum: 2 ** 31 - 1,
     description,
   });

@@ -15,10 +15,9 @@ import {
   type ConfigProblem,
 } from "./config-problem.js";
 import { deepFreeze } from "./deep-freeze.js";
-import { renameDeprecatedKeys } from "./deprecated-keys.js";
 import type { PoolConfig } from "./pool-config.js";
 
-/** Options of the command line, which take precedence over the file. */
+/** What the command line says goes before what the file says. */
 export interface ConfigOverrides {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
@@ -28,17 +27,17 @@ export interface ConfigOverrides {
 }
 
 export interface LoadedConfig {
-  /** Complete with defaults, validated and deeply frozen. */
+  /** Complete (defaults filled in), checked, and frozen all the way down. */
   readonly config: Config;
-  /** Path of the file; undefined: no file, all defaults. */
+  /** The file it came from; undefined: there is none, all is default. */
   readonly path: string | undefined;
-  /** For the log. */
+  /** To be told to the operator. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads the config, once per process.
- * @throws XoError CONFIG_INVALID; `data.problems` has one line per problem
+ * Reads the config once, for the whole life of the process.
+ * @throws XoError CONFIG_INVALID; `data.problems` has one line for each problem
  */
 export function loadConfig(
   named?: string,
@@ -50,17 +49,12 @@ export function loadConfig(
     structuredClone(file?.content ?? {}),
     overrides,
   );
-  const deprecated = renameDeprecatedKeys(content);
-  const problems =
-    deprecated.problems.length > 0 ? deprecated.problems : check(content);
+  const problems = check(content);
   if (problems.length > 0) throw toError(problems, file, overrides);
   return {
     config: deepFreeze(content as Config),
     path: file?.path,
-    warnings: [
-      ...deprecated.warnings,
-      ...(file === undefined ? [] : warningsAbout(file, content as Config)),
-    ],
+    warnings: file === undefined ? [] : warningsAbout(file, content as Config),
   };
 }
 
@@ -94,7 +88,7 @@ function setIn(
     group[key!] = value;
     return;
   }
-  // Anything but a section is reported by the validation.
+  // What is no group is left for the check to complain about.
   const inner = (group[key!] ??= {});
   if (isGroup(inner)) setIn(inner, rest, value);
 }
@@ -103,17 +97,17 @@ function isGroup(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-// An empty section (`http:`) is null in YAML: all its defaults.
+// A section that is there but empty (`http:`) is null in YAML, and means all its defaults.
 const validate = new Ajv({
   allErrors: true,
   useDefaults: "empty",
   verbose: true,
   strictTypes: false,
-  // Validating the schema itself would add 50 ms to each start; a test does it.
+  // Checking the schema itself would cost 50 ms of each start; the tests do.
   validateSchema: false,
 }).compile(Config);
 
-/** Adds defaults. @returns all problems */
+/** Fills in the defaults, and tells all that is wrong. */
 function check(content: unknown): ConfigProblem[] {
   if (!validate(content)) return (validate.errors ?? []).map(toConfigProblem);
   const { http, ldap, oidc, pools } = content as Config;
@@ -126,7 +120,7 @@ function check(content: unknown): ConfigProblem[] {
 
 type CheckedPool = Config["pools"][number];
 
-/** Checks that a schema cannot express. */
+/** What the schema cannot say. */
 function checkPool(
   pool: CheckedPool,
   path: readonly (string | number)[],
@@ -146,8 +140,8 @@ function checkPool(
     problems.push({
       path: [...path, "tls"],
       reason: pinned
-        ? "trust: fingerprint requires a fingerprint"
-        : "fingerprint requires trust: fingerprint",
+        ? "trust is fingerprint, but there is no fingerprint"
+        : "a fingerprint is only looked at with trust: fingerprint",
     });
   }
   return problems;
@@ -158,18 +152,18 @@ function toError(
   file: ConfigFile | undefined,
   overrides: ConfigOverrides,
 ): XoError {
-  const located = problems.map((problem) => {
+  const told = problems.map((problem) => {
     const where = whereIs(problem, file, overrides);
     const key = toDottedPath(problem.path);
-    // The reason of an unknown key contains its name.
+    // An unknown key names itself.
     const reason = problem.reason.startsWith("unknown key")
       ? problem.reason
       : `${key} ${problem.reason}`.trim();
     return { where, reason };
   });
   return new XoError("CONFIG_INVALID", {
-    ...located[0]!,
-    problems: located.map(({ where, reason }) => `${where}: ${reason}`),
+    ...told[0]!,
+    problems: told.map(({ where, reason }) => `${where}: ${reason}`),
   });
 }
 
@@ -178,12 +172,12 @@ function whereIs(
   file: ConfigFile | undefined,
   overrides: ConfigOverrides,
 ): string {
-  const override = overridable.find(
+  const said = overridable.find(
     ({ name, path }) =>
       overrides[name] !== undefined &&
       path.join(".") === problem.path.join("."),
   );
-  if (override !== undefined) return override.option;
+  if (said !== undefined) return said.option;
   return file === undefined
     ? "config"
     : `${file.path}:${file.lineOf(problem.path)}`;
@@ -196,7 +190,7 @@ function warningsAbout(file: ConfigFile, config: Config): string[] {
     /^postgres(ql)?:\/\/[^/@]*:[^/@]+@/.test(config.store.location);
   return holdsPassword && file.readableByOthers
     ? [
-        `${file.path} contains passwords and is readable by other users; run: chmod 600 ${file.path}`,
+        `${file.path} holds passwords and others may read it; chmod 600 ${file.path}`,
       ]
     : [];
 }

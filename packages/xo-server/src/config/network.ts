@@ -1,13 +1,13 @@
 import { isIP } from "node:net";
 
-/** An IP network: addresses with the same first `bits`. */
+/** Addresses that begin with the same `bits`. */
 export interface Network {
   readonly address: string;
   readonly family: "ipv4" | "ipv6";
   readonly bits: number;
 }
 
-/** Parses an address or a network such as `10.0.0.0/8`; undefined: invalid. */
+/** An address, or a network as in `10.0.0.0/8`; undefined: neither. */
 export function toNetwork(text: string): Network | undefined {
   const [, address = "", bitsText] =
     /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];

@@ -1,13 +1,13 @@
 import type { Predicate, Queries } from "@xo-server/inventory";
 import type { Readable } from "../objects/readable.js";
 
-/** Questions that columns answer: no object is parsed for them. */
+/** Aggregates over columns, without parsing objects. */
 export class Counts {
   readonly #queries: Pick<Queries, "group">;
   readonly #readable: Readable;
   readonly #filter: string;
 
-  /** @param filter that all objects must match */
+  /** @param filter all objects must match it */
   constructor(
     queries: Pick<Queries, "group">,
     readable: Readable,
@@ -18,7 +18,7 @@ export class Counts {
     this.#filter = filter;
   }
 
-  /** Number of objects by the value that they have at a path. */
+  /** Number of objects by the value of a property. */
   async by(
     type: string,
     path: string,
@@ -36,7 +36,7 @@ export class Counts {
     return new Map(groups.map(({ key, count }) => [key, count]));
   }
 
-  /** Sum of the numbers at a path. */
+  /** Sum of a numeric property. */
   async sum(type: string, path: string, filter = ""): Promise<number> {
     let sum = 0;
     for (const [value, count] of await this.by(type, path, filter))

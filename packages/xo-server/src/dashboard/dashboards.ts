@@ -23,10 +23,10 @@ export interface DashboardsOptions {
 const ALARMS =
   "name:|(/^ALARM$/ /^BOND_STATUS_CHANGED$/ /^MULTIPATH_PERIODIC_ALERT$/)";
 const NO_DATA = { isEmpty: true };
-/** Ids that are told of alarms. */
-const MOST_ALARMS = 1_000;
+/** Maximum number of alarm ids in an answer. */
+const MAX_ALARMS = 1_000;
 
-/** What is going on at a glance; made of columns, never of all objects. */
+/** Overviews, computed from columns without reading all objects. */
 export class Dashboards {
   readonly #options: DashboardsOptions;
 
@@ -34,7 +34,7 @@ export class Dashboards {
     this.#options = options;
   }
 
-  /** Of everything that somebody may see. */
+  /** Of all objects that the caller may read. */
   async ofFleet(readable: Readable): Promise<object> {
     const { queries, listPools } = this.#options;
     const counts = new Counts(queries, readable);
@@ -55,7 +55,7 @@ export class Dashboards {
       hostsStatus,
       vmsStatus,
       missingPatches: missing,
-      // Of pools that do not answer there is no object to have a right on.
+      // Pools that are not connected have no object that rights could apply to.
       poolsStatus:
         readable("pool") === undefined
           ? poolStates(listPools())
@@ -117,7 +117,7 @@ export class Dashboards {
   async ofVm(id: string, readable: Readable): Promise<object> {
     const vm = this.#options.objects.get(id, "VM").object;
     const { $container, $pool, CPUs, memory, os_version, creation } = vm;
-    const told = Object.fromEntries(
+    const answer = Object.fromEntries(
       quick.flatMap((name) => (name in vm ? [[name, vm[name]]] : [])),
     );
     const { number } = CPUs as { number: number };
@@ -126,7 +126,7 @@ export class Dashboards {
     const { date, user } = (creation ?? {}) as { date?: string; user?: string };
     return {
       quickInfo: {
-        ...told,
+        ...answer,
         CPUs: { number },
         memory: { size },
         os_version: { name },
@@ -135,7 +135,7 @@ export class Dashboards {
         pvDriversDetected: vm["pvDriversDetected"] === true,
       },
       alarms: await this.#alarms(`$object:"${id}"`, readable),
-      // There are no backups here.
+      // Backups are not supported.
       backupsInfo: {
         lastRuns: [],
         backupArchives: [],
@@ -150,11 +150,11 @@ export class Dashboards {
   }
 
   async #alarms(filter: string, readable: Readable) {
-    const asked = `${filter} ${ALARMS}`;
-    return (await this.#page("message", asked, readable, MOST_ALARMS)).ids;
+    const requested = `${filter} ${ALARMS}`;
+    return (await this.#page("message", requested, readable, MAX_ALARMS)).ids;
   }
 
-  /** Whole objects, of which there are few in a pool. */
+  /** Whole objects; only for types with few objects per pool. */
   async #rows(type: string, filter: string, readable: Readable) {
     const { rows } = await this.#page(type, filter, readable);
     return rows.map((row) => JSON.parse(row.toString()) as ViewObject);
@@ -170,9 +170,9 @@ export class Dashboards {
     });
   }
 
-  /** The first five that may be seen, with their names. */
+  /** The first five readable objects, with their names. */
   #named(type: string, all: readonly Shared[], readable: Readable) {
-    const named = topOf(MOST_LOOKED_AT, all).flatMap((one) => {
+    const named = topOf(MAX_CHECKED, all).flatMap((one) => {
       const object = this.#find(one.id, type);
       const isHidden =
         object === undefined || readable(type)?.(object) === false;
@@ -185,20 +185,20 @@ export class Dashboards {
     try {
       return this.#options.objects.get(id, type).object;
     } catch {
-      // It has gone meanwhile.
+      // Deleted meanwhile.
       return undefined;
     }
   }
 }
 
-/** What has a share of something, and how much in percent. */
+/** An object with its share of a resource, in percent. */
 interface Shared {
   readonly id: string;
   readonly percent: number;
 }
 
-/** Objects whose names and rights are looked at for a list of five. */
-const MOST_LOOKED_AT = 50;
+/** Maximum number of objects checked for a list of five. */
+const MAX_CHECKED = 50;
 
 const quick = [
   ...["id", "power_state", "uuid", "name_description", "mainIpAddress"],

@@ -9,10 +9,10 @@ export interface PatchCountsParts {
   readonly clock: Clock;
 }
 
-/** Hosts that take longer tell the next one who asks. */
+/** Slower hosts are included in the next answer. */
 const WITHIN_MS = 5_000;
 
-/** Hosts that have updates to install; those that did not tell, in time or at all, count as failed. */
+/** Hosts with missing patches; hosts that fail or time out count as failed. */
 export async function patchCounts(
   hosts: readonly string[],
   { objects, patches, clock }: PatchCountsParts,
@@ -44,7 +44,7 @@ export async function patchCounts(
     hasAuthorization: true,
     nHosts: hosts.length,
     nPools: pools.size,
-    // Nobody here knows when a version is no longer supported.
+    // The end of life of versions is not known.
     nHostsEol: { isEmpty: true },
     nHostsWithMissingPatches: missing,
     nHostsFailed: failed,

@@ -47,7 +47,7 @@ export async function storageSizes(counts: Counts) {
     counts.sum("SR", "size", disks),
     counts.sum("SR", "physical_usage", disks),
   ]);
-  // Replicas of backups are not told apart: there are no backups here.
+  // Without backups no replicas are distinguished.
   return {
     total: size,
     used,

@@ -7,12 +7,12 @@ import { shortest } from "../stats/shortest.js";
 import type { Track } from "../stats/track.js";
 import { pause } from "../tasks/pause.js";
 
-/** The latest figures of a host or VM. */
+/** The latest metrics of a host or VM. */
 export interface Usage {
   readonly id: string;
-  /** Percent of all its processors. */
+  /** Percent of all its CPUs. */
   readonly cpu: number;
-  /** Bytes; NaN where nobody tells. */
+  /** Bytes; NaN if unknown. */
   readonly memory: number;
   readonly memoryFree: number;
 }
@@ -29,15 +29,15 @@ export interface UsageParts {
   readonly clock: Clock;
 }
 
-/** Hosts that take longer tell the next one who asks. */
+/** Slower hosts are included in the next answer. */
 const WITHIN_MS = 3_000;
 
-/** Of hosts, and of all that run there; of hosts that do not tell in time, nothing. */
+/** Of hosts and their VMs; hosts that time out are left out. */
 export async function readUsages(
   hosts: readonly string[],
   { objects, stats, inventory, clock }: UsageParts,
 ): Promise<Usages> {
-  // A VM that has moved may still be told by the host that it was on.
+  // The host that a VM was migrated from may still report it.
   const usages = {
     host: new Map<string, Usage>(),
     vm: new Map<string, Usage>(),
@@ -50,7 +50,7 @@ export async function readUsages(
         const tracks = await stats.latest(host);
         await inventory.runInSlices("dashboard", collect(tracks, usages));
       } catch {
-        // A host that does not tell is no reason to tell nothing of the others.
+        // A failing host does not affect the others.
       }
     }),
   );
@@ -98,7 +98,7 @@ function toUsage(track: Track): Usage {
       };
 }
 
-/** Those with the highest share, highest first; what is not known has none. */
+/** Highest share first; objects without a known share are left out. */
 export function topOf<T extends { readonly percent: number }>(
   most: number,
   all: readonly T[],

@@ -1,7 +1,9 @@
 import { withoutSecrets } from "../operations/audit.js";
 import { toFailure } from "../tasks/task-view.js";
 
-/** One call of a run, as it is kept and shown; times in ms since the epoch. */
+/**
+ * One call of a run as it is stored and returned. Times are ms since the epoch.
+ */
 export interface LoggedCall {
   readonly method: string;
   readonly params: object;
@@ -12,26 +14,32 @@ export interface LoggedCall {
   readonly error?: object;
 }
 
-/** What is kept of the calls of a run. */
+/** The stored calls of a run. */
 export interface LoggedCalls {
   readonly calls: readonly LoggedCall[];
   readonly succeeded: number;
   readonly failed: number;
-  /** Calls that there was no room for. */
+  /** Number of calls that were not stored because of the limit. */
   readonly leftOut?: number;
 }
 
-/** Characters of one call's parameters, and of its result. */
-const MOST_OF_ONE = 2_048;
-/** Characters of all calls that succeeded, and again of those that failed. */
-const MOST_OF_ALL = 100_000;
+/** Maximum length of a call's parameters, and of its result, in characters. */
+const MAX_CALL_LENGTH = 2_048;
+/**
+ * Maximum total length for successful calls, and the same for failed calls, in
+ * characters.
+ */
+const MAX_LOG_LENGTH = 100_000;
 
 const ID = /^[0-9a-f-]{8,80}$/i;
 
-/** What a run has called, without secrets, within bounds; failures are never left out for the sake of successes. */
+/**
+ * The calls of a run without secrets, limited in size. Successful calls never
+ * displace failed ones.
+ */
 export class CallLog {
   readonly #calls: LoggedCall[] = [];
-  readonly #room = { success: MOST_OF_ALL, failure: MOST_OF_ALL };
+  readonly #room = { success: MAX_LOG_LENGTH, failure: MAX_LOG_LENGTH };
   readonly #count = { success: 0, failure: 0 };
 
   get succeeded(): number {
@@ -43,10 +51,10 @@ export class CallLog {
   }
 
   succeed(call: CallTold, result: unknown): void {
-    const told = toResult(result);
+    const shown = toResult(result);
     this.#add({
       ...toLogged(call, "success"),
-      ...(told === undefined ? {} : { result: told }),
+      ...(shown === undefined ? {} : { result: shown }),
     });
   }
 
@@ -83,12 +91,15 @@ function toLogged<Status extends LoggedCall["status"]>(
   return { method, params: toShown(params), start, end, status };
 }
 
-/** Parameters as they may be shown. */
+/** Parameters without secrets. */
 export function toShown(params: object): object {
   return bounded(withoutSecrets(params));
 }
 
-/** Ids and plain answers: other text may be a token, streams are nobody's, one-time paths (`$getFrom`) are secrets. */
+/**
+ * Ids and plain values only: other strings may be tokens, streams have no text,
+ * one-time paths (`$getFrom`) are secrets.
+ */
 function toResult(result: unknown): unknown {
   if (typeof result === "string") return ID.test(result) ? result : undefined;
   if (typeof result !== "object" || result === null) return result;
@@ -101,5 +112,7 @@ function toResult(result: unknown): unknown {
 
 function bounded(value: object): object {
   const { length } = JSON.stringify(value);
-  return length <= MOST_OF_ONE ? value : { leftOut: `${length} characters` };
+  return length <= MAX_CALL_LENGTH
+    ? value
+    : { leftOut: `${length} characters` };
 }

@@ -16,16 +16,18 @@ export interface CallerOptions {
   readonly job: { readonly id: string; readonly userId?: string };
   readonly work: TaskContext;
   readonly log: CallLog;
-  /** Of each call, in ms. */
+  /** Timeout of each call, in ms. */
   readonly timeout?: number | undefined;
-  /** The server is about to end: nothing is begun any more. */
+  /** The server is shutting down: no more calls are started. */
   readonly isStopping: () => boolean;
 }
 
-/** What does not end by itself when it is given up is left to itself after this, in ms. */
+/** Time that an aborted call has to end by itself, in ms. */
 const GRACE_MS = 5_000;
 
-/** Makes the calls of one run, each with the rights that its user has at that moment, and logs them. */
+/**
+ * Makes the calls of a run with the current rights of its user, and logs them.
+ */
 export class Caller {
   readonly #options: CallerOptions;
 
@@ -33,36 +35,37 @@ export class Caller {
     this.#options = options;
   }
 
-  /** Nothing more is to be begun. */
+  /** No more calls may be started. */
   get isOver(): boolean {
     return this.#options.work.signal.aborted || this.#options.isStopping();
   }
 
-  /** @throws XoError FORBIDDEN: there is no such user any more */
-  person(): AuthenticatedUser {
+  /** @throws XoError FORBIDDEN: the user was deleted */
+  user(): AuthenticatedUser {
     const { people, job } = this.#options;
-    const person =
-      job.userId === undefined ? undefined : people.get(job.userId);
-    if (person !== undefined) return person;
-    throw new XoError("FORBIDDEN", { reason: "the user of the job is gone" });
+    const user = job.userId === undefined ? undefined : people.get(job.userId);
+    if (user !== undefined) return user;
+    throw new XoError("FORBIDDEN", {
+      reason: "the user of the job was deleted",
+    });
   }
 
   /**
    * Calls an operation.
-   * @throws XoError, XapiError: what it throws; CALL_TIMEOUT, ABORTED
+   * @throws XoError, XapiError: errors of the operation; CALL_TIMEOUT, ABORTED
    */
   call(method: string, params: Params): Promise<unknown> {
     const { call, job } = this.#options;
     return this.step(method, params, (part) =>
       call(method, params, {
-        ...onBehalfOf(this.person(), part),
-        // The audit log tells by this which job it was.
+        ...onBehalfOf(this.user(), part),
+        // Identifies the job in the audit log.
         address: `job:${job.id}`,
       }),
     );
   }
 
-  /** Anything else that is to be seen in the log of the run. */
+  /** Adds another kind of step to the log of the run. */
   async step<T>(
     method: string,
     params: Params,
@@ -70,17 +73,17 @@ export class Caller {
   ): Promise<T> {
     const { clock, work, log } = this.#options;
     const start = clock.now();
-    const told = () => ({ method, params, start, end: clock.now() });
+    const entry = () => ({ method, params, start, end: clock.now() });
     let result: T | undefined;
     try {
       await work.part(method, async (part) => {
         result = await this.#within(method, part, run);
       });
     } catch (error) {
-      log.fail(told(), error as Error);
+      log.fail(entry(), error as Error);
       throw error;
     }
-    log.succeed(told(), result);
+    log.succeed(entry(), result);
     return result as T;
   }
 
@@ -98,23 +101,23 @@ export class Caller {
             late.abort(new XoError("CALL_TIMEOUT", { method, ms: timeout }));
           }, timeout);
     const signal = AbortSignal.any([work.signal, late.signal]);
-    const givenUp = new GivenUp(signal, clock);
+    const deadline = new AbortDeadline(signal, clock);
     try {
       return await Promise.race([
         run(withSignal(part, signal)),
-        givenUp.after(GRACE_MS),
+        deadline.after(GRACE_MS),
       ]);
     } catch (error) {
       throw late.signal.aborted ? late.signal.reason : error;
     } finally {
       clock.clearTimeout(timer);
-      givenUp.stop();
+      deadline.stop();
     }
   }
 }
 
 /** Rejects some time after a signal was aborted. */
-class GivenUp {
+class AbortDeadline {
   readonly #signal: AbortSignal;
   readonly #clock: Clock;
   #timer: unknown;

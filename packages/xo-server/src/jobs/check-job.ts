@@ -10,7 +10,7 @@ const common = {
     Type.String({
       minLength: 1,
       maxLength: 128,
-      description: "On whose behalf; default: whoever makes it.",
+      description: "User whose rights apply; default: the caller.",
     }),
   ),
 };
@@ -24,27 +24,27 @@ const SnapshotJob = Type.Object(
   { additionalProperties: false },
 );
 
-/** A job as clients write it: what it does stands beside its name. */
+/** A job in the API: the members of its body are next to its name. */
 export const JobShape = Type.Union([CallJob, SnapshotJob], {
   description:
-    "`call` does an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes old ones of its own.",
+    "`call` calls an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes its own old ones.",
 });
 
 const schemas = { call: CallJob, snapshot: SnapshotJob } as const;
 
 /** @throws XoError INVALID_PARAMETERS */
-export function toJobParts(given: object): JobParts {
-  const { type }: { type?: unknown } = given;
+export function toJobParts(input: object): JobParts {
+  const { type }: { type?: unknown } = input;
   if (type !== "call" && type !== "snapshot")
-    throw invalid("a job is of type call or snapshot");
-  const [error] = Value.Errors(schemas[type], given);
+    throw invalid("type must be call or snapshot");
+  const [error] = Value.Errors(schemas[type], input);
   if (error !== undefined)
     throw invalid(`job${error.instancePath}: ${error.message}`);
   const {
     name = "",
     userId,
     ...others
-  } = given as typeof given & {
+  } = input as typeof input & {
     readonly name?: string;
     readonly userId?: string;
   };
@@ -57,9 +57,9 @@ export function toJobParts(given: object): JobParts {
 
 function checkPolicy({ vms, filter, retention }: SnapshotBody): void {
   if (filter === undefined && (vms === undefined || vms.length === 0))
-    throw invalid("a snapshot job names VMs, or has a filter");
+    throw invalid("a snapshot job needs VMs or a filter");
   if (!Object.values(retention).some((count) => count > 0))
-    throw invalid("a snapshot job keeps at least one snapshot");
+    throw invalid("a snapshot job must keep at least one snapshot");
 }
 
 function invalid(reason: string): XoError {

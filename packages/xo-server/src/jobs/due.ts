@@ -1,28 +1,28 @@
 import type { Schedule } from "@xo-server/store";
 import type { Times } from "./times.js";
 
-/** What is to be done about a schedule now. Times in ms since the epoch. */
+/** What to do about a schedule now. Times are ms since the epoch. */
 export type Due =
-  /** Nothing, until then; absent: never again. */
+  /** Wait until `at`; absent: it is never due again. */
   | { readonly kind: "wait"; readonly at?: number }
-  /** The job: as of `dueAt`, and all times up to `until` are seen to by that. */
+  /** Run the job for `dueAt`; this covers all times up to `until`. */
   | { readonly kind: "run"; readonly dueAt: number; readonly until: number }
-  /** Nothing but to write down why not. */
+  /** Record a skipped run with the reason. */
   | {
       readonly kind: "skip";
       readonly dueAt: number;
       readonly until: number;
       readonly reason: string;
     }
-  /** The mark is in the future: the clock was set back by far. */
+  /** The mark is in the future: the clock was set back by more than BACK_MS. */
   | { readonly kind: "reset" };
 
-/** What is done no later than this after its time was not missed, in ms. */
+/** A run that starts at most this late was not missed, in ms. */
 export const LATE_MS = 60_000;
-/** A clock may be set back so far without anything being done twice, in ms. */
+/** Maximum change of the clock to the past without repeated runs, in ms. */
 const BACK_MS = 3_600_000;
 
-/** @param mark up to when its times have been seen to */
+/** @param mark all times up to here have been handled */
 export function dueOf(
   { missed, missedLimitMs }: Pick<Schedule, "missed" | "missedLimitMs">,
   times: Times,
@@ -36,13 +36,13 @@ export function dueOf(
   if (now - until <= LATE_MS) return { kind: "run", dueAt: until, until };
   const dueAt = until;
   if (missed === "skip")
-    return { kind: "skip", dueAt, until, reason: "no server was there" };
+    return { kind: "skip", dueAt, until, reason: "no server was running" };
   if (missedLimitMs !== undefined && now - until > missedLimitMs)
     return {
       kind: "skip",
       dueAt,
       until,
-      reason: "no server was there in time",
+      reason: "no server was running in time",
     };
   return { kind: "run", dueAt, until };
 }

@@ -8,13 +8,13 @@ import { XoError } from "@xo-server/model";
 import { toSelection } from "../objects/object-selection.js";
 import { matchesPattern } from "../auth/matches-pattern.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
-import { MOST_CALLS } from "./params-vector.js";
+import { MAX_CALLS } from "./params-vector.js";
 
-/** Rows that are passed over between two looks at the clock. */
+/** Rows per step of a slice. */
 const STEP = 32;
 
 export interface Wanted {
-  /** A pattern of the kind that jobs use: see matchesPattern. */
+  /** A complex-matcher pattern as XO jobs have it: see matchesPattern. */
   readonly pattern?: object;
   /** In the filter language. */
   readonly filter?: string;
@@ -24,13 +24,13 @@ export interface Wanted {
 type Test = (object: ViewObject) => boolean;
 
 /**
- * The objects that match now, of those that the person may see, found in
- * slices of the event loop.
- * @throws XoError FILTER_INVALID, INVALID_PARAMETERS: too many
+ * The objects that match now and that the user may read. Runs in slices of the
+ * event loop.
+ * @throws XoError FILTER_INVALID, INVALID_PARAMETERS: too many objects
  */
 export async function fetchObjects(
   catalog: Catalog,
-  person: AuthenticatedUser,
+  user: AuthenticatedUser,
   { pattern, filter, type = typeOf(pattern) }: Wanted,
 ): Promise<ViewObject[]> {
   const { test } = toSelection(filter ?? "");
@@ -46,7 +46,7 @@ export async function fetchObjects(
     await table.run(
       collect(table, (row) => {
         if (type !== undefined && table.type(row) !== type) return;
-        if (!isReadable(table, row, person)) return;
+        if (!isReadable(table, row, user)) return;
         const object = table.object(row);
         if (fits(object)) add(found, object);
       }),
@@ -55,7 +55,7 @@ export async function fetchObjects(
   return found;
 }
 
-/** The pattern says exactly which type. */
+/** The type, if the pattern requires a single one. */
 function typeOf(pattern: object = {}): string | undefined {
   const { type }: { type?: unknown } = pattern;
   return typeof type === "string" ? type : undefined;
@@ -71,9 +71,9 @@ function* collect(table: ViewTable, look: (row: number) => void): Steps {
 function isReadable(
   table: ViewTable,
   row: number,
-  person: AuthenticatedUser,
+  user: AuthenticatedUser,
 ): boolean {
-  const extent = person.rights.extent("read", table.type(row));
+  const extent = user.rights.extent("read", table.type(row));
   return typeof extent === "function"
     ? table.passes(row, extent)
     : extent === "all";
@@ -81,8 +81,8 @@ function isReadable(
 
 function add(found: ViewObject[], object: ViewObject): void {
   found.push(object);
-  if (found.length > MOST_CALLS)
+  if (found.length > MAX_CALLS)
     throw new XoError("INVALID_PARAMETERS", {
-      reason: `more than ${MOST_CALLS} objects match`,
+      reason: `more than ${MAX_CALLS} objects match`,
     });
 }

@@ -1,7 +1,9 @@
 /**
- * Does something with each member, so many at a time, in their order.
- * @param isOver asked before each: the rest is left
- * @returns how many were left; a failure of one is the concern of `run`
+ * Processes the items in order with limited concurrency. `run` must handle its
+ * own errors.
+ * @param isOver checked before each item; when true, the remaining items are
+ *   skipped
+ * @returns number of skipped items
  */
 export async function inParallel<T>(
   members: readonly T[],

@@ -4,32 +4,32 @@ const concurrency = Type.Optional(
   Type.Integer({
     minimum: 1,
     maximum: 32,
-    description: "Of its calls at a time; default: 2.",
+    description: "Maximum number of concurrent calls; default: 2.",
   }),
 );
 const timeout = (what: string) =>
   Type.Optional(
     Type.Integer({
       minimum: 1,
-      // What a timer of Node can hold.
+      // Limit of Node's timers.
       maximum: 2 ** 31 - 1,
       description: `${what}, in ms; default: none.`,
     }),
   );
 const limits = {
   concurrency,
-  timeout: timeout("Of each call"),
-  runTimeout: timeout("Of a run"),
+  timeout: timeout("Timeout of each call"),
+  runTimeout: timeout("Timeout of a run"),
 };
 const keep = (what: string) =>
   Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1_000, description: what }),
   );
 
-/** Calls one operation, as often as the vector has parameters. */
+/** Calls one operation, once per parameter set of the vector. */
 export const CallBody = Type.Object({
   key: Type.Optional(
-    Type.String({ maxLength: 128, description: "For clients: any text." }),
+    Type.String({ maxLength: 128, description: "For clients: any string." }),
   ),
   method: Type.String({
     minLength: 1,
@@ -50,7 +50,7 @@ export const CallBody = Type.Object({
 });
 export type CallBody = Static<typeof CallBody>;
 
-/** Snapshots of VMs, and how long they stay. */
+/** Takes snapshots of VMs and applies a retention. */
 export const SnapshotBody = Type.Object({
   vms: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
@@ -61,25 +61,31 @@ export const SnapshotBody = Type.Object({
   filter: Type.Optional(
     Type.String({
       maxLength: 16_384,
-      description: "VMs that match when it is done: `tags:prod`.",
+      description: "Filter for VMs, evaluated at each run: `tags:prod`.",
     }),
   ),
   excludedTags: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
       maxItems: 64,
-      description: "VMs with one of these are left out; default: xo:no-bak.",
+      description:
+        "VMs with one of these tags are excluded; default: xo:no-bak.",
     }),
   ),
   retention: Type.Object(
     {
-      keepLast: keep("The newest."),
-      keepDaily: keep("The last of each day, of so many days."),
-      keepWeekly: keep("The last of each week; weeks begin on Mondays."),
-      keepMonthly: keep("The last of each month."),
+      keepLast: keep("Number of newest snapshots to keep."),
+      keepDaily: keep("Number of days for which the last snapshot is kept."),
+      keepWeekly: keep(
+        "Number of weeks for which the last snapshot is kept; weeks begin on Monday.",
+      ),
+      keepMonthly: keep(
+        "Number of months for which the last snapshot is kept.",
+      ),
     },
     {
       additionalProperties: false,
-      description: "A snapshot stays that one of these keeps.",
+      description:
+        "Retention: a snapshot is kept if any of these rules keeps it.",
     },
   ),
   namePattern: Type.Optional(
@@ -87,16 +93,19 @@ export const SnapshotBody = Type.Object({
       minLength: 1,
       maxLength: 256,
       description:
-        "{job}, {vm}, {date} and {time} are filled in; default: `{job} {date} {time}`.",
+        "Name template with {job}, {vm}, {date} and {time}; default: `{job} {date} {time}`.",
     }),
   ),
   withMemory: Type.Optional(
-    Type.Boolean({ description: "Of VMs that run, with their memory." }),
+    Type.Boolean({
+      description: "Whether snapshots of running VMs include their memory.",
+    }),
   ),
   timezone: Type.Optional(
     Type.String({
       maxLength: 64,
-      description: "When days begin; default: that of the schedule.",
+      description:
+        "Time zone for the retention by days; default: that of the schedule.",
     }),
   ),
   ...limits,

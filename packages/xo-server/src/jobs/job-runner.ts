@@ -14,11 +14,8 @@ import { fetchObjects } from "./fetch-objects.js";
 import { inParallel } from "./in-parallel.js";
 import type { CallBody, SnapshotBody } from "./job-body.js";
 import { resolveVector, type Params } from "./params-vector.js";
-import { putSecrets, type Secrets } from "./secrets.js";
-import {
-  SnapshotPolicy,
-  type PlannedSnapshot,
-} from "./snapshots/snapshot-policy.js";
+import { insertSecrets, type Secrets } from "./secrets.js";
+import { SnapshotPolicy, type PlannedSnapshot } from "./snapshot-policy.js";
 
 export interface JobRunnerOptions {
   readonly store: Pick<Store, "jobs" | "schedules">;
@@ -30,16 +27,16 @@ export interface JobRunnerOptions {
   readonly isStopping: () => boolean;
 }
 
-/** How a run ended. */
-export interface Outcome {
+/** Outcome of a run. */
+export interface RunOutcome {
   readonly status: JobRunStatus;
   readonly body: RunBody;
 }
 
 export interface RunBody extends Partial<LoggedCalls> {
-  /** Calls that were not begun. */
+  /** Number of calls that were not started. */
   readonly notBegun?: number;
-  /** Why nothing was called, or nothing more. */
+  /** Why no calls, or no more calls, were made. */
   readonly error?: object;
   readonly reason?: string;
 }
@@ -55,10 +52,10 @@ export interface JobPlan {
 }
 
 const DEFAULT_CONCURRENCY = 2;
-/** Calls of a plan that are told. */
-const MOST_TOLD = 100;
+/** Maximum number of calls listed in a plan. */
+const MAX_PLANNED_CALLS = 100;
 
-/** Does what a job says. */
+/** Executes runs of jobs. */
 export class JobRunner {
   readonly #options: JobRunnerOptions;
 
@@ -66,12 +63,15 @@ export class JobRunner {
     this.#options = options;
   }
 
-  /** Never rejects: what goes wrong is told. @param scheduleId whose time zone counts */
+  /**
+   * Never rejects: errors are part of the outcome.
+   * @param scheduleId schedule whose time zone applies
+   */
   async run(
     job: Job,
     scheduleId: string | undefined,
     work: TaskContext,
-  ): Promise<Outcome> {
+  ): Promise<RunOutcome> {
     const log = new CallLog();
     const caller = new Caller({
       ...this.#options,
@@ -95,17 +95,17 @@ export class JobRunner {
     }
   }
 
-  /** @throws XoError what a run would fail with before its first call */
+  /** @throws XoError errors that a run would have before its first call */
   async plan(job: Job): Promise<JobPlan> {
-    const person = this.#personOf(job);
+    const user = this.#userOf(job);
     if (job.type === "snapshot") {
-      const snapshots = await this.#policyOf(job, undefined).plan(person);
+      const snapshots = await this.#policyOf(job, undefined).plan(user);
       return { total: snapshots.length, snapshots };
     }
     const { method } = job.body as CallBody;
-    const all = await this.#vectorOf(job, person);
+    const all = await this.#vectorOf(job, user);
     const calls = all
-      .slice(0, MOST_TOLD)
+      .slice(0, MAX_PLANNED_CALLS)
       .map((params) => ({ method, params: toShown(params) }));
     return { total: all.length, calls };
   }
@@ -119,25 +119,23 @@ export class JobRunner {
 
   async #callAll(job: Job, caller: Caller): Promise<number> {
     const { method, concurrency = DEFAULT_CONCURRENCY } = job.body as CallBody;
-    const all = await this.#vectorOf(job, caller.person());
+    const all = await this.#vectorOf(job, caller.user());
     return inParallel(
       all,
       { concurrency, isOver: () => caller.isOver },
       async (params) => {
-        // The log has what failed.
+        // Failures are in the log of the run.
         await caller.call(method, params).catch(() => undefined);
       },
     );
   }
 
-  #vectorOf(job: Job, person: AuthenticatedUser): Promise<readonly Params[]> {
+  #vectorOf(job: Job, user: AuthenticatedUser): Promise<readonly Params[]> {
     const { catalog, store } = this.#options;
     const secrets = (store.jobs.secret(job.id) ?? {}) as Secrets;
-    const body = putSecrets(job.body as object, secrets) as CallBody;
+    const body = insertSecrets(job.body as object, secrets) as CallBody;
     const vector = body.paramsVector ?? { type: "set", values: [{}] };
-    return resolveVector(vector, (about) =>
-      fetchObjects(catalog, person, about),
-    );
+    return resolveVector(vector, (about) => fetchObjects(catalog, user, about));
   }
 
   #policyOf(job: Job, scheduleId: string | undefined): SnapshotPolicy {
@@ -155,11 +153,13 @@ export class JobRunner {
     });
   }
 
-  #personOf({ userId }: Job): AuthenticatedUser {
-    const person =
+  #userOf({ userId }: Job): AuthenticatedUser {
+    const user =
       userId === undefined ? undefined : this.#options.people.get(userId);
-    if (person !== undefined) return person;
-    throw new XoError("FORBIDDEN", { reason: "the user of the job is gone" });
+    if (user !== undefined) return user;
+    throw new XoError("FORBIDDEN", {
+      reason: "the user of the job was deleted",
+    });
   }
 }
 

@@ -8,8 +8,8 @@ import type {
 } from "@xo-server/store";
 import type { JobPlan, JobRunner } from "./job-runner.js";
 import type { Clock } from "../clock.js";
-import type { Begun, Runs } from "./runs.js";
-import { takeSecrets, type Secrets } from "./secrets.js";
+import type { StartedRun, Runs } from "./runs.js";
+import { extractSecrets, type Secrets } from "./secrets.js";
 import { createTimes } from "./times.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
@@ -17,16 +17,16 @@ export interface JobsOptions {
   readonly store: Pick<Store, "jobs" | "schedules" | "jobRuns">;
   readonly runs: Pick<Runs, "begin" | "cancel">;
   readonly runner: Pick<JobRunner, "plan">;
-  /** Whether there is an operation of this name. */
+  /** Whether an operation with this name exists. */
   readonly isOperation: (name: string) => boolean;
-  /** Whether there is a user of this id. */
+  /** Whether a user with this id exists. */
   readonly isUser: (id: string) => boolean;
   readonly clock: Pick<Clock, "now">;
-  /** Gives up a task, also of another server. */
+  /** Cancels a task, possibly of another server. */
   readonly abortTask: (taskId: string) => Promise<void>;
 }
 
-/** What a job is made of. */
+/** The members of a job. */
 export interface JobParts {
   readonly name: string;
   readonly type: string;
@@ -39,13 +39,16 @@ export interface JobStart {
   readonly scheduleId?: string;
 }
 
-/** Jobs, and schedules, each, at most. */
-const MOST = 1_000;
-/** What needs a connection, answers secrets, or would make jobs of jobs. */
-const NOT_IN_JOBS =
+/** Maximum number of jobs, and of schedules. */
+const MAX_COUNT = 1_000;
+/**
+ * Methods that need a connection, return secrets, or would create jobs from
+ * jobs.
+ */
+const FORBIDDEN_METHODS =
   /^(all|job|query|schedule(?!\.runSequence$)|session|status|token|totp)\./;
 
-/** What people do with jobs. */
+/** Jobs and schedules, as the API uses them. */
 export class Jobs {
   readonly #options: JobsOptions;
 
@@ -67,20 +70,23 @@ export class Jobs {
   /** @throws XoError INVALID_PARAMETERS, UNKNOWN_METHOD, LIMIT_REACHED */
   async create({ body, ...job }: JobParts): Promise<Job> {
     const { jobs } = this.#options.store;
-    checkRoom("jobs", jobs.size);
+    checkLimit("jobs", jobs.size);
     this.#check(job, body);
-    const taken = takeSecrets(body, {});
+    const taken = extractSecrets(body, {});
     return jobs.create({ ...job, body: taken.body, secret: taken.secrets });
   }
 
-  /** @param parts body: as a whole, @throws as `create`, and NO_SUCH_OBJECT */
+  /**
+   * @param parts body: replaces the whole body
+   * @throws XoError as `create`, and NO_SUCH_OBJECT
+   */
   async set(id: string, { body, ...parts }: Partial<JobParts>): Promise<Job> {
     const { jobs } = this.#options.store;
     const old = this.get(id);
     this.#check({ ...old, ...parts }, body ?? (old.body as object));
     if (body === undefined) return jobs.update(id, parts);
     const known = (jobs.secret(id) ?? {}) as Secrets;
-    const taken = takeSecrets(body, known);
+    const taken = extractSecrets(body, known);
     const patch = { ...parts, body: taken.body };
     return jobs.update(id, { ...patch, secret: taken.secrets });
   }
@@ -96,14 +102,14 @@ export class Jobs {
   }
 
   /**
-   * Begins it, unless it is being done.
-   * @param scheduleId as this schedule would have it done
+   * Starts a run unless one is in progress.
+   * @param scheduleId the schedule to run for
    * @throws XoError NO_SUCH_OBJECT, INCORRECT_STATE
    */
   async begin(
     { jobId, scheduleId }: JobStart,
     work?: TaskContext,
-  ): Promise<Required<Begun>> {
+  ): Promise<Required<StartedRun>> {
     const { name, userId } = this.get(jobId);
     const begun = await this.#options.runs.begin(
       {
@@ -124,7 +130,10 @@ export class Jobs {
     });
   }
 
-  /** One after the other, until one fails or they are not wanted any more. @throws XoError what it fails with */
+  /**
+   * Runs jobs one after another until one fails or the task is aborted.
+   * @throws XoError the error of the failed run
+   */
   async runSequence(
     starts: readonly JobStart[],
     { signal, progress }: Pick<TaskContext, "signal" | "progress">,
@@ -144,12 +153,15 @@ export class Jobs {
     }
   }
 
-  /** How a schedule would have its job done. @throws XoError NO_SUCH_OBJECT */
+  /**
+   * The parameters of a manual run of a schedule.
+   * @throws XoError NO_SUCH_OBJECT
+   */
   startOf(scheduleId: string): JobStart {
     return { jobId: this.schedule(scheduleId).jobId, scheduleId };
   }
 
-  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: it has ended */
+  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: the run has ended */
   async cancel(runId: string): Promise<void> {
     const { store, runs, abortTask } = this.#options;
     if (runs.cancel(runId)) return;
@@ -166,12 +178,12 @@ export class Jobs {
     if (run.status !== "pending" || run.taskId === undefined)
       throw new XoError("FORBIDDEN_OPERATION", {
         operation: "cancel run",
-        reason: `run ${runId} is not under way`,
+        reason: `run ${runId} is not in progress`,
       });
     await abortTask(run.taskId);
   }
 
-  /** What the job does now, if anything. */
+  /** Cancels all runs of a job that are in progress or queued. */
   async cancelOf(jobId: string): Promise<number> {
     this.get(jobId);
     const { jobRuns } = this.#options.store;
@@ -196,13 +208,15 @@ export class Jobs {
     throw new XoError("NO_SUCH_OBJECT", { type: "schedule", id });
   }
 
-  /** @throws XoError INVALID_PARAMETERS, NO_SUCH_OBJECT: the job, LIMIT_REACHED */
-  async createSchedule(given: NewSchedule): Promise<Schedule> {
+  /**
+   * @throws XoError INVALID_PARAMETERS, NO_SUCH_OBJECT (the job), LIMIT_REACHED
+   */
+  async createSchedule(input: NewSchedule): Promise<Schedule> {
     const { schedules } = this.#options.store;
-    checkRoom("schedules", schedules.size);
-    this.get(given.jobId);
-    createTimes(given.cron, given.timezone);
-    return schedules.create(given);
+    checkLimit("schedules", schedules.size);
+    this.get(input.jobId);
+    createTimes(input.cron, input.timezone);
+    return schedules.create(input);
   }
 
   /** @throws XoError INVALID_PARAMETERS, NO_SUCH_OBJECT */
@@ -228,13 +242,14 @@ export class Jobs {
     const name = String(method);
     if (!this.#options.isOperation(name))
       throw new XoError("UNKNOWN_METHOD", { method: name });
-    if (NOT_IN_JOBS.test(name))
+    if (FORBIDDEN_METHODS.test(name))
       throw new XoError("INVALID_PARAMETERS", {
         reason: `${name} cannot be called by a job`,
       });
   }
 }
 
-function checkRoom(what: string, size: number): void {
-  if (size >= MOST) throw new XoError("LIMIT_REACHED", { limit: MOST, what });
+function checkLimit(what: string, size: number): void {
+  if (size >= MAX_COUNT)
+    throw new XoError("LIMIT_REACHED", { limit: MAX_COUNT, what });
 }

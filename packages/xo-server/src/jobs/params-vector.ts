@@ -2,20 +2,19 @@ import { XoError } from "@xo-server/model";
 
 export type Params = Readonly<Record<string, unknown>>;
 
-/** Objects that match, as they are now. */
+/** Objects that match now. */
 export type FetchObjects = (about: {
   readonly pattern?: object;
   readonly filter?: string;
 }) => Promise<readonly Params[]>;
 
-/** Calls of one run at most. */
-export const MOST_CALLS = 10_000;
+/** Maximum number of calls per run. */
+export const MAX_CALLS = 10_000;
 const DEEPEST = 16;
 
 /**
- * The parameters of each call: clients describe them in the terms of Xen
- * Orchestra's jobs. Resolved when the job is done, so that objects are those
- * of then.
+ * Resolves the parameters of each call from a vector in the format of Xen
+ * Orchestra's jobs, at the time of the run, so that objects are current.
  * @throws XoError INVALID_PARAMETERS
  */
 export async function resolveVector(
@@ -34,33 +33,33 @@ class Resolver {
 
   async resolve(vector: unknown, depth: number): Promise<readonly Params[]> {
     if (depth > DEEPEST)
-      throw invalid(`a vector is no deeper than ${DEEPEST} levels`);
-    const given = toParams(vector, "a vector");
-    switch (given["type"]) {
+      throw invalid(`a vector must not be deeper than ${DEEPEST} levels`);
+    const input = toParams(vector, "a vector");
+    switch (input["type"]) {
       case "set":
         return bounded(
-          toList(given["values"], "values").map((one) =>
+          toList(input["values"], "values").map((one) =>
             toParams(one, "a value"),
           ),
         );
       case "crossProduct":
-        return this.#crossProduct(given, depth);
+        return this.#crossProduct(input, depth);
       case "map":
-        return this.#map(given, depth);
+        return this.#map(input, depth);
       case "fetchObjects":
-        return this.#fetch(given);
+        return this.#fetch(input);
       case "extractProperties":
-        return [extractProperties(given)];
+        return [extractProperties(input)];
       default:
-        throw invalid(`there is no vector ${String(given["type"])}`);
+        throw invalid(`unknown vector type: ${String(input["type"])}`);
     }
   }
 
-  async #crossProduct(given: Params, depth: number): Promise<Params[]> {
+  async #crossProduct(input: Params, depth: number): Promise<Params[]> {
     let product: Params[] = [{}];
-    for (const item of toList(given["items"], "items")) {
+    for (const item of toList(input["items"], "items")) {
       const values = await this.resolve(item, depth + 1);
-      if (product.length * values.length > MOST_CALLS) throw tooMany();
+      if (product.length * values.length > MAX_CALLS) throw tooMany();
       product = product.flatMap((one) =>
         values.map((value) => ({ ...one, ...value })),
       );
@@ -68,18 +67,22 @@ class Resolver {
     return product;
   }
 
-  /** The iteratee of each member: it gets the member as `paramName`, `value` by default. */
-  async #map(given: Params, depth: number): Promise<readonly Params[]> {
-    const { iteratee, paramName = "value" } = given;
-    if (typeof paramName !== "string") throw invalid("paramName is no text");
-    const collection = await this.resolve(given["collection"], depth + 1);
+  /**
+   * The iteratee of each member, which it gets as `paramName`, by default
+   * `value`.
+   */
+  async #map(input: Params, depth: number): Promise<readonly Params[]> {
+    const { iteratee, paramName = "value" } = input;
+    if (typeof paramName !== "string")
+      throw invalid("paramName must be a string");
+    const collection = await this.resolve(input["collection"], depth + 1);
     const all: Params[] = [];
     for (const member of collection) {
       const named = Object.fromEntries([[paramName, member]]);
       const one = { ...toParams(iteratee, "an iteratee"), ...named };
       for (const params of await this.resolve(one, depth + 1)) {
         all.push(params);
-        if (all.length > MOST_CALLS) throw tooMany();
+        if (all.length > MAX_CALLS) throw tooMany();
       }
     }
     return all;
@@ -97,7 +100,7 @@ class Resolver {
   }
 }
 
-/** Members of the value by the names that the operation has for them. */
+/** Members of the value, renamed to the parameters of the operation. */
 function extractProperties({ mapping, value }: Params): Params {
   const source = toParams(value, "a value");
   return Object.fromEntries(
@@ -113,21 +116,21 @@ function extractProperties({ mapping, value }: Params): Params {
 function toParams(value: unknown, what: string): Params {
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     return value as Params;
-  throw invalid(`${what} is no object`);
+  throw invalid(`${what} must be an object`);
 }
 
 function toList(value: unknown, what: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  throw invalid(`${what} is no list`);
+  throw invalid(`${what} must be an array`);
 }
 
 function bounded(all: readonly Params[]): readonly Params[] {
-  if (all.length > MOST_CALLS) throw tooMany();
+  if (all.length > MAX_CALLS) throw tooMany();
   return all;
 }
 
 function tooMany(): XoError {
-  return invalid(`a run has no more than ${MOST_CALLS} calls`);
+  return invalid(`a run has at most ${MAX_CALLS} calls`);
 }
 
 function invalid(reason: string): XoError {

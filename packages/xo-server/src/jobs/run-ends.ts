@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { JobRun, JobRunEnd, Store } from "@xo-server/store";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
-import type { Outcome } from "./job-runner.js";
+import type { RunOutcome } from "./job-runner.js";
 
 export interface RunEndsOptions {
   readonly store: Pick<Store, "jobRuns">;
@@ -11,11 +11,11 @@ export interface RunEndsOptions {
   readonly keep: { readonly ofJob: number; readonly ofAll: number };
 }
 
-/** Ends that could not be written down, at most. */
-const MOST_UNWRITTEN = 1_000;
+/** Maximum number of outcomes waiting to be written. */
+const MAX_UNWRITTEN = 1_000;
 
-/** Writes down how runs end, again if need be, and forgets the oldest. */
-export class RunEnds {
+/** Writes the outcomes of runs, with retries, and deletes the oldest runs. */
+export class RunOutcomes {
   readonly #options: RunEndsOptions;
   readonly #unwritten = new Map<string, JobRunEnd>();
 
@@ -23,33 +23,33 @@ export class RunEnds {
     this.#options = options;
   }
 
-  /** It has ended, and that is not written down yet. */
+  /** Whether the run has ended but its outcome is not written yet. */
   has(id: string): boolean {
     return this.#unwritten.has(id);
   }
 
   async begin(id: string, taskId: string | undefined): Promise<void> {
-    const told = taskId === undefined ? {} : { taskId };
-    await this.#put(id, { status: "pending", ...told });
+    const entry = taskId === undefined ? {} : { taskId };
+    await this.#put(id, { status: "pending", ...entry });
   }
 
   /** Never rejects. */
   async write(
     { id, jobId }: Pick<JobRun, "id" | "jobId">,
-    { status, body }: Outcome,
+    { status, body }: RunOutcome,
   ): Promise<void> {
     const end = { status, body, endedAt: this.#options.clock.now() };
     if (!(await this.#put(id, end))) this.#keep(id, end);
     this.prune(jobId);
   }
 
-  /** What could not be written down before. */
+  /** Writes outcomes that could not be written before. */
   async retry(): Promise<void> {
     for (const [id, end] of this.#unwritten)
       if (await this.#put(id, end)) this.#unwritten.delete(id);
   }
 
-  /** Only so many are remembered. What cannot be forgotten now is so with the next. */
+  /** Deletes runs beyond the limit. A failure is repaired by the next call. */
   prune(jobId: string): void {
     const { store, keep, logger } = this.#options;
     const forget = async () => {
@@ -57,7 +57,7 @@ export class RunEnds {
       await store.jobRuns.prune(keep.ofAll);
     };
     forget().catch((error: unknown) => {
-      logger.warn("old runs of jobs stay", { error });
+      logger.warn("old job runs could not be deleted", { error });
     });
   }
 
@@ -66,10 +66,13 @@ export class RunEnds {
       await this.#options.store.jobRuns.write(id, end);
       return true;
     } catch (error) {
-      this.#options.logger.warn(`run ${id} of a job is not written down`, {
-        error,
-      });
-      // It never will be: better without what was called than not at all.
+      this.#options.logger.warn(
+        `outcome of job run ${id} could not be written`,
+        {
+          error,
+        },
+      );
+      // Will never fit: write it without the calls.
       if (error instanceof XoError && error.code === "VALUE_TOO_LARGE")
         return this.#put(id, { ...end, body: { reason: error.message } });
       return false;
@@ -78,7 +81,7 @@ export class RunEnds {
 
   #keep(id: string, end: JobRunEnd): void {
     this.#unwritten.set(id, end);
-    if (this.#unwritten.size > MOST_UNWRITTEN)
+    if (this.#unwritten.size > MAX_UNWRITTEN)
       this.#unwritten.delete(this.#unwritten.keys().next().value!);
   }
 }

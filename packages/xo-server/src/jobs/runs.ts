@@ -5,8 +5,8 @@ import type { Logger } from "../log/logger.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import type { CallBody } from "./job-body.js";
-import type { JobRunner, Outcome } from "./job-runner.js";
-import { RunEnds } from "./run-ends.js";
+import type { JobRunner, RunOutcome } from "./job-runner.js";
+import { RunOutcomes } from "./run-ends.js";
 import { withSignal } from "./with-signal.js";
 
 export interface RunsOptions {
@@ -16,14 +16,17 @@ export interface RunsOptions {
   readonly owner: string;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "info" | "warn">;
-  /** Runs of one job, and of all, that are remembered. */
+  /** Maximum number of stored runs per job, and in total. */
   readonly keep: { readonly ofJob: number; readonly ofAll: number };
 }
 
-/** What has begun. */
-export interface Begun {
+/** A run that was created. */
+export interface StartedRun {
   readonly run: JobRun;
-  /** Rejects unless all went well. Absent: nothing is done (`skipped`, `queued`). */
+  /**
+   * Rejects unless the run succeeded. Absent for runs that are not executed
+   * (`skipped`, `queued`).
+   */
   readonly ended?: Promise<Ended>;
 }
 
@@ -37,19 +40,22 @@ interface Running {
   readonly ended: Promise<Ended>;
 }
 
-/** A server of which nothing was seen for so long is gone, in ms: its runs are interrupted. */
-const GONE_MS = 150_000;
+/**
+ * Runs whose server did not renew them for this time are marked as interrupted,
+ * in ms.
+ */
+const LEASE_TIMEOUT_MS = 150_000;
 
-/** The runs that this server does. */
+/** The runs that this server executes. */
 export class Runs {
   readonly #options: RunsOptions;
-  readonly #ends: RunEnds;
+  readonly #ends: RunOutcomes;
   readonly #running = new Map<string, Running>();
   #isStopping = false;
 
   constructor(options: RunsOptions) {
     this.#options = options;
-    this.#ends = new RunEnds(options);
+    this.#ends = new RunOutcomes(options);
   }
 
   get isStopping(): boolean {
@@ -57,14 +63,14 @@ export class Runs {
   }
 
   /**
-   * @param work what it is done as; absent: a task of its own
-   * @returns undefined: another server does it
+   * @param work the task to run in; absent: a new task
+   * @returns undefined: another server executes the run
    * @throws XoError NO_SUCH_OBJECT, STORE_UNAVAILABLE, CLOSED
    */
   async begin(
     start: Omit<RunStart, "owner">,
     work?: TaskContext,
-  ): Promise<Begun | undefined> {
+  ): Promise<StartedRun | undefined> {
     if (this.#isStopping) throw new XoError("CLOSED", { what: "the server" });
     const { store, owner } = this.#options;
     const run = await store.jobRuns.begin({ ...start, owner });
@@ -73,40 +79,47 @@ export class Runs {
       this.#ends.prune(run.jobId);
       return { run };
     }
-    return this.#go(run, work);
+    return this.#start(run, work);
   }
 
-  /** @returns false: it is not done here */
+  /** @returns false: the run is not executed by this server */
   cancel(runId: string): boolean {
     const running = this.#running.get(runId);
     running?.abort.abort(new XoError("ABORTED", { what: "the run" }));
     return running !== undefined;
   }
 
-  /** Says that this server is at its runs, and sees to what others have left. */
-  async tend(): Promise<void> {
+  /**
+   * Renews the lease of this server's runs, marks runs of crashed servers, and
+   * starts queued runs.
+   */
+  async maintain(): Promise<void> {
     const { store, clock, logger } = this.#options;
     const mine = [...this.#running.keys()];
     const seen = await store.jobRuns.renew(mine);
     for (const id of mine)
       if (!seen.has(id) && this.#running.has(id) && !this.#ends.has(id)) {
-        logger.warn(`run ${id} of a job was taken for dead`);
+        logger.warn(
+          `job run ${id} was marked as interrupted by another server: cancelled here`,
+        );
         this.cancel(id);
       }
-    const since = { notSeenSince: clock.now() - GONE_MS };
+    const since = { notSeenSince: clock.now() - LEASE_TIMEOUT_MS };
     await store.jobRuns.interrupt(since, mine);
     await this.#ends.retry();
     await this.#beginQueued();
   }
 
-  /** Nothing more is begun; what is under way is called interrupted. */
+  /** No more runs start; those in progress are marked as interrupted. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const { store, owner, logger } = this.#options;
     try {
       if (this.#running.size > 0) await store.jobRuns.interrupt({ owner });
     } catch (error) {
-      logger.warn("runs of jobs are left as they are", { error });
+      logger.warn("job runs in progress could not be marked as interrupted", {
+        error,
+      });
     }
   }
 
@@ -115,21 +128,25 @@ export class Runs {
     while (!this.#isStopping) {
       const run = await store.jobRuns.beginQueued(owner);
       if (run === undefined) return;
-      await this.#go(run, undefined);
+      await this.#start(run, undefined);
     }
   }
 
-  async #go(run: JobRun, given: TaskContext | undefined): Promise<Begun> {
+  async #start(
+    run: JobRun,
+    input: TaskContext | undefined,
+  ): Promise<StartedRun> {
     const job = this.#options.store.jobs.get(run.jobId);
     const abort = new AbortController();
-    // Before the first await: whoever looks finds it.
+    // Registered before the first await, so that the run can be found and
+    // cancelled.
     let settle: (ended: Promise<Ended>) => void = () => undefined;
     const ended = new Promise<Ended>((resolve) => (settle = resolve));
     ended.catch(() => undefined);
     this.#running.set(run.id, { abort, ended });
     const doIt = (work: TaskContext) =>
-      this.#do(run, job, withSignal(work, abort.signal));
-    if (given !== undefined) settle(doIt(given));
+      this.#execute(run, job, withSignal(work, abort.signal));
+    if (input !== undefined) settle(doIt(input));
     else {
       const { result } = await this.#options.tasks.run(toSubject(run), doIt);
       settle(result);
@@ -137,7 +154,7 @@ export class Runs {
     return { run, ended };
   }
 
-  async #do(
+  async #execute(
     run: JobRun,
     job: Job | undefined,
     work: TaskContext,
@@ -149,17 +166,19 @@ export class Runs {
     try {
       const outcome =
         job === undefined
-          ? gone
+          ? jobDeleted
           : await this.#options.runner.run(job, run.scheduleId, work);
       await this.#ends.write(run, outcome);
-      logger.info(`job ${run.jobName}: ${outcome.status}`, { run: run.id });
-      return verdict(run, outcome);
+      logger.info(`job ${run.jobName} finished: ${outcome.status}`, {
+        run: run.id,
+      });
+      return toEnded(run, outcome);
     } finally {
       clock.clearTimeout(timer);
       this.#running.delete(run.id);
       if (!this.#isStopping)
         void this.#beginQueued().catch((error: unknown) => {
-          logger.warn("runs of jobs that wait go on waiting", { error });
+          logger.warn("queued job runs could not be started", { error });
         });
     }
   }
@@ -173,9 +192,9 @@ export class Runs {
   }
 }
 
-const gone: Outcome = {
+const jobDeleted: RunOutcome = {
   status: "failure",
-  body: { reason: "the job is gone" },
+  body: { reason: "the job was deleted" },
 };
 
 function toSubject(run: JobRun) {
@@ -191,18 +210,23 @@ function toSubject(run: JobRun) {
   };
 }
 
-/** @throws XoError unless all went well: a task that hides failures is worse than none */
-function verdict(run: JobRun, { status, body }: Outcome): Ended {
+/**
+ * The task of a run that did not succeed must fail too.
+ * @throws XoError unless the run succeeded
+ */
+function toEnded(run: JobRun, { status, body }: RunOutcome): Ended {
   const { failed = 0, succeeded = 0, error } = body;
   const what = `job ${run.jobName}`;
   if (status === "success") return { runId: run.id, status };
   if (status === "aborted") throw new XoError("ABORTED", { what });
   if (status === "interrupted")
-    throw new XoError("INTERRUPTED", { reason: `${what} does not go on` });
+    throw new XoError("INTERRUPTED", {
+      reason: `${what} was interrupted and is not resumed`,
+    });
   if (error !== undefined || failed === 0)
     throw new XoError("STOPPED_MIDWAY", {
       what,
-      where: "its beginning",
+      where: "before its first call",
       reason: messageOf(error) ?? body.reason ?? "unknown",
     });
   const total = failed + succeeded;

@@ -8,61 +8,67 @@ import { createTimes, type Times } from "./times.js";
 
 export interface SchedulerOptions {
   readonly store: Pick<Store, "jobs" | "schedules" | "onChange">;
-  readonly runs: Pick<Runs, "begin" | "tend">;
+  readonly runs: Pick<Runs, "begin" | "maintain">;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** The longest sleep, in ms: a clock that is set, or a machine that slept, is noticed within this. */
-const LONGEST_MS = 30_000;
-/** Schedules that are looked at in one turn of the event loop: a next time takes 60 us to compute, that of February 29 6 ms. */
-const IN_ONE_TURN = 2;
+/**
+ * Limit of the sleep, in ms: changes of the clock and suspension of the machine
+ * are noticed within this time.
+ */
+const MAX_SLEEP_MS = 30_000;
+/**
+ * Schedules per turn of the event loop: a next time takes 60 us to compute,
+ * that of February 29 takes 6 ms.
+ */
+const SCHEDULES_PER_TURN = 2;
 
-interface Known {
+interface CachedTimes {
   readonly cron: string;
   readonly timezone: string | undefined;
   readonly times: Times;
 }
 
-/** Begins jobs when their schedules say so. */
+/** Starts jobs at the times of their schedules. */
 export class Scheduler {
   readonly #options: SchedulerOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #cache = new Map<string, CachedTimes>();
   readonly #stopListening: () => void;
   #timer: unknown;
-  #looking: Promise<void> | undefined;
-  #lookAgain = false;
+  #pass: Promise<void> | undefined;
+  #isWoken = false;
   #isStopped = false;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
     this.#stopListening = options.store.onChange((table) => {
-      if (table === "schedules") this.look();
+      if (table === "schedules") this.wake();
     });
   }
 
-  /** Now, and from then on when something is due. */
-  look(): void {
+  /** Checks the schedules now; the result determines the next check. */
+  wake(): void {
     if (this.#isStopped) return;
-    if (this.#looking !== undefined) {
-      this.#lookAgain = true;
+    if (this.#pass !== undefined) {
+      this.#isWoken = true;
       return;
     }
     this.#options.clock.clearTimeout(this.#timer);
-    this.#looking = this.#lookAtAll()
+    this.#pass = this.#checkAll()
       .catch((error: unknown) => {
-        this.#warn("what is due is not known", error);
-        return LONGEST_MS;
+        this.#warn("due schedules could not be determined", error);
+        return MAX_SLEEP_MS;
       })
       .then((ms) => {
-        this.#looking = undefined;
+        this.#pass = undefined;
         this.#sleep(ms);
       });
   }
 
-  /** Resolves when it does nothing. */
+  /** Resolves when no check is in progress. */
   async idle(): Promise<void> {
-    while (this.#looking !== undefined) await this.#looking;
+    while (this.#pass !== undefined) await this.#pass;
   }
 
   async stop(): Promise<void> {
@@ -74,36 +80,36 @@ export class Scheduler {
 
   #sleep(ms: number): void {
     if (this.#isStopped) return;
-    if (this.#lookAgain) {
-      this.#lookAgain = false;
-      this.look();
+    if (this.#isWoken) {
+      this.#isWoken = false;
+      this.wake();
       return;
     }
     this.#timer = this.#options.clock.setTimeout(() => {
-      this.look();
+      this.wake();
     }, ms);
   }
 
-  /** @returns ms until the next look */
-  async #lookAtAll(): Promise<number> {
+  /** @returns ms until the next check */
+  async #checkAll(): Promise<number> {
     const { store, runs, clock } = this.#options;
-    await runs.tend();
+    await runs.maintain();
     const marks = await store.schedules.marks();
     let next = Infinity;
     let count = 0;
     for (const schedule of store.schedules.list()) {
-      if (++count % IN_ONE_TURN === 0) await new Promise(setImmediate);
+      if (++count % SCHEDULES_PER_TURN === 0) await new Promise(setImmediate);
       const mark = marks.get(schedule.id);
       if (!schedule.enabled || mark === undefined) continue;
-      const at = await this.#lookAt(schedule, mark);
+      const at = await this.#check(schedule, mark);
       if (at !== undefined) next = Math.min(next, at);
     }
-    this.#forgetOld();
-    return Math.min(LONGEST_MS, Math.max(1, next - clock.now()));
+    this.#evictDeleted();
+    return Math.min(MAX_SLEEP_MS, Math.max(1, next - clock.now()));
   }
 
-  /** @returns when it is due next */
-  async #lookAt(schedule: Schedule, mark: number): Promise<number | undefined> {
+  /** @returns the next time that the schedule is due */
+  async #check(schedule: Schedule, mark: number): Promise<number | undefined> {
     const { clock, store } = this.#options;
     try {
       const times = this.#timesOf(schedule);
@@ -111,14 +117,16 @@ export class Scheduler {
       const due = dueOf(schedule, times, { mark, now });
       if (due.kind === "wait") return due.at;
       if (due.kind === "reset") {
-        this.#warn(`schedule ${schedule.id} was done in the future`);
+        this.#warn(
+          `schedule ${schedule.id}: its last run is in the future, the clock was set back`,
+        );
         await store.schedules.moveMark(schedule.id, mark, now);
         return times.next(now);
       }
       await this.#begin(schedule, due);
       return times.next(due.until);
     } catch (error) {
-      this.#warn(`schedule ${schedule.id} is not looked at`, error);
+      this.#warn(`schedule ${schedule.id} could not be checked`, error);
       return undefined;
     }
   }
@@ -142,28 +150,28 @@ export class Scheduler {
   }
 
   #timesOf({ id, cron, timezone }: Schedule): Times {
-    const known = this.#known.get(id);
+    const known = this.#cache.get(id);
     if (known?.cron === cron && known.timezone === timezone) return known.times;
-    const times = rememberNext(createTimes(cron, timezone));
-    this.#known.set(id, { cron, timezone, times });
+    const times = cacheNext(createTimes(cron, timezone));
+    this.#cache.set(id, { cron, timezone, times });
     return times;
   }
 
-  #forgetOld(): void {
+  #evictDeleted(): void {
     const { schedules } = this.#options.store;
-    for (const id of this.#known.keys())
-      if (schedules.get(id) === undefined) this.#known.delete(id);
+    for (const id of this.#cache.keys())
+      if (schedules.get(id) === undefined) this.#cache.delete(id);
   }
 
   #warn(message: string, error?: unknown): void {
-    // While the store is gone it says so itself.
+    // Database failures are reported by the database itself.
     if (error instanceof XoError && error.code === "STORE_UNAVAILABLE") return;
     this.#options.logger.warn(message, error === undefined ? {} : { error });
   }
 }
 
-/** The mark stays where it is from one look to the next, mostly. */
-function rememberNext(times: Times): Times {
+/** The mark rarely changes between two checks. */
+function cacheNext(times: Times): Times {
   let asked: number | undefined;
   let found: number | undefined;
   return {

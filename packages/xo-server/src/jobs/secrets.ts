@@ -6,11 +6,11 @@ import { withoutSecrets } from "../operations/audit.js";
 export type Secrets = Readonly<Record<string, unknown>>;
 
 /**
- * Takes out what nobody is to be shown again.
- * @param known what a value that is masked already stands for: the secret that was at the same place
- * @throws XoError INVALID_PARAMETERS: there was none
+ * Removes secrets from a body, so that it can be stored and returned.
+ * @param known secrets that masked values stand for, by place
+ * @throws XoError INVALID_PARAMETERS: a masked value has no known secret
  */
-export function takeSecrets(
+export function extractSecrets(
   body: object,
   known: Secrets,
 ): { readonly body: object; readonly secrets: Secrets | undefined } {
@@ -18,7 +18,7 @@ export function takeSecrets(
   const masked = walk(body, "", (value, path) => {
     if (value === REDACTED && !Object.hasOwn(known, path))
       throw new XoError("INVALID_PARAMETERS", {
-        reason: `${path} is masked, and there is nothing known for it`,
+        reason: `${path} is masked, but no value is stored for it`,
       });
     secrets.set(path, value === REDACTED ? known[path] : value);
     return REDACTED;
@@ -29,14 +29,14 @@ export function takeSecrets(
   };
 }
 
-/** What was taken out is in again. */
-export function putSecrets(body: object, secrets: Secrets): object {
+/** Inserts the secrets again. */
+export function insertSecrets(body: object, secrets: Secrets): object {
   return walk(body, "", (value, path) =>
     Object.hasOwn(secrets, path) ? secrets[path] : value,
   ) as object;
 }
 
-/** A copy in which what has a secret's name is replaced. */
+/** A copy with the values of secret members replaced. */
 function walk(
   value: unknown,
   path: string,
@@ -45,7 +45,7 @@ function walk(
   if (Array.isArray(value))
     return value.map((one, i) => walk(one, `${path}/${i}`, replace));
   if (typeof value !== "object" || value === null) return value;
-  // fromEntries defines members: `__proto__` is one like others.
+  // fromEntries defines own members, even for `__proto__`.
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
       const place = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
@@ -57,7 +57,7 @@ function walk(
   );
 }
 
-/** By the rule of the audit log. */
+/** The rule of the audit log. */
 function isSecret(key: string, value: unknown): boolean {
   if (value === undefined || value === null) return false;
   const shown = typeof value === "string" ? value : "";

@@ -15,7 +15,7 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Tasks } from "../tasks/tasks.js";
 import { JobRunner } from "./job-runner.js";
 import { Jobs } from "./jobs.js";
-import { poolsSettled } from "./pools-settled.js";
+import { poolsReady } from "./pools-ready.js";
 import { Runs } from "./runs.js";
 import { Scheduler } from "./scheduler.js";
 
@@ -26,7 +26,7 @@ export interface StartJobsParts {
   readonly catalog: Catalog;
   readonly objects: PoolObjects;
   readonly pools: Pick<Pools, "list">;
-  /** dataDir: two servers of one machine have different ones. */
+  /** dataDir distinguishes two servers on one machine. */
   readonly config: Pick<Config, "dataDir" | "jobs">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,14 +35,17 @@ export interface StartJobsParts {
 
 export interface StartedJobs {
   readonly jobs: Jobs;
-  /** Runs jobs from now on, by their schedules and on request. */
+  /** Starts scheduled and requested runs. */
   readonly start: (dispatcher: Dispatcher) => Promise<void>;
 }
 
-/** Jobs. None runs before `start` is called with the dispatcher of the operations that jobs call. */
+/**
+ * Creates the job service. No run starts before `start` is called with the
+ * dispatcher.
+ */
 export function startJobs(parts: StartJobsParts): StartedJobs {
   const { store, tasks, config, clock, logger, stops } = parts;
-  const { maxRunsPerJob: ofJob, maxRuns: ofAll } = config.jobs;
+  const { keptRunsOfJob: ofJob, keptRuns: ofAll } = config.jobs;
   const owner = createHash("sha256")
     .update(`jobs\n${hostname()}\n${resolve(config.dataDir)}`)
     .digest("base64url");
@@ -53,7 +56,7 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
     isStopping,
     call: async (...call) => {
       if (dispatcher === undefined)
-        throw new XoError("INTERNAL", { reason: "jobs have not started" });
+        throw new XoError("INTERNAL", { reason: "jobs have not been started" });
       return dispatcher.call(...call);
     },
   });
@@ -73,7 +76,7 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
     clock,
     isUser: (id) => parts.people.get(id) !== undefined,
     isOperation: (name) => dispatcher?.find(name) !== undefined,
-    // Whoever may cancel a run may do so with its task.
+    // The right to cancel the run includes its task.
     abortTask: (id) => tasks.abort(id, { id: "", isAdmin: true }),
   });
   let scheduler: Scheduler | undefined;
@@ -88,15 +91,18 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
       try {
         await store.jobRuns.interrupt({ owner });
       } catch (error) {
-        logger.warn("runs of jobs of the last time stay as they are", {
-          error,
-        });
+        logger.warn(
+          "job runs of the previous process could not be marked as interrupted",
+          {
+            error,
+          },
+        );
       }
-      // Before, jobs that were missed would find nothing to do.
-      await poolsSettled(parts.pools, clock, isStopping);
+      // Missed jobs need the objects of all pools.
+      await poolsReady(parts.pools, clock, isStopping);
       if (isStopping()) return;
       scheduler = new Scheduler({ store, runs, clock, logger });
-      scheduler.look();
+      scheduler.wake();
     },
   };
 }

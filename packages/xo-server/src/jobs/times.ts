@@ -1,25 +1,28 @@
 import { XoError } from "@xo-server/model";
 import { Cron } from "croner";
 
-/** The times that a cron expression means, in ms since the epoch. */
+/** The times of a cron expression, in ms since the epoch. */
 export interface Times {
-  /** The first after that time; undefined: there is none. */
+  /** The first time after `after`; undefined: none. */
   next(after: number): number | undefined;
-  /** The last after `after` and not after `until`; undefined: there is none. */
+  /** The last time after `after` and not after `until`; undefined: none. */
   last(after: number, until: number): number | undefined;
 }
 
-/** 5 fields, 6 with seconds, or a nickname such as `@daily`. croner would take a date for a pattern as well. */
+/**
+ * 5 fields, 6 with seconds, or a nickname such as `@daily`. Excludes dates,
+ * which croner accepts as patterns.
+ */
 const SHAPE = /^(@[a-z]+|\S+(\s+\S+){4,5})$/i;
 const LONGEST = 256;
-/** Whole seconds: finer times there are none. */
+/** Cron has a resolution of one second. */
 const SECOND_MS = 1_000;
 
 /**
- * A time that a change of the clocks leaves out comes at the first moment after
- * the gap, one that comes twice counts once; what has a wildcard or a step in
- * seconds, minutes or hours follows the clocks as they go.
- * @param timezone IANA's name; default: that of the server
+ * Daylight saving: a time in the gap occurs at its end, a repeated time occurs
+ * once; expressions with a wildcard or step in seconds, minutes or hours follow
+ * the clock.
+ * @param timezone IANA name; default: that of the server
  * @throws XoError INVALID_PARAMETERS
  */
 export function createTimes(cron: string, timezone?: string): Times {
@@ -31,7 +34,7 @@ export function createTimes(cron: string, timezone?: string): Times {
   const next = (after: number) =>
     pattern.nextRun(new Date(after))?.getTime() ?? undefined;
   if (next(Date.now()) === undefined && next(0) === undefined)
-    throw invalid(`${text} never comes`);
+    throw invalid(`${text} never occurs`);
   return { next, last: (after, until) => findLast(next, after, until) };
 }
 
@@ -40,7 +43,7 @@ export function checkTimezone(timezone: string): void {
   try {
     new Intl.DateTimeFormat("en", { timeZone: timezone });
   } catch {
-    throw invalid(`there is no time zone ${timezone.slice(0, 64)}`);
+    throw invalid(`unknown time zone: ${timezone.slice(0, 64)}`);
   }
 }
 
@@ -49,16 +52,19 @@ function parse(text: string, timezone: string | undefined): Cron {
     return new Cron(text, {
       paused: true,
       mode: "5-or-6-parts",
-      // As Vixie's cron, for lists and ranges too: `30 2,14 * * *` is never left out.
+      // As in Vixie cron, also for lists and ranges: `30 2,14 * * *` is never
+      // skipped.
       fixedTimeRule: "no-wildcard",
       ...(timezone === undefined ? {} : { timezone }),
     });
   } catch (error) {
-    throw invalid(error instanceof Error ? error.message : "no such pattern");
+    throw invalid(
+      error instanceof Error ? error.message : "invalid expression",
+    );
   }
 }
 
-/** Halves what is left, so that a second's schedule that was away for a year takes 25 looks. */
+/** Binary search: 25 steps for a schedule of every second over a year. */
 function findLast(
   next: Times["next"],
   after: number,

@@ -1,6 +1,6 @@
 import type { TaskContext } from "../tasks/task-context.js";
 
-/** The same work, that can be given up for other reasons too; so can its parts. */
+/** The same task context with a further abort signal, also for subtasks. */
 export function withSignal(work: TaskContext, other: AbortSignal): TaskContext {
   const own: Pick<TaskContext, "signal" | "part" | "runXapiTask"> = {
     signal: AbortSignal.any([work.signal, other]),

@@ -1,20 +1,20 @@
-/** Exit codes of the process; numbers of sysexits.h where it has one. */
+/** What the process answers to who started it. The numbers are those of sysexits.h where it has one. */
 export const ExitCode = {
-  /** Success: stopped by SIGTERM or SIGINT, --help, --version. */
+  /** Ended as asked: SIGTERM, SIGINT, --help, --version. */
   ok: 0,
-  /** The command failed, or the audit log is not intact. */
+  /** What was asked cannot be done, or the audit log is broken; why is said. */
   failed: 1,
-  /** Usage error. */
+  /** The command line is wrong. */
   usage: 64,
-  /** Port in use, database unavailable, or the pools of the demo failed to start. */
+  /** The port is taken, or the demo's pools could not be started. */
   unavailable: 69,
-  /** Unexpected error. */
+  /** Anything nobody foresaw. */
   internal: 70,
-  /** Invalid config. */
+  /** The config is wrong. */
   config: 78,
-  /** The server did not stop in time. */
+  /** Asked to end, but not done within the limit. */
   stopTimeout: 124,
-  /** Ended at once by a second signal: 128 + signal number. */
+  /** Ended at once by a second signal: 128 + the signal's number. */
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -3,10 +3,10 @@ import { XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import { TokenBucket } from "./token-bucket.js";
 
-/** Keys at most; the least recently used are removed. */
+/** Callers that are remembered; who has asked longest ago is forgotten. */
 const MAX_KEYS = 10_000;
 
-/** A rate limit per key: a token bucket each. */
+/** How many things each caller may still do. */
 export class RateLimits {
   readonly perSecond: number;
   readonly #clock: Pick<Clock, "now">;
@@ -17,7 +17,7 @@ export class RateLimits {
     this.#clock = clock;
   }
 
-  /** The bucket of a key. */
+  /** The same for all who share a key. */
   bucketOf(key: string): TokenBucket {
     const bucket =
       this.#buckets.get(key) ??
@@ -30,20 +30,20 @@ export class RateLimits {
   }
 
   /**
-   * @param whose for the error message: `one address`
+   * @param whose in the words of a message: `one address`
    * @throws XoError TOO_MANY_REQUESTS
    */
   take(key: string, whose: string): void {
     const bucket = this.bucketOf(key);
     if (!bucket.take())
       throw new XoError("TOO_MANY_REQUESTS", {
-        reason: `more than ${this.perSecond} per second from ${whose}`,
+        reason: `${this.perSecond} a second from ${whose}`,
         retryAfterMs: bucket.waitMs(),
       });
   }
 }
 
-/** IPv6 clients usually have a /64 network: its addresses share one limit. */
+/** Whoever has an IPv6 address has 2^64 of them: they count as one. */
 export function toRateKey(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = "", tail] = address.split("::");

@@ -1,10 +1,10 @@
 const SECRET_KEY =
   /pass(word|phrase|wd)|secret|token|session|authori[sz]ation|cookie|credential|api-?key|private-?key/i;
 
-/** Replaces secrets in log lines. */
+/** What stands in a log line in place of a secret. */
 export const REDACTED = "[redacted]";
 
-/** Data nested deeper than this is not logged. */
+/** Deeper data are not worth a log line. */
 const MAX_DEPTH = 6;
 
 /**
@@ -27,7 +27,7 @@ export function redact(data: unknown, depth = 0): unknown {
   );
 }
 
-/** Only unexpected errors, which have no code, are logged with their stack. */
+/** The stack is for errors nobody expected: those without a code of a table. */
 function redactError(error: Error, depth: number): unknown {
   const code: unknown = Reflect.get(error, "code");
   return {

@@ -1,18 +1,15 @@
-import type { Catalog } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { Store } from "@xo-server/store";
 import { Type, type Static } from "typebox";
-import type { Alarms } from "../alarms/alarms.js";
 import {
   checkCondition,
-  MOST_TARGETS,
+  MAX_TARGETS,
   splitTargets,
   toRuleBody,
-} from "../alarms/given-rule.js";
+} from "../alarms/parse-rule.js";
 import {
-  GivenTarget,
   ruleMembers,
   Target,
+  TargetInput,
   toRule,
   type Rule,
   type TargetSecret,
@@ -20,13 +17,23 @@ import {
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 
-const id = Type.String({ minLength: 1, description: "Of a rule." });
+const id = Type.String({ minLength: 1, description: "Id of an alarm rule." });
 const name = Type.String({ minLength: 1, maxLength: 256 });
-const sendTo = Type.Array(GivenTarget, {
-  maxItems: MOST_TARGETS,
+const targets = Type.Array(TargetInput, {
+  maxItems: MAX_TARGETS,
   description:
-    "E-mail addresses and web hooks; `secretHeaders` and `secret` (messages are signed with it) are never shown again.",
+    "E-mail addresses and web hooks that are notified. `secretHeaders` and `secret` (the key that signs messages) are never returned.",
 });
+/** Names of release 0.1, still accepted. */
+const oldMembers = {
+  sendTo: Type.Optional({
+    ...targets,
+    description: "Deprecated: see targets.",
+  }),
+  tellsEnd: Type.Optional(
+    Type.Boolean({ description: "Deprecated: see notifyOnClear." }),
+  ),
+};
 const closed = { additionalProperties: false } as const;
 const { on, ...settings } = ruleMembers;
 const optional = Type.Partial(Type.Object(settings)).properties;
@@ -35,12 +42,18 @@ const PublicRule = Type.Object({
   id: Type.String(),
   name: Type.String(),
   ...ruleMembers,
-  sendTo: Type.Array(Target),
-  open: Type.Integer({ description: "Alarms of it that are open." }),
-  others: Type.Integer({
-    description: "Objects beyond those, of which it is so as well.",
+  targets: Type.Array(Target),
+  sendTo: Type.Array(Target, { description: "Deprecated: see targets." }),
+  tellsEnd: Type.Boolean({ description: "Deprecated: see notifyOnClear." }),
+  open: Type.Integer({ description: "Number of open alarms of the rule." }),
+  omitted: Type.Integer({
+    description:
+      "Number of matching objects beyond the maximum of open alarms.",
   }),
-  problem: Type.Optional(Type.String({ description: "Why it finds nothing." })),
+  others: Type.Integer({ description: "Deprecated: see omitted." }),
+  problem: Type.Optional(
+    Type.String({ description: "Why the rule is not evaluated." }),
+  ),
   undelivered: Type.Array(
     Type.Object({
       targetId: Type.String(),
@@ -50,21 +63,16 @@ const PublicRule = Type.Object({
       nextAt: Type.Optional(Type.Integer()),
     }),
     {
-      description: "Messages that could not be sent; without nextAt: given up.",
+      description:
+        "Notices that could not be sent; without nextAt no more attempts are made.",
     },
   ),
 });
 type PublicRule = Static<typeof PublicRule>;
 
-export interface AlarmRuleParts {
-  readonly store: Pick<Store, "alarmRules" | "alarmNotices">;
-  readonly alarms: Pick<Alarms, "apply" | "figures" | "test">;
-  readonly catalog: Pick<Catalog, "classOf">;
-}
-
-/** Rules at most: each is a live query. */
-const MOST_RULES = 200;
-const MOST_UNDELIVERED = 1_000;
+/** Maximum number of rules: each is a live query. */
+const MAX_RULES = 200;
+const MAX_UNDELIVERED = 1_000;
 
 const example = {
   id: "00000000-0000-4000-8000-000000000004",
@@ -103,9 +111,9 @@ const secretsOf = (
 export const alarmRuleCreate = defineOperation({
   ...change,
   name: "alarmRule.create",
-  summary: "A new rule; its id.",
+  summary: "Creates an alarm rule. Returns its id.",
   params: Type.Object(
-    { name, on, ...optional, sendTo: Type.Optional(sendTo) },
+    { name, on, ...optional, targets: Type.Optional(targets), ...oldMembers },
     closed,
   ),
   result: Type.String(),
@@ -114,21 +122,25 @@ export const alarmRuleCreate = defineOperation({
     exposure: "confirm",
     status: 201,
   }),
-  async handler({ name: ruleName, sendTo: given = [], ...rest }, { services }) {
-    if (services.store.alarmRules.size >= MOST_RULES)
+  async handler(
+    { name: ruleName, sendTo, tellsEnd, targets: input = sendTo, ...rest },
+    { services },
+  ) {
+    if (services.store.alarmRules.size >= MAX_RULES)
       throw new XoError("LIMIT_REACHED", {
-        limit: MOST_RULES,
-        what: "rules of alarms",
+        limit: MAX_RULES,
+        what: "alarm rules",
       });
     checkCondition(rest.on, services.catalog);
-    const { secrets, ...targets } = splitTargets(given);
-    const made = await services.store.alarmRules.create({
+    const { secrets, ...split } = splitTargets(input ?? []);
+    const body = { ...toCurrent(tellsEnd), ...rest, ...split };
+    const { id } = await services.store.alarmRules.create({
       name: ruleName,
-      body: toRuleBody({ ...rest, ...targets }),
+      body: toRuleBody(body),
       secret: secrets,
     });
     await services.alarms.apply();
-    return made.id;
+    return id;
   },
 });
 
@@ -136,14 +148,15 @@ export const alarmRuleSet = defineOperation({
   ...change,
   name: "alarmRule.set",
   summary:
-    "Changes a rule; what is not given stays. With another condition its open alarms end.",
+    "Changes an alarm rule. Members that are not given stay. A new condition clears the open alarms of the rule.",
   params: Type.Object(
     {
       id,
       name: Type.Optional(name),
       on: Type.Optional(on),
       ...optional,
-      sendTo: Type.Optional(sendTo),
+      targets: Type.Optional(targets),
+      ...oldMembers,
     },
     closed,
   ),
@@ -154,18 +167,23 @@ export const alarmRuleSet = defineOperation({
     status: 204,
   }),
   async handler(
-    { id: ruleId, name: newName, sendTo: given, ...patch },
+    { id: ruleId, name: newName, sendTo, tellsEnd, targets: input, ...patch },
     context,
   ) {
+    const given = input ?? sendTo;
     const old = find(context, ruleId);
     if (patch.on !== undefined)
       checkCondition(patch.on, context.services.catalog);
-    const before = { sendTo: old.sendTo, secrets: secretsOf(context, ruleId) };
-    const { secrets, ...targets } =
+    const before = {
+      targets: old.targets,
+      secrets: secretsOf(context, ruleId),
+    };
+    const { secrets, ...split } =
       given === undefined ? before : splitTargets(given, before);
+    const changes = { ...toCurrent(tellsEnd), ...patch, ...split };
     await context.services.store.alarmRules.replace(ruleId, {
       name: newName ?? old.name,
-      body: toRuleBody({ ...old, ...patch, ...targets }),
+      body: toRuleBody({ ...old, ...changes }),
       secret: secrets,
     });
     await context.services.alarms.apply();
@@ -176,7 +194,7 @@ export const alarmRuleSet = defineOperation({
 export const alarmRuleDelete = defineOperation({
   ...change,
   name: "alarmRule.delete",
-  summary: "Deletes a rule and its alarms.",
+  summary: "Deletes an alarm rule and its alarms.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   rest: route("delete", "/{id}", {
@@ -194,7 +212,8 @@ export const alarmRuleDelete = defineOperation({
 export const alarmRuleTest = defineOperation({
   ...change,
   name: "alarmRule.test",
-  summary: "Sends a message to each that the rule tells; what went wrong.",
+  summary:
+    "Sends a test notice to all targets of an alarm rule. Returns the error of each target, if any.",
   params: Type.Object({ id }, closed),
   result: Type.Array(
     Type.Object({
@@ -209,17 +228,24 @@ export const alarmRuleTest = defineOperation({
   handler: (params, { services }) => services.alarms.test(params.id),
 });
 
+function toCurrent(tellsEnd: boolean | undefined) {
+  return tellsEnd === undefined ? {} : { notifyOnClear: tellsEnd };
+}
+
 const toPublic = async (
   { services }: Pick<OperationContext, "services">,
   rules: readonly Rule[],
 ): Promise<PublicRule[]> => {
-  const failing = await services.store.alarmNotices.failing(MOST_UNDELIVERED);
+  const failing = await services.store.alarmNotices.failing(MAX_UNDELIVERED);
   return rules.map((rule) => ({
     id: rule.id,
     name: rule.name,
     ...toRuleBody(rule),
-    sendTo: [...rule.sendTo],
-    ...services.alarms.figures(rule.id),
+    targets: [...rule.targets],
+    sendTo: [...rule.targets],
+    tellsEnd: rule.notifyOnClear,
+    ...services.alarms.statusOf(rule.id),
+    others: services.alarms.statusOf(rule.id).omitted,
     undelivered: failing
       .filter(({ ruleId }) => ruleId === rule.id)
       .map(({ targetId, error = "", attempts, createdAt, nextAt }) => ({
@@ -234,7 +260,7 @@ const toPublic = async (
 
 export const alarmRuleGetAll = defineOperation({
   name: "alarmRule.getAll",
-  summary: "All rules of alarms, and how they are doing.",
+  summary: "Lists all alarm rules with their state.",
   params: Type.Object({}),
   result: Type.Array(PublicRule),
   permission: "admin",
@@ -252,7 +278,7 @@ export const alarmRuleGetAll = defineOperation({
 
 export const alarmRuleGet = defineOperation({
   name: "alarmRule.get",
-  summary: "One rule, and how it is doing.",
+  summary: "Returns an alarm rule with its state.",
   params: Type.Object({ id }, closed),
   result: PublicRule,
   permission: "admin",
@@ -267,7 +293,7 @@ export const alarmRuleGet = defineOperation({
 
 const readOperations = [alarmRuleGetAll, alarmRuleGet];
 
-/** When somebody is told of what, and who. */
+/** Alarm rules: conditions, and the targets that are notified. */
 export const alarmRuleOperations = [
   ...readOperations,
   alarmRuleCreate,

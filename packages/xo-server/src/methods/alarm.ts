@@ -4,16 +4,15 @@ import {
   type Predicate,
 } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { Alarm, Store } from "@xo-server/store";
+import type { Alarm } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import { bodyOf } from "../alarms/alarm-body.js";
-import type { AlarmListeners } from "../alarms/alarm-listeners.js";
 import { severities } from "../alarms/rule.js";
 import { readableTo } from "../objects/readable.js";
 import type { CallContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 
-const id = Type.String({ minLength: 1, description: "Of an alarm." });
+const id = Type.String({ minLength: 1, description: "Id of an alarm." });
 const closed = { additionalProperties: false } as const;
 
 const PublicAlarm = Type.Object({
@@ -26,20 +25,15 @@ const PublicAlarm = Type.Object({
   name: Type.String(),
   value: Type.Optional(Type.Number()),
   text: Type.Optional(Type.String()),
-  beganAt: Type.Integer(),
+  raisedAt: Type.Integer({ description: "ms since the epoch" }),
+  beganAt: Type.Integer({ description: "Deprecated: see raisedAt." }),
   endedAt: Type.Optional(Type.Integer()),
   acknowledgedAt: Type.Optional(Type.Integer()),
   acknowledgedBy: Type.Optional(Type.String()),
 });
 type PublicAlarm = Static<typeof PublicAlarm>;
 
-export interface AlarmParts {
-  readonly store: Pick<Store, "alarms">;
-  readonly catalog: Pick<Catalog, "get">;
-  readonly listeners: AlarmListeners;
-}
-
-/** Read at a time. */
+/** Page size of reads. */
 const PAGE = 500;
 
 const example = {
@@ -65,11 +59,11 @@ async function find(
 export const alarmGetAll = defineOperation({
   name: "alarm.getAll",
   summary:
-    "Alarms of our rules, the newest first; those of pools are messages.",
+    "Lists alarms of alarm rules, newest first. XAPI's own alarms are messages.",
   params: Type.Object(
     {
       open: Type.Optional(
-        Type.Boolean({ description: "Only those that have not ended." }),
+        Type.Boolean({ description: "Only alarms that are not cleared." }),
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
     },
@@ -103,7 +97,7 @@ export const alarmGetAll = defineOperation({
 
 export const alarmGet = defineOperation({
   name: "alarm.get",
-  summary: "One alarm of our rules.",
+  summary: "Returns an alarm of an alarm rule.",
   params: Type.Object({ id }, closed),
   result: PublicAlarm,
   permission: "viewer",
@@ -119,7 +113,7 @@ export const alarmGet = defineOperation({
 
 export const alarmAcknowledge = defineOperation({
   name: "alarm.acknowledge",
-  summary: "Somebody has seen it: nobody is reminded of it any more.",
+  summary: "Acknowledges an alarm: no more reminders are sent.",
   params: Type.Object({ id }, closed),
   result: PublicAlarm,
   permission: "user",
@@ -136,7 +130,7 @@ export const alarmAcknowledge = defineOperation({
       params.id,
       context.user?.id,
     );
-    context.services.alarmListeners.tell();
+    context.services.alarmListeners.notify();
     return toPublic(alarm);
   },
 });
@@ -144,7 +138,7 @@ export const alarmAcknowledge = defineOperation({
 export const alarmSubscribe = defineOperation({
   name: "alarm.subscribe",
   summary:
-    "From now on a notification `alarms` {} tells that alarms have changed.",
+    "Subscribes to notifications `alarms` {}, sent when alarms have changed.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",
@@ -156,14 +150,15 @@ export const alarmSubscribe = defineOperation({
 
 export const alarmUnsubscribe = defineOperation({
   name: "alarm.unsubscribe",
-  summary: "No more notifications `alarms`; false when there were none.",
+  summary:
+    "Unsubscribes from notifications `alarms`. Returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",
   handler: (_, { services, client }) => services.alarmListeners.delete(client),
 });
 
-/** Who may see the object that it is about; of what is gone or never was one, who may see all of its type. */
+/** Readable with the right to read the object; for deleted objects, and alarms without one, to read all objects of the type. */
 function maySee(
   catalog: Pick<Catalog, "get">,
   context: CallContext,
@@ -192,6 +187,7 @@ function toPublic(alarm: Alarm): PublicAlarm {
     severity,
     type,
     name,
+    raisedAt: beganAt,
     beganAt,
     ...(objectId === undefined ? {} : { objectId }),
     ...(value === undefined ? {} : { value }),

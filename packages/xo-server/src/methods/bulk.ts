@@ -2,9 +2,9 @@ import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { Bulk, type BulkPlan } from "../bulk/bulk.js";
 import { BulkLog, readBulkLog } from "../bulk/bulk-log.js";
-import { chooseObjects, MOST_OBJECTS } from "../bulk/bulk-objects.js";
+import { chooseObjects, MAX_OBJECTS } from "../bulk/bulk-objects.js";
 import { BulkResult } from "../bulk/bulk-result.js";
-import { settleItem } from "../bulk/settle-item.js";
+import { recoverItem } from "../bulk/recover-item.js";
 import { withoutSecrets } from "../operations/audit.js";
 import {
   permissionOf,
@@ -25,7 +25,7 @@ const Params = Type.Object(
       maxLength: 128,
       description: "An operation that changes one object, such as vm.start.",
     }),
-    ids: Type.Optional(Type.Array(id, { minItems: 1, maxItems: MOST_OBJECTS })),
+    ids: Type.Optional(Type.Array(id, { minItems: 1, maxItems: MAX_OBJECTS })),
     filter: Type.Optional(
       Type.String({
         maxLength: 16_384,
@@ -127,7 +127,7 @@ async function resumeBulk(
     states,
     run,
     settle: (id, begun, part) =>
-      settleItem(begun.part, {
+      recoverItem(begun.part, {
         recalled: interrupted,
         isOneCall: kept.isOneCall === true,
         into: part,

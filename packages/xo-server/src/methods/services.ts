@@ -13,7 +13,7 @@ import type { TotpEnrollments } from "../auth/totp-enrollments.js";
 import type { Balancer } from "../balancer/balancer.js";
 import type { Clock } from "../clock.js";
 import type { Dashboards } from "../dashboard/dashboards.js";
-import type { Remembered } from "../dashboard/remembered.js";
+import type { AnswerCache } from "../dashboard/answer-cache.js";
 import type { MissingPatches } from "../hosts/missing-patches.js";
 import type { RollingPlans } from "../hosts/rolling-plans.js";
 import type { Jobs } from "../jobs/jobs.js";
@@ -86,7 +86,7 @@ export interface Services {
   readonly hostStats: HostStats;
   readonly objectStats: ObjectStats;
   readonly dashboards: Dashboards;
-  readonly dashboardCache: Remembered;
+  readonly dashboardCache: AnswerCache;
 
   readonly alarms: Alarms;
   readonly alarmListeners: AlarmListeners;

@@ -1,28 +1,26 @@
 import type { LimitHits } from "../limits/limit-hits.js";
-import { byLabel, gauge, withAlias, type Metric } from "./exposition.js";
+import type { Tls } from "../api/tls/start-tls.js";
+import { byLabel, gauge, type Metric } from "./exposition.js";
 
 /** @param tls undefined: plain HTTP */
-export function toApiMetrics(
+export function toDoorMetrics(
   hits: LimitHits,
-  tls: { readonly expiresAt: number } | undefined,
+  tls: Pick<Tls, "expiresAt"> | undefined,
 ): Metric[] {
-  const limitHits = byLabel(
+  const refused = byLabel(
     {
       name: "xo_http_limit_hits_total",
-      help: "Requests and messages rejected or delayed by a limit, by limit.",
+      help: "How often a limit of the doors was hit.",
       kind: "counter",
     },
     "limit",
     hits.read(),
   );
-  if (tls === undefined) return [limitHits];
-  const expiry = withAlias(
-    gauge(
-      "xo_tls_certificate_expiry_timestamp_seconds",
-      "Expiry of the TLS certificate, in seconds since the epoch.",
-      tls.expiresAt / 1000,
-    ),
+  if (tls === undefined) return [refused];
+  const end = gauge(
     "xo_tls_certificate_end_timestamp_seconds",
+    "When the certificate ends, since the epoch.",
+    tls.expiresAt / 1000,
   );
-  return [limitHits, ...expiry];
+  return [refused, end];
 }

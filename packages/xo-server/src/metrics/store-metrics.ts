@@ -9,18 +9,22 @@ export function toStoreMetrics({
   return [
     gauge(
       "xo_store_up",
-      "1: the database is available.",
+      "1: users, rights and settings can be changed.",
       Number(state === "available"),
     ),
-    counter("xo_store_changes_total", "Committed changes.", counters.changes),
+    counter(
+      "xo_store_changes_total",
+      "Changes that were written.",
+      counters.changes,
+    ),
     counter(
       "xo_store_transactions_total",
-      "Committed transactions.",
+      "Transactions that it took.",
       counters.transactions,
     ),
     gauge(
       "xo_store_waiting_changes",
-      "Changes that wait to be committed.",
+      "Changes that wait to be written.",
       counters.waiting,
     ),
     gauge("xo_users", "Users.", users.size),

@@ -299,7 +299,7 @@ function toKnownError(error: unknown, name: string, logger: Logger): Error {
   logger.error(`${name} failed`, { error });
   return new XoError(
     "INTERNAL",
-    { reason: "see the log of the server" },
+    { reason: "the server's log tells more" },
     error,
   );
 }

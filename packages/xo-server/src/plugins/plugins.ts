@@ -8,11 +8,11 @@ export interface PluginsOptions {
   readonly store: Pick<Store, "plugins">;
   readonly version: string;
   readonly logger: Pick<Logger, "warn">;
-  /** Default: those that are built in. */
+  /** Default: the built-in plugins. */
   readonly builtIn?: readonly Plugin[];
 }
 
-/** As clients know it. */
+/** A plugin as clients see it. */
 export interface PluginView {
   readonly id: string;
   readonly name: string;
@@ -26,16 +26,19 @@ export interface PluginView {
   readonly configurationSchema: object;
 }
 
-/** Stands for a secret that is there. Given back, it leaves the secret as it is. */
+/** Stands for a stored secret. As input it leaves the secret unchanged. */
 export const HIDDEN = "** obfuscated **";
 
 type Configuration = Readonly<Record<string, unknown>>;
 
-/** What is built in, and can be switched on and off. A configuration is in force from the next load. */
+/**
+ * Built-in plugins that can be loaded and unloaded. A changed configuration
+ * takes effect with the next load.
+ */
 export class Plugins {
   readonly #options: PluginsOptions;
   readonly #plugins: ReadonlyMap<string, Plugin>;
-  /** Those that are loaded, with the configuration of then. */
+  /** Loaded plugins with the configuration they were loaded with. */
   readonly #loaded = new Map<string, Configuration>();
 
   constructor(options: PluginsOptions) {
@@ -44,14 +47,16 @@ export class Plugins {
     this.#plugins = new Map(builtIn.map((plugin) => [plugin.id, plugin]));
   }
 
-  /** Loads those that are to be there from the start. */
+  /** Loads the plugins with autoload. */
   start(): void {
     for (const id of this.#plugins.keys()) {
       if (this.#options.store.plugins.get(id)?.autoload !== true) continue;
       try {
         this.load(id);
       } catch (error) {
-        this.#options.logger.warn(`the plugin ${id} is not loaded`, { error });
+        this.#options.logger.warn(`plugin ${id} could not be loaded`, {
+          error,
+        });
       }
     }
   }
@@ -85,23 +90,25 @@ export class Plugins {
     await this.#options.store.plugins.set(id, { autoload });
   }
 
-  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: loaded already, or not configured */
+  /**
+   * @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: already loaded, or not
+   *   configured
+   */
   load(id: string): void {
     this.#find(id);
     const configuration = this.#options.store.plugins.configuration(id);
-    if (this.#loaded.has(id)) throw refused("load", "it is loaded already");
-    if (configuration === undefined)
-      throw refused("load", "it is not configured");
+    if (this.#loaded.has(id)) throw refused("load", "already loaded");
+    if (configuration === undefined) throw refused("load", "not configured");
     this.#loaded.set(id, configuration as Configuration);
   }
 
-  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: it is not loaded */
+  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: not loaded */
   unload(id: string): void {
     this.#find(id);
-    if (!this.#loaded.delete(id)) throw refused("unload", "it is not loaded");
+    if (!this.#loaded.delete(id)) throw refused("unload", "not loaded");
   }
 
-  /** What clients of /openmetrics must show; undefined: nobody may read it. */
+  /** Bearer token for /openmetrics; undefined: access is disabled. */
   openMetricsSecret(): string | undefined {
     const secret = this.#loaded.get(openMetrics.id)?.["secret"];
     return typeof secret === "string" ? secret : undefined;

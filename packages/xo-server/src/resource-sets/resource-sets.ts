@@ -22,7 +22,7 @@ export interface ResourceSetsOptions extends UsageSources {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** As clients know it: numbers are whole. */
+/** A resource set as clients see it; amounts are integers. */
 export interface PublicResourceSet extends Omit<
   ResourceSet,
   "limits" | "pools"
@@ -33,24 +33,30 @@ export interface PublicResourceSet extends Omit<
       {
         readonly total: number;
         readonly usage: number;
-        /** What is left. */
+        /** Amount left. */
         readonly available: number;
       }
     >
   >;
 }
 
-/** Until a VM that was made shows in its pool, it is counted here; no longer than this, in ms. */
+/**
+ * A reservation for a VM is held until the mirror has the VM, at most this
+ * long, in ms.
+ */
 const TAKEN_MS = 3600 * 1000;
 
 interface Taken extends ResourceUsage {
   readonly setId: string;
   readonly at: number;
-  /** Once it is there. */
+  /** Set when the VM was created. */
   vmId?: string;
 }
 
-/** What people may make VMs of, how much is left of it, and whose the VMs are. */
+/**
+ * Resource sets: quotas for creating VMs, their usage, and the owners of the
+ * VMs.
+ */
 export class ResourceSets implements UsableSets {
   readonly #options: ResourceSetsOptions;
   readonly #taken = new Set<Taken>();
@@ -59,7 +65,7 @@ export class ResourceSets implements UsableSets {
     this.#options = options;
   }
 
-  /** Those of a person; of an admin all. */
+  /** The sets of a user; for administrators all. */
   async list(person: AuthenticatedUser): Promise<PublicResourceSet[]> {
     const { resourceSets } = this.#options.store;
     const sets = [...resourceSets.list()].filter((set) => isOneOf(set, person));
@@ -68,13 +74,19 @@ export class ResourceSets implements UsableSets {
     return sets.map((set) => toPublic(set, usage.get(set.id)));
   }
 
-  /** @throws XoError NO_SUCH_OBJECT, also where the caller is not one of its people */
+  /**
+   * @throws XoError NO_SUCH_OBJECT, also when the caller is not a subject of
+   *   the set
+   */
   async get(id: string, context: CallContext): Promise<PublicResourceSet> {
     const set = this.#find(id, context);
     return toPublic(set, (await readUsage(this.#options)).get(id));
   }
 
-  /** @throws XoError NO_SUCH_OBJECT, also where the caller is not one of its people */
+  /**
+   * @throws XoError NO_SUCH_OBJECT, also when the caller is not a subject of
+   *   the set
+   */
   open(id: string, context: HandlerContext): OpenResourceSet {
     const set = this.#find(id, context);
     const usable = new Set(set.objects);
@@ -93,7 +105,7 @@ export class ResourceSets implements UsableSets {
     };
   }
 
-  /** Ids of the pools of objects, as far as they are known. */
+  /** Ids of the pools of known objects. */
   poolsOf(objects: readonly string[]): string[] {
     const pools = objects.flatMap((id) => {
       const json = this.#options.catalog.get(id)?.json;
@@ -114,7 +126,7 @@ export class ResourceSets implements UsableSets {
   async #take(setId: string, wanted: ResourceUsage): Promise<Taken> {
     const { store, clock } = this.#options;
     const used = (await readUsage(this.#options)).get(setId) ?? noUsage;
-    // No turn of others from here on: whoever comes next sees what is taken now.
+    // No await from here on, so that concurrent calls see the reservation.
     const limits = store.resourceSets.get(setId)?.limits ?? {};
     const sum = this.#sumOf(setId, used);
     for (const [name, amount] of Object.entries({ ...wanted, vms: 1 })) {
@@ -132,7 +144,7 @@ export class ResourceSets implements UsableSets {
     return taken;
   }
 
-  /** What the pools tell, and what was taken and does not show there yet. */
+  /** Usage in the mirror plus reservations that it does not contain yet. */
   #sumOf(
     setId: string,
     used: SetUsage,
@@ -154,7 +166,7 @@ export class ResourceSets implements UsableSets {
     return sum;
   }
 
-  /** To who made it, or to all people of the set. */
+  /** Grants rights to the creator, or to all subjects of a shared set. */
   async #give(
     vmId: string,
     set: ResourceSet,

@@ -5,13 +5,13 @@ export interface UsageSources {
   readonly queries: Pick<Queries, "page">;
 }
 
-/** What the VMs of a set take, by the names of its limits. Sizes in bytes. */
+/** Usage of a set by the VMs in it, by limit. Sizes in bytes. */
 export interface SetUsage {
   readonly cpus: number;
   readonly memory: number;
   readonly disk: number;
   readonly vms: number;
-  /** Whose. */
+  /** Ids of these VMs. */
   readonly ids: ReadonlySet<string>;
 }
 
@@ -23,10 +23,10 @@ export const noUsage: SetUsage = {
   ids: new Set(),
 };
 
-/** VMs that are read at a time: a step of the main thread. */
+/** VMs per step of a slice. */
 const PAGE = 100;
 
-/** What is taken of each set, by its id, as the pools tell. */
+/** Current usage of each set, by its id. */
 export async function readUsage({
   catalog,
   queries,

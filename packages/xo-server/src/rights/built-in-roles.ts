@@ -13,25 +13,24 @@ const allow = (action: string): Privilege => ({
   action,
 });
 
-/** Predefined roles, which cannot be changed. */
+/** Roles that are there from the start and cannot be changed. */
 export const builtInRoles: readonly Role[] = [
   {
     id: "viewer",
     name: "viewer",
-    description: "Reads all objects of pools, changes nothing.",
+    description: "Sees everything of the pools, changes nothing.",
     privileges: [allow("read")],
   },
   {
     id: "operator",
     name: "operator",
-    description:
-      "Reads all objects of pools; starts, stops, snapshots and migrates VMs.",
+    description: "Sees everything; starts, stops, snapshots and moves VMs.",
     privileges: [allow("read"), allow("operate")],
   },
   {
     id: "admin",
     name: "admin",
-    description: "Has all rights on the objects of pools.",
+    description: "May do everything to the pools' objects.",
     privileges: [allow("*")],
   },
 ];

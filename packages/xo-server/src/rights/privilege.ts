@@ -1,11 +1,11 @@
-/** Allows or denies an action on the objects of a resource type. */
+/** What roles are made of: one thing that may, or may not, be done to some objects. */
 export interface Privilege {
   readonly effect: "allow" | "deny";
-  /** An object type such as `VM`; `*`: all types of pools, see `accountResources`. */
+  /** A type of objects such as `VM`; `*`: all of pools. People must be named: see `people`. */
   readonly resource: string;
-  /** Such as `read` or `operate:start`; `operate` includes all `operate:...`, `*` is every action. */
+  /** Such as `read` or `operate:start`; `operate` means all that begin so, `*` all. */
   readonly action: string;
-  /** Filter expression that objects must match; absent: all objects of the type. */
+  /** Only objects that match, in the filter language; absent: all of the resource. */
   readonly selector?: string;
 }
 
@@ -16,7 +16,7 @@ export function coversAction(granted: string, action: string): boolean {
   );
 }
 
-/** Types of accounts and rights; `*` does not include them. */
+/** Who there is, and what they may do, is not told by a privilege for all objects. */
 const accountResources: ReadonlySet<string> = new Set([
   "user",
   "group",
@@ -24,7 +24,7 @@ const accountResources: ReadonlySet<string> = new Set([
   "acl-privilege",
 ]);
 
-/** Ignores case: other tools write `vm` for the type `VM`. */
+/** Case is ignored: other tools write `vm` where objects say `VM`. */
 export function coversResource(granted: string, resource: string): boolean {
   if (granted === "*") return !accountResources.has(resource);
   return granted.toLowerCase() === resource.toLowerCase();

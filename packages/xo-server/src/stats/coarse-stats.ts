@@ -14,41 +14,41 @@ export interface CoarseStatsParts extends FetchParts {
   readonly share: MemoryShare;
 }
 
-/** Questions that are under way at a time, of all pools. */
-const MOST_FETCHES = 8;
-/** What is this old is as good as new: coarser archives grow every so often at most. */
+/** Maximum number of concurrent requests, over all pools. */
+const MAX_FETCHES = 8;
+/** Coarser archives change rarely: data of this age is reused. */
 const FRESH_MS = 60_000;
-/** So long after somebody wanted to know it is followed. */
-const WANTED_MS = 3_600_000;
+/** An archive is followed for this long after it was last requested. */
+const FOLLOW_MS = 3_600_000;
 
-interface Kept {
+interface CachedArchive {
   readonly uuid: string;
   readonly granularity: Granularity;
   host: StatsHost;
   track: Track | undefined;
-  /** By the clock. */
-  askedAt: number;
-  wantedAt: number;
-  asking?: Promise<Track>;
+  /** By the local clock, in ms. */
+  fetchedAt: number;
+  requestedAt: number;
+  fetching?: Promise<Track>;
 }
 
 /**
- * The coarser archives of what somebody asked for: got once, then followed at
- * their own step for an hour, and kept as long as there is room.
+ * The coarser archives of requested objects: fetched once, then followed at
+ * their own step for an hour, and cached while memory allows.
  */
 export class CoarseStats {
   readonly #parts: CoarseStatsParts;
-  readonly #kept = new Map<string, Kept>();
-  readonly #turns = new Semaphore(MOST_FETCHES);
+  readonly #cache = new Map<string, CachedArchive>();
+  readonly #turns = new Semaphore(MAX_FETCHES);
 
   constructor(parts: CoarseStatsParts) {
     this.#parts = parts;
   }
 
-  /** Of the rows. */
+  /** Size of the rows. */
   get bytes(): number {
     let bytes = 0;
-    for (const { track } of this.#kept.values())
+    for (const { track } of this.#cache.values())
       bytes += track?.byteLength ?? 0;
     return bytes;
   }
@@ -61,54 +61,61 @@ export class CoarseStats {
   ): Promise<Track> {
     const key = `${granularity} ${host.pool} ${uuid}`;
     const now = this.#parts.clock.now();
-    let kept = this.#kept.get(key);
-    if (kept === undefined) {
-      const nothing = { track: undefined, askedAt: -Infinity, wantedAt: now };
-      kept = { uuid, granularity, host, ...nothing };
-      this.#kept.set(key, kept);
+    let archive = this.#cache.get(key);
+    if (archive === undefined) {
+      const nothing = {
+        track: undefined,
+        fetchedAt: -Infinity,
+        requestedAt: now,
+      };
+      archive = { uuid, granularity, host, ...nothing };
+      this.#cache.set(key, archive);
     }
-    kept.host = host;
-    kept.wantedAt = now;
+    archive.host = host;
+    archive.requestedAt = now;
     const track =
-      kept.track !== undefined && now - kept.askedAt < FRESH_MS
-        ? kept.track
-        : await this.#ask(kept).catch((error: unknown) => {
-            if (kept.track === undefined) this.#kept.delete(key);
+      archive.track !== undefined && now - archive.fetchedAt < FRESH_MS
+        ? archive.track
+        : await this.#fetchOnce(archive).catch((error: unknown) => {
+            if (archive.track === undefined) this.#cache.delete(key);
             throw error;
           });
-    this.#parts.share.want(track, () => this.#kept.delete(key));
+    this.#parts.share.retain(track, () => this.#cache.delete(key));
     return track;
   }
 
-  /** Asks for what is due by now; nothing that fails matters before somebody reads it. */
+  /**
+   * Fetches archives that are due. Errors are ignored here: the next reader
+   * gets them.
+   */
   async follow(): Promise<void> {
     const now = this.#parts.clock.now();
-    const due = [...this.#kept.values()].filter(
-      ({ granularity, askedAt, wantedAt }) =>
-        now - wantedAt < WANTED_MS &&
-        now - askedAt >= archives[granularity].step * 1000,
+    const due = [...this.#cache.values()].filter(
+      ({ granularity, fetchedAt, requestedAt }) =>
+        now - requestedAt < FOLLOW_MS &&
+        now - fetchedAt >= archives[granularity].step * 1000,
     );
-    await Promise.allSettled(due.map((kept) => this.#ask(kept)));
+    await Promise.allSettled(due.map((archive) => this.#fetchOnce(archive)));
   }
 
-  #ask(kept: Kept): Promise<Track> {
-    kept.asking ??= this.#turns
-      .run(() => this.#fetch(kept))
+  #fetchOnce(archive: CachedArchive): Promise<Track> {
+    archive.fetching ??= this.#turns
+      .run(() => this.#fetch(archive))
       .finally(() => {
-        delete kept.asking;
+        delete archive.fetching;
       });
-    return kept.asking;
+    return archive.fetching;
   }
 
-  async #fetch(kept: Kept): Promise<Track> {
-    const { step, points } = archives[kept.granularity];
-    const before = kept.track;
+  async #fetch(archive: CachedArchive): Promise<Track> {
+    const { step, points } = archives[archive.granularity];
+    const before = archive.track;
     const start = before === undefined ? -points * step : before.end + 1;
-    const only = kept.uuid;
-    const asked = { step, start, only };
-    const table = await fetchMeasurements(kept.host, asked, this.#parts);
+    const only = archive.uuid;
+    const requested = { step, start, only };
+    const table = await fetchMeasurements(archive.host, requested, this.#parts);
     const entry = entryOf(table, only);
-    kept.askedAt = this.#parts.clock.now();
+    archive.fetchedAt = this.#parts.clock.now();
     if (entry === undefined)
       return before ?? nothing(only, { step, end: table.end });
     const goesOn =
@@ -116,17 +123,18 @@ export class CoarseStats {
       before.shape === entry.shape &&
       table.end - before.end < points * step;
     if (goesOn) putAll(before, table, entry);
-    else if (before === undefined) kept.track = toTrack(table, entry, points);
+    else if (before === undefined)
+      archive.track = toTrack(table, entry, points);
     else {
-      this.#parts.share.forget(before);
-      kept.track = undefined;
-      return this.#fetch(kept);
+      this.#parts.share.release(before);
+      archive.track = undefined;
+      return this.#fetch(archive);
     }
-    return kept.track!;
+    return archive.track!;
   }
 }
 
-/** Of what is not measured. */
+/** A track without measurements. */
 export function nothing(
   uuid: string,
   when: { readonly step: number; readonly end: number },

@@ -5,8 +5,8 @@ const FIRST_BYTES = 64 * 1024;
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /**
- * The whole body, in a few parts that each have a buffer of their own: a worker
- * can be given them.
+ * The body in a few parts with buffers of their own, which can be transferred
+ * to a worker.
  * @throws XoError ANSWER_TOO_LARGE; the stream's own error
  */
 export async function collectBody(

@@ -5,23 +5,26 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { Clock } from "../clock.js";
 import { collectBody } from "./collect-body.js";
 
-/** A host to ask. */
+/** A host and how to request its metrics. */
 export interface StatsHost {
   readonly id: string;
-  /** Uuid of its pool. */
+  /** UUID of its pool. */
   readonly pool: string;
   readonly address: string;
   readonly xapi: Pick<Xapi, "getStream">;
 }
 
 export interface Measurements {
-  /** Between two rows, in s: the archive that is asked. */
+  /** Seconds between two rows: selects the archive. */
   readonly step: number;
-  /** In s since 1970; negative: before the last measurement. */
+  /** Seconds since the epoch; negative: relative to the last measurement. */
   readonly start: number;
-  /** Uuid of a VM: of the host's VMs this one alone. A host's own: none of them. */
+  /**
+   * UUID of a single VM, or of the host for the host alone. Absent: the host
+   * and all its VMs.
+   */
   readonly only?: string;
-  /** Key of the legend that is known. */
+  /** Key of the known legend. */
   readonly known?: string | undefined;
   readonly withinMs?: number;
 }
@@ -36,21 +39,25 @@ const LARGEST_BODY = 256 * 1024 * 1024;
 const LONGEST_MS = 30_000;
 
 /**
- * What a host has measured of itself and of its VMs, with the SRs' input and
- * output as it sees them; of all of them where it knows no single ones.
- * @throws XoError CALL_TIMEOUT, ANSWER_TOO_LARGE, BAD_ANSWER, HTTP_STATUS and those of the connection
+ * Metrics of a host, its VMs and its SRs. Hosts that do not support the
+ * selection of one object return all of them.
+ * @throws XoError CALL_TIMEOUT, ANSWER_TOO_LARGE, BAD_ANSWER, HTTP_STATUS and
+ *   those of the connection
  */
 export async function fetchMeasurements(
   host: StatsHost,
-  { only, ...asked }: Measurements,
+  { only, ...requested }: Measurements,
   parts: FetchParts,
 ): Promise<XportTable> {
-  if (only === undefined) return fetchTable(host, asked, parts);
-  return fetchTable(host, { ...asked, only }, parts).catch((error: unknown) => {
-    const isRefused = error instanceof XoError && error.code === "HTTP_STATUS";
-    if (isRefused) return fetchTable(host, asked, parts);
-    throw error;
-  });
+  if (only === undefined) return fetchTable(host, requested, parts);
+  return fetchTable(host, { ...requested, only }, parts).catch(
+    (error: unknown) => {
+      const isRefused =
+        error instanceof XoError && error.code === "HTTP_STATUS";
+      if (isRefused) return fetchTable(host, requested, parts);
+      throw error;
+    },
+  );
 }
 
 async function fetchTable(
@@ -76,8 +83,7 @@ async function fetchTable(
 }
 
 /**
- * All archives of a VM that does not run, as its pool's coordinator has them,
- * the finest first.
+ * All archives of a halted VM from the pool's coordinator, finest first.
  * @throws XoError HTTP_STATUS (404: there are none), and as above
  */
 export async function fetchArchives(

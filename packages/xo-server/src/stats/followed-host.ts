@@ -7,122 +7,135 @@ import {
 } from "./fetch-measurements.js";
 import { archives } from "./granularity.js";
 import { readLegend, type Legend, type LegendEntry } from "./legend.js";
-import type { Followed, Tracks } from "./tracks.js";
+import type { TrackedObject, Tracks } from "./tracks.js";
 
 export interface FollowedHostParts extends FetchParts {
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly tracks: Tracks;
-  /** An object's latest row has come. */
-  readonly onRow: (followed: Followed, nowMs: number) => void;
+  /** Called when an object has a new row. */
+  readonly onRow: (followed: TrackedObject, nowMs: number) => void;
 }
 
 const { step: STEP, points } = archives.seconds;
-/** Of the first question: the archive fills as time goes on. */
+/** Rows of the first request: the archive fills over time. */
 const FIRST_ROWS = 3;
-/** Measurements that may be missing before clocks are suspected, or another host may tell of the same. */
-const FEW = 3;
-/** A host has this long to tell its latest rows. */
+/**
+ * Number of missing measurements after which the clock is checked, or another
+ * host may report the object.
+ */
+const MAX_MISSING = 3;
+/** Timeout for the latest rows of a host. */
 const WITHIN_MS = 10_000;
-/** Objects between two looks at the clock. */
-const OBJECTS_A_STEP = 20;
+/** Objects per step of a slice. */
+const OBJECTS_PER_STEP = 20;
 
-/** One host, asked again and again for what came after what is known. */
+/** Fetches the new rows of one host repeatedly. */
 export class FollowedHost {
   readonly #parts: FollowedHostParts;
   #legend: Legend = { key: "", entries: [] };
-  /** By its own clock, in s; undefined: all is asked as if for the first time. */
+  /**
+   * End of the known rows by the host's clock, in s; undefined: fetch as for
+   * the first time.
+   */
   #end: number | undefined;
-  /** That it answers with, in s. */
+  /** Step of the host's answers, in s. */
   #step = STEP;
-  #askedAt = -Infinity;
-  #heardAt = -Infinity;
-  #asking: Promise<void> | undefined;
+  #fetchedAt = -Infinity;
+  #receivedAt = -Infinity;
+  #fetching: Promise<void> | undefined;
 
   constructor(parts: FollowedHostParts) {
     this.#parts = parts;
   }
 
-  /** By our clock, in ms: when it last told something new. */
-  get heardAt(): number {
-    return this.#heardAt;
+  /** When it last reported new rows, by the local clock, in ms. */
+  get receivedAt(): number {
+    return this.#receivedAt;
   }
 
-  /** By our clock, in ms: when its last answer was there. */
-  get askedAt(): number {
-    return this.#askedAt;
+  /** When its last answer arrived, by the local clock, in ms. */
+  get fetchedAt(): number {
+    return this.#fetchedAt;
   }
 
-  /** Of the latest row, by its own clock, in s. */
+  /** Time of the latest row, by the host's clock, in s. */
   get end(): number {
     return this.#end ?? 0;
   }
 
-  /** What it tells of. */
+  /** The objects that it reports. */
   get entries(): readonly LegendEntry[] {
     return this.#legend.entries;
   }
 
-  /** One question at a time: who asks meanwhile gets the same. @throws XoError see fetchMeasurements */
-  ask(host: StatsHost): Promise<void> {
-    this.#asking ??= this.#ask(host).finally(() => {
-      this.#asking = undefined;
+  /**
+   * One request at a time: concurrent callers share it.
+   * @throws XoError see fetchMeasurements
+   */
+  fetch(host: StatsHost): Promise<void> {
+    this.#fetching ??= this.#fetch(host).finally(() => {
+      this.#fetching = undefined;
     });
-    return this.#asking;
+    return this.#fetching;
   }
 
-  async #ask(host: StatsHost): Promise<void> {
+  async #fetch(host: StatsHost): Promise<void> {
     const { clock, inventory } = this.#parts;
-    const isRecent = clock.now() - this.#heardAt < (points - FEW) * STEP * 1000;
+    const isRecent =
+      clock.now() - this.#receivedAt < (points - MAX_MISSING) * STEP * 1000;
     if (!isRecent) this.#end = undefined;
-    let table = await this.#fetch(host);
+    let table = await this.#fetchTable(host);
     if (!this.#isContinued(table)) {
       this.#end = undefined;
       this.#step = table.step;
-      table = await this.#fetch(host);
+      table = await this.#fetchTable(host);
     }
     this.#step = table.step;
     await inventory.runInSlices("stats", this.#take(host, table));
-    this.#askedAt = clock.now();
+    this.#fetchedAt = clock.now();
     if (table.rows === 0) return;
     this.#end = table.end;
-    this.#heardAt = clock.now();
+    this.#receivedAt = clock.now();
   }
 
-  #fetch(host: StatsHost): Promise<XportTable> {
+  #fetchTable(host: StatsHost): Promise<XportTable> {
     const start =
       this.#end === undefined ? -FIRST_ROWS * this.#step : this.#end + 1;
     const known = this.#legend.key;
-    const asked = { step: STEP, start, known, withinMs: WITHIN_MS };
-    return fetchMeasurements(host, asked, this.#parts);
+    const requested = { step: STEP, start, known, withinMs: WITHIN_MS };
+    return fetchMeasurements(host, requested, this.#parts);
   }
 
-  /** Not where its clock was set back, or it told of another archive because it was too long ago. */
+  /**
+   * False when its clock was set back, or when it used another archive because
+   * the known rows are too old.
+   */
   #isContinued({ step, end }: XportTable): boolean {
     const before = this.#end ?? -Infinity;
-    return step === this.#step && end >= before - FEW * step;
+    return step === this.#step && end >= before - MAX_MISSING * step;
   }
 
   *#take(host: StatsHost, table: XportTable): Steps {
     if (table.legend !== undefined) {
       const entries: LegendEntry[] = [];
       yield* readLegend(table.legend, entries);
-      yield* this.#letGo(host, entries);
+      yield* this.#release(host, entries);
       this.#legend = { key: table.legendKey, entries };
     }
     if (table.rows === 0) return;
     for (const [i, entry] of this.#legend.entries.entries()) {
       this.#apply(host, table, entry);
-      if (i % OBJECTS_A_STEP === OBJECTS_A_STEP - 1) yield;
+      if (i % OBJECTS_PER_STEP === OBJECTS_PER_STEP - 1) yield;
     }
   }
 
-  /** VMs that it tells of no more may be told of by another host at once. */
-  *#letGo({ id, pool }: StatsHost, entries: readonly LegendEntry[]): Steps {
+  /** VMs that it no longer reports can be reported by another host at once. */
+  *#release({ id, pool }: StatsHost, entries: readonly LegendEntry[]): Steps {
     const uuids = new Set<string>();
     for (const { uuid } of entries) uuids.add(uuid);
     yield;
     for (const [i, { uuid }] of this.#legend.entries.entries()) {
-      if (i % OBJECTS_A_STEP === OBJECTS_A_STEP - 1) yield;
+      if (i % OBJECTS_PER_STEP === OBJECTS_PER_STEP - 1) yield;
       const followed = this.#parts.tracks.get(pool, uuid);
       if (followed?.host === id && !uuids.has(uuid)) followed.host = undefined;
     }
@@ -148,32 +161,37 @@ export class FollowedHost {
       track.put(time, values, row * columns + entry.from);
     }
     followed.host = id;
-    followed.heardAt = now;
+    followed.receivedAt = now;
     onRow(followed, now);
   }
 }
 
-/** While a VM moves two hosts tell of it: the one that told first goes on as long as it tells. */
+/**
+ * During a migration two hosts report the VM: the first one is used while it
+ * reports.
+ */
 function isItsTurn(
-  { host, heardAt, track }: Followed,
+  { host, receivedAt: receivedAt, track }: TrackedObject,
   id: string,
   now: number,
 ): boolean {
   const isHost = host === undefined || host === id;
-  return isHost || now - heardAt > FEW * track.step * 1000;
+  return isHost || now - receivedAt > MAX_MISSING * track.step * 1000;
 }
 
 /**
- * A host's clock may differ from that of the host before, or have been set: what
- * is known then moves along, so that its rows stay as far apart as they were
- * measured. In s; 0: it goes well with the time that has passed.
+ * Clocks of hosts differ and can be set: the seconds by which known rows are
+ * shifted so that rows keep their distances. 0: consistent with the elapsed
+ * time.
  */
 function clockShift(
-  { heardAt, track: { end, step } }: Followed,
+  { receivedAt: receivedAt, track: { end, step } }: TrackedObject,
   newEnd: number,
   now: number,
 ): number {
-  const passed = (now - heardAt) / 1000;
+  const passed = (now - receivedAt) / 1000;
   const shift = newEnd - end - passed;
-  return Math.abs(shift) <= FEW * step ? 0 : Math.round(shift / step) * step;
+  return Math.abs(shift) <= MAX_MISSING * step
+    ? 0
+    : Math.round(shift / step) * step;
 }

@@ -5,16 +5,19 @@ import { pause } from "../tasks/pause.js";
 import type { StatsHost } from "./fetch-measurements.js";
 import { archives } from "./granularity.js";
 import type { HostStats } from "./host-stats.js";
-import type { NowValues } from "./now-values.js";
-import type { Followed } from "./tracks.js";
+import type { LatestMetrics } from "./now-values.js";
+import type { TrackedObject } from "./tracks.js";
 
 export interface FollowerOptions {
   readonly hosts: HostStats;
-  readonly now: NowValues;
+  readonly now: LatestMetrics;
   readonly inventory: Pick<Inventory, "runInSlices">;
-  /** Hosts that can be asked now; absent: none is followed, but what is old goes. */
+  /**
+   * Hosts that can be asked now; absent: no host is followed, but old data is
+   * evicted.
+   */
   readonly live?: () => Promise<readonly StatsHost[]>;
-  /** Each host is asked so often. */
+  /** Interval of the requests to each host. */
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "debug" | "error">;
@@ -23,47 +26,54 @@ export interface FollowerOptions {
 }
 
 export interface FollowerFigures {
-  /** Hosts of the round that is under way. */
+  /** Number of hosts in the current round. */
   readonly hosts: number;
-  /** Those of them that failed the last time. */
+  /** Number of hosts whose last request failed. */
   readonly failing: number;
   readonly answers: number;
   readonly failures: number;
-  /** From a host's measurement to the figures that clients are told, in s, by the host's clock: the mean of the last round. */
+  /**
+   * Mean delay from a measurement to its publication in the last round, in s,
+   * by the host's clock.
+   */
   readonly lagSeconds: number;
 }
 
-/** Questions under way at a time, of hosts that answered the last time. */
-const MOST_ASKED = 32;
-/** The same of hosts that did not: they never take a turn from others. */
-const MOST_DOUBTFUL = 8;
-/** Who takes longer makes room for the next one, and is waited for all the same. */
+/**
+ * Maximum number of concurrent requests to hosts that answered the last time.
+ */
+const MAX_CONCURRENT = 32;
+/** The same for hosts that failed: they do not delay others. */
+const MAX_CONCURRENT_FAILING = 8;
+/**
+ * A request that takes longer no longer counts as concurrent, but is still
+ * awaited.
+ */
 const SLOW_MS = 2_000;
 const SHORTEST_TICK_MS = 20;
-/** As long as there is no host. */
-const LOOK_MS = 1_000;
+/** Interval of the check while there is no host. */
+const IDLE_CHECK_MS = 1_000;
 const LONGEST_BACKOFF_MS = 300_000;
-/** What is older than all rows that could be kept. */
+/** Retention in rows of the finest archive. */
 const { step: STEP, points } = archives.seconds;
 const FORGET_MS = points * STEP * 1000;
 
 interface Health {
   failures: number;
-  /** By the clock: not asked before. */
+  /** Earliest next request, by the local clock. */
   retryAt: number;
   isAsked: boolean;
 }
 
 /**
- * Asks every live host once an interval for what it has measured since, the
- * hosts spread evenly over the interval; at the end of each round the latest
- * figures are told.
+ * Requests new metrics of every live host once per interval, evenly distributed
+ * over the interval. At the end of each round the latest metrics are published.
  */
 export class Follower {
   readonly #options: FollowerOptions;
   readonly #health = new Map<string, Health>();
-  readonly #turns = new Semaphore(MOST_ASKED);
-  readonly #doubtful = new Semaphore(MOST_DOUBTFUL);
+  readonly #turns = new Semaphore(MAX_CONCURRENT);
+  readonly #doubtful = new Semaphore(MAX_CONCURRENT_FAILING);
   readonly #stopped = new AbortController();
   #hosts = 0;
   #answers = 0;
@@ -79,7 +89,7 @@ export class Follower {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when the round that is under way has been left. */
+  /** Resolves when the current round has ended. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#running;
@@ -107,7 +117,7 @@ export class Follower {
         logger.error("a round of statistics failed", { error });
       });
       const isIdle = live !== undefined && this.#hosts === 0;
-      const longest = isIdle ? LOOK_MS : intervalMs;
+      const longest = isIdle ? IDLE_CHECK_MS : intervalMs;
       const rest = startedAt + Math.min(longest, intervalMs) - clock.now();
       await pause(clock, Math.max(SHORTEST_TICK_MS, rest), signal);
     }
@@ -115,15 +125,21 @@ export class Follower {
 
   async #round(startedAt: number): Promise<void> {
     const { live, hosts } = this.#options;
-    const asked = (await live?.()) ?? [];
-    if (live !== undefined) this.#forget(asked);
-    await this.#askAll(asked, startedAt);
-    await this.#tell(asked);
+    const requested = (await live?.()) ?? [];
+    if (live !== undefined) this.#evict(requested);
+    await this.#fetchAll(requested, startedAt);
+    await this.#tell(requested);
     if (live !== undefined) void hosts.coarse.follow();
   }
 
-  /** Begins with all of them, a few a tick; those that are asked still are left out. */
-  async #askAll(live: readonly StatsHost[], startedAt: number): Promise<void> {
+  /**
+   * Starts the requests of all hosts, a few per tick; hosts with a pending
+   * request are skipped.
+   */
+  async #fetchAll(
+    live: readonly StatsHost[],
+    startedAt: number,
+  ): Promise<void> {
     const { clock, intervalMs } = this.#options;
     const { signal } = this.#stopped;
     const gapMs = intervalMs / Math.max(1, live.length);
@@ -144,29 +160,32 @@ export class Follower {
     }
     if (health.isAsked || clock.now() < health.retryAt) return;
     health.isAsked = true;
-    const asked = () => this.#ask(host, health);
+    const requested = () => this.#fetch(host, health);
     void (health.failures > 0
-      ? this.#doubtful.run(asked)
-      : this.#turns.run(() => this.#awhile(asked())));
+      ? this.#doubtful.run(requested)
+      : this.#turns.run(() => this.#upToSlow(requested())));
   }
 
-  /** Resolves when it has ended, or a while has passed. */
-  async #awhile(work: Promise<void>): Promise<void> {
+  /** Resolves when the request has ended, or after SLOW_MS. */
+  async #upToSlow(work: Promise<void>): Promise<void> {
     const early = new AbortController();
     const { clock } = this.#options;
     await Promise.race([work, pause(clock, SLOW_MS, early.signal)]);
     early.abort();
   }
 
-  /** Never fails. */
-  async #ask(host: StatsHost, health: Health): Promise<void> {
+  /** Never rejects. */
+  async #fetch(host: StatsHost, health: Health): Promise<void> {
     try {
-      await this.#options.hosts.ask(host);
+      await this.#options.hosts.fetch(host);
       this.#answers++;
       health.failures = 0;
     } catch (error) {
       if (health.failures === 0)
-        this.#options.logger.debug(`${host.address} does not tell`, { error });
+        this.#options.logger.debug(
+          `${host.address} did not return statistics`,
+          { error },
+        );
       this.#failures++;
       health.failures++;
       health.retryAt = this.#options.clock.now() + this.#backoff(health);
@@ -174,27 +193,30 @@ export class Follower {
     health.isAsked = false;
   }
 
-  /** Twice as long each time, somewhat by chance: those that failed together are not asked together. */
+  /**
+   * Doubled with each failure, with a random part so that hosts that failed
+   * together are not retried together.
+   */
   #backoff({ failures }: Health): number {
     const { intervalMs, random = Math.random } = this.#options;
     const longest = Math.min(LONGEST_BACKOFF_MS, intervalMs * 2 ** failures);
     return longest * (0.75 + random() / 4);
   }
 
-  #forget(live: readonly StatsHost[]): void {
+  #evict(live: readonly StatsHost[]): void {
     this.#hosts = live.length;
     const ids = new Set(live.map(({ id }) => id));
     for (const [id, { isAsked }] of this.#health)
       if (!ids.has(id) && !isAsked) this.#health.delete(id);
-    this.#options.hosts.forgetHosts((id) => ids.has(id));
+    this.#options.hosts.evictHosts((id) => ids.has(id));
   }
 
   async #tell(live: readonly StatsHost[]): Promise<void> {
     const { hosts, now, inventory, clock } = this.#options;
     const at = clock.now();
-    const goes = (_pool: string, followed: Followed) => {
+    const goes = (_pool: string, followed: TrackedObject) => {
       now.dropIfOld(followed, at);
-      return at - followed.heardAt > FORGET_MS;
+      return at - followed.receivedAt > FORGET_MS;
     };
     await inventory.runInSlices("stats", hosts.tracks.sweep(goes));
     now.commit();

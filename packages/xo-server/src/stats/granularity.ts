@@ -1,10 +1,10 @@
-/** How coarse statistics are, by the names that clients give. */
+/** Granularities of statistics, by their names in the API. */
 export const granularities = ["seconds", "minutes", "hours", "days"] as const;
 export type Granularity = (typeof granularities)[number];
 
-/** An archive of XAPI's: so many points, each so many seconds from the next. */
+/** An archive of XAPI's RRDs: number of points, and seconds between them. */
 export interface Archive {
-  /** In s. */
+  /** Seconds. */
   readonly step: number;
   readonly points: number;
 }

@@ -13,29 +13,35 @@ import { archives, type Granularity } from "./granularity.js";
 import { MemoryShare, MOST_ROWS } from "./memory-share.js";
 import { entryOf, putAll, toTrack } from "./object-table.js";
 import type { Track } from "./track.js";
-import { Tracks, type Followed } from "./tracks.js";
+import { Tracks, type TrackedObject } from "./tracks.js";
 
 export interface HostStatsOptions extends FetchParts {
   readonly inventory: Pick<Inventory, "runInSlices">;
-  /** Of what is kept. */
+  /** Limit of the cached data. */
   readonly limitBytes?: number;
-  /** An object's latest row has come. */
-  readonly onRow?: (followed: Followed, nowMs: number) => void;
-  /** What is this old is as good as new; default: 5 s, as often as hosts measure. */
+  /** Called when an object has a new row. */
+  readonly onRow?: (followed: TrackedObject, nowMs: number) => void;
+  /**
+   * Data of this age is reused; default: 5 s, the interval at which hosts
+   * measure.
+   */
   readonly freshMs?: number;
 }
 
 const MIB = 1024 * 1024;
-/** Answers that readers wait for at a time, of all pools. */
-const MOST_FETCHES = 16;
+/** Maximum number of concurrent requests for readers, over all pools. */
+const MAX_FETCHES = 16;
 const FRESH_MS = 5_000;
-/** Readers wait so long for what was before a host was followed; then they get what there is. */
+/**
+ * Time that readers wait for data from before the host was followed; then they
+ * get what is available.
+ */
 const WHOLE_WITHIN_MS = 1_000;
 const WINDOW_MS = MOST_ROWS * archives.seconds.step * 1000;
 
 /**
- * What hosts measure: what is known is never asked for again, only what came
- * after it, once for all who want to know, whether they are followed or not.
+ * Metrics of hosts. Cached rows are never requested again; new rows are
+ * requested once for all readers, whether hosts are followed or not.
  */
 export class HostStats {
   readonly tracks: Tracks;
@@ -44,7 +50,7 @@ export class HostStats {
   readonly #freshMs: number;
   readonly #hosts = new Map<string, FollowedHost>();
   readonly #completing = new Map<Track, Promise<void>>();
-  readonly #turns = new Semaphore(MOST_FETCHES);
+  readonly #turns = new Semaphore(MAX_FETCHES);
 
   constructor(options: HostStatsOptions) {
     const share = new MemoryShare(options.limitBytes ?? 128 * MIB);
@@ -54,40 +60,45 @@ export class HostStats {
     this.coarse = new CoarseStats({ ...options, share });
   }
 
-  /** Of all that is kept, by estimate. */
+  /** Estimated size of all cached data. */
   get bytes(): number {
     return this.tracks.bytes + this.coarse.bytes;
   }
 
-  /** Asks for what is new. @throws XoError see fetchMeasurements */
-  ask(host: StatsHost): Promise<void> {
-    return this.#host(host).ask(host);
+  /**
+   * Fetches new rows.
+   * @throws XoError see fetchMeasurements
+   */
+  fetch(host: StatsHost): Promise<void> {
+    return this.#host(host).fetch(host);
   }
 
-  /** @param isHost whether there is still such a host */
-  forgetHosts(isHost: (id: string) => boolean): void {
+  /** @param isHost whether the host still exists */
+  evictHosts(isHost: (id: string) => boolean): void {
     for (const id of this.#hosts.keys())
       if (!isHost(id)) this.#hosts.delete(id);
   }
 
-  /** Of a host, by its clock, in s: when its latest row was measured. */
+  /** Time of the host's latest row, by its clock, in s. */
   endOf(id: string): number | undefined {
     return this.#hosts.get(id)?.end;
   }
 
-  /** Whatever a host measures, of itself, its VMs and SRs. @throws XoError see fetchMeasurements */
+  /**
+   * The host's own metrics and those of its VMs and SRs.
+   * @throws XoError see fetchMeasurements
+   */
   async latest(host: StatsHost): Promise<readonly Track[]> {
     const followed = await this.#fresh(host);
     return followed.entries.flatMap(({ uuid }) => {
       const of = this.tracks.get(host.pool, uuid);
-      // While a VM moves two hosts tell of it.
+      // During a migration two hosts report the VM.
       return of?.host === host.id ? [of.track] : [];
     });
   }
 
   /**
-   * One object that a host measures: itself, or a VM. Without rows where it
-   * measures no such thing.
+   * A host or a VM. Without rows if the host does not measure it.
    * @throws XoError see fetchMeasurements
    */
   async read(
@@ -101,14 +112,17 @@ export class HostStats {
     const followed = this.tracks.get(host.pool, uuid);
     if (followed === undefined)
       return nothing(uuid, { step: archives.seconds.step, end });
-    this.tracks.share.want(followed.track, () => {
+    this.tracks.share.retain(followed.track, () => {
       followed.isWhole = false;
     });
     if (!followed.isWhole) await this.#complete(host, followed);
     return followed.track;
   }
 
-  /** What was measured of a VM that does not run; undefined: nothing is kept. @throws XoError see fetchArchives */
+  /**
+   * Archived metrics of a halted VM; undefined: there are none.
+   * @throws XoError see fetchArchives
+   */
   async readArchive(
     xapi: StatsHost["xapi"],
     uuid: string,
@@ -137,28 +151,28 @@ export class HostStats {
     return host;
   }
 
-  /** Of a host that does not answer what is known lately of an object is told as it is. */
+  /** If the host does not answer, recent cached rows are returned. */
   async #fresh(host: StatsHost, uuid?: string): Promise<FollowedHost> {
     const { clock } = this.#options;
     const followed = this.#host(host);
-    if (clock.now() - followed.askedAt < this.#freshMs) return followed;
+    if (clock.now() - followed.fetchedAt < this.#freshMs) return followed;
     try {
-      await this.#turns.run(() => followed.ask(host));
+      await this.#turns.run(() => followed.fetch(host));
     } catch (error) {
       const known = this.tracks.get(host.pool, uuid ?? "");
-      const heardAt = known?.heardAt ?? -Infinity;
-      if (clock.now() - heardAt > WINDOW_MS) throw error;
+      const receivedAt = known?.receivedAt ?? -Infinity;
+      if (clock.now() - receivedAt > WINDOW_MS) throw error;
     }
     return followed;
   }
 
-  async #complete(host: StatsHost, followed: Followed): Promise<void> {
+  async #complete(host: StatsHost, followed: TrackedObject): Promise<void> {
     const { track } = followed;
     let completing = this.#completing.get(track);
     if (completing === undefined) {
       completing = this.#turns
         .run(() => this.#fetchWhole(host, followed))
-        // It shows as a shorter past; who asks next has it tried again.
+        // The past is shorter then; the next reader triggers a retry.
         .catch(() => undefined)
         .finally(() => this.#completing.delete(track));
       this.#completing.set(track, completing);
@@ -172,11 +186,11 @@ export class HostStats {
     early.abort();
   }
 
-  async #fetchWhole(host: StatsHost, followed: Followed): Promise<void> {
+  async #fetchWhole(host: StatsHost, followed: TrackedObject): Promise<void> {
     const { step, points } = archives.seconds;
     const { track } = followed;
-    const asked = { step, start: -points * step, only: track.uuid };
-    const table = await fetchMeasurements(host, asked, this.#options);
+    const requested = { step, start: -points * step, only: track.uuid };
+    const table = await fetchMeasurements(host, requested, this.#options);
     const entry = entryOf(table, track.uuid);
     const isKept = this.tracks.get(host.pool, track.uuid)?.track === track;
     if (!isKept || entry?.shape !== track.shape || table.step !== track.step)
@@ -187,7 +201,7 @@ export class HostStats {
   }
 }
 
-/** The coordinator's answer where it has no archive. */
+/** Whether the coordinator has no archive. */
 function isMissing(error: unknown): boolean {
   return (
     error instanceof XoError &&

@@ -1,15 +1,15 @@
 import type { Steps } from "@xo-server/inventory";
 import { shapeOf, type Shape } from "./shape.js";
 
-/** Whose columns of an answer are. */
+/** An object of an answer, with its columns. */
 export interface LegendEntry {
   readonly uuid: string;
   readonly shape: Shape;
-  /** First of its columns; they stand together. */
+  /** Index of its first column; its columns are contiguous. */
   readonly from: number;
 }
 
-/** What a host tells of, until its legend is another. */
+/** The objects and columns of a host, until its legend changes. */
 export interface Legend {
   readonly key: string;
   readonly entries: readonly LegendEntry[];
@@ -17,8 +17,8 @@ export interface Legend {
 
 const NEWLINE = 0x0a;
 const TAB = 0x09;
-/** Objects between two looks at the clock. */
-const LINES_A_STEP = 20;
+/** Lines per step of a slice. */
+const LINES_PER_STEP = 20;
 
 /** Reads the legend of a table: see XportTable. */
 export function* readLegend(text: Uint8Array, entries: LegendEntry[]): Steps {
@@ -29,7 +29,7 @@ export function* readLegend(text: Uint8Array, entries: LegendEntry[]): Steps {
     const end = newline === -1 ? bytes.length : newline;
     const type = bytes.indexOf(TAB, at);
     const uuid = bytes.indexOf(TAB, type + 1);
-    // Each its own text: a part of one would hold all of it.
+    // A copy: a substring would retain the whole text.
     const names = bytes.toString("utf8", uuid + 1, end);
     const shape = shapeOf(bytes.toString("latin1", at, type), names);
     if (shape !== undefined)
@@ -40,6 +40,6 @@ export function* readLegend(text: Uint8Array, entries: LegendEntry[]): Steps {
       });
     from += shape?.names.length ?? names.split("\t").length;
     at = end + 1;
-    if (line % LINES_A_STEP === 0) yield;
+    if (line % LINES_PER_STEP === 0) yield;
   }
 }

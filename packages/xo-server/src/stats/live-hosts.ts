@@ -4,11 +4,11 @@ import type { StatsHost } from "./fetch-measurements.js";
 
 interface Seen {
   readonly revision: number;
-  /** Undefined: it cannot be asked. */
+  /** Undefined: the host cannot be asked. */
   readonly facts: Pick<StatsHost, "id" | "pool" | "address"> | undefined;
 }
 
-/** Hosts that run, of pools that are connected: read again only where something changed. */
+/** Running hosts of connected pools, updated incrementally. */
 export class LiveHosts {
   readonly #catalog: Pick<Catalog, "follow">;
   readonly #pools: Pick<Pools, "list" | "xapi">;

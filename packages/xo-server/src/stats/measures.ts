@@ -1,9 +1,9 @@
 import type { Shape } from "./shape.js";
 
-/** How a column of XAPI's is told to clients: where, and in which unit. */
+/** Where a XAPI column appears in the API, and in which unit. */
 export interface Measure {
   readonly pattern: RegExp;
-  /** Keys in `stats`; `$1` is what the pattern's first group found. */
+  /** Keys in `stats`; `$1` is the first group of the pattern. */
   readonly path: readonly string[];
   /** Default 1. */
   readonly factor?: number;
@@ -40,7 +40,10 @@ export const vmMeasures: readonly Measure[] = [
   ...storage((what) => new RegExp(`^vbd_xvd([a-z]+)_${what}$`)),
 ];
 
-/** A host's columns about one SR, by the first eight characters of its uuid. */
+/**
+ * Columns of a host about one SR, identified by the first eight characters of
+ * its UUID.
+ */
 export function srMeasures(uuid: string): readonly Measure[] {
   const prefix = uuid.slice(0, 8).replace(/[^0-9a-f]/g, "");
   return storage((what) => new RegExp(`^${what}_${prefix}$`)).map(
@@ -68,29 +71,33 @@ function measure(
   return { pattern, path, factor };
 }
 
-/** A column, where it is told and by what it is multiplied. */
-export interface Told {
+/** A column with its path and factor. */
+export interface MappedColumn {
   readonly column: number;
   readonly path: readonly string[];
   readonly factor: number;
 }
 
-const told = new WeakMap<readonly Measure[], WeakMap<Shape, readonly Told[]>>();
+const columns = new WeakMap<
+  readonly Measure[],
+  WeakMap<Shape, readonly MappedColumn[]>
+>();
 
-/** Columns that nobody knows are left out. Found once a shape. */
-export function toTold(
+/** Unknown columns are left out. Computed once per shape. */
+export function mapColumns(
   shape: Shape,
   measures: readonly Measure[],
-): readonly Told[] {
-  const known = told.get(measures) ?? new WeakMap<Shape, readonly Told[]>();
-  told.set(measures, known);
+): readonly MappedColumn[] {
+  const known =
+    columns.get(measures) ?? new WeakMap<Shape, readonly MappedColumn[]>();
+  columns.set(measures, known);
   const found = known.get(shape) ?? find(shape, measures);
   known.set(shape, found);
   return found;
 }
 
-/** In the order in which they are written: `cpus.2` before `cpus.10`. */
-function find({ names }: Shape, measures: readonly Measure[]): Told[] {
+/** In the order of output: `cpus.2` before `cpus.10`. */
+function find({ names }: Shape, measures: readonly Measure[]): MappedColumn[] {
   const all = names.flatMap((name, column) => {
     for (const { pattern, path, factor = 1 } of measures) {
       const match = pattern.exec(name);
@@ -105,6 +112,6 @@ function find({ names }: Shape, measures: readonly Measure[]): Told[] {
 
 const { compare } = new Intl.Collator("en", { numeric: true });
 
-function byPath(a: Told, b: Told): number {
+function byPath(a: MappedColumn, b: MappedColumn): number {
   return compare(a.path.join("."), b.path.join("."));
 }

@@ -1,74 +1,86 @@
 import type { Track } from "./track.js";
 
-/** What an object costs besides its rows, in bytes: measured with 100,000 of them (`npm run bench -- stats`). */
+/**
+ * Overhead of an object besides its rows, in bytes: measured with 100,000
+ * objects (`npm run bench -- stats`).
+ */
 export const OBJECT_BYTES = 1_000;
 
-/** Rows of the finest archive that all objects are kept with: the most that fit. */
+/**
+ * Possible numbers of rows of the finest archive per object: the largest that
+ * fits is used.
+ */
 const LEVELS = [120, 100, 80, 60, 50, 40, 30, 20, 12, 8, 4] as const;
 export const MOST_ROWS = LEVELS[0];
-/** Going up needs so much more than there is, so that it does not go up and down. */
+/**
+ * Increasing the number of rows needs this much spare memory, to avoid
+ * oscillation.
+ */
 const SPARE = 1.1;
 
 /**
- * Divides the memory: half at most is for what somebody asked for, whole; with
- * the rest all objects keep as many rows as fit. What nobody asked for for
- * longest goes first.
+ * Divides the memory limit: at most half for requested objects, with all rows;
+ * the rest for equally many rows of all objects. The least recently requested
+ * object is released first.
  */
 export class MemoryShare {
   readonly limitBytes: number;
-  /** The one that was asked for last is last. */
-  readonly #wanted = new Map<Track, () => void>();
-  #wantedBytes = 0;
+  /** Most recently requested last. */
+  readonly #retained = new Map<Track, () => void>();
+  #retainedBytes = 0;
   #rows: number = MOST_ROWS;
 
   constructor(limitBytes: number) {
     this.limitBytes = limitBytes;
   }
 
-  /** Rows that objects are kept with that nobody asked for. */
+  /** Number of rows of objects that were not requested. */
   get rows(): number {
     return this.#rows;
   }
 
-  /** @returns rows that this one is kept with */
+  /** @returns number of rows for this object */
   rowsOf(track: Track): number {
-    return this.#wanted.has(track) ? MOST_ROWS : this.#rows;
+    return this.#retained.has(track) ? MOST_ROWS : this.#rows;
   }
 
-  /** @param onGone called when there is no room for it any more */
-  want(track: Track, onGone: () => void = () => undefined): void {
-    this.forget(track);
-    this.#wanted.set(track, onGone);
-    this.#wantedBytes += costOf(track);
-    for (const [oldest, gone] of this.#wanted) {
-      if (this.#wantedBytes <= this.limitBytes / 2 || oldest === track) break;
-      this.forget(oldest);
+  /** @param onGone called when the object is released */
+  retain(track: Track, onGone: () => void = () => undefined): void {
+    this.release(track);
+    this.#retained.set(track, onGone);
+    this.#retainedBytes += costOf(track);
+    for (const [oldest, gone] of this.#retained) {
+      if (this.#retainedBytes <= this.limitBytes / 2 || oldest === track) break;
+      this.release(oldest);
       gone();
     }
   }
 
-  isWanted(track: Track): boolean {
-    return this.#wanted.has(track);
+  isRetained(track: Track): boolean {
+    return this.#retained.has(track);
   }
 
-  forget(track: Track): void {
-    if (this.#wanted.delete(track)) this.#wantedBytes -= costOf(track);
+  release(track: Track): void {
+    if (this.#retained.delete(track)) this.#retainedBytes -= costOf(track);
   }
 
   get wantedBytes(): number {
-    return this.#wantedBytes;
+    return this.#retainedBytes;
   }
 
-  /** @param columns of all objects together @param objects how many */
+  /**
+   * @param columns total number of columns of all objects
+   * @param objects number of objects
+   */
   divide(columns: number, objects: number): void {
-    const room = this.limitBytes - this.#wantedBytes - objects * OBJECT_BYTES;
+    const room = this.limitBytes - this.#retainedBytes - objects * OBJECT_BYTES;
     const fits = (rows: number) =>
       4 * columns * rows * (rows > this.#rows ? SPARE : 1) <= room;
     this.#rows = LEVELS.find(fits) ?? LEVELS.at(-1)!;
   }
 }
 
-/** With all its rows, whatever it has by now. */
+/** With all its rows, whether filled or not. */
 function costOf({ shape, capacity }: Track): number {
   const rows = Math.max(capacity, MOST_ROWS);
   return OBJECT_BYTES + 4 * shape.names.length * rows;

@@ -1,18 +1,18 @@
 import type { Shape } from "./shape.js";
 
-/** How one of the "now" figures comes out of an object's columns. */
+/** Computes one of the `now` metrics from the columns of an object. */
 type Formula = (latest: (column: number) => number) => number;
 
 /** In the order of `metricNames`: cpu, memory, disk, network. */
-export type NowRecipe = readonly Formula[];
+export type MetricFormulas = readonly Formula[];
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-const recipes = new WeakMap<Shape, NowRecipe>();
+const recipes = new WeakMap<Shape, MetricFormulas>();
 
-/** Made once a shape. SRs have none. */
-export function nowRecipe(shape: Shape): NowRecipe {
+/** Created once per shape. SRs have none. */
+export function metricFormulas(shape: Shape): MetricFormulas {
   let recipe = recipes.get(shape);
   if (recipe === undefined) {
     recipe = shape.type === "vm" ? ofVm(shape) : ofHost(shape);
@@ -22,7 +22,7 @@ export function nowRecipe(shape: Shape): NowRecipe {
   return recipe;
 }
 
-function ofVm(shape: Shape): NowRecipe {
+function ofVm(shape: Shape): MetricFormulas {
   const memory = column(shape, "memory");
   const free = column(shape, "memory_internal_free");
   return [
@@ -33,7 +33,7 @@ function ofVm(shape: Shape): NowRecipe {
   ];
 }
 
-function ofHost(shape: Shape): NowRecipe {
+function ofHost(shape: Shape): MetricFormulas {
   const total = column(shape, "memory_total_kib");
   const free = column(shape, "memory_free_kib");
   const aggregates = /^pif_aggr_(rx|tx)$/;
@@ -46,15 +46,15 @@ function ofHost(shape: Shape): NowRecipe {
   ];
 }
 
-/** @returns -1: there is none */
+/** @returns -1: not found */
 function column({ names }: Shape, name: string): number {
   return names.indexOf(name);
 }
 
-/** As the host tells it, or the mean of the cores. */
+/** The host's average, or the mean of the cores. */
 function cpu(shape: Shape, name: string): Formula {
-  const told = column(shape, name);
-  if (told >= 0) return (latest) => latest(told);
+  const total = column(shape, name);
+  if (total >= 0) return (latest) => latest(total);
   const cores = columns(shape, /^cpu\d+$/);
   return (latest) => {
     let all = 0;
@@ -63,7 +63,7 @@ function cpu(shape: Shape, name: string): Formula {
   };
 }
 
-/** Of what is known; NaN where nothing is. */
+/** Sum of known values; NaN without any. */
 function sum(shape: Shape, pattern: RegExp, factor = 1): Formula {
   const found = columns(shape, pattern);
   return (latest) => {
@@ -76,7 +76,7 @@ function sum(shape: Shape, pattern: RegExp, factor = 1): Formula {
   };
 }
 
-/** A guest without an agent uses all that it has. */
+/** Without a guest agent all memory counts as used. */
 function less(all: number, free: number): number {
   return Number.isNaN(free) ? all : Math.max(0, all - free);
 }

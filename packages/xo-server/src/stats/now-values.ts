@@ -1,8 +1,8 @@
-import { nowRecipe } from "./now-recipe.js";
+import { metricFormulas } from "./now-recipe.js";
 import type { Shape } from "./shape.js";
-import type { Followed } from "./tracks.js";
+import type { TrackedObject } from "./tracks.js";
 
-/** What MetricsTable of the inventory takes, and has told at `commit`. */
+/** Receives latest metrics, published at `commit`. */
 export interface NowSink {
   set(id: string, metric: number, value: number): void;
   commit(): void;
@@ -13,21 +13,21 @@ export interface NowSinks {
   readonly host: NowSink;
 }
 
-/** Rows that a figure is looked for in, from the latest back. */
+/** Number of latest rows searched for a value. */
 const ROWS = 3;
 
-/** Tells the latest figures of what hosts measure. */
-export class NowValues {
+/** Publishes the latest metrics of objects. */
+export class LatestMetrics {
   readonly #open: () => NowSinks;
   #opened: NowSinks | undefined;
   #isChanged = false;
 
-  /** @param open called when there is something to tell */
+  /** @param open called before the first value of a round */
   constructor(open: () => NowSinks) {
     this.#open = open;
   }
 
-  tell(followed: Followed): void {
+  tell(followed: TrackedObject): void {
     const { track } = followed;
     const sink = this.#sinkOf(track.shape);
     if (sink === undefined) return;
@@ -38,18 +38,18 @@ export class NowValues {
       }
       return NaN;
     };
-    for (const [metric, formula] of nowRecipe(track.shape).entries())
+    for (const [metric, formula] of metricFormulas(track.shape).entries())
       sink.set(track.uuid, metric, formula(latest));
     followed.isNow = true;
     this.#isChanged = true;
   }
 
-  /** Of an object that nobody measures lately nothing is known. */
-  dropIfOld(followed: Followed, nowMs: number): void {
-    const { track, heardAt, isNow } = followed;
-    if (!isNow || nowMs - heardAt <= ROWS * track.step * 1000) return;
+  /** Clears the metrics of objects without recent measurements. */
+  dropIfOld(followed: TrackedObject, nowMs: number): void {
+    const { track, receivedAt: receivedAt, isNow } = followed;
+    if (!isNow || nowMs - receivedAt <= ROWS * track.step * 1000) return;
     const sink = this.#sinkOf(track.shape);
-    for (const metric of nowRecipe(track.shape).keys())
+    for (const metric of metricFormulas(track.shape).keys())
       sink?.set(track.uuid, metric, NaN);
     followed.isNow = false;
     this.#isChanged = true;

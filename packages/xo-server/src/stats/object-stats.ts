@@ -8,7 +8,7 @@ import type { HostStats } from "./host-stats.js";
 import {
   hostMeasures,
   srMeasures,
-  toTold,
+  mapColumns,
   vmMeasures,
   type Measure,
 } from "./measures.js";
@@ -17,7 +17,9 @@ import type { Track } from "./track.js";
 
 export interface StatsRequest {
   readonly granularity?: Granularity | undefined;
-  /** Only points after it, in s: `endTimestamp` of the answer before. */
+  /**
+   * Only points after this time, in s: `endTimestamp` of the previous answer.
+   */
   readonly start?: number | undefined;
 }
 
@@ -27,13 +29,16 @@ export interface ObjectStatsOptions {
   readonly inventory: Pick<Inventory, "runInSlices">;
 }
 
-/** Archives of VMs that do not run, under way at a time: 150 kB each. */
-const MOST_ARCHIVES = 4;
+/**
+ * Maximum number of concurrent requests for archives of halted VMs, 150 kB
+ * each.
+ */
+const MAX_ARCHIVES = 4;
 
-/** Statistics of single objects as clients get them: CONTRACT 2.7. */
+/** Statistics of single objects in the format of the API: CONTRACT 2.7. */
 export class ObjectStats {
   readonly #options: ObjectStatsOptions;
-  readonly #turns = new Semaphore(MOST_ARCHIVES);
+  readonly #turns = new Semaphore(MAX_ARCHIVES);
 
   constructor(options: ObjectStatsOptions) {
     this.#options = options;
@@ -44,7 +49,10 @@ export class ObjectStats {
     return new RawJson(await this.#bytesOfHost(id, hostMeasures, request));
   }
 
-  /** @throws XoError VM_BAD_POWER_STATE: it does not run, and nothing is kept of when it did; and as above */
+  /**
+   * @throws XoError VM_BAD_POWER_STATE: the VM is halted and has no archive;
+   *   and as above
+   */
   async ofVm(id: string, request: StatsRequest): Promise<RawJson> {
     const { objects } = this.#options;
     const vm = objects.get(id, "VM");
@@ -61,7 +69,7 @@ export class ObjectStats {
   }
 
   /**
-   * Of all hosts, by their ids; `{error}` where one does not tell.
+   * Statistics of hosts by their ids; `{error}` for hosts that fail.
    * @param hosts ids
    */
   async ofHosts(
@@ -78,7 +86,7 @@ export class ObjectStats {
     return new RawJson(joinObject({}, members));
   }
 
-  /** Input and output of an SR as its hosts see them, by their ids. */
+  /** I/O of an SR as each of its hosts measures it, by host id. */
   ofSr(id: string, hosts: readonly string[], request: StatsRequest) {
     return this.ofHosts(hosts, request, srMeasures(id));
   }
@@ -93,7 +101,7 @@ export class ObjectStats {
     return this.#write(track, measures, request);
   }
 
-  /** @param uuid of the host itself, or of a VM that is there */
+  /** @param uuid UUID of the host or of one of its VMs */
   #read(
     host: PoolObject,
     uuid: string,
@@ -121,15 +129,15 @@ export class ObjectStats {
     measures: readonly Measure[],
     { start }: StatsRequest,
   ): Promise<Buffer> {
-    const told = toTold(track.shape, measures);
+    const columns = mapColumns(track.shape, measures);
     const parts: string[] = [];
-    const steps = writeStats(track, told, windowOf(track, start), parts);
+    const steps = writeStats(track, columns, windowOf(track, start), parts);
     await this.#options.inventory.runInSlices("stats", steps);
     return Buffer.from(parts.join(""));
   }
 }
 
-/** @throws XoError HOST_OFFLINE: it cannot be asked */
+/** @throws XoError HOST_OFFLINE: the host cannot be asked */
 export function toStatsHost({ id, object, xapi }: PoolObject): StatsHost {
   if (object["power_state"] === "Halted")
     throw new XoError("HOST_OFFLINE", { objectId: id });

@@ -2,7 +2,10 @@ import type { XportTable } from "@xo-server/parser-pool";
 import { readLegend, type LegendEntry } from "./legend.js";
 import { Track } from "./track.js";
 
-/** Of a table that was asked for one object: where this one stands; undefined: the host measures no such thing. */
+/**
+ * The object's entry in a table that was requested for it; undefined: the host
+ * does not measure it.
+ */
 export function entryOf(
   { legend }: XportTable,
   uuid: string,
@@ -13,7 +16,7 @@ export function entryOf(
   return entries.find((entry) => entry.uuid === uuid);
 }
 
-/** Takes all rows of a table. */
+/** Adds all rows of a table. */
 export function putAll(
   track: Track,
   { rows, step, end, values, columns }: XportTable,
@@ -23,7 +26,7 @@ export function putAll(
     track.put(end - (rows - 1 - row) * step, values, row * columns + from);
 }
 
-/** @param points that are kept, of what comes later too */
+/** @param points capacity, including later rows */
 export function toTrack(
   table: XportTable,
   entry: LegendEntry,

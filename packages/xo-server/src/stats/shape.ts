@@ -1,21 +1,24 @@
-/** What of an object is measured, in the order of its columns. Objects of which the same is measured share one. */
+/**
+ * The columns of an object, in order. Objects with the same columns share one
+ * shape.
+ */
 export interface Shape {
   readonly type: "host" | "vm" | "sr";
   readonly names: readonly string[];
 }
 
-/** Those in use live on with their objects: this many are found again. */
-const MOST_SHAPES = 10_000;
+/** Limit of the lookup table; shapes in use stay alive with their objects. */
+const MAX_SHAPES = 10_000;
 
 const shapes = new Map<string, Shape>();
 
-/** @param names with a tab between each two, as legends have them */
+/** @param names separated by tabs, as in legends */
 export function shapeOf(type: string, names: string): Shape | undefined {
   if (!isType(type)) return undefined;
   const key = `${type}\t${names}`;
   let shape = shapes.get(key);
   if (shape === undefined) {
-    if (shapes.size >= MOST_SHAPES) shapes.clear();
+    if (shapes.size >= MAX_SHAPES) shapes.clear();
     shapes.set(key, (shape = { type, names: names.split("\t") }));
   }
   return shape;

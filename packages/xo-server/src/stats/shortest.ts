@@ -1,7 +1,10 @@
-/** Powers of ten that a double has exactly. */
+/** Powers of ten that a double represents exactly. */
 const POWERS = Array.from({ length: 23 }, (_, i) => 10 ** i);
 
-/** The shortest number that Float32 keeps as this one: 0.1, not 0.10000000149011612. */
+/**
+ * The shortest decimal number that rounds to the same Float32: 0.1, not
+ * 0.10000000149011612.
+ */
 export function shortest(value: number): number {
   if (Number.isInteger(value) || !Number.isFinite(value)) return value;
   // Float32 has 7 to 9 digits.

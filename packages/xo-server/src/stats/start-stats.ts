@@ -9,12 +9,12 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 import { Follower } from "./follower.js";
 import { HostStats } from "./host-stats.js";
 import { LiveHosts } from "./live-hosts.js";
-import { NowValues } from "./now-values.js";
+import { LatestMetrics } from "./now-values.js";
 import { ObjectStats } from "./object-stats.js";
 import { statsMemory } from "./stats-memory.js";
 import type { StatsFigures } from "./stats-figures.js";
 
-/** What hosts measure: followed, or asked for when somebody wants to know. */
+/** Metrics of hosts: followed, or fetched on request. */
 export interface Stats {
   readonly hosts: HostStats;
   readonly objects: ObjectStats;
@@ -28,7 +28,7 @@ export interface StatsSources {
   readonly pools: Pools;
 }
 
-/** Rounds that may be missed before a reader has a host asked again. */
+/** Number of missed rounds after which a reader triggers a request. */
 const MISSED = 3;
 
 export function startStats(
@@ -39,7 +39,7 @@ export function startStats(
 ): Stats {
   const { follow, intervalMs, memoryBytes } = config.stats;
   const { queries, catalog } = objects;
-  const now = new NowValues(() => ({
+  const now = new LatestMetrics(() => ({
     VM: queries.metrics("VM"),
     host: queries.metrics("host"),
   }));

@@ -1,12 +1,12 @@
 import type { FollowerFigures } from "./follower.js";
 
-/** How statistics are doing. */
+/** Internal metrics of the statistics service. */
 export interface StatsFigures extends FollowerFigures {
-  /** Objects of which something is kept. */
+  /** Objects with cached rows. */
   readonly objects: number;
-  /** Rows of the finest archive that all are kept with: 120 where there is room. */
+  /** Rows of the finest archive per object: 120 when memory allows. */
   readonly rows: number;
-  /** Of what is kept, by estimate. */
+  /** Estimated size of the cache. */
   readonly bytes: number;
   readonly limitBytes: number;
 }

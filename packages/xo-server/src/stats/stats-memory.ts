@@ -7,7 +7,7 @@ const FLOOR = 64 * MIB;
 /** Ten minutes of 60,000 VMs with 30 columns each. */
 const CEILING = 1024 * MIB;
 
-/** Bound of what is kept of measurements, off the heap: a part of the memory that there is. */
+/** Limit of cached metrics, off the heap: a share of the available memory. */
 export function statsMemory({
   totalBytes,
   constrainedBytes,

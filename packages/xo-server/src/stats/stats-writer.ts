@@ -1,38 +1,38 @@
 import type { Steps } from "@xo-server/inventory";
-import type { Told } from "./measures.js";
+import type { MappedColumn } from "./measures.js";
 import { shortest } from "./shortest.js";
 import type { Track } from "./track.js";
 
-/** Points of a window of time. */
+/** Points of a time window. */
 export interface StatsWindow {
-  /** Of the last point, in s. */
+  /** Time of the last point, in s. */
   readonly end: number;
   readonly points: number;
 }
 
-/** All that is kept; with `start` only what came later. */
+/** All cached points; with `start` only later ones. */
 export function windowOf(track: Track, start: number | undefined) {
   const { end, rows, step } = track;
   const later = start === undefined ? rows : Math.ceil((end - start) / step);
   return { end, points: Math.max(0, Math.min(rows, later)) };
 }
 
-/** A tree of JSON whose leaves are numbers over time. */
-type Branch = Map<string, Branch | Told>;
+/** A tree of JSON whose leaves are columns. */
+type Branch = Map<string, Branch | MappedColumn>;
 
 /**
- * Writes `{endTimestamp, interval, stats}` of one object, oldest point first and
- * null where nothing was measured, in steps of a column each.
+ * Writes `{endTimestamp, interval, stats}` of one object, oldest point first,
+ * null for missing values, in steps of one column.
  */
 export function* writeStats(
   track: Track,
-  told: readonly Told[],
+  columns: readonly MappedColumn[],
   window: StatsWindow,
   parts: string[],
 ): Steps {
   const { end } = window;
   parts.push(`{"endTimestamp":${end},"interval":${track.step},"stats":`);
-  yield* writeBranch(toTree(told), track, window, parts);
+  yield* writeBranch(toTree(columns), track, window, parts);
   parts.push("}");
 }
 
@@ -57,7 +57,7 @@ function* writeBranch(
 
 function toPoints(
   track: Track,
-  { column, factor }: Told,
+  { column, factor }: MappedColumn,
   { end, points }: StatsWindow,
 ): string {
   let text = "[";
@@ -69,10 +69,10 @@ function toPoints(
   return `${text}]`;
 }
 
-/** Keys of a level stay in the order in which they come. */
-function toTree(told: readonly Told[]): Branch {
+/** Keys of a level keep their order. */
+function toTree(columns: readonly MappedColumn[]): Branch {
   const root: Branch = new Map();
-  for (const one of told) {
+  for (const one of columns) {
     let branch = root;
     for (const key of one.path.slice(0, -1)) {
       let next = branch.get(key);

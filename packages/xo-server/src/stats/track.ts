@@ -1,19 +1,19 @@
 import type { Shape } from "./shape.js";
 
 /**
- * The latest rows of what is measured of one object, at one granularity,
- * whichever host tells: a ring of rows, so that what is new costs no more than
- * itself. Rows are known by their times.
+ * The latest rows of an object's metrics at one granularity, whichever host
+ * reported them: a ring buffer, so that adding rows costs nothing for old ones.
+ * Rows are identified by time.
  *
- *   row:    7  8  9  4  5  6      #next: 3 (where 10 will go)
- *           [c0 c1 c2 ...]
+ *     row:    7  8  9  4  5  6      #next: 3 (where 10 will go)
+ *             [c0 c1 c2 ...]
  *
- * Float32: half the room, and 7 digits are more than hosts measure; above 16
- * million (bytes of memory) the last digits are rounded.
+ * Float32 needs half the memory, and its 7 digits exceed the precision of the
+ * measurements. Above 16 million (bytes of memory) the last digits are rounded.
  */
 export class Track {
   readonly uuid: string;
-  /** Between two rows, in s. */
+  /** Seconds between two rows. */
   readonly step: number;
   #shape: Shape;
   #capacity: number;
@@ -23,8 +23,8 @@ export class Track {
   #end: number;
 
   /**
-   * @param end in s since 1970: the first row comes after it
-   * @param capacity rows that are kept
+   * @param end seconds since the epoch; the first row comes after it
+   * @param capacity maximum number of rows
    */
   constructor(
     { uuid, shape }: { readonly uuid: string; readonly shape: Shape },
@@ -43,7 +43,7 @@ export class Track {
     return this.#shape;
   }
 
-  /** Time of the latest row, in s since 1970. */
+  /** Time of the latest row, in seconds since the epoch. */
   get end(): number {
     return this.#end;
   }
@@ -61,8 +61,8 @@ export class Track {
   }
 
   /**
-   * A row that begins at `values[from]`. A newer one is added, with a gap where
-   * some are missing; an older one fills what is not known.
+   * Adds the row at `values[from]`: a newer one with a gap for missing rows, an
+   * older one only where values are missing.
    */
   put(time: number, values: Float32Array, from: number): void {
     const ahead = Math.round((time - this.#end) / this.step);
@@ -79,19 +79,22 @@ export class Track {
     this.#end = time;
   }
 
-  /** NaN where there was no measurement, or it is not kept any more. */
+  /** NaN when there was no measurement or it was overwritten. */
   at(time: number, column: number): number {
     const age = Math.round((this.#end - time) / this.step);
     if (age < 0 || age >= this.#rows) return NaN;
     return this.#cells[this.#place(age) + column]!;
   }
 
-  /** The same rows, told in another clock. @param seconds that it is ahead */
+  /**
+   * Shifts the times of all rows.
+   * @param seconds offset of the new clock
+   */
   shift(seconds: number): void {
     this.#end += seconds;
   }
 
-  /** Other things are measured from now on; of those that are the same all is kept. */
+  /** Changes the columns; columns in both shapes keep their values. */
   reshape(shape: Shape): void {
     if (shape === this.#shape) return;
     const before = this.#shape.names;
@@ -100,7 +103,7 @@ export class Track {
     this.#shape = shape;
   }
 
-  /** Keeps so many rows from now on; the latest stay. */
+  /** Changes the capacity; the latest rows are kept. */
   resize(capacity: number): void {
     if (capacity === this.#capacity) return;
     this.#rewrite(
@@ -113,13 +116,13 @@ export class Track {
     return this.#shape.names.length;
   }
 
-  /** Where the row of an age begins in the cells. */
+  /** Index of the row of an age. */
   #place(age: number): number {
     const row = this.#next - 1 - age;
     return (row < 0 ? row + this.#capacity : row) * this.#width;
   }
 
-  /** A row of nothing. */
+  /** Adds an empty row. */
   #push(): void {
     const at = this.#next * this.#width;
     this.#cells.fill(NaN, at, at + this.#width);
@@ -139,7 +142,7 @@ export class Track {
         this.#cells[at + i] = values[from + i]!;
   }
 
-  /** @param columns for each new one the old one; -1: none */
+  /** @param columns for each new column the old index; -1: none */
   #rewrite(capacity: number, columns: readonly number[]): void {
     const rows = Math.min(this.#rows, capacity);
     const cells = new Float32Array(capacity * columns.length);

@@ -3,32 +3,32 @@ import { MemoryShare, OBJECT_BYTES } from "./memory-share.js";
 import type { LegendEntry } from "./legend.js";
 import { Track } from "./track.js";
 
-/** Rows that an object begins with; it grows as they come. */
+/** Initial capacity of an object; grows with its rows. */
 const FIRST_ROWS = 4;
-/** Objects between two looks at the clock. */
-const OBJECTS_A_STEP = 50;
+/** Objects per step of a slice. */
+const OBJECTS_PER_STEP = 50;
 
-/** An object that is measured, at the finest granularity. */
-export interface Followed {
+/** An object with metrics at the finest granularity. */
+export interface TrackedObject {
   readonly track: Track;
-  /** Id of the host that tells; undefined: whichever does next. */
+  /** Id of the host that reports it; undefined: the next one to report. */
   host: string | undefined;
-  /** By our clock, in ms: when the latest row came. */
-  heardAt: number;
-  /** What somebody asked for was got from its host's archive. */
+  /** When the latest row arrived, by the local clock, in ms. */
+  receivedAt: number;
+  /** The host's whole archive was fetched on request. */
   isWhole: boolean;
-  /** Its latest figures are told. */
+  /** Its latest metrics are published. */
   isNow: boolean;
 }
 
 /**
- * What is measured of all objects, by pool and uuid: a pool can say nothing of
- * what is another's. An object that hosts tell no more goes when all its rows
- * would be too old.
+ * Metrics of all objects, by pool and UUID, so that a pool cannot write another
+ * pool's metrics. Objects that are no longer reported are removed when all
+ * their rows have expired.
  */
 export class Tracks {
   readonly share: MemoryShare;
-  readonly #pools = new Map<string, Map<string, Followed>>();
+  readonly #pools = new Map<string, Map<string, TrackedObject>>();
   #columns = 0;
   #rowBytes = 0;
   #objects = 0;
@@ -41,31 +41,31 @@ export class Tracks {
     return this.#objects;
   }
 
-  /** Of rows, and of what keeps them, by estimate. */
+  /** Estimated size including overhead. */
   get bytes(): number {
     return this.#rowBytes + OBJECT_BYTES * this.#objects;
   }
 
-  get(pool: string, uuid: string): Followed | undefined {
+  get(pool: string, uuid: string): TrackedObject | undefined {
     return this.#pools.get(pool)?.get(uuid);
   }
 
-  /** @param end before its first row, in s */
+  /** @param end time before its first row, in s */
   add(pool: string, entry: LegendEntry, end: { step: number; end: number }) {
     let all = this.#pools.get(pool);
     if (all === undefined) {
-      all = new Map<string, Followed>();
+      all = new Map<string, TrackedObject>();
       this.#pools.set(pool, all);
     }
     const before = all.get(entry.uuid);
     if (before !== undefined) {
-      this.share.forget(before.track);
+      this.share.release(before.track);
       this.#count(before.track, -1);
     }
-    const followed: Followed = {
+    const followed: TrackedObject = {
       track: new Track(entry, end, FIRST_ROWS),
       host: undefined,
-      heardAt: -Infinity,
+      receivedAt: -Infinity,
       isWhole: false,
       isNow: before?.isNow ?? false,
     };
@@ -74,24 +74,24 @@ export class Tracks {
     return followed;
   }
 
-  /** Makes room for one more row, or takes some where there is not enough for all. */
-  fit({ track }: Followed): void {
+  /** Makes room for one more row, or removes rows when memory is short. */
+  fit({ track }: TrackedObject): void {
     const most = this.share.rowsOf(track);
     const isFull = track.rows === track.capacity;
     if (track.capacity <= most && !(isFull && track.capacity < most)) return;
     this.resize(track, Math.min(most, 2 * track.capacity));
   }
 
-  /** Measures other things from now on. */
-  reshape({ track }: Followed, { shape }: LegendEntry): void {
+  /** Changes the columns of an object. */
+  reshape({ track }: TrackedObject, { shape }: LegendEntry): void {
     if (track.shape === shape) return;
-    // What it costs of the share is another then.
-    const isWanted = this.share.isWanted(track);
-    this.share.forget(track);
+    // Its share of the memory limit changes.
+    const isWanted = this.share.isRetained(track);
+    this.share.release(track);
     this.#count(track, -1);
     track.reshape(shape);
     this.#count(track, 1);
-    if (isWanted) this.share.want(track);
+    if (isWanted) this.share.retain(track);
   }
 
   resize(track: Track, rows: number): void {
@@ -100,16 +100,16 @@ export class Tracks {
     this.#count(track, 1);
   }
 
-  /** Looks at all of them; those go of which `goes` says so. */
-  *sweep(goes: (pool: string, followed: Followed) => boolean): Steps {
+  /** Removes all objects for which `goes` returns true. */
+  *sweep(goes: (pool: string, followed: TrackedObject) => boolean): Steps {
     let seen = 0;
     for (const [pool, all] of this.#pools) {
       for (const [uuid, followed] of all) {
-        if (++seen % OBJECTS_A_STEP === 0) yield;
+        if (++seen % OBJECTS_PER_STEP === 0) yield;
         if (!goes(pool, followed)) continue;
-        // It may have come anew while others had their turn.
+        // It may have been replaced between two slices.
         if (all.get(uuid) === followed) all.delete(uuid);
-        this.share.forget(followed.track);
+        this.share.release(followed.track);
         this.#count(followed.track, -1);
       }
       if (all.size === 0) this.#pools.delete(pool);

@@ -1,4 +1,4 @@
-/** How fast a counter that only grows did so in the last seconds. */
+/** Rate of a monotonic counter over the last seconds. */
 export class CounterRate {
   readonly #read: () => number;
   readonly #seconds: number;
@@ -10,13 +10,13 @@ export class CounterRate {
     this.#past = [read()];
   }
 
-  /** Call once a second. */
+  /** Must be called once per second. */
   tick(): void {
     this.#past.push(this.#read());
     if (this.#past.length > this.#seconds + 1) this.#past.shift();
   }
 
-  /** Up to the last tick, to a tenth. */
+  /** Up to the last tick, rounded to 0.1. */
   perSecond(): number {
     const seconds = this.#past.length - 1;
     if (seconds === 0) return 0;

@@ -1,20 +1,38 @@
 import { XapiError, XoError } from "@xo-server/model";
 
-/** An error as the status shows it: a code of the error table or of XAPI, and a sentence. */
+/**
+ * An error as the status has it: a code of the error table or of XAPI, and a
+ * sentence.
+ */
 export interface ErrorSummary {
   readonly code: string;
   readonly message: string;
-  /** What the message is made of, for who says it in other words: `fingerprint`, `pinned`, `reason` ... */
+  /**
+   * Members for clients that format the message themselves: `fingerprint`,
+   * `pinned`, `reason` ...
+   */
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Members of errors that a page words for itself. */
-const TOLD = ["address", "fingerprint", "pinned", "reason", "reasons"] as const;
+/** Members of errors that the page formats itself. */
+const REPORTED = [
+  "address",
+  "fingerprint",
+  "pinned",
+  "reason",
+  "reasons",
+] as const;
 
-/** What XAPI says in one word, and an operator asks about most. */
+/** Sentences for frequent XAPI errors that have no message. */
 const SENTENCES = new Map([
-  ["SESSION_AUTHENTICATION_FAILED", "the pool refuses this user or password"],
-  ["RBAC_PERMISSION_DENIED", "this user may not do what is needed"],
+  [
+    "SESSION_AUTHENTICATION_FAILED",
+    "the pool rejected the user name or password",
+  ],
+  [
+    "RBAC_PERMISSION_DENIED",
+    "the user lacks a required permission in the pool",
+  ],
   ["HOST_STILL_BOOTING", "the host is still starting"],
 ]);
 
@@ -28,7 +46,7 @@ export function toErrorSummary(error: unknown): ErrorSummary {
     return {
       code: error.code,
       message: error.message,
-      ...toldOf(error),
+      ...reportedData(error),
     };
   return {
     code: "INTERNAL",
@@ -36,15 +54,15 @@ export function toErrorSummary(error: unknown): ErrorSummary {
   };
 }
 
-/** Where one of several members is in trouble that waits for somebody, that is told as `cause`. */
-function toldOf({ data, cause }: XoError): Pick<ErrorSummary, "data"> {
+/** The actual error of a member of a pool is in `cause`. */
+function reportedData({ data, cause }: XoError): Pick<ErrorSummary, "data"> {
   const inner = cause instanceof XoError ? cause : undefined;
-  const told = TOLD.flatMap((name) => {
+  const reported = REPORTED.flatMap((name) => {
     const value = inner?.data[name] ?? data[name];
     return typeof value === "string" ? [[name, value]] : [];
   });
-  if (inner !== undefined) told.push(["cause", inner.code]);
-  return told.length === 0
+  if (inner !== undefined) reported.push(["cause", inner.code]);
+  return reported.length === 0
     ? {}
-    : { data: Object.fromEntries(told) as Record<string, string> };
+    : { data: Object.fromEntries(reported) as Record<string, string> };
 }

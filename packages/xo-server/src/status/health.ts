@@ -1,21 +1,23 @@
 import type { Store } from "@xo-server/store";
 import type { PoolState, PoolStatus } from "./status.js";
 
-/** What /health tells. */
+/** Response of /health. */
 export interface Health {
-  /** The process answers. */
+  /** The process responds. */
   readonly live: true;
-  /** Started, and every pool has been listed once, or has failed and is being tried again. */
+  /**
+   * Started, and every pool was listed once or has failed and is being retried.
+   */
   readonly ready: boolean;
   readonly pools: {
     readonly total: number;
     readonly byState: Partial<Record<PoolState, number>>;
   };
-  /** Unavailable: what is known goes on being served, nothing can be changed. */
+  /** Unavailable: reads continue, changes are refused. */
   readonly store: Store["state"];
 }
 
-/** A pool that has not come in yet, without having failed. */
+/** States of a pool before its first listing, without a failure. */
 const ON_ITS_WAY: ReadonlySet<PoolState> = new Set(["connecting", "listing"]);
 
 export function toHealth(

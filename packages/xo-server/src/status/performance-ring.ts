@@ -1,16 +1,16 @@
-/** What is written down of the server, once an interval. Times in ms, sizes in bytes. */
+/** Samples of the server's performance. Times in ms, sizes in bytes. */
 export const performanceColumns = [
-  /** How late the event loop was. */
+  /** Delay of the event loop. */
   "loopP50Ms",
   "loopP99Ms",
   "loopMaxMs",
-  /** 0 to 1: the share of time in which it was busy. */
+  /** Event loop utilization, 0 to 1. */
   "utilization",
-  /** Blocks of more than 50 ms. */
+  /** Number of blocks of more than 50 ms. */
   "blocks",
-  /** Processors in use by all threads: 1 is one of them. */
+  /** CPUs in use by all threads: 1 is one CPU. */
   "cpu",
-  /** Of the parser pool: tasks that wait, tasks a second, and what they took. */
+  /** Parser pool: queued tasks, tasks per second, and their duration. */
   "parserQueued",
   "parserTasks",
   "parserWaitP99Ms",
@@ -18,9 +18,9 @@ export const performanceColumns = [
   "rssBytes",
   "heapUsedBytes",
   "externalBytes",
-  /** Pages and programs that are connected. */
+  /** Connected clients. */
   "clients",
-  /** Changes of all pools a second. */
+  /** Changes of all pools per second. */
   "changes",
 ] as const;
 export type PerformanceColumn = (typeof performanceColumns)[number];
@@ -28,7 +28,10 @@ export type PerformanceSample = Readonly<Record<PerformanceColumn, number>>;
 
 const WIDTH = performanceColumns.length + 1;
 
-/** The last samples, oldest first, in fixed memory: WIDTH numbers each, the first of them the time. */
+/**
+ * The last samples, oldest first, in a fixed buffer: WIDTH numbers each, the
+ * first is the time.
+ */
 export class PerformanceRing {
   readonly #size: number;
   readonly #numbers: Float64Array;
@@ -48,7 +51,7 @@ export class PerformanceRing {
     });
   }
 
-  /** Columns of what was written after `since` (ms since the epoch). */
+  /** Columns of the samples after `since` (ms since the epoch). */
   read(since = 0): {
     times: number[];
     columns: Record<PerformanceColumn, number[]>;

@@ -14,13 +14,16 @@ export interface PerformanceOptions {
   readonly stops: StopStack;
 }
 
-/** An hour of figures, one each 10 s. */
+/** One hour of samples at 10 s. */
 export const INTERVAL_MS = 10_000;
 const SAMPLES = 360;
 /** As in the status. */
 const BLOCK_MS = 50;
 
-/** The last hour of the server, for charts. Each figure is of its own 10 s. */
+/**
+ * Records the server's performance of the last hour for charts. Each sample
+ * covers its own 10 s.
+ */
 export function startPerformance(options: PerformanceOptions): PerformanceRing {
   const { clock, stops } = options;
   const ring = new PerformanceRing(SAMPLES);
@@ -38,7 +41,7 @@ export function startPerformance(options: PerformanceOptions): PerformanceRing {
   return ring;
 }
 
-/** @returns what has been since it was asked last */
+/** @returns values since the previous call */
 function createSampler({
   monitor,
   parser,

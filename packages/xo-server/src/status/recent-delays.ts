@@ -1,4 +1,7 @@
-/** How many probes were late by up to `upTo` ms, since the process began. */
+/**
+ * Number of probes that were delayed by up to `upTo` ms, since the start of the
+ * process.
+ */
 export interface DelayBucket {
   readonly upTo: number;
   readonly count: number;
@@ -11,8 +14,8 @@ export interface DelayFigures {
 }
 
 /**
- * The event loop's delays of the last seconds, out of a histogram that only
- * grows: the difference to what it was `seconds` ago.
+ * Event loop delays of the last seconds: the difference of a growing histogram
+ * to its state `seconds` ago.
  */
 export class RecentDelays {
   readonly #read: () => readonly DelayBucket[];
@@ -24,7 +27,7 @@ export class RecentDelays {
     this.#seconds = seconds;
   }
 
-  /** Call once a second. */
+  /** Must be called once per second. */
   tick(): void {
     this.#past.push(this.#read());
     if (this.#past.length > this.#seconds) this.#past.shift();
@@ -53,7 +56,7 @@ function subtract(
     .filter(({ count }) => count > 0);
 }
 
-/** Upper edge of the bucket in which the share `q` is reached, in ms to a tenth. */
+/** Upper bound of the bucket with the quantile `q`, in ms, rounded to 0.1. */
 function quantile(buckets: readonly DelayBucket[], q: number): number {
   const total = buckets.reduce((sum, { count }) => sum + count, 0);
   let seen = 0;

@@ -21,7 +21,7 @@ export interface ServerStatusSource {
 }
 
 const SECOND_MS = 1000;
-/** Blocks above this are counted, whatever the threshold of the log is. */
+/** Blocks above this are counted, independently of the log's threshold. */
 const BLOCK_MS = 50;
 
 export function createServerStatus(
@@ -38,7 +38,7 @@ export function createServerStatus(
   function tick(): void {
     delays.tick();
     tasks.tick();
-    // It is the share since the last question, so only one may ask.
+    // Utilization since the previous call: there must be one caller only.
     utilization = monitor.utilization();
     memory = process.memoryUsage();
     timer = clock.setTimeout(tick, SECOND_MS);

@@ -9,7 +9,7 @@ import {
 import { createStatusFeed, type StatusFeed } from "./status-feed.js";
 import { toTotals, type PoolStatus, type Status } from "./status.js";
 
-/** @returns the status of now, at each call */
+/** @returns a function that computes the current status */
 export function startStatus({
   demo,
   stops,
@@ -40,7 +40,7 @@ export function startStatus({
   };
 }
 
-/** The same as revisions, for who follows it. */
+/** The status as revisions for subscribers. */
 export function startStatusFeed(
   read: () => Status,
   { clock = systemClock }: StartOptions,

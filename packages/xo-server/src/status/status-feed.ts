@@ -2,16 +2,19 @@ import { createMergePatch } from "@xo-server/kit";
 import type { Clock } from "../clock.js";
 import type { Status } from "./status.js";
 
-/** Somebody who follows the status. */
+/** A client that receives notifications. */
 export interface StatusSubscriber {
-  /** False: too much is still waiting to go out, nothing was sent. */
+  /** @returns false: the send buffer is full, nothing was sent */
   trySend(message: Buffer): boolean;
 }
 
 export interface StatusFeed {
-  /** The status of now; patches from its revision on follow until unsubscribe. */
+  /**
+   * @returns the current status; patches from its revision on follow until
+   *   unsubscribe
+   */
   subscribe(subscriber: StatusSubscriber): { revision: number; status: Status };
-  /** False: was not subscribed. */
+  /** @returns false: was not subscribed */
   unsubscribe(subscriber: StatusSubscriber): boolean;
   stop(): void;
 }
@@ -19,15 +22,15 @@ export interface StatusFeed {
 export interface StatusFeedOptions {
   readonly read: () => Status;
   readonly clock: Clock;
-  /** Least time between two notifications. */
+  /** Minimum interval of notifications. */
   readonly intervalMs?: number;
 }
 
 /**
- * The status as revisions: every interval it is read once, compared with the
- * revision before, and the patch is encoded once for all. Who was skipped gets
- * a snapshot when there is room again; nothing is kept for anybody. Nobody
- * there: nothing is read.
+ * The status as revisions: computed once per interval, compared with the
+ * previous revision, and the patch encoded once for all subscribers. A
+ * subscriber that missed a revision gets a snapshot when its buffer has room;
+ * nothing is queued. Without subscribers nothing is computed.
  */
 export function createStatusFeed({
   read,
@@ -54,7 +57,11 @@ export function createStatusFeed({
     }
   }
 
-  /** To the status of now; the notification that leads there, undefined when nothing changed. */
+  /**
+   * Advances to the current status.
+   * @returns the notification for subscribers of the previous revision;
+   *   undefined: unchanged
+   */
   function advance(): Buffer | undefined {
     const next = read();
     const patch =
@@ -67,7 +74,8 @@ export function createStatusFeed({
 
   return {
     subscribe(subscriber) {
-      // The others hold the current revision, so it may not move without a word to them.
+      // Other subscribers have the current revision, so it only advances
+      // together with a notification to them.
       if (behind.size === 0) {
         advance();
         timer ??= clock.setTimeout(tick, intervalMs);

@@ -1,9 +1,9 @@
 import { Type, type Static, type TSchema } from "typebox";
 
 /**
- * What the server tells about itself: the `status` of the API, of the page and
- * of /health. Times are ISO 8601 in UTC. Whoever follows it by merge patches
- * sees a member that became null disappear: the two mean the same.
+ * The server's status: `status` of the API, of the page and of /health. Times
+ * are ISO 8601 in UTC. With merge patches null means that a member is removed:
+ * absent and null are equivalent.
  */
 
 const Text = Type.String();
@@ -12,7 +12,7 @@ const Amount = Type.Number({ minimum: 0 });
 const nullable = <T extends TSchema>(type: T) =>
   Type.Union([type, Type.Null()]);
 
-/** Objects by XAPI class, such as `VM`. */
+/** Number of objects by XAPI class, such as `VM`. */
 const Counts = Type.Record(Type.String(), Count);
 
 export const poolStates = [
@@ -29,7 +29,10 @@ export type PoolState = (typeof poolStates)[number];
 const PoolError = Type.Object({
   code: Text,
   message: Text,
-  /** What the message is made of: `address`, `fingerprint` (shown), `pinned` (expected), `reason`. */
+  /**
+   * Members of the message: `address`, `fingerprint` (presented), `pinned`
+   * (expected), `reason`.
+   */
   data: Type.Optional(Type.Record(Type.String(), Text)),
 });
 
@@ -39,16 +42,19 @@ export const PoolStatus = Type.Object({
   address: Text,
   state: Type.Enum(poolStates),
   since: Text,
-  /** Since when the objects are no longer followed; null while they are, and before the first listing. */
+  /**
+   * When the pool stopped being followed; null while it is followed and before
+   * the first listing.
+   */
   staleSince: nullable(Text),
-  /** Why it is not being followed: a code of the error table or of XAPI. */
+  /** Why it is not followed: a code of the error table or of XAPI. */
   error: nullable(PoolError),
   transport: nullable(Text),
   objects: Count,
   counts: Counts,
   changesPerSecond: Amount,
   lastChangeAt: nullable(Text),
-  /** From the first try to connect to all objects there. */
+  /** Duration from the first connection attempt to the complete listing. */
   loadMs: nullable(Amount),
   loadBytes: nullable(Count),
   revision: Count,
@@ -65,7 +71,7 @@ export const ServerStatus = Type.Object({
     p50Ms: Amount,
     p99Ms: Amount,
     maxMs: Amount,
-    /** 0 to 1: the share of time in which the loop was busy. */
+    /** Event loop utilization, 0 to 1. */
     utilization: Amount,
     blocksOver50Ms: Count,
     longestBlockMs: Amount,
@@ -82,7 +88,7 @@ export const ServerStatus = Type.Object({
     heapUsedBytes: Count,
     externalBytes: Count,
   }),
-  /** Pages and programs connected now. */
+  /** Connected clients. */
   clients: Count,
 });
 export type ServerStatus = Static<typeof ServerStatus>;
@@ -99,7 +105,7 @@ export const Status = Type.Object({
 });
 export type Status = Static<typeof Status>;
 
-/** The sum over pools. */
+/** Sums over all pools. */
 export function toTotals(pools: readonly PoolStatus[]): Status["totals"] {
   const counts: Record<string, number> = {};
   for (const pool of pools) {

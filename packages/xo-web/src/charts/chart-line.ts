@@ -1,13 +1,13 @@
 import type { Points } from "./stats-answer.js";
 
-/** A line of a chart. */
+/** A line of a chart as it is drawn. */
 export interface ChartLine {
   readonly id: string;
   readonly label: string;
   readonly points: Points;
-  /** Index of the colour. */
+  /** Which colour of the series, from 0 on. */
   readonly colour: number;
-  /** Line of a comparison: dashed, gaps are bridged. */
+  /** Another object, or another time: dashed, and drawn over what is missing. */
   readonly isCompared?: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface LineFigures {
   readonly highest: number | null;
 }
 
-/** Indexes of the points in a span. */
+/** Of the points in a span. */
 export function figuresOf(
   points: Points,
   times: readonly number[],

@@ -4,13 +4,13 @@ import type { Line, Metric } from "./metrics.js";
 
 export interface LineNaming {
   readonly text: Messages;
-  /** Name of a member host. */
+  /** Of members that are hosts. */
   readonly nameOf: (id: string) => string;
-  /** Name of the comparison. */
+  /** Of what is compared. */
   readonly comparedName: string;
 }
 
-/** The lines of a metric's chart: the metric, its members and the comparison. */
+/** The lines of a metric's chart: what it is, its members, and what it is compared with. */
 export function chartLines(
   { lines }: Metric,
   compared: ReadonlyMap<string, Line> | undefined,

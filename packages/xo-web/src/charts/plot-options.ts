@@ -2,46 +2,46 @@ import type uPlot from "uplot";
 import type { ChartLine, TimeSpan } from "./chart-line.js";
 import { colourName } from "./chart-line.js";
 
-export interface PlotSettings {
+export interface PlotWish {
   readonly lines: readonly ChartLine[];
   readonly colours: ReadonlyMap<string, string>;
   /** In pixels. */
   readonly width: number;
   readonly height: number;
-  /** Charts with the same key share their cursor. */
+  /** Charts with the same one share their cursor. */
   readonly syncKey: string;
-  /** Minimum upper end of the axis. */
+  /** The least top of the axis. */
   readonly floor: number;
   readonly span: () => TimeSpan;
   readonly inUnit: (value: number) => string;
   readonly timeLabel: (s: number) => string;
-  /** Index of the points at the cursor; undefined: none. */
+  /** Place of the points under the cursor; undefined: it is elsewhere. */
   readonly onCursor: (index: number | undefined) => void;
   readonly onZoom: (span: TimeSpan) => void;
   readonly onBack: () => void;
 }
 
-/** Width of the vertical axis in pixels. */
+/** Room for the words of the upright axis, in pixels. */
 const AXIS = 68;
 const FONT = '12px Inter, system-ui, "Segoe UI", Roboto, sans-serif';
-/** Minimum distance of a drag in pixels. */
+/** What is dragged over fewer pixels was no drag. */
 const LEAST_DRAG = 6;
 
-/** Options of uPlot for a chart. */
-export function plotOptions(settings: PlotSettings): uPlot.Options {
-  const { colours, floor } = settings;
+/** How uPlot is to draw a chart. */
+export function plotOptions(wish: PlotWish): uPlot.Options {
+  const { colours, floor } = wish;
   return {
-    width: settings.width,
-    height: settings.height,
+    width: wish.width,
+    height: wish.height,
     legend: { show: false },
     padding: [10, 22, 0, 0],
     cursor: {
-      sync: { key: settings.syncKey, setSeries: false },
+      sync: { key: wish.syncKey, setSeries: false },
       drag: { x: true, y: false, setScale: false },
       y: false,
       bind: {
         dblclick: () => () => {
-          settings.onBack();
+          wish.onBack();
           return null;
         },
       },
@@ -49,7 +49,7 @@ export function plotOptions(settings: PlotSettings): uPlot.Options {
     scales: {
       x: {
         range: () => {
-          const { from, to } = settings.span();
+          const { from, to } = wish.span();
           return [from, to];
         },
       },
@@ -57,17 +57,17 @@ export function plotOptions(settings: PlotSettings): uPlot.Options {
         range: (_plot, _least, most) => [0, 1.06 * Math.max(most || 0, floor)],
       },
     },
-    series: [{}, ...settings.lines.map((line) => seriesOf(line, colours))],
+    series: [{}, ...wish.lines.map((line) => seriesOf(line, colours))],
     axes: [
       {
         ...axisOf(colours),
-        values: (_plot, times) => times.map(settings.timeLabel),
+        values: (_plot, times) => times.map(wish.timeLabel),
         space: 80,
         size: 28,
       },
       {
         ...axisOf(colours),
-        values: (_plot, values) => values.map(settings.inUnit),
+        values: (_plot, values) => values.map(wish.inUnit),
         space: 34,
         size: AXIS,
       },
@@ -75,7 +75,7 @@ export function plotOptions(settings: PlotSettings): uPlot.Options {
     hooks: {
       setCursor: [
         ({ cursor }) => {
-          settings.onCursor(cursor.idx ?? undefined);
+          wish.onCursor(cursor.idx ?? undefined);
         },
       ],
       setSelect: [
@@ -85,7 +85,7 @@ export function plotOptions(settings: PlotSettings): uPlot.Options {
           const from = plot.posToVal(left, "x");
           const to = plot.posToVal(left + width, "x");
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          settings.onZoom({ from, to });
+          wish.onZoom({ from, to });
         },
       ],
     },

@@ -1,17 +1,17 @@
-/** Downloads a file in the browser. */
+/** Gives a file to whoever is in front of the page. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
-  // After the browser has started the download.
+  // Once the browser has taken it.
   setTimeout(() => {
     URL.revokeObjectURL(url);
   }, 10_000);
 }
 
-/** A file name that is valid on all systems. */
+/** A name that every system takes. */
 export function fileName(...parts: string[]): string {
   return parts
     .join("-")

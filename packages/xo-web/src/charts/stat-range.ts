@@ -1,16 +1,16 @@
-/** Resolution of the statistics of the server. */
+/** How coarse the server tells statistics. */
 export type Granularity = "seconds" | "minutes" | "hours" | "days";
 
 export type RangeId = "tenMinutes" | "twoHours" | "week" | "year";
 
-/** A time span that hosts keep statistics of. */
+/** A span of time as hosts keep it. */
 export interface StatRange {
   readonly id: RangeId;
   readonly granularity: Granularity;
-  /** Interval of the points in s. */
+  /** Between two points, in s. */
   readonly step: number;
   readonly points: number;
-  /** Granularity of the previous time span, if hosts keep it. */
+  /** Where the span before this one is found, if hosts keep one: coarser. */
   readonly before?: Granularity;
 }
 
@@ -48,7 +48,7 @@ export function spanOf({ step, points }: StatRange): number {
   return step * points;
 }
 
-/** Refresh interval in ms: one step, at most an hour. */
+/** How long figures stay news, in ms: a step, but nobody waits for an hour. */
 export function refreshMs({ step }: StatRange): number {
   return Math.min(step, 60) * 1000;
 }

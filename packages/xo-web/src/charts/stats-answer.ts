@@ -1,22 +1,22 @@
 import { isObject, type Json } from "@xo-server/kit";
 
-/** A value per point, oldest first; null: not measured. */
+/** A value for each point of time, the oldest first; null: nothing was measured. */
 export type Points = readonly (number | null)[];
 
-/** The statistics of one object (answer of `vm.stats`...). */
+/** What the server tells of one object (`vm.stats`...). */
 export interface StatsAnswer {
-  /** Time of the last point, in s since the epoch. */
+  /** Of the last point, in s. */
   readonly endTimestamp: number;
-  /** Interval of the points in s. */
+  /** Between two points, in s. */
   readonly interval: number;
   /** By path, such as `cpus.0`. */
   readonly columns: ReadonlyMap<string, Points>;
 }
 
-/** Checks the top level only. Undefined: not statistics. */
-export function toStatsAnswer(answer: Json): StatsAnswer | undefined {
-  if (!isObject(answer)) return undefined;
-  const { endTimestamp, interval, stats } = answer;
+/** Looks at the outline only: the server is ours. Undefined for anything else. */
+export function toStatsAnswer(told: Json): StatsAnswer | undefined {
+  if (!isObject(told)) return undefined;
+  const { endTimestamp, interval, stats } = told;
   if (typeof endTimestamp !== "number" || typeof interval !== "number")
     return undefined;
   const columns = new Map<string, Points>();

@@ -7,7 +7,7 @@ import { StatsTrack } from "./stats-track.js";
 
 export type StatsType = "VM" | "host" | "pool" | "SR";
 
-/** Operation and parameter by type of object. */
+/** What the server's operation is called, and what it calls the object. */
 const methods: Readonly<Record<StatsType, readonly [string, string]>> = {
   VM: ["vm.stats", "id"],
   host: ["host.stats", "host"],
@@ -15,64 +15,62 @@ const methods: Readonly<Record<StatsType, readonly [string, string]>> = {
   SR: ["sr.stats", "id"],
 };
 
-export interface StatsRequest {
+export interface StatsWish {
   readonly type: StatsType;
   readonly id: string;
   readonly granularity: Granularity;
 }
 
-/** Requests the statistics of one object at one granularity: first all, then new points. */
+/** Asks for the statistics of one object at one granularity: first for all, then for what is new. */
 export class StatsSource {
-  readonly #request: StatsRequest;
+  readonly #wish: StatsWish;
   readonly #call: Call;
   readonly #tracks = new Map<string, StatsTrack>();
-  /** Errors of hosts without statistics, by host. */
+  /** What hosts said who told nothing, by host. */
   readonly #errors = new Map<string, string>();
 
-  constructor(request: StatsRequest, call: Call) {
-    this.#request = request;
+  constructor(wish: StatsWish, call: Call) {
+    this.#wish = wish;
     this.#call = call;
   }
 
-  /** Why a host has no statistics, by host. */
+  /** By host: why it tells nothing. */
   get errors(): ReadonlyMap<string, string> {
     return this.#errors;
   }
 
-  /** @throws (rejects) the error of the call */
+  /** @throws (rejects) what the call does */
   async refresh(): Promise<StatsSet> {
-    const { type, id, granularity } = this.#request;
+    const { type, id, granularity } = this.#wish;
     const [method, key] = methods[type];
     const start = this.#start();
-    const received = await this.#call(method, {
+    const told = await this.#call(method, {
       [key]: id,
       granularity,
       ...(start === undefined ? {} : { start }),
     });
     this.#errors.clear();
-    if (type === "VM" || type === "host") this.#add(id, received);
-    else if (isObject(received))
-      for (const [host, stats] of Object.entries(received))
-        this.#add(host, stats);
+    if (type === "VM" || type === "host") this.#take(id, told);
+    else if (isObject(told))
+      for (const [host, stats] of Object.entries(told)) this.#take(host, stats);
     return this.#set();
   }
 
-  #add(id: string, received: Json): void {
-    const answer = toStatsAnswer(received);
+  #take(id: string, told: Json): void {
+    const answer = toStatsAnswer(told);
     if (answer === undefined) {
-      const error = isObject(received) ? received["error"] : undefined;
+      const error = isObject(told) ? told["error"] : undefined;
       const reason = isObject(error) ? error["message"] : undefined;
       if (typeof reason === "string") this.#errors.set(id, reason);
       return;
     }
     const track =
-      this.#tracks.get(id) ??
-      new StatsTrack(pointsOf[this.#request.granularity]);
+      this.#tracks.get(id) ?? new StatsTrack(pointsOf[this.#wish.granularity]);
     this.#tracks.set(id, track);
     track.take(answer);
   }
 
-  /** Time in s up to which all tracks have points. */
+  /** Everything up to here is known of all. */
   #start(): number | undefined {
     const ends = [...this.#tracks.values()].map(({ end }) => end);
     return ends.length === 0 ? undefined : Math.min(...ends);

@@ -1,16 +1,16 @@
 import type { Points, StatsAnswer } from "./stats-answer.js";
 
-/** Statistics of one object at one granularity; new points are appended, old ones dropped. */
+/** What is known of one object at one granularity: it grows at the end, and goes at the beginning. */
 export class StatsTrack {
   readonly #most: number;
   readonly #columns = new Map<string, (number | null)[]>();
   #length = 0;
-  /** Time of the last point in s since the epoch; 0: no points yet. */
+  /** Of the last point, in s; 0: nothing is known yet. */
   end = 0;
-  /** Interval of the points in s. */
+  /** Between two points, in s. */
   step = 0;
 
-  /** @param most points to keep */
+  /** @param most points that are kept */
   constructor(most: number) {
     this.#most = most;
   }
@@ -19,7 +19,7 @@ export class StatsTrack {
     return this.#length;
   }
 
-  /** Paths of columns that are not empty. */
+  /** Paths of columns with a figure somewhere. */
   get paths(): readonly string[] {
     return [...this.#columns.keys()];
   }
@@ -28,7 +28,7 @@ export class StatsTrack {
     return this.#columns.get(path);
   }
 
-  /** Appends the points that are newer than the last one. */
+  /** Takes what came after what is known; what is known already is left out. */
   take({ endTimestamp, interval, columns }: StatsAnswer): void {
     const news = lengthOf(columns);
     if (this.#length === 0 || interval !== this.step) this.#begin(interval);

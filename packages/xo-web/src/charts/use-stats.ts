@@ -2,30 +2,28 @@ import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
 import { RpcError } from "../api/rpc-error.js";
 import { useServer } from "../live/use-server.js";
 import type { StatsSet } from "./metrics.js";
-import { StatsSource, type StatsRequest } from "./stats-source.js";
+import { StatsSource, type StatsWish } from "./stats-source.js";
 
 export interface LiveStats {
-  /** The statistics; kept while the connection is lost. */
+  /** What is known; what was known stays while the server is gone. */
   readonly set: ShallowRef<StatsSet | undefined>;
-  /** Message of the last failure. */
+  /** The server's words, when it could not tell. */
   readonly error: ShallowRef<string | undefined>;
-  /** Why a host has no statistics, by host. */
+  /** By host: why it tells nothing. */
   readonly silent: ShallowRef<ReadonlyMap<string, string>>;
 }
 
-/** The request, and its refresh interval. */
-export type LiveStatsRequest = StatsRequest & { readonly refreshMs: number };
+/** What is asked for, and how long figures stay news. */
+export type LiveWish = StatsWish & { readonly refreshMs: number };
 
-/** Live statistics of one object while the page is visible, until the scope ends. Undefined: none requested. */
-export function useStats(
-  request: () => LiveStatsRequest | undefined,
-): LiveStats {
+/** Statistics of one object, followed while somebody looks, until the scope ends. Undefined: none are wanted now. */
+export function useStats(wish: () => LiveWish | undefined): LiveStats {
   const { call, whenOpen } = useServer();
   const set = shallowRef<StatsSet>();
   const error = shallowRef<string>();
   const silent = shallowRef<ReadonlyMap<string, string>>(new Map());
   let source: StatsSource | undefined;
-  let wanted: LiveStatsRequest | undefined;
+  let wanted: LiveWish | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function ask(): Promise<void> {
@@ -33,14 +31,14 @@ export function useStats(
     const asked = source;
     if (asked === undefined) return;
     try {
-      const received = document.hidden ? undefined : await asked.refresh();
+      const told = document.hidden ? undefined : await asked.refresh();
       if (asked !== source) return;
-      if (received !== undefined) set.value = received;
+      if (told !== undefined) set.value = told;
       silent.value = new Map(asked.errors);
       error.value = undefined;
     } catch (failure) {
       if (asked !== source) return;
-      // A banner reports a lost connection.
+      // While the connection is gone, the page says so elsewhere.
       if (failure instanceof RpcError) error.value = failure.message;
     }
     clearTimeout(timer);
@@ -48,7 +46,7 @@ export function useStats(
   }
 
   watch(
-    request,
+    wish,
     (next, before) => {
       if (JSON.stringify(next) === JSON.stringify(before)) return;
       wanted = next;

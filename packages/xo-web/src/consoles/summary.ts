@@ -1,7 +1,7 @@
-/** XAPI protocols: rfb (graphical), vt100 (serial). */
+/** As XAPI calls them: a screen, or a terminal. */
 export type ConsoleKind = "rfb" | "vt100";
 
-/** The available consoles. */
+/** What there is to open. */
 export interface ConsoleSummary {
   readonly id: string;
   /** `VM`, `VM-controller` or `host`. */
@@ -10,7 +10,7 @@ export interface ConsoleSummary {
   readonly kinds: readonly ConsoleKind[];
 }
 
-/** Why no console is available: a code of the error table (docs/errors.md). */
+/** Why there is nothing: a code of the server's error table. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -23,7 +23,7 @@ export type Answer =
   /** The server does not answer. */
   | { readonly kind: "gone" };
 
-/** Requests the summary over HTTP, as browsers hide why a WebSocket was refused. */
+/** Asks what could be opened; browsers do not tell why a WebSocket could not. */
 export async function fetchSummary(id: string): Promise<Answer> {
   try {
     const answer = await fetch(addressOf(id));
@@ -36,7 +36,7 @@ export async function fetchSummary(id: string): Promise<Answer> {
   }
 }
 
-/** URL of the WebSocket. */
+/** Of the WebSocket. */
 export function socketUrl(id: string, kind: ConsoleKind): string {
   const url = addressOf(id);
   url.protocol = url.protocol.replace("http", "ws");

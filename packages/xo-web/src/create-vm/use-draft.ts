@@ -7,7 +7,7 @@ const KEY = "new-vm";
 
 interface Kept {
   readonly draft: Draft;
-  /** The draft of the unchanged template, to detect changes. */
+  /** As the template had it, to tell what was changed. */
   readonly before: Draft;
   readonly templateName: string;
 }
@@ -18,7 +18,7 @@ const nothing: Kept = {
   templateName: "",
 };
 
-/** The form, kept in the session storage until the VMs are created. */
+/** The form, kept in this tab over a reload until something is made of it. */
 export function useDraft(call: Call): {
   readonly draft: Ref<Draft>;
   readonly before: ShallowRef<Draft>;
@@ -35,7 +35,7 @@ export function useDraft(call: Call): {
   async function choose(template: Template): Promise<void> {
     wanted = template.id;
     const parts = await readParts(call, template);
-    // Another template was chosen meanwhile.
+    // Another one was chosen meanwhile.
     if (wanted !== template.id) return;
     draft.value = draftFor(template, parts, draft.value);
     before.value = draft.value;
@@ -71,12 +71,12 @@ function recallDraft(): Kept {
   }
 }
 
-/** Cloud configurations may contain passwords and are not stored. */
+/** Without configurations: they may hold passwords. */
 function keepDraft(kept: Kept): void {
   const draft = { ...kept.draft, cloudConfig: "", networkConfig: "" };
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ ...kept, draft }));
   } catch {
-    // The session storage is forbidden or full: the form is lost on reload.
+    // Storage is forbidden or full: the form holds until the page is left.
   }
 }

@@ -1,19 +1,19 @@
 import { isObject, type Json } from "@xo-server/kit";
 
-/** A row of a record: a field, or a member of a map or list. */
+/** A line of a record: a field, or a member of a map or list in it. */
 export interface RawRow {
   /** `other_config.auto_poweron` */
   readonly path: string;
   readonly name: string;
   /** 0: a field. */
   readonly depth: number;
-  /** As JSON, strings without quotes; undefined: a map or list, its members follow. */
+  /** As JSON would write it, texts without quotes; undefined: its members follow. */
   readonly value?: string;
-  /** Number of members of a map or list. */
+  /** Members of a map or list. */
   readonly members?: number;
 }
 
-/** The fields of a record by name; members follow their map or list. */
+/** The fields of a record in the order of their names, members below what they are in. */
 export function toRawRows(record: Readonly<Record<string, Json>>): RawRow[] {
   const rows: RawRow[] = [];
   const names = Object.keys(record).sort((a, b) => (a < b ? -1 : 1));
@@ -22,7 +22,7 @@ export function toRawRows(record: Readonly<Record<string, Json>>): RawRow[] {
   return rows;
 }
 
-/** Rows that contain the words, with their parents. */
+/** Rows that hold the words, with what they are in. */
 export function searchRows(rows: readonly RawRow[], words: string): RawRow[] {
   const wanted = words.trim().toLowerCase();
   if (wanted === "") return [...rows];

@@ -5,21 +5,20 @@ import { useToasts } from "../toasts/use-toasts.js";
 import { reasonOf } from "./reason-of.js";
 
 export interface EditOptions<T> {
-  /** The value of the server. */
+  /** What the server tells. */
   readonly value: () => T;
-  /** Name of the edited property. */
+  /** Name of what is edited. */
   readonly label: () => string;
-  /** Resolves when the server has saved the value. */
+  /** Resolves when the server has done it. */
   readonly save: (value: T) => Promise<unknown>;
 }
 
-/** Changes arrive within the throttle pause of the server; after this time the value of the server is shown again. */
-const ARRIVES_WITHIN_MS = 10_000;
+/** The server tells of a change within its throttle pause; after this long what it tells is the truth again. */
+const TELLS_WITHIN_MS = 10_000;
 
 /**
- * A value that is edited in place. The chosen value is shown at once; when the
- * server refuses it, the old value is shown again, with the reason. A change can
- * be undone.
+ * A value that is edited in place. What was chosen is shown at once; when the
+ * server refuses, the old value is back, with its words. What was done can be undone.
  */
 export function useEdit<T>({ value, label, save }: EditOptions<T>) {
   const { text } = useLocale();
@@ -29,16 +28,16 @@ export function useEdit<T>({ value, label, save }: EditOptions<T>) {
   const hasFailed = ref(false);
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function clear(): void {
+  function forget(): void {
     clearTimeout(timer);
     chosen.value = undefined;
   }
-  onScopeDispose(clear);
-  // A value that arrives after saving is newer than the chosen one.
+  onScopeDispose(forget);
+  // What comes from the server after it has saved is newer than what was chosen.
   watch(
     () => JSON.stringify(value()),
     () => {
-      if (!isSaving.value) clear();
+      if (!isSaving.value) forget();
     },
   );
 
@@ -50,21 +49,21 @@ export function useEdit<T>({ value, label, save }: EditOptions<T>) {
     hasFailed.value = false;
     try {
       await save(after);
-      timer = setTimeout(clear, ARRIVES_WITHIN_MS);
-      showSuccess(() => change(before));
+      timer = setTimeout(forget, TELLS_WITHIN_MS);
+      sayDone(() => change(before));
       return true;
     } catch (error) {
-      clear();
+      forget();
       hasFailed.value = true;
-      showFailure(error, () => change(after));
+      sayFailed(error, () => change(after));
       return false;
     } finally {
       isSaving.value = false;
-      if (JSON.stringify(value()) === JSON.stringify(after)) clear();
+      if (JSON.stringify(value()) === JSON.stringify(after)) forget();
     }
   }
 
-  function showSuccess(undo: () => unknown): void {
+  function sayDone(undo: () => unknown): void {
     show({
       tone: "good",
       text: fill(text.value.details.changed, { what: label() }),
@@ -72,7 +71,7 @@ export function useEdit<T>({ value, label, save }: EditOptions<T>) {
     });
   }
 
-  function showFailure(error: unknown, again: () => unknown): void {
+  function sayFailed(error: unknown, again: () => unknown): void {
     show({
       tone: "bad",
       text: fill(text.value.details.notChanged, { what: label() }),
@@ -82,7 +81,7 @@ export function useEdit<T>({ value, label, save }: EditOptions<T>) {
   }
 
   return {
-    /** The chosen value until the server sends it, else the value of the server. */
+    /** What was chosen and is not told yet, else what the server tells. */
     shown: computed(() =>
       chosen.value === undefined ? value() : chosen.value.value,
     ),

@@ -1,6 +1,6 @@
 import type { ObjectRow } from "../api/object-row.js";
 
-/** The tabs of the page in their order. */
+/** The parts of the page, as they stand in its tabs. */
 export const placementTabs = [
   "failures",
   "recommendations",
@@ -10,12 +10,12 @@ export const placementTabs = [
 ] as const;
 export type PlacementTab = (typeof placementTabs)[number];
 
-/** The tab of an address, else the first. */
+/** What an address names; else the first. */
 export function placementTab(named: string): PlacementTab {
   return placementTabs.find((tab) => tab === named) ?? placementTabs[0];
 }
 
-/** The default pool: the last one chosen, else the first by name. */
+/** Where nobody has said which: the one of last time, else the first by name. */
 export function placementPool(
   pools: readonly ObjectRow[],
   last: string | undefined,
@@ -27,7 +27,7 @@ export function placementPool(
   );
 }
 
-/** Path of a tab with the chosen pool. */
+/** The way to a part of the page, with the pool that is looked at. */
 export function placementPath(tab: string, pool: string | undefined): string {
   const path = `/placement/${tab}`;
   return pool === undefined ? path : `${path}?pool=${encodeURIComponent(pool)}`;

@@ -5,8 +5,8 @@ import { maskText, mayHoldSecret } from "./secret-texts.js";
 export type TextMap = Readonly<Record<string, string>>;
 
 /**
- * The string members of a map; {} for anything but a map. The map itself if it
- * has no others: must not be changed.
+ * The texts of a map; {} for anything that is no map. The map itself where it
+ * has nothing else: not to be changed.
  */
 export function toTextMap(value: unknown): TextMap {
   if (!isMap(value)) return {};
@@ -15,10 +15,7 @@ export function toTextMap(value: unknown): TextMap {
   return value as TextMap;
 }
 
-/**
- * Like toTextMap, with secrets masked: recognised by their key or by the text
- * around them.
- */
+/** The same; secrets are masked, by the name that they stand under or by what stands around them. */
 export function toMaskedMap(value: unknown): TextMap {
   if (!isMap(value)) return {};
   for (const key in value)
@@ -26,12 +23,12 @@ export function toMaskedMap(value: unknown): TextMap {
   return value as TextMap;
 }
 
-/** The integer members of a map. */
+/** The whole numbers of a map. */
 export function toIntegerMap(value: unknown): Readonly<Record<string, number>> {
   return isMap(value) ? copyOf(value, (_key, member) => toInteger(member)) : {};
 }
 
-/** Sets an own member; also for the key `__proto__`. */
+/** Sets an own member, whatever the key: `__proto__` is a key like any other here. */
 export function setMember<T>(
   map: Record<string, T>,
   key: string,
@@ -51,10 +48,7 @@ export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/**
- * A copy with the converted members; those for which `convert` returns
- * undefined are left out.
- */
+/** The members for which `convert` gives something. */
 function copyOf<T>(
   map: Record<string, unknown>,
   convert: (key: string, value: unknown) => T | undefined,

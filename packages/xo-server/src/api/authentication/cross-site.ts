@@ -2,8 +2,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import { XoError } from "@xo-server/model";
 
 /**
- * Rejects cross-site changes (CSRF), by Sec-Fetch-Site or Origin, which scripts of a
- * page cannot set. Other programs send neither header, and hold no cookies of a browser.
+ * Refuses changes that another site's page asks of a browser. Browsers say where
+ * a request comes from and pages cannot change what they say; programs say
+ * nothing and have no cookie that they did not put there.
  * @throws XoError FORBIDDEN
  */
 export function checkSameSite(
@@ -12,7 +13,7 @@ export function checkSameSite(
 ): void {
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return;
   if (isSameSite(headers)) return;
-  throw new XoError("FORBIDDEN", { reason: "cross-site request" });
+  throw new XoError("FORBIDDEN", { reason: "the request is another site's" });
 }
 
 function isSameSite(headers: IncomingHttpHeaders): boolean {

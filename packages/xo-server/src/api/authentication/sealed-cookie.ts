@@ -2,22 +2,23 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import type { PendingSignIn } from "../../auth/providers/provider.js";
 
-/** Time to sign in at the provider, in ms. */
+/** Time to sign in at the provider. */
 export const PENDING_LIFETIME_MS = 10 * 60_000;
-/** States of completed sign-ins that are remembered against replay. */
+/** Sign-ins that came back and may not come back again. */
 const MAX_USED_STATES = 10_000;
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Pending sign-ins at a provider, each in an encrypted cookie of the browser that
- * began it, so that the server stores nothing for them. Each cookie is valid once.
+ * Sign-ins that are under way, each in a cookie of the browser that began it,
+ * encrypted: however many are begun, nothing of them is kept here. Each comes
+ * back once.
  */
 export class SealedCookies {
   readonly #clock: Pick<Clock, "now">;
   readonly #key = randomBytes(32);
-  /** Expiry by state, in that order. */
+  /** States, with the time until which they would be good; in that order. */
   readonly #used = new Map<string, number>();
 
   constructor(clock: Pick<Clock, "now">) {
@@ -35,7 +36,7 @@ export class SealedCookies {
     );
   }
 
-  /** @returns undefined: not sealed by this process, expired or used */
+  /** @returns undefined: it is not one of ours, or too old, or has been used */
   redeem(cookie: string): PendingSignIn | undefined {
     const found = this.#open(cookie);
     const now = this.#clock.now();

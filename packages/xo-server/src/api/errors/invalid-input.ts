@@ -1,14 +1,14 @@
 import { XoError } from "@xo-server/model";
 
-/** Why one parameter is invalid. */
+/** What is wrong with one thing that was given. */
 export interface InputFault {
   readonly message: string;
   readonly value?: unknown;
 }
 
 /**
- * @param faults by location: `limit` of the query, `body.name_label`
- * @returns an error that REST reports as 422 with the faults
+ * @param faults by where it stood: `limit` of the query, `body.name_label`
+ * @returns an error that this door answers with 422 and the faults
  */
 export function invalidInput(
   faults: Readonly<Record<string, InputFault>>,

@@ -3,20 +3,20 @@ import type { Clock } from "../../clock.js";
 
 export interface BodyTimeoutOptions {
   readonly timeoutMs: number;
-  /** Called before the connection of a request is closed. */
+  /** Called with a request that is about to be given up. */
   readonly onTimeout: (request: IncomingMessage) => void;
   readonly clock: Clock;
 }
 
 interface Watched {
   bytesRead: number;
-  progressedAt: number;
+  movedAt: number;
 }
 
 /**
- * Closes connections whose request body makes no progress, so that clients which
- * send a byte now and then cannot hold connections. The duration of an upload is
- * not limited, and backpressure of the server does not count as a stall.
+ * Gives up requests whose bodies stand still: a caller that sends a byte now and
+ * then would hold a connection for good. Uploads take as long as they take; that
+ * ours is the slow side is not held against them.
  */
 export class BodyTimeout {
   readonly #options: BodyTimeoutOptions;
@@ -27,15 +27,15 @@ export class BodyTimeout {
     this.#options = options;
   }
 
-  /** Call when the headers have been received. */
+  /** To be called as soon as the headers are there. */
   watch(request: IncomingMessage): void {
     const { headers, socket } = request;
     const hasBody =
       headers["transfer-encoding"] !== undefined ||
       Number(headers["content-length"] ?? 0) > 0;
     if (!hasBody || request.complete) return;
-    const progressedAt = this.#options.clock.now();
-    this.#watched.set(request, { bytesRead: socket.bytesRead, progressedAt });
+    const movedAt = this.#options.clock.now();
+    this.#watched.set(request, { bytesRead: socket.bytesRead, movedAt });
     request.once("close", () => {
       this.#watched.delete(request);
     });
@@ -60,26 +60,25 @@ export class BodyTimeout {
   }
 
   #check(): void {
-    const { clock, timeoutMs, onTimeout } = this.#options;
+    const { clock, timeoutMs, onTimeout: onStuck } = this.#options;
     const now = clock.now();
     for (const [request, watched] of this.#watched) {
       if (request.complete) this.#watched.delete(request);
-      else if (this.#hasProgressed(request, watched))
-        watched.progressedAt = now;
-      else if (now - watched.progressedAt >= timeoutMs) {
+      else if (this.#hasProgressed(request, watched)) watched.movedAt = now;
+      else if (now - watched.movedAt >= timeoutMs) {
         this.#watched.delete(request);
-        onTimeout(request);
+        onStuck(request);
         request.socket.destroy();
       }
     }
   }
 
-  /** At least 1 KiB since the last check, or received data that the server has not read yet. */
+  /** By a kilobyte at least, from one look to the next, or what came before waits for us. */
   #hasProgressed(request: IncomingMessage, watched: Watched): boolean {
     const { bytesRead } = request.socket;
-    const isServerBusy = request.readableLength > 0;
-    const hasProgressed = isServerBusy || bytesRead - watched.bytesRead >= 1024;
-    if (hasProgressed) watched.bytesRead = bytesRead;
-    return hasProgressed;
+    const isOurTurn = request.readableLength > 0;
+    const hasMoved = isOurTurn || bytesRead - watched.bytesRead >= 1024;
+    if (hasMoved) watched.bytesRead = bytesRead;
+    return hasMoved;
   }
 }

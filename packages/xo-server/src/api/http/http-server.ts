@@ -17,16 +17,16 @@ export interface HttpServerOptions {
   readonly hits: LimitHits;
 }
 
-/** Idle connections are closed after this; longer than the usual keep-alive of reverse proxies. */
+/** A connection on which nothing comes for so long between two requests is closed; longer than proxies keep theirs. */
 const KEEP_ALIVE_MS = 72_000;
 
-/** TCP keep-alive probes detect clients that have disappeared. */
+/** Peers that have vanished without a word are found by the system's own probes. */
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
-/** How often Node.js checks for overdue headers. */
+/** How often Node looks for headers that are late. */
 const TIMEOUT_CHECK_MS = 2_000;
 
-/** The HTTP or HTTPS server, with limits on connections and headers. */
+/** The server under all doors, plain or secure, with the bounds of what comes before a request is one. */
 export function createHttpServer(
   { http, tls, hits }: HttpServerOptions,
   onRequest: RequestListener,
@@ -34,7 +34,7 @@ export function createHttpServer(
   const settings = {
     maxHeaderSize: http.maxHeaderBytes,
     headersTimeout: http.headersTimeoutMs,
-    // A limit on the whole request would end uploads; bodies have BodyTimeout.
+    // Of the whole request, uploads too: bodies are guarded by how they move, see body-guard.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(
       TIMEOUT_CHECK_MS,
@@ -43,7 +43,7 @@ export function createHttpServer(
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAlive: true,
     keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
-    // Strict parsing: lenient parsing allows request smuggling.
+    // Not lenient about what proxies and servers have read differently.
     insecureHTTPParser: false,
     requireHostHeader: true,
   };
@@ -74,17 +74,17 @@ const clientErrors: Readonly<
 > = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
-    text: "request headers too large",
+    text: "the headers are too large",
     limit: "header_size",
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,
-    text: "timeout while reading the request headers",
+    text: "the headers took too long",
     limit: "header_timeout",
   },
 };
 
-/** Responds to a connection whose request cannot be parsed. */
+/** Not a request, or not one that can be read in one way only. */
 function rejectConnection(
   error: NodeJS.ErrnoException,
   socket: Duplex,
@@ -96,11 +96,7 @@ function rejectConnection(
     socket.destroy();
     return;
   }
-  endWithResponse(
-    socket,
-    known?.status ?? 400,
-    known?.text ?? "malformed request",
-  );
-  // The rest of the input is not read.
+  endWithResponse(socket, known?.status ?? 400, known?.text ?? "not a request");
+  // What else it sends is not read.
   (socket as Socket).destroySoon();
 }

@@ -18,23 +18,23 @@ import {
 } from "../../encoding/raw-json.js";
 import { fromXapiError } from "../errors/xapi-errors.js";
 
-/** Requests per batch at most. */
+/** Requests of one batch at most. */
 const MAX_BATCH = 100;
 
-/** Handles JSON-RPC 2.0 messages, with batches and notifications. */
+/** Text in, text out: JSON-RPC 2.0 with batches and notifications. */
 export interface JsonRpcHandler {
-  /** @returns the response; undefined: none is sent. Never rejects. */
+  /** JSON as text, or its UTF-8; undefined: nothing is to be answered. Never rejects. */
   handle(text: string, context: CallContext): Promise<Message | undefined>;
 }
 
-/** The id of the object with an opaque reference. */
+/** The id by which clients know what XAPI calls by a reference. */
 export type IdOf = (ref: string) => string | undefined;
 
 export function createJsonRpcHandler(
   dispatcher: Dispatcher,
   idOf: IdOf = () => undefined,
 ): JsonRpcHandler {
-  // Errors are translated below; the library would print them.
+  // All errors are translated below; the library's own way of telling is not needed.
   const server = new JSONRPCServer<CallContext>({
     errorListener: () => undefined,
   });
@@ -45,7 +45,7 @@ export function createJsonRpcHandler(
   return {
     async handle(text, context) {
       const message = parse(text);
-      // Fast path for single requests: the library does the same in four times the time.
+      // Nearly all that comes. The library asks the same of it and does the same, in four times the time.
       const response = isRequest(message)
         ? await handleOne(parts, message, context)
         : await receive(server, message, context);
@@ -111,7 +111,7 @@ function isRequest(message: unknown): message is JSONRPCRequest {
   return message !== null && isJSONRPCRequest(message);
 }
 
-/** @returns the error if the text is not JSON */
+/** What is no JSON stands as the error that tells of it. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -134,15 +134,15 @@ async function receive(
     return toErrorResponse(null, new XoError("INVALID_REQUEST", { reason }));
   }
   const answers = await server.receive(message.map(toRequest), context);
-  // The library returns a single response for a batch of one; the specification requires an array.
+  // The library answers a batch of one with a bare response; the specification wants a list.
   return answers === null || Array.isArray(answers) || message.length === 0
     ? answers
     : [answers];
 }
 
 /**
- * The library reads members without checking the type; anything but an object
- * becomes an empty object, which is an invalid request.
+ * The library looks into what it takes for an object; anything else becomes an
+ * object that is no request.
  */
 function toRequest(message: unknown): JSONRPCRequest {
   if (typeof message !== "object" || message === null)
@@ -151,7 +151,7 @@ function toRequest(message: unknown): JSONRPCRequest {
   return isAbsentId(id) ? others : { ...others, id };
 }
 
-/** A null id counts as absent, as in JSON-RPC 1.0 and in Xen Orchestra. */
+/** A null id is none: clients of Xen Orchestra take it so, as JSON-RPC 1 did. */
 function isAbsentId(id: JSONRPCRequest["id"]): id is undefined | null {
   return id === undefined || id === null;
 }
@@ -174,7 +174,7 @@ async function handleOne(
   }
 }
 
-/** Maps errors to JSON-RPC error responses. */
+/** The table of errors, for this door. */
 function toErrorResponse(
   id: NonNullable<JSONRPCRequest["id"]> | null,
   error: Error,
@@ -206,7 +206,7 @@ function translateOwn({ code, message, data }: XoError): Translated {
   const { jsonRpc } = errorTable[code];
   if (code === "UNKNOWN_METHOD")
     return { code: jsonRpc, message, data: data["method"] };
-  // Clients match this message (CONTRACT 1.4); the reason is in the data.
+  // Clients know this one by its message; the reason stands in the data.
   if (code === "INVALID_PARAMETERS")
     return {
       code: jsonRpc,

@@ -1,26 +1,26 @@
 import type { Config } from "../../config/config.js";
 import type { LimitHits } from "../../limits/limit-hits.js";
 
-/** A connection, as far as limits are concerned. */
+/** Who has a socket, as far as limits go. */
 export interface LimitedSocket {
-  /** Connections with the same key share a limit. */
+  /** Those with the same one count together. */
   readonly rateKey: string;
-  /** Closes the connection with a reason. */
+  /** Ends it, calmly, with a reason for its log. */
   close(reason: string): void;
 }
 
 export interface SocketLimitsOptions extends Pick<
   Config["http"],
-  "maxSockets" | "maxSocketsPerAddress" | "maxAnonymousSockets"
+  "maxSockets" | "maxSocketsPerAddress" | "maxGuestSockets"
 > {
   readonly hits: LimitHits;
 }
 
-/** Counts connections in total, per address and anonymous. */
+/** How many sockets there are: in all, from one address, of who has not signed in. */
 export class SocketLimits {
   readonly #options: SocketLimitsOptions;
   readonly #byAddress = new Map<string, number>();
-  /** Oldest first. */
+  /** The oldest first. */
   readonly #anonymous = new Set<LimitedSocket>();
   readonly #all = new Set<LimitedSocket>();
 
@@ -28,7 +28,7 @@ export class SocketLimits {
     this.#options = options;
   }
 
-  /** Why one more connection is rejected; undefined: it is accepted. */
+  /** Why there is no room for one more; undefined: there is. */
   rejectionReason(rateKey: string): string | undefined {
     const { maxSockets, maxSocketsPerAddress, hits } = this.#options;
     if (this.#all.size >= maxSockets) {
@@ -42,7 +42,7 @@ export class SocketLimits {
     return undefined;
   }
 
-  /** Adds a connection, as an anonymous one. */
+  /** A new one is a guest. */
   add(client: LimitedSocket): void {
     this.#all.add(client);
     const { rateKey } = client;
@@ -51,21 +51,21 @@ export class SocketLimits {
   }
 
   /**
-   * With too many anonymous connections the oldest is closed: clients sign in right
-   * after connecting, and idle anonymous connections must not keep them out.
+   * With too many guests the oldest goes: who comes to sign in does so at once,
+   * and would otherwise be kept out by those who only sit there.
    */
   setAnonymous(client: LimitedSocket, isAnonymous: boolean): void {
-    // A closed connection is signed out afterwards.
+    // Who has gone is signed out after that.
     if (!isAnonymous || !this.#all.has(client)) {
       this.#anonymous.delete(client);
       return;
     }
     this.#anonymous.add(client);
-    if (this.#anonymous.size <= this.#options.maxAnonymousSockets) return;
+    if (this.#anonymous.size <= this.#options.maxGuestSockets) return;
     const [oldest] = this.#anonymous;
     this.#anonymous.delete(oldest!);
     this.#options.hits.count("guest_sockets");
-    oldest!.close("too many anonymous connections");
+    oldest!.close("too many have not signed in");
   }
 
   remove(client: LimitedSocket): void {

@@ -7,6 +7,7 @@ import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { Operation, Permission } from "../../operations/operation.js";
 import type { Authenticator } from "../../auth/authenticator.js";
 import type { LimitHits } from "../../limits/limit-hits.js";
+import { outerOf } from "../http/client-address.js";
 import { DATA_POLICY } from "../http/security-headers.js";
 import { Admission } from "./routing/admission.js";
 import { toCaller } from "../authentication/caller.js";
@@ -36,13 +37,13 @@ export interface RestApiOptions {
   readonly objects: Pick<Objects, "catalog" | "queries">;
   readonly operations: readonly Operation[];
   readonly dispatcher: Dispatcher;
-  /** Undefined: sign-in is not available. */
+  /** Undefined: nobody can sign in. */
   readonly authenticator?: Authenticator | undefined;
-  /** Undefined: no actions, tasks and tags. */
+  /** Undefined: nothing is done to objects here. */
   readonly tasks?: Tasks | undefined;
-  /** Undefined: no uploads and downloads. */
+  /** Undefined: no bytes are carried here. */
   readonly paths?: OneTimePaths | undefined;
-  /** Permission of anonymous clients. */
+  /** Of callers who have not signed in. */
   readonly permission: Permission;
   readonly maxRequestsPerSecond: number;
   readonly maxRequestsPerUserPerSecond: number;
@@ -55,17 +56,17 @@ export interface RestApiOptions {
   readonly logger: Logger;
 }
 
-/** Adds the REST API under /rest/v0, and the sign-in of its clients. */
+/** The REST API, under /rest/v0, and the sign-in of its clients. */
 export async function addRestApi(
   app: FastifyInstance,
   options: RestApiOptions,
 ): Promise<void> {
   const { dispatcher, authenticator, permission: anonymous } = options;
   const admission = new Admission(options);
-  const addCommonParts = (rest: FastifyInstance) => {
-    addJsonBodies(rest, options);
-    addErrors(rest, options);
-    rest.addHook("onRequest", async (request, reply) => {
+  const dress = (door: FastifyInstance) => {
+    addJsonBodies(door, options);
+    addErrors(door, options);
+    door.addHook("onRequest", async (request, reply) => {
       reply.header("cache-control", "no-store");
       reply.header("content-security-policy", DATA_POLICY);
       admission.admit(request);
@@ -73,34 +74,34 @@ export async function addRestApi(
   };
   const login = { authenticator, anonymous, dispatcher };
   const logIn = createLoginHandler(login);
-  await app.register(async (rest) => {
-    addCommonParts(rest);
-    rest.post(LOGIN_PATH, logIn);
-    addSignInRoutes(rest, { ...login, clock: options.clock });
+  await app.register(async (door) => {
+    dress(door);
+    door.post(LOGIN_PATH, logIn);
+    addSignInRoutes(door, { ...login, clock: options.clock });
   });
   await app.register(
-    async (rest) => {
-      addCommonParts(rest);
-      decorateRequests(rest);
-      addAuthentication(rest, { authenticator, anonymous, admission });
+    async (door) => {
+      dress(door);
+      decorateRequests(door);
+      addAuthentication(door, { authenticator, anonymous, admission });
       const routes = new RouteTable();
       routes.post(LOGIN_PATH, logIn);
-      addRoutes(rest, routes, options);
-      serve(rest, routes);
+      addRoutes(door, routes, options);
+      serve(door, routes);
     },
     { prefix: REST_ROOT },
   );
 }
 
 function addRoutes(
-  rest: FastifyInstance,
+  door: FastifyInstance,
   routes: RouteTable,
   options: RestApiOptions,
 ): void {
   const { objects, dispatcher, tasks, paths } = options;
   const operations = restOperations(options.operations);
   const onClose = (stop: () => void) => {
-    rest.addHook("preClose", async () => {
+    door.addHook("preClose", async () => {
       stop();
     });
   };
@@ -111,7 +112,7 @@ function addRoutes(
   const parts = { objects, dispatcher, tasks };
   addOperationRoutes(routes, operations, parts);
   if (paths !== undefined)
-    addBinaryRoutes(rest, routes, { ...parts, operations, paths });
+    addBinaryRoutes(door, routes, { ...parts, operations, paths });
   addEventRoutes(routes, { ...options, onClose });
   if (tasks === undefined) return;
   addTaskRoutes(routes, { objects, tasks, dispatcher, onClose });
@@ -119,20 +120,18 @@ function addRoutes(
 }
 
 function addAuthentication(
-  rest: FastifyInstance,
+  door: FastifyInstance,
   parts: Pick<RestApiOptions, "authenticator"> & {
     readonly anonymous: Permission;
     readonly admission: Admission;
   },
 ): void {
   const { authenticator, anonymous, admission } = parts;
-  rest.addHook("onRequest", async (request) => {
+  door.addHook("onRequest", async (request) => {
     const otp = readText(queryOf(request), "otp");
-    const credentials = readCredentials(request.headers, otp);
-    const caller = await toCaller(credentials, request.clientAddress.address, {
-      authenticator,
-      anonymous,
-    });
+    const shown = readCredentials(request.headers, otp);
+    const who = { authenticator, anonymous };
+    const caller = await toCaller(shown, outerOf(request.raw).address, who);
     admission.admitUser(caller.context.user?.id);
     request.caller = caller;
   });
@@ -142,7 +141,7 @@ function addAuthentication(
  * Serves the routes of the table by one wildcard route. The route is found in an
  * `onRequest` hook, so that the body of a request without a route is not read.
  */
-function serve(rest: FastifyInstance, routes: RouteTable): void {
+function serve(door: FastifyInstance, routes: RouteTable): void {
   const find = async (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split("?")[0]!;
     const route = routes.find(request.method, path.slice(REST_ROOT.length));
@@ -172,15 +171,15 @@ function serve(rest: FastifyInstance, routes: RouteTable): void {
   };
   const handler: RouteHandler = (request, reply) =>
     request.routeHandler!(request, reply);
-  for (const url of ["", "/*"]) rest.all(url, { onRequest: find }, handler);
-  rest.setNotFoundHandler(refuse);
+  for (const url of ["", "/*"]) door.all(url, { onRequest: find }, handler);
+  door.setNotFoundHandler(refuse);
 }
 
 function addErrors(
-  rest: FastifyInstance,
+  door: FastifyInstance,
   { logger, hits }: Pick<RestApiOptions, "logger" | "hits">,
 ): void {
-  rest.setErrorHandler(async (error: Error, request, reply) => {
+  door.setErrorHandler(async (error: Error, request, reply) => {
     hits.countError(error);
     const known = toRestError(error);
     if (known === undefined)

@@ -20,11 +20,11 @@ export interface TlsOptions {
   readonly dataDir: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Source of SIGHUP; default: the process. */
+  /** Where SIGHUP comes from; default: the process. */
   readonly signals?: Pick<EventEmitter, "on" | "off">;
 }
 
-/** The current TLS certificate of the server. */
+/** The certificate of the server, now and after it has been replaced. */
 export class Tls {
   readonly minVersion: SecureVersion;
   readonly #logger: Logger;
@@ -36,7 +36,7 @@ export class Tls {
     this.#pair = pair;
     this.minVersion = minVersion;
     this.#logger = logger;
-    this.#log("TLS certificate loaded");
+    this.#log("The certificate has");
   }
 
   get settings(): SecureSettings {
@@ -48,7 +48,7 @@ export class Tls {
     return this.#pair.expiresAt;
   }
 
-  /** New connections of `server` use the current certificate, also after it has been replaced. */
+  /** New connections of this server are made with what is taken from now on. */
   attach(server: Pick<Server, "setSecureContext">): void {
     this.#server = server;
     server.setSecureContext(this.settings);
@@ -57,7 +57,7 @@ export class Tls {
   replace(pair: KeyPair): void {
     this.#pair = pair;
     this.#server?.setSecureContext(this.settings);
-    this.#log("TLS certificate replaced");
+    this.#log("A new certificate is in use, it has");
   }
 
   stopWith(stop: () => void): void {
@@ -68,16 +68,16 @@ export class Tls {
     this.#stop();
   }
 
-  #log(event: string): void {
+  #log(what: string): void {
     const { fingerprint, expiresAt } = this.#pair;
     const until = new Date(expiresAt).toISOString().slice(0, 10);
     this.#logger.info(
-      `${event}: SHA-256 fingerprint ${fingerprint}, valid until ${until}`,
+      `${what} SHA-256 fingerprint ${fingerprint}, good until ${until}`,
     );
   }
 }
 
-/** Undefined: plain HTTP. @throws XoError CONFIG_INVALID */
+/** Undefined: the config wants plain HTTP. @throws XoError CONFIG_INVALID */
 export async function startTls(options: TlsOptions): Promise<Tls | undefined> {
   const { http, dataDir, clock, logger } = options;
   const { certificate, key, selfSigned, minVersion } = http.tls;
@@ -100,7 +100,7 @@ export async function startTls(options: TlsOptions): Promise<Tls | undefined> {
   return tls;
 }
 
-/** @returns a function that stops the watch */
+/** @returns the way to stop all of it */
 function reloadAtSignal(
   watch: CertificateWatch,
   signals: Pick<EventEmitter, "on" | "off">,

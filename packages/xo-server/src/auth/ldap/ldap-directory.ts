@@ -17,9 +17,9 @@ import { readConfigSecret } from "../providers/read-secret.js";
 import { withLdapConnection } from "./ldap-connection.js";
 import { fillFilter, isCanonicalName, memberFilter } from "./ldap-filter.js";
 
-/** Groups of one user at most. */
+/** Groups of one person at most. */
 const MAX_GROUPS = 1_000;
-/** Concurrent sign-ins by LDAP at most. */
+/** Sign-ins that ask the directory at the same time at most. */
 const MAX_CONCURRENT = 64;
 
 export interface LdapDirectoryOptions {
@@ -29,11 +29,11 @@ export interface LdapDirectoryOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** An LDAP directory: searches the entry of a user and binds with the password. */
+/** A directory that speaks LDAP: finds a person's entry, and tries the password on it. */
 export class LdapDirectory implements Directory {
   readonly policy: ProviderPolicy;
   readonly #options: LdapDirectoryOptions;
-  /** Ordered: the URL that answered last comes first. */
+  /** The last that answered first. */
   #urls: readonly string[];
   #running = 0;
 
@@ -48,7 +48,7 @@ export class LdapDirectory implements Directory {
     name: string,
     password: string,
   ): Promise<ExternalIdentity | undefined> {
-    // A bind with a name and an empty password succeeds as anonymous (RFC 4513, 5.1.2).
+    // A bind with a name and no password succeeds: it means nobody (RFC 4513, 5.1.2).
     if (password === "" || !isCanonicalName(name)) return undefined;
     if (this.#running >= MAX_CONCURRENT)
       throw new XoError("TOO_MANY_REQUESTS", { reason: "sign-ins by LDAP" });
@@ -62,7 +62,7 @@ export class LdapDirectory implements Directory {
     }
   }
 
-  /** Tries the servers in order until one answers. */
+  /** Asks one server after the other until one answers. */
   async #query<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const { ldap, clock, logger } = this.#options;
     const reasons: string[] = [];
@@ -72,7 +72,7 @@ export class LdapDirectory implements Directory {
         this.#urls = [url, ...this.#urls.filter((other) => other !== url)];
         return answer;
       } catch (error) {
-        logger.warn(`LDAP server ${url} failed`, { error });
+        logger.warn(`The directory ${url} does not answer`, { error });
         reasons.push(toReason(error));
       }
     const reason = [...new Set(reasons)].join("; ");
@@ -88,11 +88,11 @@ export class LdapDirectory implements Directory {
     const entry = await this.#findEntry(client, name);
     if (entry === undefined) return undefined;
     if (!(await this.#isPassword(client, entry.dn, password))) return undefined;
-    const identity = this.#toIdentity(entry);
+    const person = this.#toIdentity(entry);
     if (this.#options.ldap.groups.base === "")
-      return { ...identity, groups: undefined };
+      return { ...person, groups: undefined };
     await this.#bindAsService(client);
-    return { ...identity, groups: await this.#findGroups(client, entry) };
+    return { ...person, groups: await this.#findGroups(client, entry) };
   }
 
   async #bindAsService(client: Client): Promise<void> {
@@ -111,11 +111,11 @@ export class LdapDirectory implements Directory {
       filter: fillFilter(ldap.filter, { name }),
       attributes: [ldap.nameAttribute, ldap.idAttribute, groups.memberIs],
       explicitBufferAttributes: [ldap.idAttribute],
-      // A second entry means that the name is ambiguous.
+      // One more than there may be.
       sizeLimit: 2,
     });
     if (searchEntries.length < 2) return searchEntries[0];
-    logger.warn("LDAP search for a user name is ambiguous", { name });
+    logger.warn("A name means more than one entry of the directory", { name });
     return undefined;
   }
 
@@ -130,8 +130,8 @@ export class LdapDirectory implements Directory {
     } catch (error) {
       if (error instanceof InvalidCredentialsError) return false;
       if (!(error instanceof ResultCodeError)) throw error;
-      // The account is locked or expired, or may not sign in.
-      this.#options.logger.warn(`LDAP bind as ${dn} failed`, { error });
+      // Locked, expired, may not sign in: the directory knows why.
+      this.#options.logger.warn(`The directory refuses ${dn}`, { error });
       return false;
     }
   }
@@ -164,17 +164,17 @@ export class LdapDirectory implements Directory {
   }
 }
 
-/** Attribute names are case-insensitive. */
+/** Names of attributes are the same in any case, to directories. */
 function valuesOf(entry: Entry, attribute: string): (string | Buffer)[] {
-  const lowerName = attribute.toLowerCase();
+  const wanted = attribute.toLowerCase();
   const found = Object.entries(entry).find(
-    ([name]) => name.toLowerCase() === lowerName,
+    ([name]) => name.toLowerCase() === wanted,
   );
   const value = found?.[1] ?? [];
   return Array.isArray(value) ? value : [value];
 }
 
-/** Binary values, such as objectGUID of Active Directory, in hexadecimal. */
+/** What is no text, as ids of Active Directory are not, in hexadecimal digits. */
 function toText(value: string | Buffer): string {
   if (typeof value === "string") return value;
   const text = value.toString("utf8");
@@ -183,7 +183,7 @@ function toText(value: string | Buffer): string {
     : value.toString("hex");
 }
 
-/** A short reason for the user, without internal details. */
+/** For who signs in: what they cannot change in few words, nothing about the inside. */
 function toReason(error: unknown): string {
   if (error instanceof XoError) return error.code;
   if (error instanceof ResultCodeError) return error.name;

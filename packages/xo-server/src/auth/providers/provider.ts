@@ -1,33 +1,33 @@
-/** A user as an external identity provider describes them. */
+/** Somebody as a provider elsewhere knows them. */
 export interface ExternalIdentity {
-  /** Assigned by the provider, never reused for another user. */
+  /** The provider's, never given to somebody else. */
   readonly id: string;
   readonly name: string;
-  /** Names of the user's groups; undefined: groups are not synchronized. */
+  /** Names of their groups; undefined: the provider is not asked for them. */
   readonly groups: readonly string[] | undefined;
 }
 
-/** How identities of a provider map to users of this server. */
+/** What signing in somewhere else means here. */
 export interface ProviderPolicy {
-  /** Stored with users and groups: `ldap` or `oidc`. */
+  /** As users and groups are marked with it: `ldap`. */
   readonly provider: string;
-  /** Its members are admins, other users are not; empty: the provider does not decide. */
+  /** Its members are admins, others are not; empty: that is said here only. */
   readonly adminGroup: string;
-  /** A first sign-in may be linked to an existing user of the same name. */
+  /** A first sign-in may take over a user of the same name. */
   readonly linkByName: boolean;
 }
 
-/** Verifies user names and passwords. */
+/** Knows people by name and password. */
 export interface Directory {
   readonly policy: ProviderPolicy;
   /**
-   * @returns undefined: no such user, or a wrong password
+   * @returns undefined: nobody is called so, or the password is another
    * @throws XoError PROVIDER_UNAVAILABLE
    */
   verify(name: string, password: string): Promise<ExternalIdentity | undefined>;
 }
 
-/** State of a sign-in at a provider; only the browser that began the sign-in holds it. */
+/** What a sign-in elsewhere is held against when it comes back: for the browser that began it only. */
 export interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;

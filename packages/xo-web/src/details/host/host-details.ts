@@ -1,7 +1,7 @@
 import type { Host } from "../../objects/infrastructure.js";
 import type { TextMap } from "../../api/object-row.js";
 
-/** Properties that only the page of a host uses. Times in seconds since the epoch. */
+/** What only the page of a host shows. Seconds since 1970. */
 export type HostDetails = Host & {
   readonly build: string;
   readonly bios_strings: TextMap;

@@ -1,12 +1,12 @@
 import type { Messages } from "../../locale/messages.js";
 import type { Pif } from "../../objects/devices.js";
 
-/** State of a PIF (attached, link) with its tone. */
+/** Whether an interface is used and has a link, in a word with its colour. */
 export function pifState(
   { attached, carrier, isBondSlave }: Pif,
   { topology, host }: Messages,
 ): { readonly tone: "good" | "warn" | "bad"; readonly words: string } {
-  // Members of a bond are not plugged themselves.
+  // The parts of a bond are not plugged themselves.
   if (isBondSlave === true)
     return carrier
       ? { tone: "good", words: host.linkUp }

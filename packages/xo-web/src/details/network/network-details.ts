@@ -1,6 +1,6 @@
 import type { Network } from "../../objects/infrastructure.js";
 
-/** Properties that only the page of a network uses. */
+/** What only the page of a network shows. */
 export type NetworkDetails = Network & {
   readonly automatic: boolean;
   readonly defaultIsLocked: boolean;

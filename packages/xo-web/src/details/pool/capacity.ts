@@ -1,27 +1,27 @@
 import type { Host, Sr } from "../../objects/infrastructure.js";
 import type { ColumnTable } from "../../topology/column-table.js";
 
-/** Capacity and allocation of a pool. Sizes in bytes. */
+/** What a pool has, and what it has given to VMs. Bytes. */
 export interface Capacity {
   readonly cores: number;
-  /** Of running VMs. */
+  /** Of VMs that run. */
   readonly vcpus: number;
   readonly memory: number;
   readonly memoryUsed: number;
-  /** Of running VMs, at their maximum. */
+  /** Of VMs that run, as much as they may take. */
   readonly memoryGiven: number;
   readonly running: number;
   readonly vms: number;
   readonly storage: number;
   readonly storageUsed: number;
   readonly storagePromised: number;
-  /** The other hosts have memory for all running VMs when the largest host fails. */
+  /** Hosts are up; its memory is enough for all that runs when the biggest host is gone. */
   readonly bearsOneLoss: boolean | undefined;
 }
 
 /**
  * @param vms columns power_state, CPUs.number, memory.size
- * @param srs with disks
+ * @param srs those that hold disks
  */
 export function capacityOf(
   hosts: readonly Host[],

@@ -1,15 +1,15 @@
 import type { Host } from "../../objects/infrastructure.js";
 import type { Messages } from "../../locale/messages.js";
 
-/** Obstacles to a rolling reboot that the page can detect. */
+/** What stands against rebooting the hosts of a pool one after another, as far as the page can see. */
 export interface RebootCheck {
   readonly word: keyof Messages["pool"]["checks"];
   readonly isMet: boolean;
-  /** Names of the hosts that the check concerns. */
+  /** Names of hosts, where the check is about some. */
   readonly hosts?: readonly string[];
 }
 
-/** @param bearsOneLoss the other hosts have memory for all VMs when the largest host fails */
+/** @param bearsOneLoss the memory of the others holds all VMs when the biggest host is gone */
 export function rebootChecks(
   hosts: readonly Host[],
   bearsOneLoss: boolean | undefined,

@@ -4,7 +4,7 @@ import type { Host, Network, Sr } from "../../objects/infrastructure.js";
 import { useColumns } from "../../topology/use-columns.js";
 import { capacityOf } from "./capacity.js";
 
-/** The live hosts, SRs and networks of a pool, and their capacity. */
+/** The hosts, storage and networks of a pool, live, and what they hold. */
 export function usePool(pool: () => string) {
   const filter = (more = "") => `$pool:${pool()}${more}`;
   const hosts = useObjects<Host>(() => ({

@@ -1,7 +1,7 @@
 import type { Sr } from "../../objects/infrastructure.js";
 
-/** Properties that only the page of an SR uses. */
+/** What only the page of an SR shows. */
 export type SrDetails = Sr & {
-  /** Absent for kinds without disks. */
+  /** Absent for kinds that hold no disks. */
   readonly allocationStrategy?: string;
 };

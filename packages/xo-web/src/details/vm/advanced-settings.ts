@@ -7,13 +7,13 @@ import { haChoices } from "./ha-choices.js";
 export type SettingId = keyof Messages["vm"]["settings"];
 
 interface SettingBase {
-  /** Key of its name and description. */
+  /** Its name, and the sentence that says what it does. */
   readonly id: SettingId;
-  /** Can be changed only while the VM is halted. */
+  /** Takes effect on, or can be changed of, a VM that does not run only. */
   readonly isForHalted?: boolean;
 }
 
-/** A setting of a VM, and the parameters of `vm.set` that change it. */
+/** Something about a VM that can be changed, and the way in which the server is told. */
 export type Setting = SettingBase &
   (
     | {
@@ -28,7 +28,7 @@ export type Setting = SettingBase &
         readonly min?: number;
         readonly max?: number;
         readonly unit?: string;
-        /** Value of one unit, such as 2**30 bytes of one GiB. */
+        /** How many of the value make a unit. */
         readonly factor?: number;
         readonly step?: number;
       }
@@ -45,10 +45,10 @@ export type Setting = SettingBase &
         readonly kind: "text";
         readonly value: string;
         readonly fields: (value: string) => Record<string, Json>;
-        /** Pattern of valid texts. */
+        /** Why a text is not taken. */
         readonly pattern?: RegExp;
       }
-    /** Id of an object of the pool; empty: none. */
+    /** One of the objects of its pool, or none. */
     | {
         readonly kind: "object";
         readonly type: "host" | "SR";
@@ -64,7 +64,7 @@ export interface SettingGroup {
 
 const GIB = 2 ** 30;
 
-/** The settings of the advanced tab, by group. */
+/** All that is not on the general tab, grouped by what one wants to do. */
 export function advancedSettings(vm: Vm, text: Messages): SettingGroup[] {
   const isVm = vm.type === "VM";
   return [
@@ -115,7 +115,7 @@ function startSettings(vm: Vm, text: Messages): Setting[] {
   ];
 }
 
-/** Operations that XAPI refuses while they are blocked. */
+/** What XAPI then refuses, whoever asks. */
 const blocks = [
   ["blockDelete", ["destroy"]],
   ["blockShutdown", ["clean_shutdown", "hard_shutdown", "shutdown"]],

@@ -5,7 +5,7 @@ import { plugActions } from "./plug-actions.js";
 
 const GIB = 2 ** 30;
 
-/** Actions on a VBD. */
+/** Of a disk's place in a VM. */
 export const vbdActions: readonly Action[] = [
   ...plugActions("VBD", "vbd"),
   ownAction({

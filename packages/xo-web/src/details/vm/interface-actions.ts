@@ -5,7 +5,7 @@ import type { Messages } from "../../locale/messages.js";
 import { ownAction } from "../own-action.js";
 import { plugActions } from "./plug-actions.js";
 
-/** Actions on a VIF. */
+/** Of an interface. */
 export const vifActions: readonly Action[] = [
   ...plugActions("VIF", "vif"),
   ownAction({
@@ -50,7 +50,7 @@ export const vifActions: readonly Action[] = [
     operation: (vif, { network, mac, rateLimit, lockingMode }) => ({
       method: "vif.set",
       params: {
-        // Only changed fields are sent: XAPI recreates a VIF when network or address are set.
+        // What was not changed is not said: a network or an address that is said is set anew.
         ...(network === vif["$network"] || !network ? {} : { network }),
         ...(mac === vif["MAC"] || !mac ? {} : { mac }),
         rateLimit: rateLimit ?? null,

@@ -1,13 +1,13 @@
 import type { JsonObject } from "@xo-server/kit";
 
-/** A job that takes snapshots, as `job.getAll` returns it. */
+/** A job that takes snapshots, as `job.getAll` tells it. */
 export interface SnapshotJob {
   readonly id: string;
   readonly name: string;
   readonly vms: readonly string[];
   readonly filter: string | undefined;
   readonly excludedTags: readonly string[];
-  /** Its enabled schedules. */
+  /** Its schedules that are on. */
   readonly schedules: readonly Schedule[];
 }
 
@@ -16,7 +16,7 @@ export interface Schedule {
   readonly timezone: string | undefined;
 }
 
-/** The default of the server. */
+/** The server's own default. */
 const EXCLUDED = ["xo:no-bak"];
 
 /** Jobs that take snapshots, with their schedules. */
@@ -41,7 +41,7 @@ export function toSnapshotJobs(
     }));
 }
 
-/** Whether the job includes a VM: listed, or by a filter that the server evaluates (`ask`). */
+/** Whether it is for a VM: `ask` its filter, where that is what decides. */
 export function coverOf(
   { vms, filter, excludedTags }: SnapshotJob,
   { id, tags = [] }: { id: string; tags?: readonly string[] | undefined },

@@ -1,7 +1,7 @@
 import type { Json } from "@xo-server/kit";
 import type { Goal } from "./recommendation.js";
 
-/** The operation and parameters that plan for a goal. */
+/** Which operation answers what somebody wants of a pool. */
 export function planQuestion(
   pool: string,
   goal: Goal,

@@ -14,7 +14,7 @@ interface Told {
   readonly message: string;
 }
 
-/** A migration of the balancer, done or, in a dry run, proposed. */
+/** A move that the load balancer has made, or would have. */
 export interface RunMove {
   readonly vm: string;
   readonly vmName: string;
@@ -28,7 +28,7 @@ export interface RunMove {
   readonly error?: Told;
 }
 
-/** A run of the balancer, as `balancer.getHistory` returns it. Times in ms since the epoch. */
+/** What it did to a pool once, as `balancer.getHistory` tells it. Times in ms since 1970. */
 export interface Run {
   readonly id: string;
   readonly status: RunStatus;
@@ -41,21 +41,21 @@ export interface Run {
   };
   readonly goal: "performance" | "consolidate";
   readonly moves: readonly RunMove[];
-  /** Number of migrations of VMs that the user may not see. */
+  /** Moves of VMs that may not be seen. */
   readonly hidden: number;
   readonly figuresBefore: readonly HostFigures[];
   /** As planned. */
   readonly figuresAfter: readonly HostFigures[];
-  /** As measured after the migrations. */
+  /** As found when all of what is measured was of after the moves. */
   readonly figuresMeasured?: readonly HostFigures[];
   readonly emptied: readonly string[];
-  /** Why the run stopped early. */
+  /** Why it did not come to its end. */
   readonly reason?: Told;
 }
 
 export interface RunPage {
   readonly runs: readonly Run[];
-  /** Cursor of the next page; absent: this is the last page. */
+  /** For the next page; absent: there is none. */
   readonly cursor?: string;
 }
 
@@ -84,7 +84,7 @@ export function moveTone({ status }: Pick<RunMove, "status">): string {
   return moveTones[status];
 }
 
-/** Merges the newest page with older ones, without duplicates. */
+/** The newest page before older ones: what is in both is in the newer. */
 export function joinRuns(
   newest: readonly Run[],
   older: readonly Run[],
@@ -93,7 +93,7 @@ export function joinRuns(
   return [...newest, ...older.filter(({ id }) => !known.has(id))];
 }
 
-/** Why a VM was migrated, with the figures of that time. */
+/** Why a VM was moved, with the figures of then. */
 export function runReason(
   { figuresBefore }: Pick<Run, "figuresBefore">,
   { purpose, from }: Pick<RunMove, "purpose" | "from">,
@@ -109,7 +109,7 @@ export function runReason(
   });
 }
 
-/** Load of the most loaded host before, as planned and after; undefined: no figures. */
+/** How full the fullest host was, was to be, and has become; undefined: there are no figures. */
 export function runFigures(
   { figuresBefore, figuresAfter, figuresMeasured = [] }: Run,
   by: "cpu" | "memory",

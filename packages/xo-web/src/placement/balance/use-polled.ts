@@ -1,21 +1,21 @@
 import { onScopeDispose } from "vue";
 import { useServer } from "../../live/use-server.js";
-import { useRequest, type RequestResult } from "../../forms/use-request.js";
+import { useAsked, type Asked } from "../../settings/use-asked.js";
 import type { Call } from "../../api/server-connection.js";
 
-/** Calls the server at an interval while the page is visible and connected, until the scope ends. */
+/** What the server answers to a question, asked anew every so often while somebody looks. Until the scope ends. */
 export function usePolled<T>(
-  send: (call: Call) => Promise<unknown>,
+  ask: (call: Call) => Promise<unknown>,
   everyMs: number,
-): RequestResult<T> {
+): Asked<T> {
   const { view } = useServer();
-  const result = useRequest<T>(send);
+  const asked = useAsked<T>(ask);
   const timer = setInterval(() => {
     if (view.value.connection.name === "open" && !document.hidden)
-      void result.reload();
+      void asked.again();
   }, everyMs);
   onScopeDispose(() => {
     clearInterval(timer);
   });
-  return result;
+  return asked;
 }

@@ -1,12 +1,12 @@
 import type { MonotonicClock } from "@xo-server/kit";
 
 export interface LatestView<Q, A> {
-  /** The last answer with its question; kept until the next answer. */
+  /** The last one that came, and to what; kept while the next is being made. */
   readonly answer: A | undefined;
   readonly question: Q | undefined;
-  /** The question has changed since, or the connection is lost. */
+  /** Something else is wanted by now, or the server is gone. */
   readonly isStale: boolean;
-  /** Why the current question has no answer. */
+  /** Why what is wanted has no answer. */
   readonly failure: unknown;
 }
 
@@ -14,13 +14,14 @@ export interface LatestAnswerOptions<Q, A> {
   readonly ask: (question: Q) => Promise<A>;
   readonly onView: (view: LatestView<Q, A>) => void;
   readonly clock: MonotonicClock;
-  /** Delay in ms before a question is sent; a newer one replaces it. */
+  /** A question waits for so long whether another comes. */
   readonly calmMs: number;
 }
 
 /**
- * Answers to questions that change faster than they are answered: one call at a
- * time, the latest question next; the last answer stays until then.
+ * Answers to questions that change faster than they are answered: one is asked
+ * at a time, the last one that was wanted is the next, and what has come stays
+ * until then.
  */
 export class LatestAnswer<Q, A> {
   readonly #options: LatestAnswerOptions<Q, A>;
@@ -30,46 +31,46 @@ export class LatestAnswer<Q, A> {
     isStale: false,
     failure: undefined,
   };
-  #question: Q | undefined;
+  #wanted: Q | undefined;
   #timer: unknown;
   #isBusy = false;
-  /** Number of changes of the question. */
+  /** Counts what was wanted. */
   #epoch = 0;
 
   constructor(options: LatestAnswerOptions<Q, A>) {
     this.#options = options;
   }
 
-  /** @param question undefined: none; the last answer is removed */
+  /** @param question undefined: none; what was told goes */
   want(question: Q | undefined): void {
-    this.#question = question;
+    this.#wanted = question;
     this.#epoch++;
     if (question === undefined) {
       this.#clearTimer();
       const nothing = { answer: undefined, question: undefined };
-      this.#update({ ...nothing, isStale: false, failure: undefined });
+      this.#tell({ ...nothing, isStale: false, failure: undefined });
       return;
     }
-    this.#update({ isStale: this.#view.answer !== undefined });
+    this.#tell({ isStale: this.#view.answer !== undefined });
     this.#soon(this.#options.calmMs);
   }
 
-  /** Sends the same question again: after a reconnection, or when its data changed. */
+  /** The same question anew, now: the server is back, or what it is about has changed. */
   again(): void {
-    if (this.#question === undefined) return;
+    if (this.#wanted === undefined) return;
     this.#epoch++;
     this.#soon(0);
   }
 
   close(): void {
-    this.#question = undefined;
+    this.#wanted = undefined;
     this.#epoch++;
     this.#clearTimer();
   }
 
   #soon(ms: number): void {
     this.#clearTimer();
-    // A call is under way; the next one follows it.
+    // Who is busy asks again afterwards.
     if (this.#isBusy) return;
     this.#timer = this.#options.clock.setTimeout(() => void this.#ask(), ms);
   }
@@ -79,14 +80,14 @@ export class LatestAnswer<Q, A> {
   }
 
   async #ask(): Promise<void> {
-    const question = this.#question;
+    const question = this.#wanted;
     if (question === undefined || this.#isBusy) return;
     const epoch = this.#epoch;
     this.#isBusy = true;
     try {
       const answer = await this.#options.ask(question);
-      if (this.#question !== undefined)
-        this.#update({
+      if (this.#wanted !== undefined)
+        this.#tell({
           answer,
           question,
           failure: undefined,
@@ -94,14 +95,14 @@ export class LatestAnswer<Q, A> {
         });
     } catch (failure) {
       if (epoch === this.#epoch)
-        this.#update({ failure, isStale: this.#view.answer !== undefined });
+        this.#tell({ failure, isStale: this.#view.answer !== undefined });
     }
     this.#isBusy = false;
     if (epoch !== this.#epoch) this.#soon(0);
   }
 
-  #update(changes: Partial<LatestView<Q, A>>): void {
-    this.#view = { ...this.#view, ...changes };
+  #tell(news: Partial<LatestView<Q, A>>): void {
+    this.#view = { ...this.#view, ...news };
     this.#options.onView(this.#view);
   }
 }

@@ -26,13 +26,13 @@ export function survivalSentence(
     : { words: formats.plural(words.exact, failures), tone: "good" };
 }
 
-/** All examined numbers of failures are survived. */
+/** As many failures as were looked at are survived: more were not asked for. */
 export function isBeyond({ failures, isExact, steps }: Survival): boolean {
   if (isExact || failures === 0) return false;
   return steps.every((step) => step.holds === "yes");
 }
 
-/** A warning about the configured number of failures; undefined: none. */
+/** What is wrong with what the pool is set to tolerate; undefined: nothing. */
 export function toleranceWarning(
   tolerated: number,
   { failures, atMost, isExact }: Survival,
@@ -47,7 +47,7 @@ export function toleranceWarning(
   });
 }
 
-/** How the result for a number of failures was proven. */
+/** How a number of failures was decided. */
 export function stepWords(
   { failures, holds, by, sets }: SurvivalStep,
   { text, formats }: Wording,

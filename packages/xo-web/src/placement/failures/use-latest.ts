@@ -4,23 +4,23 @@ import type { Call } from "../../api/server-connection.js";
 import { useServer } from "../../live/use-server.js";
 import { LatestAnswer, type LatestView } from "./latest-answer.js";
 
-/** Delay of questions while hosts are being selected. */
+/** While somebody clicks through hosts. */
 const CALM_MS = 120;
 
-export interface LatestOptions<Q, A> {
-  /** Undefined: none now. Questions are compared by their JSON. */
+export interface LatestWish<Q, A> {
+  /** Undefined: none now. It is another one when its JSON is. */
   readonly question: () => Q | undefined;
   readonly ask: (question: Q, call: Call) => Promise<A>;
-  /** When it changes, the same question is sent again. */
+  /** When it differs, the same is asked anew. */
   readonly version?: () => unknown;
 }
 
-/** The answer to the latest question, until the scope ends. */
+/** The answer to the last question that was wanted, until the scope ends. */
 export function useLatest<Q, A>({
   question,
   ask,
   version = () => undefined,
-}: LatestOptions<Q, A>): Readonly<ShallowRef<LatestView<Q, A>>> {
+}: LatestWish<Q, A>): Readonly<ShallowRef<LatestView<Q, A>>> {
   const { call, whenOpen, view: server } = useServer();
   const view = shallowRef<LatestView<Q, A>>({
     answer: undefined,
@@ -49,7 +49,7 @@ export function useLatest<Q, A>({
   whenOpen(() => {
     latest.again();
   });
-  // Without a connection the last answer stays and is marked as stale.
+  // What was known stays, and is old.
   watch(
     () => server.value.connection.name,
     (name) => {

@@ -7,11 +7,11 @@ export interface WhatIfRow {
   readonly label: string;
   readonly before: string;
   readonly after: string;
-  /** Whether the figure improved or got worse. */
+  /** What matters got better or worse. */
   readonly trend: "better" | "worse" | undefined;
 }
 
-/** The figures of a pool before and after the simulated changes. */
+/** The figures of a pool before and after changes that are tried. */
 export function whatIfRows(
   { before, after }: WhatIf,
   wording: Wording,

@@ -8,13 +8,13 @@ export const ruleKinds = [
 ] as const;
 export type RuleKind = (typeof ruleKinds)[number];
 
-/** A rule as `placementRule.getAll` returns it. */
+/** As `placementRule.getAll` tells it. */
 export interface PlacementRule {
   readonly id: string;
   readonly pool: string;
   readonly name: string;
   readonly kind: RuleKind;
-  /** Required; otherwise preferred. */
+  /** Nothing breaks it; or else it is a wish. */
   readonly required: boolean;
   readonly vms?: readonly string[];
   /** Instead of `vms`. */
@@ -22,13 +22,13 @@ export interface PlacementRule {
   readonly hosts?: readonly string[];
   /** Of a location; below 0: not on these hosts. */
   readonly score?: number;
-  /** Weight of a preferred affinity or anti-affinity. */
+  /** Of a wish for VMs to be together or apart. */
   readonly weight?: number;
-  /** "xapi": stored in the pool and changed there. */
+  /** "xapi": it comes from the pool and is changed there. */
   readonly source?: string;
 }
 
-/** Values of the form fields; numbers as typed. */
+/** What stands in the fields of the form: numbers as text, as people type. */
 export interface RuleEntries {
   name: string;
   kind: RuleKind;
@@ -39,7 +39,7 @@ export interface RuleEntries {
   hosts: readonly string[];
   /** Not on these hosts. */
   isAway: boolean;
-  /** Weight of a preferred rule. */
+  /** How much a wish weighs. */
   weight: string;
 }
 
@@ -80,7 +80,7 @@ export function faultsOf(entries: RuleEntries): RuleFaults {
   return faults;
 }
 
-/** Parameters of the operations, without id and pool. */
+/** What the operations take, without id and pool. What it does not have is left out. */
 export function toRule(entries: RuleEntries): Record<string, Json> {
   const {
     name,
@@ -106,7 +106,7 @@ export function toRule(entries: RuleEntries): Record<string, Json> {
   };
 }
 
-/** Stored by the server, not in the pool: it can be changed here. */
+/** Made here, and not in the pool: it can be changed here. */
 export function isOurs({ source }: PlacementRule): boolean {
   return source !== "xapi";
 }

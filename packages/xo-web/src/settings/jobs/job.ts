@@ -1,6 +1,6 @@
 import type { Json } from "@xo-server/kit";
 
-/** A job as `job.getAll` returns it. */
+/** As `job.getAll` tells it. */
 export interface Job {
   readonly id: string;
   readonly name: string;
@@ -43,7 +43,7 @@ export interface Schedule {
   readonly overlap: string;
 }
 
-/** Values of the form fields, as typed. */
+/** What stands in the fields of the form: text, as people type. */
 export interface JobEntries {
   type: Job["type"];
   name: string;
@@ -88,7 +88,7 @@ export type JobFault =
   "required" | "json" | "vector" | "vms" | "retention" | "number";
 export type JobFaults = Partial<Record<keyof JobEntries, JobFault>>;
 
-/** @param hasVms the job lists its VMs and needs no filter */
+/** @param hasVms the job names VMs one by one: then it needs no filter */
 export function faultsOf(entries: JobEntries, hasVms = false): JobFaults {
   const faults: JobFaults = {};
   if (entries.name.trim() === "") faults.name = "required";
@@ -109,9 +109,9 @@ export function faultsOf(entries: JobEntries, hasVms = false): JobFaults {
 }
 
 function isCount(text: string, least: number, most: number): boolean {
-  const trimmed = text.trim();
-  if (trimmed === "") return true;
-  const count = Number(trimmed);
+  const given = text.trim();
+  if (given === "") return true;
+  const count = Number(given);
   return Number.isInteger(count) && count >= least && count <= most;
 }
 
@@ -125,14 +125,18 @@ function paramsFault(text: string): "json" | "vector" | undefined {
   }
 }
 
-/** The parameter `job` of `job.create` and `job.set`; null removes a property. */
+/** The parameter `job` of `job.create` and `job.set`; null takes something away. */
 export function toJob(
   entries: JobEntries,
   before: Job | undefined,
 ): Readonly<Record<string, Json>> {
-  const isNew = before === undefined;
+  const gone = before === undefined ? {} : null;
   const optional = (key: string, value: Json | undefined) =>
-    value === undefined ? (isNew ? {} : { [key]: null }) : { [key]: value };
+    value === undefined
+      ? gone === null
+        ? { [key]: null }
+        : {}
+      : { [key]: value };
   const common = {
     type: entries.type,
     name: entries.name.trim(),
@@ -163,10 +167,10 @@ export function toJob(
   };
 }
 
-function toRetention(entries: JobEntries["retention"]): Record<string, number> {
+function toRetention(given: JobEntries["retention"]): Record<string, number> {
   return Object.fromEntries(
     retentionRules.flatMap((rule) => {
-      const count = toCount(entries[rule]);
+      const count = toCount(given[rule]);
       return count === undefined || count === 0 ? [] : [[rule, count]];
     }),
   );
@@ -176,7 +180,7 @@ function toCount(text: string): number | undefined {
   return text.trim() === "" ? undefined : Number(text);
 }
 
-/** Common cron expressions; others can be typed. */
+/** Times that most schedules have; any other can be typed. */
 export const presets = {
   hourly: "0 * * * *",
   nightly: "30 1 * * *",
@@ -185,7 +189,7 @@ export const presets = {
   monthly: "0 3 1 * *",
 } as const;
 
-/** A run as `jobRun.list` returns it. Times in ms since the epoch. */
+/** A run as `jobRun.list` tells it. Times in ms. */
 export interface JobRun {
   readonly id: string;
   readonly jobId: string;
@@ -223,6 +227,6 @@ export function toneOf({ status }: Pick<JobRun, "status">): string {
   return Object.hasOwn(tones, status) ? tones[status]! : "";
 }
 
-export function isRunning({ status }: Pick<JobRun, "status">): boolean {
+export function isGoing({ status }: Pick<JobRun, "status">): boolean {
   return status === "pending" || status === "queued";
 }

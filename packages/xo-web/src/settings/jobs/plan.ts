@@ -1,25 +1,25 @@
 import { isObject, type Json } from "@xo-server/kit";
 
-/** One item of the plan of a job. */
+/** One thing that a run would do. */
 export interface PlannedItem {
   /** The VM, or the operation. */
   readonly name: string;
   /** Name of the snapshot that it would take. */
   readonly creates?: string;
-  /** Names of the snapshots that it would delete. */
+  /** Names of those that it would delete. */
   readonly deletes: readonly string[];
-  /** Parameters of the operation, as JSON. */
+  /** Of an operation, as JSON. */
   readonly params?: string;
 }
 
-/** The answer of `job.plan` as a list. */
-export function toPlan(answer: Json): readonly PlannedItem[] {
-  if (!isObject(answer)) return [];
-  const { snapshots, calls } = answer;
+/** What `job.plan` answers, as a list. */
+export function toPlan(told: Json): readonly PlannedItem[] {
+  if (!isObject(told)) return [];
+  const { snapshots, calls } = told;
   if (Array.isArray(snapshots)) return snapshots.filter(isObject).map(toItem);
   if (!Array.isArray(calls)) return [];
   return calls.filter(isObject).map(({ method, params = {} }) => ({
-    name: textOf(method),
+    name: words(method),
     deletes: [],
     params: JSON.stringify(params),
   }));
@@ -27,16 +27,16 @@ export function toPlan(answer: Json): readonly PlannedItem[] {
 
 function toItem(snapshot: Readonly<Record<string, Json>>): PlannedItem {
   const { vm, vmName, create } = snapshot;
-  const deleted = snapshot["delete"];
+  const gone = snapshot["delete"];
   return {
-    name: typeof vmName === "string" && vmName !== "" ? vmName : textOf(vm),
-    creates: textOf(create),
-    deletes: (Array.isArray(deleted) ? deleted : [])
+    name: typeof vmName === "string" && vmName !== "" ? vmName : words(vm),
+    creates: words(create),
+    deletes: (Array.isArray(gone) ? gone : [])
       .filter(isObject)
-      .map(({ name }) => textOf(name)),
+      .map(({ name }) => words(name)),
   };
 }
 
-function textOf(value: Json | undefined): string {
-  return typeof value === "string" ? value : "";
+function words(told: Json | undefined): string {
+  return typeof told === "string" ? told : "";
 }

@@ -24,14 +24,14 @@ export interface PageSources {
 
 export interface Selected {
   readonly collection: Collection;
-  /** Objects of the type that the caller may read. */
+  /** What the reader may see of its type. */
   readonly extent: Extent;
   readonly query: ListQuery;
-  /** Id of the object whose messages are requested. */
+  /** Id of the object that messages are about. */
   readonly about?: string;
 }
 
-/** The requested objects of a collection that the caller may read. */
+/** The objects of a collection that a reader asks for and may see. */
 export function readCollection(
   { catalog, queries }: PageSources,
   selected: Selected,
@@ -52,7 +52,7 @@ export function readCollection(
   );
 }
 
-/** The requested ones of these entries that the caller may read. */
+/** Objects by their entries: those that the reader may see and asks for. */
 export function readEntries(
   entries: readonly { readonly href: string; readonly entry: CatalogEntry }[],
   { query, extent }: { query: ListQuery; extent: (type: string) => Extent },
@@ -65,7 +65,7 @@ export function readEntries(
   return mapped(pageOf({ hrefs, rows }), query, (object) => object);
 }
 
-/** Objects that are not in the catalog, such as users and tasks. */
+/** Objects of ours that are not in the catalog. */
 export function readObjects(
   objects: readonly ViewObject[],
   toHrefOf: (object: ViewObject) => string,
@@ -99,7 +99,7 @@ function all(terms: readonly Filter[]): Filter {
   return { kind: "and", terms };
 }
 
-/** Predicates are compared by identity: callers with the same rights share a result. */
+/** Compared by identity: who has the same rights shares one answer. */
 function whereOf(extent: Extent): { where?: Predicate } {
   return typeof extent === "function" ? { where: extent } : {};
 }
@@ -111,32 +111,32 @@ function toRequest(
   const terms = filter === undefined ? own : [...own, filter];
   return {
     ...(terms.length === 0 ? {} : { filter: formatFilter(all(terms)) }),
-    // Without fields only ids are needed: the objects are not decoded.
+    // Objects are there as bytes: hrefs alone do not need them read.
     ...(typeof fields === "object" ? { fields } : {}),
     ...(limit === Infinity ? {} : { limit }),
   };
 }
 
-/** Maps the objects of pages; filter, limit and fields apply to the results. */
+/** Pages of other objects than those that come in: filter, limit and fields are for what goes out. */
 async function* mapped(
   pages: ObjectPages,
   { fields, filter, limit }: ListQuery,
   map: (object: ViewObject) => ViewObject,
 ): ObjectPages {
   const test = filter === undefined ? () => true : compileFilter(filter);
-  let remaining = limit;
+  let left = limit;
   for await (const page of pages) {
     const hrefs: string[] = [];
     const rows: Buffer[] = [];
     for (const [i, row] of page.rows.entries()) {
       const object = map(JSON.parse(row.toString()) as ViewObject);
       if (!test(object)) continue;
-      if (remaining-- <= 0) break;
+      if (left-- <= 0) break;
       hrefs.push(page.hrefs[i]!);
       rows.push(Buffer.from(JSON.stringify(pick(object, fields))));
     }
     yield { hrefs, rows };
-    if (remaining <= 0) return;
+    if (left <= 0) return;
   }
 }
 

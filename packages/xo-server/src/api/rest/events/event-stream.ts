@@ -10,9 +10,9 @@ export interface EventStreamOptions {
   readonly id: string;
   readonly caller: Caller;
   readonly response: ServerResponse;
-  /** Unsent bytes of a slow client at most. */
+  /** Bytes that wait for a slow reader at most. */
   readonly maxBufferedBytes: number;
-  /** Called before a slow client is disconnected. */
+  /** It is cut off for that. */
   readonly onSlow: () => void;
 }
 
@@ -21,7 +21,7 @@ interface Subscribed {
   readonly extent: Extent;
 }
 
-/** One event stream. A client that does not read is disconnected at `maxBufferedBytes`. */
+/** One reader of events. Who does not read is cut off: nothing is queued beyond the bound. */
 export class EventStream {
   readonly id: string;
   readonly #options: EventStreamOptions;
@@ -46,7 +46,7 @@ export class EventStream {
     this.#tasks = subscription;
   }
 
-  /** @returns false: no such subscription */
+  /** False: there was none. */
   unsubscribe(name: string): boolean {
     if (name === "task") {
       const had = this.#tasks !== undefined;
@@ -62,13 +62,13 @@ export class EventStream {
   }
 
   send({ changes, summaries }: Frame): void {
-    const affected = [...this.#subscribed.values()].filter(({ subscription }) =>
+    const fitting = [...this.#subscribed.values()].filter(({ subscription }) =>
       summaries.has(subscription.type),
     );
-    if (affected.length === 0 || this.#endIfRightsChanged(affected)) return;
+    if (fitting.length === 0 || this.#endIfRightsChanged(fitting)) return;
     const events: Buffer[] = [];
     for (const change of changes)
-      for (const { subscription } of affected) {
+      for (const { subscription } of fitting) {
         if (subscription.type !== change.type) continue;
         const event = subscription.encode(change);
         if (event !== undefined) events.push(event);
@@ -87,10 +87,10 @@ export class EventStream {
     this.#options.response.end();
   }
 
-  /** Ends the stream when the rights of the client have changed: the client reconnects and authenticates again. */
-  #endIfRightsChanged(affected: readonly Subscribed[]): boolean {
+  /** What a reader may see has changed: it comes again, and is asked again who it is. */
+  #endIfRightsChanged(fitting: readonly Subscribed[]): boolean {
     const rights = this.#rights();
-    const isSame = affected.every(
+    const isSame = fitting.every(
       ({ subscription, extent }) =>
         rights?.extent("read", subscription.type) === extent,
     );
@@ -98,7 +98,7 @@ export class EventStream {
     return !isSame;
   }
 
-  /** The current rights; undefined: the session has ended. */
+  /** Those of now; undefined: the session is over. */
   #rights(): Rights | undefined {
     const { caller } = this.#options;
     const { context } = caller;

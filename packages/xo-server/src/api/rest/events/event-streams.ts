@@ -9,7 +9,6 @@ import type { LimitHits } from "../../../limits/limit-hits.js";
 import { isAlarm, toAlarm } from "../collections/alarms.js";
 import type { Caller } from "../../authentication/caller.js";
 import { invalidInput } from "../../errors/invalid-input.js";
-import { ChangeEncodings } from "./change-encodings.js";
 import { EventStream } from "./event-stream.js";
 import { Subscription, type SubscriptionOptions } from "./subscription.js";
 import { TaskSubscription } from "./task-subscription.js";
@@ -17,10 +16,10 @@ import { TaskSubscription } from "./task-subscription.js";
 export interface EventStreamsOptions {
   readonly catalog: Pick<Catalog, "classOf" | "feed" | "follow" | "get">;
   readonly queries: Pick<Queries, "page">;
-  /** Absent: no task events. */
+  /** Absent: there are none. */
   readonly tasks?: Pick<Tasks, "list" | "watch"> | undefined;
   readonly maxBufferedBytes: number;
-  /** Open streams at most. */
+  /** Streams at a time at most. */
   readonly maxEventStreams: number;
   readonly maxEventStreamsPerUser: number;
   readonly hits: LimitHits;
@@ -35,14 +34,13 @@ function toUnknownCollection(name: string): XoError {
   });
 }
 
-/** Ids per page. */
+/** Ids that are read at a time. */
 const PAGE_SIZE = 1_000;
 
-/** All event streams with their subscriptions. */
+/** Server-sent events: who reads them, and of what. */
 export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #streams = new Map<string, EventStream>();
-  readonly #encodings = new ChangeEncodings();
   readonly #unsubscribe: () => void;
   #unwatch: (() => void) | undefined;
   #timer: unknown;
@@ -54,7 +52,7 @@ export class EventStreams {
     });
   }
 
-  /** @throws XoError QUEUE_FULL: too many streams in total or of this user */
+  /** @throws XoError QUEUE_FULL: there are too many in all, or of this user */
   checkLimit(caller: Caller): void {
     const { maxEventStreams, maxEventStreamsPerUser, hits } = this.#options;
     const all = [...this.#streams.values()];
@@ -66,7 +64,7 @@ export class EventStreams {
     throw new XoError("QUEUE_FULL", { what: "/events", size });
   }
 
-  /** Call `checkLimit` first. */
+  /** There is room for it. */
   open(response: ServerResponse, caller: Caller): EventStream {
     const { maxBufferedBytes, hits } = this.#options;
     const id = randomUUID();
@@ -88,8 +86,8 @@ export class EventStreams {
   }
 
   /**
-   * Subscribes a stream of the caller.
-   * @throws XoError NO_SUCH_OBJECT, INVALID_PARAMETERS: unknown collection
+   * Only of one's own stream.
+   * @throws XoError NO_SUCH_OBJECT, INVALID_PARAMETERS for a collection that there is not
    */
   async subscribe(
     id: string,
@@ -107,7 +105,6 @@ export class EventStreams {
     if (className === undefined) throw toUnknownCollection(request.name);
     const extent = caller.rights().extent("read", type);
     const subscription = new Subscription({
-      encodings: this.#encodings,
       ...request,
       type,
       ...this.#filterOf(request.name, extent),
@@ -130,7 +127,7 @@ export class EventStreams {
     for (const stream of this.#streams.values()) stream.end();
   }
 
-  /** Tasks of the server; XAPI tasks are objects of the catalog. */
+  /** Ours: those of pools have another shape. */
   async #subscribeToTasks(
     stream: EventStream,
     caller: Caller,
@@ -169,7 +166,7 @@ export class EventStreams {
     }
   }
 
-  /** The client may have read these objects by other requests: their removal must be sent. */
+  /** What the reader can have read elsewhere: its removal is told. */
   async #addKnownIds(
     subscription: Subscription,
     extent: Extent,

@@ -6,15 +6,15 @@ import type { ListQuery } from "./list-query.js";
 import { encodeList, listTypes } from "./list-writer.js";
 import type { ObjectPages } from "./object-pages.js";
 
-/** The connection is closed if the client reads nothing for this long, in ms. */
+/** Who takes nothing of a list for this long, in ms, is cut off. */
 const IDLE_TIMEOUT_MS = 120_000;
 
-/** Shared buffers of all lists: allocating new ones causes a full garbage collection every few lists. */
+/** Lists take turns in them: as many bytes as lists have, made anew, are a full collection of the heap every few of them. */
 const fragments = new Fragments();
 
 /**
- * Sends a list as fast as the client reads. An error before the first bytes is the
- * response of the request; a later error closes the connection.
+ * Answers with a list, as fast as the reader takes it. What fails before its
+ * first bytes is an error of the request; what fails later cuts the answer off.
  */
 export async function sendList(
   reply: FastifyReply,
@@ -37,7 +37,7 @@ export async function sendList(
   return reply;
 }
 
-/** Each part is encoded when the client has read enough; its buffer is reused when it has been sent. */
+/** Each part is made when there is room for it; when it has left, its room is used again. */
 async function sendParts(
   raw: ServerResponse,
   parts: AsyncGenerator<Buffer, void, void>,
@@ -52,12 +52,12 @@ async function sendParts(
     }
     raw.end();
   } catch {
-    // An incomplete list must not look complete.
+    // Half a list shall not look like a whole one.
     raw.destroy();
   }
 }
 
-/** Also resolves when the connection closes. */
+/** Resolves also when the reader has gone. */
 async function waitForDrain(raw: ServerResponse): Promise<void> {
   if (raw.destroyed) return;
   const settled = new AbortController();

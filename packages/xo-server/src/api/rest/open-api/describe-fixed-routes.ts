@@ -8,18 +8,13 @@ import {
   type Json,
 } from "./parts.js";
 
-/** Paths of routes that belong to no collection and no operation. */
+/** Routes that are neither a collection's nor an operation's. */
 export function describeFixedRoutes(): ReadonlyMap<string, Json> {
   return new Map<string, Json>([
     [
       "/ping",
       {
-        get: describePublic(
-          "Ping",
-          "Check that the server is running",
-          "allow",
-          ping,
-        ),
+        get: describePublic("Ping", "Whether anybody is there", "allow", ping),
       },
     ],
     [
@@ -27,7 +22,7 @@ export function describeFixedRoutes(): ReadonlyMap<string, Json> {
       {
         get: describePublic(
           "GetMcpStatus",
-          "Check whether MCP clients are enabled",
+          "Whether assistants are welcome",
           "deny",
           mcp,
         ),
@@ -38,7 +33,7 @@ export function describeFixedRoutes(): ReadonlyMap<string, Json> {
       {
         get: describePublic(
           "GetGuiRoutes",
-          "Get the paths of the user interfaces",
+          "Where the pages are",
           "allow",
           pages,
         ),
@@ -46,14 +41,7 @@ export function describeFixedRoutes(): ReadonlyMap<string, Json> {
     ],
     [
       "/docs/swagger.json",
-      {
-        get: describePublic(
-          "swaggerSpec",
-          "Get this OpenAPI document",
-          "deny",
-          {},
-        ),
-      },
+      { get: describePublic("swaggerSpec", "This document", "deny", {}) },
     ],
     ["/auth/login", { post: login }],
     ["/auth/logout", { post: logout }],
@@ -94,7 +82,7 @@ const text = { type: "string" } as const;
 
 const login: Json = {
   operationId: "Login",
-  summary: "Sign in with a user name and password; sets a token cookie",
+  summary: "A cookie for a name and a password",
   tags: ["server"],
   "x-mcp-exposure": "deny",
   security: [],
@@ -110,7 +98,7 @@ const login: Json = {
 
 const logout: Json = {
   operationId: "Logout",
-  summary: "Sign out: delete the token of the request and its cookie",
+  summary: "Deletes the token that was shown, and its cookie",
   tags: ["server"],
   "x-mcp-exposure": "deny",
   responses: { ...success(204), ...failures([400, 401]) },
@@ -118,9 +106,9 @@ const logout: Json = {
 
 const openEvents: Json = {
   operationId: "OpenSseConnection",
-  summary: "Open a stream of changes (server-sent events)",
+  summary: "Changes as they happen, as server-sent events",
   tags: ["events"],
-  // The response does not end: not usable by an MCP client.
+  // Nothing that an assistant could read to its end.
   "x-mcp-exposure": "deny",
   responses: {
     ...success(200, { "text/event-stream": { schema: text } }),
@@ -130,7 +118,7 @@ const openEvents: Json = {
 
 const addSubscription: Json = {
   operationId: "AddSubscription",
-  summary: "Subscribe an event stream to the objects of one type",
+  summary: "Adds the objects of one type to a stream of events",
   tags: ["events"],
   "x-mcp-exposure": "deny",
   parameters: [pathParameter("id")],
@@ -138,7 +126,7 @@ const addSubscription: Json = {
     {
       collection: {
         ...text,
-        description: "An object type such as `VM` or `host`, or `alarm`.",
+        description: "A type, such as `VM` or `host`, or `alarm`.",
       },
       fields: {
         oneOf: [{ const: "*" }, { type: "array", items: text }],
@@ -155,7 +143,7 @@ const addSubscription: Json = {
 
 const removeSubscription: Json = {
   operationId: "RemoveSubscription",
-  summary: "Unsubscribe an event stream from the objects of one type",
+  summary: "Takes the objects of one type out of a stream of events",
   tags: ["events"],
   "x-mcp-exposure": "deny",
   parameters: [pathParameter("id"), pathParameter("subscriptionId")],

@@ -18,11 +18,11 @@ import {
 } from "../operations/rest-operation.js";
 import { pathNames } from "../operations/operation-parameters.js";
 
-/** The OpenAPI description of an operation. */
+/** An operation as the specification has it. */
 export function describeOperation(operation: RestOperation): Json {
   const { rest, summary, permission } = operation;
   const isPublic = permission === "none";
-  // Changes may also fail by a conflict, a size limit or a full queue.
+  // What changes something may meet what is there already, or be more than fits.
   const ofChanges = rest.method === "get" ? [] : [409, 413, 503];
   return {
     ...(isPublic ? { security: [] } : {}),
@@ -116,8 +116,7 @@ const bytes: Json = {
 const syncParameter: Json = {
   name: "sync",
   in: "query",
-  description:
-    "Respond with the result when the action has finished, instead of a task.",
+  description: "Answers when it is done, without a task.",
   schema: { type: "boolean" },
 };
 

@@ -18,7 +18,7 @@ import { toHref } from "../routing/rest-path.js";
 import type { RouteHandler, RouteTable } from "../routing/route-table.js";
 import { sendList } from "../lists/send-list.js";
 
-/** Routes of the operations that declare one. */
+/** Routes of the operations that say that they have one. */
 export function addOperationRoutes(
   routes: RouteTable,
   operations: readonly RestOperation[],
@@ -32,9 +32,9 @@ export function addOperationRoutes(
   );
   for (const operation of operations) {
     const { method, path, isAction = false, isTransfer } = operation.rest;
-    // See binary-routes.ts.
+    // See binary-routes.
     if (isTransfer === true) continue;
-    // Without tasks the outcome of an action could not be reported.
+    // Without tasks there is nothing that could tell how an action ended.
     if (isAction && parts.tasks === undefined) continue;
     const handler: RouteHandler = (request, reply) =>
       isAction
@@ -46,7 +46,7 @@ export function addOperationRoutes(
 }
 
 interface Parts extends OperationParts {
-  /** Collections with a route for single objects. */
+  /** Whose objects can be fetched by themselves. */
   readonly folders: ReadonlySet<string | undefined>;
 }
 
@@ -56,7 +56,7 @@ async function answer(
   { request, reply }: Exchange,
 ): Promise<FastifyReply> {
   const query = queryOf(request);
-  // Validated before the operation runs.
+  // Before anything is done.
   const list = isList(operation) ? readListQuery(query) : undefined;
   const { params } = await readOperationRequest(operation, parts, request);
   const result = await parts.dispatcher
@@ -69,7 +69,7 @@ async function answer(
   const noun = nounOf(operation.rest);
   const objects = result as readonly ViewObject[];
   const href = (object: ViewObject) => toHref(noun, String(object["id"]));
-  // Objects without a route of their own are sent with all fields.
+  // What cannot be fetched by itself is told at once.
   const fields = parts.folders.has(noun) ? list.fields : "*";
   return sendList(reply, readObjects(objects, href, list), { ...list, fields });
 }

@@ -1,4 +1,4 @@
-/** Root path of the REST API. */
+/** Where the REST API begins. */
 export const REST_ROOT = "/rest/v0";
 
 /** @param collection such as `vms` */

@@ -1,14 +1,14 @@
 import type { Clock } from "../../../clock.js";
 import type { RouteTable } from "../routing/route-table.js";
 
-/** Routes without authentication. */
+/** What answers without a sign-in. */
 export function addPublicRoutes(
   routes: RouteTable,
   clock: Pick<Clock, "now">,
 ): void {
   routes.get("/ping", async () => ({ result: "pong", timestamp: clock.now() }));
-  // Checked by MCP servers at start. Assistants have the rights of the user they sign in as.
+  // Assistants ask whether they are welcome: they may do what the user may whom they sign in as.
   routes.get("/mcp/status", async () => ({ enabled: true }));
-  // Xen Orchestra has two user interfaces; here both are the same.
+  // One page, whichever it is asked for as.
   routes.get("/gui-routes", async () => ({ xo5: "/", xo6: "/" }));
 }

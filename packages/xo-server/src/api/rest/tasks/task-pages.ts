@@ -9,18 +9,18 @@ export function toTaskHref({ id }: ViewObject): string {
   return toHref("tasks", String(id));
 }
 
-/** The requested tasks, page by page as they are consumed. */
+/** Those of the tasks that a reader asks for, page by page as they are taken. */
 export async function* readTasks(
   tasks: AsyncIterable<readonly TaskView[]>,
   query: ListQuery,
 ): ObjectPages {
-  let remaining = query.limit;
+  let left = query.limit;
   for await (const some of tasks) {
-    const part = { ...query, limit: remaining };
+    const part = { ...query, limit: left };
     for await (const page of readObjects(some, toTaskHref, part)) {
-      remaining -= page.rows.length;
+      left -= page.rows.length;
       yield page;
     }
-    if (remaining <= 0) return;
+    if (left <= 0) return;
   }
 }

@@ -26,7 +26,7 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
-/** Routes of the server's own tasks, as opposed to XAPI tasks. */
+/** Our tasks, which are not those of XAPI. */
 export function addTaskRoutes(
   routes: RouteTable,
   { objects, tasks, dispatcher, onClose }: TaskRoutesParts,
@@ -66,14 +66,14 @@ export function addTaskRoutes(
       const id = pathParameter(request, "id");
       const isMe = folder === "users" && id === "me";
       const objectId = isMe ? (context.user?.id ?? id) : id;
-      // Throws if the object does not exist or the caller may not read it.
+      // Whether there is one, and whether the caller may know.
       if (objectId !== context.user?.id)
         await dispatcher.call(operation, { id: objectId }, context);
       return send(tasks, { objectId }, { request, reply });
     });
 }
 
-/** Collections of accounts and servers: name, operation that reads one object, OpenAPI operation id. */
+/** Folders of objects that are not of pools, and what reads one of them. */
 export const accountCollections: readonly (readonly [
   string,
   string,
@@ -94,18 +94,18 @@ function send(
   return sendList(reply, pages, query);
 }
 
-/** Anonymous clients have no tasks. */
+/** Who has not signed in has none. */
 function readerOf(request: FastifyRequest): TaskReader {
   const { context, rights } = callerOf(request);
   rights();
   return context.user ?? { id: "", isAdmin: false };
 }
 
-/** Aborted when the connection closes. */
+/** Aborted when nobody waits for the answer any more. */
 function closeSignal({ raw }: FastifyReply): AbortSignal {
-  const closed = new AbortController();
+  const gone = new AbortController();
   raw.once("close", () => {
-    closed.abort();
+    gone.abort();
   });
-  return closed.signal;
+  return gone.signal;
 }

@@ -1,0 +1,153 @@
+import { XoError } from "@xo-server/model";
+import type { AlarmNotice, Store } from "@xo-server/store";
+import type { Clock } from "../clock.js";
+import type { Logger } from "../log/logger.js";
+import type { SendMail } from "./mail-sender.js";
+import type { NoticeBody } from "./notice.js";
+import { toRule, type Target, type TargetSecret } from "./rule.js";
+import type { CallHook } from "./web-hook.js";
+
+export interface NoticeSenderOptions {
+  readonly store: Pick<Store, "alarmRules" | "alarmNotices">;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, "warn">;
+  readonly sendMail: SendMail;
+  readonly callHook: CallHook;
+}
+
+/** Delays between attempts; after the last the notice is given up. */
+const RETRY_DELAYS_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
+/** Longer than any attempt; after it another server may send the notice. */
+const LEASE_MS = 120_000;
+/** Maximum number of concurrent messages. */
+const MAX_CONCURRENT = 8;
+/** Interval of the check for notices that other servers left. */
+const POLL_MS = 60_000;
+/** Maximum number of queued and failed notices. */
+const MAX_QUEUED = 5_000;
+
+/** Sends notices to targets, with retries across restarts. */
+export class NoticeSender {
+  readonly #options: NoticeSenderOptions;
+  #timer: unknown;
+  #sending: Promise<void> | undefined;
+  #isWoken = false;
+  #isStopped = false;
+
+  constructor(options: NoticeSenderOptions) {
+    this.#options = options;
+  }
+
+  /** There may be something to send. */
+  wake(): void {
+    this.#isWoken = true;
+    if (this.#isStopped) return;
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = undefined;
+      if (this.#isWoken) this.wake();
+    });
+  }
+
+  /**
+   * Sends once, without retries.
+   * @throws the error of the attempt
+   */
+  async send(
+    target: Target,
+    secret: TargetSecret,
+    message: { readonly id: string; readonly body: NoticeBody },
+  ): Promise<void> {
+    const { sendMail, callHook } = this.#options;
+    if (target.kind === "e-mail")
+      await sendMail({ ...message, addresses: target.addresses });
+    else await callHook({ ...message, url: target.url, secret });
+  }
+
+  /** Waits for messages being sent. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#options.clock.clearTimeout(this.#timer);
+    await this.#sending;
+  }
+
+  /** Never rejects. */
+  async #sendAll(): Promise<void> {
+    const { store, clock, logger } = this.#options;
+    this.#isWoken = false;
+    clock.clearTimeout(this.#timer);
+    let next: number | undefined;
+    try {
+      for (;;) {
+        const taken = await store.alarmNotices.claim(MAX_CONCURRENT, LEASE_MS);
+        await Promise.all(taken.map((notice) => this.#try(notice)));
+        if (taken.length < MAX_CONCURRENT || this.#isStopped) break;
+      }
+      await store.alarmNotices.prune(MAX_QUEUED);
+      next = await store.alarmNotices.nextAt();
+    } catch (error) {
+      logger.warn("alarm notices could not be read", { error });
+    }
+    this.#sleep(next);
+  }
+
+  #sleep(next: number | undefined): void {
+    if (this.#isStopped) return;
+    const { clock } = this.#options;
+    const ms = (next ?? Infinity) - clock.now();
+    this.#timer = clock.setTimeout(
+      () => {
+        this.wake();
+      },
+      Math.min(Math.max(ms, 1), POLL_MS),
+    );
+  }
+
+  async #try(notice: AlarmNotice): Promise<void> {
+    const { alarmRules, alarmNotices } = this.#options.store;
+    const { id, ruleId, targetId, attempts } = notice;
+    const rule = alarmRules.get(ruleId);
+    const target =
+      rule && toRule(rule).targets.find((one) => one.id === targetId);
+    // The target was removed.
+    if (target === undefined) return alarmNotices.delete(id);
+    try {
+      await this.send(target, secretOf(alarmRules, ruleId, targetId), {
+        id,
+        body: notice.body as NoticeBody,
+      });
+    } catch (error) {
+      const pause = RETRY_DELAYS_MS[attempts - 1];
+      const text = errorText(error);
+      this.#options.logger.warn("an alarm notice could not be sent", {
+        rule: rule?.name,
+        error: text,
+      });
+      const next =
+        pause === undefined ? null : this.#options.clock.now() + pause;
+      return alarmNotices.fail(id, text, next);
+    }
+    return alarmNotices.delete(id);
+  }
+}
+
+export function secretOf(
+  alarmRules: Pick<Store["alarmRules"], "secret">,
+  ruleId: string,
+  targetId: string,
+): TargetSecret {
+  const secrets = (alarmRules.secret(ruleId) ?? {}) as Readonly<
+    Record<string, TargetSecret>
+  >;
+  return Object.hasOwn(secrets, targetId) ? secrets[targetId]! : {};
+}
+
+/**
+ * Responses of mail servers are arbitrary text: for our own errors the message,
+ * for others the code and its beginning.
+ */
+export function errorText(error: unknown): string {
+  if (error instanceof XoError) return error.message.slice(0, 200);
+  const { code, message } = error as Error & { code?: unknown };
+  const reason = message.slice(0, 200);
+  return typeof code === "string" ? `${code}: ${reason}` : reason;
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { parseFilter, type Catalog } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import { nowMetricIndex } from "./condition-filter.js";
+import type {
+  Condition,
+  TargetInput,
+  RuleBody,
+  Target,
+  TargetSecret,
+} from "./rule.js";
+
+/** Maximum number of targets of a rule. */
+export const MAX_TARGETS = 20;
+
+/** Targets of a rule, with their secrets apart. */
+export interface SplitTargets {
+  readonly targets: readonly Target[];
+  /** By id of the target. */
+  readonly secrets: Readonly<Record<string, TargetSecret>>;
+}
+
+const NOTHING: SplitTargets = { targets: [], secrets: {} };
+
+/**
+ * A web hook with the same id and URL as before keeps its secrets unless new
+ * ones are given.
+ * @param before the stored targets
+ */
+export function splitTargets(
+  input: readonly TargetInput[],
+  before: SplitTargets = NOTHING,
+): SplitTargets {
+  const known = new Map(before.targets.map((target) => [target.id, target]));
+  const secrets: Record<string, TargetSecret> = {};
+  const sendTo = input.map((target): Target => {
+    const old = known.get(target.id ?? "");
+    // A second target with the same id is a new one.
+    known.delete(target.id ?? "");
+    const id = old?.id ?? randomUUID();
+    if (target.kind === "e-mail") return { ...target, id };
+    const isSame = old?.kind === "web-hook" && old.url === target.url;
+    const secret = toSecret(target, isSame ? before.secrets[id] : undefined);
+    secrets[id] = secret;
+    return {
+      id,
+      kind: target.kind,
+      url: target.url,
+      headerNames: Object.keys(secret.headers ?? {}).sort(),
+      isSigned: secret.secret !== undefined,
+    };
+  });
+  return { targets: sendTo, secrets };
+}
+
+/**
+ * @throws XoError INVALID_PARAMETERS, FILTER_INVALID: the condition can never
+ *   match
+ */
+export function checkCondition(
+  on: Condition,
+  catalog: Pick<Catalog, "classOf">,
+): void {
+  if (on.kind === "pool") return;
+  parseFilter(on.filter ?? "");
+  if (on.kind === "message" || on.kind === "task") return;
+  if (catalog.classOf(on.type) === undefined)
+    throw invalid(`unknown object type: ${on.type}`);
+  if (on.kind === "object") return;
+  for (const path of [on.metric, on.of ?? on.metric])
+    if (/^now(\.|$)/.test(path) && nowMetricIndex(path) < 0)
+      throw invalid(`unknown metric: ${path}`);
+  const { comparison, threshold, clearsAt = threshold } = on;
+  if (comparison === ">" ? clearsAt > threshold : clearsAt < threshold)
+    throw invalid(
+      `clearsAt must be ${comparison === ">" ? "at or below" : "at or above"} the threshold when comparison is "${comparison}"`,
+    );
+}
+
+/** Completes a rule with the defaults. */
+export function toRuleBody(
+  input: Partial<RuleBody> & Pick<RuleBody, "on">,
+): RuleBody {
+  return {
+    enabled: input.enabled ?? true,
+    severity: input.severity ?? "warning",
+    on: input.on,
+    forSeconds: input.forSeconds ?? 0,
+    remindEverySeconds: input.remindEverySeconds ?? 0,
+    notifyOnClear: input.notifyOnClear ?? true,
+    targets: input.targets ?? [],
+  };
+}
+
+function toSecret(
+  {
+    secretHeaders,
+    secret,
+  }: Extract<TargetInput, { readonly kind: "web-hook" }>,
+  before: TargetSecret | undefined,
+): TargetSecret {
+  const headers =
+    secretHeaders === undefined ? before?.headers : toHeaders(secretHeaders);
+  const key = secret ?? before?.secret;
+  return {
+    ...(headers === undefined ? {} : { headers }),
+    ...(key === undefined ? {} : { secret: key }),
+  };
+}
+
+/** Headers that the HTTP client or this module sets. */
+const RESERVED =
+  /^(host|connection|upgrade|transfer-encoding|expect|te|trailer|user-agent|content-.*|x-xo-.*)$/;
+
+function toHeaders(
+  input: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const headers = Object.entries(input).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  const reserved = headers.find(([name]) => RESERVED.test(name));
+  if (reserved !== undefined)
+    throw invalid(`the header ${reserved[0]} is set by the server`);
+  return Object.fromEntries(headers);
+}
+
+function invalid(reason: string): XoError {
+  return new XoError("INVALID_PARAMETERS", { reason });
+}

@@ -1,0 +1,50 @@
+import { XoError } from "@xo-server/model";
+import {
+  reportInterruption,
+  type EndedXapiTask,
+} from "../tasks/interruption-report.js";
+import type { InterruptedTask } from "../tasks/interrupted-task.js";
+import type { TaskContext } from "../tasks/task-context.js";
+
+export interface SettleOptions {
+  readonly recalled: Pick<InterruptedTask, "awaitOutcomes">;
+  /** The operation is a single XAPI task. */
+  readonly isOneCall: boolean;
+  /** Runs the item again: it had not started. */
+  readonly again: () => Promise<unknown>;
+  /** Audits the outcome like that of any call. */
+  readonly tell: (end: () => Promise<unknown>) => Promise<unknown>;
+  /** Subtask of the item in this process. */
+  readonly into: TaskContext;
+}
+
+/**
+ * Completes an item that was in progress when the server stopped. It only runs
+ * again if no pool had received a request for it.
+ * @param part its subtask in the previous process
+ * @throws its error; XoError INTERRUPTED: it may have been done completely or
+ *   in part
+ */
+export async function recoverItem(
+  part: string,
+  { recalled, isOneCall, again, tell, into }: SettleOptions,
+): Promise<unknown> {
+  const outcomes = await recalled.awaitOutcomes(part, into);
+  // The record of a XAPI task is written before the request is sent.
+  const isUntouched =
+    isOneCall && outcomes.every(({ outcome }) => outcome.name === "not-begun");
+  return isUntouched
+    ? again()
+    : tell(async () => conclude(outcomes, isOneCall));
+}
+
+/** @throws its error; XoError INTERRUPTED */
+function conclude(
+  outcomes: readonly EndedXapiTask[],
+  isOneCall: boolean,
+): true {
+  const last = outcomes.at(-1)?.outcome;
+  if (isOneCall && last?.name === "success") return true;
+  if (isOneCall && last?.name === "failure") throw last.error;
+  throw new XoError("INTERRUPTED", { reason: reportInterruption(outcomes) });
+}

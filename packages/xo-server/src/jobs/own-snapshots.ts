@@ -1,0 +1,67 @@
+import type { ViewObject } from "@xo-server/inventory";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import type { Dated } from "./retention.js";
+
+/** `other_config` keys that mark a snapshot as created by a job. */
+const JOB = "xo:snapshot-policy";
+const TIME = "xo:snapshot-policy:time";
+/**
+ * The snapshot's own UUID: XAPI copies `other_config` to objects created from a
+ * snapshot, and to reverted VMs.
+ */
+const SELF = "xo:snapshot-policy:uuid";
+
+export interface OwnSnapshot extends Dated {
+  readonly name: string;
+}
+
+/** The snapshots of a VM that this job created. */
+export function ownSnapshots(
+  objects: Pick<PoolObjects, "get">,
+  vm: ViewObject,
+  jobId: string,
+): OwnSnapshot[] {
+  const ids = Array.isArray(vm["snapshots"]) ? vm["snapshots"] : [];
+  return (ids as string[]).flatMap((id) => {
+    const found = findSnapshot(objects, id);
+    if (found === undefined || found["$snapshot_of"] !== vm["id"]) return [];
+    const other = (found["other"] ?? {}) as Readonly<Record<string, unknown>>;
+    if (other[JOB] !== jobId || other[SELF] !== found["uuid"]) return [];
+    const time = Number(other[TIME]);
+    if (!Number.isSafeInteger(time)) return [];
+    return [{ id, time, name: String(found["name_label"]) }];
+  });
+}
+
+/** Undefined: it was deleted meanwhile. */
+function findSnapshot(
+  objects: Pick<PoolObjects, "get">,
+  id: string,
+): ViewObject | undefined {
+  try {
+    return objects.get(id, "VM-snapshot").object;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Marks a new snapshot as created by a job.
+ * @param time ms since the epoch
+ */
+export async function markAsOwn(
+  { xapi, ref, object }: PoolObject,
+  jobId: string,
+  time: number,
+): Promise<void> {
+  const marks = {
+    [JOB]: jobId,
+    [TIME]: String(time),
+    [SELF]: String(object["uuid"]),
+  };
+  for (const [key, value] of Object.entries(marks)) {
+    // The VM may have the keys from a snapshot that it was reverted to.
+    await xapi.call("VM.remove_from_other_config", [ref, key]);
+    await xapi.call("VM.add_to_other_config", [ref, key, value]);
+  }
+}

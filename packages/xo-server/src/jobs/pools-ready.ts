@@ -1,0 +1,26 @@
+import type { Clock } from "../clock.js";
+import type { Pools } from "../pools/pools.js";
+
+/** Interval of the check, in ms. */
+const CHECK_MS = 500;
+/** Limit of the wait, in ms: some pools may be unreachable. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Resolves when all pools are listed or failed, at the latest after a minute.
+ */
+export async function poolsReady(
+  pools: Pick<Pools, "list">,
+  clock: Clock,
+  isStopping: () => boolean,
+): Promise<void> {
+  const end = clock.now() + TIMEOUT_MS;
+  const isComing = () =>
+    pools
+      .list()
+      .some(({ state }) => state === "connecting" || state === "listing");
+  while (isComing() && clock.now() < end && !isStopping())
+    await new Promise<void>((resolve) => {
+      clock.setTimeout(resolve, CHECK_MS);
+    });
+}

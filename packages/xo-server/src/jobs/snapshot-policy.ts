@@ -1,0 +1,197 @@
+import type { Catalog, ViewObject } from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import type { Clock } from "../clock.js";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { Caller } from "./caller.js";
+import { fetchObjects } from "./fetch-objects.js";
+import { inParallel } from "./in-parallel.js";
+import type { SnapshotBody } from "./job-body.js";
+import { markAsOwn, ownSnapshots, type OwnSnapshot } from "./own-snapshots.js";
+import { LocalDays, toDelete } from "./retention.js";
+
+export interface PolicyParts {
+  readonly catalog: Catalog;
+  readonly objects: PoolObjects;
+  readonly clock: Clock;
+}
+
+/** A snapshot job with its time zone. */
+export interface Policy {
+  readonly jobId: string;
+  readonly jobName: string;
+  readonly body: SnapshotBody;
+  readonly timezone?: string | undefined;
+}
+
+/** What would be done to one VM. */
+export interface PlannedSnapshot {
+  readonly vm: string;
+  readonly vmName: string;
+  readonly create: string;
+  readonly delete: readonly { readonly id: string; readonly name: string }[];
+}
+
+const EXCLUDED = ["xo:no-bak"];
+const DEFAULT_CONCURRENCY = 2;
+/** Default name template. */
+const NAME = "{job} {date} {time}";
+/** XAPI does not limit names. */
+const LONGEST_NAME = 250;
+
+/**
+ * Takes a snapshot of each VM, then deletes its own snapshots by the retention.
+ * A failure does not affect other VMs.
+ */
+export class SnapshotPolicy {
+  readonly #parts: PolicyParts;
+  readonly #policy: Policy;
+
+  constructor(parts: PolicyParts, policy: Policy) {
+    this.#parts = parts;
+    this.#policy = policy;
+  }
+
+  /** @returns number of VMs skipped because the run was over */
+  async run(caller: Caller): Promise<number> {
+    const vms = await this.#vms(caller.user());
+    const { concurrency = DEFAULT_CONCURRENCY } = this.#policy.body;
+    return inParallel(
+      vms,
+      { concurrency, isOver: () => caller.isOver },
+      // Failures are in the log of the run.
+      (vm) => this.#runOne(vm, caller).catch(() => undefined),
+    );
+  }
+
+  /** What a run would do now. */
+  async plan(user: AuthenticatedUser): Promise<PlannedSnapshot[]> {
+    const vms = await this.#vms(user);
+    return vms.map(({ id, object }) => {
+      const coming = { id: "", time: this.#parts.clock.now() };
+      const gone =
+        object === undefined ? [] : this.#toDelete(this.#own(object), coming);
+      return {
+        vm: id,
+        vmName: nameOf(object),
+        create: this.#nameFor(object, coming.time),
+        delete: gone.map((one) => ({ id: one.id, name: one.name })),
+      };
+    });
+  }
+
+  async #runOne({ id, object }: Target, caller: Caller): Promise<void> {
+    const { objects, clock } = this.#parts;
+    const time = clock.now();
+    const made = await caller.call("vm.snapshot", {
+      id,
+      name: this.#nameFor(object, time),
+      ...(this.#takesMemory(object) ? { saveMemory: true } : {}),
+    });
+    const snapshot = String(made);
+    await this.#mark(snapshot, time, caller);
+    const vm = objects.get(id, "VM").object;
+    const others = this.#own(vm).filter((one) => one.id !== snapshot);
+    for (const { id } of this.#toDelete(others, { id: snapshot, time })) {
+      if (caller.isOver) return;
+      await caller.call("vm.delete", { id }).catch(() => undefined);
+    }
+  }
+
+  /** An unmarked snapshot would never be deleted: it is deleted at once. */
+  async #mark(id: string, time: number, caller: Caller): Promise<void> {
+    const { objects } = this.#parts;
+    try {
+      await markAsOwn(objects.get(id, "VM-snapshot"), this.#policy.jobId, time);
+    } catch (error) {
+      await caller.call("vm.delete", { id }).catch(() => undefined);
+      await caller.step("mark", { id }, () => Promise.reject(error as Error));
+    }
+  }
+
+  #own(vm: ViewObject): OwnSnapshot[] {
+    return ownSnapshots(this.#parts.objects, vm, this.#policy.jobId);
+  }
+
+  /**
+   * The new snapshot is kept whatever the clocks were when the others were
+   * taken.
+   */
+  #toDelete<T extends { id: string; time: number }>(
+    others: readonly T[],
+    made: { readonly id: string; readonly time: number },
+  ): T[] {
+    const { body, timezone } = this.#policy;
+    const all: (T | typeof made)[] = [...others, made];
+    const gone = new Set(toDelete(all, body.retention, timezone));
+    return others.filter((one) => gone.has(one));
+  }
+
+  /**
+   * VMs listed by id are tried even if they do not exist, so that the log has
+   * the error.
+   */
+  async #vms(user: AuthenticatedUser): Promise<Target[]> {
+    const { vms = [], filter, excludedTags = EXCLUDED } = this.#policy.body;
+    const found =
+      filter === undefined
+        ? []
+        : await fetchObjects(this.#parts.catalog, user, {
+            filter,
+            type: "VM",
+          });
+    const targets = new Map<string, Target>();
+    for (const object of found)
+      targets.set(idOf(object), { id: idOf(object), object });
+    for (const id of vms) targets.set(id, { id, object: this.#find(id) });
+    const isExcluded = ({ object }: Target) => {
+      const tags = (object?.["tags"] ?? []) as readonly unknown[];
+      return excludedTags.some((tag) => tags.includes(tag));
+    };
+    const wanted = [...targets.values()].filter((one) => !isExcluded(one));
+    if (wanted.length > 0) return wanted;
+    throw new XoError("INVALID_PARAMETERS", { reason: "no VM matches" });
+  }
+
+  #find(id: string): ViewObject | undefined {
+    const entry = this.#parts.catalog.get(id);
+    return entry?.type === "VM"
+      ? (JSON.parse(entry.json.toString()) as ViewObject)
+      : undefined;
+  }
+
+  #takesMemory(vm: ViewObject | undefined): boolean {
+    return (
+      this.#policy.body.withMemory === true && vm?.["power_state"] === "Running"
+    );
+  }
+
+  #nameFor(vm: ViewObject | undefined, time: number): string {
+    const { jobName, body, timezone } = this.#policy;
+    const day = new LocalDays(timezone).of(time);
+    const words = new Map([
+      ["job", jobName],
+      ["vm", nameOf(vm)],
+      ["date", day.date],
+      ["time", day.time],
+    ]);
+    return (body.namePattern ?? NAME)
+      .replace(/\{(\w+)\}/g, (whole, word: string) => words.get(word) ?? whole)
+      .slice(0, LONGEST_NAME);
+  }
+}
+
+/** A VM to take a snapshot of; `object` is absent if it does not exist. */
+interface Target {
+  readonly id: string;
+  readonly object: ViewObject | undefined;
+}
+
+function idOf(object: ViewObject): string {
+  return String(object["id"]);
+}
+
+function nameOf(object: ViewObject | undefined): string {
+  const name = object?.["name_label"];
+  return typeof name === "string" ? name : "";
+}
